@@ -1,0 +1,208 @@
+//! The unit's ports: one list, from which the Rust structs, the C++ structs of the Verilator
+//! binding, the names in a mismatch report and the signals in a wave are derived.
+//!
+//! The structs are `#[repr(C)]` and sized for the largest configuration; a smaller one leaves the
+//! upper lanes and banks zero on both sides, so that two machines compare struct by struct.
+//! RTL port names are the field names with `_i` or `_o` (and `probe_` before those of [`Probe`]).
+
+/// Lanes of the largest configuration.
+pub const MAX_LANES: usize = 32;
+/// Banks of the largest configuration.
+pub const MAX_BANKS: usize = 64;
+
+/// How many elements of a field a configuration uses, and how wide one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One value of this many bits.
+    Scalar(u32),
+    /// One bit per lane.
+    LaneMask,
+    /// One bit per bank.
+    BankMask,
+    /// One element of this many bits per lane, lane 0 first.
+    PerLane(u32),
+    /// One element of this many bits per bank, bank 0 first.
+    PerBank(u32),
+}
+
+/// What a viewer should print instead of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Radix {
+    /// Binary for one bit, else hexadecimal.
+    Number,
+    /// The name of an [`atoms_ops::Op`].
+    Op,
+    /// The name of an [`atoms_ops::Size`].
+    Size,
+    /// The name of an [`atoms_ops::Fault`].
+    Fault,
+}
+
+/// One field of a port struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Field name; with prefix and suffix, the RTL port's.
+    pub name: &'static str,
+    /// Elements and width.
+    pub shape: Shape,
+    /// How to print a value.
+    pub radix: Radix,
+    /// Bytes of one element in the Rust and C++ structs.
+    pub element_bytes: usize,
+    /// Byte offset in the struct.
+    pub offset: usize,
+}
+
+macro_rules! ports {
+    ($(#[$doc:meta])* $name:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name { $( $(#[$fdoc])* pub $field: ports!(@ty $ty), )* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: ports!(@zero $ty), )* }
+            }
+        }
+
+        impl $name {
+            /// The fields, in order of declaration.
+            pub const FIELDS: &'static [Field] = &[ $( Field {
+                name: stringify!($field),
+                shape: $shape,
+                radix: Radix::$radix,
+                element_bytes: ports!(@bytes $ty),
+                offset: std::mem::offset_of!($name, $field),
+            }, )* ];
+
+            /// Element `index` of field `field` (an index into [`Self::FIELDS`]), widened.
+            pub fn element(&self, field: usize, index: usize) -> u128 {
+                let mut _at = 0;
+                $( if field == _at { return ports!(@get self, $field, index, $ty); } _at += 1; )*
+                panic!("{} has {} fields, asked for field {field}", stringify!($name), Self::FIELDS.len())
+            }
+        }
+    };
+    (@ty [$e:ty; $n:expr]) => { [$e; $n] };
+    (@ty $e:ty) => { $e };
+    (@zero [$e:ty; $n:expr]) => { [0; $n] };
+    (@zero $e:ty) => { 0 };
+    (@bytes [$e:ty; $n:expr]) => { size_of::<$e>() };
+    (@bytes $e:ty) => { size_of::<$e>() };
+    (@get $s:ident, $f:ident, $i:ident, [$e:ty; $n:expr]) => { $s.$f[$i] as u128 };
+    (@get $s:ident, $f:ident, $i:ident, $e:ty) => {{ let _ = $i; $s.$f as u128 }};
+}
+
+ports! {
+    /// Everything the unit reads in one cycle.
+    In {
+        /// Operand B per lane: addend, bound, new value, or the value compared against.
+        req_b: [u128; MAX_LANES] Shape::PerLane(128), Number;
+        /// Operand C per lane: the new value of CAS and CAST.
+        req_c: [u128; MAX_LANES] Shape::PerLane(128), Number;
+        /// Operand B of the cluster request.
+        cl_b: u128 Shape::Scalar(128), Number;
+        /// Operand C of the cluster request.
+        cl_c: u128 Shape::Scalar(128), Number;
+        /// Register Ra per lane, before scaling (spec 2.1, 2.2).
+        req_ra: [u32; MAX_LANES] Shape::PerLane(32), Number;
+        /// Lanes that take part, after the guard (spec 2.6).
+        req_mask: u32 Shape::LaneMask, Number;
+        /// 24-bit immediate of the address.
+        req_imm: u32 Shape::Scalar(24), Number;
+        /// Uniform register of the address; 0 where the instruction names none.
+        req_ur: u32 Shape::Scalar(32), Number;
+        /// Cluster request: byte offset inside the CTA's part, 24 bits.
+        cl_addr: u32 Shape::Scalar(24), Number;
+        /// CTA table write: bytes of the part.
+        cta_size: u32 Shape::Scalar(25), Number;
+        /// CTA table write: first row of the part in every bank.
+        cta_base: u16 Shape::Scalar(16), Number;
+        /// CTA table write: rank of the CTA in its cluster (spec 1.4).
+        cta_rank: u8 Shape::Scalar(8), Number;
+        /// CTA table write: slot.
+        cta_slot: u8 Shape::Scalar(4), Number;
+        /// CTA table write: 1 gives the slot a part, 0 takes it away.
+        cta_enable: u8 Shape::Scalar(1), Number;
+        /// CTA table write: valid.
+        cta_valid: u8 Shape::Scalar(1), Number;
+        /// Low resets every register (memory keeps its content).
+        rst_n: u8 Shape::Scalar(1), Number;
+        /// Warp request: valid.
+        req_valid: u8 Shape::Scalar(1), Number;
+        /// Operation code, an [`atoms_ops::Op`] or an illegal one.
+        req_op: u8 Shape::Scalar(5), Op;
+        /// Size code, an [`atoms_ops::Size`] or an illegal one.
+        req_size: u8 Shape::Scalar(4), Size;
+        /// 1 when Rd is RZ: the lanes want no result, and none is given.
+        req_red: u8 Shape::Scalar(1), Number;
+        /// 1 in the absolute form: Ra does not count and the immediate is zero-extended (spec 2.1).
+        req_absolute: u8 Shape::Scalar(1), Number;
+        /// log2 of the factor on Ra: 0, 2, 3 or 4; other codes count as 0 (spec 2.2).
+        req_scale: u8 Shape::Scalar(3), Number;
+        /// Warp tag, given back with the response.
+        req_tag: u8 Shape::Scalar(6), Number;
+        /// CTA slot of the warp.
+        req_slot: u8 Shape::Scalar(4), Number;
+        /// Warp response: ready.
+        rsp_ready: u8 Shape::Scalar(1), Number;
+        /// Cluster request: valid.
+        cl_valid: u8 Shape::Scalar(1), Number;
+        /// Cluster request: operation code.
+        cl_op: u8 Shape::Scalar(5), Op;
+        /// Cluster request: size code.
+        cl_size: u8 Shape::Scalar(4), Size;
+        /// Cluster request: 1 when no result is wanted.
+        cl_red: u8 Shape::Scalar(1), Number;
+        /// Cluster request: tag, given back with the response.
+        cl_tag: u8 Shape::Scalar(6), Number;
+        /// Cluster request: CTA slot that owns the address.
+        cl_slot: u8 Shape::Scalar(4), Number;
+        /// Cluster response: ready.
+        cl_rsp_ready: u8 Shape::Scalar(1), Number;
+    }
+}
+
+ports! {
+    /// Everything the unit drives in one cycle, given the inputs of that cycle.
+    Out {
+        /// Rd per lane; zero for lanes that took no part, and for all under a fault.
+        rsp_rd: [u128; MAX_LANES] Shape::PerLane(128), Number;
+        /// Cluster response: Rd.
+        cl_rsp_rd: u128 Shape::Scalar(128), Number;
+        /// Lanes whose CAS, CAST or CAST.SPIN stored (spec 3.2).
+        rsp_pred: u32 Shape::LaneMask, Number;
+        /// Address of the first faulting lane as the lane formed it, 32 bits; 0 without a fault.
+        rsp_fault_addr: u32 Shape::Scalar(32), Number;
+        /// Cluster response: the faulting address; 0 without a fault.
+        cl_rsp_fault_addr: u32 Shape::Scalar(32), Number;
+        /// A warp request is taken this cycle if it is valid.
+        req_ready: u8 Shape::Scalar(1), Number;
+        /// Warp response: valid.
+        rsp_valid: u8 Shape::Scalar(1), Number;
+        /// Tag of the request answered.
+        rsp_tag: u8 Shape::Scalar(6), Number;
+        /// Fault code, an [`atoms_ops::Fault`].
+        rsp_fault: u8 Shape::Scalar(2), Fault;
+        /// Lowest faulting lane; 0 without a fault.
+        rsp_fault_lane: u8 Shape::Scalar(5), Number;
+        /// Passes the request took: 0 under a fault or without lanes, else 1 to 32 (spec 4.3).
+        rsp_passes: u8 Shape::Scalar(6), Number;
+        /// A cluster request is taken this cycle if it is valid.
+        cl_ready: u8 Shape::Scalar(1), Number;
+        /// Cluster response: valid.
+        cl_rsp_valid: u8 Shape::Scalar(1), Number;
+        /// Cluster response: tag of the request answered.
+        cl_rsp_tag: u8 Shape::Scalar(6), Number;
+        /// Cluster response: 1 when CAS, CAST or CAST.SPIN stored.
+        cl_rsp_pred: u8 Shape::Scalar(1), Number;
+        /// Cluster response: fault code.
+        cl_rsp_fault: u8 Shape::Scalar(2), Fault;
+        /// A CTA table write is taken this cycle if it is valid: no request of the slot is inside.
+        cta_ready: u8 Shape::Scalar(1), Number;
+        /// The table write taken in the cycle before named bytes that do not exist or belong to
+        /// another slot, and was refused: the slot now has no part.
+        cta_reject: u8 Shape::Scalar(1), Number;
+    }
+}

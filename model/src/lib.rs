@@ -4,4 +4,19 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agen;
+pub mod alu;
+pub mod bank;
+pub mod collect;
+pub mod config;
+pub mod cta_table;
+pub mod fifo;
+pub mod grouper;
+pub mod issue;
+pub mod operands;
+pub mod pipe;
 pub mod port;
+pub mod unit;
+
+pub use config::Config;
+pub use unit::Unit;

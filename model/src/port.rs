@@ -206,3 +206,50 @@ ports! {
         cta_reject: u8 Shape::Scalar(1), Number;
     }
 }
+
+ports! {
+    /// What happened inside the unit this cycle: for lockstep and waves, not part of the
+    /// synthesized interface. Fields of banks and passes that did nothing read as zero.
+    Probe {
+        /// Banks written at the coming clock edge.
+        wr_en: u64 Shape::BankMask, Number;
+        /// Banks that the pass issued this cycle will work on.
+        win_valid: u64 Shape::BankMask, Number;
+        /// Word written per bank; zero where the kernel writes nothing.
+        wr_data: [u32; MAX_BANKS] Shape::PerBank(32), Number;
+        /// Lanes the pass issued this cycle serves.
+        pass_served: u32 Shape::LaneMask, Number;
+        /// Lanes of the request at issue that still wait for a pass.
+        issue_pending: u32 Shape::LaneMask, Number;
+        /// Row of the word written per bank; zero where the kernel writes nothing.
+        wr_row: [u16; MAX_BANKS] Shape::PerBank(16), Number;
+        /// Pipeline stages that hold a pass; bit 0 reads the banks, bit RmwLatency writes them.
+        pipe_valid: u16 Shape::Scalar(16), Number;
+        /// Operation code of the request at issue; 0 when there is none.
+        issue_op: u8 Shape::Scalar(8), Op;
+        /// Tag of the request at issue; 0 when there is none.
+        issue_tag: u8 Shape::Scalar(8), Number;
+        /// Winning lane per bank of the pass issued this cycle.
+        win_lane: [u8; MAX_BANKS] Shape::PerBank(8), Number;
+        /// Requests in the warp queue.
+        queue_count: u8 Shape::Scalar(8), Number;
+        /// Requests in the cluster queue.
+        cl_count: u8 Shape::Scalar(8), Number;
+        /// A request is at issue.
+        issue_valid: u8 Shape::Scalar(1), Number;
+        /// The request at issue came through the cluster port.
+        issue_cluster: u8 Shape::Scalar(1), Number;
+        /// A pass leaves issue for the pipeline at the coming clock edge.
+        pass_fire: u8 Shape::Scalar(1), Number;
+        /// The pass at issue is the last of its request.
+        pass_last: u8 Shape::Scalar(1), Number;
+        /// Number of the pass at issue within its request, from 0.
+        pass_index: u8 Shape::Scalar(8), Number;
+        /// The pass at issue waits for a word that the pipeline has yet to write.
+        hazard: u8 Shape::Scalar(1), Number;
+        /// The pipeline stands still, since a response is not taken.
+        stall: u8 Shape::Scalar(1), Number;
+        /// First lane in the order of the rotating winner policy.
+        rotate: u8 Shape::Scalar(8), Number;
+    }
+}

@@ -1,0 +1,99 @@
+//! Address generator: forms every lane's address, checks it, and finds its bank. Mirror of
+//! `rtl/atoms_agen.sv`.
+
+use atoms_ops::{Fault, Size, legal};
+
+use crate::config::Config;
+use crate::cta_table::Part;
+use crate::port::MAX_LANES;
+
+/// What a request says once for all its lanes; fields as in `req_meta_t`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meta {
+    /// Lanes that take part (spec 2.6).
+    pub mask: u32,
+    /// Uniform register of the address.
+    pub ur: u32,
+    /// 24-bit immediate of the address.
+    pub imm: u32,
+    /// CTA slot.
+    pub slot: u8,
+    /// Given back with the response.
+    pub tag: u8,
+    /// log2 of the factor on Ra: 0, 2, 3 or 4; other codes count as 0.
+    pub scale: u8,
+    /// Ra does not count, the immediate is zero-extended.
+    pub absolute: bool,
+    /// No result wanted.
+    pub red: bool,
+    /// Size code, legal or not.
+    pub size: u8,
+    /// Operation code, legal or not.
+    pub op: u8,
+}
+
+/// Where each lane's access is.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Bank of the access's first word.
+    pub bank: [u8; MAX_LANES],
+    /// Row of the access.
+    pub row: [u16; MAX_LANES],
+    /// Byte inside the first word.
+    pub byte: [u8; MAX_LANES],
+}
+
+/// Why no lane may touch memory: kind, lowest such lane, its address.
+pub type Faulty = Option<(Fault, u8, u32)>;
+
+/// Forms and checks the addresses of the lanes in `meta.mask`; the places of the others, and of
+/// all under a fault, mean nothing.
+///
+/// With `offset`, the address is an offset inside the part already, without a rank in its top
+/// byte. Source: spec 1.2 to 1.4, 2.1 to 2.6.
+pub fn agen(
+    config: &Config,
+    meta: &Meta,
+    ra: &[u32; MAX_LANES],
+    offset: bool,
+    part: Part,
+    places: &mut Places,
+) -> Faulty {
+    let sign_extended = ((meta.imm << 8) as i32 >> 8) as u32;
+    let base = meta.ur.wrapping_add(if meta.absolute { meta.imm } else { sign_extended });
+    let shift = if matches!(meta.scale, 2..=4) { meta.scale } else { 0 };
+    let address = |lane: usize| (if meta.absolute { 0 } else { ra[lane] << shift }).wrapping_add(base);
+
+    if meta.mask == 0 {
+        return None;
+    }
+    if !legal(meta.op, meta.size) {
+        let lane = meta.mask.trailing_zeros();
+        return Some((Fault::Illegal, lane as u8, address(lane as usize)));
+    }
+    let bytes = Size::from_code(meta.size).map_or(1, Size::bytes);
+    let bank_bits = config.num_banks.trailing_zeros();
+    let hash_mask = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
+
+    let mut lanes = meta.mask;
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let addr = address(lane);
+        if addr & (bytes - 1) != 0 {
+            return Some((Fault::Misaligned, lane as u8, addr));
+        }
+        if !part.valid
+            || (!offset && addr >> 24 != u32::from(part.rank))
+            || (addr & 0xff_ffff) + bytes > part.size
+        {
+            return Some((Fault::OutOfRange, lane as u8, addr));
+        }
+        let word = (addr & 0xff_ffff) >> 2;
+        let row = (word >> bank_bits) + u32::from(part.base);
+        places.bank[lane] = ((word & (config.num_banks - 1)) ^ ((row & hash_mask) << 2)) as u8;
+        places.row[lane] = row as u16;
+        places.byte[lane] = (addr & 3) as u8;
+    }
+    None
+}

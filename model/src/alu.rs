@@ -1,0 +1,42 @@
+//! Read-modify-write kernel of one bank. Mirror of `rtl/atoms_alu.sv`, arm for arm.
+
+use atoms_ops::Op;
+
+/// Kernel inputs; fields are the ports without `_i`.
+#[derive(Clone, Copy, Debug)]
+pub struct AluIn {
+    /// MIN and MAX order as two's complement.
+    pub signed: bool,
+    /// Word read from the bank.
+    pub old: u32,
+    /// Operand B: addend, bound or new value; what the lanes come to where they are joined.
+    pub b: u32,
+    /// Operand C: the new value of CAS and CAST; the bits stored by a store.
+    pub c: u32,
+    /// Every word of the access equals its operand B.
+    pub hit: bool,
+}
+
+/// Applies `op` to `i.old`: the word to write, if any.
+///
+/// Cannot fail: every operation is defined for every word, modulo 2^32. Source: spec 3.
+#[inline(always)] // the pipeline calls it with a constant `op` in a loop over the banks
+pub fn alu(op: Op, i: AluIn) -> Option<u32> {
+    match op {
+        Op::Add => Some(i.old.wrapping_add(i.b)),
+        Op::Min if i.signed => Some((i.old as i32).min(i.b as i32) as u32),
+        Op::Min => Some(i.old.min(i.b)),
+        Op::Max if i.signed => Some((i.old as i32).max(i.b as i32) as u32),
+        Op::Max => Some(i.old.max(i.b)),
+        Op::Inc => Some(if i.old >= i.b { 0 } else { i.old + 1 }),
+        Op::Dec => Some(if i.old == 0 || i.old > i.b { i.b } else { i.old - 1 }),
+        Op::And => Some(i.old & i.b),
+        Op::Or => Some(i.old | i.b),
+        Op::Xor => Some(i.old ^ i.b),
+        Op::Exch => Some(i.b),
+        Op::Cas | Op::Cast | Op::CastSpin => i.hit.then_some(i.c),
+        Op::PopcInc => Some(i.old.wrapping_add(i.b)),
+        Op::Load => None,
+        Op::Store => Some((i.old & !i.c) | (i.b & i.c)),
+    }
+}

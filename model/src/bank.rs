@@ -1,0 +1,37 @@
+//! The banks of shared memory. Mirror of all instances of `rtl/atoms_bank.sv`.
+
+/// Every bank's words, flat: word `row * num_banks + bank`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Banks {
+    words: Vec<u32>,
+    num_banks: usize,
+}
+
+impl Banks {
+    /// Memory of zeros.
+    pub fn new(num_banks: u32, num_rows: u32) -> Self {
+        Banks { words: vec![0; (num_banks * num_rows) as usize], num_banks: num_banks as usize }
+    }
+
+    /// Word of `bank` at `row`.
+    #[inline(always)]
+    pub fn read(&self, bank: usize, row: u16) -> u32 {
+        self.words[usize::from(row) * self.num_banks + bank]
+    }
+
+    /// Sets the word of `bank` at `row`.
+    #[inline(always)]
+    pub fn write(&mut self, bank: usize, row: u16, word: u32) {
+        self.words[usize::from(row) * self.num_banks + bank] = word;
+    }
+
+    /// All words.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// All words, to be set.
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        &mut self.words
+    }
+}

@@ -1,0 +1,132 @@
+//! Collects the results of a request's passes, and answers. Mirror of `rtl/atoms_collect.sv`.
+//!
+//! The response registers are the response fields of [`Out`] themselves.
+
+use atoms_ops::{Op, Size};
+
+use crate::issue::Pass;
+use crate::pipe::Effect;
+use crate::port::{In, MAX_BANKS, MAX_LANES, Out};
+
+/// The pass cannot be taken: an older response is in its way.
+pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
+    pass.valid
+        && if pass.cluster {
+            out.cl_rsp_valid == 1 && i.cl_rsp_ready == 0
+        } else {
+            out.rsp_valid == 1 && i.rsp_ready == 0
+        }
+}
+
+/// Clock edge: drops responses that are taken, and takes the pass in the last stage, if it is
+/// valid and does not stall. `lanes` are bank and byte of each lane's first word.
+pub fn tick(
+    pass: &Pass,
+    stalls: bool,
+    effect: &Effect,
+    lanes: (&[u8; MAX_LANES], &[u8; MAX_LANES]),
+    out: &mut Out,
+    i: &In,
+) {
+    if i.rsp_ready == 1 {
+        out.rsp_valid = 0;
+    }
+    if i.cl_rsp_ready == 1 {
+        out.cl_rsp_valid = 0;
+    }
+    if !pass.valid || stalls {
+        return;
+    }
+    if pass.cluster {
+        let mut rd = [0; MAX_LANES];
+        let stored = results(pass, effect, lanes, &mut rd);
+        out.cl_rsp_rd = rd[0];
+        out.cl_rsp_pred = stored as u8;
+        out.cl_rsp_tag = pass.tag;
+        out.cl_rsp_fault = pass.fault as u8;
+        out.cl_rsp_fault_addr = pass.fault_addr;
+        out.cl_rsp_valid = u8::from(pass.last);
+    } else {
+        if pass.first {
+            out.rsp_rd = [0; MAX_LANES];
+            out.rsp_pred = 0;
+        }
+        out.rsp_pred |= results(pass, effect, lanes, &mut out.rsp_rd);
+        out.rsp_tag = pass.tag;
+        out.rsp_fault = pass.fault as u8;
+        out.rsp_fault_lane = pass.fault_lane;
+        out.rsp_fault_addr = pass.fault_addr;
+        out.rsp_passes = pass.passes;
+        out.rsp_valid = u8::from(pass.last);
+    }
+}
+
+/// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store stored.
+fn results(
+    pass: &Pass,
+    effect: &Effect,
+    (lane_bank, lane_byte): (&[u8; MAX_LANES], &[u8; MAX_LANES]),
+    rd: &mut [u128; MAX_LANES],
+) -> u32 {
+    let Some((op, size)) = pass.kind else { return 0 };
+    let mut stored = 0;
+    if matches!(op, Op::Cas | Op::Cast | Op::CastSpin) {
+        let mut lanes = pass.win;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros();
+            lanes &= lanes - 1;
+            let bank = lane_bank[lane as usize & 31];
+            stored |= ((effect.hit >> (bank & 63)) as u32 & 1) << lane;
+        }
+    }
+    if pass.red {
+        return stored;
+    }
+    match op {
+        Op::Store | Op::PopcInc => {}
+        Op::Cast | Op::CastSpin => {
+            let mut lanes = stored;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                rd[lane] = 1;
+            }
+        }
+        Op::Add
+        | Op::Min
+        | Op::Max
+        | Op::Inc
+        | Op::Dec
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Exch
+        | Op::Cas
+        | Op::Load => {
+            let mut lanes = pass.served;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
+                let byte = lane_byte[lane];
+                rd[lane] = old_value(size, &effect.old, bank, byte);
+            }
+        }
+    }
+    stored
+}
+
+#[inline(always)]
+fn old_value(size: Size, old: &[u32; MAX_BANKS], bank: usize, byte: u8) -> u128 {
+    let word = old[bank] >> (8 * (byte & 3));
+    let at = |k: usize| u128::from(old[bank | k]) << (32 * k);
+    match size {
+        Size::U8 => u128::from(word as u8),
+        Size::S8 => u128::from(word as i8 as u32),
+        Size::U16 => u128::from(word as u16),
+        Size::S16 => u128::from(word as i16 as u32),
+        Size::U32 | Size::S32 => u128::from(old[bank]),
+        Size::U64 => at(0) | at(1),
+        Size::B128 => at(0) | at(1) | at(2) | at(3),
+    }
+}

@@ -1,0 +1,240 @@
+//! The parameters of a configuration: one list, from which the RTL's package, `atoms config show`
+//! and the reader of `rtl/configs.toml` are derived.
+
+use std::fmt;
+
+use crate::port::{MAX_BANKS, MAX_LANES};
+
+/// Which lane of a bank's group goes first (spec 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WinnerPolicy {
+    /// The lowest waiting lane.
+    Lowest = 0,
+    /// The highest waiting lane.
+    Highest = 1,
+    /// The first waiting lane from a start that moves on by one with every request.
+    Rotating = 2,
+}
+
+impl WinnerPolicy {
+    /// Every policy, in order of code.
+    pub const ALL: [WinnerPolicy; 3] =
+        [WinnerPolicy::Lowest, WinnerPolicy::Highest, WinnerPolicy::Rotating];
+
+    /// Name as in `rtl/configs.toml`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WinnerPolicy::Lowest => "lowest",
+            WinnerPolicy::Highest => "highest",
+            WinnerPolicy::Rotating => "rotating",
+        }
+    }
+}
+
+/// One configuration of the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Config {
+    /// Threads of a warp: 2 to 32, a power of two.
+    pub num_lanes: u32,
+    /// Banks, one word wide each: 4 to 64, a power of two.
+    pub num_banks: u32,
+    /// Words of one bank: 2 to 65536, and 16 MiB at most in all.
+    pub num_rows: u32,
+    /// CTAs that can be resident at once: 1 to 16.
+    pub num_cta_slots: u32,
+    /// Warp requests that wait for issue: 1 to 16.
+    pub queue_depth: u32,
+    /// Clock edges from reading a bank to writing it: 1 to 8.
+    pub rmw_latency: u32,
+    /// Forward words on their way to a bank; without it a pass that would need one is held back.
+    pub forwarding: bool,
+    /// Which lane of a bank's group goes first.
+    pub winner_policy: WinnerPolicy,
+    /// Merge lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
+    pub merge_red: bool,
+    /// Swizzle the banks: bits of the row are added (XOR) to the bank number above a quad.
+    pub bank_hash: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            num_lanes: 32,
+            num_banks: 32,
+            num_rows: 384,
+            num_cta_slots: 16,
+            queue_depth: 4,
+            rmw_latency: 2,
+            forwarding: true,
+            winner_policy: WinnerPolicy::Lowest,
+            merge_red: false,
+            bank_hash: false,
+        }
+    }
+}
+
+/// How a parameter is written, and what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number from the first to the second; a power of two where the third says so.
+    Number(u32, u32, bool),
+    /// Yes or no.
+    Flag,
+    /// One of these names, by code.
+    Choice(&'static [&'static str]),
+}
+
+/// One parameter.
+pub struct Parameter {
+    /// Name in `rtl/configs.toml` and in [`Config`].
+    pub name: &'static str,
+    /// Name in `rtl/atoms_cfg_pkg.sv`.
+    pub rtl_name: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Its value, as a number.
+    pub get: fn(&Config) -> u32,
+    /// Sets it from a number that `kind` allows.
+    pub set: fn(&mut Config, u32),
+}
+
+/// Every parameter, in the order of the RTL's package.
+#[rustfmt::skip]
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter { name: "num_lanes",     rtl_name: "NumLanes",     kind: Kind::Number(2, MAX_LANES as u32, true), summary: "Threads of a warp: 2 to 32, a power of two.", get: |c| c.num_lanes, set: |c, v| c.num_lanes = v },
+    Parameter { name: "num_banks",     rtl_name: "NumBanks",     kind: Kind::Number(4, MAX_BANKS as u32, true), summary: "Banks of shared memory, one word wide each: 4 to 64, a power of two.", get: |c| c.num_banks, set: |c, v| c.num_banks = v },
+    Parameter { name: "num_rows",      rtl_name: "NumRows",      kind: Kind::Number(2, 65536, false), summary: "Words of one bank: 2 to 65536, and 16 MiB at most in all.", get: |c| c.num_rows, set: |c, v| c.num_rows = v },
+    Parameter { name: "num_cta_slots", rtl_name: "NumCtaSlots",  kind: Kind::Number(1, 16, false), summary: "CTAs that can be resident at once: 1 to 16.", get: |c| c.num_cta_slots, set: |c, v| c.num_cta_slots = v },
+    Parameter { name: "queue_depth",   rtl_name: "QueueDepth",   kind: Kind::Number(1, 16, false), summary: "Warp requests that wait for issue: 1 to 16.", get: |c| c.queue_depth, set: |c, v| c.queue_depth = v },
+    Parameter { name: "rmw_latency",   rtl_name: "RmwLatency",   kind: Kind::Number(1, 8, false), summary: "Clock edges from reading a bank to writing it: 1 to 8.", get: |c| c.rmw_latency, set: |c, v| c.rmw_latency = v },
+    Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: Kind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
+    Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: Kind::Choice(&["lowest", "highest", "rotating"]), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
+    Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: Kind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
+    Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: Kind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
+];
+
+/// Why a set of parameters is no configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A value outside what its parameter allows.
+    Value {
+        /// The parameter.
+        name: &'static str,
+        /// What was found.
+        found: u32,
+        /// What would work.
+        expected: String,
+    },
+    /// Banks times rows exceed the shared window of 16 MiB (spec 1.3).
+    TooLarge {
+        /// Bytes of shared memory asked for.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Value { name, found, expected } => {
+                write!(f, "{name} is {found}: expected {expected}")
+            }
+            ConfigError::TooLarge { bytes } => {
+                write!(f, "{bytes} bytes of shared memory: the window holds 16777216 (spec 1.3)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// The first value that its parameter does not allow.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        for p in PARAMETERS {
+            let found = (p.get)(self);
+            let expected = match p.kind {
+                Kind::Number(low, high, power) => {
+                    if (low..=high).contains(&found) && (!power || found.is_power_of_two()) {
+                        continue;
+                    }
+                    format!("{low} to {high}{}", if power { ", a power of two" } else { "" })
+                }
+                Kind::Flag if found <= 1 => continue,
+                Kind::Flag => "true or false".to_string(),
+                Kind::Choice(names) if (found as usize) < names.len() => continue,
+                Kind::Choice(names) => names.join(" or "),
+            };
+            return Err(ConfigError::Value { name: p.name, found, expected });
+        }
+        if self.bytes() > 1 << 24 {
+            return Err(ConfigError::TooLarge { bytes: self.bytes() });
+        }
+        Ok(())
+    }
+
+    /// Bytes of shared memory.
+    pub fn bytes(&self) -> u64 {
+        4 * u64::from(self.num_banks) * u64::from(self.num_rows)
+    }
+
+    /// Bytes of one row, over all banks; parts start at multiples of it.
+    pub fn row_bytes(&self) -> u32 {
+        4 * self.num_banks
+    }
+
+    /// Mask with a bit for every lane.
+    pub fn lane_mask(&self) -> u32 {
+        u32::MAX >> (32 - self.num_lanes)
+    }
+
+    /// The text of `atoms_cfg_pkg.sv` for this configuration, named `name` in `rtl/configs.toml`.
+    pub fn rtl_package(&self, name: &str) -> String {
+        let mut text = format!(
+            "// Generated from rtl/configs.toml, configuration `{name}`: edit that file, not this one.\n\
+             /// The parameters of one configuration; `atoms rtl build --config NAME` makes the others.\n\
+             package atoms_cfg_pkg;\n"
+        );
+        for p in PARAMETERS {
+            let value = (p.get)(self);
+            let (ty, value) = match p.kind {
+                Kind::Flag => ("bit", format!("1'b{value}")),
+                Kind::Number(..) | Kind::Choice(_) => ("int unsigned", value.to_string()),
+            };
+            text += &format!("  /// {}\n  parameter {ty} {} = {value};\n", p.summary, p.rtl_name);
+        }
+        text + "endpackage : atoms_cfg_pkg\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_get_what_they_set() {
+        for p in PARAMETERS {
+            let mut config = Config::default();
+            let other = u32::from((p.get)(&config) == 0);
+            let value = match p.kind {
+                Kind::Number(low, ..) => low,
+                Kind::Flag | Kind::Choice(_) => other,
+            };
+            (p.set)(&mut config, value);
+            assert_eq!((p.get)(&config), value, "{}", p.name);
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        let config = Config { num_banks: 48, ..Config::default() };
+        let message = config.check().expect_err("48 banks").to_string();
+        assert_eq!(message, "num_banks is 48: expected 4 to 64, a power of two");
+        let config = Config { num_rows: 65536, num_banks: 64, ..Config::default() };
+        assert!(config.check().is_ok(), "16 MiB is the window");
+    }
+}

@@ -1,0 +1,303 @@
+//! The request being worked off: takes one from the queues, and makes its passes, one a cycle.
+//! Mirror of `rtl/atoms_issue.sv`.
+
+use atoms_ops::{Fault, Op, Size};
+
+use crate::agen::{Meta, Places, agen};
+use crate::config::Config;
+use crate::cta_table::CtaTable;
+use crate::fifo::Fifo;
+use crate::grouper::{Group, Losers, grouper};
+use crate::operands::{BankWork, operands};
+use crate::port::{MAX_BANKS, MAX_LANES};
+
+/// A warp request as it waits in the queue; fields as in `warp_req_t`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WarpReq {
+    /// What it says once for all its lanes.
+    pub meta: Meta,
+    /// Register Ra per lane.
+    pub ra: [u32; MAX_LANES],
+    /// Operand B per lane.
+    pub b: [u128; MAX_LANES],
+    /// Operand C per lane.
+    pub c: [u128; MAX_LANES],
+}
+
+/// A cluster request as it waits in the queue; fields as in `cluster_req_t`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterReq {
+    /// As for one lane, lane 0, with the offset for an absolute address.
+    pub meta: Meta,
+    /// Operand B.
+    pub b: u128,
+    /// Operand C.
+    pub c: u128,
+}
+
+/// What a pass carries through the pipeline besides its words; fields as in `pass_t`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Lanes that get their result from this pass.
+    pub served: u32,
+    /// Lanes that perform their operation; fewer only for CAST.SPIN.
+    pub win: u32,
+    /// Address of the first faulting lane.
+    pub fault_addr: u32,
+    /// First faulting lane.
+    pub fault_lane: u8,
+    /// Why the request touches no memory.
+    pub fault: Fault,
+    /// Passes of the request up to and with this one.
+    pub passes: u8,
+    /// CTA slot.
+    pub slot: u8,
+    /// Given back with the response.
+    pub tag: u8,
+    /// First pass of its request.
+    pub first: bool,
+    /// Last pass of its request.
+    pub last: bool,
+    /// The request came through the cluster port.
+    pub cluster: bool,
+    /// No result wanted.
+    pub red: bool,
+    /// Operation and size; none for an illegal pair, which serves no lane.
+    pub kind: Option<(Op, Size)>,
+    /// There is a pass.
+    pub valid: bool,
+}
+
+impl Pass {
+    /// No pass.
+    pub const NONE: Pass = Pass {
+        served: 0,
+        win: 0,
+        fault_addr: 0,
+        fault_lane: 0,
+        fault: Fault::None,
+        passes: 0,
+        slot: 0,
+        tag: 0,
+        first: false,
+        last: false,
+        cluster: false,
+        red: false,
+        kind: None,
+        valid: false,
+    };
+}
+
+/// Registers of issue, and the pass that could leave now.
+#[derive(Clone, Debug)]
+pub struct Issue {
+    valid: bool,
+    turn: bool,
+    op_code: u8,
+    pending: u32,
+    rotate: u32,
+    losers: Losers,
+    places: Places,
+    b: [u128; MAX_LANES],
+    c: [u128; MAX_LANES],
+    // The pass is a function of the registers above, made once when they change.
+    pass: Pass,
+    group: Group,
+    work: BankWork,
+}
+
+impl Issue {
+    /// Empty.
+    pub fn new() -> Self {
+        Issue {
+            valid: false,
+            turn: false,
+            op_code: 0,
+            pending: 0,
+            rotate: 0,
+            losers: Losers::Wait,
+            places: Places { bank: [0; MAX_LANES], row: [0; MAX_LANES], byte: [0; MAX_LANES] },
+            b: [0; MAX_LANES],
+            c: [0; MAX_LANES],
+            pass: Pass::NONE,
+            group: Group::EMPTY,
+            work: BankWork::NONE,
+        }
+    }
+
+    /// A request is here.
+    pub fn valid(&self) -> bool {
+        self.valid
+    }
+
+    /// Operation code of the request here.
+    pub fn op_code(&self) -> u8 {
+        self.op_code
+    }
+
+    /// Lanes that still wait.
+    pub fn pending(&self) -> u32 {
+        self.pending
+    }
+
+    /// First lane in the rotating order.
+    pub fn rotate(&self) -> u32 {
+        self.rotate
+    }
+
+    /// The pass that leaves next, if there is a request.
+    pub fn pass(&self) -> &Pass {
+        &self.pass
+    }
+
+    /// What it brings to the banks.
+    pub fn work(&self) -> &BankWork {
+        &self.work
+    }
+
+    /// Where the lanes of the request are.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Which queue the next request comes from: the ports take turns when both wait.
+    /// `fire` says that the pass leaves at this edge.
+    pub fn load(&self, fire: bool, warp: bool, cluster: bool) -> Option<Source> {
+        if (self.valid && !(fire && self.pass.last)) || !(warp || cluster) {
+            return None;
+        }
+        Some(if cluster && !(warp && self.turn) { Source::Cluster } else { Source::Warp })
+    }
+
+    /// Clock edge while the pipeline moves.
+    pub fn tick(
+        &mut self,
+        config: &Config,
+        fire: bool,
+        load: Option<Source>,
+        warp: &Fifo<WarpReq>,
+        cluster: &Fifo<ClusterReq>,
+        parts: &CtaTable,
+    ) {
+        if fire {
+            self.pending &= !self.pass.served;
+            self.pass.first = false;
+            if self.pass.last {
+                self.valid = false;
+                self.rotate = (self.rotate + 1) & (config.num_lanes - 1);
+            }
+        }
+        match load {
+            Some(source) => self.take(config, source, warp, cluster, parts),
+            None if fire && self.valid => self.make_pass(config),
+            None => {}
+        }
+    }
+
+    fn take(
+        &mut self,
+        config: &Config,
+        source: Source,
+        warp: &Fifo<WarpReq>,
+        cluster: &Fifo<ClusterReq>,
+        parts: &CtaTable,
+    ) {
+        let (meta, ra) = match source {
+            Source::Warp => {
+                let request = warp.head();
+                self.b = request.b;
+                self.c = request.c;
+                (request.meta, &request.ra)
+            }
+            Source::Cluster => {
+                let request = cluster.head();
+                self.b[0] = request.b;
+                self.c[0] = request.c;
+                (request.meta, &[0; MAX_LANES])
+            }
+        };
+        let offset = source == Source::Cluster;
+        let faulty = agen(config, &meta, ra, offset, parts.part(meta.slot), &mut self.places);
+        self.valid = true;
+        self.turn = offset;
+        self.op_code = meta.op;
+        self.pending = if faulty.is_none() { meta.mask } else { 0 };
+        let (fault, fault_lane, fault_addr) = faulty.unwrap_or((Fault::None, 0, 0));
+        self.pass = Pass {
+            fault,
+            fault_lane,
+            fault_addr,
+            slot: meta.slot,
+            tag: meta.tag,
+            first: true,
+            cluster: offset,
+            red: meta.red,
+            kind: Op::from_code(meta.op).zip(Size::from_code(meta.size)),
+            valid: true,
+            ..Pass::NONE
+        };
+        self.losers = match self.pass.kind {
+            Some((Op::CastSpin, _)) => Losers::Fail,
+            Some((Op::Load | Op::PopcInc, _)) => Losers::Join,
+            Some((Op::Store, _)) => Losers::JoinHighestWins,
+            Some((Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor, _))
+                if config.merge_red && meta.red =>
+            {
+                Losers::Join
+            }
+            _ => Losers::Wait,
+        };
+        self.make_pass(config);
+    }
+
+    fn make_pass(&mut self, config: &Config) {
+        let pass = &mut self.pass;
+        match pass.kind {
+            Some((op, size)) if self.pending != 0 => {
+                grouper(config, self.pending, self.losers, &self.places, self.rotate, &mut self.group);
+                let join = matches!(self.losers, Losers::Join | Losers::JoinHighestWins);
+                operands(op, size, join, &self.group, &self.places, &self.b, &self.c, &mut self.work);
+                pass.served = self.group.served;
+                pass.win = self.group.win;
+                pass.passes += 1;
+            }
+            _ => {
+                self.work.valid = 0;
+                pass.served = 0;
+                pass.win = 0;
+            }
+        }
+        pass.last = self.pending & !pass.served == 0;
+    }
+
+    /// Reset: no request, and the rotating order starts at lane 0.
+    pub fn reset(&mut self) {
+        *self = Issue::new();
+    }
+}
+
+impl Default for Issue {
+    fn default() -> Self {
+        Issue::new()
+    }
+}
+
+/// A queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The warp queue.
+    Warp,
+    /// The cluster queue.
+    Cluster,
+}
+
+/// Bank work as the probe shows it: banks that do nothing read as zero.
+pub fn show_winners(work: &BankWork, valid: u64, lane: &mut [u8; MAX_BANKS]) {
+    *lane = [0; MAX_BANKS];
+    let mut banks = valid;
+    while banks != 0 {
+        let bank = banks.trailing_zeros() as usize;
+        banks &= banks - 1;
+        lane[bank] = work.lane[bank];
+    }
+}

@@ -1,0 +1,219 @@
+//! Read-modify-write pipeline: reads the banks, applies the kernel, writes back. Mirror of
+//! `rtl/atoms_pipe.sv`.
+//!
+//! One shortcut on purpose: the word a pass works on is read from memory in its last stage. By
+//! then every older pass has written, so this is the youngest value there is, which the hardware
+//! must put together from an earlier read and its forwarding registers, or keep clean by holding
+//! passes back. A defect there cannot be mirrored by accident.
+
+use atoms_ops::{Op, Size};
+
+use crate::agen::Places;
+use crate::alu::{AluIn, alu};
+use crate::bank::Banks;
+use crate::config::Config;
+use crate::issue::Pass;
+use crate::operands::{BankWork, last_word};
+use crate::port::{MAX_BANKS, MAX_LANES};
+
+/// One stage: a pass, its bank work, and where its lanes' words are.
+#[derive(Clone, Debug)]
+struct Stage {
+    pass: Pass,
+    work: BankWork,
+    lane_bank: [u8; MAX_LANES],
+    lane_byte: [u8; MAX_LANES],
+}
+
+/// What the last stage does this cycle.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Words before the operation, per bank the pass works on.
+    pub old: [u32; MAX_BANKS],
+    /// Banks whose word belongs to an access whose comparison held.
+    pub hit: u64,
+    /// Banks written.
+    pub write: u64,
+    /// Word written, per bank written.
+    pub new: [u32; MAX_BANKS],
+}
+
+/// Registers of the pipeline, and what its last stage does with them.
+#[derive(Clone, Debug)]
+pub struct Pipe {
+    // A ring, so that stages need not be copied: stage s is at (head + s) modulo its length.
+    ring: Vec<Stage>,
+    head: usize,
+    valid: u16,
+    effect: Effect,
+}
+
+impl Pipe {
+    /// Empty.
+    pub fn new(config: &Config) -> Self {
+        let stage = Stage {
+            pass: Pass::NONE,
+            work: BankWork::NONE,
+            lane_bank: [0; MAX_LANES],
+            lane_byte: [0; MAX_LANES],
+        };
+        Pipe {
+            ring: vec![stage; config.rmw_latency as usize + 1],
+            head: 0,
+            valid: 0,
+            effect: Effect { old: [0; MAX_BANKS], hit: 0, write: 0, new: [0; MAX_BANKS] },
+        }
+    }
+
+    fn stage(&self, number: usize) -> &Stage {
+        let at = self.head + number;
+        &self.ring[if at < self.ring.len() { at } else { at - self.ring.len() }]
+    }
+
+    fn last(&self) -> &Stage {
+        self.stage(self.ring.len() - 1)
+    }
+
+    /// Stages that hold a pass; bit 0 reads the banks, the highest one writes them.
+    pub fn valid(&self) -> u16 {
+        self.valid
+    }
+
+    /// The pass in the last stage; not valid when there is none.
+    pub fn pass(&self) -> &Pass {
+        &self.last().pass
+    }
+
+    /// Row written, per bank the last stage writes.
+    pub fn rows(&self) -> &[u16; MAX_BANKS] {
+        &self.last().work.row
+    }
+
+    /// Bank and byte of the first word of every lane of the pass in the last stage.
+    pub fn lanes(&self) -> (&[u8; MAX_LANES], &[u8; MAX_LANES]) {
+        (&self.last().lane_bank, &self.last().lane_byte)
+    }
+
+    /// What the last stage does; see [`Pipe::evaluate`].
+    pub fn effect(&self) -> &Effect {
+        &self.effect
+    }
+
+    /// Without forwarding: the pass at issue needs a word that is yet to be written.
+    pub fn hazard(&self, config: &Config, work: &BankWork) -> bool {
+        if config.forwarding {
+            return false;
+        }
+        (0..self.ring.len() - 1).filter(|s| self.valid >> s & 1 != 0).any(|s| {
+            let stage = self.stage(s);
+            let mut banks = work.valid & stage.work.valid;
+            if matches!(stage.pass.kind, Some((Op::Load, _))) {
+                banks = 0;
+            }
+            while banks != 0 {
+                let bank = banks.trailing_zeros() as usize;
+                banks &= banks - 1;
+                if stage.work.row[bank] == work.row[bank] {
+                    return true;
+                }
+            }
+            false
+        })
+    }
+
+    /// Finds out what the pass in the last stage does to `banks`.
+    pub fn evaluate(&mut self, banks: &Banks) {
+        let at = self.head + self.ring.len() - 1;
+        let stage = &self.ring[if at < self.ring.len() { at } else { at - self.ring.len() }];
+        let effect = &mut self.effect;
+        effect.write = 0;
+        effect.hit = 0;
+        let Some((op, size)) = stage.pass.kind else { return };
+        if !stage.pass.valid || stage.work.valid == 0 {
+            return;
+        }
+        // One loop per operation, so that the kernel's choice is made once and not per bank.
+        macro_rules! each {
+            ($($op:ident)*) => {
+                match op {
+                    Op::Cas | Op::Cast | Op::CastSpin => compare_and_store(stage, size, banks, effect),
+                    $(Op::$op => one_word(Op::$op, size.signed(), &stage.work, banks, effect),)*
+                }
+            };
+        }
+        each!(Add Min Max Inc Dec And Or Xor Exch PopcInc Load Store);
+    }
+
+    /// Clock edge while the pipeline moves: writes what was evaluated, and moves every stage on.
+    /// `enter` is the pass that comes from issue, if one does.
+    pub fn tick(&mut self, banks: &mut Banks, enter: Option<(&Pass, &BankWork, &Places)>) {
+        let length = self.ring.len();
+        let leaving = if self.head == 0 { length - 1 } else { self.head - 1 };
+        let stage = &mut self.ring[leaving];
+        let mut write = self.effect.write;
+        while write != 0 {
+            let bank = write.trailing_zeros() as usize;
+            write &= write - 1;
+            banks.write(bank, stage.work.row[bank], self.effect.new[bank]);
+        }
+        self.effect.write = 0;
+        // The place of the pass that left becomes stage 0.
+        self.head = leaving;
+        self.valid = self.valid << 1 & ((1 << length) - 1);
+        match enter {
+            Some((pass, work, places)) => {
+                stage.pass = *pass;
+                stage.work = *work;
+                stage.lane_bank = places.bank;
+                stage.lane_byte = places.byte;
+                self.valid |= 1;
+            }
+            None => stage.pass.valid = false,
+        }
+    }
+
+    /// Reset: no pass.
+    pub fn reset(&mut self) {
+        for stage in &mut self.ring {
+            stage.pass = Pass::NONE;
+        }
+        self.valid = 0;
+        self.effect.write = 0;
+    }
+}
+
+#[inline(always)] // once per operation, with the operation a constant
+fn one_word(op: Op, signed: bool, work: &BankWork, banks: &Banks, effect: &mut Effect) {
+    let mut valid = work.valid;
+    while valid != 0 {
+        let bank = valid.trailing_zeros() as usize;
+        valid &= valid - 1;
+        let old = banks.read(bank, work.row[bank]);
+        effect.old[bank] = old;
+        if let Some(new) = alu(op, AluIn { signed, old, b: work.b[bank], c: work.c[bank], hit: false }) {
+            effect.new[bank] = new;
+            effect.write |= 1 << bank;
+        }
+    }
+}
+
+fn compare_and_store(stage: &Stage, size: Size, banks: &Banks, effect: &mut Effect) {
+    let work = &stage.work;
+    let words = last_word(size) + 1;
+    let access = (1u64 << words) - 1;
+    let mut valid = work.valid;
+    while valid != 0 {
+        let first = valid.trailing_zeros() as usize;
+        valid &= !(access << first);
+        let mut hit = true;
+        for bank in first..first + words {
+            effect.old[bank] = banks.read(bank, work.row[bank]);
+            hit &= effect.old[bank] == work.b[bank];
+        }
+        if hit {
+            effect.hit |= access << first;
+            effect.write |= access << first;
+            effect.new[first..first + words].copy_from_slice(&work.c[first..first + words]);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The shared-memory atomic unit. Mirror of `rtl/atoms_unit.sv`.
+
+use crate::agen::Meta;
+use crate::bank::Banks;
+use crate::collect;
+use crate::config::Config;
+use crate::cta_table::{CtaTable, Part, Write};
+use crate::fifo::Fifo;
+use crate::issue::{ClusterReq, Issue, Source, WarpReq, show_winners};
+use crate::pipe::Pipe;
+use crate::port::{In, MAX_BANKS, Out, Probe};
+
+/// Requests that wait at the cluster port; `ClusterQueueDepth` in `atoms_pkg`.
+const CLUSTER_QUEUE_DEPTH: usize = 2;
+
+/// The unit: [`Unit::evaluate`] gives the outputs of a cycle, [`Unit::tick`] ends it.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    config: Config,
+    warp_queue: Fifo<WarpReq>,
+    cluster_queue: Fifo<ClusterReq>,
+    cta_table: CtaTable,
+    issue: Issue,
+    pipe: Pipe,
+    banks: Banks,
+    out: Out,
+    hazard: bool,
+    stall: bool,
+}
+
+impl Unit {
+    /// A unit after reset, with a memory of zeros.
+    ///
+    /// `config` must have passed [`Config::check`].
+    pub fn new(config: Config) -> Self {
+        Unit {
+            config,
+            warp_queue: Fifo::new(config.queue_depth as usize),
+            cluster_queue: Fifo::new(CLUSTER_QUEUE_DEPTH),
+            cta_table: CtaTable::new(),
+            issue: Issue::new(),
+            pipe: Pipe::new(&config),
+            banks: Banks::new(config.num_banks, config.num_rows),
+            out: Out::default(),
+            hazard: false,
+            stall: false,
+        }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Memory: word `row * num_banks + bank`.
+    pub fn memory(&self) -> &[u32] {
+        self.banks.words()
+    }
+
+    /// Memory, to be set by a harness.
+    pub fn memory_mut(&mut self) -> &mut [u32] {
+        self.banks.words_mut()
+    }
+
+    /// The combinational half of a cycle: the outputs, given the registers and `i`.
+    pub fn evaluate(&mut self, i: &In) -> &Out {
+        self.pipe.evaluate(&self.banks);
+        self.hazard = self.issue.valid() && self.pipe.hazard(&self.config, self.issue.work());
+        self.stall = collect::stall(self.pipe.pass(), &self.out, i);
+        self.out.req_ready = u8::from(self.warp_queue.ready());
+        self.out.cl_ready = u8::from(self.cluster_queue.ready());
+        self.out.cta_ready = u8::from(self.cta_table.ready(&self.config, i.cta_slot));
+        self.out.cta_reject = u8::from(self.cta_table.reject());
+        &self.out
+    }
+
+    /// The outputs of the cycle last evaluated.
+    pub fn out(&self) -> &Out {
+        &self.out
+    }
+
+    /// The probe of the cycle last evaluated.
+    pub fn probe(&self, probe: &mut Probe) {
+        let issue = &self.issue;
+        let (pass, work) = (issue.pass(), issue.work());
+        let fire = issue.valid() && !self.hazard;
+        let fired_banks = if fire { work.valid } else { 0 };
+        let here = |value: u8| if issue.valid() { value } else { 0 };
+
+        let effect = self.pipe.effect();
+        probe.wr_en = if self.stall { 0 } else { effect.write };
+        probe.wr_data = [0; MAX_BANKS];
+        probe.wr_row = [0; MAX_BANKS];
+        let mut banks = effect.write;
+        while banks != 0 {
+            let bank = banks.trailing_zeros() as usize;
+            banks &= banks - 1;
+            probe.wr_data[bank] = effect.new[bank];
+            probe.wr_row[bank] = self.pipe.rows()[bank];
+        }
+        probe.win_valid = fired_banks;
+        show_winners(work, fired_banks, &mut probe.win_lane);
+        probe.pass_served = if fire { pass.served } else { 0 };
+        probe.issue_pending = issue.pending();
+        probe.pipe_valid = self.pipe.valid();
+        probe.issue_op = here(issue.op_code());
+        probe.issue_tag = here(pass.tag);
+        probe.queue_count = self.warp_queue.count() as u8;
+        probe.cl_count = self.cluster_queue.count() as u8;
+        probe.issue_valid = u8::from(issue.valid());
+        probe.issue_cluster = here(u8::from(pass.cluster));
+        probe.pass_fire = u8::from(fire && !self.stall);
+        probe.pass_last = here(u8::from(pass.last));
+        probe.pass_index = here(pass.passes - u8::from(issue.pending() != 0));
+        probe.hazard = u8::from(self.hazard);
+        probe.stall = u8::from(self.stall);
+        probe.rotate = issue.rotate() as u8;
+    }
+
+    /// The clock edge that ends the cycle evaluated with `i`.
+    pub fn tick(&mut self, i: &In) {
+        if i.rst_n == 0 {
+            self.reset();
+            return;
+        }
+        let done = self.pipe.pass();
+        let leave = (done.valid && done.last && !self.stall).then_some(done.slot);
+        collect::tick(done, self.stall, self.pipe.effect(), self.pipe.lanes(), &mut self.out, i);
+
+        let mut load = None;
+        if !self.stall {
+            let fire = self.issue.valid() && !self.hazard;
+            let (warps, clusters) = (self.warp_queue.count() > 0, self.cluster_queue.count() > 0);
+            load = self.issue.load(fire, warps, clusters);
+            let enter = fire.then(|| (self.issue.pass(), self.issue.work(), self.issue.places()));
+            self.pipe.tick(&mut self.banks, enter);
+            self.issue.tick(
+                &self.config,
+                fire,
+                load,
+                &self.warp_queue,
+                &self.cluster_queue,
+                &self.cta_table,
+            );
+        }
+        self.tick_queues(i, load, leave);
+    }
+
+    fn tick_queues(&mut self, i: &In, load: Option<Source>, leave: Option<u8>) {
+        let warp = i.req_valid == 1 && self.warp_queue.ready();
+        let cluster = i.cl_valid == 1 && self.cluster_queue.ready();
+        let write = (i.cta_valid == 1 && self.out.cta_ready == 1).then_some(Write {
+            slot: i.cta_slot,
+            enable: i.cta_enable == 1,
+            part: Part { size: i.cta_size, base: i.cta_base, rank: i.cta_rank, valid: false },
+        });
+        self.cta_table.tick(
+            &self.config,
+            write,
+            warp.then_some(i.req_slot),
+            cluster.then_some(i.cl_slot),
+            leave,
+        );
+        self.warp_queue.tick(
+            load == Some(Source::Warp),
+            warp.then_some(|entry: &mut WarpReq| {
+                entry.meta = Meta {
+                    mask: i.req_mask,
+                    ur: i.req_ur,
+                    imm: i.req_imm,
+                    slot: i.req_slot,
+                    tag: i.req_tag,
+                    scale: i.req_scale,
+                    absolute: i.req_absolute == 1,
+                    red: i.req_red == 1,
+                    size: i.req_size,
+                    op: i.req_op,
+                };
+                entry.ra = i.req_ra;
+                entry.b = i.req_b;
+                entry.c = i.req_c;
+            }),
+        );
+        self.cluster_queue.tick(
+            load == Some(Source::Cluster),
+            cluster.then_some(|entry: &mut ClusterReq| {
+                entry.meta = Meta {
+                    mask: 1,
+                    ur: 0,
+                    imm: i.cl_addr,
+                    slot: i.cl_slot,
+                    tag: i.cl_tag,
+                    scale: 0,
+                    absolute: true,
+                    red: i.cl_red == 1,
+                    size: i.cl_size,
+                    op: i.cl_op,
+                };
+                entry.b = i.cl_b;
+                entry.c = i.cl_c;
+            }),
+        );
+    }
+
+    /// What a clock edge with `rst_n` low does: memory keeps its content.
+    pub fn reset(&mut self) {
+        self.warp_queue.reset();
+        self.cluster_queue.reset();
+        self.cta_table.reset();
+        self.issue.reset();
+        self.pipe.reset();
+        self.out.rsp_valid = 0;
+        self.out.cl_rsp_valid = 0;
+    }
+}

@@ -1,0 +1,14 @@
+// Sources in the order they are read.
+atoms_cfg_pkg.sv
+atoms_pkg.sv
+atoms_fifo.sv
+atoms_cta_table.sv
+atoms_agen.sv
+atoms_grouper.sv
+atoms_operands.sv
+atoms_alu.sv
+atoms_bank.sv
+atoms_issue.sv
+atoms_pipe.sv
+atoms_collect.sv
+atoms_unit.sv

@@ -1,0 +1,26 @@
+/// One bank of shared memory: a synchronous memory with one read and one write port.
+/// Mirror: `model/src/bank.rs`.
+///
+/// A read in the cycle of a write to the same row gives the old word; `atoms_pipe` forwards.
+module atoms_bank
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic  clk_i,
+  /// Reads `raddr_i`; the word stands at `rdata_o` from the next cycle until the next read.
+  input  logic  re_i,
+  input  row_t  raddr_i,
+  output word_t rdata_o,
+  /// Writes `wdata_i` to `waddr_i`.
+  input  logic  we_i,
+  input  row_t  waddr_i,
+  input  word_t wdata_i
+);
+  // Public so that a harness can load and compare the content.
+  word_t mem_q [NumRows] /*verilator public_flat_rw*/;
+
+  always_ff @(posedge clk_i) begin
+    if (re_i) rdata_o <= mem_q[raddr_i];
+    if (we_i) mem_q[waddr_i] <= wdata_i;
+  end
+endmodule : atoms_bank

@@ -1,0 +1,158 @@
+`include "atoms_assert.svh"
+
+/// Collects the results of a request's passes, and answers. Mirror: `model/src/collect.rs`.
+///
+/// The response register is also where results gather: the next request of a port cannot write
+/// here before the response is taken, and holds the pipeline until then.
+module atoms_collect
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic                         clk_i,
+  input  logic                         rst_ni,
+  /// The pass in the last stage of the pipeline; its words before the operation; whether the
+  /// comparisons held; where its lanes' words are.
+  input  pass_t                          pass_i,
+  input  word_t                          old_i [NumBanks],
+  input  bank_mask_t                     hit_i,
+  input  bank_t      [NumLanes-1:0]      lane_bank_i,
+  input  logic       [NumLanes-1:0][1:0] lane_byte_i,
+  /// The pass cannot be taken: an older response is in its way.
+  output logic                         stall_o,
+  /// Warp response.
+  output logic                         rsp_valid_o,
+  input  logic                         rsp_ready_i,
+  output wide_t      [NumLanes-1:0]    rsp_rd_o,
+  output lane_mask_t                   rsp_pred_o,
+  output tag_t                         rsp_tag_o,
+  output fault_e                       rsp_fault_o,
+  output logic [4:0]                   rsp_fault_lane_o,
+  output addr_t                        rsp_fault_addr_o,
+  output passes_t                      rsp_passes_o,
+  /// Cluster response.
+  output logic                         cl_rsp_valid_o,
+  input  logic                         cl_rsp_ready_i,
+  output wide_t                        cl_rsp_rd_o,
+  output logic                         cl_rsp_pred_o,
+  output tag_t                         cl_rsp_tag_o,
+  output fault_e                       cl_rsp_fault_o,
+  output addr_t                        cl_rsp_fault_addr_o
+);
+  logic                  rsp_valid_q, cl_valid_q;
+  wide_t [NumLanes-1:0]  rd_q, rd_d;
+  lane_mask_t            pred_q, pred_d;
+  tag_t                  tag_q, cl_tag_q;
+  fault_e                fault_q, cl_fault_q;
+  logic [4:0]            fault_lane_q;
+  addr_t                 fault_addr_q, cl_fault_addr_q;
+  passes_t               passes_q;
+  wide_t                 cl_rd_q;
+  logic                  cl_pred_q;
+
+  // Lanes whose compare-and-store stored.
+  lane_mask_t stored;
+  always_comb begin
+    stored = '0;
+    if (pass_i.valid && (pass_i.op inside {OpCas, OpCast, OpCastSpin})) begin
+      for (int unsigned l = 0; l < NumLanes; l++) begin
+        stored[l] = pass_i.win[l] && hit_i[lane_bank_i[l]];
+      end
+    end
+  end
+
+  always_comb begin
+    automatic bank_t bank;
+    automatic word_t word;
+    bank   = '0;
+    word   = '0;
+    rd_d   = pass_i.first ? '0 : rd_q;
+    pred_d = (pass_i.first ? '0 : pred_q) | stored;
+    if (pass_i.valid && !pass_i.red) begin
+      unique case (pass_i.op)
+        OpStore, OpPopcInc: ;
+        OpCast, OpCastSpin: begin
+          for (int unsigned l = 0; l < NumLanes; l++) begin
+            if (stored[l]) rd_d[l][0] = word_t'(1);
+          end
+        end
+        default: begin
+          for (int unsigned l = 0; l < NumLanes; l++) begin
+            if (pass_i.served[l]) begin
+              bank = lane_bank_i[l];
+              word = old_i[bank] >> {lane_byte_i[l], 3'b0};
+              unique case (pass_i.size)
+                SizeU8:  rd_d[l][0] = {24'b0, word[7:0]};
+                SizeS8:  rd_d[l][0] = {{24{word[7]}}, word[7:0]};
+                SizeU16: rd_d[l][0] = {16'b0, word[15:0]};
+                SizeS16: rd_d[l][0] = {{16{word[15]}}, word[15:0]};
+                SizeU64: begin
+                  rd_d[l][0] = old_i[bank];
+                  rd_d[l][1] = old_i[bank|bank_t'(1)];
+                end
+                SizeB128: begin
+                  rd_d[l][0] = old_i[bank];
+                  rd_d[l][1] = old_i[bank|bank_t'(1)];
+                  rd_d[l][2] = old_i[bank|bank_t'(2)];
+                  rd_d[l][3] = old_i[bank|bank_t'(3)];
+                end
+                default: rd_d[l][0] = old_i[bank];
+              endcase
+            end
+          end
+        end
+      endcase
+    end
+  end
+
+  assign stall_o = pass_i.valid && (pass_i.cluster ? cl_valid_q && !cl_rsp_ready_i
+                                                   : rsp_valid_q && !rsp_ready_i);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      rsp_valid_q <= 1'b0;
+      cl_valid_q  <= 1'b0;
+    end else begin
+      if (rsp_ready_i)    rsp_valid_q <= 1'b0;
+      if (cl_rsp_ready_i) cl_valid_q  <= 1'b0;
+      if (pass_i.valid && !stall_o && pass_i.last) begin
+        if (pass_i.cluster) cl_valid_q  <= 1'b1;
+        else                rsp_valid_q <= 1'b1;
+      end
+    end
+    if (pass_i.valid && !stall_o && rst_ni) begin
+      if (pass_i.cluster) begin
+        cl_rd_q         <= rd_d[0];
+        cl_pred_q       <= stored[0];
+        cl_tag_q        <= pass_i.tag;
+        cl_fault_q      <= pass_i.fault;
+        cl_fault_addr_q <= pass_i.fault_addr;
+      end else begin
+        rd_q         <= rd_d;
+        pred_q       <= pred_d;
+        tag_q        <= pass_i.tag;
+        fault_q      <= pass_i.fault;
+        fault_lane_q <= pass_i.fault_lane;
+        fault_addr_q <= pass_i.fault_addr;
+        passes_q     <= pass_i.passes;
+      end
+    end
+  end
+
+  assign rsp_valid_o         = rsp_valid_q;
+  assign rsp_rd_o            = rd_q;
+  assign rsp_pred_o          = pred_q;
+  assign rsp_tag_o           = tag_q;
+  assign rsp_fault_o         = fault_q;
+  assign rsp_fault_lane_o    = fault_lane_q;
+  assign rsp_fault_addr_o    = fault_addr_q;
+  assign rsp_passes_o        = passes_q;
+  assign cl_rsp_valid_o      = cl_valid_q;
+  assign cl_rsp_rd_o         = cl_rd_q;
+  assign cl_rsp_pred_o       = cl_pred_q;
+  assign cl_rsp_tag_o        = cl_tag_q;
+  assign cl_rsp_fault_o      = cl_fault_q;
+  assign cl_rsp_fault_addr_o = cl_fault_addr_q;
+
+  `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
+                                            || (pass_i.first && pass_i.last))
+endmodule : atoms_collect

@@ -1,0 +1,109 @@
+`include "atoms_assert.svh"
+
+/// The part of shared memory that each CTA slot owns. Mirror: `model/src/cta_table.rs`.
+///
+/// Isolation rests on two rules kept here (spec 1.3): parts of different slots never share a row,
+/// and a part never changes while a request of its slot is inside the unit.
+module atoms_cta_table
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  /// A write of one slot is offered.
+  input  logic        valid_i,
+  /// A write of `slot_i` is taken: no request of that slot is inside.
+  output logic        ready_o,
+  input  slot_t       slot_i,
+  /// 1 gives the slot a part, 0 takes it away.
+  input  logic        enable_i,
+  /// First row.
+  input  logic [15:0] base_i,
+  /// Bytes.
+  input  logic [24:0] size_i,
+  /// Rank in the cluster.
+  input  logic [7:0]  rank_i,
+  /// The write of the cycle before was refused, and left the slot without a part.
+  output logic        reject_o,
+  /// A warp request of this slot enters the unit.
+  input  logic        warp_enter_i,
+  input  slot_t       warp_slot_i,
+  /// A cluster request of this slot enters the unit.
+  input  logic        cluster_enter_i,
+  input  slot_t       cluster_slot_i,
+  /// A request of this slot has done its last access.
+  input  logic        leave_i,
+  input  slot_t       leave_slot_i,
+  /// Slot looked up.
+  input  slot_t       lookup_i,
+  /// Its part; not valid for a slot that does not exist.
+  output part_t       part_o
+);
+  localparam int unsigned SlotBits = NumCtaSlots > 1 ? $clog2(NumCtaSlots) : 1;
+  localparam int unsigned RowBytesLog2 = BankBits + 2;
+  /// Requests of one slot inside: both queues, issue, every pipeline stage.
+  localparam int unsigned MaxInside = QueueDepth + ClusterQueueDepth + RmwLatency + 2;
+  localparam int unsigned InsideBits = $clog2(MaxInside + 1);
+  typedef logic [SlotBits-1:0]   index_t;
+  typedef logic [InsideBits-1:0] inside_t;
+  /// Row numbers with room for any size, even one beyond the memory.
+  typedef logic [24:0]           rows_t;
+
+  part_t   part_q   [NumCtaSlots];
+  inside_t inside_q [NumCtaSlots];
+  logic    reject_q;
+
+  function automatic logic exists(slot_t slot);
+    exists = 32'(slot) < NumCtaSlots;
+  endfunction
+
+  /// First row behind a part.
+  function automatic rows_t end_row(logic [15:0] base, logic [24:0] size);
+    logic [24:0] whole;
+    whole   = size >> RowBytesLog2;
+    end_row = rows_t'(base) + whole + rows_t'((whole << RowBytesLog2) != size);
+  endfunction
+
+  assign part_o   = exists(lookup_i) ? part_q[index_t'(lookup_i)] : '0;
+  assign ready_o  = !exists(slot_i) || (inside_q[index_t'(slot_i)] == '0);
+  assign reject_o = reject_q;
+
+  logic  write, refused;
+  part_t written;
+  assign write = valid_i && ready_o;
+
+  always_comb begin
+    refused = 1'b0;
+    written = '{size: size_i, base: base_i, rank: rank_i, valid: 1'b1};
+    if (write && enable_i) begin
+      refused = !exists(slot_i) || (end_row(base_i, size_i) > rows_t'(NumRows));
+      for (int unsigned s = 0; s < NumCtaSlots; s++) begin
+        if (part_q[s].valid && (slot_t'(s) != slot_i)
+            && (rows_t'(base_i) < end_row(part_q[s].base, part_q[s].size))
+            && (rows_t'(part_q[s].base) < end_row(base_i, size_i))) refused = 1'b1;
+      end
+    end
+    if (refused || !enable_i) written = '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      reject_q <= 1'b0;
+      for (int unsigned s = 0; s < NumCtaSlots; s++) begin
+        part_q[s]   <= '0;
+        inside_q[s] <= '0;
+      end
+    end else begin
+      reject_q <= refused;
+      if (write && exists(slot_i)) part_q[index_t'(slot_i)] <= written;
+      for (int unsigned s = 0; s < NumCtaSlots; s++) begin
+        inside_q[s] <= inside_q[s] + inside_t'(warp_enter_i && (warp_slot_i == slot_t'(s)))
+                     + inside_t'(cluster_enter_i && (cluster_slot_i == slot_t'(s)))
+                     - inside_t'(leave_i && (leave_slot_i == slot_t'(s)));
+      end
+    end
+  end
+
+  `ATOMS_ASSERT(CtaPartKeptWhileInUse,
+                !(write && exists(slot_i)) || (inside_q[index_t'(slot_i)] == '0))
+endmodule : atoms_cta_table

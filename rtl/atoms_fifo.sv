@@ -1,0 +1,65 @@
+`include "atoms_assert.svh"
+
+/// First-in first-out queue. Mirror: `model/src/fifo.rs`.
+///
+/// What is pushed in one cycle can be seen at the head in the next. `ready_o` depends on registers
+/// alone, so that no path runs from one port's inputs to another's outputs.
+module atoms_fifo #(
+  /// Entry.
+  parameter type         T     = logic,
+  /// Entries it holds, at least 1.
+  parameter int unsigned Depth = 2,
+  /// Bits of the fill count.
+  localparam int unsigned CountBits = $clog2(Depth + 1)
+) (
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  /// An entry is offered.
+  input  logic                 valid_i,
+  /// An offered entry is taken.
+  output logic                 ready_o,
+  input  T                     data_i,
+  /// There is a head.
+  output logic                 valid_o,
+  /// Oldest entry; meaningless without `valid_o`.
+  output T                     data_o,
+  /// Drops the head. Only with `valid_o`.
+  input  logic                 pop_i,
+  /// Entries held.
+  output logic [CountBits-1:0] count_o
+);
+  localparam int unsigned PtrBits = Depth > 1 ? $clog2(Depth) : 1;
+  typedef logic [PtrBits-1:0]   ptr_t;
+  typedef logic [CountBits-1:0] count_t;
+
+  function automatic ptr_t after(ptr_t ptr);
+    after = (ptr == ptr_t'(Depth - 1)) ? '0 : ptr + ptr_t'(1);
+  endfunction
+
+  T       entry_q [Depth];
+  ptr_t   head_q, tail_q;
+  count_t count_q, count_d;
+  logic   push;
+
+  assign ready_o = count_q != count_t'(Depth);
+  assign valid_o = count_q != '0;
+  assign data_o  = entry_q[head_q];
+  assign count_o = count_q;
+  assign push    = valid_i && ready_o;
+  assign count_d = count_q + count_t'(push) - count_t'(pop_i);
+
+  always_ff @(posedge clk_i) begin
+    if (push) entry_q[tail_q] <= data_i;
+    if (!rst_ni) begin
+      head_q  <= '0;
+      tail_q  <= '0;
+      count_q <= '0;
+    end else begin
+      if (pop_i) head_q <= after(head_q);
+      if (push)  tail_q <= after(tail_q);
+      count_q <= count_d;
+    end
+  end
+
+  `ATOMS_ASSERT(FifoPopsOnlyWhatItHas, !pop_i || valid_o)
+endmodule : atoms_fifo

@@ -1,0 +1,223 @@
+`include "atoms_assert.svh"
+
+/// The request being worked off: takes one from the queues, and makes its passes, one a cycle.
+/// Mirror: `model/src/issue.rs`.
+module atoms_issue
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  /// The pipeline moves; low freezes everything here.
+  input  logic         advance_i,
+  /// Head of the warp queue.
+  input  logic         warp_valid_i,
+  input  warp_req_t    warp_i,
+  output logic         warp_pop_o,
+  /// Head of the cluster queue.
+  input  logic         cluster_valid_i,
+  input  cluster_req_t cluster_i,
+  output logic         cluster_pop_o,
+  /// Look-up of the part of the request taken.
+  output slot_t        lookup_o,
+  input  part_t        part_i,
+  /// The pass below needs a word that is yet to be written.
+  input  logic         hazard_i,
+  /// The next pass; `pass_o.valid` says that it leaves when `advance_i` is high.
+  output pass_t                        pass_o,
+  output bank_mask_t                   bank_valid_o,
+  output row_t       [NumBanks-1:0]    row_o,
+  output lane_t      [NumBanks-1:0]    lane_o,
+  output word_t      [NumBanks-1:0]    b_o,
+  output word_t      [NumBanks-1:0]    c_o,
+  output bank_t      [NumLanes-1:0]    lane_bank_o,
+  output logic       [NumLanes-1:0][1:0] lane_byte_o,
+  /// A request is here; the lanes of it that still wait; the first lane in the rotating order.
+  output logic         valid_o,
+  output lane_mask_t   pending_o,
+  output lane_t        rotate_o
+);
+  // Registers: the request, and how far it has come.
+  logic       valid_q, cluster_q, red_q, first_q;
+  op_e        op_q;
+  size_e      size_q;
+  tag_t       tag_q;
+  slot_t      slot_q;
+  fault_e     fault_q;
+  logic [4:0] fault_lane_q;
+  addr_t      fault_addr_q;
+  lane_mask_t pending_q;
+  passes_t    passes_q;
+  lane_t      rotate_q;
+  bank_t      bank_q [NumLanes];
+  row_t       row_q  [NumLanes];
+  logic [1:0] byte_q [NumLanes];
+  word_t      b_q    [MaxWords*NumLanes];
+  word_t      c_q    [MaxWords*NumLanes];
+
+  // The pass that could leave now.
+  logic       join_lanes, last, fire;
+  lane_mask_t served, win;
+  bank_mask_t taken;
+  lane_t      lane [NumBanks];
+  row_t       row  [NumBanks];
+
+  assign join_lanes = joins(op_q, red_q);
+  assign last       = (pending_q & ~served) == '0;
+  assign fire       = valid_q && !hazard_i;
+
+  atoms_grouper u_grouper (
+    .pending_i(pending_q),
+    .op_i     (op_q),
+    .join_i   (join_lanes),
+    .bank_i   (bank_q),
+    .row_i    (row_q),
+    .rotate_i (rotate_q),
+    .served_o (served),
+    .win_o    (win),
+    .taken_o  (taken),
+    .lane_o   (lane),
+    .row_o    (row)
+  );
+
+  atoms_operands u_operands (
+    .op_i        (op_q),
+    .size_i      (size_q),
+    .join_i      (join_lanes),
+    .served_i    (served),
+    .taken_i     (taken),
+    .lane_i      (lane),
+    .row_i       (row),
+    .lane_bank_i (bank_q),
+    .lane_byte_i (byte_q),
+    .b_i         (b_q),
+    .c_i         (c_q),
+    .bank_valid_o(bank_valid_o),
+    .row_o       (row_o),
+    .lane_o      (lane_o),
+    .b_o         (b_o),
+    .c_o         (c_o)
+  );
+
+  assign pass_o = '{
+    served:     served,
+    win:        win,
+    fault_addr: fault_addr_q,
+    fault_lane: fault_lane_q,
+    fault:      fault_q,
+    passes:     passes_q + passes_t'(pending_q != '0),
+    slot:       slot_q,
+    tag:        tag_q,
+    first:      first_q,
+    last:       last,
+    cluster:    cluster_q,
+    red:        red_q,
+    size:       size_q,
+    op:         op_q,
+    valid:      fire
+  };
+  always_comb begin
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      lane_bank_o[l] = bank_q[l];
+      lane_byte_o[l] = byte_q[l];
+    end
+  end
+  assign valid_o   = valid_q;
+  assign pending_o = pending_q;
+  assign rotate_o  = rotate_q;
+
+  // The request that could come next: the ports take turns when both wait.
+  logic      load, take_cluster;
+  req_meta_t meta;
+  bank_t      bank_d [NumLanes];
+  row_t       row_d  [NumLanes];
+  logic [1:0] byte_d [NumLanes];
+  fault_e     fault_d;
+  logic [4:0] fault_lane_d;
+  addr_t      fault_addr_d;
+  logic       turn_q;  // the warp queue's turn: the last request came from the cluster queue
+
+  assign take_cluster  = cluster_valid_i && !(warp_valid_i && turn_q);
+  assign load          = (!valid_q || (fire && last)) && (warp_valid_i || cluster_valid_i);
+  assign warp_pop_o    = load && !take_cluster && advance_i;
+  assign cluster_pop_o = load && take_cluster && advance_i;
+
+  always_comb begin
+    meta = warp_i.meta;
+    if (take_cluster) begin
+      // One lane, lane 0, with the offset for an absolute address.
+      meta = '{mask: lane_mask_t'(1), ur: '0, imm: cluster_i.addr, slot: cluster_i.slot,
+               tag: cluster_i.tag, scale: '0, absolute: 1'b1, red: cluster_i.red,
+               size: cluster_i.size, op: cluster_i.op};
+    end
+  end
+  assign lookup_o = meta.slot;
+
+  atoms_agen u_agen (
+    .en_i        (load),
+    .meta_i      (meta),
+    .ra_i        (warp_i.ra),
+    .offset_i    (take_cluster),
+    .part_i      (part_i),
+    .bank_o      (bank_d),
+    .row_o       (row_d),
+    .byte_o      (byte_d),
+    .fault_o     (fault_d),
+    .fault_lane_o(fault_lane_d),
+    .fault_addr_o(fault_addr_d)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid_q   <= 1'b0;
+      pending_q <= '0;
+      turn_q    <= 1'b0;
+      rotate_q  <= '0;
+    end else if (advance_i) begin
+      if (fire) begin
+        first_q   <= 1'b0;
+        pending_q <= pending_q & ~served;
+        passes_q  <= pass_o.passes;
+        if (last) begin
+          valid_q  <= 1'b0;
+          rotate_q <= rotate_q + lane_t'(1);
+        end
+      end
+      if (load) begin
+        valid_q      <= 1'b1;
+        cluster_q    <= take_cluster;
+        turn_q       <= take_cluster;
+        op_q         <= meta.op;
+        size_q       <= meta.size;
+        red_q        <= meta.red;
+        tag_q        <= meta.tag;
+        slot_q       <= meta.slot;
+        first_q      <= 1'b1;
+        pending_q    <= (fault_d == FaultNone) ? meta.mask : '0;
+        passes_q     <= '0;
+        fault_q      <= fault_d;
+        fault_lane_q <= fault_lane_d;
+        fault_addr_q <= fault_addr_d;
+        bank_q       <= bank_d;
+        row_q        <= row_d;
+        byte_q       <= byte_d;
+        for (int unsigned l = 0; l < NumLanes; l++) begin
+          for (int unsigned w = 0; w < MaxWords; w++) begin
+            b_q[MaxWords*l+w] <= warp_i.b[l][w];
+            c_q[MaxWords*l+w] <= warp_i.c[l][w];
+          end
+        end
+        if (take_cluster) begin
+          for (int unsigned w = 0; w < MaxWords; w++) begin
+            b_q[w] <= cluster_i.b[w];
+            c_q[w] <= cluster_i.c[w];
+          end
+        end
+      end
+    end
+  end
+
+  `ATOMS_ASSERT(IssueServesEachLaneOnce, (served & ~pending_q) == '0)
+  `ATOMS_ASSERT(IssueServesSomeLane, !valid_q || (pending_q == '0) || (served != '0))
+  `ATOMS_ASSERT(SpinTakesOnePass, !(valid_q && (op_q == OpCastSpin)) || last)
+endmodule : atoms_issue

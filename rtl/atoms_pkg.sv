@@ -1,0 +1,166 @@
+/// Types, the operation table and the rules that several modules share.
+package atoms_pkg;
+  import atoms_cfg_pkg::*;
+
+  /// Bits in a shared-memory word; a bank is one word wide (spec 1.2).
+  parameter int unsigned WordBits = 32;
+  /// Words in the widest access.
+  parameter int unsigned MaxWords = 4;
+  /// Requests that wait at the cluster port.
+  parameter int unsigned ClusterQueueDepth = 2;
+
+  parameter int unsigned LaneBits = $clog2(NumLanes);
+  parameter int unsigned BankBits = $clog2(NumBanks);
+  parameter int unsigned RowBits  = $clog2(NumRows);
+
+  /// Winner policies, as in `WinnerPolicy` (spec 4.2).
+  parameter int unsigned PolicyLowest   = 0;
+  parameter int unsigned PolicyHighest  = 1;
+  parameter int unsigned PolicyRotating = 2;
+
+  typedef logic [WordBits-1:0]               word_t;
+  /// Operand or result of one lane; word 0 at the lowest address.
+  typedef logic [MaxWords-1:0][WordBits-1:0] wide_t;
+  typedef logic [LaneBits-1:0]               lane_t;
+  typedef logic [BankBits-1:0]               bank_t;
+  typedef logic [RowBits-1:0]                row_t;
+  typedef logic [NumLanes-1:0]               lane_mask_t;
+  typedef logic [NumBanks-1:0]               bank_mask_t;
+  typedef logic [31:0]                       addr_t;
+  typedef logic [5:0]                        tag_t;
+  typedef logic [3:0]                        slot_t;
+  /// Passes of one request: 0 to NumLanes.
+  typedef logic [5:0]                        passes_t;
+
+  /// Operation (spec 3). Append, never renumber: waves store the code. Codes 16 to 31 are kept
+  /// for the mbarrier operations of spec 6.
+  typedef enum logic [4:0] {
+    OpAdd      = 5'd0,
+    OpMin      = 5'd1,
+    OpMax      = 5'd2,
+    OpInc      = 5'd3,
+    OpDec      = 5'd4,
+    OpAnd      = 5'd5,
+    OpOr       = 5'd6,
+    OpXor      = 5'd7,
+    OpExch     = 5'd8,
+    OpCas      = 5'd9,
+    OpCast     = 5'd10,
+    OpCastSpin = 5'd11,
+    OpPopcInc  = 5'd12,
+    OpLoad     = 5'd13,
+    OpStore    = 5'd14
+  } op_e;
+
+  /// Width and signedness: log2 of the bytes in bits 2:0, signedness in bit 3.
+  typedef enum logic [3:0] {
+    SizeU8   = 4'd0,
+    SizeU16  = 4'd1,
+    SizeU32  = 4'd2,
+    SizeU64  = 4'd3,
+    SizeB128 = 4'd4,
+    SizeS8   = 4'd8,
+    SizeS16  = 4'd9,
+    SizeS32  = 4'd10
+  } size_e;
+
+  /// Why a request touched no memory.
+  typedef enum logic [1:0] {
+    FaultNone       = 2'd0,
+    FaultIllegal    = 2'd1,
+    FaultMisaligned = 2'd2,
+    FaultOutOfRange = 2'd3
+  } fault_e;
+
+  /// What a request says once for all its lanes.
+  typedef struct packed {
+    lane_mask_t  mask;      // lanes that take part (spec 2.6)
+    addr_t       ur;        // uniform register of the address
+    logic [23:0] imm;       // immediate of the address
+    slot_t       slot;      // CTA slot
+    tag_t        tag;       // given back with the response
+    logic [2:0]  scale;     // log2 of the factor on Ra: 0, 2, 3 or 4 (spec 2.2)
+    logic        absolute;  // Ra does not count, the immediate is zero-extended (spec 2.1)
+    logic        red;       // no result wanted
+    size_e       size;
+    op_e         op;
+  } req_meta_t;
+
+  /// A warp request as it waits in the queue.
+  typedef struct packed {
+    req_meta_t                meta;
+    wide_t     [NumLanes-1:0] c;
+    wide_t     [NumLanes-1:0] b;
+    addr_t     [NumLanes-1:0] ra;
+  } warp_req_t;
+
+  /// A cluster request as it waits in the queue: one lane, one offset.
+  typedef struct packed {
+    logic [23:0] addr;
+    slot_t       slot;
+    tag_t        tag;
+    logic        red;
+    size_e       size;
+    op_e         op;
+    wide_t       c;
+    wide_t       b;
+  } cluster_req_t;
+
+  /// The part of shared memory that a CTA slot owns.
+  typedef struct packed {
+    logic [24:0] size;   // bytes
+    logic [15:0] base;   // first row, in every bank
+    logic [7:0]  rank;   // rank of the CTA in its cluster
+    logic        valid;
+  } part_t;
+
+  /// What a pass carries through the pipeline besides its words.
+  typedef struct packed {
+    lane_mask_t  served;      // lanes that get their result from this pass
+    lane_mask_t  win;         // lanes that perform their operation; fewer only for CAST.SPIN
+    addr_t       fault_addr;
+    logic [4:0]  fault_lane;
+    fault_e      fault;
+    passes_t     passes;      // passes of the request up to and with this one
+    slot_t       slot;
+    tag_t        tag;
+    logic        first;       // first pass of its request
+    logic        last;        // last pass of its request
+    logic        cluster;     // the request came through the cluster port
+    logic        red;
+    size_e       size;
+    op_e         op;
+    logic        valid;
+  } pass_t;
+
+  /// Whether operation and size are an instruction (spec 3, both columns of sizes).
+  function automatic logic legal(op_e op, size_e size);
+    unique case (op)
+      OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor: legal = size inside {SizeU32, SizeS32};
+      OpInc, OpDec, OpPopcInc:                 legal = size == SizeU32;
+      OpExch, OpCas:       legal = size inside {SizeU32, SizeS32, SizeU64, SizeB128};
+      OpCast, OpCastSpin:  legal = size inside {SizeU32, SizeS32, SizeU64};
+      OpLoad:  legal = size inside {SizeU8, SizeS8, SizeU16, SizeS16, SizeU32, SizeU64, SizeB128};
+      OpStore: legal = size inside {SizeU8, SizeU16, SizeU32, SizeU64, SizeB128};
+      default: legal = 1'b0;
+    endcase
+  endfunction
+
+  /// Words an access covers, less one: also the mask of its word number in a bank number.
+  function automatic logic [1:0] last_word(size_e size);
+    unique case (size)
+      SizeB128: last_word = 2'd3;
+      SizeU64:  last_word = 2'd1;
+      default:  last_word = 2'd0;
+    endcase
+  endfunction
+
+  /// Whether lanes of one address go in one pass, their operands combined or their result shared.
+  function automatic logic joins(op_e op, logic red);
+    unique case (op)
+      OpLoad, OpStore, OpPopcInc:              joins = 1'b1;
+      OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor: joins = MergeRed && red;
+      default:                                 joins = 1'b0;
+    endcase
+  endfunction
+endpackage : atoms_pkg

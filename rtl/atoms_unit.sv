@@ -1,0 +1,241 @@
+`include "atoms_assert.svh"
+
+/// The shared-memory atomic unit. Mirror: `model/src/unit.rs`.
+///
+/// Warp requests and cluster requests wait in a queue each, are worked off in passes, and are
+/// answered in order, one response per request. docs/microarchitecture.md has the pipeline.
+module atoms_unit
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic clk_i,
+  /// Synchronous, active low. The banks keep their content.
+  input  logic rst_ni,
+
+  /// Warp port: one instruction of one warp.
+  input  logic                      req_valid_i,
+  output logic                      req_ready_o,
+  input  logic [4:0]                req_op_i,
+  input  logic [3:0]                req_size_i,
+  /// No result wanted: Rd is RZ.
+  input  logic                      req_red_i,
+  /// Absolute address: Ra does not count, the immediate is zero-extended.
+  input  logic                      req_absolute_i,
+  /// log2 of the factor on Ra: 0, 2, 3 or 4.
+  input  logic [2:0]                req_scale_i,
+  input  tag_t                      req_tag_i,
+  input  slot_t                     req_slot_i,
+  input  lane_mask_t                req_mask_i,
+  input  logic [23:0]               req_imm_i,
+  input  addr_t                     req_ur_i,
+  input  addr_t      [NumLanes-1:0] req_ra_i,
+  input  wide_t      [NumLanes-1:0] req_b_i,
+  input  wide_t      [NumLanes-1:0] req_c_i,
+
+  /// Response port of the warp port.
+  output logic                      rsp_valid_o,
+  input  logic                      rsp_ready_i,
+  output tag_t                      rsp_tag_o,
+  output wide_t      [NumLanes-1:0] rsp_rd_o,
+  /// Lanes whose compare-and-store stored.
+  output lane_mask_t                rsp_pred_o,
+  output logic [1:0]                rsp_fault_o,
+  output logic [4:0]                rsp_fault_lane_o,
+  output addr_t                     rsp_fault_addr_o,
+  output passes_t                   rsp_passes_o,
+
+  /// Cluster port: one object at a time, by its offset in the owner's part.
+  input  logic                      cl_valid_i,
+  output logic                      cl_ready_o,
+  input  logic [4:0]                cl_op_i,
+  input  logic [3:0]                cl_size_i,
+  input  logic                      cl_red_i,
+  input  tag_t                      cl_tag_i,
+  input  slot_t                     cl_slot_i,
+  input  logic [23:0]               cl_addr_i,
+  input  wide_t                     cl_b_i,
+  input  wide_t                     cl_c_i,
+
+  /// Response port of the cluster port.
+  output logic                      cl_rsp_valid_o,
+  input  logic                      cl_rsp_ready_i,
+  output tag_t                      cl_rsp_tag_o,
+  output wide_t                     cl_rsp_rd_o,
+  output logic                      cl_rsp_pred_o,
+  output logic [1:0]                cl_rsp_fault_o,
+  output addr_t                     cl_rsp_fault_addr_o,
+
+  /// CTA table: which part of shared memory a slot owns.
+  input  logic                      cta_valid_i,
+  output logic                      cta_ready_o,
+  input  slot_t                     cta_slot_i,
+  input  logic                      cta_enable_i,
+  /// First row of the part.
+  input  logic [15:0]               cta_base_i,
+  /// Bytes of the part.
+  input  logic [24:0]               cta_size_i,
+  input  logic [7:0]                cta_rank_i,
+  /// The write of the cycle before was refused.
+  output logic                      cta_reject_o
+`ifdef ATOMS_PROBE
+  ,
+  /// What happens this cycle; for simulation.
+  output bank_mask_t                probe_wr_en_o,
+  output bank_mask_t                probe_win_valid_o,
+  output word_t      [NumBanks-1:0] probe_wr_data_o,
+  output lane_mask_t                probe_pass_served_o,
+  output lane_mask_t                probe_issue_pending_o,
+  output logic [NumBanks-1:0][15:0] probe_wr_row_o,
+  output logic [15:0]               probe_pipe_valid_o,
+  output logic [7:0]                probe_issue_op_o,
+  output logic [7:0]                probe_issue_tag_o,
+  output logic [NumBanks-1:0][7:0]  probe_win_lane_o,
+  output logic [7:0]                probe_queue_count_o,
+  output logic [7:0]                probe_cl_count_o,
+  output logic                      probe_issue_valid_o,
+  output logic                      probe_issue_cluster_o,
+  output logic                      probe_pass_fire_o,
+  output logic                      probe_pass_last_o,
+  output logic [7:0]                probe_pass_index_o,
+  output logic                      probe_hazard_o,
+  output logic                      probe_stall_o,
+  output logic [7:0]                probe_rotate_o
+`endif
+);
+  // Queues.
+  warp_req_t    warp_in, warp_head;
+  cluster_req_t cluster_in, cluster_head;
+  logic         warp_valid, warp_pop, cluster_valid, cluster_pop;
+  logic [$clog2(QueueDepth+1)-1:0]        warp_count;
+  logic [$clog2(ClusterQueueDepth+1)-1:0] cluster_count;
+
+  assign warp_in = '{
+    meta: '{mask: req_mask_i, ur: req_ur_i, imm: req_imm_i, slot: req_slot_i, tag: req_tag_i,
+            scale: req_scale_i, absolute: req_absolute_i, red: req_red_i,
+            size: size_e'(req_size_i), op: op_e'(req_op_i)},
+    c: req_c_i, b: req_b_i, ra: req_ra_i
+  };
+  assign cluster_in = '{addr: cl_addr_i, slot: cl_slot_i, tag: cl_tag_i, red: cl_red_i,
+                        size: size_e'(cl_size_i), op: op_e'(cl_op_i), c: cl_c_i, b: cl_b_i};
+
+  atoms_fifo #(.T(warp_req_t), .Depth(QueueDepth)) u_warp_queue (
+    .clk_i, .rst_ni,
+    .valid_i(req_valid_i), .ready_o(req_ready_o), .data_i(warp_in),
+    .valid_o(warp_valid), .data_o(warp_head), .pop_i(warp_pop), .count_o(warp_count)
+  );
+  atoms_fifo #(.T(cluster_req_t), .Depth(ClusterQueueDepth)) u_cluster_queue (
+    .clk_i, .rst_ni,
+    .valid_i(cl_valid_i), .ready_o(cl_ready_o), .data_i(cluster_in),
+    .valid_o(cluster_valid), .data_o(cluster_head), .pop_i(cluster_pop), .count_o(cluster_count)
+  );
+
+  // The request at issue, and its pass.
+  logic                           advance, stall, hazard, issue_valid;
+  slot_t                          lookup;
+  part_t                          part;
+  pass_t                          issue_pass;
+  bank_mask_t                     issue_banks;
+  row_t       [NumBanks-1:0]      issue_row;
+  lane_t      [NumBanks-1:0]      issue_lane;
+  word_t      [NumBanks-1:0]      issue_b, issue_c;
+  bank_t      [NumLanes-1:0]      issue_lane_bank;
+  logic       [NumLanes-1:0][1:0] issue_lane_byte;
+  lane_mask_t                     issue_pending;
+  lane_t                          issue_rotate;
+
+  assign advance = !stall;
+
+  atoms_issue u_issue (
+    .clk_i, .rst_ni, .advance_i(advance),
+    .warp_valid_i(warp_valid), .warp_i(warp_head), .warp_pop_o(warp_pop),
+    .cluster_valid_i(cluster_valid), .cluster_i(cluster_head), .cluster_pop_o(cluster_pop),
+    .lookup_o(lookup), .part_i(part), .hazard_i(hazard),
+    .pass_o(issue_pass), .bank_valid_o(issue_banks), .row_o(issue_row), .lane_o(issue_lane),
+    .b_o(issue_b), .c_o(issue_c), .lane_bank_o(issue_lane_bank), .lane_byte_o(issue_lane_byte),
+    .valid_o(issue_valid), .pending_o(issue_pending), .rotate_o(issue_rotate)
+  );
+
+  // Pipeline and banks.
+  bank_mask_t                     re, we, hit;
+  row_t       [NumBanks-1:0]      raddr, waddr;
+  word_t      [NumBanks-1:0]      rdata, wdata;
+  pass_t                          done_pass;
+  word_t                          done_old [NumBanks];
+  bank_t      [NumLanes-1:0]      done_lane_bank;
+  logic       [NumLanes-1:0][1:0] done_lane_byte;
+  logic       [RmwLatency:0]      stage_valid;
+
+  atoms_pipe u_pipe (
+    .clk_i, .rst_ni, .advance_i(advance),
+    .pass_i(issue_pass), .bank_valid_i(issue_banks), .row_i(issue_row), .b_i(issue_b), .c_i(issue_c),
+    .lane_bank_i(issue_lane_bank), .lane_byte_i(issue_lane_byte), .hazard_o(hazard),
+    .re_o(re), .raddr_o(raddr), .rdata_i(rdata), .we_o(we), .waddr_o(waddr), .wdata_o(wdata),
+    .pass_o(done_pass), .old_o(done_old), .hit_o(hit),
+    .lane_bank_o(done_lane_bank), .lane_byte_o(done_lane_byte), .valid_o(stage_valid)
+  );
+
+  for (genvar b = 0; b < NumBanks; b++) begin : g_bank
+    atoms_bank u_bank (
+      .clk_i,
+      .re_i(re[b] && advance), .raddr_i(raddr[b]), .rdata_o(rdata[b]),
+      .we_i(we[b] && advance && rst_ni), .waddr_i(waddr[b]), .wdata_i(wdata[b])
+    );
+  end
+
+  // Results.
+  fault_e rsp_fault, cl_rsp_fault;
+  assign rsp_fault_o    = rsp_fault;
+  assign cl_rsp_fault_o = cl_rsp_fault;
+
+  atoms_collect u_collect (
+    .clk_i, .rst_ni,
+    .pass_i(done_pass), .old_i(done_old), .hit_i(hit),
+    .lane_bank_i(done_lane_bank), .lane_byte_i(done_lane_byte), .stall_o(stall),
+    .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
+    .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
+    .cl_rsp_valid_o, .cl_rsp_ready_i, .cl_rsp_rd_o, .cl_rsp_pred_o, .cl_rsp_tag_o,
+    .cl_rsp_fault_o(cl_rsp_fault), .cl_rsp_fault_addr_o
+  );
+
+  atoms_cta_table u_cta_table (
+    .clk_i, .rst_ni,
+    .valid_i(cta_valid_i), .ready_o(cta_ready_o), .slot_i(cta_slot_i), .enable_i(cta_enable_i),
+    .base_i(cta_base_i), .size_i(cta_size_i), .rank_i(cta_rank_i), .reject_o(cta_reject_o),
+    .warp_enter_i(req_valid_i && req_ready_o), .warp_slot_i(req_slot_i),
+    .cluster_enter_i(cl_valid_i && cl_ready_o), .cluster_slot_i(cl_slot_i),
+    .leave_i(done_pass.valid && done_pass.last && advance), .leave_slot_i(done_pass.slot),
+    .lookup_i(lookup), .part_o(part)
+  );
+
+`ifdef ATOMS_PROBE
+  bank_mask_t fired_banks;
+  assign fired_banks           = issue_pass.valid ? issue_banks : '0;
+  assign probe_wr_en_o         = advance ? we : '0;
+  assign probe_win_valid_o     = fired_banks;
+  assign probe_pass_served_o   = issue_pass.valid ? issue_pass.served : '0;
+  assign probe_issue_pending_o = issue_pending;
+  assign probe_pipe_valid_o    = 16'(stage_valid);
+  assign probe_issue_op_o      = issue_valid ? 8'(issue_pass.op) : '0;
+  assign probe_issue_tag_o     = issue_valid ? 8'(issue_pass.tag) : '0;
+  assign probe_queue_count_o   = 8'(warp_count);
+  assign probe_cl_count_o      = 8'(cluster_count);
+  assign probe_issue_valid_o   = issue_valid;
+  assign probe_issue_cluster_o = issue_valid && issue_pass.cluster;
+  assign probe_pass_fire_o     = issue_pass.valid && advance;
+  assign probe_pass_last_o     = issue_valid && issue_pass.last;
+  assign probe_pass_index_o    = issue_valid ? 8'(issue_pass.passes) - 8'(issue_pending != '0) : '0;
+  assign probe_hazard_o        = issue_valid && hazard;
+  assign probe_stall_o         = stall;
+  assign probe_rotate_o        = 8'(issue_rotate);
+  always_comb begin
+    for (int unsigned b = 0; b < NumBanks; b++) begin
+      probe_wr_data_o[b]  = we[b] ? wdata[b] : '0;
+      probe_wr_row_o[b]   = we[b] ? 16'(waddr[b]) : '0;
+      probe_win_lane_o[b] = fired_banks[b] ? 8'(issue_lane[b]) : '0;
+    end
+  end
+`endif
+
+  `ATOMS_ASSERT(FaultTouchesNoMemory, !(done_pass.valid && (done_pass.fault != FaultNone))
+                                      || (we == '0))
+endmodule : atoms_unit

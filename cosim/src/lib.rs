@@ -1,1 +1,18 @@
-//! (under construction)
+//! RTL, model and oracle brought together: configurations, stimulus, lockstep, mismatch reports,
+//! waves.
+//!
+//! Knows nothing of argument parsing, terminals or instruction text.
+
+#![forbid(unsafe_code)]
+
+pub mod case;
+pub mod configs;
+pub mod lockstep;
+pub mod machine;
+pub mod mismatch;
+pub mod request;
+pub mod rtl;
+pub mod session;
+pub mod stimulus;
+pub mod trace;
+pub mod witness;

@@ -1,0 +1,97 @@
+//! A finite case: a few requests and the pauses between them, to shrink, store and repeat.
+
+use atoms_model::port::{In, Out};
+use serde::{Deserialize, Serialize};
+
+use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+use crate::stimulus::Stimulus;
+
+/// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pauses {
+    /// No new warp request is offered.
+    pub warp: u64,
+    /// Warp responses are not taken.
+    pub response: u64,
+    /// No new cluster request is offered.
+    pub cluster: u64,
+    /// Cluster responses are not taken.
+    pub cluster_response: u64,
+}
+
+/// One finite run from reset and a memory of zeros.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Configuration it is for.
+    pub config: String,
+    /// CTA table writes, all before the first request.
+    pub parts: Vec<PartWrite>,
+    /// Warp requests in order.
+    pub warps: Vec<WarpRequest>,
+    /// Cluster requests in order.
+    #[serde(default)]
+    pub clusters: Vec<ClusterRequest>,
+    /// Back-pressure.
+    #[serde(default)]
+    pub pauses: Pauses,
+}
+
+/// Drives a case.
+#[derive(Clone, Debug)]
+pub struct CaseStimulus<'a> {
+    case: &'a Case,
+    parts: usize,
+    warps: usize,
+    clusters: usize,
+    cycle: u64,
+}
+
+impl<'a> CaseStimulus<'a> {
+    /// From the first part on.
+    pub fn new(case: &'a Case) -> Self {
+        CaseStimulus { case, parts: 0, warps: 0, clusters: 0, cycle: 0 }
+    }
+}
+
+impl Stimulus for CaseStimulus<'_> {
+    fn drive(&mut self, i: &mut In) {
+        let pauses = &self.case.pauses;
+        // A port that pauses for ever would never end the case: the last of 64 cycles is open.
+        let open = |pattern: u64| pattern >> (self.cycle % 64) & 1 == 0 || self.cycle % 64 == 63;
+        i.rst_n = 1;
+        i.rsp_ready = u8::from(open(pauses.response));
+        i.cl_rsp_ready = u8::from(open(pauses.cluster_response));
+        if i.cta_valid == 0
+            && let Some(part) = self.case.parts.get(self.parts)
+        {
+            part.drive(i);
+            self.parts += 1;
+        } else if i.cta_valid == 0 {
+            if i.req_valid == 0
+                && open(pauses.warp)
+                && let Some(request) = self.case.warps.get(self.warps)
+            {
+                request.drive(i);
+                self.warps += 1;
+            }
+            if i.cl_valid == 0
+                && open(pauses.cluster)
+                && let Some(request) = self.case.clusters.get(self.clusters)
+            {
+                request.drive(i);
+                self.clusters += 1;
+            }
+        }
+        self.cycle += 1;
+    }
+
+    fn observe(&mut self, _: &In, _: &Out) {}
+
+    fn finished(&self) -> bool {
+        self.parts == self.case.parts.len()
+            && self.warps == self.case.warps.len()
+            && self.clusters == self.case.clusters.len()
+    }
+}

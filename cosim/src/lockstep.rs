@@ -1,0 +1,153 @@
+//! RTL and model on the same inputs, every output and every probe bit compared in every cycle.
+
+use atoms_model::port::{In, Out, Probe};
+use atoms_model::{Config, Unit};
+use atoms_verilated::{Rtl, Snapshot};
+
+use crate::machine::{Machine, Stop};
+use crate::mismatch::{Difference, Mismatch, differences};
+
+/// RTL and model side by side.
+#[derive(Debug)]
+pub struct Lockstep {
+    rtl: Rtl,
+    model: Unit,
+    out: Out,
+    probe: Probe,
+    model_probe: Probe,
+    cycles: u64,
+}
+
+/// Both sides at one moment, to come back to.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    rtl: Snapshot,
+    model: Box<Unit>,
+    cycles: u64,
+}
+
+impl Checkpoint {
+    /// Cycles run before it.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+}
+
+impl Lockstep {
+    /// `rtl`, built for `config`, and a model of it, both after reset with a memory of zeros.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] when the RTL does not come out of reset.
+    pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
+        rtl.reset()?;
+        rtl.clear_memory();
+        Ok(Lockstep {
+            rtl,
+            model: Unit::new(config),
+            out: Out::default(),
+            probe: Probe::default(),
+            model_probe: Probe::default(),
+            cycles: 0,
+        })
+    }
+
+    /// Starts over: reset, with a memory of zeros, cycle 0.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] when the RTL stopped itself before; make a new one.
+    pub fn restart(&mut self) -> Result<(), Stop> {
+        self.rtl.reset()?;
+        self.rtl.clear_memory();
+        self.model.reset();
+        self.model.memory_mut().fill(0);
+        self.cycles = 0;
+        Ok(())
+    }
+
+    /// Both sides as they are now.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] when the RTL has stopped itself.
+    pub fn save(&mut self) -> Result<Checkpoint, Stop> {
+        Ok(Checkpoint { rtl: self.rtl.save()?, model: Box::new(self.model.clone()), cycles: self.cycles })
+    }
+
+    /// Goes back to a checkpoint of this machine.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] when it is another machine's.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Stop> {
+        self.rtl.restore(&checkpoint.rtl)?;
+        self.model = (*checkpoint.model).clone();
+        self.cycles = checkpoint.cycles;
+        Ok(())
+    }
+
+    /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
+    /// [`Machine::probe`].
+    pub fn model_side(&self) -> (&Out, &Probe) {
+        (self.model.out(), &self.model_probe)
+    }
+}
+
+impl Machine for Lockstep {
+    fn config(&self) -> &Config {
+        self.model.config()
+    }
+
+    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+        let rtl = self.rtl.cycle(i, &mut self.out, &mut self.probe);
+        self.model.evaluate(i);
+        self.model.probe(&mut self.model_probe);
+        // A difference explains more than the broken promise it may lead to in the same cycle.
+        if self.out != *self.model.out() || self.probe != self.model_probe {
+            let found = differences((&self.out, &self.probe), self.model_side());
+            return Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))));
+        }
+        rtl?;
+        self.model.tick(i);
+        self.cycles += 1;
+        Ok(())
+    }
+
+    fn out(&self) -> &Out {
+        &self.out
+    }
+
+    fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+        self.rtl.write_memory(words)?;
+        self.model.memory_mut().copy_from_slice(words);
+        Ok(())
+    }
+
+    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+        let mut words = vec![0; self.rtl.library().words()];
+        self.rtl.read_memory(&mut words)?;
+        let banks = self.model.config().num_banks as usize;
+        let found: Vec<_> = words
+            .iter()
+            .zip(self.model.memory())
+            .enumerate()
+            .filter(|(_, (rtl, model))| rtl != model)
+            .map(|(word, (rtl, model))| Difference {
+                field: "memory".to_string(),
+                element: Some(format!("bank {}, row {}", word % banks, word / banks)),
+                rtl: format!("{rtl:#010x}"),
+                model: format!("{model:#010x}"),
+            })
+            .collect();
+        if found.is_empty() {
+            Ok(words)
+        } else {
+            Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What can stand behind the unit's ports: the model, the RTL, or both in lockstep.
+
+use atoms_model::port::{In, Out, Probe};
+use atoms_model::{Config, Unit};
+use atoms_verilated::{Rtl, RtlError};
+
+use crate::mismatch::Mismatch;
+
+/// Why a machine does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// RTL and model differ: the product of lockstep, not an error of it.
+    #[error("{0}")]
+    Mismatch(Box<Mismatch>),
+    /// The RTL stopped itself, with a broken promise for instance.
+    #[error(transparent)]
+    Rtl(#[from] RtlError),
+}
+
+/// Something with the ports of the unit, one call a clock.
+pub trait Machine {
+    /// Its configuration.
+    fn config(&self) -> &Config;
+
+    /// Runs one clock with inputs `i`; [`Machine::out`] and [`Machine::probe`] then give what it
+    /// drove before the clock edge.
+    ///
+    /// # Errors
+    /// [`Stop`]; the machine is then of no further use.
+    fn cycle(&mut self, i: &In) -> Result<(), Stop>;
+
+    /// Outputs of the cycle last run.
+    fn out(&self) -> &Out;
+
+    /// Probe of the cycle last run.
+    fn probe(&self) -> &Probe;
+
+    /// Cycles run.
+    fn cycles(&self) -> u64;
+
+    /// Sets all of memory: word `row * num_banks + bank`.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] unless `words` has as many words as the memory.
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop>;
+
+    /// All of memory, in the order of [`Machine::load_memory`].
+    ///
+    /// # Errors
+    /// [`Stop::Mismatch`] when RTL and model differ.
+    fn read_memory(&mut self) -> Result<Vec<u32>, Stop>;
+}
+
+/// The model alone.
+#[derive(Clone, Debug)]
+pub struct ModelMachine {
+    unit: Unit,
+    out: Out,
+    probe: Probe,
+    cycles: u64,
+}
+
+impl ModelMachine {
+    /// A model after reset with a memory of zeros. `config` must have passed [`Config::check`].
+    pub fn new(config: Config) -> Self {
+        ModelMachine { unit: Unit::new(config), out: Out::default(), probe: Probe::default(), cycles: 0 }
+    }
+}
+
+impl Machine for ModelMachine {
+    fn config(&self) -> &Config {
+        self.unit.config()
+    }
+
+    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+        self.out = *self.unit.evaluate(i);
+        self.unit.probe(&mut self.probe);
+        self.unit.tick(i);
+        self.cycles += 1;
+        Ok(())
+    }
+
+    fn out(&self) -> &Out {
+        &self.out
+    }
+
+    fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+        self.unit.memory_mut().copy_from_slice(words);
+        Ok(())
+    }
+
+    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+        Ok(self.unit.memory().to_vec())
+    }
+}
+
+/// The RTL alone.
+#[derive(Debug)]
+pub struct RtlMachine {
+    rtl: Rtl,
+    config: Config,
+    out: Out,
+    probe: Probe,
+    cycles: u64,
+}
+
+impl RtlMachine {
+    /// `rtl`, built for `config`, after reset and with a memory of zeros.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] when it does not come out of reset.
+    pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
+        rtl.reset()?;
+        rtl.clear_memory();
+        Ok(RtlMachine { rtl, config, out: Out::default(), probe: Probe::default(), cycles: 0 })
+    }
+}
+
+impl Machine for RtlMachine {
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn cycle(&mut self, i: &In) -> Result<(), Stop> {
+        self.rtl.cycle(i, &mut self.out, &mut self.probe)?;
+        self.cycles += 1;
+        Ok(())
+    }
+
+    fn out(&self) -> &Out {
+        &self.out
+    }
+
+    fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
+        Ok(self.rtl.write_memory(words)?)
+    }
+
+    fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
+        let mut words = vec![0; self.rtl.library().words()];
+        self.rtl.read_memory(&mut words)?;
+        Ok(words)
+    }
+}

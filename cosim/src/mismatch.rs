@@ -1,0 +1,152 @@
+//! What lockstep found, as a result: the first cycle in which RTL and model differ.
+
+use std::fmt;
+
+use atoms_model::port::{Field, Out, Probe, Radix, Shape};
+use atoms_ops::{Fault, Op, Size};
+
+use crate::request::WarpRequest;
+
+/// One value that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Field of the port list, `probe.` before those of the probe.
+    pub field: String,
+    /// Lane or bank, where the field has one element of each.
+    pub element: Option<String>,
+    /// What the RTL has.
+    pub rtl: String,
+    /// What the model has.
+    pub model: String,
+}
+
+/// A request inside the unit when they differed.
+#[derive(Clone, Debug)]
+pub struct InFlight {
+    /// Number of the request, counted from 0 in the order the port took them.
+    pub number: u64,
+    /// Cycle in which the port took it.
+    pub taken_at: u64,
+    /// The request.
+    pub request: WarpRequest,
+}
+
+/// The first cycle in which RTL and model differ, and what led there.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// Cycle since reset, from 0.
+    pub cycle: u64,
+    /// Every value that differs in that cycle, outputs first.
+    pub differences: Vec<Difference>,
+    /// Warp requests inside the unit, oldest first.
+    pub in_flight: Vec<InFlight>,
+    /// Configuration.
+    pub config: String,
+    /// Wave of the cycles before, if one was written, and its first cycle.
+    pub trace: Option<(String, u64)>,
+    /// One line that reproduces it.
+    pub repeat: String,
+}
+
+impl Mismatch {
+    /// A mismatch in `cycle` without its surroundings.
+    pub fn new(cycle: u64, differences: Vec<Difference>) -> Self {
+        Mismatch {
+            cycle,
+            differences,
+            in_flight: Vec::new(),
+            config: String::new(),
+            trace: None,
+            repeat: String::new(),
+        }
+    }
+}
+
+/// Every value in which the two sides differ, outputs first.
+pub fn differences(rtl: (&Out, &Probe), model: (&Out, &Probe)) -> Vec<Difference> {
+    let mut found = Vec::new();
+    compare("", Out::FIELDS, |f, e| (rtl.0.element(f, e), model.0.element(f, e)), &mut found);
+    compare("probe.", Probe::FIELDS, |f, e| (rtl.1.element(f, e), model.1.element(f, e)), &mut found);
+    found
+}
+
+fn compare(
+    prefix: &str,
+    fields: &[Field],
+    values: impl Fn(usize, usize) -> (u128, u128),
+    found: &mut Vec<Difference>,
+) {
+    for (at, field) in fields.iter().enumerate() {
+        let (elements, what) = match field.shape {
+            Shape::PerLane(_) => (atoms_model::port::MAX_LANES, Some("lane")),
+            Shape::PerBank(_) => (atoms_model::port::MAX_BANKS, Some("bank")),
+            Shape::Scalar(_) | Shape::LaneMask | Shape::BankMask => (1, None),
+        };
+        for element in 0..elements {
+            let (rtl, model) = values(at, element);
+            if rtl != model {
+                found.push(Difference {
+                    field: format!("{prefix}{}", field.name),
+                    element: what.map(|what| format!("{what} {element}")),
+                    rtl: show(field, rtl),
+                    model: show(field, model),
+                });
+            }
+        }
+    }
+}
+
+/// A value as the field is best read.
+pub fn show(field: &Field, value: u128) -> String {
+    let code = u8::try_from(value).unwrap_or(u8::MAX);
+    let name = match field.radix {
+        Radix::Number => None,
+        Radix::Op => Op::from_code(code).map(|op| op.name()),
+        Radix::Size => Size::from_code(code).map(|size| size.name()),
+        Radix::Fault => Fault::from_code(code).map(|fault| fault.name()),
+    };
+    match name {
+        Some(name) => format!("{name} ({code})"),
+        None if value <= 0xffff => format!("{value:#x}"),
+        None if value <= u128::from(u32::MAX) => format!("{:#06x}_{:04x}", value >> 16, value & 0xffff),
+        None => format!("{value:#x}"),
+    }
+}
+
+/// Differences shown in full; a broken pipeline differs in hundreds.
+const SHOWN: usize = 8;
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = |d: &Difference| match &d.element {
+            Some(element) => format!("{element}, {}", d.field),
+            None => d.field.clone(),
+        };
+        let first = self.differences.first().map_or("nothing".to_string(), place);
+        write!(f, "mismatch at cycle {}: {first}", self.cycle)?;
+        if !self.config.is_empty() {
+            write!(f, "\n  config   {}", self.config)?;
+        }
+        for flight in &self.in_flight {
+            write!(
+                f,
+                "\n  request  #{} taken in cycle {}: {}",
+                flight.number, flight.taken_at, flight.request
+            )?;
+        }
+        for difference in self.differences.iter().take(SHOWN) {
+            write!(f, "\n  {}", place(difference))?;
+            write!(f, "\n    model  {}\n    rtl    {}", difference.model, difference.rtl)?;
+        }
+        if self.differences.len() > SHOWN {
+            write!(f, "\n  and {} more values", self.differences.len() - SHOWN)?;
+        }
+        if let Some((path, from)) = &self.trace {
+            write!(f, "\n  trace    {path}, from cycle {from}")?;
+        }
+        if !self.repeat.is_empty() {
+            write!(f, "\n  repeat   {}", self.repeat)?;
+        }
+        Ok(())
+    }
+}

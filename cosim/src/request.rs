@@ -1,0 +1,265 @@
+//! Requests as values: to generate, shrink, store and print them.
+
+use std::fmt;
+
+use atoms_model::port::{In, MAX_LANES};
+use atoms_ops::{Op, Operands, Size};
+use serde::{Deserialize, Serialize};
+
+/// The fields of one lane of a warp request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lane {
+    /// Register Ra.
+    #[serde(default, with = "hex", skip_serializing_if = "is_zero")]
+    pub ra: u32,
+    /// Operand B.
+    #[serde(default, with = "hex", skip_serializing_if = "is_zero")]
+    pub b: u128,
+    /// Operand C.
+    #[serde(default, with = "hex", skip_serializing_if = "is_zero")]
+    pub c: u128,
+}
+
+/// One instruction of one warp, as on the warp port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WarpRequest {
+    /// Operation code, legal or not.
+    pub op: u8,
+    /// Size code, legal or not.
+    pub size: u8,
+    /// No result wanted.
+    pub red: bool,
+    /// Absolute address form.
+    pub absolute: bool,
+    /// log2 of the factor on Ra.
+    pub scale: u8,
+    /// Warp tag.
+    pub tag: u8,
+    /// CTA slot.
+    pub slot: u8,
+    /// Lanes that take part.
+    #[serde(with = "hex")]
+    pub mask: u32,
+    /// 24-bit immediate.
+    #[serde(with = "hex")]
+    pub imm: u32,
+    /// Uniform register.
+    #[serde(with = "hex")]
+    pub ur: u32,
+    /// Lanes from lane 0; those behind the last are zero.
+    pub lanes: Vec<Lane>,
+}
+
+/// One object's operation, as on the cluster port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterRequest {
+    /// Operation code, legal or not.
+    pub op: u8,
+    /// Size code, legal or not.
+    pub size: u8,
+    /// No result wanted.
+    pub red: bool,
+    /// Tag.
+    pub tag: u8,
+    /// CTA slot that owns the address.
+    pub slot: u8,
+    /// Offset in the CTA's part.
+    #[serde(with = "hex")]
+    pub addr: u32,
+    /// Operand B.
+    #[serde(with = "hex")]
+    pub b: u128,
+    /// Operand C.
+    #[serde(with = "hex")]
+    pub c: u128,
+}
+
+/// One write of the CTA table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartWrite {
+    /// Slot.
+    pub slot: u8,
+    /// Gives the slot a part, or takes it away.
+    pub enable: bool,
+    /// First row.
+    pub base: u16,
+    /// Bytes.
+    pub size: u32,
+    /// Rank of the CTA in its cluster.
+    pub rank: u8,
+}
+
+impl WarpRequest {
+    /// Puts the request on the warp port, valid.
+    pub fn drive(&self, i: &mut In) {
+        i.req_valid = 1;
+        i.req_op = self.op & 31;
+        i.req_size = self.size & 15;
+        i.req_red = u8::from(self.red);
+        i.req_absolute = u8::from(self.absolute);
+        i.req_scale = self.scale & 7;
+        i.req_tag = self.tag & 63;
+        i.req_slot = self.slot & 15;
+        i.req_mask = self.mask;
+        i.req_imm = self.imm & 0xff_ffff;
+        i.req_ur = self.ur;
+        i.req_ra = [0; MAX_LANES];
+        i.req_b = [0; MAX_LANES];
+        i.req_c = [0; MAX_LANES];
+        for (l, lane) in self.lanes.iter().enumerate().take(MAX_LANES) {
+            i.req_ra[l] = lane.ra;
+            i.req_b[l] = lane.b;
+            i.req_c[l] = lane.c;
+        }
+    }
+
+    /// The request on the warp port.
+    pub fn sample(i: &In) -> Self {
+        let mut lanes: Vec<_> = (0..MAX_LANES)
+            .map(|l| Lane { ra: i.req_ra[l], b: i.req_b[l], c: i.req_c[l] })
+            .collect();
+        let used = lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |last| last + 1);
+        lanes.truncate(used);
+        WarpRequest {
+            op: i.req_op,
+            size: i.req_size,
+            red: i.req_red == 1,
+            absolute: i.req_absolute == 1,
+            scale: i.req_scale,
+            tag: i.req_tag,
+            slot: i.req_slot,
+            mask: i.req_mask,
+            imm: i.req_imm,
+            ur: i.req_ur,
+            lanes,
+        }
+    }
+}
+
+impl ClusterRequest {
+    /// Puts the request on the cluster port, valid.
+    pub fn drive(&self, i: &mut In) {
+        i.cl_valid = 1;
+        i.cl_op = self.op & 31;
+        i.cl_size = self.size & 15;
+        i.cl_red = u8::from(self.red);
+        i.cl_tag = self.tag & 63;
+        i.cl_slot = self.slot & 15;
+        i.cl_addr = self.addr & 0xff_ffff;
+        i.cl_b = self.b;
+        i.cl_c = self.c;
+    }
+}
+
+impl PartWrite {
+    /// Puts the write on the CTA table's port, valid.
+    pub fn drive(&self, i: &mut In) {
+        i.cta_valid = 1;
+        i.cta_slot = self.slot & 15;
+        i.cta_enable = u8::from(self.enable);
+        i.cta_base = self.base;
+        i.cta_size = self.size & 0x1ff_ffff;
+        i.cta_rank = self.rank;
+    }
+}
+
+/// Lanes shown in full by `Display`.
+const SHOWN: usize = 4;
+
+impl fmt::Display for WarpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let op = Op::from_code(self.op);
+        match op {
+            Some(op) => write!(f, "{op}")?,
+            None => write!(f, "op {}", self.op)?,
+        }
+        match Size::from_code(self.size) {
+            Some(size) => write!(f, ".{size}")?,
+            None => write!(f, ".size {}", self.size)?,
+        }
+        write!(f, "{} tag {} slot {} lanes {:#x} [", if self.red { " (no result)" } else { "" }, self.tag, self.slot, self.mask)?;
+        if !self.absolute {
+            write!(f, "Ra")?;
+            if matches!(self.scale, 2..=4) {
+                write!(f, ".X{}", 1 << self.scale)?;
+            }
+            write!(f, " + ")?;
+        }
+        if self.ur != 0 {
+            write!(f, "{:#x} + ", self.ur)?;
+        }
+        write!(f, "{:#x}]", self.imm)?;
+        let operands = op.map_or(Operands::BC, |op| op.row().operands);
+        let active = (0..MAX_LANES).filter(|l| self.mask >> l & 1 != 0);
+        for l in active.clone().take(SHOWN) {
+            let lane = self.lanes.get(l).copied().unwrap_or_default();
+            write!(f, " | {l}:")?;
+            if !self.absolute {
+                write!(f, " ra {:#x}", lane.ra)?;
+            }
+            match operands {
+                Operands::None => {}
+                Operands::B => write!(f, " b {:#x}", lane.b)?,
+                Operands::BC => write!(f, " b {:#x} c {:#x}", lane.b, lane.c)?,
+            }
+        }
+        if active.clone().count() > SHOWN {
+            write!(f, " | ...")?;
+        }
+        Ok(())
+    }
+}
+
+fn is_zero<T: PartialEq + Default>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Numbers as `"0x..."`: 128 bits do not fit a JSON number.
+mod hex {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt::LowerHex;
+
+    pub(super) fn serialize<T: LowerHex, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&format!("{value:#x}"))
+    }
+
+    pub(super) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+        let text = String::deserialize(d)?;
+        let digits = text.strip_prefix("0x").unwrap_or(&text);
+        u128::from_str_radix(digits, 16)
+            .ok()
+            .and_then(|value| T::try_from(value).ok())
+            .ok_or_else(|| D::Error::custom(format!("`{text}`: expected a hexadecimal number such as \"0x1f\"")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_driven_is_sampled() {
+        let request = WarpRequest {
+            op: Op::Cas as u8,
+            size: Size::B128 as u8,
+            red: true,
+            absolute: false,
+            scale: 3,
+            tag: 9,
+            slot: 2,
+            mask: 0x8000_0001,
+            imm: 0xff_fffc,
+            ur: 7,
+            lanes: (0..32).map(|l| Lane { ra: l, b: u128::MAX - u128::from(l), c: 1 }).collect(),
+        };
+        let mut i = In::default();
+        request.drive(&mut i);
+        assert_eq!(WarpRequest::sample(&i), request);
+        let json = serde_json::to_string(&request).expect("serializes");
+        assert_eq!(serde_json::from_str::<WarpRequest>(&json).expect("reads back"), request);
+    }
+}

@@ -1,0 +1,229 @@
+//! Runs a stimulus on a machine: counts, judges, and keeps what a report needs.
+
+use std::collections::VecDeque;
+
+use atoms_model::port::In;
+
+use atoms_verilated::RtlError;
+
+use crate::machine::{Machine, Stop};
+use crate::mismatch::InFlight;
+use crate::request::WarpRequest;
+use crate::stimulus::{Stimulus, settle};
+use crate::trace::{Sides, Trace, TraceError};
+use crate::witness::{Testimony, Witness};
+
+/// Why a run did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The machine stopped: a mismatch, or a broken promise in the RTL.
+    #[error(transparent)]
+    Stop(#[from] Stop),
+    /// The third voice objects.
+    #[error(transparent)]
+    Testimony(#[from] Testimony),
+    /// An answer did not come, although every answer that did was taken.
+    #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
+    Stuck {
+        /// Requests without an answer.
+        waiting: u64,
+        /// Cycles since the last answer.
+        cycles: u64,
+        /// Cycle in which it was noticed.
+        cycle: u64,
+    },
+    /// The wave cannot be written.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+impl Failure {
+    /// Whether this is a finding about the unit; otherwise the question could not be asked.
+    pub fn is_finding(&self) -> bool {
+        match self {
+            Failure::Stop(Stop::Mismatch(_)) | Failure::Testimony(_) | Failure::Stuck { .. } => true,
+            Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
+            Failure::Trace(_) => false,
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Clock cycles.
+    pub cycles: u64,
+    /// Warp requests answered.
+    pub requests: u64,
+    /// Cluster requests answered.
+    pub cluster_requests: u64,
+    /// Passes of the warp requests.
+    pub passes: u64,
+    /// Warp requests answered with a fault.
+    pub faults: u64,
+    /// Answers that the oracle judged.
+    pub judged: u64,
+}
+
+/// Cycles without an answer after which a run is stuck. The longest request takes one pass for each
+/// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
+const PATIENCE: u64 = 20_000;
+
+/// A machine being driven by a stimulus.
+#[derive(Debug)]
+pub struct Session<M> {
+    /// The machine.
+    pub machine: M,
+    /// The third voice, if it listens.
+    pub witness: Option<Witness>,
+    inputs: Box<In>,
+    tally: Tally,
+    in_flight: VecDeque<InFlight>,
+    keep_requests: bool,
+    taken: u64,
+    clusters_inside: u64,
+    last_answer: u64,
+}
+
+impl<M: Machine + Sides> Session<M> {
+    /// A session on a machine after reset. Requests in flight are kept for reports.
+    pub fn new(machine: M, witness: Option<Witness>) -> Self {
+        Session {
+            machine,
+            witness,
+            inputs: Box::default(),
+            tally: Tally::default(),
+            in_flight: VecDeque::new(),
+            keep_requests: true,
+            taken: 0,
+            clusters_inside: 0,
+            last_answer: 0,
+        }
+    }
+
+    /// Starts over with a machine that has: nothing is in flight, nothing is counted.
+    pub fn restart(&mut self, witness: Option<Witness>) {
+        *self.inputs = In::default();
+        self.witness = witness;
+        self.tally = Tally::default();
+        self.in_flight.clear();
+        self.taken = 0;
+        self.clusters_inside = 0;
+        self.last_answer = self.machine.cycles();
+    }
+
+    /// What the run came to so far.
+    pub fn tally(&self) -> Tally {
+        Tally { judged: self.witness.as_ref().map_or(0, Witness::answers), ..self.tally }
+    }
+
+    /// Requests inside the unit, oldest first.
+    pub fn in_flight(&self) -> impl Iterator<Item = &InFlight> {
+        self.in_flight.iter()
+    }
+
+    /// Runs one cycle.
+    ///
+    /// # Errors
+    /// [`Failure`], with the requests in flight in a mismatch.
+    pub fn step(&mut self, stimulus: &mut impl Stimulus, trace: Option<&mut Trace>) -> Result<(), Failure> {
+        let cycle = self.machine.cycles();
+        stimulus.drive(&mut self.inputs);
+        let outcome = self.machine.cycle(&self.inputs);
+        if let Some(trace) = trace {
+            trace.cycle(cycle, &self.inputs, &self.machine)?;
+        }
+        if let Err(Stop::Mismatch(mut mismatch)) = outcome {
+            mismatch.in_flight = self.in_flight.iter().cloned().collect();
+            return Err(Stop::Mismatch(mismatch).into());
+        }
+        outcome?;
+        let out = self.machine.out();
+        if let Some(witness) = &mut self.witness {
+            witness.see(&self.inputs, out, self.machine.probe())?;
+        }
+        stimulus.observe(&self.inputs, out);
+        self.count(cycle)?;
+        settle(&mut self.inputs, self.machine.out());
+        Ok(())
+    }
+
+    /// Runs until the stimulus has finished and everything is answered, or until `limit` cycles.
+    /// Then the memory at the end is compared and judged.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn run(
+        &mut self,
+        stimulus: &mut impl Stimulus,
+        limit: u64,
+        mut trace: Option<&mut Trace>,
+        mut progress: impl FnMut(&Tally),
+    ) -> Result<Tally, Failure> {
+        while self.machine.cycles() < limit && !(stimulus.finished() && self.is_idle()) {
+            self.step(stimulus, trace.as_deref_mut())?;
+            if self.tally.cycles.is_multiple_of(1 << 14) {
+                progress(&self.tally);
+            }
+        }
+        if self.is_idle() {
+            let memory = self.machine.read_memory()?;
+            if let Some(witness) = &self.witness {
+                witness.finish(&memory)?;
+            }
+        }
+        Ok(self.tally())
+    }
+
+    /// Nothing is offered and nothing is inside.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight.is_empty()
+            && self.clusters_inside == 0
+            && self.inputs.req_valid == 0
+            && self.inputs.cl_valid == 0
+            && self.inputs.cta_valid == 0
+    }
+
+    fn count(&mut self, cycle: u64) -> Result<(), Failure> {
+        let (i, out) = (&self.inputs, self.machine.out());
+        self.tally.cycles += 1;
+        if out.rsp_valid & i.rsp_ready == 1 {
+            self.tally.requests += 1;
+            self.tally.passes += u64::from(out.rsp_passes);
+            self.tally.faults += u64::from(out.rsp_fault != 0);
+            self.in_flight.pop_front();
+            self.last_answer = cycle;
+        }
+        if out.cl_rsp_valid & i.cl_rsp_ready == 1 {
+            self.tally.cluster_requests += 1;
+            self.clusters_inside = self.clusters_inside.saturating_sub(1);
+            self.last_answer = cycle;
+        }
+        if i.req_valid & out.req_ready == 1 {
+            // The lanes are copied for the report only; a benchmark does without.
+            let request = if self.keep_requests { WarpRequest::sample(i) } else { WarpRequest::default() };
+            if self.is_quiet() {
+                self.last_answer = cycle;
+            }
+            self.in_flight.push_back(InFlight { number: self.taken, taken_at: cycle, request });
+            self.taken += 1;
+        }
+        let i = &self.inputs;
+        if i.cl_valid & self.machine.out().cl_ready == 1 {
+            if self.is_quiet() {
+                self.last_answer = cycle;
+            }
+            self.clusters_inside += 1;
+        }
+        let waiting = self.in_flight.len() as u64 + self.clusters_inside;
+        let cycles = cycle.saturating_sub(self.last_answer);
+        if waiting > 0 && cycles > PATIENCE {
+            return Err(Failure::Stuck { waiting, cycles, cycle });
+        }
+        Ok(())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.in_flight.is_empty() && self.clusters_inside == 0
+    }
+}

@@ -1,0 +1,355 @@
+//! Random stimulus: requests drawn where operations change behaviour, in bursts of conflict, with
+//! back-pressure on every port.
+
+use atoms_model::Config;
+use atoms_model::port::{In, MAX_LANES, Out};
+use atoms_ops::{OPS, Op, Size};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::request::{ClusterRequest, PartWrite};
+
+/// Drives the inputs of a machine, cycle by cycle.
+pub trait Stimulus {
+    /// Sets the inputs of the next cycle; `i` holds those of the cycle before. What was offered and
+    /// not taken stays as it is.
+    fn drive(&mut self, i: &mut In);
+
+    /// Sees what the machine drove in the cycle of `i`.
+    fn observe(&mut self, i: &In, out: &Out);
+
+    /// Nothing is left to be driven; what is inside may still be on its way.
+    fn finished(&self) -> bool;
+}
+
+/// How a port's valid or ready behaves for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    Always,
+    /// High in this many of 16 cycles.
+    Often(u8),
+    Never,
+}
+
+impl Pace {
+    fn draw(rng: &mut impl Rng) -> Self {
+        match rng.random_range(0..8) {
+            0..4 => Pace::Always,
+            4..7 => Pace::Often(rng.random_range(1..16)),
+            _ => Pace::Never,
+        }
+    }
+
+    fn high(self, rng: &mut impl Rng) -> bool {
+        match self {
+            Pace::Always => true,
+            Pace::Often(of_16) => rng.random_range(0..16) < of_16,
+            Pace::Never => false,
+        }
+    }
+}
+
+/// How the lanes of one request spread over memory.
+#[derive(Clone, Copy, Debug)]
+enum Spread {
+    SameWord,
+    SameBank,
+    FewWords,
+    Stride(u32),
+    PairEdge,
+    PartEdge,
+    Anywhere,
+}
+
+/// Endless random stimulus, a function of configuration, operations and seed.
+#[derive(Clone, Debug)]
+pub struct RandomStimulus {
+    rng: Xoshiro256PlusPlus,
+    config: Config,
+    ops: Vec<Op>,
+    parts: [Option<PartWrite>; 16],
+    offered_part: Option<PartWrite>,
+    written: usize,
+    setup: Vec<PartWrite>,
+    left: u64,
+    paces: [Pace; 4],
+    paces_for: u32,
+}
+
+/// Values at which operations change behaviour.
+const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MAX, u32::MAX - 1];
+
+impl RandomStimulus {
+    /// Stimulus of `requests` warp requests with operations from `ops`, all of them if it is empty.
+    pub fn new(config: Config, ops: &[Op], seed: u64, requests: u64) -> Self {
+        let mut stimulus = RandomStimulus {
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            config,
+            ops: if ops.is_empty() { OPS.iter().map(|row| row.op).collect() } else { ops.to_vec() },
+            parts: [None; 16],
+            offered_part: None,
+            written: 0,
+            setup: Vec::new(),
+            left: requests,
+            paces: [Pace::Always; 4],
+            paces_for: 0,
+        };
+        stimulus.lay_out_parts();
+        stimulus
+    }
+
+    /// Requests not yet offered.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Parts for up to four slots, side by side, of whole and of odd sizes.
+    fn lay_out_parts(&mut self) {
+        let row_bytes = self.config.row_bytes();
+        let slots = self.config.num_cta_slots.min(4);
+        let share = (self.config.num_rows / slots).max(1);
+        for slot in 0..slots {
+            let base = slot * share;
+            let rows = if slot + 1 == slots { self.config.num_rows - base } else { share };
+            let whole = rows * row_bytes;
+            let size = if self.rng.random() { whole } else { whole - self.rng.random_range(0..row_bytes.min(whole)) };
+            let rank = if self.rng.random_range(0..4) == 0 { self.rng.random_range(0..16) } else { 0 };
+            self.setup.push(PartWrite { slot: slot as u8, enable: true, base: base as u16, size, rank });
+        }
+        self.setup.reverse();
+    }
+
+    fn value(&mut self) -> u32 {
+        match self.rng.random_range(0..4) {
+            0 => CORNERS[self.rng.random_range(0..CORNERS.len())],
+            1 => self.rng.random_range(0..4),
+            2 => self.rng.random_range(0..64),
+            _ => self.rng.random(),
+        }
+    }
+
+    fn operand(&mut self, size: Size, small: bool) -> u128 {
+        if small {
+            return self.rng.random_range(0..3);
+        }
+        let mut value = u128::from(self.value());
+        for _ in 1..size.bytes().div_ceil(4) {
+            value = value << 32 | u128::from(self.value());
+        }
+        value
+    }
+
+    fn spread(&mut self) -> Spread {
+        match self.rng.random_range(0..8) {
+            0 => Spread::SameWord,
+            1 => Spread::SameBank,
+            2 | 3 => Spread::FewWords,
+            4 => Spread::Stride(self.rng.random_range(1..5)),
+            5 => Spread::PairEdge,
+            6 => Spread::PartEdge,
+            _ => Spread::Anywhere,
+        }
+    }
+
+    /// Offset of lane `l`; aligned to `bytes`, and inside a part of `size` if one access fits.
+    fn offset(&mut self, spread: Spread, start: u32, l: u32, size: u32, bytes: u32) -> u32 {
+        let units = (size / bytes).max(1);
+        let row_units = (self.config.row_bytes() / bytes).max(1);
+        let unit = match spread {
+            Spread::SameWord => start,
+            Spread::SameBank => start + row_units * self.rng.random_range(0..4),
+            Spread::FewWords => start + self.rng.random_range(0..4),
+            Spread::Stride(stride) => start + stride * l,
+            // Neighbours across a pair, and the same place a row on.
+            Spread::PairEdge => (start | 1) + self.rng.random_range(0..2) + row_units * self.rng.random_range(0..2),
+            Spread::PartEdge => units - 1 - self.rng.random_range(0..4.min(units)),
+            Spread::Anywhere => self.rng.random_range(0..units),
+        };
+        (unit % units) * bytes
+    }
+
+    fn offer_warp(&mut self, i: &mut In) {
+        let op = self.ops[self.rng.random_range(0..self.ops.len())];
+        let sizes = op.row().sizes;
+        let size = sizes[self.rng.random_range(0..sizes.len())];
+        i.req_valid = 1;
+        i.req_op = op as u8;
+        i.req_size = size as u8;
+        if self.rng.random_range(0..64) == 0 {
+            i.req_op = self.rng.random_range(0..32);
+            i.req_size = self.rng.random_range(0..16);
+        }
+        let slots = self.config.num_cta_slots.min(4) as u8;
+        i.req_slot = self.rng.random_range(0..slots);
+        if self.rng.random_range(0..64) == 0 {
+            i.req_slot = self.rng.random_range(0..16);
+        }
+        i.req_tag = self.rng.random_range(0..64);
+        i.req_red = u8::from(self.rng.random_range(0..4) == 0);
+        i.req_mask = match self.rng.random_range(0..4) {
+            0 | 1 => u32::MAX,
+            2 => self.rng.random(),
+            _ => self.rng.random::<u32>() & self.rng.random::<u32>() & self.rng.random::<u32>(),
+        } & self.config.lane_mask();
+
+        let part = self.parts[usize::from(i.req_slot)].unwrap_or_default();
+        let bytes = size.bytes();
+        let (spread, small) = (self.spread(), self.rng.random());
+        let start = self.rng.random_range(0..(part.size / bytes).max(1));
+
+        // The base all lanes add, then Ra to reach the offset wanted.
+        i.req_absolute = u8::from(self.rng.random_range(0..32) == 0);
+        i.req_scale = match self.rng.random_range(0..4) {
+            0 => self.rng.random_range(0..8),
+            _ => 0,
+        };
+        i.req_imm = match self.rng.random_range(0..4) {
+            0 => self.rng.random_range(0..1 << 24),
+            1 => 0x100_0000 - 4 * self.rng.random_range(1u32..64),
+            _ => 4 * self.rng.random_range(0u32..64),
+        };
+        let rank = u32::from(part.rank) << 24;
+        if i.req_absolute == 1 {
+            i.req_imm = self.offset(spread, start, 0, part.size, bytes);
+            i.req_ur = rank;
+        } else {
+            i.req_ur = if self.rng.random() { 0 } else { self.rng.random() };
+        }
+        let base = i.req_ur.wrapping_add(((i.req_imm << 8) as i32 >> 8) as u32);
+        let shift = if matches!(i.req_scale, 2..=4) { i.req_scale } else { 0 };
+        for l in 0..self.config.num_lanes {
+            let offset = self.offset(spread, start, l, part.size, bytes);
+            // What scaling cannot reach is rounded: misaligned now and then, as it should be.
+            let ra = (rank | offset).wrapping_sub(base);
+            let l = l as usize;
+            i.req_ra[l] = ra >> shift;
+            i.req_b[l] = self.operand(size, small);
+            i.req_c[l] = self.operand(size, small);
+        }
+        if shift != 0 && self.rng.random_range(0..8) != 0 {
+            // Mostly reachable addresses: the base is a multiple of the factor.
+            i.req_imm = 0;
+            i.req_ur = rank;
+            for l in 0..self.config.num_lanes as usize {
+                let offset = self.offset(spread, start, l as u32, part.size, bytes.max(1 << shift));
+                i.req_ra[l] = offset >> shift;
+            }
+        }
+        match self.rng.random_range(0..48) {
+            // One lane astray: misaligned, out of range, or of another rank.
+            0 => i.req_ra[self.rng.random_range(0..MAX_LANES)] ^= 1 << self.rng.random_range(0..4),
+            1 => i.req_ra[self.rng.random_range(0..MAX_LANES)] ^= 1 << self.rng.random_range(8..32),
+            2 => i.req_ra = std::array::from_fn(|_| self.rng.random()),
+            _ => {}
+        }
+        i.req_ra[self.config.num_lanes as usize..].fill(0);
+        self.left -= 1;
+    }
+
+    fn offer_cluster(&mut self, i: &mut In) {
+        let op = self.ops[self.rng.random_range(0..self.ops.len())];
+        let sizes = op.row().sizes;
+        let size = sizes[self.rng.random_range(0..sizes.len())];
+        let slot = self.rng.random_range(0..self.config.num_cta_slots.min(4) as u8);
+        let part = self.parts[usize::from(slot)].unwrap_or_default();
+        let spread = self.spread();
+        let mut addr = self.offset(spread, 0, 0, part.size, size.bytes());
+        if self.rng.random_range(0..32) == 0 {
+            addr = self.rng.random_range(0..1 << 24);
+        }
+        let small = self.rng.random();
+        ClusterRequest {
+            op: if self.rng.random_range(0..64) == 0 { self.rng.random_range(0..32) } else { op as u8 },
+            size: size as u8,
+            red: self.rng.random(),
+            tag: self.rng.random_range(0..64),
+            slot,
+            addr,
+            b: self.operand(size, small),
+            c: self.operand(size, small),
+        }
+        .drive(i);
+    }
+
+    /// Now and then a part is taken away, given back, moved, or asked for where it cannot be.
+    fn offer_part(&mut self, i: &mut In) {
+        let write = match self.setup.pop() {
+            Some(write) => write,
+            None if self.rng.random_range(0..2048) == 0 => {
+                let slot = self.rng.random_range(0..16u8);
+                match (self.rng.random_range(0..4), self.parts[usize::from(slot)]) {
+                    (0, Some(part)) => PartWrite { enable: false, ..part },
+                    (1, Some(part)) => PartWrite { rank: self.rng.random_range(0..4), ..part },
+                    // Often in another slot's way, or behind the end of memory: refused.
+                    (2, _) => PartWrite {
+                        slot,
+                        enable: true,
+                        base: self.rng.random_range(0..self.config.num_rows) as u16,
+                        size: self.rng.random_range(0..8 * self.config.row_bytes()),
+                        rank: 0,
+                    },
+                    _ => {
+                        self.lay_out_parts();
+                        let slots = self.config.num_cta_slots as u8;
+                        self.setup.extend((0..slots).map(|slot| PartWrite { slot, ..PartWrite::default() }));
+                        return;
+                    }
+                }
+            }
+            None => return,
+        };
+        self.offered_part = Some(write);
+        write.drive(i);
+    }
+}
+
+impl Stimulus for RandomStimulus {
+    fn drive(&mut self, i: &mut In) {
+        if self.paces_for == 0 {
+            self.paces = std::array::from_fn(|_| Pace::draw(&mut self.rng));
+            // Whoever waits for an answer must get one in the end.
+            if self.paces.contains(&Pace::Never) {
+                self.paces_for = 40;
+            } else {
+                self.paces_for = self.rng.random_range(16..256);
+            }
+        }
+        self.paces_for -= 1;
+        i.rst_n = 1;
+        let [warp, answer, cluster, cluster_answer] = self.paces;
+        if i.req_valid == 0 && self.left > 0 && self.setup.is_empty() && warp.high(&mut self.rng) {
+            self.offer_warp(i);
+        }
+        if i.cl_valid == 0 && self.left > 0 && cluster.high(&mut self.rng) && self.rng.random_range(0..8) == 0 {
+            self.offer_cluster(i);
+        }
+        if i.cta_valid == 0 && self.left > 0 {
+            self.offer_part(i);
+        }
+        i.rsp_ready = u8::from(answer.high(&mut self.rng));
+        i.cl_rsp_ready = u8::from(cluster_answer.high(&mut self.rng));
+    }
+
+    fn observe(&mut self, i: &In, out: &Out) {
+        if i.cta_valid == 1
+            && out.cta_ready == 1
+            && let Some(write) = self.offered_part.take()
+        {
+            self.parts[usize::from(write.slot)] = write.enable.then_some(write);
+            self.written = usize::from(write.slot);
+        } else if out.cta_reject == 1 {
+            self.parts[self.written] = None;
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Ends the handshakes of a cycle: what was taken is no longer offered.
+pub fn settle(i: &mut In, out: &Out) {
+    i.req_valid &= 1 - out.req_ready;
+    i.cl_valid &= 1 - out.cl_ready;
+    i.cta_valid &= 1 - out.cta_ready;
+}

@@ -1,0 +1,237 @@
+//! Waves of a machine: inputs, each side's outputs and probe, and where two sides differ.
+
+use std::path::{Path, PathBuf};
+
+use atoms_model::Config;
+use atoms_model::port::{Field, In, Out, Probe, Radix, Shape};
+use atoms_ops::{Fault, Op, Size};
+use atoms_waves::{Comparison, Definition, Kind, Layout, Signal, WaveError};
+
+use crate::lockstep::Lockstep;
+use crate::machine::{Machine, ModelMachine, RtlMachine};
+
+/// Why a wave cannot be written.
+pub type TraceError = WaveError;
+
+/// A machine that shows its sides: what each drove in the cycle last run.
+pub trait Sides {
+    /// Name and state of each side, the RTL first.
+    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)>;
+}
+
+impl Sides for ModelMachine {
+    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)> {
+        vec![("model", self.out(), self.probe())]
+    }
+}
+
+impl Sides for RtlMachine {
+    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)> {
+        vec![("rtl", self.out(), self.probe())]
+    }
+}
+
+impl Sides for Lockstep {
+    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)> {
+        let (out, probe) = self.model_side();
+        vec![("rtl", self.out(), self.probe()), ("model", out, probe)]
+    }
+}
+
+/// The signals of one field: one, or one of each lane or bank.
+#[derive(Debug)]
+struct FieldSignals {
+    field: usize,
+    radix: Radix,
+    signals: Vec<Signal>,
+}
+
+/// The signals of one port struct.
+#[derive(Debug)]
+struct StructSignals(Vec<FieldSignals>);
+
+#[derive(Debug)]
+struct SideSignals {
+    out: StructSignals,
+    probe: StructSignals,
+}
+
+/// A wave file being written.
+#[derive(Debug)]
+pub struct Trace {
+    path: PathBuf,
+    trace: atoms_waves::Trace,
+    inputs: StructSignals,
+    sides: Vec<SideSignals>,
+}
+
+impl Trace {
+    /// Creates the wave file and, beside it, a GTKWave save file with the signals one looks at
+    /// first.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn create(path: &Path, machine: &(impl Machine + Sides)) -> Result<Self, TraceError> {
+        let config = *machine.config();
+        let mut definition = Definition::new("atoms");
+        let inputs = definition.scope("in", |d| StructSignals::define(d, "", In::FIELDS, &config));
+        let sides: Vec<_> = machine
+            .sides()
+            .iter()
+            .map(|(name, ..)| {
+                definition.scope(name, |d| SideSignals {
+                    out: StructSignals::define(d, "", Out::FIELDS, &config),
+                    probe: StructSignals::define(d, "probe_", Probe::FIELDS, &config),
+                })
+            })
+            .collect();
+        let comparison = match &sides[..] {
+            [rtl, model] => {
+                let pairs: Vec<_> = rtl.all().zip(model.all()).map(|(rtl, model)| [rtl, model]).collect();
+                Some(definition.compare("diff", &pairs))
+            }
+            _ => None,
+        };
+        let trace = definition.create(path)?;
+        layout(&inputs, &sides, comparison.as_ref()).write(&definition, path)?;
+        Ok(Trace { path: path.to_path_buf(), trace, inputs, sides })
+    }
+
+    /// The wave file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one cycle: inputs `i` and what `machine` drove for them.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn cycle(&mut self, cycle: u64, i: &In, machine: &impl Sides) -> Result<(), TraceError> {
+        if cycle > self.trace.cycle() {
+            self.trace.skip_to(cycle);
+        }
+        self.inputs.set(&mut self.trace, |field, at| i.element(field, at));
+        for (signals, (_, out, probe)) in self.sides.iter().zip(machine.sides()) {
+            signals.out.set(&mut self.trace, |field, at| out.element(field, at));
+            signals.probe.set(&mut self.trace, |field, at| probe.element(field, at));
+        }
+        self.trace.tick()
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// When the rest cannot be written.
+    pub fn finish(self) -> Result<(), TraceError> {
+        self.trace.finish()
+    }
+}
+
+impl SideSignals {
+    fn all(&self) -> impl Iterator<Item = Signal> + '_ {
+        let fields = self.out.0.iter().chain(&self.probe.0);
+        fields.flat_map(|field| field.signals.iter().copied())
+    }
+}
+
+impl StructSignals {
+    fn define(d: &mut Definition, prefix: &str, fields: &[Field], config: &Config) -> Self {
+        let define = |(at, field): (usize, &Field)| {
+            let name = format!("{prefix}{}", field.name);
+            let signals = match field.shape {
+                Shape::Scalar(_) if field.radix != Radix::Number => vec![d.signal(&name, Kind::Text)],
+                Shape::Scalar(bits) => vec![d.signal(&name, Kind::Bits(bits))],
+                Shape::LaneMask => vec![d.signal(&name, Kind::Bits(config.num_lanes))],
+                Shape::BankMask => vec![d.signal(&name, Kind::Bits(config.num_banks))],
+                Shape::PerLane(bits) => {
+                    d.scope(&name, |d| elements(d, "lane", config.num_lanes, bits))
+                }
+                Shape::PerBank(bits) => {
+                    d.scope(&name, |d| elements(d, "bank", config.num_banks, bits))
+                }
+            };
+            FieldSignals { field: at, radix: field.radix, signals }
+        };
+        StructSignals(fields.iter().enumerate().map(define).collect())
+    }
+
+    fn set(&self, trace: &mut atoms_waves::Trace, value: impl Fn(usize, usize) -> u128) {
+        for field in &self.0 {
+            for (at, signal) in field.signals.iter().enumerate() {
+                let value = value(field.field, at);
+                match field.radix {
+                    Radix::Number => trace.set(*signal, value),
+                    Radix::Op | Radix::Size | Radix::Fault => {
+                        trace.set_text(*signal, name_of(field.radix, value as u8));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The signal of a field that has one.
+    fn one(&self, fields: &[Field], name: &str) -> Vec<Signal> {
+        self.0.iter().filter(|s| fields[s.field].name == name).flat_map(|s| s.signals.clone()).collect()
+    }
+}
+
+fn elements(d: &mut Definition, what: &str, count: u32, bits: u32) -> Vec<Signal> {
+    (0..count).map(|at| d.signal(&format!("{what}{at:02}"), Kind::Bits(bits))).collect()
+}
+
+fn name_of(radix: Radix, code: u8) -> &'static str {
+    let name = match radix {
+        Radix::Number => None,
+        Radix::Op => Op::from_code(code).map(Op::name),
+        Radix::Size => Size::from_code(code).map(Size::name),
+        Radix::Fault => Fault::from_code(code).map(Fault::name),
+    };
+    name.unwrap_or("illegal")
+}
+
+/// What one looks at first: the differences, the request, its passes, the answer; lanes and banks
+/// further down.
+fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Comparison>) -> Layout {
+    let pick = |names: &[&str]| -> Vec<Signal> {
+        names.iter().flat_map(|name| inputs.one(In::FIELDS, name)).collect()
+    };
+    let mut layout = Layout::new();
+    if let Some(comparison) = comparison {
+        layout = layout.group("difference", [comparison.any, comparison.pairs_differing, comparison.cycles_differing]);
+    }
+    layout = layout.group(
+        "request",
+        pick(&["req_valid", "req_op", "req_size", "req_tag", "req_slot", "req_mask", "req_red"]),
+    );
+    for (side, name) in sides.iter().zip(if sides.len() == 2 { ["rtl", "model"] } else { ["unit", ""] }) {
+        let out = |names: &[&str]| -> Vec<Signal> {
+            names.iter().flat_map(|name| side.out.one(Out::FIELDS, name)).collect()
+        };
+        let probe = |names: &[&str]| -> Vec<Signal> {
+            names.iter().flat_map(|name| side.probe.one(Probe::FIELDS, name)).collect()
+        };
+        layout = layout
+            .group(
+                &format!("{name}: issue"),
+                out(&["req_ready"]).into_iter().chain(probe(&[
+                    "queue_count",
+                    "issue_valid",
+                    "issue_op",
+                    "issue_tag",
+                    "issue_pending",
+                    "pass_fire",
+                    "pass_index",
+                    "pass_served",
+                    "pass_last",
+                    "hazard",
+                    "stall",
+                ])),
+            )
+            .group(&format!("{name}: banks"), probe(&["pipe_valid", "win_valid", "wr_en", "wr_data"]))
+            .group(
+                &format!("{name}: answer"),
+                out(&["rsp_valid", "rsp_tag", "rsp_fault", "rsp_passes", "rsp_pred", "rsp_rd"]),
+            );
+    }
+    layout
+}

@@ -1,0 +1,271 @@
+//! Shows the third voice what went on at the ports, request by request.
+//!
+//! The unit works off one request after the other, so what the banks were seen to be written
+//! between two answers belongs to the second; an answer appears in the cycle after its last write.
+
+use std::collections::VecDeque;
+
+use atoms_model::Config;
+use atoms_model::port::{In, Out, Probe};
+use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
+use atoms_ops::Fault;
+
+use crate::request::WarpRequest;
+
+/// Feeds an oracle from the ports and the probe of one machine.
+#[derive(Debug)]
+pub struct Witness {
+    checker: Checker,
+    geometry: Geometry,
+    warps: VecDeque<(u8, Request)>,
+    clusters: VecDeque<(u8, Request)>,
+    spare: Vec<Request>,
+    written: Vec<(u32, u32)>,
+    // An answer stands at the port and has been seen.
+    answer_seen: bool,
+    cluster_answer_seen: bool,
+    table_write: Option<u8>,
+    answers: u64,
+}
+
+/// What the third voice does not accept.
+#[derive(Debug, thiserror::Error)]
+pub enum Testimony {
+    /// No order of the lanes explains an answer.
+    #[error("the oracle rejects answer {number}: {rejection}\n  request  {request}")]
+    Rejected {
+        /// Number of the answer, counted from 0 over both ports.
+        number: u64,
+        /// Why.
+        rejection: Rejection,
+        /// The request answered.
+        request: String,
+    },
+    /// An answer came that nobody waits for.
+    #[error("answer {number} has no request")]
+    Unasked {
+        /// Number of the answer.
+        number: u64,
+    },
+    /// An answer carries another request's tag.
+    #[error("answer {number} has tag {found}, its request {expected}")]
+    Tag {
+        /// Number of the answer.
+        number: u64,
+        /// Tag of the answer.
+        found: u8,
+        /// Tag of the request.
+        expected: u8,
+    },
+    /// The memory at the end is not what the last write left.
+    #[error("the oracle rejects the memory at the end: {0}")]
+    End(Rejection),
+}
+
+impl Witness {
+    /// A witness of a machine of `config` whose memory is `memory`, word `row * num_banks + bank`.
+    pub fn new(config: &Config, memory: &[u32]) -> Self {
+        let geometry = Geometry {
+            lanes: config.num_lanes,
+            banks: config.num_banks,
+            rows: config.num_rows,
+            xor_hash: config.bank_hash,
+        };
+        let mut witness = Witness {
+            checker: Checker::new(geometry),
+            geometry,
+            warps: VecDeque::new(),
+            clusters: VecDeque::new(),
+            spare: Vec::new(),
+            written: Vec::new(),
+            answer_seen: false,
+            cluster_answer_seen: false,
+            table_write: None,
+            answers: 0,
+        };
+        for (at, word) in memory.iter().enumerate().filter(|(_, word)| **word != 0) {
+            let (row, bank) = (at as u32 / config.num_banks, at as u32 % config.num_banks);
+            let index = witness.word_index(row, bank);
+            witness.checker.set_word(index, *word);
+        }
+        witness
+    }
+
+    /// Answers judged so far.
+    pub fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// Sees one cycle.
+    ///
+    /// # Errors
+    /// [`Testimony`] when the oracle rejects an answer that appeared in it.
+    pub fn see(&mut self, i: &In, out: &Out, probe: &Probe) -> Result<(), Testimony> {
+        // Answers first: what is written in this cycle belongs to a later one.
+        if out.rsp_valid == 1 && !self.answer_seen {
+            self.answered(out)?;
+        }
+        self.answer_seen = out.rsp_valid == 1 && i.rsp_ready == 0;
+        if out.cl_rsp_valid == 1 && !self.cluster_answer_seen {
+            self.cluster_answered(out)?;
+        }
+        self.cluster_answer_seen = out.cl_rsp_valid == 1 && i.cl_rsp_ready == 0;
+
+        let mut banks = probe.wr_en;
+        while banks != 0 {
+            let bank = banks.trailing_zeros();
+            banks &= banks - 1;
+            let index = self.word_index(u32::from(probe.wr_row[bank as usize]), bank);
+            self.write(index, probe.wr_data[bank as usize]);
+        }
+
+        if let Some(slot) = self.table_write.take()
+            && out.cta_reject == 1
+        {
+            self.checker.set_part(slot, None);
+        }
+        if i.cta_valid == 1 && out.cta_ready == 1 {
+            let part = Part {
+                base_row: u32::from(i.cta_base),
+                size_bytes: i.cta_size,
+                rank: i.cta_rank,
+            };
+            self.checker.set_part(i.cta_slot, (i.cta_enable == 1).then_some(part));
+            self.table_write = Some(i.cta_slot);
+        }
+        if i.req_valid == 1 && out.req_ready == 1 {
+            let mut request = self.spare.pop().unwrap_or_default();
+            request.op = i.req_op;
+            request.size = i.req_size;
+            request.red = i.req_red == 1;
+            request.slot = i.req_slot;
+            request.mask = i.req_mask;
+            request.absolute = i.req_absolute == 1;
+            request.scale = i.req_scale;
+            request.imm = i.req_imm;
+            request.ur = i.req_ur;
+            request.ra = i.req_ra;
+            request.b = i.req_b;
+            request.c = i.req_c;
+            self.warps.push_back((i.req_tag, request));
+        }
+        if i.cl_valid == 1 && out.cl_ready == 1 {
+            let mut request = Request {
+                op: i.cl_op,
+                size: i.cl_size,
+                red: i.cl_red == 1,
+                slot: i.cl_slot,
+                mask: 1,
+                absolute: true,
+                imm: i.cl_addr,
+                ..Request::default()
+            };
+            request.b[0] = i.cl_b;
+            request.c[0] = i.cl_c;
+            self.clusters.push_back((i.cl_tag, request));
+        }
+        Ok(())
+    }
+
+    /// Judges the whole memory at the end, word `row * num_banks + bank`.
+    ///
+    /// # Errors
+    /// [`Testimony`] with the first word that holds something else than what was left there.
+    pub fn finish(&self, memory: &[u32]) -> Result<(), Testimony> {
+        self.checker
+            .finish(|index| {
+                let (row, bank) = (index / self.geometry.banks, index % self.geometry.banks);
+                // The hash is its own inverse.
+                memory[self.word_index(row, bank) as usize]
+            })
+            .map_err(Testimony::End)
+    }
+
+    /// Linear index of the word that `bank` holds at `row`: takes the bank hash back.
+    fn word_index(&self, row: u32, bank: u32) -> u32 {
+        let banks = self.geometry.banks;
+        let swizzle = if self.geometry.xor_hash { (row & (banks / 4 - 1)) << 2 } else { 0 };
+        row * banks + (bank ^ swizzle)
+    }
+
+    /// A later pass of the same request may write a word again: the last value stays.
+    fn write(&mut self, index: u32, value: u32) {
+        match self.written.iter_mut().find(|(word, _)| *word == index) {
+            Some((_, last)) => *last = value,
+            None => self.written.push((index, value)),
+        }
+    }
+
+    fn answered(&mut self, out: &Out) -> Result<(), Testimony> {
+        let request = self.request_of(out.rsp_tag, Port::Warp)?;
+        let response = Response {
+            rd: out.rsp_rd,
+            pred: out.rsp_pred,
+            fault: Fault::from_code(out.rsp_fault).unwrap_or(Fault::None),
+            fault_lane: out.rsp_fault_lane,
+            fault_addr: out.rsp_fault_addr,
+        };
+        let verdict = self.judge(&request, &response);
+        self.spare.push(request);
+        verdict
+    }
+
+    fn cluster_answered(&mut self, out: &Out) -> Result<(), Testimony> {
+        let mut request = self.request_of(out.cl_rsp_tag, Port::Cluster)?;
+        // The port names an offset; the oracle, an address with the owner's rank.
+        let rank = self.checker.part(request.slot).map_or(0, |part| u32::from(part.rank)) << 24;
+        request.ur = rank;
+        let mut response = Response {
+            pred: u32::from(out.cl_rsp_pred),
+            fault: Fault::from_code(out.cl_rsp_fault).unwrap_or(Fault::None),
+            ..Response::default()
+        };
+        response.rd[0] = out.cl_rsp_rd;
+        if response.fault != Fault::None {
+            response.fault_addr = rank | out.cl_rsp_fault_addr;
+        }
+        self.judge(&request, &response)
+    }
+
+    fn judge(&mut self, request: &Request, response: &Response) -> Result<(), Testimony> {
+        let number = self.answers;
+        self.answers += 1;
+        let verdict = self.checker.request(request, response, Some(&self.written));
+        self.written.clear();
+        verdict.map_err(|rejection| {
+            let mut i = In::default();
+            i.req_op = request.op;
+            i.req_size = request.size;
+            i.req_red = u8::from(request.red);
+            i.req_absolute = u8::from(request.absolute);
+            i.req_scale = request.scale;
+            i.req_slot = request.slot;
+            i.req_mask = request.mask;
+            i.req_imm = request.imm;
+            i.req_ur = request.ur;
+            i.req_ra = request.ra;
+            i.req_b = request.b;
+            i.req_c = request.c;
+            Testimony::Rejected { number, rejection, request: WarpRequest::sample(&i).to_string() }
+        })
+    }
+
+    /// The oldest request of a port, which an answer with tag `found` must belong to.
+    fn request_of(&mut self, found: u8, port: Port) -> Result<Request, Testimony> {
+        let number = self.answers;
+        let waiting = match port {
+            Port::Warp => &mut self.warps,
+            Port::Cluster => &mut self.clusters,
+        };
+        match waiting.pop_front() {
+            None => Err(Testimony::Unasked { number }),
+            Some((expected, _)) if expected != found => Err(Testimony::Tag { number, found, expected }),
+            Some((_, request)) => Ok(request),
+        }
+    }
+}
+
+enum Port {
+    Warp,
+    Cluster,
+}

@@ -1,0 +1,172 @@
+//! Which bytes each lane names, and whether it may (spec 1.4, 2).
+
+use atoms_ops::{Fault, Op, Size};
+
+use crate::kernel::instruction;
+use crate::rejection::FaultReport;
+use crate::request::{Geometry, MAX_LANES, Part, Request};
+
+/// A request without fault, its addresses resolved.
+pub(crate) struct Access {
+    /// The operation.
+    pub(crate) op: Op,
+    /// The size.
+    pub(crate) size: Size,
+    /// Active lanes that exist.
+    pub(crate) lanes: u32,
+    /// Address of each active lane as formed.
+    pub(crate) addr: [u32; MAX_LANES],
+    /// Index of the first memory word each active lane names.
+    pub(crate) word: [u32; MAX_LANES],
+    /// Lanes with the same key are explained together: those at one word, or, for CAST.SPIN, in one
+    /// bank or pair of banks (spec 5.1).
+    pub(crate) key: [u32; MAX_LANES],
+}
+
+/// The lanes of a mask, ascending.
+pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        (rest != 0).then(|| {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            lane
+        })
+    })
+}
+
+/// Address of a lane as formed, modulo 2^32 (spec 2.1, 2.2).
+fn address(req: &Request, lane: usize) -> u32 {
+    let imm = req.imm & 0x00ff_ffff;
+    if req.absolute {
+        return imm.wrapping_add(req.ur);
+    }
+    let sign_extended = if imm & 0x0080_0000 == 0 { imm } else { imm | 0xff00_0000 };
+    let scaled = match req.scale {
+        shift @ 2..=4 => req.ra[lane] << shift,
+        _ => req.ra[lane],
+    };
+    scaled.wrapping_add(req.ur).wrapping_add(sign_extended)
+}
+
+/// Index of the first memory word of an access, or why there is none.
+fn first_word(geometry: &Geometry, part: Option<&Part>, addr: u32, bytes: u32) -> Result<u32, Fault> {
+    if !addr.is_multiple_of(bytes) {
+        return Err(Fault::Misaligned);
+    }
+    let part = part.ok_or(Fault::OutOfRange)?;
+    let (rank, offset) = (addr >> 24, addr & 0x00ff_ffff);
+    if rank != u32::from(part.rank) || offset + bytes > part.size_bytes {
+        return Err(Fault::OutOfRange);
+    }
+    // A part that reaches beyond the memory is the driver's mistake; what lies there cannot be named.
+    let word = u64::from(part.base_row) * u64::from(geometry.banks) + u64::from(offset / 4);
+    let words = u64::from(bytes.div_ceil(4));
+    if word + words > u64::from(geometry.words()) { Err(Fault::OutOfRange) } else { Ok(word as u32) }
+}
+
+/// Resolves every active lane, or gives the report that the unit owes: the lowest lane at fault.
+///
+/// `Ok(None)`: no lane is active, so nothing happens, whatever the codes say (spec 2.6).
+pub(crate) fn resolve(
+    geometry: &Geometry,
+    part: Option<&Part>,
+    req: &Request,
+) -> Result<Option<Access>, FaultReport> {
+    let lanes = req.mask & geometry.lane_mask();
+    if lanes == 0 {
+        return Ok(None);
+    }
+    let Some((op, size)) = instruction(req.op, req.size) else {
+        let lane = lanes.trailing_zeros() as u8;
+        return Err(FaultReport { fault: Fault::Illegal, lane, addr: address(req, usize::from(lane)) });
+    };
+    let bytes = size.bytes();
+    let mut access =
+        Access { op, size, lanes, addr: [0; MAX_LANES], word: [0; MAX_LANES], key: [0; MAX_LANES] };
+    for lane in lanes_of(lanes) {
+        let addr = address(req, lane);
+        access.addr[lane] = addr;
+        access.word[lane] = match first_word(geometry, part, addr, bytes) {
+            Ok(word) => word,
+            Err(fault) => return Err(FaultReport { fault, lane: lane as u8, addr }),
+        };
+        access.key[lane] = match op {
+            Op::CastSpin if bytes == 8 => geometry.bank(access.word[lane]) / 2,
+            Op::CastSpin => geometry.bank(access.word[lane]),
+            _ => access.word[lane],
+        };
+    }
+    Ok(Some(access))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
+
+    fn lane0(ra: u32, absolute: bool, scale: u8, imm: u32, ur: u32) -> Request {
+        let mut req = Request { mask: 1, absolute, scale, imm, ur, ..Request::default() };
+        req.ra[0] = ra;
+        req
+    }
+
+    #[rustfmt::skip]
+    const ADDRESSES: &[(&str, u32, bool, u8, u32, u32, u32)] = &[
+        // rule                                ra           absolute scale imm         ur           address
+        ("register and immediate",             0x100,       false,   0,    0x4,        0,           0x104),
+        ("the immediate is signed",            0x100,       false,   0,    0xff_fffc,  0,           0xfc),
+        ("the sum is modulo 2^32",             0,           false,   0,    0xff_fffc,  0,           0xffff_fffc),
+        ("absolute: the immediate is unsigned",0x100,       true,    4,    0xff_fffc,  0,           0xff_fffc),
+        ("absolute: UR adds in",               0x100,       true,    0,    0x10,       0x0100_0000, 0x0100_0010),
+        ("scale 2 is .X4",                     0x10,        false,   2,    0,          0,           0x40),
+        ("scale 4 is .X16",                    0x10,        false,   4,    0,          1,           0x101),
+        ("scale 1 counts as 0",                0x10,        false,   1,    0,          0,           0x10),
+        ("scale 7 counts as 0",                0x10,        false,   7,    0,          0,           0x10),
+        ("bits above 23 of imm are ignored",   0,           false,   0,    0x0100_0004,0,           4),
+        ("scaling drops the top bits",         0xf000_0001, false,   4,    0,          0,           0x10),
+    ];
+
+    #[test]
+    fn addresses_are_formed_as_each_row_says() {
+        for (rule, ra, absolute, scale, imm, ur, addr) in ADDRESSES {
+            assert_eq!(address(&lane0(*ra, *absolute, *scale, *imm, *ur), 0), *addr, "{rule}");
+        }
+    }
+
+    type WordCase = (&'static str, Option<Part>, u32, u32, Result<u32, Fault>);
+
+    #[rustfmt::skip]
+    const WORDS: &[WordCase] = &[
+        // rule                        part                                                 address      size word
+        ("the part's first byte",      Some(Part { base_row: 2, size_bytes: 64, rank: 0 }), 0,           4,  Ok(64)),
+        ("its last word",              Some(Part { base_row: 2, size_bytes: 64, rank: 0 }), 60,          4,  Ok(79)),
+        ("one beyond",                 Some(Part { base_row: 2, size_bytes: 64, rank: 0 }), 64,          4,  Err(Fault::OutOfRange)),
+        ("last byte of an odd part",   Some(Part { base_row: 0, size_bytes: 6,  rank: 0 }), 5,           1,  Ok(1)),
+        ("all of it must be inside",   Some(Part { base_row: 0, size_bytes: 6,  rank: 0 }), 4,           4,  Err(Fault::OutOfRange)),
+        ("the top byte is the rank",   Some(Part { base_row: 0, size_bytes: 64, rank: 3 }), 0x0300_0004, 4,  Ok(1)),
+        ("another CTA's rank",         Some(Part { base_row: 0, size_bytes: 64, rank: 3 }), 0x0200_0004, 4,  Err(Fault::OutOfRange)),
+        ("no part",                    None,                                                0,           4,  Err(Fault::OutOfRange)),
+        ("misaligned comes first",     None,                                                2,           4,  Err(Fault::Misaligned)),
+        ("128 bits need 16",           Some(Part { base_row: 0, size_bytes: 64, rank: 0 }), 8,           16, Err(Fault::Misaligned)),
+        ("beyond the memory",          Some(Part { base_row: 63, size_bytes: 256, rank: 0 }), 128,       4,  Err(Fault::OutOfRange)),
+    ];
+
+    #[test]
+    fn words_are_found_as_each_row_says() {
+        for (rule, part, addr, bytes, word) in WORDS {
+            assert_eq!(first_word(&GEOMETRY, part.as_ref(), *addr, *bytes), *word, "{rule}");
+        }
+    }
+
+    #[test]
+    fn the_bank_hash_mixes_the_row_in_above_bit_1() {
+        let hashed = Geometry { xor_hash: true, ..GEOMETRY };
+        assert_eq!(GEOMETRY.bank(32 + 5), 5);
+        assert_eq!(hashed.bank(5), 5);
+        assert_eq!(hashed.bank(32 + 5), 5 ^ 4);
+        assert_eq!(hashed.bank(9 * 32 + 5), 5 ^ 4, "only the low three bits of the row count");
+        assert_eq!(Geometry { banks: 2, ..hashed }.bank(7), 1, "two banks leave nothing to hash");
+    }
+}

@@ -1,0 +1,377 @@
+//! The memory image, and the verdict on one request after the other.
+
+use atoms_ops::{Fault, Op};
+
+use crate::access::{self, lanes_of};
+use crate::explain::{self, Case, Final, UNIT_WORDS, Unit};
+use crate::rejection::{FaultReport, Lanes, NoWrite, Rejection};
+use crate::request::{Geometry, MAX_LANES, Part, Request, Response};
+use crate::worlds::{self, Worlds};
+
+/// Bit of an entry of `Checker::listed` whose word some lane accounts for.
+const ACCOUNTED: u32 = 1 << 31;
+
+/// The serial oracle over one memory: takes requests in order and accepts what some order of their
+/// lanes explains.
+///
+/// Memory begins as zeros and without parts.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    geometry: Geometry,
+    parts: Vec<Option<Part>>,
+    memory: Vec<u32>,
+    worlds: Worlds,
+    /// For each word, 1 + its place in the list of words written, during a request that has one.
+    listed: Vec<u32>,
+}
+
+impl Checker {
+    /// A checker over zeroed memory in which no slot has a part.
+    ///
+    /// Lanes beyond 32 and words beyond [`MAX_WORDS`](crate::MAX_WORDS) do not exist.
+    pub fn new(geometry: Geometry) -> Self {
+        let words = geometry.words() as usize;
+        Checker {
+            geometry,
+            parts: vec![None; 256],
+            memory: vec![0; words],
+            worlds: Worlds::default(),
+            listed: vec![0; words],
+        }
+    }
+
+    /// The shape it was made for.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Gives a slot of the CTA table a part, or takes it away.
+    pub fn set_part(&mut self, slot: u8, part: Option<Part>) {
+        self.parts[usize::from(slot)] = part;
+    }
+
+    /// The part of a slot.
+    pub fn part(&self, slot: u8) -> Option<Part> {
+        self.parts[usize::from(slot)]
+    }
+
+    /// The memory image by word index, physical byte address / 4.
+    ///
+    /// A word with several [`Checker::possible`] values shows one of them.
+    pub fn memory(&self) -> &[u32] {
+        &self.memory
+    }
+
+    /// The word as in [`Checker::memory`]; 0 beyond it.
+    pub fn word(&self, index: u32) -> u32 {
+        self.memory.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// Every value the word can have, ascending. More than one only after requests whose memory was
+    /// not seen.
+    pub fn possible(&self, index: u32) -> Vec<u32> {
+        if self.worlds.contains(index) { self.worlds.values(index) } else { vec![self.word(index)] }
+    }
+
+    /// Sets a word, as the test bench or a recording's start does; nothing beyond the memory.
+    pub fn set_word(&mut self, index: u32, value: u32) {
+        if !self.worlds.is_empty() {
+            self.worlds.forget(index, &mut self.memory);
+        }
+        if let Some(word) = self.memory.get_mut(index as usize) {
+            *word = value;
+        }
+    }
+
+    /// Judges one request and takes over what it left.
+    ///
+    /// `after` lists every word written during the request with its value afterwards, as seen at the
+    /// ports of the banks; a word not listed kept its value. A word that a lane names may be listed
+    /// unchanged, any other word may not be listed. If a word is listed twice the last entry counts.
+    /// `None`: what was left is not known, and the checker follows every possibility.
+    ///
+    /// # Errors
+    /// A [`Rejection`]: no order of the lanes explains the observation, or
+    /// [`Rejection::Undecided`]. The memory then holds `after`, if it was given, so that checking can
+    /// go on; without it, memory is as before the request for the words not yet explained, and later
+    /// verdicts mean nothing.
+    pub fn request(
+        &mut self,
+        req: &Request,
+        resp: &Response,
+        after: Option<&[(u32, u32)]>,
+    ) -> Result<(), Rejection> {
+        let Some(written) = after else { return self.judge(req, resp, None) };
+        let beyond = written.iter().find(|(word, _)| *word as usize >= self.memory.len());
+        let verdict = match beyond {
+            Some(&(word, got)) => Err(Rejection::StrayWrite { word, before: 0, got }),
+            None => {
+                for (place, (word, _)) in written.iter().enumerate() {
+                    self.listed[*word as usize] = place as u32 + 1;
+                }
+                let verdict = self.judge(req, resp, after);
+                for (word, _) in written {
+                    self.listed[*word as usize] = 0;
+                }
+                verdict
+            }
+        };
+        if verdict.is_err() {
+            for &(word, value) in written {
+                self.set_word(word, value);
+            }
+        }
+        verdict
+    }
+
+    /// Judges the whole memory after the last request; `final_words` gives a word by its index.
+    ///
+    /// # Errors
+    /// [`Rejection::WrongEnd`] with the lowest word that holds something else than what was left, or,
+    /// of words with several possible values, one of those that hold no possible combination.
+    pub fn finish(&self, final_words: impl Fn(u32) -> u32) -> Result<(), Rejection> {
+        for (word, &expected) in self.memory.iter().enumerate() {
+            let (word, got) = (word as u32, final_words(word as u32));
+            if got != expected && !self.worlds.contains(word) {
+                return Err(Rejection::WrongEnd { word, expected, possible: 1, got });
+            }
+        }
+        self.judge_regions(|word| Some(final_words(word)))
+    }
+
+    /// As [`Checker::finish`] for the words listed only.
+    ///
+    /// # Errors
+    /// As [`Checker::finish`].
+    pub fn finish_words(&self, final_words: &[(u32, u32)]) -> Result<(), Rejection> {
+        for &(word, got) in final_words {
+            let expected = self.word(word);
+            if got != expected && !self.worlds.contains(word) {
+                return Err(Rejection::WrongEnd { word, expected, possible: 1, got });
+            }
+        }
+        if self.worlds.is_empty() {
+            return Ok(());
+        }
+        let listed: std::collections::HashMap<u32, u32> = final_words.iter().copied().collect();
+        self.judge_regions(|word| listed.get(&word).copied())
+    }
+
+    fn judge_regions(&self, got: impl Fn(u32) -> Option<u32>) -> Result<(), Rejection> {
+        for region in self.worlds.regions() {
+            let seen: Vec<Option<u32>> = region.words.iter().map(|&word| got(word)).collect();
+            let fits = |world: &&Vec<u32>| world.iter().zip(&seen).all(|(w, s)| s.is_none_or(|s| s == *w));
+            if region.worlds.iter().find(fits).is_some() {
+                continue;
+            }
+            // Name a word whose value is impossible alone, if there is one.
+            let wrong = |&column: &usize| {
+                seen[column].is_some_and(|s| region.worlds.iter().all(|world| world[column] != s))
+            };
+            let columns = 0..region.words.len();
+            let differs = |&column: &usize| seen[column].is_some_and(|s| s != region.worlds[0][column]);
+            if let Some(column) = columns.clone().find(wrong).or_else(|| columns.clone().find(differs)) {
+                return Err(Rejection::WrongEnd {
+                    word: region.words[column],
+                    expected: region.worlds[0][column],
+                    possible: region.worlds.len() as u32,
+                    got: seen[column].unwrap_or(0),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(
+        &mut self,
+        req: &Request,
+        resp: &Response,
+        after: Option<&[(u32, u32)]>,
+    ) -> Result<(), Rejection> {
+        let part = self.parts[usize::from(req.slot)];
+        let resolved = access::resolve(&self.geometry, part.as_ref(), req);
+        let got = FaultReport { fault: resp.fault, lane: resp.fault_lane, addr: resp.fault_addr };
+        let access = match resolved {
+            Err(expected) if got == expected => {
+                let lanes = lanes_given_something(resp);
+                if lanes != 0 {
+                    return Err(Rejection::ResultOfFault { lanes: Lanes(lanes), fault: got.fault });
+                }
+                return must_not_write(after, NoWrite::Fault(got.fault));
+            }
+            Err(expected) => return Err(Rejection::WrongFault { expected, got }),
+            Ok(_) if got.fault != Fault::None => {
+                let expected = FaultReport { fault: Fault::None, lane: 0, addr: 0 };
+                return Err(Rejection::WrongFault { expected, got });
+            }
+            Ok(access) => access,
+        };
+        let lanes = access.as_ref().map_or(0, |access| access.lanes);
+        let inactive = lanes_given_something(resp) & !lanes;
+        if inactive != 0 {
+            return Err(Rejection::InactiveResult { lanes: Lanes(inactive) });
+        }
+        let Some(access) = access else { return must_not_write(after, NoWrite::NoLane) };
+        check_what_is_given(access.op, req, resp, access.lanes)?;
+        if access.op == Op::Load {
+            must_not_write(after, NoWrite::Load)?;
+        }
+
+        let case = Case { access: &access, req, resp };
+        let mut unit = Unit::new();
+        let mut rest = access.lanes;
+        while rest != 0 {
+            unit.gather(&access, rest);
+            rest &= !unit.lanes;
+            self.judge_unit(&case, &unit, after)?;
+        }
+        for &(word, got) in after.unwrap_or_default() {
+            if self.listed[word as usize] & ACCOUNTED == 0 {
+                return Err(Rejection::StrayWrite { word, before: self.word(word), got });
+            }
+        }
+        Ok(())
+    }
+
+    fn judge_unit(
+        &mut self,
+        case: &Case<'_>,
+        unit: &Unit,
+        after: Option<&[(u32, u32)]>,
+    ) -> Result<(), Rejection> {
+        let words = &unit.words[..unit.count];
+        // Whether, and with what, each word was listed as written.
+        let mut written = [None; UNIT_WORDS];
+        if let Some(after) = after {
+            for (&word, written) in words.iter().zip(&mut written) {
+                let listed = &mut self.listed[word as usize];
+                if *listed != 0 {
+                    *listed |= ACCOUNTED;
+                    *written = Some(after[(*listed & !ACCOUNTED) as usize - 1].1);
+                }
+            }
+        }
+        let written = after.map(|_| &written[..unit.count]);
+
+        let known = self.worlds.is_empty() || !words.iter().any(|&word| self.worlds.contains(word));
+        if !known {
+            return self.judge_unit_in_every_world(case, unit, written);
+        }
+        let (mut before, mut seen, mut left) = ([0; UNIT_WORDS], [0; UNIT_WORDS], [0; UNIT_WORDS]);
+        for (i, &word) in words.iter().enumerate() {
+            before[i] = self.memory[word as usize];
+            seen[i] = written.and_then(|w| w[i]).unwrap_or(before[i]);
+        }
+        let seen = written.map(|_| &seen[..unit.count]);
+        let mut choices = Vec::new();
+        let left = &mut left[..unit.count];
+        match explain::explain(case, unit, &before[..unit.count], seen, left, &mut choices)? {
+            Final::Words => {
+                for (&word, &value) in words.iter().zip(left.iter()) {
+                    self.memory[word as usize] = value;
+                }
+                Ok(())
+            }
+            Final::OneOf => self.judge_unit_in_every_world(case, unit, written),
+        }
+    }
+
+    /// As [`Checker::judge_unit`] where the words before, or those left, have several possible values.
+    fn judge_unit_in_every_world(
+        &mut self,
+        case: &Case<'_>,
+        unit: &Unit,
+        written: Option<&[Option<u32>]>,
+    ) -> Result<(), Rejection> {
+        let words = &unit.words[..unit.count];
+        let mut region = self.worlds.joined(words, &self.memory)?;
+        let columns: Vec<usize> = words
+            .iter()
+            .map(|word| {
+                region.words.iter().position(|w| w == word).expect("joined() has every word asked for")
+            })
+            .collect();
+        let possible = region.worlds.len() as u32;
+        let (mut worlds_left, mut objection) = (Vec::new(), None);
+        let mut choices = Vec::new();
+        for world in &region.worlds {
+            let before: Vec<u32> = columns.iter().map(|&column| world[column]).collect();
+            let seen: Option<Vec<u32>> =
+                written.map(|written| written.iter().zip(&before).map(|(w, &b)| w.unwrap_or(b)).collect());
+            let mut left = before.clone();
+            let mut leave = |left: &[u32]| {
+                let mut next = world.clone();
+                columns.iter().zip(left).for_each(|(&column, &value)| next[column] = value);
+                worlds_left.push(next);
+            };
+            match explain::explain(case, unit, &before, seen.as_deref(), &mut left, &mut choices) {
+                Ok(Final::Words) => leave(&left),
+                Ok(Final::OneOf) => {
+                    for &value in &choices {
+                        explain::split(value, &mut left);
+                        leave(&left);
+                    }
+                }
+                Err(rejection) => objection = objection.or(Some(rejection)),
+            }
+            if worlds_left.len() > 2 * worlds::MAX_WORLDS {
+                worlds_left.sort_unstable();
+                worlds_left.dedup();
+            }
+            if worlds_left.len() > worlds::MAX_WORLDS * 2 {
+                return Err(worlds::too_many(words[0]));
+            }
+        }
+        worlds_left.sort_unstable();
+        worlds_left.dedup();
+        if worlds_left.len() > worlds::MAX_WORLDS {
+            return Err(worlds::too_many(words[0]));
+        }
+        match objection {
+            Some(rejection) if worlds_left.is_empty() && possible == 1 => Err(rejection),
+            Some(rejection) if worlds_left.is_empty() => {
+                Err(Rejection::NonePossible { possible, instance: Box::new(rejection) })
+            }
+            _ => {
+                region.worlds = worlds_left;
+                self.worlds.put(region, &mut self.memory);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Lanes with anything but zeros in the response.
+fn lanes_given_something(resp: &Response) -> u32 {
+    (0..MAX_LANES).fold(resp.pred, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
+}
+
+fn must_not_write(after: Option<&[(u32, u32)]>, why: NoWrite) -> Result<(), Rejection> {
+    match after.and_then(<[_]>::first) {
+        Some(&(word, _)) => Err(Rejection::MustNotWrite { word, why }),
+        None => Ok(()),
+    }
+}
+
+/// Results and predicates where the operation gives some, and flags that are flags.
+fn check_what_is_given(op: Op, req: &Request, resp: &Response, lanes: u32) -> Result<(), Rejection> {
+    let compares = matches!(op, Op::Cas | Op::Cast | Op::CastSpin);
+    if !compares && resp.pred & lanes != 0 {
+        return Err(Rejection::PredicateNotGiven { lanes: Lanes(resp.pred & lanes) });
+    }
+    let flags = matches!(op, Op::Cast | Op::CastSpin);
+    let nothing = req.red || matches!(op, Op::PopcInc | Op::Store);
+    if !nothing && !flags {
+        return Ok(());
+    }
+    for lane in lanes_of(lanes) {
+        let (got, pred) = (resp.rd[lane], (resp.pred >> lane & 1) as u8);
+        if nothing && got != 0 {
+            return Err(Rejection::ResultNotGiven { lane: lane as u8, got });
+        }
+        if !nothing && got != u128::from(pred) {
+            return Err(Rejection::WrongFlag { lane: lane as u8, got, pred });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,313 @@
+//! One word, or one bank group of CAST.SPIN, of one request: do its lanes explain what was seen?
+
+use atoms_ops::Op;
+
+use crate::access::{Access, lanes_of};
+use crate::counting;
+use crate::kernel::{leaves, loaded, value_mask};
+use crate::rejection::{Lanes, Rejection};
+use crate::request::{MAX_LANES, Request, Response};
+use crate::trail::{Edges, NoTrail};
+
+/// Most words that lanes explained together can name: 32 lanes of 64 bits each in one bank group.
+pub(crate) const UNIT_WORDS: usize = 2 * MAX_LANES;
+
+/// A request without fault and the answer to it.
+pub(crate) struct Case<'a> {
+    pub(crate) access: &'a Access,
+    pub(crate) req: &'a Request,
+    pub(crate) resp: &'a Response,
+}
+
+/// Lanes that are explained together, and the words they name.
+pub(crate) struct Unit {
+    /// The lanes.
+    pub(crate) lanes: u32,
+    /// Words in use of `words`.
+    pub(crate) count: usize,
+    /// Indices of the words, each once.
+    pub(crate) words: [u32; UNIT_WORDS],
+    /// Where in `words` each lane's first word stands; its others follow.
+    at: [u8; MAX_LANES],
+}
+
+impl Unit {
+    pub(crate) fn new() -> Self {
+        Unit { lanes: 0, count: 0, words: [0; UNIT_WORDS], at: [0; MAX_LANES] }
+    }
+
+    /// Makes this the unit of the lowest lane of `rest`.
+    pub(crate) fn gather(&mut self, access: &Access, rest: u32) {
+        let key = access.key[rest.trailing_zeros() as usize & 31];
+        let same = access.key.iter().enumerate().fold(0, |mask, (l, &k)| mask | u32::from(k == key) << l);
+        self.lanes = rest & same;
+        self.count = 0;
+        let words_each = words_each(access);
+        for lane in lanes_of(self.lanes) {
+            let word = access.word[lane];
+            let known = (0..self.count).step_by(words_each).find(|&at| self.words[at] == word);
+            let at = known.unwrap_or(self.count);
+            self.at[lane] = at as u8;
+            if known.is_none() {
+                for i in 0..words_each {
+                    self.words[at + i] = word + i as u32;
+                }
+                self.count += words_each;
+            }
+        }
+    }
+}
+
+/// What the lanes of a unit leave.
+pub(crate) enum Final {
+    /// The words in the buffer given.
+    Words,
+    /// One of the values in the list given, in the unit's first words.
+    OneOf,
+}
+
+fn words_each(access: &Access) -> usize {
+    access.size.bytes().div_ceil(4) as usize
+}
+
+fn join(words: &[u32]) -> u128 {
+    words.iter().rev().fold(0, |value, &word| value << 32 | u128::from(word))
+}
+
+/// Puts a value into words, the low word first.
+pub(crate) fn split(value: u128, words: &mut [u32]) {
+    for (i, word) in words.iter_mut().enumerate() {
+        *word = (value >> (32 * i)) as u32;
+    }
+}
+
+/// Explains a unit from the words `before` it.
+///
+/// With `seen`, the words after the request, they too are explained, and the answer is always
+/// [`Final::Words`]. Without, the lanes may leave any of several values.
+pub(crate) fn explain(
+    case: &Case<'_>,
+    unit: &Unit,
+    before: &[u32],
+    seen: Option<&[u32]>,
+    left: &mut [u32],
+    choices: &mut Vec<u128>,
+) -> Result<Final, Rejection> {
+    let Case { access, req, resp } = case;
+    let (op, size) = (access.op, access.size);
+    let mask = value_mask(size);
+    let first = unit.lanes.trailing_zeros() as usize & 31;
+    let addr = access.addr[first];
+    left.copy_from_slice(before);
+    let old = join(&before[..words_each(access)]);
+    let wrong_final = |expected| Rejection::WrongFinal {
+        lanes: Lanes(unit.lanes),
+        addr,
+        before: old,
+        expected,
+        got: seen.map_or(0, join),
+    };
+
+    let left_value = match op {
+        Op::Load => {
+            for lane in lanes_of(unit.lanes) {
+                let shift = (access.addr[lane] % 4) * 8;
+                let expected = loaded(size, (old >> if size.bytes() < 4 { shift } else { 0 }) & mask);
+                let got = resp.rd[lane];
+                if !req.red && got != expected {
+                    let addr = access.addr[lane];
+                    return Err(Rejection::WrongLoad { lane: lane as u8, addr, expected, got });
+                }
+            }
+            old
+        }
+        Op::Store => lanes_of(unit.lanes).fold(old, |value, lane| {
+            let shift = if size.bytes() < 4 { (access.addr[lane] % 4) * 8 } else { 0 };
+            value & !(mask << shift) | (req.b[lane] & mask) << shift
+        }),
+        Op::PopcInc => (old + u128::from(unit.lanes.count_ones())) & mask,
+        Op::CastSpin => {
+            explain_spin(case, unit, before, left)?;
+            if let Some(seen) = seen {
+                compare_spin(case, unit, before, seen, left)?;
+            }
+            return Ok(Final::Words);
+        }
+        Op::Cast => explain_flags(case, unit, old)?,
+        Op::Cas if req.red => explain_flags(case, unit, old)?,
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor if req.red => {
+            lanes_of(unit.lanes).fold(old, |value, lane| leaves(op, size, value, req.b[lane] & mask, 0))
+        }
+        Op::Exch | Op::Inc | Op::Dec if req.red => {
+            let Some(seen) = seen else {
+                choices.clear();
+                list_ends(case, unit, old, choices);
+                return Ok(Final::OneOf);
+            };
+            if !may_leave(case, unit, old, join(seen)) {
+                return Err(wrong_final(None));
+            }
+            left.copy_from_slice(seen);
+            return Ok(Final::Words);
+        }
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor | Op::Exch | Op::Inc | Op::Dec | Op::Cas => {
+            explain_values(case, unit, old)?
+        }
+    };
+    if seen.is_some_and(|seen| join(seen) != left_value) {
+        return Err(wrong_final(Some(left_value)));
+    }
+    split(left_value, left);
+    Ok(Final::Words)
+}
+
+/// Lanes that give the old value: the one value they leave, if an order explains theirs.
+fn explain_values(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+    let Case { access, req, resp } = case;
+    let (op, size) = (access.op, access.size);
+    let mask = value_mask(size);
+    let mut edges = Edges::new();
+    for lane in lanes_of(unit.lanes) {
+        let (got, b, c) = (resp.rd[lane], req.b[lane] & mask, req.c[lane] & mask);
+        if op == Op::Cas {
+            let pred = (resp.pred >> lane & 1) as u8;
+            if (got == b) != (pred == 1) {
+                let addr = access.addr[lane];
+                return Err(Rejection::WrongPredicate { lane: lane as u8, addr, got, compare: b, pred });
+            }
+        }
+        // A value wider than the size was never there; it needs no image of its own.
+        edges.push(lane, got, leaves(op, size, got & mask, b, c));
+    }
+    let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
+    edges.end(old).map_err(|broken| match broken {
+        NoTrail::Short { lanes, value, times: 0 } => {
+            Rejection::NeverThere { lanes: Lanes(lanes), addr, got: value, before: old }
+        }
+        NoTrail::Short { lanes, value, times } => {
+            Rejection::LostUpdate { lanes: Lanes(lanes), addr, got: value, times }
+        }
+        NoTrail::Apart { lanes } => Rejection::ClosedCircle { lanes: Lanes(lanes), addr, before: old },
+    })
+}
+
+/// Lanes that give only whether they stored: the one value they leave, if an order explains that.
+///
+/// Those that stored replaced their own Rb, so they form a trail as above. The others need one moment
+/// at which another value than their Rb stood there, and every trail passes the same values.
+fn explain_flags(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+    let Case { access, req, resp } = case;
+    let mask = value_mask(access.size);
+    let mut edges = Edges::new();
+    for lane in lanes_of(unit.lanes & resp.pred) {
+        edges.push(lane, req.b[lane] & mask, req.c[lane] & mask);
+    }
+    let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
+    let end = edges.end(old).map_err(|broken| match broken {
+        NoTrail::Short { lanes, value, times } => {
+            Rejection::ImpossibleStore { lanes: Lanes(lanes), addr, compare: value, times }
+        }
+        NoTrail::Apart { lanes } => Rejection::ClosedCircle { lanes: Lanes(lanes), addr, before: old },
+    })?;
+    if !edges.moves_off(old) {
+        let stuck = |&lane: &usize| req.b[lane] & mask == old;
+        if let Some(lane) = lanes_of(unit.lanes & !resp.pred).find(stuck) {
+            return Err(Rejection::ImpossibleFailure { lane: lane as u8, addr, compare: old });
+        }
+    }
+    Ok(end)
+}
+
+/// CAST.SPIN: one lane of the group is selected, the others fail without a store (spec 5).
+fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) -> Result<(), Rejection> {
+    let Case { access, req, resp } = case;
+    let mask = value_mask(access.size);
+    let words_each = words_each(access);
+    let held = |lane: usize| join(&before[usize::from(unit.at[lane])..][..words_each]);
+    let group = access.key[unit.lanes.trailing_zeros() as usize & 31];
+    let winners = unit.lanes & resp.pred;
+    if winners.count_ones() > 1 {
+        return Err(Rejection::TwoWinners { lanes: Lanes(winners), group });
+    }
+    if let Some(lane) = lanes_of(winners).next() {
+        let (compare, before, addr) = (req.b[lane] & mask, held(lane), access.addr[lane]);
+        if compare != before {
+            return Err(Rejection::SpinMismatch { lane: lane as u8, addr, compare, before });
+        }
+        split(req.c[lane] & mask, &mut left[usize::from(unit.at[lane])..][..words_each]);
+    } else if lanes_of(unit.lanes).all(|lane| held(lane) == req.b[lane] & mask) {
+        return Err(Rejection::NoWinner { lanes: Lanes(unit.lanes), group });
+    }
+    Ok(())
+}
+
+/// CAST.SPIN: the words seen afterwards are those left, at each address of the group.
+fn compare_spin(
+    case: &Case<'_>,
+    unit: &Unit,
+    before: &[u32],
+    seen: &[u32],
+    left: &[u32],
+) -> Result<(), Rejection> {
+    if seen == left {
+        return Ok(());
+    }
+    let words_each = words_each(case.access);
+    let value = |words: &[u32], lane: usize| join(&words[usize::from(unit.at[lane])..][..words_each]);
+    for lane in lanes_of(unit.lanes) {
+        if value(seen, lane) != value(left, lane) {
+            let there = lanes_of(unit.lanes).filter(|&l| unit.at[l] == unit.at[lane]);
+            return Err(Rejection::WrongFinal {
+                lanes: Lanes(there.fold(0, |mask, l| mask | 1 << l)),
+                addr: case.access.addr[lane],
+                before: value(before, lane),
+                expected: Some(value(left, lane)),
+                got: value(seen, lane),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Rb of the unit's lanes, ascending.
+fn sorted_limits(case: &Case<'_>, unit: &Unit) -> ([u32; MAX_LANES], usize) {
+    let mut limits = [0; MAX_LANES];
+    let mut count = 0;
+    for lane in lanes_of(unit.lanes) {
+        limits[count] = case.req.b[lane] as u32;
+        count += 1;
+    }
+    limits[..count].sort_unstable();
+    (limits, count)
+}
+
+/// EXCH, INC or DEC without results: whether some order leaves `end`.
+fn may_leave(case: &Case<'_>, unit: &Unit, old: u128, end: u128) -> bool {
+    let Case { access, req, .. } = case;
+    let (op, size, mask) = (access.op, access.size, value_mask(access.size));
+    if op == Op::Exch {
+        return lanes_of(unit.lanes).any(|lane| req.b[lane] & mask == end);
+    }
+    // The order that hardware most likely took is worth one try.
+    if lanes_of(unit.lanes).fold(old, |value, lane| leaves(op, size, value, req.b[lane] & mask, 0)) == end {
+        return true;
+    }
+    let (limits, count) = sorted_limits(case, unit);
+    let reaches = if op == Op::Inc { counting::inc_reaches } else { counting::dec_reaches };
+    reaches(old as u32, &limits[..count], end as u32)
+}
+
+/// EXCH, INC or DEC without results: every value that some order leaves.
+fn list_ends(case: &Case<'_>, unit: &Unit, old: u128, ends: &mut Vec<u128>) {
+    let (limits, count) = sorted_limits(case, unit);
+    match case.access.op {
+        Op::Inc => ends.extend(counting::inc_ends(old as u32, &limits[..count])),
+        Op::Dec => ends.extend(counting::dec_ends(old as u32, &limits[..count])),
+        _ => {
+            let mask = value_mask(case.access.size);
+            ends.extend(lanes_of(unit.lanes).map(|lane| case.req.b[lane] & mask));
+            ends.sort_unstable();
+            ends.dedup();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What an operation does to the value in memory (spec 3), and which sizes it exists in.
+
+use atoms_ops::{Op, Size};
+
+/// Operation and size behind two port codes, if they are an instruction (spec 3, both columns of
+/// sizes; spec 3.5 for the plain accesses).
+///
+/// Written down a second time on purpose: the sizes in `atoms_ops` are what the other two voices use.
+pub(crate) fn instruction(op: u8, size: u8) -> Option<(Op, Size)> {
+    use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
+    let (op, size) = (Op::from_code(op)?, Size::from_code(size)?);
+    let exists = match op {
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => matches!(size, U32 | S32),
+        Op::Inc | Op::Dec | Op::PopcInc => matches!(size, U32),
+        Op::Exch | Op::Cas => matches!(size, U32 | S32 | U64 | B128),
+        Op::Cast | Op::CastSpin => matches!(size, U32 | S32 | U64),
+        Op::Load => matches!(size, U8 | S8 | U16 | S16 | U32 | U64 | B128),
+        Op::Store => matches!(size, U8 | U16 | U32 | U64 | B128),
+    };
+    exists.then_some((op, size))
+}
+
+/// The bits of a value of this size.
+pub(crate) fn value_mask(size: Size) -> u128 {
+    match size {
+        Size::U8 | Size::S8 => 0xff,
+        Size::U16 | Size::S16 => 0xffff,
+        Size::U32 | Size::S32 => 0xffff_ffff,
+        Size::U64 => 0xffff_ffff_ffff_ffff,
+        Size::B128 => u128::MAX,
+    }
+}
+
+/// The value that one lane alone leaves where `m` was (spec 3).
+///
+/// `m`, `b` and `c` are within [`value_mask`]. POPC.INC counts each lane as one.
+pub(crate) fn leaves(op: Op, size: Size, m: u128, b: u128, c: u128) -> u128 {
+    let signed = size == Size::S32;
+    let lesser = |x: u128, y: u128| if signed { (x as u32 as i32) < (y as u32 as i32) } else { x < y };
+    match op {
+        Op::Add => (m + b) & 0xffff_ffff,
+        Op::Min if lesser(b, m) => b,
+        Op::Max if lesser(m, b) => b,
+        Op::Min | Op::Max => m,
+        Op::Inc if m >= b => 0,
+        Op::Inc => m + 1,
+        Op::Dec if m == 0 || m > b => b,
+        Op::Dec => m - 1,
+        Op::And => m & b,
+        Op::Or => m | b,
+        Op::Xor => m ^ b,
+        Op::Exch | Op::Store => b,
+        Op::Cas | Op::Cast | Op::CastSpin if m == b => c,
+        Op::Cas | Op::Cast | Op::CastSpin | Op::Load => m,
+        Op::PopcInc => (m + 1) & 0xffff_ffff,
+    }
+}
+
+/// A loaded value as it stands in Rd: sub-word loads are extended to 32 bits (spec 3.5).
+pub(crate) fn loaded(size: Size, m: u128) -> u128 {
+    match size {
+        Size::S8 => u128::from(m as u8 as i8 as i32 as u32),
+        Size::S16 => u128::from(m as u16 as i16 as i32 as u32),
+        Size::U8 | Size::U16 | Size::U32 | Size::S32 | Size::U64 | Size::B128 => m,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[rustfmt::skip]
+    const CASES: &[(&str, Op, Size, u128, u128, u128, u128)] = &[
+        // rule                           op         size        m            b            c  left
+        ("add wraps modulo 2^32",         Op::Add,   Size::U32,  0xffff_ffff, 2,           0, 1),
+        ("min.u32 orders as unsigned",    Op::Min,   Size::U32,  1,           0x8000_0000, 0, 1),
+        ("min.s32 orders as signed",      Op::Min,   Size::S32,  1,           0x8000_0000, 0, 0x8000_0000),
+        ("max.u32 orders as unsigned",    Op::Max,   Size::U32,  1,           0x8000_0000, 0, 0x8000_0000),
+        ("max.s32 orders as signed",      Op::Max,   Size::S32,  1,           0x8000_0000, 0, 1),
+        ("inc counts below the limit",    Op::Inc,   Size::U32,  3,           4,           0, 4),
+        ("inc wraps at the limit",        Op::Inc,   Size::U32,  4,           4,           0, 0),
+        ("inc wraps beyond the limit",    Op::Inc,   Size::U32,  9,           4,           0, 0),
+        ("inc of the greatest word wraps",Op::Inc,   Size::U32,  0xffff_ffff, 0xffff_ffff, 0, 0),
+        ("dec of 0 gives the limit",      Op::Dec,   Size::U32,  0,           4,           0, 4),
+        ("dec beyond gives the limit",    Op::Dec,   Size::U32,  5,           4,           0, 4),
+        ("dec counts at the limit",       Op::Dec,   Size::U32,  4,           4,           0, 3),
+        ("exch.b128 takes all of Rb",     Op::Exch,  Size::B128, 7,           u128::MAX,   0, u128::MAX),
+        ("cas hit stores Rc",             Op::Cas,   Size::U64,  7,           7,           9, 9),
+        ("cas miss keeps the word",       Op::Cas,   Size::U64,  7,           8,           9, 7),
+        ("xor",                           Op::Xor,   Size::U32,  6,           3,           0, 5),
+    ];
+
+    #[test]
+    fn every_row_leaves_what_it_says() {
+        for (rule, op, size, m, b, c, left) in CASES {
+            assert_eq!(leaves(*op, *size, *m, *b, *c), *left, "{rule}");
+        }
+    }
+
+    #[test]
+    fn signed_loads_extend_to_32_bits_only() {
+        assert_eq!(loaded(Size::S8, 0x80), 0xffff_ff80);
+        assert_eq!(loaded(Size::S16, 0x8000), 0xffff_8000);
+        assert_eq!(loaded(Size::U8, 0x80), 0x80);
+        assert_eq!(loaded(Size::B128, u128::MAX), u128::MAX);
+    }
+
+    #[test]
+    fn instructions_are_those_of_the_table_and_no_others() {
+        let sizes = |op: u8| -> Vec<&str> {
+            let exists = |&size: &u8| instruction(op, size).is_some();
+            (0..=255).filter(exists).filter_map(Size::from_code).map(Size::name).collect()
+        };
+        assert_eq!(sizes(Op::Add as u8), ["u32", "s32"]);
+        assert_eq!(sizes(Op::Dec as u8), ["u32"]);
+        assert_eq!(sizes(Op::Exch as u8), ["u32", "u64", "b128", "s32"]);
+        assert_eq!(sizes(Op::CastSpin as u8), ["u32", "u64", "s32"]);
+        assert_eq!(sizes(Op::PopcInc as u8), ["u32"]);
+        assert_eq!(sizes(Op::Load as u8), ["u8", "u16", "u32", "u64", "b128", "s8", "s16"]);
+        assert_eq!(sizes(Op::Store as u8), ["u8", "u16", "u32", "u64", "b128"]);
+        let all: usize = (0..=255).map(|op| sizes(op).len()).sum();
+        assert_eq!(all, 6 * 2 + 3 + 2 * 4 + 2 * 3 + 7 + 5);
+    }
+}

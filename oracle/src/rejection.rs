@@ -1,0 +1,391 @@
+//! Why no order of the lanes explains what was observed.
+
+use std::fmt;
+
+use atoms_ops::Fault;
+
+/// A set of lanes, lane 0 in bit 0; prints as `lane 3` or `lanes 3, 7 and 9`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes(pub u32);
+
+impl fmt::Display for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.count_ones();
+        f.write_str(if count == 1 { "lane " } else { "lanes " })?;
+        for (i, lane) in crate::access::lanes_of(self.0).enumerate() {
+            let before = match i as u32 {
+                0 => "",
+                i if i + 1 == count => " and ",
+                _ => ", ",
+            };
+            write!(f, "{before}{lane}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A fault as a response reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultReport {
+    /// Kind of fault; with [`Fault::None`] the other fields mean nothing.
+    pub fault: Fault,
+    /// Lane named.
+    pub lane: u8,
+    /// Address named.
+    pub addr: u32,
+}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.fault {
+            Fault::None => f.write_str("no fault"),
+            fault => write!(f, "`{fault}` for lane {} at {:#x}", self.lane, self.addr),
+        }
+    }
+}
+
+/// A verdict against the observation, or [`Rejection::Undecided`].
+///
+/// Each message names the lanes, the address as the lane formed it, the values, and the clause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// The fault reported is not the one owed.
+    #[error("expected {expected}, got {got} ({})", self.clause())]
+    WrongFault {
+        /// What the request calls for.
+        expected: FaultReport,
+        /// What the response says.
+        got: FaultReport,
+    },
+    /// A request that faults gives no results.
+    #[error(
+        "{lanes} got a result or a predicate from a request that ends with `{fault}`; a fault gives none ({})",
+        self.clause()
+    )]
+    ResultOfFault {
+        /// Lanes with a result or a predicate.
+        lanes: Lanes,
+        /// The fault.
+        fault: Fault,
+    },
+    /// Memory was written by a request that writes none, a load or a fault.
+    #[error("word {word} (byte {:#x}) was written, but this request writes nothing: {why} ({})", u64::from(*word) * 4, self.clause())]
+    MustNotWrite {
+        /// Index of the word.
+        word: u32,
+        /// What the request is.
+        why: NoWrite,
+    },
+    /// A word was written that no active lane names.
+    #[error("word {word} (byte {:#x}) was written, {before:#x} before and {got:#x} after, but no active lane names it ({})", u64::from(*word) * 4, self.clause())]
+    StrayWrite {
+        /// Index of the word; it may lie beyond the memory.
+        word: u32,
+        /// Value before.
+        before: u32,
+        /// Value after.
+        got: u32,
+    },
+    /// A lane that takes no part got something.
+    #[error("{lanes} got a result or a predicate without being active ({})", self.clause())]
+    InactiveResult {
+        /// The lanes.
+        lanes: Lanes,
+    },
+    /// A result where Rd is RZ or the operation gives none.
+    #[error("lane {lane} got {got:#x} from a request that gives no results ({})", self.clause())]
+    ResultNotGiven {
+        /// The lane.
+        lane: u8,
+        /// Its Rd.
+        got: u128,
+    },
+    /// A predicate from an operation without compare.
+    #[error("{lanes} got a predicate from an operation that compares nothing ({})", self.clause())]
+    PredicateNotGiven {
+        /// The lanes.
+        lanes: Lanes,
+    },
+    /// A load did not give what memory held.
+    #[error("lane {lane} loaded {got:#x} from {addr:#x}, expected {expected:#x} ({})", self.clause())]
+    WrongLoad {
+        /// The lane.
+        lane: u8,
+        /// Its address.
+        addr: u32,
+        /// Memory before the request, extended as the size says.
+        expected: u128,
+        /// Its Rd.
+        got: u128,
+    },
+    /// A value was returned that no order puts there.
+    #[error("{lanes} got {got:#x} from {addr:#x}, which never held it: it held {before:#x} before the request and no lane left {got:#x} ({})", self.clause())]
+    NeverThere {
+        /// Lanes that got the value.
+        lanes: Lanes,
+        /// Address they name.
+        addr: u32,
+        /// The value.
+        got: u128,
+        /// Value before the request.
+        before: u128,
+    },
+    /// More lanes got a value than times it stood there.
+    #[error("{lanes} all got {got:#x} from {addr:#x}, which stood there {} only: one update was lost ({})", Times(*times), self.clause())]
+    LostUpdate {
+        /// Lanes that got the value.
+        lanes: Lanes,
+        /// Address they name.
+        addr: u32,
+        /// The value.
+        got: u128,
+        /// How often it stood there.
+        times: u32,
+    },
+    /// Lanes whose values explain each other and hang on nothing.
+    #[error("{lanes} explain each other's values at {addr:#x}, but no order leads there from {before:#x}, the value before the request ({})", self.clause())]
+    ClosedCircle {
+        /// The lanes.
+        lanes: Lanes,
+        /// Address they name.
+        addr: u32,
+        /// Value before the request.
+        before: u128,
+    },
+    /// A flag that is neither 0 nor 1, or differs from the predicate.
+    #[error("lane {lane} got {got:#x} in Rd but predicate {pred}; both say whether it stored ({})", self.clause())]
+    WrongFlag {
+        /// The lane.
+        lane: u8,
+        /// Its Rd.
+        got: u128,
+        /// Its predicate.
+        pred: u8,
+    },
+    /// CAS: the predicate contradicts the value returned.
+    #[error("lane {lane} compared {compare:#x} with {got:#x} at {addr:#x}, so its predicate must be {}, got {pred} ({})", u8::from(got == compare), self.clause())]
+    WrongPredicate {
+        /// The lane.
+        lane: u8,
+        /// Its address.
+        addr: u32,
+        /// The value it got.
+        got: u128,
+        /// Its Rb.
+        compare: u128,
+        /// Its predicate.
+        pred: u8,
+    },
+    /// Stores reported whose compare cannot have matched.
+    #[error("{lanes} report a store in place of {compare:#x} at {addr:#x}, which held it {} ({})", Times(*times), self.clause())]
+    ImpossibleStore {
+        /// Lanes that report the store.
+        lanes: Lanes,
+        /// Address they name.
+        addr: u32,
+        /// The value they compared against.
+        compare: u128,
+        /// How often it stood there.
+        times: u32,
+    },
+    /// A failure reported although the compare matches in every order.
+    #[error("lane {lane} reports a failed compare with {compare:#x}, but {addr:#x} held {compare:#x} all the time ({})", self.clause())]
+    ImpossibleFailure {
+        /// The lane.
+        lane: u8,
+        /// Its address.
+        addr: u32,
+        /// The value it compared against.
+        compare: u128,
+    },
+    /// CAST.SPIN: several lanes of one bank stored.
+    #[error("{lanes} all report a store in bank group {group}; CAST.SPIN selects one lane of each ({})", self.clause())]
+    TwoWinners {
+        /// Lanes that report a store.
+        lanes: Lanes,
+        /// Bank, or pair of banks for 64 bits.
+        group: u32,
+    },
+    /// CAST.SPIN: the selected lane must have stored, whichever it was, but none did.
+    #[error("{lanes} all failed in bank group {group}, but every one of their compares matches, so the selected one must store ({})", self.clause())]
+    NoWinner {
+        /// All active lanes of the group.
+        lanes: Lanes,
+        /// Bank, or pair of banks for 64 bits.
+        group: u32,
+    },
+    /// CAST.SPIN: the lane that reports a store compared against another value.
+    #[error("lane {lane} reports a store in place of {compare:#x} at {addr:#x}, which held {before:#x} ({})", self.clause())]
+    SpinMismatch {
+        /// The lane.
+        lane: u8,
+        /// Its address.
+        addr: u32,
+        /// The value it compared against.
+        compare: u128,
+        /// Value before the request.
+        before: u128,
+    },
+    /// The value left is none that the lanes can leave.
+    #[error("{addr:#x} held {before:#x} before the request and {got:#x} after it, {} ({})", Left { lanes: *lanes, expected: *expected }, self.clause())]
+    WrongFinal {
+        /// Lanes at the address.
+        lanes: Lanes,
+        /// Address they name; of several in a word the lowest lane's.
+        addr: u32,
+        /// Value before the request.
+        before: u128,
+        /// The one value every order leaves, if there is one.
+        expected: Option<u128>,
+        /// Value after the request.
+        got: u128,
+    },
+    /// The memory at the end is not what the requests left.
+    #[error("at the end word {word} (byte {:#x}) holds {got:#x}; the requests left {}{} ({})", u64::from(*word) * 4, if *possible == 1 { "" } else { "for example " }, format_args!("{expected:#x}"), self.clause())]
+    WrongEnd {
+        /// Index of the word.
+        word: u32,
+        /// A value that the requests can have left.
+        expected: u32,
+        /// How many combinations of values are possible here.
+        possible: u32,
+        /// The value found.
+        got: u32,
+    },
+    /// Several values were possible before the request, and none of them explains it.
+    #[error(
+        "none of the {possible} values that earlier requests can have left explains this one; for instance: {instance}"
+    )]
+    NonePossible {
+        /// How many values, or combinations of values of several words, were possible.
+        possible: u32,
+        /// What speaks against one of them.
+        instance: Box<Rejection>,
+    },
+    /// No verdict: more combinations of values are possible than the checker follows.
+    #[error("undecided: at word {word} (byte {:#x}) more than {limit} combinations of values are possible; record the words written (`after`) to narrow them", u64::from(*word) * 4)]
+    Undecided {
+        /// A word concerned.
+        word: u32,
+        /// [`MAX_WORLDS`](crate::MAX_WORLDS).
+        limit: u32,
+    },
+}
+
+/// Why a request writes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoWrite {
+    /// It ends with a fault.
+    Fault(Fault),
+    /// It is a load.
+    Load,
+    /// It has no active lane.
+    NoLane,
+}
+
+impl fmt::Display for NoWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoWrite::Fault(fault) => write!(f, "it ends with `{fault}`"),
+            NoWrite::Load => f.write_str("it is a load"),
+            NoWrite::NoLane => f.write_str("it has no active lane"),
+        }
+    }
+}
+
+impl Rejection {
+    /// The clause of the specification that is broken, `spec 4.5`; empty for [`Rejection::Undecided`].
+    pub fn clause(&self) -> &'static str {
+        match self {
+            Rejection::WrongFault { expected, got } => {
+                let owed = if expected.fault == Fault::None { got } else { expected };
+                match owed.fault {
+                    Fault::Illegal => "spec 3.3",
+                    Fault::None | Fault::Misaligned | Fault::OutOfRange => "spec 2.4",
+                }
+            }
+            Rejection::ResultOfFault { .. } => "spec 2.4",
+            Rejection::MustNotWrite { why, .. } => match why {
+                NoWrite::Fault(_) => "spec 2.4",
+                NoWrite::Load => "spec 3.5",
+                NoWrite::NoLane => "spec 2.6",
+            },
+            Rejection::StrayWrite { .. } => "spec 2.4",
+            Rejection::InactiveResult { .. } => "spec 2.6",
+            Rejection::ResultNotGiven { .. } | Rejection::PredicateNotGiven { .. } => "spec 3",
+            Rejection::WrongLoad { .. } => "spec 3.5",
+            Rejection::NeverThere { .. }
+            | Rejection::LostUpdate { .. }
+            | Rejection::ClosedCircle { .. }
+            | Rejection::WrongFinal { .. }
+            | Rejection::ImpossibleStore { .. }
+            | Rejection::ImpossibleFailure { .. } => "spec 4.5",
+            Rejection::WrongFlag { .. } => "spec 3.2",
+            Rejection::WrongPredicate { .. } => "spec 3",
+            Rejection::TwoWinners { .. } => "spec 5.1",
+            Rejection::NoWinner { .. } | Rejection::SpinMismatch { .. } => "spec 5.3",
+            Rejection::WrongEnd { .. } => "spec 4.6",
+            Rejection::NonePossible { instance, .. } => instance.clause(),
+            Rejection::Undecided { .. } => "",
+        }
+    }
+
+    /// Whether this is no verdict at all: the question was too large, not the observation wrong.
+    pub fn is_undecided(&self) -> bool {
+        matches!(self, Rejection::Undecided { .. })
+    }
+}
+
+/// `never`, `once`, `3 times`.
+struct Times(u32);
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("never"),
+            1 => f.write_str("once"),
+            n => write!(f, "{n} times"),
+        }
+    }
+}
+
+/// The one value that is left, or that the value found is not among those possible.
+struct Left {
+    lanes: Lanes,
+    expected: Option<u128>,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.expected {
+            Some(value) => write!(f, "but every order of {} leaves {value:#x}", self.lanes),
+            None => write!(f, "which no order of {} leaves", self.lanes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_read_as_a_list() {
+        assert_eq!(Lanes(1 << 3).to_string(), "lane 3");
+        assert_eq!(Lanes(0x88).to_string(), "lanes 3 and 7");
+        assert_eq!(Lanes(0x8000_0088).to_string(), "lanes 3, 7 and 31");
+    }
+
+    #[test]
+    fn a_lost_update_is_one_sentence() {
+        let lost = Rejection::LostUpdate { lanes: Lanes(0x88), addr: 0x40, got: 5, times: 1 };
+        assert_eq!(
+            lost.to_string(),
+            "lanes 3 and 7 all got 0x5 from 0x40, which stood there once only: one update was lost (spec 4.5)"
+        );
+    }
+
+    #[test]
+    fn a_rejection_stays_small_enough_to_return() {
+        assert!(size_of::<Rejection>() <= 128, "{}", size_of::<Rejection>());
+    }
+}

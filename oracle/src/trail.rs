@@ -1,0 +1,187 @@
+//! An order of lanes that each got one value and left another.
+//!
+//! Such a lane is an edge from the value it got to the value it left. Lanes one at a time, from the
+//! value before the request on, walk a trail that uses every edge once: an Eulerian trail. Whether
+//! there is one follows from counting and connectedness alone, and its end is the same for every
+//! order, so equal operands and duplicate values, the hard cases of a search, cost nothing here.
+
+use crate::access::lanes_of;
+use crate::request::MAX_LANES;
+
+/// Up to 32 lanes at one address.
+pub(crate) struct Edges {
+    count: usize,
+    lane: [u8; MAX_LANES],
+    got: [u128; MAX_LANES],
+    left: [u128; MAX_LANES],
+}
+
+/// Why no order exists.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoTrail {
+    /// These lanes got `value`, which stood there only `times` times.
+    Short { lanes: u32, value: u128, times: u32 },
+    /// These lanes are out of reach from the start.
+    Apart { lanes: u32 },
+}
+
+impl Edges {
+    pub(crate) fn new() -> Self {
+        Edges { count: 0, lane: [0; MAX_LANES], got: [0; MAX_LANES], left: [0; MAX_LANES] }
+    }
+
+    /// Adds a lane; at most 32 of them.
+    pub(crate) fn push(&mut self, lane: usize, got: u128, left: u128) {
+        self.lane[self.count] = lane as u8;
+        self.got[self.count] = got;
+        self.left[self.count] = left;
+        self.count += 1;
+    }
+
+    /// Whether some value other than `start` stands there at some time, given that a trail exists.
+    pub(crate) fn moves_off(&self, start: u128) -> bool {
+        self.left[..self.count].iter().any(|&left| left != start)
+    }
+
+    /// The value that every order of the lanes from `start` on leaves, if there is an order.
+    pub(crate) fn end(&self, start: u128) -> Result<u128, NoTrail> {
+        // Hardware mostly serves lanes in ascending order, perhaps rotated. Following the first lane
+        // after the last one served then finds an order at once; when it gets stuck, count.
+        let mut at = start;
+        let mut rest = if self.count == 32 { u32::MAX } else { (1 << self.count) - 1 };
+        let mut above = u32::MAX;
+        while rest != 0 {
+            let fits = |&i: &usize| self.got[i] == at;
+            let Some(i) = lanes_of(rest & above).find(fits).or_else(|| lanes_of(rest & !above).find(fits))
+            else {
+                return self.count_end(start);
+            };
+            rest &= !(1 << i);
+            above = (u32::MAX << i) << 1;
+            at = self.left[i];
+        }
+        Ok(at)
+    }
+
+    /// As [`Edges::end`], by counting how often each value came to stand there and was got.
+    #[cold]
+    fn count_end(&self, start: u128) -> Result<u128, NoTrail> {
+        let mut values = Values::new();
+        let origin = values.index(start);
+        values.stood[origin] = 1;
+        for i in 0..self.count {
+            let (from, to) = (values.index(self.got[i]), values.index(self.left[i]));
+            values.got[from] += 1;
+            values.stood[to] += 1;
+            values.join(from, to);
+        }
+        // A value that stood there too rarely says more than one that never did.
+        let short = |v: &usize| values.got[*v] > values.stood[*v];
+        let named = (0..values.count).filter(short).max_by_key(|&v| (values.stood[v], std::cmp::Reverse(v)));
+        if let Some(v) = named {
+            let value = values.value[v];
+            let lanes = self.lanes_where(|i| self.got[i] == value);
+            return Err(NoTrail::Short { lanes, value, times: values.stood[v] });
+        }
+        let home = values.root(origin);
+        let apart = self.lanes_where(|i| {
+            let v = values.value[..values.count].iter().position(|&v| v == self.got[i]);
+            v.is_some_and(|v| values.root(v) != home)
+        });
+        if apart != 0 {
+            return Err(NoTrail::Apart { lanes: apart });
+        }
+        // One value more came to stand there than was got: exactly one is left over.
+        let end = (0..values.count).find(|&v| values.stood[v] > values.got[v]).unwrap_or(origin);
+        Ok(values.value[end])
+    }
+
+    fn lanes_where(&self, holds: impl Fn(usize) -> bool) -> u32 {
+        (0..self.count).filter(|&i| holds(i)).fold(0, |mask, i| mask | 1 << self.lane[i])
+    }
+}
+
+/// The distinct values of a set of edges, joined where an edge connects them.
+struct Values {
+    count: usize,
+    value: [u128; 2 * MAX_LANES + 1],
+    stood: [u32; 2 * MAX_LANES + 1],
+    got: [u32; 2 * MAX_LANES + 1],
+    parent: [u8; 2 * MAX_LANES + 1],
+}
+
+impl Values {
+    fn new() -> Self {
+        const N: usize = 2 * MAX_LANES + 1;
+        Values { count: 0, value: [0; N], stood: [0; N], got: [0; N], parent: [0; N] }
+    }
+
+    fn index(&mut self, value: u128) -> usize {
+        if let Some(v) = self.value[..self.count].iter().position(|&v| v == value) {
+            return v;
+        }
+        self.value[self.count] = value;
+        self.parent[self.count] = self.count as u8;
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn root(&self, mut v: usize) -> usize {
+        while usize::from(self.parent[v]) != v {
+            v = usize::from(self.parent[v]);
+        }
+        v
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a] = b as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(start: u128, edges: &[(u128, u128)]) -> Result<u128, NoTrail> {
+        let mut all = Edges::new();
+        for (lane, (got, left)) in edges.iter().enumerate() {
+            all.push(lane, *got, *left);
+        }
+        let by_counting = all.count_end(start);
+        assert_eq!(all.end(start), by_counting);
+        by_counting
+    }
+
+    #[test]
+    fn no_lanes_leave_the_start() {
+        assert_eq!(end(7, &[]), Ok(7));
+    }
+
+    #[test]
+    fn a_chain_in_any_order_of_lanes() {
+        assert_eq!(end(1, &[(3, 4), (1, 2), (2, 3)]), Ok(4));
+    }
+
+    #[test]
+    fn a_side_loop_that_greed_would_leave_behind() {
+        assert_eq!(end(1, &[(1, 2), (1, 5), (5, 1)]), Ok(2));
+    }
+
+    #[test]
+    fn two_lanes_that_got_the_same_value() {
+        let lost = NoTrail::Short { lanes: 0b110, value: 2, times: 1 };
+        assert_eq!(end(1, &[(1, 2), (2, 3), (2, 3)]), Err(lost));
+    }
+
+    #[test]
+    fn a_circle_out_of_reach() {
+        assert_eq!(end(1, &[(1, 2), (5, 6), (6, 5)]), Err(NoTrail::Apart { lanes: 0b110 }));
+    }
+
+    #[test]
+    fn thirty_two_lanes_fit() {
+        let chain: Vec<_> = (0..32).rev().map(|i| (i, i + 1)).collect();
+        assert_eq!(end(0, &chain), Ok(32));
+    }
+}

@@ -1,0 +1,129 @@
+//! Memory whose words are not all known: the combinations of values that earlier requests can have left.
+//!
+//! Lanes that give no results may leave any of several values, and a recording need not show the
+//! memory after each request. Words whose values hang together form a region with a list of the
+//! combinations still possible; regions are independent of each other. Results that a later request
+//! gives strike combinations out, and a word left with one value is known again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::rejection::Rejection;
+
+/// Most combinations of values that the checker follows for words that hang together.
+pub const MAX_WORLDS: usize = 4096;
+
+/// Words that hang together.
+#[derive(Clone, Debug)]
+pub(crate) struct Region {
+    /// Word indices, ascending.
+    pub(crate) words: Vec<u32>,
+    /// Values in the order of `words`, one list for each combination still possible.
+    pub(crate) worlds: Vec<Vec<u32>>,
+}
+
+/// All regions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Worlds {
+    /// The region of each word that is not known.
+    region_of: HashMap<u32, u32>,
+    /// Ordered, so that of several rejections the same one is found each time.
+    regions: BTreeMap<u32, Region>,
+    next: u32,
+}
+
+impl Worlds {
+    /// Whether every word is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.regions.is_empty()
+    }
+
+    /// Whether the word has several possible values.
+    pub(crate) fn contains(&self, word: u32) -> bool {
+        self.region_of.contains_key(&word)
+    }
+
+    /// The values the word can have, ascending; empty if it is known.
+    pub(crate) fn values(&self, word: u32) -> Vec<u32> {
+        let Some(region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)) else {
+            return Vec::new();
+        };
+        let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
+        let mut values: Vec<u32> = region.worlds.iter().map(|world| world[column]).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// All regions, in order of age.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = &Region> {
+        self.regions.values()
+    }
+
+    /// Joins every region that one of `words` is in, and the words that are known, into one region.
+    ///
+    /// The regions joined stay until [`Worlds::put`] replaces them.
+    pub(crate) fn joined(&self, words: &[u32], memory: &[u32]) -> Result<Region, Rejection> {
+        let mut ids: Vec<u32> = words.iter().filter_map(|w| self.region_of.get(w)).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut joined = Region { words: Vec::new(), worlds: vec![Vec::new()] };
+        for region in ids.iter().filter_map(|id| self.regions.get(id)) {
+            if joined.worlds.len() * region.worlds.len() > MAX_WORLDS {
+                return Err(too_many(words[0]));
+            }
+            joined.words.extend(&region.words);
+            let pairs = joined.worlds.iter().flat_map(|a| region.worlds.iter().map(move |b| (a, b)));
+            joined.worlds = pairs.map(|(a, b)| [a.as_slice(), b].concat()).collect();
+        }
+        for &word in words.iter().filter(|w| !self.region_of.contains_key(w)) {
+            let value = memory.get(word as usize).copied().unwrap_or(0);
+            joined.words.push(word);
+            joined.worlds.iter_mut().for_each(|world| world.push(value));
+        }
+        Ok(joined)
+    }
+
+    /// Replaces every region that shares a word with this one by this one; words with one value
+    /// become known. In `memory`, a word not known shows one of its values.
+    pub(crate) fn put(&mut self, mut region: Region, memory: &mut [u32]) {
+        for word in &region.words {
+            if let Some(id) = self.region_of.remove(word) {
+                self.regions.remove(&id);
+            }
+        }
+        region.worlds.sort_unstable();
+        region.worlds.dedup();
+        let Some(one) = region.worlds.first().cloned() else { return };
+        for (&word, &value) in region.words.iter().zip(&one) {
+            if let Some(held) = memory.get_mut(word as usize) {
+                *held = value;
+            }
+        }
+        let open: Vec<usize> = (0..region.words.len())
+            .filter(|&column| region.worlds.iter().any(|world| world[column] != one[column]))
+            .collect();
+        if open.is_empty() {
+            return;
+        }
+        let words: Vec<u32> = open.iter().map(|&column| region.words[column]).collect();
+        let worlds = region.worlds.iter().map(|w| open.iter().map(|&column| w[column]).collect()).collect();
+        self.region_of.extend(words.iter().map(|&word| (word, self.next)));
+        self.regions.insert(self.next, Region { words, worlds });
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// Makes a word known that was overwritten; the words it hung together with keep what they had.
+    pub(crate) fn forget(&mut self, word: u32, memory: &mut [u32]) {
+        let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned() else {
+            return;
+        };
+        let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
+        region.worlds.iter_mut().for_each(|world| world[column] = 0);
+        self.put(region, memory);
+    }
+}
+
+/// The rejection that is no verdict.
+pub(crate) fn too_many(word: u32) -> Rejection {
+    Rejection::Undecided { word, limit: MAX_WORLDS as u32 }
+}

@@ -1,0 +1,85 @@
+//! Whatever a serial machine does, in whichever order of lanes, the checker accepts.
+
+mod serial;
+
+use atoms_oracle::{Checker, Geometry, Part, Request};
+use proptest::prelude::*;
+use serial::{Machine, active, request};
+
+const PART: Part = Part { base_row: 3, size_bytes: 1000, rank: 2 };
+
+fn geometry() -> impl Strategy<Value = Geometry> {
+    (prop::sample::select(vec![4u32, 8, 32]), any::<bool>(), prop::sample::select(vec![4u32, 32]))
+        .prop_map(|(banks, xor_hash, lanes)| Geometry { lanes, banks, rows: 1024 / banks, xor_hash })
+}
+
+fn sequence() -> impl Strategy<Value = Vec<(Request, Vec<usize>)>> {
+    let order = Just((0..32usize).collect::<Vec<_>>()).prop_shuffle();
+    prop::collection::vec((request(PART, 32, 0), order), 1..6)
+}
+
+fn with_faults() -> impl Strategy<Value = Vec<(Request, Vec<usize>)>> {
+    let order = Just((0..32usize).collect::<Vec<_>>()).prop_shuffle();
+    prop::collection::vec((request(PART, 32, 5), order), 1..6)
+}
+
+fn begin(geometry: Geometry, words: &[u32]) -> (Machine, Checker) {
+    let (mut machine, mut checker) = (Machine::new(geometry, PART), Checker::new(geometry));
+    checker.set_part(0, Some(PART));
+    for (i, &value) in words.iter().enumerate() {
+        let word = PART.base_row * geometry.banks + 16 + i as u32;
+        machine.set_word(word, value);
+        checker.set_word(word, value);
+    }
+    (machine, checker)
+}
+
+/// Runs a sequence; `see(i)` says whether the words written by request `i` are shown.
+fn accepts(
+    geometry: Geometry,
+    words: &[u32],
+    sequence: &[(Request, Vec<usize>)],
+    see: impl Fn(usize) -> bool,
+) -> Result<(), TestCaseError> {
+    let (mut machine, mut checker) = begin(geometry, words);
+    for (i, (req, order)) in sequence.iter().enumerate() {
+        let lanes = active(req, &geometry);
+        let order: Vec<usize> = order.iter().copied().filter(|lane| lanes.contains(lane)).collect();
+        let (resp, written) = machine.run(req, &order);
+        let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
+        match checker.request(req, &resp, see(i).then_some(&after)) {
+            Err(rejection) if rejection.is_undecided() => return Ok(()),
+            verdict => prop_assert_eq!(verdict, Ok(()), "request {}", i),
+        }
+    }
+    prop_assert_eq!(checker.finish(|w| machine.word(w)), Ok(()));
+    for (w, _) in checker.memory().iter().enumerate() {
+        prop_assert!(checker.possible(w as u32).contains(&machine.word(w as u32)));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Every order is accepted when the words written are seen.
+    #[test]
+    fn a_serial_machine_is_accepted(g in geometry(), w in prop::collection::vec(0u32..4, 0..8), s in sequence()) {
+        accepts(g, &w, &s, |_| true)?;
+    }
+
+    /// Faults are reported as the specification says, and touch nothing.
+    #[test]
+    fn its_faults_are_accepted(g in geometry(), w in prop::collection::vec(0u32..4, 0..8), s in with_faults()) {
+        accepts(g, &w, &s, |_| true)?;
+    }
+
+    /// Nor is anything rejected that was not seen, or seen now and then.
+    #[test]
+    fn memory_need_not_be_seen(
+        g in geometry(), w in prop::collection::vec(0u32..4, 0..8), s in sequence(), seen in any::<u8>(),
+    ) {
+        accepts(g, &w, &s, |_| false)?;
+        accepts(g, &w, &s, |i| seen >> i & 1 == 1)?;
+    }
+}

@@ -1,0 +1,320 @@
+//! Each row is one way to be wrong, and the sentence that says so.
+
+use atoms_ops::{Fault, Op, Size};
+use atoms_oracle::{Checker, Geometry, Part, Request, Response};
+
+const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
+/// Byte 0x40 of the part is word 16 of memory.
+const PART: Part = Part { base_row: 0, size_bytes: 1024, rank: 0 };
+
+/// What a row is about: lane, address, Rb, Rc, and Rd and predicate of the response.
+type Lane = (usize, u32, u128, u128, u128, u32);
+
+struct Row {
+    rule: &'static str,
+    op: Op,
+    size: Size,
+    red: bool,
+    /// Words of memory before.
+    before: &'static [(u32, u32)],
+    lanes: &'static [Lane],
+    fault: (Fault, u8, u32),
+    after: &'static [(u32, u32)],
+    says: &'static str,
+}
+
+const OK: (Fault, u8, u32) = (Fault::None, 0, 0);
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { rule: "a lost update", op: Op::Add, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(3, 0x40, 1, 0, 5, 0), (7, 0x40, 1, 0, 5, 0)], fault: OK, after: &[(16, 6)],
+        says: "lanes 3 and 7 all got 0x5 from 0x40, which stood there once only: one update was lost (spec 4.5)" },
+    Row { rule: "a duplicated return value", op: Op::Exch, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 6, 0, 5, 0), (1, 0x40, 7, 0, 6, 0), (2, 0x40, 8, 0, 6, 0)], fault: OK, after: &[(16, 8)],
+        says: "lanes 1 and 2 all got 0x6 from 0x40, which stood there once only: one update was lost (spec 4.5)" },
+    Row { rule: "a value that was never there", op: Op::Or, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 8, 0, 4, 0)], fault: OK, after: &[(16, 13)],
+        says: "lane 0 got 0x4 from 0x40, which never held it: it held 0x5 before the request and no lane left 0x4 (spec 4.5)" },
+    Row { rule: "lanes that only explain each other", op: Op::Exch, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 6, 0, 5, 0), (1, 0x40, 9, 0, 8, 0), (2, 0x40, 8, 0, 9, 0)], fault: OK, after: &[(16, 6)],
+        says: "lanes 1 and 2 explain each other's values at 0x40, but no order leads there from 0x5, the value before the request (spec 4.5)" },
+    Row { rule: "a wrong final value", op: Op::Max, size: Size::S32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 0xffff_ffff, 0, 5, 0)], fault: OK, after: &[(16, 0xffff_ffff)],
+        says: "0x40 held 0x5 before the request and 0xffffffff after it, but every order of lane 0 leaves 0x5 (spec 4.5)" },
+    Row { rule: "a wrong final value without results", op: Op::Inc, size: Size::U32, red: true, before: &[(16, 3)],
+        lanes: &[(0, 0x40, 9, 0, 0, 0), (1, 0x40, 2, 0, 0, 0)], fault: OK, after: &[(16, 2)],
+        says: "0x40 held 0x3 before the request and 0x2 after it, which no order of lanes 0 and 1 leaves (spec 4.5)" },
+    Row { rule: "an exchange leaves an operand", op: Op::Exch, size: Size::U64, red: true, before: &[(16, 3)],
+        lanes: &[(0, 0x40, 9, 0, 0, 0), (1, 0x40, 2, 0, 0, 0)], fault: OK, after: &[(16, 9), (17, 1)],
+        says: "0x40 held 0x3 before the request and 0x100000009 after it, which no order of lanes 0 and 1 leaves (spec 4.5)" },
+    Row { rule: "half a 64-bit store", op: Op::Store, size: Size::U64, red: false, before: &[],
+        lanes: &[(0, 0x40, 0x2_0000_0001, 0, 0, 0)], fault: OK, after: &[(16, 1)],
+        says: "0x40 held 0x0 before the request and 0x1 after it, but every order of lane 0 leaves 0x200000001 (spec 4.5)" },
+    Row { rule: "a store without its predicate", op: Op::Cas, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 5, 0)], fault: OK, after: &[(16, 6)],
+        says: "lane 0 compared 0x5 with 0x5 at 0x40, so its predicate must be 1, got 0 (spec 3)" },
+    Row { rule: "a store by a failed lane", op: Op::Cas, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 4, 6, 5, 0)], fault: OK, after: &[(16, 6)],
+        says: "0x40 held 0x5 before the request and 0x6 after it, but every order of lane 0 leaves 0x5 (spec 4.5)" },
+    Row { rule: "two CASTs in place of one value", op: Op::Cast, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 1, 1), (1, 0x40, 5, 7, 1, 1)], fault: OK, after: &[(16, 7)],
+        says: "lanes 0 and 1 report a store in place of 0x5 at 0x40, which held it once (spec 4.5)" },
+    Row { rule: "a CAST that must store", op: Op::Cast, size: Size::U64, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 0, 0), (1, 0x40, 4, 6, 0, 0)], fault: OK, after: &[],
+        says: "lane 0 reports a failed compare with 0x5, but 0x40 held 0x5 all the time (spec 4.5)" },
+    Row { rule: "flag and predicate differ", op: Op::Cast, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 1, 0)], fault: OK, after: &[(16, 6)],
+        says: "lane 0 got 0x1 in Rd but predicate 0; both say whether it stored (spec 3.2)" },
+    Row { rule: "SPIN success without a store", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 1, 1)], fault: OK, after: &[],
+        says: "0x40 held 0x5 before the request and 0x5 after it, but every order of lane 0 leaves 0x6 (spec 4.5)" },
+    Row { rule: "SPIN success over another value", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 4)],
+        lanes: &[(0, 0x40, 5, 6, 1, 1)], fault: OK, after: &[(16, 6)],
+        says: "lane 0 reports a store in place of 0x5 at 0x40, which held 0x4 (spec 5.3)" },
+    Row { rule: "a store by a failed SPIN lane", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 1, 1), (1, 0xc0, 0, 7, 0, 0)], fault: OK, after: &[(16, 6), (48, 7)],
+        says: "0xc0 held 0x0 before the request and 0x7 after it, but every order of lane 1 leaves 0x0 (spec 4.5)" },
+    Row { rule: "two winners in one bank", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 1, 1), (1, 0xc0, 0, 7, 1, 1)], fault: OK, after: &[(16, 6), (48, 7)],
+        says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects one lane of each (spec 5.1)" },
+    Row { rule: "two winners in one pair of banks", op: Op::CastSpin, size: Size::U64, red: false, before: &[],
+        lanes: &[(0, 0x40, 0, 6, 1, 1), (1, 0xc0, 0, 7, 1, 1)], fault: OK, after: &[(16, 6), (48, 7)],
+        says: "lanes 0 and 1 all report a store in bank group 8; CAST.SPIN selects one lane of each (spec 5.1)" },
+    Row { rule: "no winner although every compare matches", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 5, 6, 0, 0), (1, 0xc0, 0, 7, 0, 0)], fault: OK, after: &[],
+        says: "lanes 0 and 1 all failed in bank group 16, but every one of their compares matches, so the selected one must store (spec 5.3)" },
+    Row { rule: "a byte outside the access changed", op: Op::Store, size: Size::U8, red: false, before: &[(16, 0x1122_3344)],
+        lanes: &[(0, 0x41, 0xff, 0, 0, 0)], fault: OK, after: &[(16, 0x1022_ff44)],
+        says: "0x41 held 0x11223344 before the request and 0x1022ff44 after it, but every order of lane 0 leaves 0x1122ff44 (spec 4.5)" },
+    Row { rule: "a word outside the access changed", op: Op::Add, size: Size::U32, red: false, before: &[(17, 3)],
+        lanes: &[(0, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1), (17, 4)],
+        says: "word 17 (byte 0x44) was written, 0x3 before and 0x4 after, but no active lane names it (spec 2.4)" },
+    Row { rule: "a word outside the access written unchanged", op: Op::Add, size: Size::U32, red: false, before: &[(17, 3)],
+        lanes: &[(0, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1), (17, 3)],
+        says: "word 17 (byte 0x44) was written, 0x3 before and 0x3 after, but no active lane names it (spec 2.4)" },
+    Row { rule: "a word beyond the memory", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(0, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1), (2048, 3)],
+        says: "word 2048 (byte 0x2000) was written, 0x0 before and 0x3 after, but no active lane names it (spec 2.4)" },
+    Row { rule: "a signed load extended with zeros", op: Op::Load, size: Size::S8, red: false, before: &[(16, 0x8000)],
+        lanes: &[(4, 0x41, 0, 0, 0x80, 0)], fault: OK, after: &[],
+        says: "lane 4 loaded 0x80 from 0x41, expected 0xffffff80 (spec 3.5)" },
+    Row { rule: "a signed load extended beyond 32 bits", op: Op::Load, size: Size::S16, red: false, before: &[(16, 0x8000_0000)],
+        lanes: &[(4, 0x42, 0, 0, 0xffff_ffff_ffff_8000, 0)], fault: OK, after: &[],
+        says: "lane 4 loaded 0xffffffffffff8000 from 0x42, expected 0xffff8000 (spec 3.5)" },
+    Row { rule: "a signed result extended beyond 32 bits", op: Op::Add, size: Size::S32, red: false, before: &[(16, 0xffff_ffff)],
+        lanes: &[(4, 0x40, 0, 0, 0xffff_ffff_ffff_ffff, 0)], fault: OK, after: &[(16, 0xffff_ffff)],
+        says: "lane 4 got 0xffffffffffffffff from 0x40, which never held it: it held 0xffffffff before the request and no lane left 0xffffffffffffffff (spec 4.5)" },
+    Row { rule: "a load that writes", op: Op::Load, size: Size::U32, red: false, before: &[],
+        lanes: &[(4, 0x40, 0, 0, 0, 0)], fault: OK, after: &[(16, 0)],
+        says: "word 16 (byte 0x40) was written, but this request writes nothing: it is a load (spec 3.5)" },
+    Row { rule: "a lower lane's store stayed", op: Op::Store, size: Size::U32, red: false, before: &[],
+        lanes: &[(1, 0x40, 11, 0, 0, 0), (2, 0x40, 12, 0, 0, 0)], fault: OK, after: &[(16, 11)],
+        says: "0x40 held 0x0 before the request and 0xb after it, but every order of lanes 1 and 2 leaves 0xc (spec 4.5)" },
+    Row { rule: "POPC.INC off by one", op: Op::PopcInc, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(1, 0x40, 0, 0, 0, 0), (2, 0x40, 0, 0, 0, 0), (3, 0x44, 0, 0, 0, 0)], fault: OK, after: &[(16, 8), (17, 1)],
+        says: "0x40 held 0x5 before the request and 0x8 after it, but every order of lanes 1 and 2 leaves 0x7 (spec 4.5)" },
+    Row { rule: "POPC.INC gives nothing", op: Op::PopcInc, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(1, 0x40, 0, 0, 5, 0)], fault: OK, after: &[(16, 6)],
+        says: "lane 1 got 0x5 from a request that gives no results (spec 3)" },
+    Row { rule: "a result although Rd is RZ", op: Op::Add, size: Size::U32, red: true, before: &[(16, 5)],
+        lanes: &[(1, 0x40, 1, 0, 5, 0)], fault: OK, after: &[(16, 6)],
+        says: "lane 1 got 0x5 from a request that gives no results (spec 3)" },
+    Row { rule: "a predicate from ADD", op: Op::Add, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(1, 0x40, 1, 0, 5, 1)], fault: OK, after: &[(16, 6)],
+        says: "lane 1 got a predicate from an operation that compares nothing (spec 3)" },
+    Row { rule: "a fault not reported", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(1, 0x42, 1, 0, 0, 0)], fault: OK, after: &[],
+        says: "expected `misaligned address` for lane 1 at 0x42, got no fault (spec 2.4)" },
+    Row { rule: "a fault for nothing", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(1, 0x40, 1, 0, 0, 0)], fault: (Fault::OutOfRange, 1, 0x40), after: &[],
+        says: "expected no fault, got `address out of range` for lane 1 at 0x40 (spec 2.4)" },
+    Row { rule: "the wrong kind of fault: misaligned comes first", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(1, 0x402, 1, 0, 0, 0)], fault: (Fault::OutOfRange, 1, 0x402), after: &[],
+        says: "expected `misaligned address` for lane 1 at 0x402, got `address out of range` for lane 1 at 0x402 (spec 2.4)" },
+    Row { rule: "the wrong lane: the lowest is named", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(0, 0x40, 1, 0, 0, 0), (1, 0x400, 1, 0, 0, 0), (2, 0x41, 1, 0, 0, 0)], fault: (Fault::Misaligned, 2, 0x41), after: &[],
+        says: "expected `address out of range` for lane 1 at 0x400, got `misaligned address` for lane 2 at 0x41 (spec 2.4)" },
+    Row { rule: "the wrong address of a fault", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(1, 0x0100_0040, 1, 0, 0, 0)], fault: (Fault::OutOfRange, 1, 0x40), after: &[],
+        says: "expected `address out of range` for lane 1 at 0x1000040, got `address out of range` for lane 1 at 0x40 (spec 2.4)" },
+    Row { rule: "an illegal size carried out", op: Op::Inc, size: Size::U64, red: false, before: &[],
+        lanes: &[(6, 0x40, 1, 0, 0, 0)], fault: OK, after: &[(16, 1)],
+        says: "expected `illegal instruction` for lane 6 at 0x40, got no fault (spec 3.3)" },
+    Row { rule: "illegal comes before misaligned", op: Op::Inc, size: Size::U64, red: false, before: &[],
+        lanes: &[(6, 0x41, 1, 0, 0, 0)], fault: (Fault::Misaligned, 6, 0x41), after: &[],
+        says: "expected `illegal instruction` for lane 6 at 0x41, got `misaligned address` for lane 6 at 0x41 (spec 3.3)" },
+    Row { rule: "a fault that touched memory", op: Op::Add, size: Size::U32, red: false, before: &[],
+        lanes: &[(0, 0x40, 1, 0, 0, 0), (1, 0x42, 1, 0, 0, 0)], fault: (Fault::Misaligned, 1, 0x42), after: &[(16, 1)],
+        says: "word 16 (byte 0x40) was written, but this request writes nothing: it ends with `misaligned address` (spec 2.4)" },
+    Row { rule: "results beside a fault", op: Op::Add, size: Size::U32, red: false, before: &[(16, 5)],
+        lanes: &[(0, 0x40, 1, 0, 5, 0), (1, 0x42, 1, 0, 0, 0)], fault: (Fault::Misaligned, 1, 0x42), after: &[],
+        says: "lane 0 got a result or a predicate from a request that ends with `misaligned address`; a fault gives none (spec 2.4)" },
+];
+
+#[test]
+fn every_row_is_rejected_in_its_words() {
+    for row in ROWS {
+        let (mut checker, mut req, mut resp) =
+            (Checker::new(GEOMETRY), Request::default(), Response::default());
+        checker.set_part(0, Some(PART));
+        row.before.iter().for_each(|&(word, value)| checker.set_word(word, value));
+        (req.op, req.size, req.red) = (row.op as u8, row.size as u8, row.red);
+        for &(lane, ra, b, c, rd, pred) in row.lanes {
+            req.mask |= 1 << lane;
+            (req.ra[lane], req.b[lane], req.c[lane], resp.rd[lane]) = (ra, b, c, rd);
+            resp.pred |= pred << lane;
+        }
+        (resp.fault, resp.fault_lane, resp.fault_addr) = row.fault;
+        let rejection = checker.request(&req, &resp, Some(row.after)).expect_err(row.rule);
+        assert_eq!(rejection.to_string(), row.says, "{}", row.rule);
+        let said = format!("({})", rejection.clause());
+        assert!(row.says.ends_with(&said), "{}: {said}", row.rule);
+    }
+}
+
+fn add(lane: usize, got: u128) -> (Request, Response) {
+    let mut req = Request { op: Op::Add as u8, size: Size::U32 as u8, mask: 1 << lane, ..Request::default() };
+    (req.ra[lane], req.b[lane]) = (0x40, 1);
+    let mut resp = Response::default();
+    resp.rd[lane] = got;
+    (req, resp)
+}
+
+fn checker() -> Checker {
+    let mut checker = Checker::new(GEOMETRY);
+    checker.set_part(0, Some(PART));
+    checker
+}
+
+#[test]
+fn inactive_and_missing_lanes_get_nothing() {
+    let (req, mut resp) = add(3, 0);
+    resp.rd[9] = 1;
+    resp.pred = 1 << 10;
+    let says = checker().request(&req, &resp, Some(&[(16, 1)])).unwrap_err().to_string();
+    assert_eq!(says, "lanes 9 and 10 got a result or a predicate without being active (spec 2.6)");
+
+    let mut four_lanes = Checker::new(Geometry { lanes: 4, ..GEOMETRY });
+    four_lanes.set_part(0, Some(PART));
+    let (mut req, mut resp) = add(3, 0);
+    req.mask |= 1 << 4;
+    assert_eq!(four_lanes.request(&req, &resp, Some(&[(16, 1)])), Ok(()), "lane 4 does not exist");
+    resp.rd[4] = 1;
+    assert!(four_lanes.request(&req, &resp, Some(&[(16, 1)])).is_err());
+}
+
+#[test]
+fn without_active_lanes_nothing_is_even_illegal() {
+    let req = Request { op: 200, size: 200, slot: 9, ..Request::default() };
+    assert_eq!(checker().request(&req, &Response::default(), Some(&[])), Ok(()));
+    let says = checker().request(&req, &Response::default(), Some(&[(0, 0)])).unwrap_err().to_string();
+    assert!(says.ends_with("it has no active lane (spec 2.6)"), "{says}");
+}
+
+#[test]
+fn an_unassigned_slot_has_no_memory() {
+    let (mut req, _) = add(3, 0);
+    req.slot = 77;
+    let resp = Response { fault: Fault::OutOfRange, fault_lane: 3, fault_addr: 0x40, ..Response::default() };
+    assert_eq!(checker().request(&req, &resp, Some(&[])), Ok(()));
+}
+
+#[test]
+fn checking_goes_on_from_what_was_seen() {
+    let mut checker = checker();
+    let (req, resp) = add(0, 9);
+    assert!(checker.request(&req, &resp, Some(&[(16, 10)])).is_err());
+    let (req, resp) = add(0, 10);
+    assert_eq!(checker.request(&req, &resp, Some(&[(16, 11)])), Ok(()));
+    let says = checker.finish(|word| u32::from(word == 16) * 12).unwrap_err().to_string();
+    assert_eq!(says, "at the end word 16 (byte 0x40) holds 0xc; the requests left 0xb (spec 4.6)");
+}
+
+/// Two lanes exchange without results and unseen: what `checker` then holds is 7 or 8.
+fn seven_or_eight() -> Checker {
+    let mut checker = checker();
+    let mut req =
+        Request { op: Op::Exch as u8, size: Size::U32 as u8, red: true, mask: 3, ..Request::default() };
+    (req.ra[0], req.ra[1], req.b[0], req.b[1]) = (0x40, 0x40, 7, 8);
+    assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
+    checker
+}
+
+#[test]
+fn unseen_memory_is_followed_in_every_possibility() {
+    assert_eq!(seven_or_eight().possible(16), [7, 8]);
+
+    let (req, resp) = add(5, 9);
+    let says = seven_or_eight().request(&req, &resp, None).unwrap_err().to_string();
+    assert_eq!(
+        says,
+        "none of the 2 values that earlier requests can have left explains this one; for instance: lane 5 got \
+         0x9 from 0x40, which never held it: it held 0x7 before the request and no lane left 0x9 (spec 4.5)"
+    );
+
+    let (mut checker, (req, resp)) = (seven_or_eight(), add(5, 8));
+    assert_eq!(checker.request(&req, &resp, None), Ok(()));
+    assert_eq!(checker.possible(16), [9], "the result tells which one stayed");
+
+    let says = seven_or_eight().finish(|word| u32::from(word == 16) * 6).unwrap_err().to_string();
+    assert_eq!(
+        says,
+        "at the end word 16 (byte 0x40) holds 0x6; the requests left for example 0x7 (spec 4.6)"
+    );
+    assert_eq!(seven_or_eight().finish(|word| u32::from(word == 16) * 8), Ok(()));
+
+    let mut checker = seven_or_eight();
+    checker.set_word(16, 1);
+    assert_eq!(checker.possible(16), [1]);
+}
+
+#[test]
+fn beyond_the_limit_there_is_no_verdict() {
+    // Four words with 32 values each, then one access to all of them together.
+    let mut checker = checker();
+    for word in 0..4 {
+        let mut req = Request {
+            op: Op::Exch as u8,
+            size: Size::U32 as u8,
+            red: true,
+            mask: u32::MAX,
+            ..Request::default()
+        };
+        req.ra = [0x40 + 4 * word; 32];
+        req.b = std::array::from_fn(|lane| lane as u128);
+        assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
+    }
+    let mut req = Request { op: Op::Load as u8, size: Size::B128 as u8, mask: 1, ..Request::default() };
+    req.ra[0] = 0x40;
+    let rejection = checker.request(&req, &Response::default(), None).unwrap_err();
+    assert!(rejection.is_undecided());
+    assert_eq!(
+        rejection.to_string(),
+        "undecided: at word 16 (byte 0x40) more than 4096 combinations of values are possible; record the words \
+         written (`after`) to narrow them"
+    );
+}
+
+#[test]
+fn bad_shapes_are_no_reason_to_panic() {
+    for (lanes, banks, rows) in [(0, 0, 0), (99, 0, 7), (32, 3, 5), (32, 1, 1), (1, 2, u32::MAX)] {
+        let mut checker = Checker::new(Geometry { lanes, banks, rows, xor_hash: true });
+        checker.set_part(0, Some(Part { base_row: u32::MAX, size_bytes: u32::MAX, rank: 255 }));
+        checker.set_word(u32::MAX, 1);
+        for op in 0..20 {
+            for size in 0..12 {
+                let req = Request {
+                    op,
+                    size,
+                    mask: u32::MAX,
+                    ur: 0xff00_0000,
+                    ra: [0xff_fff0; 32],
+                    ..Request::default()
+                };
+                let _ = checker.request(&req, &Response::default(), Some(&[(u32::MAX, 0), (0, 0)]));
+                let _ = checker.request(&req, &Response::default(), None);
+            }
+        }
+    }
+}

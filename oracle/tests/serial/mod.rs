@@ -1,0 +1,275 @@
+//! A plain serial machine: bytes, one lane after the other, in the order it is told. It shares nothing
+//! with the crate but the types of its interface, and decides nothing: it only does.
+
+// Each test file uses a part of it.
+#![allow(dead_code)]
+
+use std::collections::BTreeSet;
+
+use atoms_ops::{Fault, Op, Size};
+use atoms_oracle::{Geometry, Part, Request, Response};
+use proptest::prelude::*;
+
+/// Memory, and the one part that every request of these tests belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    pub(crate) geometry: Geometry,
+    pub(crate) part: Part,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Machine {
+    pub(crate) fn new(geometry: Geometry, part: Part) -> Self {
+        Machine { geometry, part, bytes: vec![0; (geometry.banks * geometry.rows * 4) as usize] }
+    }
+
+    pub(crate) fn word(&self, index: u32) -> u32 {
+        let at = index as usize * 4;
+        u32::from_le_bytes(self.bytes[at..at + 4].try_into().unwrap())
+    }
+
+    pub(crate) fn set_word(&mut self, index: u32, value: u32) {
+        let at = index as usize * 4;
+        self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn load(&self, at: usize, bytes: usize) -> u128 {
+        let mut wide = [0; 16];
+        wide[..bytes].copy_from_slice(&self.bytes[at..at + bytes]);
+        u128::from_le_bytes(wide)
+    }
+
+    /// Does the request, its lanes in this order; of each bank group CAST.SPIN selects the first.
+    /// Gives the response and the words that were written.
+    pub(crate) fn run(&mut self, req: &Request, order: &[usize]) -> (Response, BTreeSet<u32>) {
+        let mut resp = Response::default();
+        let mut written = BTreeSet::new();
+        let mut lowest_first = order.to_vec();
+        lowest_first.sort_unstable();
+        let legal = LEGAL.iter().find(|(op, size)| *op as u8 == req.op && *size as u8 == req.size);
+        let bytes = legal.map_or(1, |(_, size)| size.bytes());
+        for &lane in &lowest_first {
+            let (addr, base) = (formed(req, lane), u64::from(self.part.base_row * self.geometry.banks * 4));
+            let offset = u64::from(addr % (1 << 24));
+            let fault = if legal.is_none() {
+                Fault::Illegal
+            } else if addr % bytes != 0 {
+                Fault::Misaligned
+            } else if addr >> 24 != u32::from(self.part.rank)
+                || offset + u64::from(bytes) > u64::from(self.part.size_bytes)
+                || base + offset >= self.bytes.len() as u64
+            {
+                Fault::OutOfRange
+            } else {
+                continue;
+            };
+            (resp.fault, resp.fault_lane, resp.fault_addr) = (fault, lane as u8, addr);
+            return (resp, written);
+        }
+        let Some(&(op, size)) = legal else { return (resp, written) };
+
+        let place = |lane: usize| {
+            (self.part.base_row * self.geometry.banks * 4 + formed(req, lane) % (1 << 24)) as usize
+        };
+        let mut groups_served = BTreeSet::new();
+        let order = if op == Op::Store { &lowest_first } else { order };
+        for &lane in order {
+            let (at, count) = (place(lane), bytes as usize);
+            let keep = if count == 16 { u128::MAX } else { (1 << (8 * count)) - 1 };
+            let (b, c, old) = (req.b[lane] & keep, req.c[lane] & keep, self.load(at, count));
+            let signed =
+                |value: u128| if size == Size::S32 { i128::from(value as u32 as i32) } else { value as i128 };
+            if op == Op::CastSpin {
+                let row = at as u32 / 4 / self.geometry.banks;
+                let mut bank = at as u32 / 4 % self.geometry.banks;
+                if self.geometry.xor_hash {
+                    bank ^= (row % (self.geometry.banks / 4)) * 4;
+                }
+                if !groups_served.insert(bank * 4 / bytes) {
+                    continue;
+                }
+            }
+            let new = match op {
+                Op::Add => (old + b) & keep,
+                Op::PopcInc => (old + 1) & keep,
+                Op::Min => {
+                    if signed(b) < signed(old) {
+                        b
+                    } else {
+                        old
+                    }
+                }
+                Op::Max => {
+                    if signed(b) > signed(old) {
+                        b
+                    } else {
+                        old
+                    }
+                }
+                Op::Inc => {
+                    if old >= b {
+                        0
+                    } else {
+                        old + 1
+                    }
+                }
+                Op::Dec => {
+                    if old == 0 || old > b {
+                        b
+                    } else {
+                        old - 1
+                    }
+                }
+                Op::And => old & b,
+                Op::Or => old | b,
+                Op::Xor => old ^ b,
+                Op::Exch | Op::Store => b,
+                Op::Cas | Op::Cast | Op::CastSpin => {
+                    if old == b {
+                        c
+                    } else {
+                        old
+                    }
+                }
+                Op::Load => old,
+            };
+            let stored = matches!(op, Op::Cas | Op::Cast | Op::CastSpin) && old == b;
+            resp.pred |= u32::from(stored) << lane;
+            resp.rd[lane] = match op {
+                _ if req.red => 0,
+                Op::PopcInc | Op::Store => 0,
+                Op::Cast | Op::CastSpin => u128::from(stored),
+                Op::Load if size == Size::S8 => u128::from(old as u8 as i8 as u32),
+                Op::Load if size == Size::S16 => u128::from(old as u16 as i16 as u32),
+                _ => old,
+            };
+            let writes = match op {
+                Op::Cas | Op::Cast | Op::CastSpin => stored,
+                Op::Load => false,
+                _ => true,
+            };
+            if writes {
+                self.bytes[at..at + count].copy_from_slice(&new.to_le_bytes()[..count]);
+                written.extend((at as u32 / 4)..=((at + count - 1) as u32 / 4));
+            }
+        }
+        (resp, written)
+    }
+}
+
+fn formed(req: &Request, lane: usize) -> u32 {
+    let imm = i64::from(req.imm);
+    if req.absolute {
+        return (imm + i64::from(req.ur)) as u32;
+    }
+    let imm = if imm >= 1 << 23 { imm - (1 << 24) } else { imm };
+    let ra = i64::from(req.ra[lane]) * [1, 1, 4, 8, 16, 1, 1, 1][usize::from(req.scale) % 8];
+    (ra + i64::from(req.ur) + imm) as u32
+}
+
+/// Active lanes, ascending.
+pub(crate) fn active(req: &Request, geometry: &Geometry) -> Vec<usize> {
+    (0..geometry.lanes as usize).filter(|lane| req.mask >> lane & 1 == 1).collect()
+}
+
+/// Every order of the lanes.
+pub(crate) fn orders(lanes: &[usize]) -> Vec<Vec<usize>> {
+    if lanes.is_empty() {
+        return vec![vec![]];
+    }
+    let mut all = Vec::new();
+    for (i, &first) in lanes.iter().enumerate() {
+        let rest: Vec<usize> = lanes.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, &l)| l).collect();
+        all.extend(orders(&rest).into_iter().map(|tail| [vec![first], tail].concat()));
+    }
+    all
+}
+
+/// Spec 3 and 3.5, row by row.
+#[rustfmt::skip]
+pub(crate) const LEGAL: &[(Op, Size)] = &[
+    (Op::Add, Size::U32), (Op::Add, Size::S32), (Op::Min, Size::U32), (Op::Min, Size::S32),
+    (Op::Max, Size::U32), (Op::Max, Size::S32), (Op::Inc, Size::U32), (Op::Dec, Size::U32),
+    (Op::And, Size::U32), (Op::And, Size::S32), (Op::Or, Size::U32), (Op::Or, Size::S32),
+    (Op::Xor, Size::U32), (Op::Xor, Size::S32),
+    (Op::Exch, Size::U32), (Op::Exch, Size::S32), (Op::Exch, Size::U64), (Op::Exch, Size::B128),
+    (Op::Cas, Size::U32), (Op::Cas, Size::S32), (Op::Cas, Size::U64), (Op::Cas, Size::B128),
+    (Op::Cast, Size::U32), (Op::Cast, Size::S32), (Op::Cast, Size::U64),
+    (Op::CastSpin, Size::U32), (Op::CastSpin, Size::S32), (Op::CastSpin, Size::U64),
+    (Op::PopcInc, Size::U32),
+    (Op::Load, Size::U8), (Op::Load, Size::S8), (Op::Load, Size::U16), (Op::Load, Size::S16),
+    (Op::Load, Size::U32), (Op::Load, Size::U64), (Op::Load, Size::B128),
+    (Op::Store, Size::U8), (Op::Store, Size::U16), (Op::Store, Size::U32), (Op::Store, Size::U64),
+    (Op::Store, Size::B128),
+];
+
+/// Values at which operations change behaviour, mostly few small ones, so that lanes collide.
+pub(crate) fn value() -> impl Strategy<Value = u128> {
+    prop_oneof![
+        12 => 0u128..4,
+        1 => Just(0xffff_ffffu128),
+        1 => Just(0x8000_0000u128),
+        1 => Just(0x7fff_ffffu128),
+        1 => Just(1u128 << 32 | 1),
+        1 => Just(u128::MAX),
+        1 => any::<u128>(),
+    ]
+}
+
+/// Requests of up to `lanes` active lanes of which many meet at one address or in one bank; `fault` in
+/// a hundred addresses, sizes or operations are broken.
+pub(crate) fn request(part: Part, lanes: usize, fault: u32) -> impl Strategy<Value = Request> {
+    let operands = (0usize..5, value(), value(), 0u32..100);
+    (
+        prop::sample::select(LEGAL),
+        prop::collection::vec((any::<bool>(), operands), 1..=lanes),
+        (
+            prop::bool::weighted(0.3),
+            prop::bool::weighted(0.1),
+            prop::sample::select(vec![0u8, 0, 0, 2, 3, 4, 7]),
+        ),
+        (prop::sample::select(vec![0u32, 0, 16, 0xff_fff0, 0x40]), 0u32..100, 0u8..32, 0u8..16),
+        1usize..=5,
+    )
+        .prop_map(
+            move |((op, size), given, (red, absolute, scale), (imm, broken, op_code, size_code), spread)| {
+                let mut req = Request {
+                    op: op as u8,
+                    size: size as u8,
+                    red,
+                    absolute,
+                    scale,
+                    imm,
+                    ..Request::default()
+                };
+                if broken < fault {
+                    (req.op, req.size) = (op_code, size_code);
+                }
+                let bytes = size.bytes();
+                let rank = u32::from(part.rank) << 24;
+                for (lane, (active, (place, b, c, broken))) in given.into_iter().enumerate() {
+                    req.mask |= u32::from(active || lane == 0) << lane;
+                    let mut offset = [64, 64 + bytes, 192, 64 + 2 * bytes, 320][place % spread];
+                    if broken < fault {
+                        offset =
+                            [offset + 1, part.size_bytes - bytes / 2, part.size_bytes, 1 << 25, u32::MAX - 3]
+                                [(b % 5) as usize];
+                    }
+                    if absolute {
+                        req.imm = offset & 0xff_ffff;
+                        req.ur = rank;
+                        req.ra[lane] = b as u32;
+                    } else {
+                        let sign_extended = ((imm << 8) as i32 >> 8) as u32;
+                        let sum = (rank + offset % (1 << 24)).wrapping_sub(sign_extended);
+                        let shift = if (2..=4).contains(&scale) { scale } else { 0 };
+                        // What scaling cannot express, UR adds.
+                        req.ur = sum & ((1 << shift) - 1) | rank;
+                        req.ra[lane] = sum.wrapping_sub(req.ur) >> shift;
+                    }
+                    (req.b[lane], req.c[lane]) = (b, c);
+                }
+                req
+            },
+        )
+}

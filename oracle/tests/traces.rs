@@ -1,0 +1,201 @@
+//! The trace format: the documented example, round trips, and what bad lines are told.
+
+mod serial;
+
+use std::io::Cursor;
+
+use atoms_oracle::trace::{Event, Summary, TraceError, TraceReader, TraceWriter, check_trace};
+use atoms_oracle::{Geometry, Part, Response};
+use proptest::prelude::*;
+use serial::{Machine, active, request, value};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
+const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
+const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
+
+fn example() -> String {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    document.split("```jsonl\n").nth(1).unwrap().split("```").next().unwrap().to_owned()
+}
+
+fn check(text: &str) -> Result<Summary, TraceError> {
+    check_trace(Cursor::new(text))
+}
+
+#[test]
+fn the_documented_example_is_accepted() {
+    let summary = check(&example()).unwrap();
+    assert_eq!(summary, Summary { lines: 20, requests: 5, lanes: 9, faults: 1, unseen: 2, final_words: 2 });
+}
+
+#[test]
+fn any_change_to_the_documented_example_is_found_in_its_line() {
+    #[rustfmt::skip]
+    let changes = [
+        (r#""lane":19,"rd":7"#,          r#""lane":19,"rd":6"#,      7,  "one update was lost"),
+        (r#""after":[[16,8]]"#,          r#""after":[[16,9]]"#,      7,  "leaves 0x8"),
+        (r#"[{"lane":4,"rd":10}]"#,      r#"[{"lane":4,"rd":12}]"#,  12, "none of the 2 values"),
+        (r#"[{"lane":4,"rd":10}]"#,      r#"[{"lane":4,"rd":11}]"#,  20, "word 16 (byte 0x40) holds 0xa; the requests left 0xb"),
+        (r#""fault_lane":5"#,            r#""fault_lane":6"#,        18, "for lane 5 at 0x3e"),
+        (r#"{"final":[[16,10],[48,98]]}"#, r#"{"final":[[48,97]]}"#, 20, "word 48"),
+    ];
+    for (from, to, line, says) in changes {
+        let text = example();
+        assert!(text.contains(from), "{from}");
+        let error = check(&text.replace(from, to)).unwrap_err();
+        let message = error.to_string();
+        assert!(error.is_verdict() && message.starts_with(&format!("line {line}: ")), "{message}");
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+#[rustfmt::skip]
+const MALFORMED: &[(&str, &str, &str)] = &[
+    // rule                      text after the header, or all of it              message
+    ("an empty trace",           "",                                              "line 1: the trace is empty; it must begin with a header such as {\"atoms_trace\":1,\"lanes\":32,\"banks\":32,\"rows\":512}"),
+    ("no header",                r#"{"note":"hello"}"#,                           "line 1: the header has no `atoms_trace`; it must look like {\"atoms_trace\":1,\"lanes\":32,\"banks\":32,\"rows\":512}"),
+    ("another version",          r#"{"atoms_trace":2,"lanes":32}"#,               "line 1: version 2 of the format: expected 1"),
+    ("too many lanes",           r#"{"atoms_trace":1,"lanes":64,"banks":32,"rows":1}"#, "line 1: 64 lanes: expected 1 to 32"),
+    ("odd banks",                r#"{"atoms_trace":1,"lanes":32,"banks":12,"rows":1}"#, "line 1: 12 banks: expected a power of two"),
+    ("too much memory",          r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":"0xffffffff"}"#, "line 1: 4294967295 rows of 32 banks: expected 1 to 8388608"),
+    ("not JSON",                 "H what is this",                                "line 2: column 1: expected value"),
+    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `part`, `init`, `request`, `response`, `after`, `final`, `note`"),
+    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request` with `response`, `final` or `note`"),
+    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request` with `response`, `final` or `note`"),
+    ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; each trace needs a file of its own"),
+    ("a response alone",         r#"H {"response":{}}"#,                          "line 2: `response` and `after` belong in the line of their `request`"),
+    ("a request alone",          r#"H {"request":{"op":"ADD","size":"u32","mask":1}}"#, "line 2: the `request` has no `response`"),
+    ("no lanes",                 r#"H {"request":{"op":"ADD","size":"u32"},"response":{}}"#, "line 2: the request has neither `lanes` nor a `mask`: which lanes are active?"),
+    ("an unknown operation",     r#"H {"request":{"op":"SUB","size":"u32","mask":1},"response":{}}"#, "line 2: operation `SUB`: expected a numeric code or one of ADD, MIN,"),
+    ("an unknown size",          r#"H {"request":{"op":"ADD","size":"f32","mask":1},"response":{}}"#, "line 2: size `f32`: expected a numeric code or one of u8, u16,"),
+    ("an unknown fault",         r#"H {"request":{"op":"ADD","size":"u32","mask":1},"response":{"fault":"oops"}}"#, "line 2: fault `oops`: expected a code 0 to 3 or one of `none`,"),
+    ("a lane too many",          r#"H {"request":{"op":"ADD","size":"u32","lanes":[{"lane":32}]},"response":{}}"#, "line 2: lane 32: expected 0 to 31, as the header has 32 lanes"),
+    ("a number too large",       r#"H {"request":{"op":"ADD","size":"u32","ra":"0x1_0000_0000","mask":1},"response":{}}"#, "line 2: `ra` is 0x100000000: expected at most 0xffffffff"),
+    ("a list too long",          r#"H {"request":{"op":"ADD","size":"u32","b":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"mask":1},"response":{}}"#, "line 2: column 107: invalid length 33, expected a number for every lane or a list of up to 32, lane 0 first"),
+    ("a negative number",        r#"H {"init":[[0,-1]]}"#,                        "line 2: column 14: invalid type: integer `-1`, expected a number from 0 up, or a string such as \"0x1f\""),
+    ("an immediate too large",   r#"H {"request":{"op":"ADD","size":"u32","imm":16777216,"mask":1},"response":{}}"#, "expected 24 bits, -0x800000 to 0xffffff, as a number or a string"),
+    ("a word beyond the memory", r#"H {"init":[[16384,1]]}"#,                     "line 2: `word` is 0x4000: expected at most 0x3fff"),
+    ("half a part",              r#"H {"part":{"slot":1,"base_row":0}}"#,         "line 2: the part has no `size_bytes`; a slot without one is `\"unassigned\":true`"),
+];
+
+#[test]
+fn malformed_lines_are_told_what_would_work() {
+    for (rule, text, says) in MALFORMED {
+        let text = match text.strip_prefix("H ") {
+            Some(line) => format!("{HEADER}\n{line}\n"),
+            None => (*text).to_owned(),
+        };
+        let error = check(&text).expect_err(rule);
+        assert!(!error.is_verdict(), "{rule}");
+        assert!(error.to_string().contains(says), "{rule}: {error}");
+    }
+}
+
+#[test]
+fn an_undecided_trace_is_no_verdict() {
+    let mut text = format!("{HEADER}\n{}\n", r#"{"part":{"slot":0,"base_row":0,"size_bytes":512}}"#);
+    for word in 0..4 {
+        let b: Vec<String> = (0..32).map(|lane| lane.to_string()).collect();
+        text += &format!(
+            r#"{{"request":{{"op":"EXCH","size":"u32","red":true,"mask":"0xffffffff","ra":{},"b":[{}]}},"response":{{}}}}{}"#,
+            word * 4,
+            b.join(","),
+            "\n"
+        );
+    }
+    text += r#"{"request":{"op":"LDS","size":"b128","mask":1},"response":{}}"#;
+    let error = check(&text).unwrap_err();
+    assert!(matches!(error, TraceError::Undecided { line: 7, .. }), "{error}");
+    assert!(!error.is_verdict());
+}
+
+#[test]
+fn a_failing_reader_is_reported_with_its_line() {
+    struct Fails;
+    impl std::io::Read for Fails {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("gone"))
+        }
+    }
+    let header = Cursor::new(format!("{HEADER}\n"));
+    let error = check_trace(std::io::BufReader::new(std::io::Read::chain(header, Fails))).unwrap_err();
+    assert!(matches!(error, TraceError::Read { line: 2, .. }), "{error}");
+}
+
+fn response() -> impl Strategy<Value = Response> {
+    let fault = prop::sample::select(atoms_ops::Fault::ALL.to_vec());
+    (prop::collection::vec(value(), 32), any::<u32>(), fault, any::<u8>(), any::<u32>()).prop_map(
+        |(rd, pred, fault, lane, addr)| {
+            let (fault_lane, fault_addr) =
+                if fault == atoms_ops::Fault::None { (0, 0) } else { (lane, addr) };
+            Response { rd: rd.try_into().unwrap(), pred, fault, fault_lane, fault_addr }
+        },
+    )
+}
+
+proptest! {
+    /// What is written reads back as it was, sense or nonsense.
+    #[test]
+    fn a_trace_reads_back_as_written(
+        req in request(PART, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
+        after in prop::option::of(prop::collection::vec((any::<u32>(), any::<u32>()), 0..4)),
+        words in prop::collection::vec((0u32..128, any::<u32>()), 0..4), xor_hash in any::<bool>(),
+    ) {
+        let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash };
+        let mut req = req;
+        (req.slot, req.ur) = (slot, ur);
+        // Operands of lanes that take no part are not recorded.
+        for lane in (0..32).filter(|lane| req.mask >> lane & 1 == 0) {
+            (req.ra[lane], req.b[lane], req.c[lane]) = (0, 0, 0);
+        }
+        let mut writer = TraceWriter::new(Vec::new(), geometry).unwrap();
+        writer.part(slot, Some(PART)).unwrap();
+        writer.part(slot, None).unwrap();
+        writer.init(&words).unwrap();
+        writer.request(&req, &resp, after.as_deref()).unwrap();
+        writer.final_words(&words).unwrap();
+        let text = writer.into_inner().unwrap();
+
+        let reader = TraceReader::new(text.as_slice()).unwrap();
+        prop_assert_eq!(reader.geometry(), geometry);
+        let events: Vec<Event> = reader.map(|event| event.unwrap().1).collect();
+        prop_assert_eq!(&events[0], &Event::Part { slot, part: Some(PART) });
+        prop_assert_eq!(&events[1], &Event::Part { slot, part: None });
+        prop_assert_eq!(&events[2], &Event::Init(words.clone()));
+        let Event::Request(exchange) = &events[3] else { panic!("{:?}", events[3]) };
+        prop_assert_eq!(&exchange.request, &req);
+        prop_assert_eq!(&exchange.response, &resp);
+        prop_assert_eq!(&exchange.after, &after);
+        prop_assert_eq!(&events[4], &Event::Final(words));
+        prop_assert_eq!(events.len(), 5);
+    }
+
+    /// A recorded serial machine is accepted from its file.
+    #[test]
+    fn a_recorded_machine_is_accepted(
+        requests in prop::collection::vec((request(PART, 32, 3), any::<bool>()), 1..6),
+    ) {
+        let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
+        let mut machine = Machine::new(geometry, PART);
+        let mut writer = TraceWriter::new(Vec::new(), geometry).unwrap();
+        writer.part(0, Some(PART)).unwrap();
+        for (req, seen) in &requests {
+            let (resp, written) = machine.run(req, &active(req, &geometry));
+            let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
+            writer.request(req, &resp, seen.then_some(&after)).unwrap();
+        }
+        let all: Vec<(u32, u32)> = (0..128).map(|w| (w, machine.word(w))).collect();
+        writer.final_words(&all).unwrap();
+        let text = writer.into_inner().unwrap();
+        match check_trace(text.as_slice()) {
+            Ok(summary) => prop_assert_eq!(summary.requests, requests.len() as u64),
+            Err(error) => prop_assert!(matches!(error, TraceError::Undecided { .. }), "{}", error),
+        }
+    }
+
+    /// No text makes the reader panic.
+    #[test]
+    fn arbitrary_lines_are_survived(line in r#"[{}\[\]":,a-z0-9_. -]{0,60}"#) {
+        let _ = check(&format!("{HEADER}\n{line}\n"));
+    }
+}

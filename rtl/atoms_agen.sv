@@ -65,7 +65,7 @@ module atoms_agen
 
         bank_o[l] = word[BankBits-1:0]
                   ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
-        row_o[l]  = row[RowBits-1:0];
+        row_o[l]  = row[15:0];
         byte_o[l] = addr[1:0];
 
         fault = FaultNone;

@@ -16,11 +16,13 @@ module atoms_bank
   input  row_t  waddr_i,
   input  word_t wdata_i
 );
+  localparam int unsigned RowBits = $clog2(NumRows);
+
   // Public so that a harness can load and compare the content.
   word_t mem_q [NumRows] /*verilator public_flat_rw*/;
 
   always_ff @(posedge clk_i) begin
-    if (re_i) rdata_o <= mem_q[raddr_i];
-    if (we_i) mem_q[waddr_i] <= wdata_i;
+    if (re_i) rdata_o <= mem_q[raddr_i[RowBits-1:0]];
+    if (we_i) mem_q[waddr_i[RowBits-1:0]] <= wdata_i;
   end
 endmodule : atoms_bank

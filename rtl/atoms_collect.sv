@@ -13,7 +13,7 @@ module atoms_collect
   /// The pass in the last stage of the pipeline; its words before the operation; whether the
   /// comparisons held; where its lanes' words are.
   input  pass_t                          pass_i,
-  input  word_t                          old_i [NumBanks],
+  input  word_t      [NumBanks-1:0]      old_i,
   input  bank_mask_t                     hit_i,
   input  bank_t      [NumLanes-1:0]      lane_bank_i,
   input  logic       [NumLanes-1:0][1:0] lane_byte_i,
@@ -63,6 +63,8 @@ module atoms_collect
   always_comb begin
     automatic bank_t bank;
     automatic word_t word;
+    automatic bank_t next [MaxWords-1];
+    next   = '{default: '0};
     bank   = '0;
     word   = '0;
     rd_d   = pass_i.first ? '0 : rd_q;
@@ -80,6 +82,7 @@ module atoms_collect
             if (pass_i.served[l]) begin
               bank = lane_bank_i[l];
               word = old_i[bank] >> {lane_byte_i[l], 3'b0};
+              for (int unsigned w = 1; w < MaxWords; w++) next[w-1] = bank | bank_t'(w);
               unique case (pass_i.size)
                 SizeU8:  rd_d[l][0] = {24'b0, word[7:0]};
                 SizeS8:  rd_d[l][0] = {{24{word[7]}}, word[7:0]};
@@ -87,13 +90,11 @@ module atoms_collect
                 SizeS16: rd_d[l][0] = {{16{word[15]}}, word[15:0]};
                 SizeU64: begin
                   rd_d[l][0] = old_i[bank];
-                  rd_d[l][1] = old_i[bank|bank_t'(1)];
+                  rd_d[l][1] = old_i[next[0]];
                 end
                 SizeB128: begin
                   rd_d[l][0] = old_i[bank];
-                  rd_d[l][1] = old_i[bank|bank_t'(1)];
-                  rd_d[l][2] = old_i[bank|bank_t'(2)];
-                  rd_d[l][3] = old_i[bank|bank_t'(3)];
+                  for (int unsigned w = 1; w < MaxWords; w++) rd_d[l][w] = old_i[next[w-1]];
                 end
                 default: rd_d[l][0] = old_i[bank];
               endcase

@@ -14,6 +14,10 @@ module atoms_issue
   input  logic         warp_valid_i,
   input  warp_req_t    warp_i,
   output logic         warp_pop_o,
+  /// A warp request enters the queue, with these operands.
+  input  logic         warp_enter_i,
+  input  wide_t [NumLanes-1:0] warp_enter_b_i,
+  input  wide_t [NumLanes-1:0] warp_enter_c_i,
   /// Head of the cluster queue.
   input  logic         cluster_valid_i,
   input  cluster_req_t cluster_i,
@@ -52,8 +56,6 @@ module atoms_issue
   bank_t      bank_q [NumLanes];
   row_t       row_q  [NumLanes];
   logic [1:0] byte_q [NumLanes];
-  word_t      b_q    [MaxWords*NumLanes];
-  word_t      c_q    [MaxWords*NumLanes];
 
   // The pass that could leave now.
   logic       join_lanes, last, fire;
@@ -68,35 +70,43 @@ module atoms_issue
 
   atoms_grouper u_grouper (
     .pending_i(pending_q),
-    .op_i     (op_q),
-    .join_i   (join_lanes),
+    .op_i (op_q),
+    .join_i (join_lanes),
     .bank_i   (bank_q),
-    .row_i    (row_q),
+    .row_i (row_q),
     .rotate_i (rotate_q),
     .served_o (served),
     .win_o    (win),
     .taken_o  (taken),
-    .lane_o   (lane),
-    .row_o    (row)
+    .lane_o (lane),
+    .row_o (row)
   );
 
   atoms_operands u_operands (
-    .op_i        (op_q),
-    .size_i      (size_q),
-    .join_i      (join_lanes),
-    .served_i    (served),
-    .taken_i     (taken),
-    .lane_i      (lane),
-    .row_i       (row),
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .enter_i        (warp_enter_i),
+    .enter_b_i      (warp_enter_b_i),
+    .enter_c_i      (warp_enter_c_i),
+    .take_warp_i    (warp_pop_o),
+    .take_cluster_i (cluster_pop_o),
+    .cluster_b_i    (cluster_i.b),
+    .cluster_c_i    (cluster_i.c),
+    .cluster_i (cluster_q),
+    .op_i (op_q),
+    .size_i (size_q),
+    .join_i (join_lanes),
+    .served_i (served),
+    .taken_i (taken),
+    .lane_i (lane),
+    .row_i (row),
     .lane_bank_i (bank_q),
     .lane_byte_i (byte_q),
-    .b_i         (b_q),
-    .c_i         (c_q),
-    .bank_valid_o(bank_valid_o),
-    .row_o       (row_o),
-    .lane_o      (lane_o),
-    .b_o         (b_o),
-    .c_o         (c_o)
+    .bank_valid_o (bank_valid_o),
+    .row_o (row_o),
+    .lane_o (lane_o),
+    .b_o (b_o),
+    .c_o (c_o)
   );
 
   assign pass_o = '{
@@ -160,7 +170,7 @@ module atoms_issue
     .offset_i    (take_cluster),
     .part_i      (part_i),
     .bank_o      (bank_d),
-    .row_o       (row_d),
+    .row_o (row_d),
     .byte_o      (byte_d),
     .fault_o     (fault_d),
     .fault_lane_o(fault_lane_d),
@@ -201,18 +211,6 @@ module atoms_issue
         bank_q       <= bank_d;
         row_q        <= row_d;
         byte_q       <= byte_d;
-        for (int unsigned l = 0; l < NumLanes; l++) begin
-          for (int unsigned w = 0; w < MaxWords; w++) begin
-            b_q[MaxWords*l+w] <= warp_i.b[l][w];
-            c_q[MaxWords*l+w] <= warp_i.c[l][w];
-          end
-        end
-        if (take_cluster) begin
-          for (int unsigned w = 0; w < MaxWords; w++) begin
-            b_q[w] <= cluster_i.b[w];
-            c_q[w] <= cluster_i.c[w];
-          end
-        end
       end
     end
   end

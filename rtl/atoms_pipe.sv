@@ -1,9 +1,15 @@
-/// Read-modify-write pipeline: reads the banks, applies the kernel, writes back.
+`include "atoms_assert.svh"
+
+/// Read-modify-write pipeline: reads the banks, applies the kernels, writes back.
 /// Mirror: `model/src/pipe.rs`.
 ///
-/// Stage 0 reads the banks, stage RmwLatency applies the kernel and writes. A word that an older
+/// Stage 0 reads the banks, stage RmwLatency applies the kernels and writes. A word that an older
 /// pass has written since the read is forwarded, or, without Forwarding, `hazard_o` holds the
 /// younger pass back until it can be read.
+///
+/// Passes do not move from register to register: each stays in one entry of a ring while the place
+/// of stage 0 moves on, so that a stage costs storage but no copying. Behind the last stage come
+/// the entries of the passes whose writes may have to be forwarded.
 module atoms_pipe
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -32,7 +38,7 @@ module atoms_pipe
   /// The pass in the last stage, for the collector: its words before the operation, and whether
   /// the comparison of the access that a bank's word belongs to held.
   output pass_t                          pass_o,
-  output word_t                          old_o [NumBanks],
+  output word_t      [NumBanks-1:0]      old_o,
   output bank_mask_t                     hit_o,
   output bank_t      [NumLanes-1:0]      lane_bank_o,
   output logic       [NumLanes-1:0][1:0] lane_byte_o,
@@ -40,76 +46,79 @@ module atoms_pipe
   output logic       [RmwLatency:0]      valid_o
 );
   localparam int unsigned Last = RmwLatency;
+  /// Stages, and the passes behind them whose writes are forwarded.
+  localparam int unsigned Entries = Forwarding ? 2 * Last + 1 : Last + 1;
+  typedef logic [$clog2(Entries)-1:0] entry_t;
 
-  pass_t                          pass_q      [Last+1];
-  bank_mask_t                     bank_q      [Last+1];
-  row_t       [NumBanks-1:0]      row_q       [Last+1];
-  word_t      [NumBanks-1:0]      b_q         [Last+1];
-  word_t      [NumBanks-1:0]      c_q         [Last+1];
-  bank_t      [NumLanes-1:0]      lane_bank_q [Last+1];
-  logic       [NumLanes-1:0][1:0] lane_byte_q [Last+1];
+  /// The entry `back` cycles older than `entry`.
+  function automatic entry_t older(entry_t entry, int unsigned back);
+    older = (32'(entry) >= back) ? entry - entry_t'(back)
+                                 : entry_t'(32'(entry) + Entries - back);
+  endfunction
+
+  logic       [Last:0]            valid_q;   // by stage
+  entry_t                         stage0_q;  // entry of stage 0
+  pass_t                          pass_q      [Entries];
+  bank_mask_t                     bank_q      [Entries];
+  row_t       [NumBanks-1:0]      row_q       [Entries];
+  word_t      [NumBanks-1:0]      b_q         [Entries];
+  word_t      [NumBanks-1:0]      c_q         [Entries];
+  bank_t      [NumLanes-1:0]      lane_bank_q [Entries];
+  logic       [NumLanes-1:0][1:0] lane_byte_q [Entries];
+
+  entry_t next0, last;  // entry of the pass that enters, and of the last stage
+  logic   last_valid;
+  assign next0      = (stage0_q == entry_t'(Entries - 1)) ? '0 : stage0_q + entry_t'(1);
+  assign last       = older(stage0_q, Last);
+  assign last_valid = valid_q[Last];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      for (int unsigned s = 0; s <= Last; s++) pass_q[s] <= '0;
+      valid_q  <= '0;
+      stage0_q <= '0;
     end else if (advance_i) begin
-      pass_q[0] <= pass_i;
-      for (int unsigned s = 1; s <= Last; s++) pass_q[s] <= pass_q[s-1];
+      valid_q  <= {valid_q[Last-1:0], pass_i.valid};
+      stage0_q <= next0;
     end
-    // Words move only with a pass.
     if (advance_i && pass_i.valid) begin
-      bank_q[0]      <= bank_valid_i;
-      row_q[0]       <= row_i;
-      b_q[0]         <= b_i;
-      c_q[0]         <= c_i;
-      lane_bank_q[0] <= lane_bank_i;
-      lane_byte_q[0] <= lane_byte_i;
-    end
-    for (int unsigned s = 1; s <= Last; s++) begin
-      if (advance_i && pass_q[s-1].valid) begin
-        bank_q[s]      <= bank_q[s-1];
-        row_q[s]       <= row_q[s-1];
-        b_q[s]         <= b_q[s-1];
-        c_q[s]         <= c_q[s-1];
-        lane_bank_q[s] <= lane_bank_q[s-1];
-        lane_byte_q[s] <= lane_byte_q[s-1];
-      end
+      pass_q[next0]      <= pass_i;
+      bank_q[next0]      <= bank_valid_i;
+      row_q[next0]       <= row_i;
+      b_q[next0]         <= b_i;
+      c_q[next0]         <= c_i;
+      lane_bank_q[next0] <= lane_bank_i;
+      lane_byte_q[next0] <= lane_byte_i;
     end
   end
 
-  always_comb begin
-    for (int unsigned s = 0; s <= Last; s++) valid_o[s] = pass_q[s].valid;
-  end
+  assign valid_o = valid_q;
 
   // Read.
-  assign re_o    = pass_q[0].valid ? bank_q[0] : '0;
-  assign raddr_o = row_q[0];
+  assign re_o    = valid_q[0] ? bank_q[stage0_q] : '0;
+  assign raddr_o = row_q[stage0_q];
 
   // Words read, on their way to the last stage.
   word_t [NumBanks-1:0] read;
   if (RmwLatency == 1) begin : g_at_once
     assign read = rdata_i;
   end else begin : g_waiting
-    word_t [NumBanks-1:0] read_q [Last-1];
+    word_t [NumBanks-1:0] read_q [Entries];
     always_ff @(posedge clk_i) begin
-      if (advance_i && pass_q[1].valid) read_q[0] <= rdata_i;
-      for (int unsigned s = 1; s < Last - 1; s++) begin
-        if (advance_i && pass_q[s+1].valid) read_q[s] <= read_q[s-1];
-      end
+      if (advance_i && valid_q[1]) read_q[older(stage0_q, 1)] <= rdata_i;
     end
-    assign read = read_q[Last-2];
+    assign read = read_q[last];
   end
 
   // The word each bank works on: the youngest there is.
   word_t [NumBanks-1:0] old;
-  bank_mask_t           write;
+  bank_mask_t           working, write;
   word_t [NumBanks-1:0] new_word;
+  assign working = last_valid ? bank_q[last] : '0;
 
   if (Forwarding) begin : g_forward
     // Writes of the last RmwLatency cycles, youngest first: those that a read may have missed.
     bank_mask_t           written_q [Last];
-    row_t  [NumBanks-1:0] row_written_q [Last];
-    word_t [NumBanks-1:0] word_written_q [Last];
+    word_t [NumBanks-1:0] word_written_q [Entries];
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         for (int unsigned s = 0; s < Last; s++) written_q[s] <= '0;
@@ -117,26 +126,18 @@ module atoms_pipe
         written_q[0] <= write;
         for (int unsigned s = 1; s < Last; s++) written_q[s] <= written_q[s-1];
       end
-      if (advance_i && (write != '0)) begin
-        row_written_q[0]  <= row_q[Last];
-        word_written_q[0] <= new_word;
-      end
-      for (int unsigned s = 1; s < Last; s++) begin
-        if (advance_i && (written_q[s-1] != '0)) begin
-          row_written_q[s]  <= row_written_q[s-1];
-          word_written_q[s] <= word_written_q[s-1];
-        end
-      end
+      if (advance_i && (write != '0)) word_written_q[last] <= new_word;
     end
     always_comb begin
-      old = read;
-      if (pass_q[Last].valid) begin
-        for (int s = int'(Last) - 1; s >= 0; s--) begin
-          if ((written_q[s] & bank_q[Last]) != '0) begin
-            for (int unsigned b = 0; b < NumBanks; b++) begin
-              if (written_q[s][b] && (row_written_q[s][b] == row_q[Last][b])) begin
-                old[b] = word_written_q[s][b];
-              end
+      automatic entry_t entry;
+      entry = '0;
+      old   = read;
+      for (int s = int'(Last) - 1; s >= 0; s--) begin
+        if ((written_q[s] & working) != '0) begin
+          entry = older(last, s + 1);
+          for (int unsigned b = 0; b < NumBanks; b++) begin
+            if (written_q[s][b] && (row_q[entry][b] == row_q[last][b])) begin
+              old[b] = word_written_q[entry][b];
             end
           end
         end
@@ -146,62 +147,69 @@ module atoms_pipe
   end else begin : g_hold
     assign old = read;
     always_comb begin
+      automatic entry_t entry;
+      entry    = '0;
       hazard_o = 1'b0;
       for (int unsigned s = 0; s < Last; s++) begin
-        if (pass_q[s].valid && (pass_q[s].op != OpLoad)) begin
+        entry = older(stage0_q, s);
+        if (valid_q[s] && ((bank_valid_i & bank_q[entry]) != '0) && (pass_q[entry].op != OpLoad)) begin
           for (int unsigned b = 0; b < NumBanks; b++) begin
-            if (bank_valid_i[b] && bank_q[s][b] && (row_q[s][b] == row_i[b])) hazard_o = 1'b1;
+            if (bank_valid_i[b] && bank_q[entry][b] && (row_q[entry][b] == row_i[b])) begin
+              hazard_o = 1'b1;
+            end
           end
         end
       end
     end
   end
 
-  // Modify: comparisons joined over the words of an access, then the kernel of each bank.
-  logic [1:0] last;
-  bank_mask_t equal, hit;
-  assign last = last_word(pass_q[Last].size);
+  // Modify: comparisons joined over the words of an access, then the kernels.
+  pass_t      pass;
+  bank_mask_t hit;
+  assign pass = pass_q[last];
   always_comb begin
+    automatic bank_mask_t equal;
     equal = '0;
-    for (int unsigned b = 0; b < NumBanks; b++) equal[b] = old[b] == b_q[Last][b];
-    hit = equal;
-    if (last[0]) begin
-      for (int unsigned b = 0; b < NumBanks; b++) hit[b] = equal[b] && equal[b^1];
-    end
-    if (last[1]) begin
-      for (int unsigned b = 0; b < NumBanks; b++) begin
-        hit[b] = equal[b] && equal[b^1] && equal[b^2] && equal[b^3];
+    hit   = '0;
+    if (last_valid && (pass.op inside {OpCas, OpCast, OpCastSpin})) begin
+      for (int unsigned b = 0; b < NumBanks; b++) equal[b] = old[b] == b_q[last][b];
+      hit = equal;
+      if (last_word(pass.size) == 2'd1) begin
+        for (int unsigned b = 0; b < NumBanks; b++) hit[b] = equal[b] && equal[b^1];
+      end
+      if (last_word(pass.size) == 2'd3) begin
+        for (int unsigned b = 0; b < NumBanks; b++) begin
+          hit[b] = equal[b] && equal[b^1] && equal[b^2] && equal[b^3];
+        end
       end
     end
   end
 
-  logic signed_order;
-  assign signed_order = pass_q[Last].size == SizeS32;
-  for (genvar b = 0; b < NumBanks; b++) begin : g_alu
-    logic changes;
-    atoms_alu u_alu (
-      .op_i    (pass_q[Last].op),
-      .signed_i(signed_order),
-      .old_i   (old[b]),
-      .b_i     (b_q[Last][b]),
-      .c_i     (c_q[Last][b]),
-      .hit_i   (hit[b]),
-      .new_o   (new_word[b]),
-      .write_o (changes)
-    );
-    assign write[b] = changes && bank_q[Last][b] && pass_q[Last].valid;
-  end
+  atoms_alu u_alu (
+    .op_i    (pass.op),
+    .signed_i(pass.size == SizeS32),
+    .valid_i (working),
+    .old_i   (old),
+    .b_i     (b_q[last]),
+    .c_i     (c_q[last]),
+    .hit_i   (hit),
+    .new_o   (new_word),
+    .write_o (write)
+  );
 
   // Write.
   assign we_o    = write;
-  assign waddr_o = row_q[Last];
+  assign waddr_o = row_q[last];
   assign wdata_o = new_word;
 
-  assign pass_o      = pass_q[Last];
-  assign hit_o       = hit;
-  assign lane_bank_o = lane_bank_q[Last];
-  assign lane_byte_o = lane_byte_q[Last];
   always_comb begin
-    for (int unsigned b = 0; b < NumBanks; b++) old_o[b] = old[b];
+    pass_o       = pass;
+    pass_o.valid = last_valid;
   end
+  assign old_o       = old;
+  assign hit_o       = hit;
+  assign lane_bank_o = lane_bank_q[last];
+  assign lane_byte_o = lane_byte_q[last];
+
+  `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
 endmodule : atoms_pipe

@@ -11,7 +11,6 @@ package atoms_pkg;
 
   parameter int unsigned LaneBits = $clog2(NumLanes);
   parameter int unsigned BankBits = $clog2(NumBanks);
-  parameter int unsigned RowBits  = $clog2(NumRows);
 
   /// Winner policies, as in `WinnerPolicy` (spec 4.2).
   parameter int unsigned PolicyLowest   = 0;
@@ -23,7 +22,8 @@ package atoms_pkg;
   typedef logic [MaxWords-1:0][WordBits-1:0] wide_t;
   typedef logic [LaneBits-1:0]               lane_t;
   typedef logic [BankBits-1:0]               bank_t;
-  typedef logic [RowBits-1:0]                row_t;
+  /// Row of a bank, below NumRows; 16 bits in every configuration.
+  typedef logic [15:0]                       row_t;
   typedef logic [NumLanes-1:0]               lane_mask_t;
   typedef logic [NumBanks-1:0]               bank_mask_t;
   typedef logic [31:0]                       addr_t;
@@ -86,11 +86,9 @@ package atoms_pkg;
     op_e         op;
   } req_meta_t;
 
-  /// A warp request as it waits in the queue.
+  /// A warp request as it waits in the queue; its operands wait in `atoms_operands`.
   typedef struct packed {
     req_meta_t                meta;
-    wide_t     [NumLanes-1:0] c;
-    wide_t     [NumLanes-1:0] b;
     addr_t     [NumLanes-1:0] ra;
   } warp_req_t;
 

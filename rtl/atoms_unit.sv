@@ -113,7 +113,7 @@ module atoms_unit
     meta: '{mask: req_mask_i, ur: req_ur_i, imm: req_imm_i, slot: req_slot_i, tag: req_tag_i,
             scale: req_scale_i, absolute: req_absolute_i, red: req_red_i,
             size: size_e'(req_size_i), op: op_e'(req_op_i)},
-    c: req_c_i, b: req_b_i, ra: req_ra_i
+    ra: req_ra_i
   };
   assign cluster_in = '{addr: cl_addr_i, slot: cl_slot_i, tag: cl_tag_i, red: cl_red_i,
                         size: size_e'(cl_size_i), op: op_e'(cl_op_i), c: cl_c_i, b: cl_b_i};
@@ -148,6 +148,7 @@ module atoms_unit
   atoms_issue u_issue (
     .clk_i, .rst_ni, .advance_i(advance),
     .warp_valid_i(warp_valid), .warp_i(warp_head), .warp_pop_o(warp_pop),
+    .warp_enter_i(req_valid_i && req_ready_o), .warp_enter_b_i(req_b_i), .warp_enter_c_i(req_c_i),
     .cluster_valid_i(cluster_valid), .cluster_i(cluster_head), .cluster_pop_o(cluster_pop),
     .lookup_o(lookup), .part_i(part), .hazard_i(hazard),
     .pass_o(issue_pass), .bank_valid_o(issue_banks), .row_o(issue_row), .lane_o(issue_lane),
@@ -160,7 +161,7 @@ module atoms_unit
   row_t       [NumBanks-1:0]      raddr, waddr;
   word_t      [NumBanks-1:0]      rdata, wdata;
   pass_t                          done_pass;
-  word_t                          done_old [NumBanks];
+  word_t      [NumBanks-1:0]      done_old;
   bank_t      [NumLanes-1:0]      done_lane_bank;
   logic       [NumLanes-1:0][1:0] done_lane_byte;
   logic       [RmwLatency:0]      stage_valid;

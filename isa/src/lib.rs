@@ -1,1 +1,42 @@
-//! (under construction)
+//! GPU machine code text and what it says.
+//!
+//! [`Program::parse`] reads a listing as `nvdisasm` prints it, with or without the encodings in
+//! comments, and gives decoded [`Kernel`]s: every operand is resolved to a number, so that whoever
+//! carries an instruction out compares no strings. All problems of a listing are reported together
+//! ([`ListingError`]). What the instructions *do* is written down beside their types; carrying them
+//! out, and everything about banks and cycles, is somebody else's business.
+//!
+//! Instructions whose mnemonic exists but which this crate cannot decode are kept as
+//! [`Operation::Lacking`], so that a listing with a few of them still parses and the core can name them.
+
+#![forbid(unsafe_code)]
+
+mod alu;
+mod arch;
+mod control;
+mod decode;
+mod instruction;
+mod listing;
+mod memory;
+mod mnemonic;
+mod operand;
+mod problem;
+mod program;
+mod register;
+mod source;
+mod special;
+
+pub use alu::{Alu, AluOp, BoolOp, Compare, FloatCompare, HalfFormat, IntType, MufuFunction, Path};
+pub use arch::Arch;
+pub use control::{BlockBarrier, BranchCondition, Control, ReduxOp, ShuffleMode, VoteMode, WarpOp};
+pub use instruction::{Guard, Instruction, Operation};
+pub use memory::{
+    AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, SharedAccess, SharedAddress,
+    SharedResult, Space,
+};
+pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
+pub use problem::{ListingError, Problem};
+pub use program::{Kernel, Program, SourceLine};
+pub use register::{BarrierRegister, Pred, PredSource, Reg, UReg};
+pub use source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
+pub use special::SpecialRegister;

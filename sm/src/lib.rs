@@ -1,1 +1,46 @@
-//! (under construction)
+//! A small streaming multiprocessor around the shared-memory atomic unit.
+//!
+//! [`run`] carries out one kernel of a [`atoms_isa::Program`] as a [`Launch`] says. Every access to
+//! shared memory goes through a [`MemoryPort`]; which side stands behind it (model, RTL, both in
+//! lockstep) is not known here. Registers, predicates, divergence, barriers and global memory are
+//! functional; time is one clock of the port per cycle, with the issue model of [`SmConfig`].
+//!
+//! Absent on purpose: caches, instruction latencies, and any knowledge of how the unit groups lanes.
+
+#![forbid(unsafe_code)]
+
+mod alu;
+mod atomic;
+mod config;
+mod constant;
+mod core;
+mod cta;
+mod element;
+mod error;
+mod expect;
+mod float;
+mod global;
+mod launch;
+mod observer;
+mod param;
+mod port;
+mod random;
+mod report;
+mod request;
+mod statistics;
+mod support;
+mod table;
+mod warp;
+mod warp_op;
+
+pub use config::SmConfig;
+pub use core::{run, run_observed};
+pub use element::Element;
+pub use error::{KernelError, LackingInstruction, RunError, WarpStanding};
+pub use expect::{Expectation, Outcome};
+pub use launch::{Launch, LaunchError};
+pub use observer::{Issue, Observer};
+pub use param::{Param, ParamKind};
+pub use port::MemoryPort;
+pub use report::{Buffer, RunReport};
+pub use statistics::Statistics;

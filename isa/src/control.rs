@@ -1,0 +1,197 @@
+//! Instructions that direct threads, and those by which the lanes of a warp look at each other.
+
+use crate::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
+use crate::source::Source;
+
+/// Condition of a branch besides its guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchCondition {
+    /// Each thread for itself.
+    Thread,
+    /// `BRA.U`: one decision for all threads that are together; the condition is a uniform predicate,
+    /// or the guard, which the compiler made the same in all of them.
+    Uniform(PredSource),
+    /// `BRA.U.ANY`: all threads that are together, if the guard holds in any.
+    Any,
+}
+
+/// A block barrier instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockBarrier {
+    /// Which barrier, 0 to 15.
+    pub barrier: Source,
+    /// Threads expected; all threads of the block where there is none.
+    pub threads: Option<Source>,
+    /// Whether threads that arrive also wait (`BAR.SYNC`) or go on (`BAR.ARV`).
+    pub wait: bool,
+}
+
+/// Control instruction. Branch targets are indices of instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Control {
+    /// Go to `target`.
+    Branch {
+        /// Index of the instruction to go to.
+        target: u32,
+        /// Condition besides the guard.
+        condition: BranchCondition,
+    },
+    /// End the thread.
+    Exit,
+    /// Note in `barrier` that the active threads will meet.
+    SetBarrier {
+        /// The convergence barrier.
+        barrier: BarrierRegister,
+    },
+    /// Wait for the threads noted in `barrier`.
+    SyncBarrier {
+        /// The convergence barrier.
+        barrier: BarrierRegister,
+    },
+    /// Strike the active threads from `barrier`.
+    BreakBarrier {
+        /// The convergence barrier.
+        barrier: BarrierRegister,
+    },
+    /// Copy a convergence barrier to a register; perhaps clear it.
+    BarrierToReg {
+        /// Destination.
+        dst: Reg,
+        /// The convergence barrier.
+        barrier: BarrierRegister,
+        /// Clear the barrier.
+        clear: bool,
+    },
+    /// Copy a register to a convergence barrier.
+    RegToBarrier {
+        /// The convergence barrier.
+        barrier: BarrierRegister,
+        /// Source.
+        src: Source,
+    },
+    /// Wait until the threads of the mask are here and go on together.
+    WarpSync {
+        /// Mask of lanes.
+        mask: Source,
+    },
+    /// Let other threads of the warp run.
+    Yield,
+    /// Wait for a while: as [`Control::Yield`] here.
+    Sleep,
+    /// Meet the block's other threads.
+    Block(BlockBarrier),
+    /// Order memory accesses. Nothing to do where accesses are carried out in order.
+    Fence,
+    /// Nothing.
+    Nop,
+}
+
+/// How a vote combines the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoteMode {
+    /// All active lanes hold.
+    All,
+    /// Some active lane holds.
+    Any,
+    /// All active lanes agree.
+    Eq,
+}
+
+/// Which lane a shuffle reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShuffleMode {
+    /// The lane named.
+    Idx,
+    /// So many lanes down in number.
+    Up,
+    /// So many lanes up in number.
+    Down,
+    /// The lane whose number is the exclusive or.
+    Butterfly,
+}
+
+/// How REDUX combines the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReduxOp {
+    /// Sum.
+    Sum,
+    /// Minimum, unsigned.
+    MinU,
+    /// Minimum, signed.
+    MinS,
+    /// Maximum, unsigned.
+    MaxU,
+    /// Maximum, signed.
+    MaxS,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+/// Instruction by which the lanes of a warp look at each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WarpOp {
+    /// Mask of the active lanes in which `src` holds, and the verdict.
+    Vote {
+        /// How lanes are combined for the predicate.
+        mode: VoteMode,
+        /// Mask for the thread's registers.
+        dst: Reg,
+        /// Verdict.
+        pred_dst: Pred,
+        /// The predicate voted on.
+        src: PredSource,
+    },
+    /// As [`WarpOp::Vote`], into a uniform register.
+    VoteUniform {
+        /// How lanes are combined for the predicate.
+        mode: VoteMode,
+        /// Mask.
+        dst: UReg,
+        /// Verdict.
+        pred_dst: Pred,
+        /// The predicate voted on.
+        src: PredSource,
+    },
+    /// The value of another active lane.
+    Shuffle {
+        /// Which lane.
+        mode: ShuffleMode,
+        /// Result.
+        dst: Reg,
+        /// Whether the lane read was in range.
+        pred_dst: Pred,
+        /// The value offered.
+        src: Reg,
+        /// Lane or distance.
+        lane: Source,
+        /// Clamp in bits 4:0, segment mask in bits 12:8.
+        control: Source,
+    },
+    /// Combination over the active lanes, into a uniform register.
+    Redux {
+        /// How.
+        op: ReduxOp,
+        /// Result.
+        dst: UReg,
+        /// The value.
+        src: Reg,
+    },
+    /// The value of the lowest active lane, into a uniform register.
+    ToUniform {
+        /// Result.
+        dst: UReg,
+        /// The value.
+        src: Source,
+    },
+    /// Predicate: this is the one lane elected among the active (the lowest, chosen).
+    Elect {
+        /// Result.
+        pred_dst: Pred,
+        /// Lane elected.
+        dst: UReg,
+    },
+}

@@ -1,0 +1,197 @@
+//! Integer arithmetic.
+
+use super::args::{Args, Reading, blank};
+use super::{Decoded, Failure};
+use crate::alu::{AluOp, BoolOp, Compare, IntType, Path};
+use crate::instruction::Operation;
+use crate::register::PredSource;
+
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let (path, name) = match base {
+        "UIADD3" | "UIMAD" | "UISETP" | "ULEA" => (Path::Uniform, &base[1..]),
+        _ => (Path::Vector, base),
+    };
+    match name {
+        "IADD3" => iadd3(args, path),
+        "IADD" | "VIADD" => iadd(args, path),
+        "IMAD" => imad(args, path),
+        "LEA" => lea(args, path),
+        "ISETP" => isetp(args, path),
+        "IMNMX" | "VIMNMX" => imnmx(args, path),
+        "IABS" => {
+            let mut alu = blank(AluOp::IAbs, path);
+            alu.dst = args.dst(path, 1)?;
+            alu.a = args.source(Reading::Int)?;
+            Ok(Operation::Alu(alu))
+        }
+        _ => Err(Failure::Lacking),
+    }
+}
+
+/// `IADD3[.X] d, [p, [q,]] a, b, c[, p[, q]]`
+fn iadd3(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let extended = args.modifier("X");
+    let mut alu = blank(AluOp::IAdd3, path);
+    alu.dst = args.dst(path, 1)?;
+    for slot in 0..2 {
+        if let Some(pred) = args.pred_dst_if_any()? {
+            alu.pred_dst[slot] = pred;
+        }
+    }
+    alu.a = args.source(Reading::Int)?;
+    alu.b = args.source(Reading::Int)?;
+    alu.c = args.source(Reading::Int)?;
+    alu.p = [PredSource::FALSE; 3];
+    if extended {
+        alu.p[0] = args.pred()?;
+        alu.p[1] = args.pred_if_any().unwrap_or(PredSource::FALSE);
+    }
+    Ok(Operation::Alu(alu))
+}
+
+/// `VIADD d, a, b`, `IADD d, a, b`, `IADD.64 d, a, b`
+fn iadd(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let wide = args.modifier("64");
+    let mut alu = blank(if wide { AluOp::IAdd64 } else { AluOp::IAdd3 }, path);
+    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
+    (alu.a, alu.b) = if wide {
+        (args.source_pair(Reading::Int)?, args.source_pair(Reading::Int)?)
+    } else {
+        (args.source(Reading::Int)?, args.source(Reading::Int)?)
+    };
+    alu.p = [PredSource::FALSE; 3];
+    Ok(Operation::Alu(alu))
+}
+
+/// `IMAD[.MOV|.SHL|.IADD|.X|.WIDE|.HI][.U32] d, [p,] a, b, c[, p]`
+fn imad(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let wide = args.modifier("WIDE");
+    let high = !wide && args.modifier("HI");
+    let extended = args.modifier("X");
+    let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
+    if !wide && !high {
+        // Spellings of one instruction: the low word does not depend on signedness.
+        args.ignore(&["MOV", "SHL", "IADD"]);
+    }
+    let op = match (wide, high) {
+        (true, _) => AluOp::IMadWide(kind),
+        (_, true) => AluOp::IMadHi(kind),
+        _ => AluOp::IMad,
+    };
+    let mut alu = blank(op, path);
+    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
+    if let Some(pred) = args.pred_dst_if_any()? {
+        if !wide {
+            return Err(Failure::Lacking);
+        }
+        alu.pred_dst[0] = pred;
+    }
+    alu.a = args.source(Reading::Int)?;
+    alu.b = args.source(Reading::Int)?;
+    alu.c = if wide || high { args.source_pair(Reading::Int)? } else { args.source(Reading::Int)? };
+    alu.p = [PredSource::FALSE; 3];
+    if extended {
+        alu.p[0] = args.pred()?;
+    }
+    Ok(Operation::Alu(alu))
+}
+
+/// `LEA d, [p,] a, b, shift` and `LEA.HI[.X][.SX32] d, [p,] a, b, [c,] shift[, p]`
+fn lea(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let high = args.modifier("HI");
+    let extended = args.modifier("X");
+    let sign_extend = args.modifier("SX32");
+    let mut alu = blank(AluOp::Lea { shift: 0 }, path);
+    alu.dst = args.dst(path, 1)?;
+    if let Some(pred) = args.pred_dst_if_any()? {
+        alu.pred_dst[0] = pred;
+        args.pred_dst_if_any()?;
+    }
+    alu.a = args.source(Reading::Int)?;
+    alu.b = args.source(Reading::Int)?;
+    if high && !sign_extend {
+        alu.c = args.source(Reading::Int)?;
+    }
+    let shift = args.number(31)? as u8;
+    alu.op = if high { AluOp::LeaHi { shift, sign_extend } } else { AluOp::Lea { shift } };
+    alu.p = [PredSource::FALSE; 3];
+    if extended {
+        alu.p[0] = args.pred()?;
+    }
+    Ok(Operation::Alu(alu))
+}
+
+pub(super) fn compare(name: &str) -> Option<Compare> {
+    Some(match name {
+        "F" => Compare::False,
+        "LT" => Compare::Lt,
+        "EQ" => Compare::Eq,
+        "LE" => Compare::Le,
+        "GT" => Compare::Gt,
+        "NE" => Compare::Ne,
+        "GE" => Compare::Ge,
+        "T" => Compare::True,
+        _ => return None,
+    })
+}
+
+pub(super) fn combine(name: &str) -> Option<BoolOp> {
+    Some(match name {
+        "AND" => BoolOp::And,
+        "OR" => BoolOp::Or,
+        "XOR" => BoolOp::Xor,
+        _ => return None,
+    })
+}
+
+fn int_type(name: &str) -> Option<IntType> {
+    Some(match name {
+        "U32" => IntType::U32,
+        "S32" => IntType::S32,
+        "U64" => IntType::U64,
+        "S64" => IntType::S64,
+        _ => return None,
+    })
+}
+
+/// `ISETP.cmp[.U32].bool[.EX] p, q, a, b, p[, p]`
+fn isetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let Some(compare) = args.choose(compare) else { return Err(Failure::Lacking) };
+    let kind = args.choose(int_type).unwrap_or(IntType::S32);
+    let Some(combine) = args.choose(combine) else { return Err(Failure::Lacking) };
+    let extended = args.modifier("EX");
+    let mut alu = blank(AluOp::ISetP { compare, kind, combine, extended }, path);
+    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
+    if kind.wide() {
+        alu.a = args.source_pair(Reading::Int)?;
+        alu.b = args.source_pair(Reading::Int)?;
+    } else {
+        alu.a = args.source(Reading::Int)?;
+        alu.b = args.source(Reading::Int)?;
+    }
+    alu.p[0] = args.pred()?;
+    if extended {
+        alu.p[1] = args.pred()?;
+    }
+    Ok(Operation::Alu(alu))
+}
+
+/// `IMNMX[.U32] d, a, b, p`, `VIMNMX[.U32] d, [p, q,] a, b, p`
+fn imnmx(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let kind = args.choose(int_type).unwrap_or(IntType::S32);
+    if kind.wide() {
+        return Err(Failure::Lacking);
+    }
+    let mut alu = blank(AluOp::IMinMax(kind), path);
+    alu.dst = args.dst(path, 1)?;
+    // The predicates say which operand was taken; only PT is known to be written by compilers.
+    for _ in 0..2 {
+        if args.pred_dst_if_any()?.is_some_and(|p| !p.is_true()) {
+            return Err(Failure::Lacking);
+        }
+    }
+    alu.a = args.source(Reading::Int)?;
+    alu.b = args.source(Reading::Int)?;
+    alu.p[0] = args.pred()?;
+    Ok(Operation::Alu(alu))
+}

@@ -1,0 +1,194 @@
+//! Global, generic and constant memory.
+
+use super::args::Args;
+use super::shared::registers;
+use super::{Decoded, Failure};
+use crate::alu::Path;
+use crate::instruction::Operation;
+use crate::memory::{AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space};
+use crate::operand::Width;
+use crate::register::{Pred, Reg, UReg};
+use atoms_ops::{Op, Operands, Size};
+
+/// Modifiers that say with whom, how strongly and through which cache; accesses here are in order.
+const ORDERING: &[&str] = &[
+    "E", "SYS", "GPU", "SM", "CTA", "VC", "STRONG", "WEAK", "CONSTANT", "MMIO", "PRIVATE", "EF", "EL", "LU",
+    "EU", "NA", "LTC64B", "LTC128B", "LTC256B", "RN",
+];
+
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    match base {
+        "LDG" => load(args, Space::Global),
+        "LD" => load(args, Space::Generic),
+        "STG" => store(args, Space::Global),
+        "ST" => store(args, Space::Generic),
+        "RED" | "REDG" => atomic(args, Space::Global, Result::None),
+        "ATOMG" => atomic(args, Space::Global, Result::Reg),
+        "ATOM" => atomic(args, Space::Generic, Result::Reg),
+        "QSPC" => query(args),
+        "LDC" => constant(args, Path::Vector),
+        _ => constant(args, Path::Uniform),
+    }
+}
+
+#[derive(PartialEq)]
+enum Result {
+    None,
+    Reg,
+}
+
+fn plain_size(args: &mut Args<'_, '_>) -> Size {
+    args.choose(|m| match m {
+        "U8" => Some(Size::U8),
+        "S8" => Some(Size::S8),
+        "U16" => Some(Size::U16),
+        "S16" => Some(Size::S16),
+        "64" => Some(Size::U64),
+        "128" => Some(Size::B128),
+        "32" => Some(Size::U32),
+        _ => None,
+    })
+    .unwrap_or(Size::U32)
+}
+
+fn load(args: &mut Args<'_, '_>, space: Space) -> Decoded<Operation> {
+    let size = plain_size(args);
+    args.ignore(ORDERING);
+    let dst = args.reg_group(registers(size))?;
+    let address = address(args)?;
+    Ok(Operation::Global(GlobalAccess {
+        space,
+        op: GlobalOp::Load,
+        size,
+        dst,
+        pred_dst: Pred::PT,
+        address,
+        rb: Reg::RZ,
+        rc: Reg::RZ,
+    }))
+}
+
+fn store(args: &mut Args<'_, '_>, space: Space) -> Decoded<Operation> {
+    let size = match plain_size(args) {
+        Size::S8 => Size::U8,
+        Size::S16 => Size::U16,
+        size => size,
+    };
+    args.ignore(ORDERING);
+    let address = address(args)?;
+    let rb = args.reg_group(registers(size))?;
+    Ok(Operation::Global(GlobalAccess {
+        space,
+        op: GlobalOp::Store,
+        size,
+        dst: Reg::RZ,
+        pred_dst: Pred::PT,
+        address,
+        rb,
+        rc: Reg::RZ,
+    }))
+}
+
+/// `ATOM.E.op[.type].order p, d, [a], b[, c]` and `RED.E.op[.type].order [a], b`
+fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Operation> {
+    args.ignore(ORDERING);
+    let op = match args.first_modifier() {
+        Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
+        Some(name @ ("ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" | "EXCH" | "CAS")) => {
+            Op::from_name(name).ok_or(Failure::Lacking)?
+        }
+        _ => return Err(Failure::Lacking),
+    };
+    let kind = args.first_modifier();
+    let (op, size) = match (op, kind) {
+        (Op::Add, Some("F32")) if args.modifier("FTZ") => (GlobalOp::AddF32, Size::U32),
+        (Op::Add, Some("F16x2")) => (GlobalOp::AddF16x2, Size::U32),
+        (Op::Add, Some("64")) => (GlobalOp::Add64, Size::U64),
+        (Op::Min, Some("64")) => (GlobalOp::Min64, Size::U64),
+        (Op::Max, Some("64")) => (GlobalOp::Max64, Size::U64),
+        (Op::Min, Some("S64")) => (GlobalOp::Min64, Size::U64),
+        (_, None | Some("32" | "U32")) => (GlobalOp::Atomic(op), Size::U32),
+        (_, Some("S32")) => (GlobalOp::Atomic(op), Size::S32),
+        (_, Some("64" | "U64")) => (GlobalOp::Atomic(op), Size::U64),
+        (_, Some("128")) => (GlobalOp::Atomic(op), Size::B128),
+        _ => return Err(Failure::Lacking),
+    };
+    if kind == Some("S64") {
+        return Err(Failure::Lacking);
+    }
+    if let GlobalOp::Atomic(op) = op
+        && !op.row().sizes.contains(&size)
+    {
+        return Err(Failure::Lacking);
+    }
+    let count = registers(size);
+    let (mut pred_dst, mut dst) = (Pred::PT, Reg::RZ);
+    if result == Result::Reg {
+        pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
+        dst = args.reg_group(count)?;
+    }
+    let address = address(args)?;
+    let rb = args.reg_group(count)?;
+    let takes_c = matches!(op, GlobalOp::Atomic(op) if op.row().operands == Operands::BC);
+    let rc = if takes_c { args.reg_group(count)? } else { Reg::RZ };
+    Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
+}
+
+/// `QSPC.E.S p, RZ, [a]`
+fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["E"]);
+    let own = args.modifier("S");
+    if !own && !args.modifier("D") {
+        return Err(Failure::Lacking);
+    }
+    let pred_dst = args.pred_dst()?;
+    if !args.reg()?.is_zero() {
+        return Err(Failure::Lacking);
+    }
+    let address = address(args)?;
+    Ok(Operation::QuerySpace { pred_dst, address, own })
+}
+
+/// Global or generic address. A lone register is a pair, since every access here is `.E`.
+fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
+    let text = args.address()?;
+    let range = args.last_range();
+    let base = match text.reg {
+        None => AddressBase::None,
+        Some(reg) if reg.suffix.scale != 0 => {
+            return args.wrong(range, "a global address has no scaled register".into(), "drop the .X");
+        }
+        Some(reg) => match reg.index {
+            None => AddressBase::None,
+            Some(index) if reg.suffix.width == Some(Width::Word) => AddressBase::Word(Reg(index)),
+            Some(index) => {
+                args.aligned(Some(index), 2, "R")?;
+                AddressBase::Pair(Reg(index))
+            }
+        },
+    };
+    let ur = text.uniform.map(|u| u.index.map_or(UReg::URZ, UReg));
+    if let Some(ur) = ur {
+        args.aligned((!ur.is_zero()).then_some(ur.0), 2, "UR")?;
+    }
+    let Some(imm) = i32::try_from(text.imm).ok().filter(|i| (-0x80_0000..=0xff_ffff).contains(i)) else {
+        let message = format!("offset {:#x} does not fit in 24 bits", text.imm);
+        return args.wrong(range, message, "it is from -0x800000 to 0x7fffff");
+    };
+    Ok(GlobalAddress { base, ur, imm })
+}
+
+/// `LDC[.size] d, c[bank][offset]`
+fn constant(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let grain = match plain_size(args) {
+        size @ (Size::U8 | Size::U16 | Size::S8 | Size::S16) => Grain::Sub(size),
+        size @ (Size::U32 | Size::S32 | Size::U64 | Size::B128) => Grain::Words(registers(size)),
+    };
+    let count = match grain {
+        Grain::Sub(_) => 1,
+        Grain::Words(count) => count,
+    };
+    let dst = args.dst(path, count)?;
+    let address = args.constant()?;
+    Ok(Operation::Const(ConstAccess { path, dst, grain, address }))
+}

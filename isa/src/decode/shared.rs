@@ -1,0 +1,174 @@
+//! ATOMS, LDS and STS.
+
+use super::args::Args;
+use super::{Decoded, Failure};
+use crate::instruction::Operation;
+use crate::memory::{SharedAccess, SharedAddress, SharedResult};
+use crate::operand::{OperandKind, Width};
+use crate::register::{Pred, Reg, UReg};
+use atoms_ops::{Gives, OPS, Op, Operands, Size};
+
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    match base {
+        "LDS" => load(args),
+        "STS" => store(args),
+        _ => atomic(args),
+    }
+}
+
+/// Size of a plain access; `.U` says nothing that `.U8` does not.
+fn plain_size(args: &mut Args<'_, '_>) -> Size {
+    args.ignore(&["U", "32", "U32", "S32"]);
+    args.choose(|m| match m {
+        "U8" => Some(Size::U8),
+        "S8" => Some(Size::S8),
+        "U16" | "16" => Some(Size::U16),
+        "S16" => Some(Size::S16),
+        "64" | "U64" => Some(Size::U64),
+        "128" => Some(Size::B128),
+        _ => None,
+    })
+    .unwrap_or(Size::U32)
+}
+
+/// Registers an operand of this size fills.
+pub(super) fn registers(size: Size) -> u8 {
+    size.bytes().div_ceil(4) as u8
+}
+
+fn load(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let size = plain_size(args);
+    let dst = args.reg_group(registers(size))?;
+    let address = address(args)?;
+    let result = if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) };
+    Ok(Operation::Shared(SharedAccess { op: Op::Load, size, result, address, rb: Reg::RZ, rc: Reg::RZ }))
+}
+
+fn store(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let size = match plain_size(args) {
+        Size::S8 => Size::U8,
+        Size::S16 => Size::U16,
+        size => size,
+    };
+    let address = address(args)?;
+    let rb = args.reg_group(registers(size))?;
+    Ok(Operation::Shared(SharedAccess {
+        op: Op::Store,
+        size,
+        result: SharedResult::None,
+        address,
+        rb,
+        rc: Reg::RZ,
+    }))
+}
+
+/// Names of the operations of ATOMS, for messages.
+fn atomic_names() -> String {
+    let names = OPS.iter().filter(|r| !matches!(r.op, Op::Load | Op::Store)).map(|r| r.name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Suffix of a size in machine code text, for messages.
+fn suffix(size: Size) -> &'static str {
+    match size {
+        Size::U8 => ".U8",
+        Size::U16 => ".U16",
+        Size::U32 => ".U32",
+        Size::U64 => ".64",
+        Size::B128 => ".128",
+        Size::S8 => ".S8",
+        Size::S16 => ".S16",
+        Size::S32 => ".S32",
+    }
+}
+
+fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let op = match args.first_modifier() {
+        Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
+        Some("POPC") if args.modifier("INC") => Op::PopcInc,
+        // Known to exist: mbarrier arrival of sm_80.
+        Some("ARRIVE") => return Err(Failure::Lacking),
+        Some(name) => match Op::from_name(name) {
+            Some(op) if !matches!(op, Op::Load | Op::Store) => op,
+            _ => {
+                let message = format!("ATOMS has no operation `{name}`");
+                return args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()));
+            }
+        },
+        None => {
+            let message = "ATOMS names no operation".to_string();
+            return args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()));
+        }
+    };
+    let size = args.first_modifier().map_or(Some(Size::U32), |m| match m {
+        "U32" | "32" => Some(Size::U32),
+        "S32" => Some(Size::S32),
+        "U64" | "64" => Some(Size::U64),
+        "128" => Some(Size::B128),
+        "U8" => Some(Size::U8),
+        "U16" => Some(Size::U16),
+        "S8" => Some(Size::S8),
+        "S16" => Some(Size::S16),
+        _ => None,
+    });
+    let legal: Vec<_> = op.row().sizes.iter().map(|s| suffix(*s)).collect();
+    let Some(size) = size.filter(|s| op.row().sizes.contains(s)) else {
+        let message = format!("ATOMS.{op} does not exist in this size");
+        let help = format!("it exists as {} (spec 3.3)", legal.join(", "));
+        return args.wrong(args.mnemonic_range(), message, help);
+    };
+    if let Some(more) = args.modifiers_left().first() {
+        let message = format!("ATOMS.{op} has no modifier `.{more}`");
+        let help = format!("after the operation stands one size: {}", legal.join(", "));
+        return args.wrong(args.mnemonic_range(), message, help);
+    }
+    let row = op.row();
+    let count = registers(size);
+    let result = match args.peek() {
+        Some(OperandKind::Pred(_)) if row.gives == Gives::Flag => match args.pred_dst()? {
+            Pred::Thread(number) => SharedResult::Pred(number),
+            Pred::Uniform(_) => {
+                let message = format!("ATOMS.{op} cannot write a uniform predicate");
+                return args.wrong(args.last_range(), message, "write P0 to P6 or PT");
+            }
+        },
+        _ => match args.reg_group(count)? {
+            dst if dst.is_zero() => SharedResult::None,
+            _ if row.gives == Gives::Nothing => {
+                let message = format!("ATOMS.{op} gives no result");
+                return args.wrong(args.last_range(), message, "its destination is RZ");
+            }
+            dst => SharedResult::Reg(dst),
+        },
+    };
+    let address = address(args)?;
+    let rb = if row.operands == Operands::None { Reg::RZ } else { args.reg_group(count)? };
+    let rc = if row.operands == Operands::BC { args.reg_group(count)? } else { Reg::RZ };
+    Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc }))
+}
+
+/// Shared-memory address (spec 2.1, 2.2).
+fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
+    let text = args.address()?;
+    let range = args.last_range();
+    if let Some(reg) = text.reg
+        && (reg.suffix.width == Some(Width::Pair) || text.uniform.is_some_and(|u| u.suffix.width.is_some()))
+    {
+        return args.wrong(range, "a shared address has 32 bits".into(), "write [R2+UR4+0x10], without .64");
+    }
+    let ra = text.reg.and_then(|r| r.index).map_or(Reg::RZ, Reg);
+    let ur = text.uniform.and_then(|r| r.index).map_or(UReg::URZ, UReg);
+    let absolute = ra.is_zero() && text.uniform.is_none();
+    let limits = if absolute { 0..=0xff_ffff } else { -0x80_0000..=0x7f_ffff };
+    if !limits.contains(&text.imm) {
+        let message = format!("offset {:#x} does not fit in 24 bits", text.imm);
+        let help = if absolute {
+            "without a register it is from 0x0 to 0xffffff (spec 2.1)"
+        } else {
+            "with a register it is from -0x800000 to 0x7fffff (spec 2.1)"
+        };
+        return args.wrong(range, message, help);
+    }
+    let scale = text.reg.map_or(0, |r| r.suffix.scale);
+    Ok(SharedAddress { ra, scale, ur, imm: text.imm as u32 & 0xff_ffff, absolute })
+}

@@ -1,0 +1,112 @@
+//! Votes, shuffles, reductions and special registers.
+
+use super::args::{Args, Reading};
+use super::{Decoded, Failure};
+use crate::alu::Path;
+use crate::control::{ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use crate::instruction::Operation;
+use crate::operand::OperandKind;
+use crate::register::{Pred, Reg};
+use crate::special::SpecialRegister;
+
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let op = match base {
+        "S2R" => return special(args, Path::Vector),
+        "S2UR" => return special(args, Path::Uniform),
+        "CS2R" => return special(args, Path::Vector),
+        "VOTE" => vote(args, Path::Vector)?,
+        "VOTEU" => vote(args, Path::Uniform)?,
+        "SHFL" => shfl(args)?,
+        "R2UR" => {
+            // The form with a predicate, and .OR and .BROADCAST, are a loop over differing values.
+            if !matches!(args.peek(), Some(OperandKind::Reg(_))) {
+                return Err(Failure::Lacking);
+            }
+            WarpOp::ToUniform { dst: args.ureg()?, src: args.source(Reading::Int)? }
+        }
+        "ELECT" => WarpOp::Elect { pred_dst: args.pred_dst()?, dst: args.ureg()? },
+        _ => redux(args)?,
+    };
+    if base == "ELECT" && args.pred()? != crate::register::PredSource::TRUE {
+        return Err(Failure::Lacking);
+    }
+    Ok(Operation::Warp(op))
+}
+
+/// `S2R d, SR_TID.X`; `CS2R[.32] d, SRZ` fills a pair without `.32`.
+fn special(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let wide = !args.modifier("32") && args.mnemonic_is("CS2R");
+    let dst = args.dst(path, if wide { 2 } else { 1 })?;
+    let name = args.name()?;
+    let Some(register) = SpecialRegister::from_name(name) else {
+        if name.starts_with("SR") {
+            return Err(Failure::Lacking);
+        }
+        let message = format!("`{name}` is not a special register");
+        return args.wrong(args.last_range(), message, "special registers are SR_TID.X, SR_LANEID, ...");
+    };
+    if wide && register != SpecialRegister::Zero {
+        return Err(Failure::Lacking);
+    }
+    Ok(Operation::Special { path, dst, wide, register })
+}
+
+/// `VOTE.mode [d,] p, p`, `VOTEU.mode [d,] up, p`
+fn vote(args: &mut Args<'_, '_>, path: Path) -> Decoded<WarpOp> {
+    let mode = args.choose(|m| match m {
+        "ALL" => Some(VoteMode::All),
+        "ANY" => Some(VoteMode::Any),
+        "EQ" => Some(VoteMode::Eq),
+        _ => None,
+    });
+    let mode = mode.ok_or(Failure::Lacking)?;
+    let has_dst = matches!(args.peek(), Some(OperandKind::Reg(_)));
+    match path {
+        Path::Vector => {
+            let dst = if has_dst { args.reg()? } else { Reg::RZ };
+            Ok(WarpOp::Vote { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? })
+        }
+        Path::Uniform => {
+            let dst = if has_dst { args.ureg()? } else { crate::register::UReg::URZ };
+            Ok(WarpOp::VoteUniform { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? })
+        }
+    }
+}
+
+/// `SHFL.mode p, d, a, lane, control`
+fn shfl(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
+    let mode = args.choose(|m| match m {
+        "IDX" => Some(ShuffleMode::Idx),
+        "UP" => Some(ShuffleMode::Up),
+        "DOWN" => Some(ShuffleMode::Down),
+        "BFLY" => Some(ShuffleMode::Butterfly),
+        _ => None,
+    });
+    let mode = mode.ok_or(Failure::Lacking)?;
+    let pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
+    Ok(WarpOp::Shuffle {
+        mode,
+        pred_dst,
+        dst: args.reg()?,
+        src: args.reg()?,
+        lane: args.source(Reading::Int)?,
+        control: args.source(Reading::Int)?,
+    })
+}
+
+/// `REDUX.op[.S32] ud, a`
+fn redux(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
+    let signed = args.modifier("S32");
+    let op = args.choose(|m| match m {
+        "SUM" => Some(ReduxOp::Sum),
+        "MIN" => Some(if signed { ReduxOp::MinS } else { ReduxOp::MinU }),
+        "MAX" => Some(if signed { ReduxOp::MaxS } else { ReduxOp::MaxU }),
+        "AND" => Some(ReduxOp::And),
+        "OR" => Some(ReduxOp::Or),
+        "XOR" => Some(ReduxOp::Xor),
+        _ => None,
+    });
+    // Without an operation REDUX is a conjunction.
+    let op = op.unwrap_or(ReduxOp::And);
+    Ok(WarpOp::Redux { op, dst: args.ureg()?, src: args.reg()? })
+}

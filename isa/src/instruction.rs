@@ -1,0 +1,58 @@
+//! A decoded instruction.
+
+use crate::alu::{Alu, Path};
+use crate::control::{Control, WarpOp};
+use crate::memory::{ConstAccess, GlobalAccess, SharedAccess};
+use crate::register::{Pred, PredSource};
+use crate::special::SpecialRegister;
+
+/// Which lanes take part (spec 2.6).
+pub type Guard = PredSource;
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operation {
+    /// Compute.
+    Alu(Alu),
+    /// Read a special register.
+    Special {
+        /// Whether per lane or per warp; also the file `dst` names.
+        path: Path,
+        /// Result register.
+        dst: u8,
+        /// Fill the pair `dst`, `dst + 1`.
+        wide: bool,
+        /// What to read.
+        register: SpecialRegister,
+    },
+    /// Load from a constant bank.
+    Const(ConstAccess),
+    /// Access shared memory.
+    Shared(SharedAccess),
+    /// Access global or generic memory.
+    Global(GlobalAccess),
+    /// Whether each lane's generic address names shared memory (`QSPC.E.S`).
+    QuerySpace {
+        /// Result.
+        pred_dst: Pred,
+        /// The address.
+        address: crate::memory::GlobalAddress,
+        /// `.S`: shared memory of the own CTA; else (`.D`) that of the cluster.
+        own: bool,
+    },
+    /// Direct threads.
+    Control(Control),
+    /// Look at other lanes.
+    Warp(WarpOp),
+    /// An instruction that exists and cannot be decoded here.
+    Lacking,
+}
+
+/// A decoded instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instruction {
+    /// Which lanes take part.
+    pub guard: Guard,
+    /// What it does.
+    pub operation: Operation,
+}

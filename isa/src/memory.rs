@@ -1,0 +1,145 @@
+//! Instructions that touch memory.
+
+use crate::register::{Pred, Reg, UReg};
+use crate::source::ConstAddress;
+use atoms_ops::{Op, Size};
+
+/// Address of a shared-memory access (spec 2.1, 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedAddress {
+    /// Register part; RZ where none is named.
+    pub ra: Reg,
+    /// log2 of the factor on `ra`: 0, 2, 3 or 4.
+    pub scale: u8,
+    /// Uniform part; URZ where none is named.
+    pub ur: UReg,
+    /// Immediate, 24 bits as encoded.
+    pub imm: u32,
+    /// Neither a register but RZ nor a uniform register is named: `imm` is zero-extended. Else it is
+    /// sign-extended.
+    pub absolute: bool,
+}
+
+/// Where the result of a shared-memory access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedResult {
+    /// Nowhere: the request is a reduction.
+    None,
+    /// A register, or the low one of a pair or quad.
+    Reg(Reg),
+    /// A predicate of the thread, P0 to P6, or 7 for PT: CAST from sm_100 on (spec 3.2).
+    Pred(u8),
+}
+
+/// ATOMS, LDS and STS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedAccess {
+    /// The operation.
+    pub op: Op,
+    /// Its size.
+    pub size: Size,
+    /// Where the result goes.
+    pub result: SharedResult,
+    /// The address.
+    pub address: SharedAddress,
+    /// Operand B: the data of a store, the addend, the value compared against.
+    pub rb: Reg,
+    /// Operand C: the new value of CAS and CAST.
+    pub rc: Reg,
+}
+
+/// Which memory a 64-bit address names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Global memory.
+    Global,
+    /// Global memory, or shared memory through its window (LD, ST, ATOM).
+    Generic,
+}
+
+/// Register part of a global address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressBase {
+    /// None.
+    None,
+    /// A 64-bit pair.
+    Pair(Reg),
+    /// A 32-bit register, zero-extended.
+    Word(Reg),
+}
+
+/// 64-bit address: base + uniform pair + immediate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobalAddress {
+    /// Register part.
+    pub base: AddressBase,
+    /// Uniform pair.
+    pub ur: Option<UReg>,
+    /// Byte offset.
+    pub imm: i32,
+}
+
+/// Operation on global or generic memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlobalOp {
+    /// Plain load.
+    Load,
+    /// Plain store.
+    Store,
+    /// An atomic that the shared-memory unit has as well.
+    Atomic(Op),
+    /// Float addition, binary32, subnormals flushed: no shared-memory form exists (spec 3.4), so
+    /// that lanes with a shared address get a false predicate.
+    AddF32,
+    /// Float addition in both halves; shared addresses as for [`GlobalOp::AddF32`].
+    AddF16x2,
+    /// Integer addition, 64 bits; shared addresses as for [`GlobalOp::AddF32`].
+    Add64,
+    /// Minimum of 64-bit integers; shared addresses as for [`GlobalOp::AddF32`].
+    Min64,
+    /// Maximum of 64-bit integers; shared addresses as for [`GlobalOp::AddF32`].
+    Max64,
+}
+
+/// LDG, STG, RED, REDG, ATOMG; LD, ST, ATOM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobalAccess {
+    /// The memory named.
+    pub space: Space,
+    /// The operation.
+    pub op: GlobalOp,
+    /// Its size.
+    pub size: Size,
+    /// Result register; RZ where there is none.
+    pub dst: Reg,
+    /// Predicate result: whether the access was carried out. PT where there is none.
+    pub pred_dst: Pred,
+    /// The address.
+    pub address: GlobalAddress,
+    /// Data of a store or an atomic, value compared against.
+    pub rb: Reg,
+    /// New value of a CAS.
+    pub rc: Reg,
+}
+
+/// Registers that a constant load fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// One, with a byte or half word extended into it.
+    Sub(Size),
+    /// That many consecutive ones: 1, 2 or 4.
+    Words(u8),
+}
+
+/// LDC, ULDC and LDCU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConstAccess {
+    /// Whether per lane or per warp; also the file `dst` names.
+    pub path: crate::alu::Path,
+    /// First result register.
+    pub dst: u8,
+    /// Registers filled.
+    pub grain: Grain,
+    /// The address.
+    pub address: ConstAddress,
+}

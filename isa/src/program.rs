@@ -1,0 +1,212 @@
+//! A listing decoded: kernels of one architecture.
+
+use crate::arch::Arch;
+use crate::decode::{self, Failure, Targets};
+use crate::instruction::{Instruction, Operation};
+use crate::listing::{self, Line, Statement, Text};
+use crate::problem::{ListingError, Problem};
+use std::collections::HashMap;
+
+/// A listing decoded.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Architecture named by `.target`.
+    pub arch: Arch,
+    /// Kernels, in order of the listing.
+    pub kernels: Vec<Kernel>,
+}
+
+/// One kernel: instructions, and for each the place it comes from.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Name, after `.text.`.
+    pub name: String,
+    /// Architecture named by `.target`.
+    pub arch: Arch,
+    /// Instructions; branch targets are indices into them.
+    pub instructions: Vec<Instruction>,
+    /// Place of each instruction.
+    pub source: Vec<SourceLine>,
+    /// Distinct mnemonics with their modifiers, as [`SourceLine::mnemonic`] numbers them.
+    pub mnemonics: Vec<String>,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Line in the listing, from 1.
+    pub line: u32,
+    /// Guard to last operand, as written.
+    pub text: String,
+    /// Index into [`Kernel::mnemonics`].
+    pub mnemonic: u32,
+}
+
+impl Program {
+    /// Reads a listing as `nvdisasm` prints it; `name` is for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with line and column. Instructions that are merely not decoded are
+    /// not errors: see [`Operation::Lacking`].
+    pub fn parse(name: &str, text: &str) -> Result<Program, ListingError> {
+        let place = Text::new(text);
+        let mut problems = Vec::new();
+        let lines = listing::lines(&place, &mut problems);
+        let arch = arch(&place, &lines, &mut problems);
+        let sections = sections(&place, lines, &mut problems);
+        if sections.is_empty() && problems.is_empty() {
+            problems.push(place.problem(
+                0..0,
+                "no kernel in this listing".into(),
+                "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits".into(),
+            ));
+        }
+        let bodies: Vec<_> = sections.iter().map(|s| s.decode(&place, &mut problems)).collect();
+        let Some(arch) = arch.filter(|_| problems.is_empty()) else {
+            return Err(ListingError::new(name, text, problems));
+        };
+        let kernels = sections.iter().zip(bodies).map(|(section, body)| Kernel {
+            name: section.name.into(),
+            arch,
+            instructions: body.instructions,
+            source: body.source,
+            mnemonics: body.mnemonics,
+        });
+        Ok(Program { arch, kernels: kernels.collect() })
+    }
+
+    /// The kernel with this name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.name == name)
+    }
+}
+
+impl Kernel {
+    /// Mnemonic with modifiers of an instruction; empty if there is no such instruction.
+    pub fn mnemonic(&self, index: usize) -> &str {
+        let number = self.source.get(index).map(|s| s.mnemonic as usize);
+        number.and_then(|n| self.mnemonics.get(n)).map_or("", String::as_str)
+    }
+
+    /// Indices of the instructions that could not be decoded.
+    pub fn lacking(&self) -> impl Iterator<Item = usize> {
+        let each = self.instructions.iter().enumerate();
+        each.filter(|(_, i)| i.operation == Operation::Lacking).map(|(index, _)| index)
+    }
+}
+
+fn arch(place: &Text<'_>, lines: &[Line<'_>], problems: &mut Vec<Problem>) -> Option<Arch> {
+    let mut found = None;
+    for line in lines {
+        let Line::Target { name, range } = line else { continue };
+        match (Arch::from_name(name), found) {
+            (None, _) => problems.push(place.problem(
+                range.clone(),
+                format!("architecture `{name}` is not one of those read here"),
+                "they are sm_70 and later: the machine code text of earlier ones differs".into(),
+            )),
+            (Some(arch), Some(earlier)) if arch != earlier => problems.push(place.problem(
+                range.clone(),
+                format!("a second architecture, {arch} after {earlier}"),
+                "a listing has one .target; split the file".into(),
+            )),
+            (arch, _) => found = arch,
+        }
+    }
+    if found.is_none() && problems.is_empty() {
+        problems.push(place.problem(
+            0..0,
+            "the listing does not name its architecture".into(),
+            "add a line such as .target sm_80".into(),
+        ));
+    }
+    found
+}
+
+/// The statements and labels of one kernel.
+struct Section<'t> {
+    name: &'t str,
+    statements: Vec<Statement<'t>>,
+    targets: Targets<'t>,
+}
+
+fn sections<'t>(place: &Text<'t>, lines: Vec<Line<'t>>, problems: &mut Vec<Problem>) -> Vec<Section<'t>> {
+    let mut sections: Vec<Section<'t>> = Vec::new();
+    let mut inside = false;
+    for line in lines {
+        match line {
+            Line::Target { .. } => {}
+            Line::Section { kernel: None, .. } => inside = false,
+            Line::Section { kernel: Some(name), range } => {
+                if sections.iter().any(|s| s.name == name) {
+                    problems.push(place.problem(
+                        range,
+                        format!("a second kernel `{name}`"),
+                        "names of kernels differ within a listing".into(),
+                    ));
+                }
+                let targets = Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0 };
+                sections.push(Section { name, statements: Vec::new(), targets });
+                inside = true;
+            }
+            Line::Label { name, range } => {
+                let Some(section) = sections.last_mut().filter(|_| inside) else { continue };
+                let next = section.statements.len() as u32;
+                if section.targets.labels.insert(name, next).is_some() {
+                    problems.push(place.problem(
+                        range,
+                        format!("a second label `{name}` in kernel `{}`", section.name),
+                        "labels differ within a kernel".into(),
+                    ));
+                }
+            }
+            Line::Statement(statement) => match sections.last_mut().filter(|_| inside) {
+                Some(section) => {
+                    let index = section.statements.len() as u32;
+                    if let Some(offset) = statement.offset {
+                        section.targets.offsets.insert(offset, index);
+                    }
+                    section.statements.push(*statement);
+                    section.targets.count = index + 1;
+                }
+                None => problems.push(place.problem(
+                    statement.mnemonic_range.clone(),
+                    "an instruction outside a kernel".into(),
+                    "put a line such as .section .text.NAME before it".into(),
+                )),
+            },
+        }
+    }
+    sections
+}
+
+/// What a section decodes to; see [`Kernel`].
+struct Body {
+    instructions: Vec<Instruction>,
+    source: Vec<SourceLine>,
+    mnemonics: Vec<String>,
+}
+
+impl Section<'_> {
+    fn decode(&self, place: &Text<'_>, problems: &mut Vec<Problem>) -> Body {
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut body = Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new() };
+        for statement in &self.statements {
+            let operation = match decode::decode(statement, &self.targets) {
+                Ok(operation) => operation,
+                Err(Failure::Lacking) => Operation::Lacking,
+                Err(Failure::Wrong { range, message, help }) => {
+                    problems.push(place.problem(range, message, help));
+                    Operation::Lacking
+                }
+            };
+            let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
+                body.mnemonics.push(statement.mnemonic.into());
+                body.mnemonics.len() as u32 - 1
+            });
+            body.instructions.push(Instruction { guard: statement.guard, operation });
+            body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
+        }
+        body
+    }
+}

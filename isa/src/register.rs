@@ -1,0 +1,92 @@
+//! Register names.
+
+use std::fmt;
+
+/// A 32-bit register of a thread: R0 to R254, or RZ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reg(pub u8);
+
+impl Reg {
+    /// Reads as zero; what is written to it is lost.
+    pub const RZ: Reg = Reg(255);
+
+    /// Whether this is RZ.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 255
+    }
+
+    /// The register `n` further on, as in a pair or a quad; RZ stays RZ.
+    pub const fn plus(self, n: u8) -> Reg {
+        if self.is_zero() { self } else { Reg(self.0.saturating_add(n)) }
+    }
+}
+
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() { f.write_str("RZ") } else { write!(f, "R{}", self.0) }
+    }
+}
+
+/// A 32-bit register of a warp: UR0 to UR62, or URZ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UReg(pub u8);
+
+impl UReg {
+    /// Reads as zero; what is written to it is lost.
+    pub const URZ: UReg = UReg(63);
+
+    /// Whether this is URZ.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 63
+    }
+
+    /// The register `n` further on, as in a pair or a quad; URZ stays URZ.
+    pub const fn plus(self, n: u8) -> UReg {
+        if self.is_zero() { self } else { UReg(self.0.saturating_add(n)) }
+    }
+}
+
+impl fmt::Display for UReg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() { f.write_str("URZ") } else { write!(f, "UR{}", self.0) }
+    }
+}
+
+/// A predicate: P0 to P6 or PT of a thread, UP0 to UP6 or UPT of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pred {
+    /// One bit per thread; 7 is PT.
+    Thread(u8),
+    /// One bit per warp; 7 is UPT.
+    Uniform(u8),
+}
+
+impl Pred {
+    /// Always true; what is written to it is lost.
+    pub const PT: Pred = Pred::Thread(7);
+
+    /// Whether this is PT or UPT.
+    pub const fn is_true(self) -> bool {
+        matches!(self, Pred::Thread(7) | Pred::Uniform(7))
+    }
+}
+
+/// A predicate read, perhaps inverted: `P1`, `!UP0`, `!PT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PredSource {
+    /// The predicate.
+    pub pred: Pred,
+    /// Whether its inverse is meant.
+    pub negate: bool,
+}
+
+impl PredSource {
+    /// Constant true.
+    pub const TRUE: PredSource = PredSource { pred: Pred::PT, negate: false };
+    /// Constant false.
+    pub const FALSE: PredSource = PredSource { pred: Pred::PT, negate: true };
+}
+
+/// A convergence barrier register: B0 to B15.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BarrierRegister(pub u8);

@@ -1,0 +1,106 @@
+//! The listings of real kernels: all are read, and none of what was done to them brings a panic.
+
+use atoms_isa::Program;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+static LISTINGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
+    let mut listings: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "sass"))
+        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).unwrap()))
+        .collect();
+    listings.sort();
+    listings
+});
+
+/// The listing without its encodings.
+fn bare(text: &str) -> String {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("/* 0x"))
+        .map(|line| line.split("/* 0x").next().unwrap_or(line).trim_end().to_string() + "\n")
+        .collect()
+}
+
+#[test]
+fn every_listing_is_read_and_decoded() {
+    assert!(LISTINGS.len() >= 12);
+    for (name, text) in LISTINGS.iter() {
+        let program = Program::parse(name, text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+        for kernel in &program.kernels {
+            let lacking: Vec<_> = kernel.lacking().map(|i| &kernel.source[i].text).collect();
+            assert!(lacking.is_empty(), "{name}: {lacking:?}");
+            assert!(kernel.instructions.len() > 30);
+        }
+    }
+}
+
+#[test]
+fn encodings_change_nothing() {
+    for (name, text) in LISTINGS.iter() {
+        let with = Program::parse(name, text).unwrap();
+        let without = Program::parse(name, &bare(text)).unwrap();
+        for (a, b) in with.kernels.iter().zip(&without.kernels) {
+            assert_eq!(a.instructions, b.instructions, "{name}");
+        }
+    }
+}
+
+/// One change to a text: at a place (as a fraction), delete so many bytes, insert this.
+fn change() -> impl Strategy<Value = (f64, usize, String)> {
+    let piece = prop_oneof![
+        Just(String::new()),
+        "[\\[\\](){}`,;.@!|~+*/&?:'\" -]{1,3}",
+        "[A-Z0-9.]{1,8}",
+        Just("/*".to_string()),
+        Just("0x".to_string()),
+        Just("R254".to_string()),
+        Just("\u{e9}\u{4e2d}".to_string()),
+        "\\PC{0,6}",
+    ];
+    (0.0..1.0, 0_usize..12, piece)
+}
+
+fn changed(text: &str, changes: &[(f64, usize, String)]) -> String {
+    let mut text: Vec<char> = text.chars().collect();
+    for (place, delete, insert) in changes {
+        let at = (place * text.len() as f64) as usize;
+        let end = (at + delete).min(text.len());
+        text.splice(at..end, insert.chars());
+    }
+    text.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever the text, reading it gives a program or problems that lie in it.
+    #[test]
+    fn no_change_to_a_listing_brings_a_panic(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec(change(), 1..12),
+    ) {
+        let (name, text) = &LISTINGS[which.index(LISTINGS.len())];
+        let text = changed(text, &changes);
+        if let Err(error) = Program::parse(name, &text) {
+            prop_assert!(!error.problems.is_empty());
+            for problem in &error.problems {
+                prop_assert!(problem.span.offset() + problem.span.len() <= text.len());
+                prop_assert!(problem.line >= 1 && problem.column >= 1);
+                prop_assert!(!problem.help.is_empty());
+            }
+            let _ = format!("{:?}", miette::Report::new(error));
+        }
+    }
+
+    /// Nor does any text after the name of a real instruction.
+    #[test]
+    fn no_operands_bring_a_panic(row in any::<prop::sample::Index>(), rest in "[.A-Z0-9]{0,6} ?[-A-Z0-9x\\[\\].,+|~! ()`_]{0,30}") {
+        let row = &atoms_isa::MNEMONICS[row.index(atoms_isa::MNEMONICS.len())];
+        let text = format!(".target sm_80\n.section .text.k,\"\"\n{}{rest} ;\n", row.name);
+        let _ = Program::parse("test.sass", &text);
+    }
+}

@@ -1,0 +1,60 @@
+//! Constant bank 0: what the launch passes to the kernel.
+
+use crate::global::SHARED_WINDOW_HIGH;
+use crate::launch::Launch;
+use crate::param::ParamKind;
+use atoms_isa::Arch;
+
+/// Bytes of the bank; addresses beyond wrap.
+const BYTES: usize = 1 << 16;
+
+/// Constant bank 0. The others hold data that a listing does not carry.
+pub(crate) struct ConstantBank {
+    bytes: Vec<u8>,
+}
+
+impl ConstantBank {
+    /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
+    /// calling convention. `bases` are the addresses of the buffers, in order of parameters.
+    pub(crate) fn new(arch: Arch, launch: &Launch, bases: &[u64]) -> ConstantBank {
+        let mut bank = ConstantBank { bytes: vec![0; BYTES] };
+        for (i, (block, grid)) in launch.block.into_iter().zip(launch.grid).enumerate() {
+            bank.set(arch.block_dim_offset() + 4 * i as u32, &block.to_le_bytes());
+            bank.set(arch.grid_dim_offset() + 4 * i as u32, &grid.to_le_bytes());
+        }
+        if arch.number() < 90 {
+            let window = u64::from(SHARED_WINDOW_HIGH) << 32;
+            bank.set(arch.shared_window_offset(), &window.to_le_bytes());
+        }
+        // No thread has local memory here; the stack pointer only has to be readable.
+        bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
+        let mut bases = bases.iter();
+        for (param, offset) in launch.params.iter().zip(launch.param_offsets()) {
+            let (bits, bytes) = match &param.kind {
+                ParamKind::Scalar { element, bits } => (*bits, element.bytes()),
+                ParamKind::Buffer { .. } => (bases.next().copied().unwrap_or(0), 8),
+            };
+            bank.set(arch.param_base() + offset, &bits.to_le_bytes()[..bytes]);
+        }
+        bank
+    }
+
+    fn set(&mut self, offset: u32, bytes: &[u8]) {
+        let at = offset as usize;
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn byte(&self, offset: u32) -> u8 {
+        self.bytes[offset as usize % BYTES]
+    }
+
+    /// One 32-bit word.
+    pub(crate) fn word(&self, offset: u32) -> u32 {
+        u32::from_le_bytes([0, 1, 2, 3].map(|i| self.byte(offset.wrapping_add(i))))
+    }
+
+    /// Two words, the lower first.
+    pub(crate) fn pair(&self, offset: u32) -> u64 {
+        u64::from(self.word(offset)) | u64::from(self.word(offset.wrapping_add(4))) << 32
+    }
+}

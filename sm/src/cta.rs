@@ -1,0 +1,59 @@
+//! A CTA on the core: its warps, and the barriers among them.
+
+use crate::warp::{Wait, Warp};
+
+/// Threads expected at a block barrier by `BAR.ARV` and the forms that name a count.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Barrier {
+    /// Threads that arrived without waiting.
+    pub(crate) arrived: u32,
+    /// Threads expected; all that live where there is none.
+    pub(crate) expected: Option<u32>,
+}
+
+/// A CTA on the core.
+pub(crate) struct Cta {
+    /// Number in the grid, x first.
+    pub(crate) number: u32,
+    /// Index in the grid: x, y, z.
+    pub(crate) index: [u32; 3],
+    /// Slots of its warps.
+    pub(crate) warps: Vec<usize>,
+    pub(crate) barriers: [Barrier; 16],
+    /// Whether its warps run: it has its part.
+    pub(crate) running: bool,
+}
+
+impl Cta {
+    /// Lets the threads at every barrier go on for which all have arrived.
+    pub(crate) fn release_barriers(&mut self, warps: &mut [Option<Box<Warp>>]) {
+        for (id, barrier) in self.barriers.iter_mut().enumerate() {
+            let waits = |w: Wait| w == Wait::Block(id as u8);
+            let own = |warps: &[Option<Box<Warp>>], count: &dyn Fn(&Warp) -> u32| -> u32 {
+                self.warps.iter().filter_map(|s| warps[*s].as_deref()).map(count).sum()
+            };
+            if own(warps, &|w| w.waiting(waits).count_ones()) == 0 {
+                continue;
+            }
+            let complete = match barrier.expected {
+                None => own(warps, &|w| (w.live & !w.waiting(waits)).count_ones()) <= barrier.arrived,
+                // A warp all of whose live threads wait counts whole, as the hardware counts warps.
+                Some(expected) => {
+                    let threads = |w: &Warp| match w.waiting(waits) {
+                        all if all == w.live && all != 0 => 32,
+                        some => some.count_ones(),
+                    };
+                    own(warps, &threads) + barrier.arrived >= expected
+                }
+            };
+            if complete {
+                *barrier = Barrier::default();
+                for slot in &self.warps {
+                    if let Some(warp) = warps[*slot].as_deref_mut() {
+                        warp.join(!0, waits);
+                    }
+                }
+            }
+        }
+    }
+}

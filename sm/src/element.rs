@@ -1,0 +1,186 @@
+//! Element types of parameters and buffers.
+
+use rustc_apfloat::{Float, FloatConvert, Round, ieee};
+
+/// Type of a scalar parameter, or of the elements of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// Unsigned byte.
+    U8,
+    /// Signed byte.
+    S8,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Signed, 16 bits.
+    S16,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Signed, 32 bits.
+    S32,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Signed, 64 bits.
+    S64,
+    /// IEEE binary16.
+    F16,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl Element {
+    /// Every type.
+    pub const ALL: [Element; 11] = [
+        Element::U8,
+        Element::S8,
+        Element::U16,
+        Element::S16,
+        Element::U32,
+        Element::S32,
+        Element::U64,
+        Element::S64,
+        Element::F16,
+        Element::F32,
+        Element::F64,
+    ];
+
+    /// Name in a launch file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Element::U8 => "u8",
+            Element::S8 => "s8",
+            Element::U16 => "u16",
+            Element::S16 => "s16",
+            Element::U32 => "u32",
+            Element::S32 => "s32",
+            Element::U64 => "u64",
+            Element::S64 => "s64",
+            Element::F16 => "f16",
+            Element::F32 => "f32",
+            Element::F64 => "f64",
+        }
+    }
+
+    /// The type with this name.
+    pub fn from_name(name: &str) -> Option<Element> {
+        Element::ALL.into_iter().find(|e| e.name() == name)
+    }
+
+    /// Bytes of one element.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Element::U8 | Element::S8 => 1,
+            Element::U16 | Element::S16 | Element::F16 => 2,
+            Element::U32 | Element::S32 | Element::F32 => 4,
+            Element::U64 | Element::S64 | Element::F64 => 8,
+        }
+    }
+
+    /// Whether elements are floats.
+    pub const fn float(self) -> bool {
+        matches!(self, Element::F16 | Element::F32 | Element::F64)
+    }
+
+    const fn signed(self) -> bool {
+        matches!(self, Element::S8 | Element::S16 | Element::S32 | Element::S64)
+    }
+
+    /// Smallest and largest integer; for floats, the range in which all integers are exact.
+    pub fn range(self) -> (i128, i128) {
+        let bits = 8 * self.bytes() as u32;
+        match self {
+            Element::F16 => (-(1 << 11), 1 << 11),
+            Element::F32 => (-(1 << 24), 1 << 24),
+            Element::F64 => (-(1 << 53), 1 << 53),
+            _ if self.signed() => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            _ => (0, (1 << bits) - 1),
+        }
+    }
+
+    /// Bits of an integer value, wrapped to the type, or rounded to nearest even if it is a float.
+    pub fn from_int(self, value: i128) -> u64 {
+        match self {
+            Element::F16 | Element::F32 | Element::F64 => self.from_float(value as f64),
+            _ => value as u64 & self.mask(),
+        }
+    }
+
+    /// Bits of a float value, rounded to nearest even; integers are cut off towards zero.
+    pub fn from_float(self, value: f64) -> u64 {
+        match self {
+            Element::F16 => {
+                let double = ieee::Double::from_bits(u128::from(value.to_bits()));
+                let mut exact = false;
+                let half: ieee::Half = convert(double, &mut exact);
+                half.to_bits() as u64
+            }
+            Element::F32 => u64::from((value as f32).to_bits()),
+            Element::F64 => value.to_bits(),
+            _ => value as i128 as u64 & self.mask(),
+        }
+    }
+
+    /// The value of these bits as an integer; `None` for floats.
+    pub fn to_int(self, bits: u64) -> Option<i128> {
+        if self.float() {
+            return None;
+        }
+        let shift = 128 - 8 * self.bytes() as u32;
+        let wide = i128::from(bits) << shift;
+        Some(if self.signed() { wide >> shift } else { ((wide as u128) >> shift) as i128 })
+    }
+
+    /// The value of these bits as a float.
+    pub fn to_float(self, bits: u64) -> f64 {
+        match self {
+            Element::F16 => {
+                let half = ieee::Half::from_bits(u128::from(bits & 0xffff));
+                let mut exact = false;
+                let double: ieee::Double = convert(half, &mut exact);
+                f64::from_bits(double.to_bits() as u64)
+            }
+            Element::F32 => f64::from(f32::from_bits(bits as u32)),
+            Element::F64 => f64::from_bits(bits),
+            _ => self.to_int(bits).unwrap_or(0) as f64,
+        }
+    }
+
+    /// The value of these bits as text.
+    pub fn show(self, bits: u64) -> String {
+        match self.to_int(bits) {
+            Some(value) => value.to_string(),
+            None => format!("{} ({:#x})", self.to_float(bits), bits),
+        }
+    }
+
+    /// Element `index` of little-endian `bytes`.
+    pub fn read(self, bytes: &[u8], index: usize) -> u64 {
+        let at = index * self.bytes();
+        bytes[at..at + self.bytes()].iter().rev().fold(0, |acc, b| acc << 8 | u64::from(*b))
+    }
+
+    /// Appends an element to little-endian `bytes`.
+    pub fn push(self, bytes: &mut Vec<u8>, bits: u64) {
+        bytes.extend_from_slice(&bits.to_le_bytes()[..self.bytes()]);
+    }
+
+    /// Distance of two floats of this type, in units in the last place; `None` if either is a NaN.
+    pub fn ulps(self, a: u64, b: u64) -> Option<u64> {
+        let sign = 1_u64 << (8 * self.bytes() - 1);
+        let order = |bits: u64| {
+            let magnitude = (bits & (sign - 1)) as i128;
+            if bits & sign != 0 { -magnitude } else { magnitude }
+        };
+        let nan = self.to_float(a).is_nan() || self.to_float(b).is_nan();
+        (!nan).then(|| order(a).abs_diff(order(b)) as u64)
+    }
+
+    const fn mask(self) -> u64 {
+        u64::MAX >> (64 - 8 * self.bytes() as u32)
+    }
+}
+
+fn convert<A: FloatConvert<B>, B: Float>(value: A, exact: &mut bool) -> B {
+    value.convert_r(Round::NearestTiesToEven, exact).value
+}

@@ -1,0 +1,194 @@
+//! Why a run ended early.
+
+use crate::launch::LaunchError;
+use atoms_ops::Fault;
+use std::fmt;
+
+/// Why a run gave no report. `E` is what the port reports.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError<E: std::error::Error + 'static> {
+    /// The port had something to report, such as two sides that disagree.
+    #[error(transparent)]
+    Port(E),
+    /// The kernel cannot be run, or did something it must not.
+    #[error(transparent)]
+    Kernel(#[from] Box<KernelError>),
+}
+
+impl<E: std::error::Error + 'static> From<KernelError> for RunError<E> {
+    fn from(error: KernelError) -> Self {
+        RunError::Kernel(Box::new(error))
+    }
+}
+
+/// What is wrong with a kernel, or with the way it is launched.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// Instructions that cannot be carried out; found before anything runs.
+    #[error("kernel `{kernel}` needs {} instruction(s) that this core lacks:{}", instructions.len(), listed(instructions))]
+    Lacking {
+        /// The kernel.
+        kernel: String,
+        /// All of them, in order of the listing.
+        instructions: Vec<LackingInstruction>,
+    },
+    /// The launch does not fit the kernel.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The launch does not fit the core or the memory behind the port.
+    #[error("{message}; {help}")]
+    Resources {
+        /// What is too large, and what there is.
+        message: String,
+        /// What would work.
+        help: String,
+    },
+    /// The port refused the part of a CTA.
+    #[error(
+        "CTA {cta}: its part of {bytes} bytes from row {row} on was refused; is the memory behind the port empty?"
+    )]
+    PartRefused {
+        /// Number of the CTA in the grid.
+        cta: u32,
+        /// Size of the part, in bytes.
+        bytes: u32,
+        /// First row of the part.
+        row: u32,
+    },
+    /// The unit found a request faulty (spec 2.4, 3.3).
+    #[error("{fault} {address:#010x} in {place}, lane {lane}; the CTA's part has {part_bytes} bytes")]
+    Fault {
+        /// What was wrong.
+        fault: Fault,
+        /// The lowest faulting lane's address.
+        address: u32,
+        /// The lowest faulting lane.
+        lane: u32,
+        /// Size of the CTA's part, in bytes.
+        part_bytes: u32,
+        /// The instruction.
+        place: Place,
+    },
+    /// An access to global memory outside every buffer, or misaligned.
+    #[error("{message} in {place}, lane {lane}")]
+    Global {
+        /// What was wrong, with the address and the nearest buffer.
+        message: String,
+        /// The lane.
+        lane: u32,
+        /// The instruction.
+        place: Place,
+    },
+    /// An instruction whose operands say something that cannot be done.
+    #[error("{message} in {place}")]
+    Operand {
+        /// What cannot be done.
+        message: String,
+        /// The instruction.
+        place: Place,
+    },
+    /// A thread ran past the last instruction.
+    #[error("threads ran past the last instruction; the last one was {place}")]
+    RanOff {
+        /// The last instruction.
+        place: Place,
+    },
+    /// The kernel did not end in time.
+    #[error(
+        "kernel `{kernel}` has not ended after {cycles} cycles; raise `cycle_budget` if that is too few:{}",
+        standing(warps)
+    )]
+    Budget {
+        /// The kernel.
+        kernel: String,
+        /// Cycles run.
+        cycles: u64,
+        /// Where each warp stands.
+        warps: Vec<WarpStanding>,
+    },
+    /// Every thread waits for another one.
+    #[error(
+        "kernel `{kernel}` cannot go on at cycle {cycles}: every thread waits for another:{}",
+        standing(warps)
+    )]
+    Deadlock {
+        /// The kernel.
+        kernel: String,
+        /// Cycles run.
+        cycles: u64,
+        /// Where each warp stands.
+        warps: Vec<WarpStanding>,
+    },
+    /// The port answered a request that was not asked.
+    #[error("the port answered tag {tag}, and no request has that tag")]
+    StrayResponse {
+        /// The tag.
+        tag: u8,
+    },
+}
+
+/// An instruction of a warp, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The kernel.
+    pub kernel: String,
+    /// Line in the listing, from 1.
+    pub line: u32,
+    /// The instruction as written.
+    pub text: String,
+    /// Number of the CTA in the grid.
+    pub cta: u32,
+    /// Number of the warp in the CTA.
+    pub warp: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { kernel, line, text, cta, warp } = self;
+        write!(f, "kernel `{kernel}`, line {line}: `{text}`, CTA {cta}, warp {warp}")
+    }
+}
+
+/// An instruction that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LackingInstruction {
+    /// Line in the listing, from 1.
+    pub line: u32,
+    /// The instruction as written.
+    pub text: String,
+    /// What exactly is lacking.
+    pub reason: String,
+}
+
+/// Where the threads of one warp that are together stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpStanding {
+    /// Number of the CTA in the grid.
+    pub cta: u32,
+    /// Number of the warp in the CTA.
+    pub warp: u32,
+    /// The threads.
+    pub mask: u32,
+    /// Index of their next instruction.
+    pub pc: u32,
+    /// Line of that instruction in the listing, from 1.
+    pub line: u32,
+    /// That instruction as written.
+    pub text: String,
+    /// What they wait for.
+    pub waiting: String,
+}
+
+fn listed(instructions: &[LackingInstruction]) -> String {
+    instructions.iter().map(|i| format!("\n  line {}: `{}` ({})", i.line, i.text, i.reason)).collect()
+}
+
+fn standing(warps: &[WarpStanding]) -> String {
+    warps
+        .iter()
+        .map(|w| {
+            let WarpStanding { cta, warp, mask, pc, line, text, waiting } = w;
+            format!("\n  CTA {cta} warp {warp} lanes {mask:#010x} at {pc} (line {line}: `{text}`), {waiting}")
+        })
+        .collect()
+}

@@ -1,0 +1,190 @@
+//! What a buffer should hold at the end.
+
+use crate::element::Element;
+use crate::launch::LaunchError;
+use crate::param::{self, Param, ParamKind};
+use serde::Deserialize;
+use std::path::Path;
+
+/// What a buffer should hold at the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// The elements from the first on, little-endian; a shorter expectation leaves the rest open.
+    pub bytes: Vec<u8>,
+    /// Units in the last place by which floats may differ.
+    pub ulps: u64,
+}
+
+/// How a buffer came out against its expectation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing was expected.
+    Open,
+    /// As expected.
+    Met {
+        /// Elements compared.
+        compared: usize,
+    },
+    /// Not as expected.
+    Differs {
+        /// First element that differs.
+        index: usize,
+        /// What was expected there.
+        expected: String,
+        /// What was found there.
+        found: String,
+        /// Elements that differ.
+        differing: usize,
+        /// Elements compared.
+        compared: usize,
+    },
+}
+
+/// An expectation as the launch file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawExpect {
+    values: Option<Vec<toml::Value>>,
+    file: Option<String>,
+    histogram_of: Option<String>,
+    sum_of: Option<String>,
+    by: Option<String>,
+    bins: Option<usize>,
+    #[serde(default)]
+    ulps: u64,
+}
+
+const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, or `sum_of` with `by` and `bins`";
+
+impl RawExpect {
+    /// The expectation for parameter `of`, computed from the buffers at the start.
+    pub(crate) fn resolve(
+        self,
+        params: &[Param],
+        of: usize,
+        folder: &Path,
+    ) -> Result<Expectation, LaunchError> {
+        let name = &params[of].name;
+        let wrong = |message: &str| LaunchError::value(format!("{name}.expect"), message, HELP);
+        let (element, start) = buffer(params, name, name)?;
+        let sources =
+            [self.values.is_some(), self.file.is_some(), self.histogram_of.is_some(), self.sum_of.is_some()];
+        if sources.into_iter().filter(|s| *s).count() != 1 {
+            return Err(wrong("not one key says what is expected"));
+        }
+        let computed = self.histogram_of.is_some() || self.sum_of.is_some();
+        if self.bins.is_some() != computed || self.by.is_some() != self.sum_of.is_some() {
+            return Err(wrong("keys that do not go together"));
+        }
+        let bytes = match (&self.values, &self.file, &self.histogram_of, &self.sum_of) {
+            (Some(values), ..) => param::pack(name, element, values)?,
+            (_, Some(file), ..) => param::read_buffer(name, element, &folder.join(file))?,
+            (_, _, Some(source), _) => {
+                let bins = bins(name, self.bins, element, start)?;
+                let (kind, data) = buffer(params, name, source)?;
+                accumulate(element, start, bins, &index_of(name, source, kind, data)?, |_| 1.0, |_| 1)
+            }
+            (.., sum) => {
+                let bins = bins(name, self.bins, element, start)?;
+                let source = sum.as_deref().unwrap_or_default();
+                let by = self.by.as_deref().unwrap_or_default();
+                let (kind, data) = buffer(params, name, source)?;
+                let (by_kind, by_data) = buffer(params, name, by)?;
+                let indices = index_of(name, by, by_kind, by_data)?;
+                if data.len() / kind.bytes() < indices.len() {
+                    return Err(wrong("`sum_of` has fewer elements than `by`"));
+                }
+                let float = |i: usize| kind.to_float(kind.read(data, i));
+                let int = |i: usize| kind.to_int(kind.read(data, i)).unwrap_or(0);
+                accumulate(element, start, bins, &indices, float, int)
+            }
+        };
+        if bytes.len() > start.len() {
+            return Err(wrong("more elements are expected than the buffer has"));
+        }
+        Ok(Expectation { bytes, ulps: self.ulps })
+    }
+}
+
+fn buffer<'p>(params: &'p [Param], of: &str, name: &str) -> Result<(Element, &'p [u8]), LaunchError> {
+    let found = params.iter().find(|p| p.name == name).and_then(|p| match &p.kind {
+        ParamKind::Buffer { element, bytes, .. } => Some((*element, bytes.as_slice())),
+        ParamKind::Scalar { .. } => None,
+    });
+    found.ok_or_else(|| {
+        let buffers = params.iter().filter(|p| matches!(p.kind, ParamKind::Buffer { .. }));
+        let names = buffers.map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+        LaunchError::value(
+            format!("{of}.expect"),
+            format!("no buffer `{name}`"),
+            format!("buffers are {names}"),
+        )
+    })
+}
+
+fn bins(name: &str, bins: Option<usize>, element: Element, start: &[u8]) -> Result<usize, LaunchError> {
+    let elements = start.len() / element.bytes();
+    bins.filter(|b| (1..=elements).contains(b)).ok_or_else(|| {
+        let help = format!("the buffer has {elements} elements, and there is at least one bin");
+        LaunchError::value(format!("{name}.expect.bins"), "bins that the buffer does not hold", help)
+    })
+}
+
+fn index_of(name: &str, of: &str, kind: Element, data: &[u8]) -> Result<Vec<i128>, LaunchError> {
+    let count = data.len() / kind.bytes();
+    let each = (0..count).map(|i| kind.to_int(kind.read(data, i)));
+    each.collect::<Option<_>>().ok_or_else(|| {
+        LaunchError::value(
+            format!("{name}.expect"),
+            format!("`{of}` holds floats"),
+            "bins are chosen by integers",
+        )
+    })
+}
+
+/// What the buffer holds at the start, plus one term for each index, modulo the bins. Floats are summed in
+/// binary64, which is exact for integer-valued terms.
+fn accumulate(
+    element: Element,
+    start: &[u8],
+    bins: usize,
+    indices: &[i128],
+    float: impl Fn(usize) -> f64,
+    int: impl Fn(usize) -> i128,
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(bins * element.bytes());
+    let bin = |index: i128| index.rem_euclid(bins as i128) as usize;
+    if element.float() {
+        let mut sums: Vec<f64> = (0..bins).map(|i| element.to_float(element.read(start, i))).collect();
+        indices.iter().enumerate().for_each(|(i, index)| sums[bin(*index)] += float(i));
+        sums.iter().for_each(|sum| element.push(&mut bytes, element.from_float(*sum)));
+    } else {
+        let initial = |i| element.to_int(element.read(start, i)).unwrap_or(0);
+        let mut sums: Vec<i128> = (0..bins).map(initial).collect();
+        indices.iter().enumerate().for_each(|(i, index)| sums[bin(*index)] += int(i));
+        sums.iter().for_each(|sum| element.push(&mut bytes, element.from_int(*sum)));
+    }
+    bytes
+}
+
+impl Expectation {
+    /// Compares a buffer with what was expected of it.
+    pub(crate) fn judge(&self, element: Element, found: &[u8]) -> Outcome {
+        let compared = self.bytes.len() / element.bytes();
+        let same = |i: &usize| {
+            let (a, b) = (element.read(&self.bytes, *i), element.read(found, *i));
+            a == b || (element.float() && element.ulps(a, b).is_some_and(|d| d <= self.ulps))
+        };
+        let differing: Vec<usize> = (0..compared).filter(|i| !same(i)).collect();
+        match differing.first() {
+            None => Outcome::Met { compared },
+            Some(&index) => Outcome::Differs {
+                index,
+                expected: element.show(element.read(&self.bytes, index)),
+                found: element.show(element.read(found, index)),
+                differing: differing.len(),
+                compared,
+            },
+        }
+    }
+}

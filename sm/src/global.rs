@@ -1,0 +1,94 @@
+//! Global memory: named buffers at fixed addresses.
+
+use crate::launch::Launch;
+use crate::param::ParamKind;
+
+/// First byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
+/// multiple of 2^32, so that code which drops the carry into the high word is found out.
+fn base(index: usize) -> u64 {
+    ((0x10 + index as u64) << 32) | 0xffff_fe00
+}
+
+/// High word of generic addresses of shared memory; no buffer reaches there.
+pub(crate) const SHARED_WINDOW_HIGH: u32 = 0x7f00;
+
+struct Region {
+    name: String,
+    base: u64,
+    bytes: Vec<u8>,
+}
+
+/// All buffers of a launch.
+pub(crate) struct GlobalMemory {
+    regions: Vec<Region>,
+}
+
+impl GlobalMemory {
+    /// Buffers in order of parameters, and the address of each.
+    pub(crate) fn new(launch: &Launch) -> (GlobalMemory, Vec<u64>) {
+        let mut regions = Vec::new();
+        for param in launch.buffers() {
+            if let ParamKind::Buffer { bytes, .. } = &param.kind {
+                let base = base(regions.len());
+                regions.push(Region { name: param.name.clone(), base, bytes: bytes.clone() });
+            }
+        }
+        let bases = regions.iter().map(|r| r.base).collect();
+        (GlobalMemory { regions }, bases)
+    }
+
+    /// Address and content of the buffers, in order of parameters.
+    pub(crate) fn into_contents(self) -> Vec<(u64, Vec<u8>)> {
+        self.regions.into_iter().map(|r| (r.base, r.bytes)).collect()
+    }
+
+    fn find(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], String> {
+        if !address.is_multiple_of(bytes as u64) {
+            return Err(format!("address {address:#x} is not a multiple of the {bytes} bytes accessed"));
+        }
+        let inside = self.regions.iter().position(|r| {
+            let offset = address.wrapping_sub(r.base);
+            offset < r.bytes.len() as u64 && offset + bytes as u64 <= r.bytes.len() as u64
+        });
+        match inside {
+            Some(index) => {
+                let region = &mut self.regions[index];
+                let offset = (address - region.base) as usize;
+                Ok(&mut region.bytes[offset..offset + bytes])
+            }
+            None => Err(self.outside(address, bytes)),
+        }
+    }
+
+    fn outside(&self, address: u64, bytes: usize) -> String {
+        let access = format!("{bytes} bytes at global address {address:#x} lie in no buffer");
+        let distance = |r: &&Region| {
+            let end = r.base + r.bytes.len() as u64;
+            if address < r.base { r.base - address } else { address.saturating_sub(end) }
+        };
+        match self.regions.iter().min_by_key(distance) {
+            None => format!("{access}: the launch has none"),
+            Some(region) => {
+                let Region { name, base, bytes } = region;
+                let offset = i128::from(address) - i128::from(*base);
+                format!(
+                    "{access}: the nearest is `{name}`, {} bytes at {base:#x}, offset {offset}",
+                    bytes.len()
+                )
+            }
+        }
+    }
+
+    /// Reads up to 16 bytes, little-endian.
+    pub(crate) fn load(&mut self, address: u64, bytes: usize) -> Result<u128, String> {
+        let found = self.find(address, bytes)?;
+        Ok(found.iter().rev().fold(0, |acc, b| acc << 8 | u128::from(*b)))
+    }
+
+    /// Writes up to 16 bytes, little-endian.
+    pub(crate) fn store(&mut self, address: u64, bytes: usize, value: u128) -> Result<(), String> {
+        let found = self.find(address, bytes)?;
+        found.copy_from_slice(&value.to_le_bytes()[..bytes]);
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! The launch file: what a kernel is started with and what should come out.
+
+use crate::param::{self, Param, ParamKind, RawParam};
+use atoms_isa::{Arch, Kernel, Program};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What a kernel is started with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Architecture, where the launch insists on one.
+    pub arch: Option<Arch>,
+    /// CTAs in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a CTA in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of static shared memory of a CTA. A listing does not say them; where the launch file does
+    /// not either, a CTA gets 48 KiB, the most it may declare, or all there is.
+    pub shared: Option<u32>,
+    /// Bytes of shared memory of a CTA after the static ones.
+    pub dynamic_shared: u32,
+    /// Cycles after which the run is given up.
+    pub cycle_budget: Option<u64>,
+    /// Parameters, in order of declaration.
+    pub params: Vec<Param>,
+}
+
+/// Bytes of parameters a kernel may have. Source: [PTX] kernel function parameters.
+const MOST_PARAM_BYTES: u32 = 32764;
+
+/// Why a launch cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A file cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not TOML, or has keys or types that a launch file does not have.
+    #[error("`{name}` is not a launch file: {source}")]
+    Syntax {
+        /// Name of the file.
+        name: String,
+        /// Where and what.
+        source: Box<toml::de::Error>,
+    },
+    /// A value of the launch file makes no sense.
+    #[error("`{at}`: {message}; {help}")]
+    Value {
+        /// Key, or parameter and key.
+        at: String,
+        /// What was found.
+        message: String,
+        /// What would work.
+        help: String,
+    },
+    /// The listing has no such kernel.
+    #[error("no kernel `{name}` in the listing; there is {}", known.join(", "))]
+    UnknownKernel {
+        /// The name asked for.
+        name: String,
+        /// The kernels there.
+        known: Vec<String>,
+    },
+    /// The listing is for another architecture.
+    #[error("the launch is for {wanted}, the listing for {found}; drop `arch` to run either")]
+    OtherArch {
+        /// What the launch says.
+        wanted: Arch,
+        /// What the listing says.
+        found: Arch,
+    },
+    /// The kernel reads parameter bytes that the launch does not give.
+    #[error(
+        "kernel `{kernel}` reads bytes {first} to {last} of its parameters (line {line}: `{text}`), and the launch gives {}; \
+         list every parameter in order of declaration, with its type",
+        params_text(params)
+    )]
+    Params {
+        /// The kernel.
+        kernel: String,
+        /// First byte read.
+        first: u32,
+        /// Last byte read.
+        last: u32,
+        /// Line in the listing, from 1.
+        line: u32,
+        /// The instruction as written.
+        text: String,
+        /// Parameters given: name, first byte, bytes.
+        params: Vec<(String, u32, u32)>,
+    },
+}
+
+fn params_text(params: &[(String, u32, u32)]) -> String {
+    if params.is_empty() {
+        return "none".into();
+    }
+    let each = params.iter().map(|(name, at, bytes)| format!("`{name}` in {at} to {}", at + bytes - 1));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+impl LaunchError {
+    pub(crate) fn value(
+        at: impl Into<String>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> LaunchError {
+        LaunchError::Value { at: at.into(), message: message.into(), help: help.into() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLaunch {
+    kernel: String,
+    arch: Option<String>,
+    grid: toml::Value,
+    block: toml::Value,
+    shared: Option<u32>,
+    dynamic_shared: Option<u32>,
+    cycle_budget: Option<u64>,
+    #[serde(default)]
+    param: Vec<RawParam>,
+}
+
+impl Launch {
+    /// Reads a launch file; files it names are relative to it.
+    ///
+    /// # Errors
+    /// [`LaunchError::Read`], [`LaunchError::Syntax`] or [`LaunchError::Value`].
+    pub fn from_file(path: &Path) -> Result<Launch, LaunchError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| LaunchError::Read { path: path.into(), source })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Launch::from_toml(&path.display().to_string(), &text, folder)
+    }
+
+    /// Reads the text of a launch file; `name` is for messages, files it names are relative to
+    /// `folder`.
+    ///
+    /// # Errors
+    /// [`LaunchError::Read`], [`LaunchError::Syntax`] or [`LaunchError::Value`].
+    pub fn from_toml(name: &str, text: &str, folder: &Path) -> Result<Launch, LaunchError> {
+        let raw: RawLaunch = toml::from_str(text)
+            .map_err(|source| LaunchError::Syntax { name: name.into(), source: Box::new(source) })?;
+        let arch = match raw.arch {
+            None => None,
+            Some(name) => Some(Arch::from_name(&name).ok_or_else(|| {
+                LaunchError::value(
+                    "arch",
+                    format!("no architecture `{name}`"),
+                    "write sm_75, sm_80, sm_90a, ...",
+                )
+            })?),
+        };
+        let launch = Launch {
+            kernel: raw.kernel,
+            arch,
+            grid: extent("grid", &raw.grid)?,
+            block: extent("block", &raw.block)?,
+            shared: raw.shared,
+            dynamic_shared: raw.dynamic_shared.unwrap_or(0),
+            cycle_budget: raw.cycle_budget,
+            params: param::read_all(raw.param, folder)?,
+        };
+        let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
+        if threads > 1024 {
+            let message = format!("{threads} threads in a CTA");
+            return Err(LaunchError::value("block", message, "there are at most 1024"));
+        }
+        let bytes =
+            launch.param_offsets().last().map_or(0, |at| at + launch.params.last().map_or(0, Param::bytes));
+        if bytes > MOST_PARAM_BYTES {
+            let message = format!("parameters of {bytes} bytes");
+            return Err(LaunchError::value(
+                "param",
+                message,
+                format!("there are at most {MOST_PARAM_BYTES}"),
+            ));
+        }
+        let ctas: u128 = launch.grid.iter().map(|n| u128::from(*n)).product();
+        if ctas > u128::from(u32::MAX) {
+            return Err(LaunchError::value("grid", format!("{ctas} CTAs"), "there are at most 4294967295"));
+        }
+        Ok(launch)
+    }
+
+    /// The kernel of `program` that this launch is for.
+    ///
+    /// # Errors
+    /// [`LaunchError::UnknownKernel`] or [`LaunchError::OtherArch`].
+    pub fn kernel<'p>(&self, program: &'p Program) -> Result<&'p Kernel, LaunchError> {
+        if let Some(wanted) = self.arch
+            && wanted != program.arch
+        {
+            return Err(LaunchError::OtherArch { wanted, found: program.arch });
+        }
+        program.kernel(&self.kernel).ok_or_else(|| LaunchError::UnknownKernel {
+            name: self.kernel.clone(),
+            known: program.kernels.iter().map(|k| k.name.clone()).collect(),
+        })
+    }
+
+    /// Threads of a CTA.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// CTAs of the grid.
+    pub fn ctas(&self) -> u32 {
+        self.grid.iter().product()
+    }
+
+    /// Byte offset of each parameter from the first: naturally aligned, in order.
+    pub fn param_offsets(&self) -> Vec<u32> {
+        let mut next = 0_u32;
+        let place = |param: &Param| {
+            let bytes = param.bytes();
+            let at = next.next_multiple_of(bytes);
+            next = at + bytes;
+            at
+        };
+        self.params.iter().map(place).collect()
+    }
+
+    /// Checks that every parameter byte that the kernel reads at a fixed offset is given.
+    pub(crate) fn check_params(
+        &self,
+        kernel: &Kernel,
+        reads: &[(usize, u32, u32)],
+    ) -> Result<(), LaunchError> {
+        let offsets = self.param_offsets();
+        let base = kernel.arch.param_base();
+        let given = |at: u32| {
+            let inside = |(offset, param): (&u32, &Param)| (*offset..offset + param.bytes()).contains(&at);
+            offsets.iter().zip(&self.params).any(inside)
+        };
+        for (index, offset, bytes) in reads.iter().copied().filter(|(_, offset, _)| *offset >= base) {
+            let (first, last) = (offset - base, offset - base + bytes - 1);
+            if !(first..=last).all(given) {
+                let place = |(offset, param): (&u32, &Param)| (param.name.clone(), *offset, param.bytes());
+                return Err(LaunchError::Params {
+                    kernel: kernel.name.clone(),
+                    first,
+                    last,
+                    line: kernel.source[index].line,
+                    text: kernel.source[index].text.clone(),
+                    params: offsets.iter().zip(&self.params).map(place).collect(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The parameters that are buffers.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
+    }
+}
+
+/// A number, or up to three of them.
+fn extent(at: &str, value: &toml::Value) -> Result<[u32; 3], LaunchError> {
+    let wrong = |message: String| LaunchError::value(at, message, "write a number from 1 on, or [x, y, z]");
+    let values = match value {
+        toml::Value::Array(values) if (1..=3).contains(&values.len()) => values.as_slice(),
+        toml::Value::Integer(_) => std::slice::from_ref(value),
+        other => return Err(wrong(format!("found {other}"))),
+    };
+    let mut extent = [1; 3];
+    for (slot, value) in extent.iter_mut().zip(values) {
+        let number =
+            value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| (1..1 << 31).contains(n));
+        *slot = number.ok_or_else(|| wrong(format!("found {value}")))?;
+    }
+    Ok(extent)
+}

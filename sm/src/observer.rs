@@ -1,0 +1,41 @@
+//! Looking on while a kernel runs.
+
+use atoms_model::port::{In, Out};
+
+/// One instruction issued.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue<'k> {
+    /// Clock cycle, from 0.
+    pub cycle: u64,
+    /// Number of the CTA in the grid.
+    pub cta: u32,
+    /// Number of the warp in the CTA.
+    pub warp: u32,
+    /// Index of the instruction in the kernel.
+    pub pc: u32,
+    /// Lanes that take part, after the guard.
+    pub mask: u32,
+    /// The instruction as written.
+    pub text: &'k str,
+}
+
+/// Is told what happens; every method does nothing unless overridden.
+pub trait Observer {
+    /// An instruction is issued.
+    fn issue(&mut self, issue: &Issue<'_>) {
+        let _ = issue;
+    }
+
+    /// The port has taken the request in `inputs`.
+    fn request(&mut self, cycle: u64, inputs: &In) {
+        let _ = (cycle, inputs);
+    }
+
+    /// The port has answered with `outputs`.
+    fn response(&mut self, cycle: u64, outputs: &Out) {
+        let _ = (cycle, outputs);
+    }
+}
+
+/// Looks away.
+impl Observer for () {}

@@ -1,0 +1,28 @@
+//! What stands in front of shared memory.
+
+use atoms_model::port::{In, Out};
+
+/// The unit's ports, one clock at a time. Handed over already reset.
+///
+/// Handshakes as documented at [`In`] and [`Out`]: a request is taken in a cycle in which valid and
+/// ready are both high, and every request taken is answered once, under its tag.
+pub trait MemoryPort {
+    /// What the port itself can report, a disagreement of two sides for one. Comes out of
+    /// [`crate::run`] unchanged.
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// Lanes of a request: a power of two up to 32.
+    fn lanes(&self) -> u32;
+    /// Words of one bank.
+    fn rows(&self) -> u32;
+    /// Banks; a row of all of them has 4 bytes per bank.
+    fn banks(&self) -> u32;
+    /// Slots of the CTA table.
+    fn cta_slots(&self) -> u32;
+
+    /// Drives `inputs` for one clock and gives the outputs of that clock, before its edge.
+    ///
+    /// # Errors
+    /// Whatever the port has to report; the run ends with it.
+    fn cycle(&mut self, inputs: &In) -> Result<Out, Self::Error>;
+}

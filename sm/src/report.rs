@@ -1,0 +1,54 @@
+//! What a run gave.
+
+use crate::element::Element;
+use crate::expect::Outcome;
+use crate::launch::Launch;
+use crate::param::ParamKind;
+use crate::statistics::Statistics;
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// What it counted.
+    pub statistics: Statistics,
+    /// Every buffer, in order of parameters.
+    pub buffers: Vec<Buffer>,
+}
+
+/// A buffer at the end of a run.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Name of the parameter.
+    pub name: String,
+    /// Address of its first byte in the kernel's eyes.
+    pub address: u64,
+    /// Type of its elements.
+    pub element: Element,
+    /// Content, little-endian.
+    pub bytes: Vec<u8>,
+    /// How it came out.
+    pub outcome: Outcome,
+}
+
+impl RunReport {
+    pub(crate) fn new(launch: &Launch, statistics: Statistics, contents: Vec<(u64, Vec<u8>)>) -> RunReport {
+        let mut buffers = Vec::new();
+        for (param, (address, bytes)) in launch.buffers().zip(contents) {
+            if let ParamKind::Buffer { element, expect, .. } = &param.kind {
+                let outcome = expect.as_ref().map_or(Outcome::Open, |e| e.judge(*element, &bytes));
+                buffers.push(Buffer { name: param.name.clone(), address, element: *element, bytes, outcome });
+            }
+        }
+        RunReport { statistics, buffers }
+    }
+
+    /// Whether every expectation was met.
+    pub fn as_expected(&self) -> bool {
+        !self.buffers.iter().any(|b| matches!(b.outcome, Outcome::Differs { .. }))
+    }
+
+    /// The buffer with this name.
+    pub fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.buffers.iter().find(|b| b.name == name)
+    }
+}

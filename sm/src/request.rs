@@ -1,0 +1,152 @@
+//! A warp's request to the unit, from the instruction to the answer.
+
+use crate::warp::{LANES, Row, View, Warp, lanes};
+use atoms_isa::{Reg, SharedAccess, SharedResult};
+use atoms_model::port::{In, Out};
+use atoms_ops::{Op, Size};
+
+/// A request, in as many pieces as the port needs: one, if it has the lanes of a warp.
+pub(crate) struct Request {
+    pub(crate) op: Op,
+    pub(crate) size: Size,
+    pub(crate) mask: u32,
+    /// Index of the instruction.
+    pub(crate) pc: u32,
+    pub(crate) red: bool,
+    pub(crate) slot: u8,
+    pub(crate) address: Address,
+    pub(crate) b: Box<[u128; LANES]>,
+    pub(crate) c: Box<[u128; LANES]>,
+    pub(crate) dst: Reg,
+    /// Predicate of the threads.
+    pub(crate) pred_dst: Option<u8>,
+    /// Piece offered or in flight.
+    pub(crate) piece: u32,
+    /// Taken by the port, and not answered.
+    pub(crate) in_flight: bool,
+    /// Passes of the pieces so far.
+    pub(crate) passes: u64,
+    /// Lanes that stored, so far.
+    pub(crate) stored: u32,
+}
+
+/// The parts of an address, as the port adds them up.
+pub(crate) struct Address {
+    pub(crate) ra: Row,
+    pub(crate) scale: u8,
+    pub(crate) ur: u32,
+    pub(crate) imm: u32,
+    pub(crate) absolute: bool,
+}
+
+/// One to four registers of a lane as one value.
+pub(crate) fn gather(view: &View<'_>, reg: Reg, size: Size) -> Box<[u128; LANES]> {
+    let mut values = Box::new([0; LANES]);
+    for word in 0..size.bytes().div_ceil(4) as u8 {
+        let row = view.reg(reg.plus(word));
+        for (value, bits) in values.iter_mut().zip(row) {
+            *value |= u128::from(*bits) << (32 * word);
+        }
+    }
+    values
+}
+
+/// Writes one to four registers of the lanes of `mask`.
+pub(crate) fn scatter(warp: &mut Warp, dst: Reg, size: Size, mask: u32, values: &[u128; LANES]) {
+    for word in 0..size.bytes().div_ceil(4) as u8 {
+        let row = std::array::from_fn(|lane| (values[lane] >> (32 * word)) as u32);
+        warp.registers.set(dst.plus(word), mask, &row);
+    }
+}
+
+impl Request {
+    /// The request of an ATOMS, LDS or STS.
+    pub(crate) fn new(access: &SharedAccess, view: &View<'_>, mask: u32, pc: u32, slot: u8) -> Request {
+        let a = &access.address;
+        let (dst, pred_dst) = match access.result {
+            SharedResult::None => (Reg::RZ, None),
+            SharedResult::Reg(reg) => (reg, None),
+            SharedResult::Pred(pred) => (Reg::RZ, Some(pred)),
+        };
+        Request {
+            op: access.op,
+            size: access.size,
+            mask,
+            pc,
+            red: access.result == SharedResult::None,
+            slot,
+            address: Address {
+                ra: *view.reg(a.ra),
+                scale: a.scale,
+                ur: view.uniform().get(a.ur),
+                imm: a.imm,
+                absolute: a.absolute,
+            },
+            b: gather(view, access.rb, access.size),
+            c: gather(view, access.rc, access.size),
+            dst,
+            pred_dst,
+            piece: 0,
+            in_flight: false,
+            passes: 0,
+            stored: 0,
+        }
+    }
+
+    /// Lanes of the current piece, in lane 0 and up.
+    fn piece_mask(&self, port_lanes: u32) -> u32 {
+        self.mask >> (self.piece * port_lanes) & (u32::MAX >> (32 - port_lanes))
+    }
+
+    /// Goes to the first piece from this one on that has lanes; `false` if there is none.
+    pub(crate) fn skip_empty(&mut self, port_lanes: u32) -> bool {
+        while self.piece * port_lanes < 32 {
+            if self.piece_mask(port_lanes) != 0 {
+                return true;
+            }
+            self.piece += 1;
+        }
+        false
+    }
+
+    pub(crate) fn drive(&self, inputs: &mut In, port_lanes: u32, tag: u8) {
+        let first = (self.piece * port_lanes) as usize;
+        let count = port_lanes as usize;
+        inputs.req_valid = 1;
+        inputs.req_op = self.op as u8;
+        inputs.req_size = self.size as u8;
+        inputs.req_mask = self.piece_mask(port_lanes);
+        inputs.req_red = u8::from(self.red);
+        inputs.req_absolute = u8::from(self.address.absolute);
+        inputs.req_scale = self.address.scale;
+        inputs.req_imm = self.address.imm;
+        inputs.req_ur = self.address.ur;
+        inputs.req_tag = tag;
+        inputs.req_slot = self.slot;
+        inputs.req_ra[..count].copy_from_slice(&self.address.ra[first..first + count]);
+        inputs.req_b[..count].copy_from_slice(&self.b[first..first + count]);
+        inputs.req_c[..count].copy_from_slice(&self.c[first..first + count]);
+    }
+
+    /// Takes the answer to the current piece; `true` if it was the last.
+    pub(crate) fn answer(&mut self, outputs: &Out, port_lanes: u32, warp: &mut Warp) -> bool {
+        let first = self.piece * port_lanes;
+        let mask = self.piece_mask(port_lanes) << first;
+        self.passes += u64::from(outputs.rsp_passes);
+        self.stored |= (outputs.rsp_pred << first) & mask;
+        if !self.red && self.pred_dst.is_none() {
+            let mut values = [0; LANES];
+            lanes(mask).for_each(|lane| values[lane] = outputs.rsp_rd[lane - first as usize]);
+            scatter(warp, self.dst, self.size, mask, &values);
+        }
+        self.piece += 1;
+        self.in_flight = false;
+        if self.skip_empty(port_lanes) {
+            return false;
+        }
+        if let Some(pred) = self.pred_dst {
+            warp.registers.set_pred(pred, self.mask, self.stored);
+        }
+        true
+    }
+}

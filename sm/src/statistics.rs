@@ -1,0 +1,55 @@
+//! What a run counted.
+
+use atoms_ops::{OPS, Op};
+
+/// What a run counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// Clocks of the port, from the first to the last.
+    pub cycles: u64,
+    /// Instructions issued, one per warp split that took part.
+    pub warp_instructions: u64,
+    /// Instructions issued, lanes counted singly.
+    pub thread_instructions: u64,
+    /// Requests answered by the port.
+    pub shared_requests: u64,
+    /// Passes these took.
+    pub passes: u64,
+    /// Passes beyond the first of each request.
+    pub conflicts: u64,
+    /// Requests by operation, in order of [`OPS`].
+    pub requests_by_op: Vec<u64>,
+    /// Lanes that tried CAST.SPIN.
+    pub spin_attempts: u64,
+    /// Lanes whose CAST.SPIN stored.
+    pub spin_successes: u64,
+    /// Issues by mnemonic, most frequent first; those never issued are left out.
+    pub issues_by_mnemonic: Vec<(String, u64)>,
+    /// CTAs run.
+    pub ctas: u64,
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Statistics {
+            cycles: 0,
+            warp_instructions: 0,
+            thread_instructions: 0,
+            shared_requests: 0,
+            passes: 0,
+            conflicts: 0,
+            requests_by_op: vec![0; OPS.len()],
+            spin_attempts: 0,
+            spin_successes: 0,
+            issues_by_mnemonic: Vec::new(),
+            ctas: 0,
+        }
+    }
+}
+
+impl Statistics {
+    /// Requests of one operation.
+    pub fn requests(&self, op: Op) -> u64 {
+        self.requests_by_op[op as usize]
+    }
+}

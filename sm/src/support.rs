@@ -1,0 +1,82 @@
+//! What of a kernel this core can carry out, found before anything runs.
+
+use crate::error::{KernelError, LackingInstruction};
+use atoms_isa::{Alu, ConstAddress, ConstIndex, Control, Grain, Kernel, Operation, Source, Value, WarpOp};
+
+/// Names every instruction of the kernel that cannot be carried out.
+pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
+    let lacking = |index: usize, reason: String| {
+        let source = &kernel.source[index];
+        LackingInstruction { line: source.line, text: source.text.clone(), reason }
+    };
+    let mut instructions = Vec::new();
+    for (index, instruction) in kernel.instructions.iter().enumerate() {
+        if instruction.operation == Operation::Lacking {
+            let reason = format!("no {}", kernel.mnemonic(index));
+            instructions.push(lacking(index, reason));
+        }
+        for (constant, _) in constants(&instruction.operation) {
+            if constant.bank != 0 {
+                let reason = format!("constant bank {} is not in a listing", constant.bank);
+                instructions.push(lacking(index, reason));
+            }
+        }
+    }
+    if instructions.is_empty() {
+        return Ok(());
+    }
+    Err(KernelError::Lacking { kernel: kernel.name.clone(), instructions })
+}
+
+/// Reads of constant bank 0 at fixed offsets: instruction, offset, bytes.
+pub(crate) fn constant_reads(kernel: &Kernel) -> Vec<(usize, u32, u32)> {
+    let each = kernel.instructions.iter().enumerate();
+    each.flat_map(|(index, instruction)| {
+        let fixed =
+            constants(&instruction.operation).into_iter().filter(|(c, _)| c.index == ConstIndex::None);
+        fixed.map(move |(constant, bytes)| (index, constant.offset, bytes))
+    })
+    .collect()
+}
+
+/// Constants that an instruction reads, and how many bytes of each.
+fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
+    let of = |source: &Source, bytes: u32| match source.value {
+        Value::Const(address) => Some((address, bytes)),
+        Value::Reg(_) | Value::Uniform(_) | Value::Imm(_) => None,
+    };
+    match operation {
+        Operation::Alu(alu) => {
+            let [a, b, c] = crate::alu::wide_operands(alu.op).map(|wide| if wide { 8 } else { 4 });
+            let Alu { a: source_a, b: source_b, c: source_c, .. } = alu;
+            [of(source_a, a), of(source_b, b), of(source_c, c)].into_iter().flatten().collect()
+        }
+        Operation::Const(access) => {
+            let bytes = match access.grain {
+                Grain::Sub(size) => size.bytes(),
+                Grain::Words(words) => 4 * u32::from(words),
+            };
+            vec![(access.address, bytes)]
+        }
+        Operation::Warp(WarpOp::Shuffle { lane, control, .. }) => {
+            [of(lane, 4), of(control, 4)].into_iter().flatten().collect()
+        }
+        Operation::Warp(WarpOp::ToUniform { src, .. }) => of(src, 4).into_iter().collect(),
+        Operation::Control(Control::WarpSync { mask: src } | Control::RegToBarrier { src, .. }) => {
+            of(src, 4).into_iter().collect()
+        }
+        Operation::Control(Control::Block(barrier)) => {
+            let threads = barrier.threads.as_ref().and_then(|t| of(t, 4));
+            of(&barrier.barrier, 4).into_iter().chain(threads).collect()
+        }
+        Operation::Special { .. }
+        | Operation::Shared(_)
+        | Operation::Global(_)
+        | Operation::QuerySpace { .. }
+        | Operation::Warp(
+            WarpOp::Vote { .. } | WarpOp::VoteUniform { .. } | WarpOp::Redux { .. } | WarpOp::Elect { .. },
+        )
+        | Operation::Control(_)
+        | Operation::Lacking => Vec::new(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Which rows of the banks belong to which CTA slot, and telling the unit so.
+
+use atoms_model::port::{In, Out};
+use std::collections::VecDeque;
+
+/// Part of a CTA.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// First row in every bank.
+    pub(crate) base: u32,
+    /// Rows.
+    pub(crate) rows: u32,
+    /// Bytes of it that the CTA may touch.
+    pub(crate) bytes: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Write {
+    slot: usize,
+    /// `None` takes the part away.
+    part: Option<Part>,
+}
+
+/// What became of a write.
+pub(crate) enum Verdict {
+    /// The slot has its part.
+    Granted { slot: usize },
+    /// The unit refused it.
+    Refused { slot: usize, part: Part },
+    /// The part is taken away, and its rows are free.
+    Released { slot: usize },
+}
+
+/// The core's side of the unit's CTA table.
+pub(crate) struct PartTable {
+    rows: u32,
+    parts: Vec<Option<Part>>,
+    writes: VecDeque<Write>,
+    /// Taken in the cycle before; its verdict comes now.
+    taken: Option<Write>,
+}
+
+impl PartTable {
+    pub(crate) fn new(slots: u32, rows: u32) -> PartTable {
+        PartTable { rows, parts: vec![None; slots as usize], writes: VecDeque::new(), taken: None }
+    }
+
+    /// Nothing is on its way.
+    pub(crate) fn idle(&self) -> bool {
+        self.writes.is_empty() && self.taken.is_none()
+    }
+
+    /// Gives a free slot the first rows that fit, if there are any.
+    pub(crate) fn allocate(&mut self, rows: u32, bytes: u32) -> Option<usize> {
+        let slot = self.parts.iter().position(Option::is_none)?;
+        let mut used: Vec<_> = self.parts.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
+        used.sort_unstable();
+        let mut base = 0;
+        for (start, end) in used {
+            if start >= base + rows {
+                break;
+            }
+            base = end;
+        }
+        if base + rows > self.rows {
+            return None;
+        }
+        let part = Part { base, rows, bytes };
+        self.parts[slot] = Some(part);
+        self.writes.push_back(Write { slot, part: Some(part) });
+        Some(slot)
+    }
+
+    /// Takes a slot's part away.
+    pub(crate) fn release(&mut self, slot: usize) {
+        self.writes.push_back(Write { slot, part: None });
+    }
+
+    pub(crate) fn drive(&self, inputs: &mut In) {
+        let write = self.writes.front().filter(|_| self.taken.is_none());
+        inputs.cta_valid = u8::from(write.is_some());
+        if let Some(Write { slot, part }) = write {
+            inputs.cta_slot = *slot as u8;
+            inputs.cta_enable = u8::from(part.is_some());
+            inputs.cta_base = part.map_or(0, |p| p.base as u16);
+            inputs.cta_size = part.map_or(0, |p| p.bytes);
+            // Rank 0: clusters are not modelled.
+            inputs.cta_rank = 0;
+        }
+    }
+
+    pub(crate) fn observe(&mut self, inputs: &In, outputs: &Out) -> Option<Verdict> {
+        if let Some(Write { slot, part }) = self.taken.take() {
+            return Some(match part {
+                None => {
+                    self.parts[slot] = None;
+                    Verdict::Released { slot }
+                }
+                Some(part) if outputs.cta_reject != 0 => {
+                    self.parts[slot] = None;
+                    Verdict::Refused { slot, part }
+                }
+                Some(_) => Verdict::Granted { slot },
+            });
+        }
+        if inputs.cta_valid != 0 && outputs.cta_ready != 0 {
+            self.taken = self.writes.pop_front();
+        }
+        None
+    }
+
+    pub(crate) fn bytes(&self, slot: usize) -> u32 {
+        self.parts.get(slot).copied().flatten().map_or(0, |p| p.bytes)
+    }
+}

@@ -1,0 +1,351 @@
+//! A warp: registers, and threads that are together or apart.
+//!
+//! Threads that are at the same place and go on together form a *split*. A divergent branch makes two
+//! of one; splits become one again where the code says so: at BSYNC, WARPSYNC and block barriers.
+//! Another split gets its turn when the current one waits, at YIELD, and at every taken backward
+//! branch, so that a retry loop in one split cannot keep the others from running.
+
+use atoms_isa::{ConstAddress, ConstIndex, Pred, PredSource, Reg, Source, UReg, Value};
+
+use crate::constant::ConstantBank;
+
+/// Threads of a warp.
+pub(crate) const LANES: usize = 32;
+
+/// One value per lane.
+pub(crate) type Row = [u32; LANES];
+
+/// Lanes of a mask, in order.
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// Registers and predicates of the threads.
+pub(crate) struct Registers {
+    rows: Vec<Row>,
+    /// One mask of lanes per predicate; PT is all ones.
+    preds: [u32; 8],
+}
+
+impl Registers {
+    fn new() -> Registers {
+        let mut preds = [0; 8];
+        preds[7] = !0;
+        Registers { rows: vec![[0; LANES]; 256], preds }
+    }
+
+    pub(crate) fn row(&self, reg: Reg) -> &Row {
+        &self.rows[usize::from(reg.0)]
+    }
+
+    /// Writes the lanes of `mask`.
+    pub(crate) fn set(&mut self, reg: Reg, mask: u32, values: &Row) {
+        if !reg.is_zero() {
+            let row = &mut self.rows[usize::from(reg.0)];
+            lanes(mask).for_each(|lane| row[lane] = values[lane]);
+        }
+    }
+
+    /// Writes a predicate in the lanes of `mask`.
+    pub(crate) fn set_pred(&mut self, number: u8, mask: u32, values: u32) {
+        if number < 7 {
+            let bits = &mut self.preds[usize::from(number)];
+            *bits = (*bits & !mask) | (values & mask);
+        }
+    }
+}
+
+/// Registers and predicates of a split: the warp's, as its threads see them.
+///
+/// Splits have a file each, copied when they part, so that code of one split between a uniform
+/// instruction and its use is not disturbed by another. [CHOSEN; when splits join, the file of the one
+/// that arrived last stays.]
+#[derive(Clone)]
+pub(crate) struct Uniform {
+    regs: [u32; 64],
+    /// Bit 7 is UPT.
+    preds: u8,
+}
+
+impl Uniform {
+    pub(crate) fn new() -> Uniform {
+        Uniform { regs: [0; 64], preds: 0x80 }
+    }
+
+    pub(crate) fn get(&self, reg: UReg) -> u32 {
+        if reg.is_zero() { 0 } else { self.regs[usize::from(reg.0 & 63)] }
+    }
+
+    pub(crate) fn pair(&self, reg: UReg) -> u64 {
+        u64::from(self.get(reg)) | u64::from(self.get(reg.plus(1))) << 32
+    }
+
+    pub(crate) fn set(&mut self, reg: UReg, value: u32) {
+        if !reg.is_zero() {
+            self.regs[usize::from(reg.0 & 63)] = value;
+        }
+    }
+}
+
+/// What a split waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing.
+    Ready,
+    /// The threads noted in this convergence barrier.
+    Convergence(u8),
+    /// The threads of this mask.
+    WarpSync(u32),
+    /// The block's other threads, at this barrier.
+    Block(u8),
+}
+
+/// Threads that go on together.
+pub(crate) struct Split {
+    pub(crate) mask: u32,
+    /// Index of the next instruction.
+    pub(crate) pc: u32,
+    pub(crate) wait: Wait,
+    pub(crate) uniform: Uniform,
+}
+
+/// What a whole warp waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Busy {
+    /// Nothing.
+    No,
+    /// A cycle.
+    Until(u64),
+    /// The answer to its request.
+    Request,
+}
+
+/// A warp.
+pub(crate) struct Warp {
+    /// Slot of its CTA.
+    pub(crate) cta_slot: usize,
+    /// Number in its CTA.
+    pub(crate) number: u32,
+    pub(crate) registers: Registers,
+    /// Threads noted in each convergence barrier, as each thread sees it.
+    pub(crate) barriers: [Row; 16],
+    pub(crate) splits: Vec<Split>,
+    /// Index of the split whose turn it is.
+    pub(crate) current: usize,
+    /// Threads that have not ended.
+    pub(crate) live: u32,
+    pub(crate) busy: Busy,
+}
+
+impl Warp {
+    /// A warp whose lanes of `mask` start at the first instruction.
+    pub(crate) fn new(cta_slot: usize, number: u32, mask: u32) -> Warp {
+        let split = Split { mask, pc: 0, wait: Wait::Ready, uniform: Uniform::new() };
+        Warp {
+            cta_slot,
+            number,
+            registers: Registers::new(),
+            barriers: [[0; LANES]; 16],
+            splits: vec![split],
+            current: 0,
+            live: mask,
+            busy: Busy::No,
+        }
+    }
+
+    /// Whether an instruction can be issued in this cycle.
+    pub(crate) fn ready(&self, cycle: u64) -> bool {
+        let free = match self.busy {
+            Busy::No => true,
+            Busy::Until(end) => end <= cycle,
+            Busy::Request => false,
+        };
+        free && self.splits.iter().any(|s| s.wait == Wait::Ready)
+    }
+
+    /// The split whose turn it is; passes the turn on if that one waits.
+    pub(crate) fn turn(&mut self) -> Option<usize> {
+        let count = self.splits.len();
+        let next =
+            (0..count).map(|i| (self.current + i) % count).find(|i| self.splits[*i].wait == Wait::Ready)?;
+        self.current = next;
+        Some(next)
+    }
+
+    /// Passes the turn on.
+    pub(crate) fn pass_turn(&mut self) {
+        self.current = (self.current + 1) % self.splits.len().max(1);
+    }
+
+    /// Parts the lanes of `mask` from split `index`; they go on at `pc`. The turn stays where it is.
+    pub(crate) fn part(&mut self, index: usize, mask: u32, pc: u32) {
+        let split = &mut self.splits[index];
+        split.mask &= !mask;
+        let uniform = split.uniform.clone();
+        self.splits.push(Split { mask, pc, wait: Wait::Ready, uniform });
+    }
+
+    /// Ends the threads of `mask` of split `index`.
+    pub(crate) fn exit(&mut self, index: usize, mask: u32) {
+        self.live &= !mask;
+        self.splits[index].mask &= !mask;
+        if self.splits[index].mask == 0 {
+            self.splits.remove(index);
+            self.current = if self.splits.is_empty() { 0 } else { index % self.splits.len() };
+        }
+    }
+
+    /// Threads that wait for what `which` says.
+    pub(crate) fn waiting(&self, which: impl Fn(Wait) -> bool) -> u32 {
+        self.splits.iter().filter(|s| which(s.wait)).fold(0, |mask, s| mask | s.mask)
+    }
+
+    /// Lets every waiting split go on for which all threads it waits for are there.
+    pub(crate) fn converge(&mut self) {
+        // Each turn makes at least one waiting split ready.
+        while let Some((together, wait)) = self.splits.iter().find_map(|s| self.complete(s)) {
+            match wait {
+                Wait::Convergence(barrier) => {
+                    lanes(together).for_each(|lane| self.barriers[usize::from(barrier)][lane] = 0);
+                    self.join(together, |w| w == wait);
+                }
+                Wait::WarpSync(_) => self.join(together, |w| matches!(w, Wait::WarpSync(_))),
+                Wait::Ready | Wait::Block(_) => {}
+            }
+        }
+    }
+
+    /// The threads that go on together with a waiting split, if all that it waits for are there.
+    fn complete(&self, split: &Split) -> Option<(u32, Wait)> {
+        let (needed, there) = match split.wait {
+            Wait::Convergence(barrier) => {
+                let lane = split.mask.trailing_zeros() as usize % LANES;
+                let noted = self.barriers[usize::from(barrier)][lane];
+                (noted, self.waiting(|w| w == split.wait))
+            }
+            Wait::WarpSync(mask) => (mask, self.waiting(|w| matches!(w, Wait::WarpSync(_)))),
+            Wait::Ready | Wait::Block(_) => return None,
+        };
+        (needed & self.live & !there == 0).then_some(((needed & self.live) | split.mask, split.wait))
+    }
+
+    /// Makes the splits within `mask` that wait for what `which` says ready, and those of them that
+    /// are at the same place one. The split that arrived last comes first.
+    pub(crate) fn join(&mut self, mask: u32, which: impl Fn(Wait) -> bool) {
+        let current = self.splits.get(self.current).map(|s| s.mask);
+        let mut joined: Vec<Split> = Vec::new();
+        let mut rest = Vec::new();
+        // The current split is the one that arrived last.
+        let last = self.current;
+        let mut ordered: Vec<(usize, Split)> = self.splits.drain(..).enumerate().collect();
+        ordered.sort_by_key(|(i, _)| *i != last);
+        for (_, mut split) in ordered {
+            if !which(split.wait) || split.mask & mask == 0 {
+                rest.push(split);
+                continue;
+            }
+            split.wait = Wait::Ready;
+            match joined.iter_mut().find(|s| s.pc == split.pc) {
+                Some(first) => first.mask |= split.mask,
+                None => joined.push(split),
+            }
+        }
+        joined.append(&mut rest);
+        self.splits = joined;
+        let holds = |s: &Split| current.is_some_and(|mask| s.mask & mask != 0);
+        self.current = self.splits.iter().position(holds).unwrap_or(0);
+    }
+
+    /// What the instruction of split `index` reads from.
+    pub(crate) fn view<'a>(&'a self, index: usize, constants: &'a ConstantBank) -> View<'a> {
+        View { registers: &self.registers, uniform: &self.splits[index].uniform, constants }
+    }
+
+    /// Writes a predicate in the lanes of `mask`; a uniform one takes the lowest of them.
+    pub(crate) fn set_pred(&mut self, index: usize, pred: Pred, mask: u32, values: u32) {
+        match pred {
+            Pred::Thread(7) | Pred::Uniform(7) => {}
+            Pred::Thread(number) => self.registers.set_pred(number, mask, values),
+            Pred::Uniform(number) => {
+                let bit = 1 << (number & 7);
+                let preds = &mut self.splits[index].uniform.preds;
+                let holds = values >> (mask.trailing_zeros() % 32) & 1 != 0;
+                *preds = if holds { *preds | bit } else { *preds & !bit };
+            }
+        }
+    }
+}
+
+/// What an instruction reads from.
+pub(crate) struct View<'a> {
+    registers: &'a Registers,
+    uniform: &'a Uniform,
+    constants: &'a ConstantBank,
+}
+
+impl View<'_> {
+    /// Lanes in which a predicate holds.
+    pub(crate) fn pred(&self, source: PredSource) -> u32 {
+        let mask = match source.pred {
+            Pred::Thread(number) => self.registers.preds[usize::from(number & 7)],
+            Pred::Uniform(number) if self.uniform.preds >> (number & 7) & 1 != 0 => !0,
+            Pred::Uniform(_) => 0,
+        };
+        if source.negate { !mask } else { mask }
+    }
+
+    /// Byte offset of a constant, per lane.
+    pub(crate) fn const_offset(&self, address: ConstAddress, lane: usize) -> u32 {
+        let index = match address.index {
+            ConstIndex::None => 0,
+            ConstIndex::Reg(reg) => self.registers.row(reg)[lane],
+            ConstIndex::Uniform(reg) => self.uniform.get(reg),
+        };
+        index.wrapping_add(address.offset)
+    }
+
+    /// The 32 bits of an operand, per lane, before its modifiers.
+    pub(crate) fn row(&self, source: &Source) -> Row {
+        match source.value {
+            Value::Reg(reg) => *self.registers.row(reg),
+            Value::Uniform(reg) => [self.uniform.get(reg); LANES],
+            Value::Imm(value) => [value as u32; LANES],
+            Value::Const(address) if address.index == ConstIndex::None => {
+                [self.constants.word(address.offset); LANES]
+            }
+            Value::Const(address) => {
+                std::array::from_fn(|lane| self.constants.word(self.const_offset(address, lane)))
+            }
+        }
+    }
+
+    /// The 64 bits of an operand, per lane, before its modifiers.
+    pub(crate) fn pairs(&self, source: &Source) -> [u64; LANES] {
+        match source.value {
+            Value::Reg(reg) => {
+                let (low, high) = (self.registers.row(reg), self.registers.row(reg.plus(1)));
+                std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            Value::Uniform(reg) => [self.uniform.pair(reg); LANES],
+            Value::Imm(value) => [value as u64; LANES],
+            Value::Const(address) => {
+                std::array::from_fn(|lane| self.constants.pair(self.const_offset(address, lane)))
+            }
+        }
+    }
+
+    /// The constant bank.
+    pub(crate) fn constants(&self) -> &ConstantBank {
+        self.constants
+    }
+
+    /// The registers of the warp.
+    pub(crate) fn uniform(&self) -> &Uniform {
+        self.uniform
+    }
+
+    /// A register of the threads.
+    pub(crate) fn reg(&self, reg: Reg) -> &Row {
+        self.registers.row(reg)
+    }
+}

@@ -1,0 +1,260 @@
+//! What is said when a run cannot be asked for, or goes wrong.
+
+mod functional;
+
+use atoms_isa::Program;
+use atoms_model::port::{In, Out};
+use atoms_sm::{
+    Issue, KernelError, Launch, LaunchError, MemoryPort, Observer, RunError, SmConfig, run, run_observed,
+};
+use functional::{FunctionalPort, Shape};
+use std::path::Path;
+
+fn program(lines: &str) -> Program {
+    let text = format!(".target sm_80\n.section .text.k,\"ax\",@progbits\n{lines}\n");
+    Program::parse("k.sass", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+}
+
+fn launch(params: &str) -> Launch {
+    let text =
+        format!("kernel = \"k\"\ngrid = [2, 1]\nblock = 40\nshared = 64\ncycle_budget = 500\n{params}");
+    Launch::from_toml("k.toml", &text, Path::new("")).unwrap()
+}
+
+/// Runs and gives the error's text.
+fn failure(lines: &str, params: &str) -> (KernelError, String) {
+    let mut port = FunctionalPort::new(Shape::default());
+    match run(&program(lines).kernels[0], &launch(params), &mut port, &SmConfig::default()) {
+        Err(RunError::Kernel(error)) => {
+            let text = error.to_string();
+            (*error, text)
+        }
+        other => panic!("{lines}: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn says(text: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in: {text}"));
+}
+
+#[test]
+fn all_lacking_instructions_are_named_before_anything_runs() {
+    let (error, text) =
+        failure("STS [0x3], RZ ;\nLDL R0, [R1] ;\nMUFU.EX2 R0, R1 ;\nMOV R0, c[0x3][0x8] ;\nEXIT ;", "");
+    says(&text, &["3 instruction(s)", "line 4: `LDL R0, [R1]`", "no MUFU.EX2", "line 6", "constant bank 3"]);
+    assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 3));
+}
+
+#[test]
+fn faults_of_the_unit() {
+    let (_, text) = failure("S2R R0, SR_TID.X ;\n@P0 NOP ;\nSTS [R0+0x2], R0 ;\nEXIT ;", "");
+    says(
+        &text,
+        &["misaligned address 0x00000002", "line 5: `STS [R0+0x2], R0`", "warp 0", "lane 0", "64 bytes"],
+    );
+    let (_, text) = failure("S2R R0, SR_TID.X ;\nSTS [R0.X4], R0 ;\nEXIT ;", "");
+    says(&text, &["address out of range 0x00000040", "CTA 0, warp 0, lane 16", "part has 64 bytes"]);
+}
+
+#[test]
+fn accesses_outside_every_buffer() {
+    let buffer = "[[param]]\nname = \"b\"\ntype = \"u32\"\nzeros = 8\n";
+    let lines = "S2R R0, SR_LANEID ;\nMOV R1, 0x4 ;\nIMAD.WIDE.U32 R2, R0, R1, c[0x0][0x160] ;\nLDG.E R0, [R2.64] ;\nEXIT ;";
+    let (_, text) = failure(lines, buffer);
+    says(&text, &["nearest is `b`, 32 bytes", "offset 32", "lane 8", "`LDG.E R0, [R2.64]`"]);
+    let (_, text) = failure("LDG.E R0, [RZ] ;\nEXIT ;", "");
+    says(&text, &["global address 0x0", "the launch has none"]);
+    let (_, text) = failure("ULDC.64 UR4, c[0x0][0x160] ;\nLDG.E R0, [UR4+0x2] ;\nEXIT ;", buffer);
+    says(&text, &["not a multiple of the 4 bytes"]);
+}
+
+#[test]
+fn a_kernel_that_never_ends_says_where_it_stands() {
+    let (error, text) = failure(
+        "S2R R0, SR_TID.X ;\nISETP.EQ.AND P0, PT, R0, RZ, PT ;\n@P0 EXIT ;\n.L_x_0:\nBRA `(.L_x_0) ;",
+        "",
+    );
+    says(
+        &text,
+        &[
+            "has not ended after 500 cycles",
+            "CTA 0 warp 0 lanes 0xfffffffe",
+            "CTA 1 warp 1 lanes 0x000000ff",
+            "line 7",
+            "ready",
+        ],
+    );
+    assert!(matches!(error, KernelError::Budget { cycles: 500, warps, .. } if warps.len() == 4));
+}
+
+#[test]
+fn threads_that_wait_for_each_other() {
+    let lines = "S2R R0, SR_TID.X ;\nISETP.EQ.AND P0, PT, R0, RZ, PT ;\n@P0 BRA `(.L_x_0) ;\nBAR.SYNC 0x0 ;\nEXIT ;\n\
+                 .L_x_0:\nWARPSYNC 0xffffffff ;\nEXIT ;";
+    let (_, text) = failure(lines, "");
+    says(
+        &text,
+        &[
+            "every thread waits for another",
+            "waiting at block barrier 0",
+            "waiting for lanes 0xffffffff at WARPSYNC",
+        ],
+    );
+}
+
+#[test]
+fn threads_that_run_off() {
+    let (_, text) = failure("NOP ;\nNOP ;", "");
+    says(&text, &["ran past the last instruction", "line 4"]);
+}
+
+#[test]
+fn what_does_not_fit() {
+    let mut port = FunctionalPort::new(Shape { rows: 4, ..Shape::default() });
+    let program = program("EXIT ;");
+    let text = "kernel = \"k\"\ngrid = 1\nblock = 32\nshared = 1024\n";
+    let launch = Launch::from_toml("k.toml", text, Path::new("")).unwrap();
+    let error = run(&program.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap_err();
+    says(&error.to_string(), &["needs 1024 bytes", "there are 512", "`shared`"]);
+    let few = SmConfig { max_warps: 1, ..SmConfig::default() };
+    let error = run(&program.kernels[0], &self::launch(""), &mut port, &few).unwrap_err();
+    says(&error.to_string(), &["40 threads has 2 warps", "`block`"]);
+}
+
+#[test]
+fn parameters_that_the_kernel_reads_and_nobody_gives() {
+    let (_, text) = failure("LDC.64 R0, c[0x0][0x168] ;\nEXIT ;", "[[param]]\ntype = \"u64\"\nvalue = 1\n");
+    says(&text, &["bytes 8 to 15", "`param 0` in 0 to 7", "every parameter in order"]);
+}
+
+/// Launch file, parts of the message.
+#[rustfmt::skip]
+const LAUNCHES: &[(&str, &[&str])] = &[
+    ("grid = 1\nblock = 1\n",                                                       &["missing field `kernel`"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\nblocks = 2\n",                           &["unknown field `blocks`", "expected one of"]),
+    ("kernel = \"k\"\ngrid = 0\nblock = 1\n",                                       &["`grid`: found 0", "[x, y, z]"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = [33, 32]\n",                                &["`block`: 1056 threads", "at most 1024"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\narch = \"sm_20\"\n",                     &["no architecture `sm_20`"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"int\"\nvalue = 1\n", &["no type `int`", "u32, s32"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nvalue = 256\n", &["`param 0`: value 256", "from 0 to 255"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\n",             &["nothing says what is passed"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nvalue = 1\nzeros = 1\n", &["more than one key"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nfile = \"none.bin\"\n", &["cannot read `none.bin`"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"b\", bins = 4 }\n", &["no buffer `b`", "buffers are a"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 5 }\n", &["has 4 elements"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { values = [1, 2] }\n", &["more elements are expected"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"f32\"\nrandom = { count = 1, seed = 1, min = 5, max = 4 }\n", &["random values from 5 to 4"]),
+];
+
+#[test]
+fn launch_files_with_something_wrong() {
+    for (text, parts) in LAUNCHES {
+        let error = Launch::from_toml("k.toml", text, Path::new("")).expect_err(text);
+        says(&error.to_string(), parts);
+    }
+}
+
+#[test]
+fn kernels_that_are_not_there() {
+    let program = program("EXIT ;");
+    let text = "kernel = \"hist\"\ngrid = 1\nblock = 1\n";
+    let error = Launch::from_toml("k.toml", text, Path::new("")).unwrap().kernel(&program).unwrap_err();
+    says(&error.to_string(), &["no kernel `hist`", "there is k"]);
+    let text = "kernel = \"k\"\narch = \"sm_90\"\ngrid = 1\nblock = 1\n";
+    let error = Launch::from_toml("k.toml", text, Path::new("")).unwrap().kernel(&program).unwrap_err();
+    assert!(matches!(error, LaunchError::OtherArch { .. }), "{error}");
+}
+
+#[test]
+fn a_difference_from_the_expectation_is_a_result() {
+    let params =
+        "[[param]]\nname = \"b\"\ntype = \"u32\"\nvalues = [1, 2, 3]\nexpect = { values = [1, 5, 4] }\n";
+    let mut port = FunctionalPort::new(Shape::default());
+    let report =
+        run(&program("EXIT ;").kernels[0], &launch(params), &mut port, &SmConfig::default()).unwrap();
+    assert!(!report.as_expected());
+    let atoms_sm::Outcome::Differs { index, expected, found, differing, compared } =
+        &report.buffers[0].outcome
+    else {
+        panic!()
+    };
+    assert_eq!((*index, expected.as_str(), found.as_str(), *differing, *compared), (1, "5", "2", 2, 3));
+}
+
+/// Answers until it has something to report.
+struct Disagreeing(FunctionalPort, u32);
+
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("the sides differ")]
+struct Disagreement;
+
+impl MemoryPort for Disagreeing {
+    type Error = Disagreement;
+
+    fn lanes(&self) -> u32 {
+        self.0.lanes()
+    }
+
+    fn rows(&self) -> u32 {
+        self.0.rows()
+    }
+
+    fn banks(&self) -> u32 {
+        self.0.banks()
+    }
+
+    fn cta_slots(&self) -> u32 {
+        self.0.cta_slots()
+    }
+
+    fn cycle(&mut self, inputs: &In) -> Result<Out, Disagreement> {
+        self.1 = self.1.checked_sub(1).ok_or(Disagreement)?;
+        self.0.cycle(inputs).map_err(|never| match never {})
+    }
+}
+
+#[test]
+fn what_the_port_reports_comes_out_unchanged() {
+    let mut port = Disagreeing(FunctionalPort::new(Shape::default()), 20);
+    let lines = program(".L_x_0:\nLDS R0, [RZ] ;\nBRA `(.L_x_0) ;");
+    let error = run(&lines.kernels[0], &launch(""), &mut port, &SmConfig::default()).unwrap_err();
+    assert!(matches!(error, RunError::Port(Disagreement)));
+    assert!(!port.0.clean());
+}
+
+#[derive(Default)]
+struct Counter {
+    issues: u64,
+    requests: u64,
+    responses: u64,
+}
+
+impl Observer for Counter {
+    fn issue(&mut self, issue: &Issue<'_>) {
+        assert!(!issue.text.is_empty());
+        self.issues += 1;
+    }
+
+    fn request(&mut self, _: u64, inputs: &In) {
+        assert_eq!(inputs.req_valid, 1);
+        self.requests += 1;
+    }
+
+    fn response(&mut self, _: u64, outputs: &Out) {
+        assert_eq!(outputs.rsp_valid, 1);
+        self.responses += 1;
+    }
+}
+
+#[test]
+fn an_observer_is_told_everything() {
+    let mut counter = Counter::default();
+    let mut port = FunctionalPort::new(Shape::default());
+    let lines = program("STS [0x4], RZ ;\nLDS R0, [0x4] ;\nATOMS.ADD RZ, [0x4], R0 ;\nEXIT ;");
+    let report =
+        run_observed(&lines.kernels[0], &launch(""), &mut port, &SmConfig::default(), &mut counter).unwrap();
+    assert_eq!(counter.issues, report.statistics.warp_instructions);
+    assert_eq!((counter.requests, counter.responses), (12, 12));
+    assert_eq!(report.statistics.shared_requests, 12);
+}

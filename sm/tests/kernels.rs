@@ -1,0 +1,307 @@
+//! Whole kernels, from the listing to the right answer, on every architecture there is a listing for: on the
+//! functional port, and on the cycle model in several configurations.
+
+mod functional;
+
+use atoms_isa::Program;
+use atoms_model::config::WinnerPolicy;
+use atoms_model::port::{In, Out};
+use atoms_model::{Config, Unit};
+use atoms_ops::Op;
+use atoms_sm::{Buffer, Launch, MemoryPort, Outcome, RunReport, SmConfig, run};
+use functional::{FunctionalPort, Shape};
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::path::PathBuf;
+
+const ARCHES: [&str; 4] = ["sm_75", "sm_80", "sm_90a", "sm_100a"];
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels")
+}
+
+fn program(kernel: &str, arch: &str) -> Program {
+    let path = folder().join(format!("{kernel}.{arch}.sass"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    Program::parse(&path.display().to_string(), &text)
+        .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+}
+
+fn launch(kernel: &str) -> Launch {
+    Launch::from_file(&folder().join(format!("{kernel}.launch.toml"))).unwrap()
+}
+
+fn run_on(program: &Program, launch: &Launch, shape: Shape) -> RunReport {
+    let mut port = FunctionalPort::new(shape);
+    let report = run_behind(program, launch, &mut port);
+    assert!(port.clean(), "every part is taken away");
+    report
+}
+
+fn run_behind<P: MemoryPort>(program: &Program, launch: &Launch, port: &mut P) -> RunReport {
+    let kernel = launch.kernel(program).unwrap();
+    let report = run(kernel, launch, port, &SmConfig::default()).unwrap_or_else(|e| panic!("{e}"));
+    let outcomes: Vec<_> = report.buffers.iter().map(|b| &b.outcome).collect();
+    assert!(report.as_expected(), "{} {}: {outcomes:?}", kernel.name, kernel.arch);
+    report
+}
+
+/// The cycle model behind the port.
+struct ModelPort(Unit);
+
+impl MemoryPort for ModelPort {
+    type Error = Infallible;
+
+    fn lanes(&self) -> u32 {
+        self.0.config().num_lanes
+    }
+
+    fn rows(&self) -> u32 {
+        self.0.config().num_rows
+    }
+
+    fn banks(&self) -> u32 {
+        self.0.config().num_banks
+    }
+
+    fn cta_slots(&self) -> u32 {
+        self.0.config().num_cta_slots
+    }
+
+    fn cycle(&mut self, inputs: &In) -> Result<Out, Infallible> {
+        let out = *self.0.evaluate(inputs);
+        self.0.tick(inputs);
+        Ok(out)
+    }
+}
+
+/// Configurations in which what could matter to a kernel differs.
+fn configs() -> [Config; 4] {
+    let default = Config::default();
+    [
+        default,
+        Config { forwarding: false, rmw_latency: 3, winner_policy: WinnerPolicy::Rotating, ..default },
+        Config { num_banks: 64, rmw_latency: 6, merge_red: true, queue_depth: 8, ..default },
+        Config { num_lanes: 16, num_banks: 16, num_cta_slots: 3, bank_hash: true, queue_depth: 1, ..default },
+    ]
+}
+
+/// Runs a kernel on all architectures, on the functional port and on the model, and hands each report
+/// to `check`.
+fn on_each(kernel: &str, check: impl Fn(&RunReport, &Launch)) {
+    let launch = launch(kernel);
+    for arch in ARCHES {
+        let program = program(kernel, arch);
+        let report = run_on(&program, &launch, Shape::default());
+        assert!(report.statistics.shared_requests > 0);
+        check(&report, &launch);
+        for config in configs() {
+            let mut port = ModelPort(Unit::new(config));
+            port.0.memory_mut().fill(0xdead_beef);
+            check(&run_behind(&program, &launch, &mut port), &launch);
+        }
+    }
+}
+
+fn ints(buffer: &Buffer) -> Vec<i128> {
+    let count = buffer.bytes.len() / buffer.element.bytes();
+    (0..count).map(|i| buffer.element.to_int(buffer.element.read(&buffer.bytes, i)).unwrap()).collect()
+}
+
+fn floats(buffer: &Buffer) -> Vec<f64> {
+    let count = buffer.bytes.len() / buffer.element.bytes();
+    (0..count).map(|i| buffer.element.to_float(buffer.element.read(&buffer.bytes, i))).collect()
+}
+
+fn met(report: &RunReport, name: &str) {
+    assert!(matches!(report.buffer(name).unwrap().outcome, Outcome::Met { .. }));
+}
+
+#[test]
+fn hist_u32() {
+    on_each("hist_u32", |report, _| {
+        met(report, "out");
+        assert_eq!(report.statistics.ctas, 2);
+        // Each counted byte is one lane of one ATOMS.
+        assert!(report.statistics.requests(Op::Add) + report.statistics.requests(Op::PopcInc) >= 5000 / 32);
+    });
+}
+
+#[test]
+fn hist_u64() {
+    on_each("hist_u64", |report, _| {
+        met(report, "out");
+        assert_eq!(report.statistics.spin_successes, 1500);
+        assert!(report.statistics.spin_attempts > 1500);
+    });
+}
+
+#[test]
+fn accum_f32() {
+    on_each("accum_f32", |report, _| {
+        met(report, "out");
+        assert_eq!(report.statistics.spin_successes, 1000);
+    });
+}
+
+#[test]
+fn accum_half() {
+    on_each("accum_half", |report, _| met(report, "out"));
+}
+
+#[test]
+fn accum_half2() {
+    on_each("accum_half2", |report, _| {
+        let [input, ix, out] = ["in", "ix", "out"].map(|name| report.buffer(name).unwrap());
+        let (input, ix) = (floats(input), ints(ix));
+        let mut sums = vec![0.0; 128];
+        for (i, index) in ix.iter().enumerate() {
+            let at = 2 * (index & 63) as usize;
+            sums[at] += input[2 * i];
+            sums[at + 1] += input[2 * i + 1];
+        }
+        assert_eq!(floats(out), sums);
+    });
+}
+
+#[test]
+fn cas_u16_stores_one_value_in_each_place() {
+    on_each("cas_u16", |report, _| {
+        let (input, out) = (ints(report.buffer("in").unwrap()), ints(report.buffer("out").unwrap()));
+        let mut winners = BTreeMap::new();
+        for (value, found) in input.iter().zip(&out).filter(|(_, found)| **found == 0) {
+            assert_eq!(winners.insert(value & 63, *value), None, "{value} and another found {found}");
+        }
+        for (value, found) in input.iter().zip(&out).filter(|(_, found)| **found != 0) {
+            assert_eq!(winners.get(&(value & 63)), Some(found), "for {value}");
+        }
+    });
+}
+
+#[test]
+fn exch64_list_holds_every_node_once() {
+    let before = launch("exch64_list");
+    on_each("exch64_list", |report, launch| {
+        assert_eq!(launch, &before);
+        let nodes = report.buffer("nodes").unwrap();
+        let words = ints(nodes);
+        let mut seen = BTreeSet::new();
+        for (list, head) in ints(report.buffer("heads").unwrap()).into_iter().enumerate() {
+            let mut next = head;
+            while next != 0 {
+                let node = (next - i128::from(nodes.address)) / 16;
+                assert!(seen.insert(node), "node {node} twice");
+                assert_eq!(words[2 * node as usize + 1] & 31, list as i128);
+                next = words[2 * node as usize];
+            }
+        }
+        assert_eq!(seen.len(), 400);
+    });
+}
+
+#[test]
+fn spin_lock_gives_the_result_of_some_order() {
+    fn orders(left: [u32; 3], v: i128, results: &mut BTreeSet<i128>) {
+        if left == [0; 3] {
+            results.insert(v);
+        }
+        for warp in 0..3 {
+            if left[warp] > 0 {
+                let mut left = left;
+                left[warp] -= 1;
+                orders(left, 3 * v + 32 * warp as i128, results);
+            }
+        }
+    }
+    let mut results = BTreeSet::new();
+    orders([3; 3], 0, &mut results);
+    on_each("spin_lock", |report, _| {
+        let out = ints(report.buffer("out").unwrap())[0];
+        assert!(results.contains(&out), "{out}");
+    });
+}
+
+#[test]
+fn spin_lock_acqrel() {
+    on_each("spin_lock_acqrel", |report, _| met(report, "out"));
+}
+
+#[test]
+fn uniform_counter() {
+    on_each("uniform_counter", |report, _| {
+        let input = ints(report.buffer("in").unwrap());
+        let out = ints(report.buffer("out").unwrap());
+        let mut positive: Vec<_> = input.iter().copied().filter(|v| *v > 0).collect();
+        let count = positive.len();
+        assert_eq!(out[700], count as i128);
+        assert_eq!(out[701], *input.iter().max().unwrap());
+        let mut gathered = out[..count].to_vec();
+        positive.sort_unstable();
+        gathered.sort_unstable();
+        assert_eq!(gathered, positive);
+    });
+}
+
+#[test]
+fn generic_addr_in_shared_memory() {
+    on_each("generic_addr", |report, _| met(report, "g"));
+}
+
+#[test]
+fn generic_addr_in_global_memory() {
+    let text = std::fs::read_to_string(folder().join("generic_addr.launch.toml")).unwrap();
+    let text = text.replace("value = 0\n", "value = 1\n");
+    let (before, after) = text.split_once("expect = {").unwrap();
+    let after = after.split_once('}').unwrap().1;
+    let launch = Launch::from_toml("sel = 1", &format!("{before}{after}"), &folder()).unwrap();
+    for arch in ARCHES {
+        let report = run_on(&program("generic_addr", arch), &launch, Shape::default());
+        let [g, f, q] = ["g", "f", "q"].map(|name| report.buffer(name).unwrap());
+        let expected: Vec<i128> = (0..192).map(|i| if i < 64 { 6 } else { 0 }).collect();
+        assert_eq!(ints(g), expected, "{arch}");
+        assert_eq!(floats(f), vec![3.0; 64], "{arch}");
+        // min(1000, t, t + 64); then 1 becomes 2 below element 32.
+        let expected: Vec<i128> = (0..64).map(|i| if i == 1 { 2 } else { i }).collect();
+        assert_eq!(ints(q), expected, "{arch}");
+    }
+}
+
+/// The barrier object of sm_75 is worked by ordinary atomics.
+#[test]
+fn awbarrier_of_sm_75() {
+    let launch = launch("awbarrier");
+    let atoms_sm::ParamKind::Buffer { element, bytes, .. } = &launch.params[0].kind else { panic!() };
+    let before: Vec<f64> = (0..768).map(|i| element.to_float(element.read(bytes, i))).collect();
+    let report = run_on(&program("awbarrier", "sm_75"), &launch, Shape::default());
+    let after = floats(report.buffer("d").unwrap());
+    for (before, after) in before.chunks(256).zip(after.chunks(256)) {
+        let reversed: Vec<f64> = before.iter().rev().copied().collect();
+        assert_eq!(reversed, after);
+    }
+}
+
+/// The answer depends neither on the port's shape nor on when it is ready.
+#[test]
+fn any_shape_and_any_stall() {
+    for kernel in ["hist_u32", "hist_u64", "accum_f32", "uniform_counter"] {
+        let launch = launch(kernel);
+        for (arch, lanes, banks, slots, seed) in [
+            ("sm_75", 8, 8, 1, 2),
+            ("sm_80", 16, 64, 2, 3),
+            ("sm_90a", 4, 4, 3, 4),
+            ("sm_100a", 32, 16, 16, 5),
+        ] {
+            let shape = Shape { lanes, banks, rows: 16384 / banks, slots, seed };
+            run_on(&program(kernel, arch), &launch, shape);
+        }
+    }
+}
+
+/// The same launch takes the same cycles.
+#[test]
+fn a_run_repeats_itself() {
+    let (launch, program) = (launch("hist_u64"), program("hist_u64", "sm_80"));
+    let once = run_on(&program, &launch, Shape::default());
+    let again = run_on(&program, &launch, Shape::default());
+    assert_eq!(once.statistics, again.statistics);
+}

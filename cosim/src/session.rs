@@ -1,8 +1,10 @@
-//! Runs a stimulus on a machine: counts, judges, and keeps what a report needs.
+//! A machine being driven, by a stimulus or by a core: counts, judges, traces, and keeps what a
+//! report needs.
 
 use std::collections::VecDeque;
 
-use atoms_model::port::In;
+use atoms_model::MemoryPort;
+use atoms_model::port::{In, Out};
 
 use atoms_verilated::RtlError;
 
@@ -69,32 +71,34 @@ pub struct Tally {
 /// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
 const PATIENCE: u64 = 20_000;
 
-/// A machine being driven by a stimulus.
+/// A machine being driven.
 #[derive(Debug)]
 pub struct Session<M> {
     /// The machine.
     pub machine: M,
     /// The third voice, if it listens.
     pub witness: Option<Witness>,
-    inputs: Box<In>,
+    /// The wave being written, if one is.
+    pub trace: Option<Trace>,
+    // Taken out for the length of a step only, since the step needs the rest of the session too.
+    inputs: Option<Box<In>>,
     tally: Tally,
     in_flight: VecDeque<InFlight>,
-    keep_requests: bool,
     taken: u64,
     clusters_inside: u64,
     last_answer: u64,
 }
 
 impl<M: Machine + Sides> Session<M> {
-    /// A session on a machine after reset. Requests in flight are kept for reports.
+    /// A session on a machine after reset.
     pub fn new(machine: M, witness: Option<Witness>) -> Self {
         Session {
             machine,
             witness,
-            inputs: Box::default(),
+            trace: None,
+            inputs: Some(Box::default()),
             tally: Tally::default(),
             in_flight: VecDeque::new(),
-            keep_requests: true,
             taken: 0,
             clusters_inside: 0,
             last_answer: 0,
@@ -103,7 +107,7 @@ impl<M: Machine + Sides> Session<M> {
 
     /// Starts over with a machine that has: nothing is in flight, nothing is counted.
     pub fn restart(&mut self, witness: Option<Witness>) {
-        *self.inputs = In::default();
+        self.inputs = Some(Box::default());
         self.witness = witness;
         self.tally = Tally::default();
         self.in_flight.clear();
@@ -122,30 +126,41 @@ impl<M: Machine + Sides> Session<M> {
         self.in_flight.iter()
     }
 
-    /// Runs one cycle.
+    /// Runs one cycle with inputs from `stimulus`.
     ///
     /// # Errors
     /// [`Failure`], with the requests in flight in a mismatch.
-    pub fn step(&mut self, stimulus: &mut impl Stimulus, trace: Option<&mut Trace>) -> Result<(), Failure> {
+    pub fn step(&mut self, stimulus: &mut impl Stimulus) -> Result<(), Failure> {
+        let mut inputs = self.inputs.take().unwrap_or_default();
+        stimulus.drive(&mut inputs);
+        let outcome = self.clock(&inputs);
+        if outcome.is_ok() {
+            stimulus.observe(&inputs, self.machine.out());
+            settle(&mut inputs, self.machine.out());
+        }
+        self.inputs = Some(inputs);
+        outcome
+    }
+
+    /// Runs one cycle with inputs `i`.
+    ///
+    /// # Errors
+    /// [`Failure`], with the requests in flight in a mismatch.
+    pub fn clock(&mut self, i: &In) -> Result<(), Failure> {
         let cycle = self.machine.cycles();
-        stimulus.drive(&mut self.inputs);
-        let outcome = self.machine.cycle(&self.inputs);
-        if let Some(trace) = trace {
-            trace.cycle(cycle, &self.inputs, &self.machine)?;
+        let outcome = self.machine.cycle(i);
+        if let Some(trace) = &mut self.trace {
+            trace.cycle(cycle, i, &self.machine)?;
         }
         if let Err(Stop::Mismatch(mut mismatch)) = outcome {
             mismatch.in_flight = self.in_flight.iter().cloned().collect();
             return Err(Stop::Mismatch(mismatch).into());
         }
         outcome?;
-        let out = self.machine.out();
         if let Some(witness) = &mut self.witness {
-            witness.see(&self.inputs, out, self.machine.probe())?;
+            witness.see(i, self.machine.out(), self.machine.probe())?;
         }
-        stimulus.observe(&self.inputs, out);
-        self.count(cycle)?;
-        settle(&mut self.inputs, self.machine.out());
-        Ok(())
+        self.count(cycle, i)
     }
 
     /// Runs until the stimulus has finished and everything is answered, or until `limit` cycles.
@@ -157,35 +172,40 @@ impl<M: Machine + Sides> Session<M> {
         &mut self,
         stimulus: &mut impl Stimulus,
         limit: u64,
-        mut trace: Option<&mut Trace>,
         mut progress: impl FnMut(&Tally),
     ) -> Result<Tally, Failure> {
         while self.machine.cycles() < limit && !(stimulus.finished() && self.is_idle()) {
-            self.step(stimulus, trace.as_deref_mut())?;
+            self.step(stimulus)?;
             if self.tally.cycles.is_multiple_of(1 << 14) {
                 progress(&self.tally);
             }
         }
         if self.is_idle() {
-            let memory = self.machine.read_memory()?;
-            if let Some(witness) = &self.witness {
-                witness.finish(&memory)?;
-            }
+            self.judge_memory()?;
         }
         Ok(self.tally())
     }
 
-    /// Nothing is offered and nothing is inside.
-    pub fn is_idle(&self) -> bool {
-        self.in_flight.is_empty()
-            && self.clusters_inside == 0
-            && self.inputs.req_valid == 0
-            && self.inputs.cl_valid == 0
-            && self.inputs.cta_valid == 0
+    /// Compares the whole memory of both sides, and has it judged. Only while nothing is inside.
+    ///
+    /// # Errors
+    /// [`Failure`] with the first word that differs, or that is not what was left there.
+    pub fn judge_memory(&mut self) -> Result<(), Failure> {
+        let memory = self.machine.read_memory()?;
+        if let Some(witness) = &self.witness {
+            witness.finish(&memory)?;
+        }
+        Ok(())
     }
 
-    fn count(&mut self, cycle: u64) -> Result<(), Failure> {
-        let (i, out) = (&self.inputs, self.machine.out());
+    /// Nothing is offered and nothing is inside.
+    pub fn is_idle(&self) -> bool {
+        let offered = |i: &In| i.req_valid | i.cl_valid | i.cta_valid == 1;
+        self.is_quiet() && !self.inputs.as_deref().is_some_and(offered)
+    }
+
+    fn count(&mut self, cycle: u64, i: &In) -> Result<(), Failure> {
+        let out = self.machine.out();
         self.tally.cycles += 1;
         if out.rsp_valid & i.rsp_ready == 1 {
             self.tally.requests += 1;
@@ -200,15 +220,13 @@ impl<M: Machine + Sides> Session<M> {
             self.last_answer = cycle;
         }
         if i.req_valid & out.req_ready == 1 {
-            // The lanes are copied for the report only; a benchmark does without.
-            let request = if self.keep_requests { WarpRequest::sample(i) } else { WarpRequest::default() };
+            let request = WarpRequest::sample(i);
             if self.is_quiet() {
                 self.last_answer = cycle;
             }
             self.in_flight.push_back(InFlight { number: self.taken, taken_at: cycle, request });
             self.taken += 1;
         }
-        let i = &self.inputs;
         if i.cl_valid & self.machine.out().cl_ready == 1 {
             if self.is_quiet() {
                 self.last_answer = cycle;
@@ -225,5 +243,30 @@ impl<M: Machine + Sides> Session<M> {
 
     fn is_quiet(&self) -> bool {
         self.in_flight.is_empty() && self.clusters_inside == 0
+    }
+}
+
+impl<M: Machine + Sides> MemoryPort for Session<M> {
+    type Error = Failure;
+
+    fn lanes(&self) -> u32 {
+        self.machine.config().num_lanes
+    }
+
+    fn rows(&self) -> u32 {
+        self.machine.config().num_rows
+    }
+
+    fn banks(&self) -> u32 {
+        self.machine.config().num_banks
+    }
+
+    fn cta_slots(&self) -> u32 {
+        self.machine.config().num_cta_slots
+    }
+
+    fn cycle(&mut self, inputs: &In) -> Result<Out, Failure> {
+        self.clock(inputs)?;
+        Ok(*self.machine.out())
     }
 }

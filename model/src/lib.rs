@@ -13,10 +13,12 @@ pub mod cta_table;
 pub mod fifo;
 pub mod grouper;
 pub mod issue;
+pub mod memory_port;
 pub mod operands;
 pub mod pipe;
 pub mod port;
 pub mod unit;
 
 pub use config::Config;
+pub use memory_port::MemoryPort;
 pub use unit::Unit;

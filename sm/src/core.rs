@@ -9,7 +9,7 @@ use crate::error::{KernelError, Place, RunError, WarpStanding};
 use crate::global::GlobalMemory;
 use crate::launch::Launch;
 use crate::observer::Observer;
-use crate::port::MemoryPort;
+use atoms_model::MemoryPort;
 use crate::report::RunReport;
 use crate::request::Request;
 use crate::statistics::Statistics;

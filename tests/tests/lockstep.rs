@@ -16,7 +16,7 @@ fn random_requests_agree_in_every_configuration() {
         let mut session = Session::new(lockstep_of(&named), Some(witness));
         let mut stimulus = RandomStimulus::new(named.config, &[], 1, REQUESTS);
         let tally = session
-            .run(&mut stimulus, u64::MAX, None, |_| {})
+            .run(&mut stimulus, u64::MAX, |_| {})
             .unwrap_or_else(|failure| panic!("configuration {}: {failure}", named.name));
         assert_eq!(tally.requests, REQUESTS, "{}", named.name);
         assert!(tally.faults > REQUESTS / 100, "{}: faults are drawn", named.name);

@@ -1,6 +1,6 @@
-//! What stands in front of shared memory.
+//! What stands in front of shared memory, as a core sees it.
 
-use atoms_model::port::{In, Out};
+use crate::port::{In, Out};
 
 /// The unit's ports, one clock at a time. Handed over already reset.
 ///
@@ -8,7 +8,7 @@ use atoms_model::port::{In, Out};
 /// ready are both high, and every request taken is answered once, under its tag.
 pub trait MemoryPort {
     /// What the port itself can report, a disagreement of two sides for one. Comes out of
-    /// [`crate::run`] unchanged.
+    /// the run unchanged.
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Lanes of a request: a power of two up to 32.

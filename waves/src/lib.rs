@@ -1,1 +1,45 @@
-//! (under construction)
+//! Waveform traces: declare signals, set values cycle by cycle, and get a VCD file of the changes,
+//! with the differences between two sides marked and a viewer layout beside it.
+//!
+//! ```
+//! use atoms_waves::{Definition, Kind, Layout};
+//!
+//! # fn main() -> Result<(), atoms_waves::WaveError> {
+//! let mut signals = Definition::new("top");
+//! let (valid, op) = signals.scope("request", |s| (s.signal("valid", Kind::Bits(1)), s.signal("op", Kind::Text)));
+//! let rtl = signals.scope("rtl", |s| s.signal("ready", Kind::Bits(1)));
+//! let model = signals.scope("model", |s| s.signal("ready", Kind::Bits(1)));
+//! let diff = signals.compare("diff", &[[rtl, model]]);
+//!
+//! # let dir = std::env::temp_dir();
+//! # let path = dir.join(format!("atoms-waves-doc-{}.vcd", std::process::id()));
+//! let mut trace = signals.create(&path)?;
+//! trace.set(valid, 1);
+//! trace.set_text(op, "CAST.SPIN");
+//! trace.set(rtl, 1);
+//! trace.set(model, 0);
+//! trace.tick()?; // end of cycle 0
+//! trace.finish()?;
+//! Layout::new().group("request", [valid, op]).group("difference", [diff.any]).write(&signals, &path)?;
+//! # let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here knows what a signal means.
+
+#![forbid(unsafe_code)]
+
+mod comparison;
+mod definition;
+mod encode;
+mod error;
+mod header;
+mod layout;
+mod trace;
+
+pub use comparison::Comparison;
+pub use definition::{Definition, Kind, Signal};
+pub use error::WaveError;
+pub use layout::Layout;
+pub use trace::Trace;

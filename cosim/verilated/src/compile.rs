@@ -1,0 +1,186 @@
+//! Running the C++ compiler.
+
+use crate::toolchain::last_lines;
+use crate::{BuildError, Progress, Toolchain, Variant};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Compilers running at once. More would starve whoever shares the machine: an optimizer takes a
+/// whole core and up to a gigabyte.
+const JOBS: usize = 2;
+
+/// Lines of a compiler's complaint that go into an error.
+const COMPLAINT_LINES: usize = 20;
+
+/// Flags of every compilation. `-fno-gnu-unique` keeps the runtime's globals apart when several
+/// libraries are loaded, and lets them be unloaded.
+const FLAGS: &[&str] = &[
+    "-std=c++17",
+    "-march=native",
+    "-fPIC",
+    "-faligned-new",
+    "-fno-plt",
+    "-fno-gnu-unique",
+    "-fvisibility=hidden",
+    #[cfg(target_arch = "x86_64")]
+    "-fcf-protection=none",
+    "-w",
+    "-DVERILATOR=1",
+    "-DVM_COVERAGE=0",
+    "-DVM_SC=0",
+    "-DVM_TRACE_FST=0",
+    "-DVM_TRACE_SAIF=0",
+];
+
+/// Optimization of what runs in every cycle.
+const FAST: &str = "-O3";
+/// Optimization of what runs once: construction, the first evaluation, trace headers.
+const SLOW: &str = "-O0";
+
+/// How often code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speed {
+    /// In every cycle.
+    Fast,
+    /// Once.
+    Slow,
+}
+
+/// A file to compile.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    pub(crate) source: PathBuf,
+    pub(crate) speed: Speed,
+    pub(crate) object: PathBuf,
+}
+
+/// Puts generated sources, given as length and name, together into few translation units: each one
+/// costs as much for Verilator's headers alone as a small design does. Gives the units' names, how
+/// often they run and what to include in them, the largest first.
+pub(crate) fn gather(mut sources: Vec<(u64, String)>) -> Vec<(String, Speed, Vec<String>)> {
+    sources.sort_by(|a, b| b.cmp(a));
+    let (slow, fast): (Vec<_>, Vec<_>) =
+        sources.into_iter().partition(|(_, name)| name.contains("__Slow") || name.contains("__Syms"));
+    let mut bins: [(u64, Vec<String>); JOBS] = Default::default();
+    for (length, name) in fast {
+        if let Some(bin) = bins.iter_mut().min_by_key(|bin| bin.0) {
+            bin.0 += length;
+            bin.1.push(name);
+        }
+    }
+    let slow = slow.into_iter().map(|(_, name)| name).collect();
+    let fast = bins.into_iter().enumerate().map(|(at, bin)| (format!("fast{at}.cpp"), Speed::Fast, bin.1));
+    fast.chain([("slow.cpp".to_owned(), Speed::Slow, slow)]).filter(|unit| !unit.2.is_empty()).collect()
+}
+
+impl Unit {
+    /// `source`, compiled to a file of the same name in `dir`.
+    pub(crate) fn new(source: PathBuf, speed: Speed, dir: &Path) -> Self {
+        let object = dir.join(source.file_name().unwrap_or_default()).with_extension("o");
+        Unit { source, speed, object }
+    }
+
+    fn name(&self) -> String {
+        self.source.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// Everything about the compiler's command line that does not depend on the file.
+pub(crate) struct Setup<'a> {
+    pub(crate) tools: &'a Toolchain,
+    pub(crate) variant: Variant,
+    /// Folders searched for headers besides those of Verilator's runtime.
+    pub(crate) includes: Vec<PathBuf>,
+    /// Header that every file starts with.
+    pub(crate) capture: PathBuf,
+}
+
+impl Setup<'_> {
+    /// Flags that decide what comes out: part of a cache key.
+    pub(crate) fn flags(variant: Variant) -> Vec<&'static str> {
+        let mut flags = FLAGS.to_vec();
+        flags.extend(match variant {
+            Variant::Fast => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0", "-DATOMS_WAVES=0"],
+            Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1", "-DATOMS_WAVES=1"],
+        });
+        flags.extend([FAST, SLOW]);
+        flags
+    }
+
+    fn command(&self, unit: &Unit) -> Command {
+        let level = match unit.speed {
+            Speed::Fast => FAST,
+            Speed::Slow => SLOW,
+        };
+        let mut command = Command::new(&self.tools.compiler.program);
+        command.args(Self::flags(self.variant)).arg(level);
+        for dir in &self.includes {
+            command.arg("-I").arg(dir);
+        }
+        let runtime = &self.tools.verilator.include;
+        command.arg("-isystem").arg(runtime).arg("-isystem").arg(runtime.join("vltstd"));
+        command.arg("-include").arg(&self.capture);
+        command.arg("-c").arg(&unit.source).arg("-o").arg(&unit.object);
+        command
+    }
+
+    /// Compiles `units`, which make up `part`, at most [`JOBS`] at a time, the first ones first.
+    pub(crate) fn compile(
+        &self,
+        part: &'static str,
+        units: &[Unit],
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), BuildError> {
+        let total = units.len();
+        progress(&Progress::Compiling { part, done: 0, total });
+        let next = AtomicUsize::new(0);
+        let (sender, results) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..JOBS.min(total) {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if sender.send(run(&mut self.command(unit), &unit.name())).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for done in 1..=total {
+                match results.recv() {
+                    Ok(Ok(())) => progress(&Progress::Compiling { part, done, total }),
+                    // Nothing more is handed out; what is running ends before the scope does.
+                    Ok(Err(error)) => {
+                        next.store(total, Ordering::Relaxed);
+                        return Err(error);
+                    }
+                    Err(mpsc::RecvError) => break,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Links `objects` into the shared library `library`.
+    pub(crate) fn link(&self, objects: &[PathBuf], library: &Path) -> Result<(), BuildError> {
+        let mut command = Command::new(&self.tools.compiler.program);
+        command.args(["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"]);
+        command.args(objects).arg("-o").arg(library);
+        run(&mut command, &library.file_name().unwrap_or_default().to_string_lossy())
+    }
+}
+
+fn run(command: &mut Command, file: &str) -> Result<(), BuildError> {
+    let output = command
+        .output()
+        .map_err(|source| BuildError::Start { program: PathBuf::from(command.get_program()), source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = last_lines(&String::from_utf8_lossy(&output.stderr), COMPLAINT_LINES);
+    let output = if said.is_empty() { output.status.to_string() } else { said };
+    Err(BuildError::Compile { file: file.to_owned(), output })
+}

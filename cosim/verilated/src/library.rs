@@ -1,0 +1,87 @@
+//! A loaded library: the design in one configuration, from which any number of models are made.
+
+use crate::abi::{Api, Layout};
+use crate::{BuildError, Rtl, RtlError, Variant};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A Verilated design in one configuration and variant. Cloning is cheap; the library stays loaded
+/// as long as a clone or a model of it lives.
+#[derive(Clone)]
+pub struct Library {
+    loaded: Arc<Loaded>,
+}
+
+struct Loaded {
+    api: Api,
+    layout: Layout,
+    key: String,
+    path: PathBuf,
+}
+
+impl Library {
+    /// Loads the verified library at `path`, built under `key`.
+    pub(crate) fn load(path: PathBuf, key: String) -> Result<Self, BuildError> {
+        let failed = |reason: String| BuildError::Load { path: path.clone(), reason };
+        let api = Api::load(&path).map_err(|error| failed(error.to_string()))?;
+        let layout = api.checked_layout().map_err(failed)?;
+        Ok(Self { loaded: Arc::new(Loaded { api, layout, key, path }) })
+    }
+
+    /// A new model, all registers and memory zero, out of reset or not as its inputs say.
+    ///
+    /// # Errors
+    /// [`RtlError::Failed`] when its construction fails, which is to say without memory.
+    pub fn instantiate(&self) -> Result<Rtl, RtlError> {
+        Rtl::new(self.clone())
+    }
+
+    /// Lanes of the configuration.
+    pub fn lanes(&self) -> usize {
+        self.loaded.layout.lanes as usize
+    }
+
+    /// Banks of the configuration.
+    pub fn banks(&self) -> usize {
+        self.loaded.layout.banks as usize
+    }
+
+    /// Rows of each bank.
+    pub fn rows(&self) -> usize {
+        self.loaded.layout.rows as usize
+    }
+
+    /// Words of all banks.
+    pub fn words(&self) -> usize {
+        self.banks() * self.rows()
+    }
+
+    /// Variant it was built as.
+    pub fn variant(&self) -> Variant {
+        if self.loaded.layout.waves { Variant::Wave } else { Variant::Fast }
+    }
+
+    /// Key in the cache: equal for equal sources, flags and tools.
+    pub fn key(&self) -> &str {
+        &self.loaded.key
+    }
+
+    /// The file it was loaded from.
+    pub fn path(&self) -> &Path {
+        &self.loaded.path
+    }
+
+    pub(crate) fn api(&self) -> &Api {
+        &self.loaded.api
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Library")
+            .field("key", &self.loaded.key)
+            .field("layout", &self.loaded.layout)
+            .finish_non_exhaustive()
+    }
+}

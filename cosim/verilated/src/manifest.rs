@@ -1,0 +1,160 @@
+//! Folders in the cache: what they must contain, and how they get in and out whole.
+
+use crate::key::content_hash;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Name of the manifest in an entry: a line `hash length name` for every other file.
+const MANIFEST: &str = "manifest";
+
+/// What is found at the place of an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Every file is as the manifest says.
+    Whole,
+    /// Nothing is there.
+    Absent,
+    /// Something else is there, and why it will not do.
+    Damaged(String),
+}
+
+/// Writes the manifest of `dir`, over the files in it.
+pub(crate) fn seal(dir: &Path) -> io::Result<()> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        names.push(entry?.file_name());
+    }
+    names.sort();
+    let mut lines = String::new();
+    for name in names {
+        let content = std::fs::read(dir.join(&name))?;
+        lines += &format!("{} {} {}\n", content_hash(&content), content.len(), name.to_string_lossy());
+    }
+    std::fs::write(dir.join(MANIFEST), lines)
+}
+
+/// Holds the entry at `dir` against its manifest.
+pub(crate) fn inspect(dir: &Path) -> State {
+    if !dir.exists() {
+        return State::Absent;
+    }
+    match first_damage(dir) {
+        None => State::Whole,
+        Some(damage) => State::Damaged(damage),
+    }
+}
+
+fn first_damage(dir: &Path) -> Option<String> {
+    let Ok(manifest) = std::fs::read_to_string(dir.join(MANIFEST)) else {
+        return Some("it has no manifest".to_owned());
+    };
+    if manifest.is_empty() {
+        return Some("its manifest is empty".to_owned());
+    }
+    manifest.lines().find_map(|line| {
+        let mut words = line.splitn(3, ' ');
+        let (Some(hash), Some(length), Some(name)) = (words.next(), words.next(), words.next()) else {
+            return Some("its manifest is unreadable".to_owned());
+        };
+        match std::fs::read(dir.join(name)) {
+            Err(error) => Some(format!("{name}: {error}")),
+            Ok(content) if content.len().to_string() != length => {
+                Some(format!("{name} has {} bytes instead of {length}", content.len()))
+            }
+            Ok(content) if content_hash(&content) != hash => Some(format!("{name} has another content")),
+            Ok(_) => None,
+        }
+    })
+}
+
+/// Moves the sealed entry at `prepared` to `dir`, in one step that other processes see whole or not
+/// at all. Where an entry is there already, that one stays: it was built from the same inputs.
+pub(crate) fn install(prepared: &Path, dir: &Path) -> io::Result<()> {
+    match std::fs::rename(prepared, dir) {
+        Err(_) if dir.exists() => std::fs::remove_dir_all(prepared),
+        result => result,
+    }
+}
+
+/// Removes the entry at `dir`, unless it has become whole in the meantime.
+pub(crate) fn discard(dir: &Path) -> io::Result<()> {
+    let aside = private_dir(dir.parent().unwrap_or(Path::new(".")), "discard");
+    match std::fs::rename(dir, &aside) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        result => result?,
+    }
+    // Another process may have put a new entry there between our look and our move.
+    if inspect(&aside) == State::Whole && std::fs::rename(&aside, dir).is_ok() {
+        return Ok(());
+    }
+    std::fs::remove_dir_all(&aside)
+}
+
+/// A path in `parent` that no other call, thread or process uses.
+pub(crate) fn private_dir(parent: &Path, purpose: &str) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    parent.join(format!(".{purpose}-{}-{count}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn entry(dir: &Path) -> PathBuf {
+        let entry = dir.join("entry");
+        fs::create_dir(&entry).unwrap();
+        fs::write(entry.join("a.so"), "library").unwrap();
+        fs::write(entry.join("b c"), "").unwrap();
+        seal(&entry).unwrap();
+        entry
+    }
+
+    #[test]
+    fn every_damage_is_named() {
+        type Damage = fn(&Path) -> io::Result<()>;
+        #[rustfmt::skip]
+        let cases: [(&str, Damage); 7] = [
+            ("a.so has another content",           |dir| fs::write(dir.join("a.so"), "librart")),
+            ("a.so has 3 bytes instead of 7",      |dir| fs::write(dir.join("a.so"), "lib")),
+            ("a.so: No such file",                 |dir| fs::remove_file(dir.join("a.so"))),
+            ("b c: No such file",                  |dir| fs::remove_file(dir.join("b c"))),
+            ("it has no manifest",                 |dir| fs::remove_file(dir.join(MANIFEST))),
+            ("its manifest is empty",              |dir| fs::write(dir.join(MANIFEST), "")),
+            ("its manifest is unreadable",         |dir| fs::write(dir.join(MANIFEST), "a.so")),
+        ];
+        for (reason, damage) in cases {
+            let dir = tempfile::tempdir().unwrap();
+            let entry = entry(dir.path());
+            assert_eq!(inspect(&entry), State::Whole);
+            damage(&entry).unwrap();
+            match inspect(&entry) {
+                State::Damaged(found) => assert!(found.starts_with(reason), "{found}"),
+                other => panic!("{reason}: {other:?}"),
+            }
+            discard(&entry).unwrap();
+            assert_eq!(inspect(&entry), State::Absent);
+        }
+    }
+
+    #[test]
+    fn what_has_become_whole_is_not_discarded() {
+        let dir = tempfile::tempdir().unwrap();
+        let entry = entry(dir.path());
+        discard(&entry).unwrap();
+        assert_eq!(inspect(&entry), State::Whole);
+    }
+
+    #[test]
+    fn the_first_to_install_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = entry(dir.path());
+        let place = dir.path().join("place");
+        install(&first, &place).unwrap();
+        let second = entry(dir.path());
+        install(&second, &place).unwrap();
+        assert_eq!((inspect(&place), inspect(&second)), (State::Whole, State::Absent));
+    }
+}

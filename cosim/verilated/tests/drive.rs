@@ -1,0 +1,325 @@
+//! Driving a built design: cycles, memory, snapshots, stops.
+
+mod dummy;
+
+use atoms_model::port::In;
+use atoms_verilated::{Cache, RtlError, Snapshot, Toolchain, Variant};
+use dummy::{BANKS, Bench, LANES, ROWS, cycle, input};
+
+fn stop(
+    result: Result<(atoms_model::port::Out, atoms_model::port::Probe), RtlError>,
+) -> atoms_verilated::Stop {
+    match result {
+        Err(RtlError::Stopped(stop)) => stop,
+        other => panic!("expected the design to stop, got {other:?}"),
+    }
+}
+
+#[test]
+fn every_verilator_builds_and_agrees() {
+    let bench = Bench::new("every verilator", "");
+    for verilator in dummy::verilators(&bench.env) {
+        let tools = Toolchain { verilator, compiler: bench.tools().compiler };
+        for variant in [Variant::Fast, Variant::Wave] {
+            let spec = bench.spec().variant(variant);
+            let library = Cache::new(&bench.env)
+                .library(&spec, &tools, &mut |_| {})
+                .unwrap_or_else(|error| panic!("{}: {error}", tools.verilator.identity));
+            assert_eq!((library.lanes(), library.banks(), library.rows()), (LANES, BANKS, ROWS));
+            assert_eq!(library.variant(), variant);
+            let mut rtl = library.instantiate().unwrap();
+            rtl.reset().unwrap();
+            let sent = input(3);
+            let (out, probe) = cycle(&mut rtl, &sent).unwrap();
+            for lane in 0..32 {
+                let expected = if lane < LANES { sent.req_b[lane] } else { 0 };
+                assert_eq!(out.rsp_rd[lane], expected, "lane {lane}");
+            }
+            assert_eq!(out.rsp_pred, 0b11, "bits of lanes that do not exist");
+            assert_eq!(out.cl_rsp_rd, sent.cl_b);
+            assert_eq!((out.rsp_valid, out.req_ready, out.rsp_tag), (1, 1, 0));
+            assert_eq!((probe.queue_count, probe.wr_en), (0, 0));
+            assert_eq!((probe.wr_data, probe.win_lane), ([0; 64], [0; 64]));
+            assert_eq!(cycle(&mut rtl, &sent).unwrap().1.queue_count, 1, "registers move once a clock");
+            assert_eq!(rtl.cycles(), 3);
+            assert_eq!(rtl.read_word(0, 3).unwrap(), sent.req_ra[0]);
+        }
+    }
+}
+
+#[test]
+fn a_bank_that_is_not_inlined_is_found_too() {
+    let bench = Bench::new("not inlined", "");
+    let path = bench.dir.path().join("atoms_bank.sv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\nendmodule", "  /*verilator no_inline_module*/\nendmodule"))
+        .unwrap();
+    for verilator in dummy::verilators(&bench.env) {
+        let tools = Toolchain { verilator, compiler: bench.tools().compiler };
+        let library = Cache::new(&bench.env).library(&bench.spec(), &tools, &mut |_| {}).unwrap();
+        let mut rtl = library.instantiate().unwrap();
+        cycle(&mut rtl, &In { req_tag: 2, ..input(5) }).unwrap();
+        assert_eq!(rtl.read_word(2, 5).unwrap(), input(5).req_ra[0]);
+    }
+}
+
+#[test]
+fn bits_above_a_port_do_not_exist() {
+    let mut rtl = Bench::new("drive", "").library().instantiate().unwrap();
+    let (out, _) = cycle(&mut rtl, &In { rst_n: 0xff, req_tag: 0xff, ..input(0) }).unwrap();
+    assert_eq!(out.rsp_tag, 0x3f);
+}
+
+#[test]
+fn operands_count_only_while_the_request_is_valid() {
+    let mut rtl = Bench::new("drive", "").library().instantiate().unwrap();
+    let (first, _) = cycle(&mut rtl, &input(1)).unwrap();
+    let (second, _) = cycle(&mut rtl, &In { req_valid: 0, req_b: [0; 32], req_mask: 1, ..input(1) }).unwrap();
+    assert_eq!(second.rsp_rd, first.rsp_rd);
+    assert_eq!(second.rsp_pred, 1, "narrow ports always count");
+}
+
+#[test]
+fn memory_is_read_and_written_in_linear_order() {
+    let mut rtl = Bench::new("drive", "").library().instantiate().unwrap();
+    let words: Vec<u32> = (0..(BANKS * ROWS) as u32).map(|word| word * 3 + 1).collect();
+    rtl.write_memory(&words).unwrap();
+    assert_eq!(rtl.read_word(1, 2).unwrap(), words[2 * BANKS + 1]);
+    rtl.write_word(1, 2, 0xdead_beef).unwrap();
+    let mut read = vec![0; words.len()];
+    rtl.read_memory(&mut read).unwrap();
+    assert_eq!(read[2 * BANKS + 1], 0xdead_beef);
+    assert_eq!(read[..9], words[..9]);
+    cycle(&mut rtl, &In { rst_n: 1, ..In::default() }).unwrap();
+    let (_, next) = cycle(&mut rtl, &In { rst_n: 1, ..In::default() }).unwrap();
+    assert_eq!(next.wr_data[..BANKS], words[..BANKS], "seen by the design after the next clock edge");
+    rtl.clear_memory();
+    rtl.read_memory(&mut read).unwrap();
+    assert!(read.iter().all(|&word| word == 0));
+
+    assert_eq!(
+        rtl.write_word(BANKS, 0, 0),
+        Err(RtlError::NoWord { bank: BANKS, row: 0, banks: BANKS, rows: ROWS })
+    );
+    assert!(matches!(rtl.read_word(0, ROWS), Err(RtlError::NoWord { .. })));
+    assert_eq!(rtl.read_memory(&mut [0]), Err(RtlError::MemoryLength { expected: BANKS * ROWS, found: 1 }));
+    assert!(rtl.write_memory(&[]).is_err());
+}
+
+#[test]
+fn a_snapshot_replays_the_same_cycles() {
+    let library = Bench::new("drive", "").library();
+    let mut rtl = library.instantiate().unwrap();
+    rtl.reset().unwrap();
+    for imm in 0..5 {
+        cycle(&mut rtl, &input(imm)).unwrap();
+    }
+    let snapshot = rtl.save().unwrap();
+    let run = |rtl: &mut atoms_verilated::Rtl| {
+        let seen: Vec<_> = (5..20).map(|imm| cycle(rtl, &input(imm)).unwrap()).collect();
+        let mut memory = vec![0; rtl.library().words()];
+        rtl.read_memory(&mut memory).unwrap();
+        (seen, memory, rtl.cycles())
+    };
+    let first = run(&mut rtl);
+    rtl.restore(&snapshot).unwrap();
+    assert_eq!(rtl.cycles(), 6);
+    assert_eq!(run(&mut rtl), first, "same model");
+    let mut other = library.instantiate().unwrap();
+    other.restore(&Snapshot::from_bytes(&snapshot.to_bytes()).unwrap()).unwrap();
+    assert_eq!(run(&mut other), first, "another model, through bytes");
+}
+
+#[test]
+fn a_snapshot_of_another_design_or_a_damaged_one_is_refused() {
+    let mut rtl = Bench::new("drive", "").library().instantiate().unwrap();
+    let mut other = Bench::new("another", "").library().instantiate().unwrap();
+    let snapshot = other.save().unwrap();
+    assert_eq!(rtl.restore(&snapshot), Err(RtlError::Snapshot));
+    let bytes = snapshot.to_bytes();
+    for at in [0, 9, 41, bytes.len() - 1] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        assert_eq!(Snapshot::from_bytes(&damaged), Err(RtlError::Snapshot), "byte {at}");
+    }
+    assert_eq!(Snapshot::from_bytes(&bytes[..bytes.len() - 1]), Err(RtlError::Snapshot));
+    assert_eq!(Snapshot::from_bytes(&[]), Err(RtlError::Snapshot));
+}
+
+#[test]
+fn whatever_stops_the_design_is_an_error_that_says_where() {
+    let bench = Bench::new("drive", "");
+    #[rustfmt::skip]
+    let cases = [
+        // code             message ends in
+        (dummy::ERROR,    "Assertion failed in TOP.atoms_unit.NoOp31: operation 31"),
+        (dummy::PROPERTY, "Assertion failed in TOP.atoms_unit.NoOp27: operation 27"),
+        (dummy::FATAL,    "Assertion failed in TOP.atoms_unit: fatal with imm 9"),
+        (dummy::STOP,     "$stop"),
+        (dummy::FINISH,   "$finish"),
+    ];
+    for verilator in dummy::verilators(&bench.env) {
+        let tools = Toolchain { verilator, compiler: bench.tools().compiler };
+        let library = Cache::new(&bench.env).library(&bench.spec(), &tools, &mut |_| {}).unwrap();
+        for (code, message) in cases {
+            let mut rtl = library.instantiate().unwrap();
+            rtl.reset().unwrap();
+            cycle(&mut rtl, &input(1)).unwrap();
+            let snapshot = rtl.save().unwrap();
+            let bad = In { req_op: code, ..input(9) };
+            let found = stop(cycle(&mut rtl, &bad));
+            assert_eq!((found.cycle, found.file.as_str()), (2, "rtl/atoms_unit.sv"), "{code}");
+            assert!(found.line > 0);
+            assert_eq!(found.message, message, "{}", tools.verilator.identity);
+            assert_eq!(stop(cycle(&mut rtl, &input(1))), found, "stays stopped");
+            assert!(rtl.save().is_err());
+            rtl.restore(&snapshot).unwrap();
+            assert_eq!(cycle(&mut rtl, &input(1)).unwrap().1.queue_count, 1, "runs again");
+            assert_eq!(stop(cycle(&mut rtl, &bad)).cycle, 3, "stops again");
+        }
+    }
+}
+
+#[test]
+fn a_design_that_does_not_settle_fails_alone() {
+    let library = Bench::new("drive", "").library();
+    let (mut lost, mut other) = (library.instantiate().unwrap(), library.instantiate().unwrap());
+    for rtl in [&mut lost, &mut other] {
+        rtl.reset().unwrap();
+        cycle(rtl, &input(0)).unwrap();
+    }
+    let snapshot = lost.save().unwrap();
+    let failure = cycle(&mut lost, &In { req_op: dummy::UNSETTLED, ..input(0) }).unwrap_err();
+    assert!(matches!(&failure, RtlError::Failed(why) if why.contains("did not converge")), "{failure}");
+    assert_eq!(lost.restore(&snapshot), Err(failure), "there is no way back");
+    assert_eq!(cycle(&mut other, &input(0)).unwrap().1.queue_count, 1);
+}
+
+#[test]
+fn what_the_design_prints_is_kept() {
+    let mut rtl = Bench::new("drive", "").library().instantiate().unwrap();
+    cycle(&mut rtl, &In { req_op: dummy::PRINT, ..input(5) }).unwrap();
+    assert_eq!(rtl.take_log(), "imm is 5\n");
+    assert_eq!(rtl.take_log(), "");
+    for _ in 0..20_000 {
+        cycle(&mut rtl, &In { req_op: dummy::PRINT, ..input(5) }).unwrap();
+    }
+    assert!(rtl.take_log().len() <= 1 << 16);
+}
+
+#[test]
+fn models_of_several_designs_live_on_one_thread_and_die_in_any_order() {
+    let (first, second) = (Bench::new("drive", "").library(), Bench::new("another", "").library());
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+        let mut models: Vec<_> = [&first, &second, &first, &second]
+            .map(|library| Some(library.instantiate().unwrap()))
+            .into_iter()
+            .collect();
+        for steps in 1..4 {
+            for model in models.iter_mut().flatten() {
+                for _ in 0..steps {
+                    cycle(model, &input(1)).unwrap();
+                }
+            }
+        }
+        for gone in order {
+            models[gone] = None;
+            for model in models.iter_mut().flatten() {
+                let before = cycle(model, &input(1)).unwrap().1.queue_count;
+                assert_eq!(cycle(model, &input(1)).unwrap().1.queue_count, before + 1);
+            }
+        }
+        // One more on a thread whose last context is dead.
+        cycle(&mut first.instantiate().unwrap(), &input(1)).unwrap();
+    }
+}
+
+#[test]
+fn a_model_moves_between_threads() {
+    let library = Bench::new("drive", "").library();
+    let mut rtl = library.instantiate().unwrap();
+    for _ in 0..4 {
+        rtl = std::thread::spawn(move || {
+            for _ in 0..100 {
+                cycle(&mut rtl, &input(1)).unwrap();
+            }
+            rtl
+        })
+        .join()
+        .unwrap();
+    }
+    assert_eq!(rtl.cycles(), 400);
+    let threads: Vec<_> = (0..4)
+        .map(|thread| {
+            let library = library.clone();
+            std::thread::spawn(move || {
+                let mut rtl = library.instantiate().unwrap();
+                rtl.reset().unwrap();
+                for at in 0..100 {
+                    let bad = at == 50 && thread == 2;
+                    let sent = In { req_op: if bad { dummy::ERROR } else { 0 }, ..input(1) };
+                    if cycle(&mut rtl, &sent).is_err() {
+                        return at;
+                    }
+                }
+                100
+            })
+        })
+        .collect();
+    let ends: Vec<u32> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert_eq!(ends, [100, 100, 50, 100], "a stop concerns its own model");
+    drop(library);
+    cycle(&mut rtl, &input(1)).unwrap();
+}
+
+#[test]
+fn only_the_wave_variant_writes_waves() {
+    let bench = Bench::new("drive", "");
+    let path = bench.dir.path().join("trace.vcd");
+    assert_eq!(bench.library().instantiate().unwrap().open_trace(&path), Err(RtlError::NoWaves));
+
+    let nowhere = bench.dir.path().join("missing/trace.vcd");
+    for verilator in dummy::verilators(&bench.env) {
+        let tools = Toolchain { verilator, compiler: bench.tools().compiler };
+        let spec = bench.spec().variant(Variant::Wave);
+        let library = Cache::new(&bench.env).library(&spec, &tools, &mut |_| {}).unwrap();
+        let mut rtl = library.instantiate().unwrap();
+        assert_eq!(rtl.open_trace(&nowhere), Err(RtlError::Trace(nowhere.clone())));
+        rtl.reset().unwrap();
+        for round in 0..2 {
+            rtl.open_trace(&path).unwrap();
+            for imm in 0..3 {
+                cycle(&mut rtl, &input(imm)).unwrap();
+            }
+            rtl.close_trace().unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.contains("count_q") && text.contains("mem_q"), "{text}");
+            let first = 2 * (1 + 3 * round);
+            for time in first..first + 6 {
+                assert!(text.contains(&format!("\n#{time}\n")), "time {time}");
+            }
+        }
+    }
+}
+
+#[test]
+fn models_come_and_go_without_leaving_memory_behind() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+        status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    };
+    let library = Bench::new("drive", "").library();
+    let rounds = |count| {
+        for _ in 0..count {
+            let mut rtl = library.instantiate().unwrap();
+            cycle(&mut rtl, &input(1)).unwrap();
+            let snapshot = rtl.save().unwrap();
+            rtl.restore(&snapshot).unwrap();
+        }
+    };
+    rounds(200);
+    let before = resident();
+    rounds(2000);
+    // Other tests run beside this one; a leak of a snapshot a round would be 500 MB.
+    assert!(resident() < before + 100_000_000);
+}

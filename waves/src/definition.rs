@@ -1,0 +1,230 @@
+//! The signals of a trace, in their scopes.
+
+use crate::{Comparison, Trace, WaveError};
+use std::path::Path;
+
+/// What a signal holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number of this many bits, at least 1.
+    Bits(u32),
+    /// A name, for values that have one: shown as text by viewers.
+    Text,
+    /// Something that happens in single cycles and has no value.
+    Event,
+}
+
+/// A signal of a [`Definition`]; means nothing to any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Signal(pub(crate) u32);
+
+/// A declared signal.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Names of the scopes it is in, the outermost first.
+    pub(crate) scopes: Vec<String>,
+}
+
+/// What a scope contains, in order of declaration.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Signal(Signal),
+    Scope(Scope),
+}
+
+/// A named group of items.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    pub(crate) name: String,
+    pub(crate) items: Vec<Item>,
+}
+
+/// The signals of a trace. Declare all of them, then [`create`](Self::create) any number of traces.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub(crate) signals: Vec<Declared>,
+    pub(crate) comparisons: Vec<Comparison>,
+    pub(crate) clock: Signal,
+    /// From the outermost to the one being filled.
+    open: Vec<Scope>,
+}
+
+impl Definition {
+    /// A definition with the outermost scope `top` and the clock `clk` in it, which the trace drives.
+    pub fn new(top: &str) -> Self {
+        let mut new =
+            Self { signals: Vec::new(), comparisons: Vec::new(), clock: Signal(0), open: vec![scope(top)] };
+        new.clock = new.signal("clk", Kind::Bits(1));
+        new
+    }
+
+    /// Declares what `body` declares inside a scope `name`. A scope of that name which is there
+    /// already is continued.
+    pub fn scope<R>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> R) -> R {
+        let name = identifier(name);
+        let items = &mut self.innermost().items;
+        let again = items.iter().position(|item| matches!(item, Item::Scope(scope) if scope.name == name));
+        let scope = match again.map(|at| items.remove(at)) {
+            Some(Item::Scope(scope)) => scope,
+            _ => scope(&name),
+        };
+        self.open.push(scope);
+        let result = body(self);
+        if let Some(scope) = self.open.pop() {
+            let items = &mut self.innermost().items;
+            let at = again.unwrap_or(items.len());
+            items.insert(at, Item::Scope(scope));
+        }
+        result
+    }
+
+    /// Declares a signal in the current scope. White space in `name` becomes `_`; an element of an
+    /// array is best called `name[3]`.
+    ///
+    /// # Panics
+    /// When the width is 0.
+    pub fn signal(&mut self, name: &str, kind: Kind) -> Signal {
+        assert!(kind != Kind::Bits(0), "signal `{name}` has no bits");
+        let signal = Signal(self.signals.len() as u32);
+        let scopes = self.open.iter().map(|scope| scope.name.clone()).collect();
+        self.signals.push(Declared { name: identifier(name), kind, scopes });
+        self.innermost().items.push(Item::Signal(signal));
+        signal
+    }
+
+    /// Marks the differences of two sides: declares, in a scope `name`, a flag for each pair of
+    /// signals, one for any of them, and two counters. The trace keeps them; nobody sets them.
+    ///
+    /// Flags are called as the left signals, in scopes as theirs from the third level on: the flag
+    /// of `top.rtl.pass.lane` is `top.diff.pass.lane`.
+    ///
+    /// # Panics
+    /// When the kinds of a pair differ, or are events.
+    pub fn compare(&mut self, name: &str, pairs: &[[Signal; 2]]) -> Comparison {
+        let comparison = self.scope(name, |this| {
+            let any = this.signal("any", Kind::Bits(1));
+            let pairs_differing = this.signal("pairs_differing", Kind::Bits(16));
+            let cycles_differing = this.signal("cycles_differing", Kind::Bits(32));
+            let flags = pairs.iter().map(|pair| this.flag(pair)).collect();
+            Comparison { pairs: pairs.to_vec(), flags, any, pairs_differing, cycles_differing }
+        });
+        self.comparisons.push(comparison.clone());
+        comparison
+    }
+
+    /// Declares the flag of a pair, below the current scope.
+    fn flag(&mut self, [left, right]: &[Signal; 2]) -> Signal {
+        let Declared { name, kind, scopes } = self.declared(*left).clone();
+        assert!(
+            kind == self.declared(*right).kind && kind != Kind::Event,
+            "`{}` and `{}` cannot be compared",
+            self.path(*left),
+            self.path(*right)
+        );
+        self.within(scopes.get(2..).unwrap_or_default(), |this| this.signal(&name, Kind::Bits(1)))
+    }
+
+    /// Declares what `body` declares inside `scopes`, one in the other.
+    fn within<R>(&mut self, scopes: &[String], body: impl FnOnce(&mut Self) -> R) -> R {
+        // As a trait object: the recursion would make ever new types.
+        let mut result = None;
+        let mut body = Some(body);
+        self.within_dyn(scopes, &mut |this| result = body.take().map(|body| body(this)));
+        result.expect("the innermost scope runs the body once")
+    }
+
+    fn within_dyn(&mut self, scopes: &[String], body: &mut dyn FnMut(&mut Self)) {
+        match scopes {
+            [] => body(self),
+            [outer, inner @ ..] => self.scope(outer, |this| this.within_dyn(inner, body)),
+        }
+    }
+
+    /// Full name: scopes and name, joined by points.
+    pub fn path(&self, signal: Signal) -> String {
+        let declared = self.declared(signal);
+        format!("{}.{}", declared.scopes.join("."), declared.name)
+    }
+
+    /// Opens a trace in a new file, folders included.
+    ///
+    /// # Errors
+    /// [`WaveError::Trace`].
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Trace, WaveError> {
+        Trace::create(self, path.as_ref())
+    }
+
+    pub(crate) fn declared(&self, signal: Signal) -> &Declared {
+        &self.signals[signal.0 as usize]
+    }
+
+    /// The outermost scope.
+    pub(crate) fn top(&self) -> &Scope {
+        &self.open[0]
+    }
+
+    fn innermost(&mut self) -> &mut Scope {
+        let last = self.open.len() - 1;
+        &mut self.open[last]
+    }
+}
+
+fn scope(name: &str) -> Scope {
+    Scope { name: identifier(name), items: Vec::new() }
+}
+
+/// `name` without white space, which separates words in a VCD file.
+pub(crate) fn identifier(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_stand_where_the_left_signals_do() {
+        let mut definition = Definition::new("top");
+        let side = |d: &mut Definition, name: &str| {
+            d.scope(name, |d| {
+                let plain = d.signal("valid", Kind::Bits(1));
+                [plain, d.scope("bank", |d| d.signal("row", Kind::Bits(9)))]
+            })
+        };
+        let (left, right) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
+        let diff = definition.compare("diff", &[[left[0], right[0]], [left[1], right[1]]]);
+        let paths: Vec<String> = diff.flags.iter().map(|flag| definition.path(*flag)).collect();
+        assert_eq!(paths, ["top.diff.valid", "top.diff.bank.row"]);
+        assert_eq!(definition.path(diff.any), "top.diff.any");
+        assert_eq!(definition.path(right[1]), "top.model.bank.row");
+    }
+
+    #[test]
+    #[should_panic = "`top.a` and `top.b` cannot be compared"]
+    fn unlike_kinds_are_not_compared() {
+        let mut definition = Definition::new("top");
+        let (a, b) = (definition.signal("a", Kind::Bits(1)), definition.signal("b", Kind::Text));
+        definition.compare("diff", &[[a, b]]);
+    }
+
+    #[test]
+    fn a_scope_is_continued_where_it_stands() {
+        let mut definition = Definition::new("top");
+        for name in ["a", "b", "a"] {
+            definition.scope(name, |d| d.signal("x y", Kind::Event));
+        }
+        let names: Vec<&str> = definition
+            .top()
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Scope(scope) => Some(scope.name.as_str()),
+                Item::Signal(_) => None,
+            })
+            .collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(definition.path(Signal(3)), "top.a.x_y");
+    }
+}

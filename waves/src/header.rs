@@ -1,0 +1,44 @@
+//! The declarations at the start of a VCD file.
+
+use crate::definition::{Definition, Item, Kind, Scope};
+use std::io;
+use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
+
+/// Writes the header of `definition` to `out`; gives the code of each signal, by number.
+pub(crate) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {
+    let mut ids = vec![String::new(); definition.signals.len()];
+    let mut writer = Writer::new(out);
+    writer.version(concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")))?;
+    writer.timescale(1, TimescaleUnit::NS)?;
+    write_scope(&mut writer, definition, definition.top(), &mut ids)?;
+    writer.enddefinitions()?;
+    Ok(ids)
+}
+
+fn write_scope(
+    writer: &mut Writer<&mut Vec<u8>>,
+    definition: &Definition,
+    scope: &Scope,
+    ids: &mut [String],
+) -> io::Result<()> {
+    writer.add_module(&scope.name)?;
+    for item in &scope.items {
+        match item {
+            Item::Scope(inner) => write_scope(writer, definition, inner, ids)?,
+            Item::Signal(signal) => {
+                let declared = definition.declared(*signal);
+                let (kind, width, index) = match declared.kind {
+                    Kind::Bits(1) => (VarType::Wire, 1, None),
+                    Kind::Bits(width) => {
+                        (VarType::Wire, width, Some(ReferenceIndex::Range(width as i32 - 1, 0)))
+                    }
+                    Kind::Text => (VarType::String, 1, None),
+                    Kind::Event => (VarType::Event, 1, None),
+                };
+                let id: IdCode = writer.add_var(kind, width, &declared.name, index)?;
+                ids[signal.0 as usize] = id.to_string();
+            }
+        }
+    }
+    writer.upscope()
+}

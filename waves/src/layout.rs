@@ -1,0 +1,134 @@
+//! Viewer layouts: which signals to show, in which order, in the file GTKWave opens.
+
+use crate::definition::{Definition, Kind, Signal};
+use crate::{WaveError, trace};
+use std::fmt::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Groups of signals in the order a viewer is to show them.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    groups: Vec<Group>,
+    /// Cycle that the marker stands at.
+    marker: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    title: String,
+    signals: Vec<Signal>,
+    fold: Fold,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fold {
+    Open,
+    Closed,
+}
+
+/// What GTKWave's save files say before a line: bits of its `TraceEnt` flags.
+mod flags {
+    pub(super) const HEX: u32 = 0x02;
+    pub(super) const BINARY: u32 = 0x08;
+    pub(super) const RIGHT: u32 = 0x20;
+    pub(super) const BLANK: u32 = 0x200;
+    pub(super) const ASCII: u32 = 0x800;
+    pub(super) const CLOSED: u32 = 0x40_0000;
+    pub(super) const BEGIN: u32 = 0x80_0000;
+    pub(super) const END: u32 = 0x100_0000;
+}
+
+impl Layout {
+    /// An empty layout.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With one more group, below the others.
+    pub fn group(self, title: &str, signals: impl IntoIterator<Item = Signal>) -> Self {
+        self.with(title, signals, Fold::Open)
+    }
+
+    /// With one more group, below the others and folded up: for what one looks at now and then.
+    pub fn folded(self, title: &str, signals: impl IntoIterator<Item = Signal>) -> Self {
+        self.with(title, signals, Fold::Closed)
+    }
+
+    fn with(mut self, title: &str, signals: impl IntoIterator<Item = Signal>, fold: Fold) -> Self {
+        let signals = signals.into_iter().collect();
+        self.groups.push(Group { title: title.to_owned(), signals, fold });
+        self
+    }
+
+    /// With the marker at `cycle`, and the view there.
+    pub fn marker(mut self, cycle: u64) -> Self {
+        self.marker = Some(cycle);
+        self
+    }
+
+    /// Writes the layout beside the trace, with extension `gtkw`; gives its path.
+    ///
+    /// # Errors
+    /// [`WaveError::Layout`].
+    pub fn write(&self, definition: &Definition, trace: &Path) -> Result<PathBuf, WaveError> {
+        let path = trace.with_extension("gtkw");
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.render(&mut text, definition, trace, &path);
+        match std::fs::write(&path, text) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(WaveError::Layout { path, source }),
+        }
+    }
+
+    fn render(&self, out: &mut String, definition: &Definition, trace: &Path, layout: &Path) -> fmt::Result {
+        // With both places GTKWave finds the trace even after the two have moved together.
+        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        writeln!(out, "[dumpfile] \"{}\"", place(trace).display())?;
+        writeln!(out, "[savefile] \"{}\"", place(layout).display())?;
+        // Pixels per time unit are a power of two; eight cycles before the marker are in view.
+        let marker = self.marker.map_or(-1, |cycle| (cycle * trace::PERIOD) as i64);
+        let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(8) * trace::PERIOD);
+        writeln!(out, "[timestart] {start}")?;
+        writeln!(out, "[size] 1600 1000\n[pos] -1 -1")?;
+        writeln!(out, "*{ZOOM} {marker}{}", " -1".repeat(26))?;
+        writeln!(out, "[treeopen] {}.", definition.top().name)?;
+        writeln!(out, "[sst_width] 200\n[signals_width] 320\n[sst_expanded] 1")?;
+        write_signal(out, definition, definition.clock)?;
+        for group in &self.groups {
+            let closed = if group.fold == Fold::Closed { flags::CLOSED } else { 0 };
+            writeln!(out, "@{:x}\n-{}", flags::BEGIN | flags::BLANK | closed, group.title)?;
+            for signal in &group.signals {
+                write_signal(out, definition, *signal)?;
+            }
+            writeln!(out, "@{:x}\n-{}", flags::END | flags::BLANK | closed, group.title)?;
+        }
+        Ok(())
+    }
+}
+
+/// Magnification: the binary logarithm of time units per pixel, negative. A cycle is wide enough for
+/// eight hexadecimal digits.
+const ZOOM: &str = "-5.0";
+
+/// GTKWave's number for red.
+const RED: u32 = 1;
+
+fn write_signal(out: &mut String, definition: &Definition, signal: Signal) -> fmt::Result {
+    let declared = definition.declared(signal);
+    let (flags, range) = match declared.kind {
+        Kind::Bits(1) | Kind::Event => (flags::RIGHT | flags::BINARY, String::new()),
+        Kind::Bits(width) => (flags::RIGHT | flags::HEX, format!("[{}:0]", width - 1)),
+        Kind::Text => (flags::RIGHT | flags::ASCII, String::new()),
+    };
+    writeln!(out, "@{flags:x}")?;
+    // Red where something is wrong: nobody should have to look for it.
+    if definition.comparisons.iter().any(|comparison| comparison.shows_difference(signal)) {
+        writeln!(out, "[color] {RED}")?;
+    }
+    // The viewer shows a name from its last point on, and elements are called alike in every array.
+    if let Some(array @ [_, ..]) = declared.scopes.get(2..) {
+        write!(out, "+{{{}/{}{range}}} ", array.join("/"), declared.name)?;
+    }
+    writeln!(out, "{}{range}", definition.path(signal))
+}

@@ -1,0 +1,351 @@
+//! A trace being written.
+
+use crate::definition::{Definition, Kind, Signal, identifier};
+use crate::{Comparison, WaveError, encode, header};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Time units (ns) of a cycle; the clock falls in the middle.
+pub(crate) const PERIOD: u64 = 10;
+
+/// Text is handed to the file in pieces of about this many bytes.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Values of the signals of a [`Definition`], cycle by cycle.
+///
+/// Set what may have changed, then [`tick`](Self::tick). Only changes are written. Cycle `n` lasts
+/// from time `10 n` to `10 n + 10`; values change where the clock rises. The file is complete after
+/// every [`flush`](Self::flush), and when the trace is dropped.
+#[derive(Debug)]
+pub struct Trace {
+    path: PathBuf,
+    file: File,
+    /// Whole lines that the file does not have yet.
+    buffer: Vec<u8>,
+    slots: Vec<Slot>,
+    /// Signals that were set to something new since the last tick.
+    touched: Vec<Signal>,
+    comparisons: Vec<Differences>,
+    clock: Signal,
+    cycle: u64,
+    /// No value has been written yet.
+    fresh: bool,
+}
+
+/// A signal's value, and what the file says it is.
+#[derive(Debug)]
+struct Slot {
+    id: String,
+    kind: Kind,
+    now: Value,
+    written: Value,
+    touched: bool,
+    /// The comparison and the pair in it that the signal is one side of.
+    side_of: Vec<(u32, u32)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value {
+    /// Never set.
+    Unknown,
+    /// At most 128 bits. For an event: happens.
+    Narrow(u128),
+    /// More bits, the least significant byte first, or the characters of a text.
+    Bytes(Vec<u8>),
+}
+
+/// A comparison and how it stands.
+#[derive(Debug)]
+struct Differences {
+    signals: Comparison,
+    differs: Vec<bool>,
+    pairs: u32,
+    cycles: u32,
+}
+
+impl Trace {
+    pub(crate) fn create(definition: &Definition, path: &Path) -> Result<Self, WaveError> {
+        let failed = |source| WaveError::Trace { path: path.to_path_buf(), source };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let file = File::create(path).map_err(failed)?;
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4);
+        let ids = header::write(definition, &mut buffer).map_err(failed)?;
+        let slots = ids.into_iter().zip(&definition.signals).map(|(id, declared)| Slot {
+            id,
+            kind: declared.kind,
+            now: Value::Unknown,
+            written: Value::Unknown,
+            touched: false,
+            side_of: Vec::new(),
+        });
+        let mut trace = Self {
+            path: path.to_path_buf(),
+            file,
+            buffer,
+            slots: slots.collect(),
+            touched: Vec::new(),
+            comparisons: Vec::new(),
+            clock: definition.clock,
+            cycle: 0,
+            fresh: true,
+        };
+        for comparison in &definition.comparisons {
+            trace.attach(comparison);
+        }
+        trace.flush()?;
+        Ok(trace)
+    }
+
+    fn attach(&mut self, comparison: &Comparison) {
+        let number = self.comparisons.len() as u32;
+        for (pair, sides) in comparison.pairs.iter().enumerate() {
+            for side in sides {
+                self.slot(*side).side_of.push((number, pair as u32));
+            }
+        }
+        for flag in comparison.flags.iter().chain([
+            &comparison.any,
+            &comparison.pairs_differing,
+            &comparison.cycles_differing,
+        ]) {
+            self.set(*flag, 0);
+        }
+        let differs = vec![false; comparison.pairs.len()];
+        self.comparisons.push(Differences { signals: comparison.clone(), differs, pairs: 0, cycles: 0 });
+    }
+
+    /// Sets a signal of at most 128 bits for this cycle; bits above its width are ignored.
+    ///
+    /// # Panics
+    /// When the signal is wider, or no number.
+    pub fn set(&mut self, signal: Signal, value: u128) {
+        let slot = self.slot(signal);
+        let Kind::Bits(width @ 1..=128) = slot.kind else {
+            panic!("`set` is for up to 128 bits, and the signal is {:?}", slot.kind)
+        };
+        let value = value & (u128::MAX >> (128 - width));
+        if slot.now != Value::Narrow(value) {
+            slot.now = Value::Narrow(value);
+            self.touch(signal);
+        }
+    }
+
+    /// Sets a signal of any width for this cycle from bytes, the least significant first; missing
+    /// ones are zero, and bits above its width are ignored.
+    ///
+    /// # Panics
+    /// When the signal is no number.
+    pub fn set_bytes(&mut self, signal: Signal, bytes: &[u8]) {
+        let slot = self.slot(signal);
+        let Kind::Bits(width) = slot.kind else { panic!("`set_bytes` is for numbers, not {:?}", slot.kind) };
+        if width <= 128 {
+            let mut word = [0; 16];
+            let length = bytes.len().min(16);
+            word[..length].copy_from_slice(&bytes[..length]);
+            return self.set(signal, u128::from_le_bytes(word));
+        }
+        let whole = width.div_ceil(8) as usize;
+        let mut value = bytes[..bytes.len().min(whole)].to_vec();
+        value.resize(whole, 0);
+        if width % 8 != 0 {
+            value[whole - 1] &= (1 << (width % 8)) - 1;
+        }
+        self.set_value(signal, value);
+    }
+
+    /// Sets a text signal for this cycle. White space is written as `_`, an empty text as `-`.
+    ///
+    /// # Panics
+    /// When the signal is no text.
+    pub fn set_text(&mut self, signal: Signal, text: &str) {
+        let slot = self.slot(signal);
+        assert!(slot.kind == Kind::Text, "`set_text` is for texts, not {:?}", slot.kind);
+        if matches!(&slot.now, Value::Bytes(now) if now == text.as_bytes()) {
+            return;
+        }
+        let word = identifier(text);
+        self.set_value(signal, if word.is_empty() { b"-".to_vec() } else { word.into_bytes() });
+    }
+
+    fn set_value(&mut self, signal: Signal, value: Vec<u8>) {
+        let slot = self.slot(signal);
+        if !matches!(&slot.now, Value::Bytes(now) if *now == value) {
+            slot.now = Value::Bytes(value);
+            self.touch(signal);
+        }
+    }
+
+    /// Lets an event happen in this cycle.
+    ///
+    /// # Panics
+    /// When the signal is no event.
+    pub fn emit(&mut self, signal: Signal) {
+        let slot = self.slot(signal);
+        assert!(slot.kind == Kind::Event, "`emit` is for events, not {:?}", slot.kind);
+        slot.now = Value::Narrow(1);
+        self.touch(signal);
+    }
+
+    /// The cycle whose values are being set, 0 at first.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Leaves out cycles up to `cycle`, for a trace that starts late or has gaps. In a gap the values
+    /// before it stay.
+    ///
+    /// # Panics
+    /// When `cycle` is before [`Self::cycle`].
+    pub fn skip_to(&mut self, cycle: u64) {
+        assert!(cycle >= self.cycle, "cycle {cycle} is over: the trace is at {}", self.cycle);
+        self.cycle = cycle;
+    }
+
+    /// Ends the cycle: writes what has changed.
+    ///
+    /// # Errors
+    /// [`WaveError::Trace`].
+    pub fn tick(&mut self) -> Result<(), WaveError> {
+        self.compare();
+        encode::time(&mut self.buffer, self.cycle * PERIOD);
+        self.set(self.clock, 1);
+        if std::mem::take(&mut self.fresh) {
+            self.write_all_values();
+        } else {
+            self.write_changes();
+        }
+        encode::time(&mut self.buffer, self.cycle * PERIOD + PERIOD / 2);
+        self.set(self.clock, 0);
+        self.write_changes();
+        self.cycle += 1;
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Brings everything so far to the file, which is valid as it then stands.
+    ///
+    /// # Errors
+    /// [`WaveError::Trace`].
+    pub fn flush(&mut self) -> Result<(), WaveError> {
+        let result = self.file.write_all(&self.buffer);
+        self.buffer.clear();
+        result.map_err(|source| WaveError::Trace { path: self.path.clone(), source })
+    }
+
+    /// Ends the trace. Dropping it does the same, but cannot report an error.
+    ///
+    /// # Errors
+    /// [`WaveError::Trace`].
+    pub fn finish(mut self) -> Result<(), WaveError> {
+        self.end()
+    }
+
+    /// Gives the last cycle its length and empties the buffer.
+    fn end(&mut self) -> Result<(), WaveError> {
+        if !self.fresh {
+            encode::time(&mut self.buffer, self.cycle * PERIOD);
+            // Nothing follows, also when the trace is dropped after `finish`.
+            self.fresh = true;
+        }
+        self.flush()
+    }
+
+    fn slot(&mut self, signal: Signal) -> &mut Slot {
+        &mut self.slots[signal.0 as usize]
+    }
+
+    fn touch(&mut self, signal: Signal) {
+        let slot = &mut self.slots[signal.0 as usize];
+        if !slot.touched {
+            slot.touched = true;
+            self.touched.push(signal);
+        }
+    }
+
+    /// Brings the flags and counters of all comparisons up to this cycle.
+    fn compare(&mut self) {
+        if self.comparisons.is_empty() {
+            return;
+        }
+        // Flags set here are no sides of a pair, so what is added to `touched` needs no look.
+        for at in 0..self.touched.len() {
+            let signal = self.touched[at].0 as usize;
+            for which in 0..self.slots[signal].side_of.len() {
+                let (comparison, pair) = self.slots[signal].side_of[which];
+                self.compare_pair(comparison as usize, pair as usize);
+            }
+        }
+        for at in 0..self.comparisons.len() {
+            let state = &mut self.comparisons[at];
+            state.cycles += u32::from(state.pairs > 0);
+            let (pairs, cycles) = (state.pairs, state.cycles);
+            let Comparison { any, pairs_differing, cycles_differing, .. } = state.signals;
+            self.set(any, u128::from(pairs > 0));
+            self.set(pairs_differing, pairs.into());
+            self.set(cycles_differing, cycles.into());
+        }
+    }
+
+    fn compare_pair(&mut self, comparison: usize, pair: usize) {
+        let state = &mut self.comparisons[comparison];
+        let [left, right] = state.signals.pairs[pair].map(|side| &self.slots[side.0 as usize].now);
+        // A side that nobody has set yet has not said anything to disagree with.
+        let differs = left != right && *left != Value::Unknown && *right != Value::Unknown;
+        if differs != state.differs[pair] {
+            state.differs[pair] = differs;
+            state.pairs = if differs { state.pairs + 1 } else { state.pairs - 1 };
+            let flag = state.signals.flags[pair];
+            self.set(flag, differs.into());
+        }
+    }
+
+    fn write_all_values(&mut self) {
+        self.buffer.extend_from_slice(b"$dumpvars\n");
+        for slot in &mut self.slots {
+            slot.write(&mut self.buffer);
+            slot.touched = false;
+        }
+        self.buffer.extend_from_slice(b"$end\n");
+        self.touched.clear();
+    }
+
+    fn write_changes(&mut self) {
+        for signal in self.touched.drain(..) {
+            let slot = &mut self.slots[signal.0 as usize];
+            slot.touched = false;
+            // A value may have changed and changed back within the cycle.
+            if slot.now != slot.written {
+                slot.write(&mut self.buffer);
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// Writes the value and remembers it as written. An event is over then.
+    fn write(&mut self, out: &mut Vec<u8>) {
+        match (self.kind, &self.now) {
+            (Kind::Event, Value::Narrow(_)) => {
+                encode::scalar(out, true, &self.id);
+                self.now = Value::Unknown;
+                return;
+            }
+            (Kind::Event | Kind::Text, Value::Unknown) => return,
+            (Kind::Bits(width), Value::Unknown) => encode::unknown(out, width, &self.id),
+            (Kind::Bits(1), Value::Narrow(value)) => encode::scalar(out, *value == 1, &self.id),
+            (_, Value::Narrow(value)) => encode::vector(out, &value.to_le_bytes(), &self.id),
+            (Kind::Text, Value::Bytes(text)) => encode::text(out, text, &self.id),
+            (_, Value::Bytes(bytes)) => encode::vector(out, bytes, &self.id),
+        }
+        self.written.clone_from(&self.now);
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        // The caller who wants to know calls `finish`.
+        let _ = self.end();
+    }
+}

@@ -1,0 +1,62 @@
+//! The viewer layout, as text: GTKWave was shown it once, and what it showed was looked at.
+
+use atoms_waves::{Definition, Kind, Layout, WaveError};
+
+#[test]
+fn groups_signals_and_marker_are_where_gtkwave_looks_for_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut definition = Definition::new("top");
+    let valid = definition.signal("valid", Kind::Bits(1));
+    let (word, op, done) = definition.scope("unit", |d| {
+        (d.signal("word", Kind::Bits(32)), d.signal("op", Kind::Text), d.signal("done", Kind::Event))
+    });
+    let trace = dir.path().join("run.vcd");
+    let path = Layout::new()
+        .group("request", [valid, op])
+        .folded("unit", [word, done])
+        .marker(412)
+        .write(&definition, &trace)
+        .unwrap();
+    assert_eq!(path, dir.path().join("run.gtkw"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let (head, signals) = text.split_at(text.find("@28\n").unwrap());
+    assert!(head.starts_with(&format!("[dumpfile] \"{}\"\n", trace.display())), "{head}");
+    assert!(head.contains("\n[timestart] 4040\n") && head.contains(" 4120 -1"), "{head}");
+    assert_eq!(
+        signals,
+        "@28\ntop.clk\n\
+         @800200\n-request\n@28\ntop.valid\n@820\ntop.unit.op\n@1000200\n-request\n\
+         @c00200\n-unit\n@22\ntop.unit.word[31:0]\n@28\ntop.unit.done\n@1400200\n-unit\n"
+    );
+}
+
+#[test]
+fn differences_are_red_and_elements_keep_the_name_of_their_array() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut definition = Definition::new("top");
+    let side = |d: &mut Definition, name: &str| {
+        d.scope(name, |d| d.scope("data", |d| d.signal("bank00", Kind::Bits(32))))
+    };
+    let (rtl, model) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
+    let diff = definition.compare("diff", &[[rtl, model]]);
+    let trace = dir.path().join("run.vcd");
+    let path = Layout::new().group("all", [rtl, diff.any, diff.flags[0]]).write(&definition, &trace).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(
+        text.ends_with(
+            "-all\n@22\n+{data/bank00[31:0]} top.rtl.data.bank00[31:0]\n@28\n[color] 1\ntop.diff.any\n\
+             @28\n[color] 1\n+{data/bank00} top.diff.data.bank00\n@1000200\n-all\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_error_names_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let definition = Definition::new("top");
+    let error = Layout::new().write(&definition, &dir.path().join("no/run.vcd")).unwrap_err();
+    assert!(matches!(error, WaveError::Layout { .. }));
+    let path = dir.path().join("no/run.gtkw");
+    assert_eq!(error.to_string(), format!("cannot write viewer layout to `{}`", path.display()));
+}

@@ -1,0 +1,254 @@
+//! What was written is what an independent reader finds.
+
+use atoms_waves::{Definition, Kind, Signal, WaveError};
+use std::collections::HashMap;
+use std::path::Path;
+use wellen::{SignalValueRef, VarType};
+
+/// Changes of each signal, by full name: time and value, numbers as binary digits.
+type Changes = HashMap<String, Vec<(u64, String)>>;
+
+fn read(path: &Path) -> (wellen::simple::Waveform, Changes) {
+    let mut wave = wellen::simple::read(path).unwrap();
+    let vars: Vec<_> = wave.hierarchy().all_vars().map(|var| wave.hierarchy()[var].clone()).collect();
+    let refs: Vec<_> = vars.iter().map(|var| var.signal_ref()).collect();
+    wave.load_signals(&refs);
+    let times = wave.time_table().to_vec();
+    let mut changes = Changes::new();
+    for var in &vars {
+        let signal = wave.get_signal(var.signal_ref());
+        let of_signal = signal.iter().flat_map(|signal| signal.iter_changes()).map(|(at, value)| {
+            let text = match value {
+                SignalValueRef::Event => "event".to_owned(),
+                SignalValueRef::String(text) => text.to_owned(),
+                other => other.to_bit_string().unwrap(),
+            };
+            (times[at as usize], text)
+        });
+        changes.insert(var.full_name(wave.hierarchy()), of_signal.collect());
+    }
+    (wave, changes)
+}
+
+/// The value at the start of `cycle`.
+fn at<'a>(changes: &'a Changes, name: &str, cycle: u64) -> Option<&'a str> {
+    changes[name].iter().rev().find(|(time, _)| *time <= cycle * 10).map(|(_, value)| value.as_str())
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// `width` digits of `bytes`, the least significant first.
+fn digits(bytes: &[u8], width: u32) -> String {
+    (0..width as usize)
+        .rev()
+        .map(|bit| if bytes.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1) { '1' } else { '0' })
+        .collect()
+}
+
+#[test]
+fn every_value_of_every_width_is_read_back() {
+    const WIDTHS: [u32; 13] = [1, 2, 7, 8, 9, 31, 32, 33, 64, 127, 128, 129, 1000];
+    const TEXTS: [&str; 5] = ["ADD", "CAST.SPIN", "illegal instruction", "", "S32"];
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new/folder/all.vcd");
+    let mut definition = Definition::new("top");
+    let numbers: Vec<Signal> = definition.scope("numbers", |d| {
+        WIDTHS.iter().map(|width| d.signal(&format!("n{width}"), Kind::Bits(*width))).collect()
+    });
+    let text = definition.signal("text", Kind::Text);
+    let event = definition.signal("event", Kind::Event);
+    let late = definition.signal("late", Kind::Bits(4));
+
+    let mut trace = definition.create(&path).unwrap();
+    let mut random = Random(88_172_645_463_325_252);
+    let mut expected: Vec<(Vec<String>, String, bool)> = Vec::new();
+    let mut values = vec![vec![0_u8; 128]; WIDTHS.len()];
+    for cycle in 0..500 {
+        for ((signal, width), value) in numbers.iter().zip(WIDTHS).zip(&mut values) {
+            match random.next() % 4 {
+                0 => value.fill(0),
+                1 => value.iter_mut().for_each(|byte| *byte = random.next() as u8),
+                2 => value[random.next() as usize % 128] ^= 1 << (random.next() % 8),
+                _ => {} // stays
+            }
+            if width <= 128 && random.next().is_multiple_of(2) {
+                let low: [u8; 16] = value[..16].try_into().unwrap();
+                trace.set(*signal, u128::from_le_bytes(low));
+            } else {
+                trace.set_bytes(*signal, value);
+            }
+        }
+        let word = TEXTS[random.next() as usize % TEXTS.len()];
+        trace.set_text(text, word);
+        let happens = random.next().is_multiple_of(3);
+        if happens {
+            trace.emit(event);
+        }
+        if cycle == 250 {
+            trace.set(late, 9);
+        }
+        let written = values.iter().zip(WIDTHS).map(|(value, width)| digits(value, width)).collect();
+        let shown = if word.is_empty() { "-".to_owned() } else { word.replace(' ', "_") };
+        expected.push((written, shown, happens));
+        assert_eq!(trace.cycle(), cycle);
+        trace.tick().unwrap();
+    }
+    trace.finish().unwrap();
+
+    let (wave, changes) = read(&path);
+    for (cycle, (numbers, text, happens)) in expected.iter().enumerate() {
+        let cycle = cycle as u64;
+        for (number, width) in numbers.iter().zip(WIDTHS) {
+            assert_eq!(
+                at(&changes, &format!("top.numbers.n{width}"), cycle),
+                Some(number.as_str()),
+                "{cycle}"
+            );
+        }
+        assert_eq!(at(&changes, "top.text", cycle), Some(text.as_str()));
+        let event = changes["top.event"].iter().any(|(time, _)| *time == cycle * 10);
+        assert_eq!(event, *happens, "{cycle}");
+        assert_eq!(at(&changes, "top.late", cycle), Some(if cycle < 250 { "xxxx" } else { "1001" }));
+    }
+    for (name, changes) in &changes {
+        for pair in changes.windows(2) {
+            assert!(pair[0].1 != pair[1].1 || name == "top.event", "{name} is written without a change");
+        }
+    }
+    assert_eq!(changes["top.clk"].len(), 1000);
+    assert_eq!(*wave.time_table().last().unwrap(), 5000, "the last cycle has its length");
+
+    let kind = |name: &str| {
+        let var = wave.hierarchy().lookup_var(&["top"], name).unwrap();
+        wave.hierarchy()[var].var_type()
+    };
+    assert_eq!([kind("text"), kind("event"), kind("clk")], [VarType::String, VarType::Event, VarType::Wire]);
+}
+
+#[test]
+fn differences_are_flagged_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("diff.vcd");
+    let mut definition = Definition::new("top");
+    let side = |d: &mut Definition, name: &str| {
+        d.scope(name, |d| {
+            [d.signal("a", Kind::Bits(8)), d.signal("op", Kind::Text), d.signal("w", Kind::Bits(200))]
+        })
+    };
+    let (rtl, model) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
+    let pairs: Vec<_> = rtl.into_iter().zip(model).map(|(rtl, model)| [rtl, model]).collect();
+    let diff = definition.compare("diff", &pairs);
+    assert_eq!(diff.flags.len(), 3);
+    let mut trace = definition.create(&path).unwrap();
+
+    #[rustfmt::skip]
+    let cases = [
+        // rtl          model           flags           pairs  cycles so far
+        ((1, "ADD", 5), (1, "ADD", 5), ["0", "0", "0"], 0,     0),
+        ((2, "ADD", 5), (1, "ADD", 5), ["1", "0", "0"], 1,     1),
+        ((2, "CAS", 5), (1, "ADD", 6), ["1", "1", "1"], 3,     2),
+        ((2, "CAS", 5), (1, "ADD", 6), ["1", "1", "1"], 3,     3),
+        ((2, "CAS", 5), (2, "CAS", 5), ["0", "0", "0"], 0,     3),
+        ((2, "CAS", 5), (2, "CAS", 7), ["0", "0", "1"], 1,     4),
+    ];
+    for (left, right, ..) in cases {
+        for (signals, (a, op, w)) in [(rtl, left), (model, right)] {
+            trace.set(signals[0], a);
+            trace.set_text(signals[1], op);
+            trace.set_bytes(signals[2], &[0, 0, w]);
+        }
+        trace.tick().unwrap();
+    }
+    drop(trace);
+
+    let (_, changes) = read(&path);
+    for (cycle, (_, _, flags, pairs, cycles)) in cases.into_iter().enumerate() {
+        let cycle = cycle as u64;
+        for (name, flag) in ["a", "op", "w"].into_iter().zip(flags) {
+            assert_eq!(at(&changes, &format!("top.diff.{name}"), cycle), Some(flag), "{name} in {cycle}");
+        }
+        let number = |name| u64::from_str_radix(at(&changes, name, cycle).unwrap(), 2).unwrap();
+        assert_eq!(number("top.diff.any"), u64::from(pairs > 0));
+        assert_eq!(number("top.diff.pairs_differing"), pairs);
+        assert_eq!(number("top.diff.cycles_differing"), cycles);
+    }
+}
+
+#[test]
+fn a_side_that_is_not_set_does_not_differ() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("half.vcd");
+    let mut definition = Definition::new("top");
+    let (a, b) = (definition.signal("a", Kind::Bits(4)), definition.signal("b", Kind::Bits(4)));
+    definition.compare("diff", &[[a, b]]);
+    let mut trace = definition.create(&path).unwrap();
+    trace.set(a, 3);
+    trace.tick().unwrap();
+    trace.set(b, 4);
+    trace.tick().unwrap();
+    drop(trace);
+    let (_, changes) = read(&path);
+    assert_eq!(changes["top.diff.a"], [(0, "0".to_owned()), (10, "1".to_owned())]);
+}
+
+#[test]
+fn the_file_is_whole_after_every_flush_and_on_drop() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.vcd");
+    let mut definition = Definition::new("top");
+    let count = definition.signal("count", Kind::Bits(16));
+    let mut trace = definition.create(&path).unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap().ends_with("$enddefinitions $end\n"));
+    for cycle in 0..20_u64 {
+        trace.set(count, cycle.into());
+        trace.tick().unwrap();
+        trace.set(count, 0xffff); // not over yet: must not be seen
+        trace.flush().unwrap();
+        let (_, changes) = read(&path);
+        assert_eq!(changes["top.count"].last(), Some(&(cycle * 10, format!("{cycle:016b}"))));
+    }
+    drop(trace);
+    let (wave, _) = read(&path);
+    assert_eq!(wave.time_table().last(), Some(&200));
+}
+
+#[test]
+fn a_trace_can_start_late_and_have_gaps() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("late.vcd");
+    let mut definition = Definition::new("top");
+    let count = definition.signal("count", Kind::Bits(16));
+    let mut trace = definition.create(&path).unwrap();
+    for cycle in [400, 401, 500] {
+        trace.skip_to(cycle);
+        trace.set(count, cycle.into());
+        trace.tick().unwrap();
+    }
+    trace.finish().unwrap();
+    let (wave, changes) = read(&path);
+    assert_eq!(wave.time_table(), [4000, 4005, 4010, 4015, 5000, 5005, 5010]);
+    assert_eq!(changes["top.count"].iter().map(|(time, _)| *time).collect::<Vec<_>>(), [4000, 4010, 5000]);
+}
+
+#[test]
+fn an_error_names_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let definition = Definition::new("top");
+    let error = definition.create(dir.path()).unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot write trace to `{}`", dir.path().display()));
+    assert!(matches!(error, WaveError::Trace { .. }));
+    let full = Path::new("/dev/full");
+    if full.exists() {
+        let error = definition.create(full).unwrap_err();
+        assert_eq!(error.to_string(), "cannot write trace to `/dev/full`");
+    }
+}

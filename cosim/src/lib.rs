@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bench;
+pub mod campaign;
 pub mod case;
 pub mod configs;
 pub mod lockstep;
@@ -13,6 +15,7 @@ pub mod mismatch;
 pub mod request;
 pub mod rtl;
 pub mod session;
+pub mod shrink;
 pub mod stimulus;
 pub mod trace;
 pub mod witness;

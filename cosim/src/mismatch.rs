@@ -114,7 +114,10 @@ pub fn show(field: &Field, value: u128) -> String {
 }
 
 /// Differences shown in full; a broken pipeline differs in hundreds.
-const SHOWN: usize = 8;
+const SHOWN: usize = 4;
+
+/// Requests shown; those behind them have hardly done anything yet.
+const REQUESTS_SHOWN: usize = 3;
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,12 +130,15 @@ impl fmt::Display for Mismatch {
         if !self.config.is_empty() {
             write!(f, "\n  config   {}", self.config)?;
         }
-        for flight in &self.in_flight {
+        for flight in self.in_flight.iter().take(REQUESTS_SHOWN) {
             write!(
                 f,
                 "\n  request  #{} taken in cycle {}: {}",
                 flight.number, flight.taken_at, flight.request
             )?;
+        }
+        if self.in_flight.len() > REQUESTS_SHOWN {
+            write!(f, "\n           and {} younger ones", self.in_flight.len() - REQUESTS_SHOWN)?;
         }
         for difference in self.differences.iter().take(SHOWN) {
             write!(f, "\n  {}", place(difference))?;

@@ -141,6 +141,20 @@ impl WarpRequest {
 }
 
 impl ClusterRequest {
+    /// The request on the cluster port.
+    pub fn sample(i: &In) -> Self {
+        ClusterRequest {
+            op: i.cl_op,
+            size: i.cl_size,
+            red: i.cl_red == 1,
+            tag: i.cl_tag,
+            slot: i.cl_slot,
+            addr: i.cl_addr,
+            b: i.cl_b,
+            c: i.cl_c,
+        }
+    }
+
     /// Puts the request on the cluster port, valid.
     pub fn drive(&self, i: &mut In) {
         i.cl_valid = 1;
@@ -156,6 +170,17 @@ impl ClusterRequest {
 }
 
 impl PartWrite {
+    /// The write on the CTA table's port.
+    pub fn sample(i: &In) -> Self {
+        PartWrite {
+            slot: i.cta_slot,
+            enable: i.cta_enable == 1,
+            base: i.cta_base,
+            size: i.cta_size,
+            rank: i.cta_rank,
+        }
+    }
+
     /// Puts the write on the CTA table's port, valid.
     pub fn drive(&self, i: &mut In) {
         i.cta_valid = 1;

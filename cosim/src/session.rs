@@ -8,6 +8,7 @@ use atoms_model::port::{In, Out};
 
 use atoms_verilated::RtlError;
 
+use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Machine, Stop};
 use crate::mismatch::InFlight;
 use crate::request::WarpRequest;
@@ -34,6 +35,9 @@ pub enum Failure {
         /// Cycle in which it was noticed.
         cycle: u64,
     },
+    /// There is no earlier state to replay from.
+    #[error("the run cannot be replayed: no checkpoint was taken")]
+    NoCheckpoint,
     /// The wave cannot be written.
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -45,7 +49,7 @@ impl Failure {
         match self {
             Failure::Stop(Stop::Mismatch(_)) | Failure::Testimony(_) | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
-            Failure::Trace(_) => false,
+            Failure::Trace(_) | Failure::NoCheckpoint => false,
         }
     }
 }
@@ -87,6 +91,67 @@ pub struct Session<M> {
     taken: u64,
     clusters_inside: u64,
     last_answer: u64,
+}
+
+/// A session in lockstep at one moment, to come back to. The oracle does not come along.
+#[derive(Clone, Debug)]
+pub struct SessionCheckpoint {
+    machine: Checkpoint,
+    inputs: Box<In>,
+    in_flight: VecDeque<InFlight>,
+    taken: u64,
+    clusters_inside: u64,
+    last_answer: u64,
+}
+
+impl SessionCheckpoint {
+    /// Cycles run before it.
+    pub fn cycles(&self) -> u64 {
+        self.machine.cycles()
+    }
+}
+
+impl Session<Lockstep> {
+    /// The session as it is now.
+    ///
+    /// # Errors
+    /// [`Failure::Stop`] when the RTL has stopped itself.
+    pub fn save(&mut self) -> Result<SessionCheckpoint, Failure> {
+        Ok(SessionCheckpoint {
+            machine: self.machine.save()?,
+            inputs: self.inputs.clone().unwrap_or_default(),
+            in_flight: self.in_flight.clone(),
+            taken: self.taken,
+            clusters_inside: self.clusters_inside,
+            last_answer: self.last_answer,
+        })
+    }
+
+    /// Goes back to a checkpoint of this session, and on without the oracle.
+    ///
+    /// # Errors
+    /// [`Failure::Stop`] when it is another machine's.
+    pub fn restore(&mut self, checkpoint: &SessionCheckpoint) -> Result<(), Failure> {
+        self.machine.restore(&checkpoint.machine)?;
+        self.witness = None;
+        self.inputs = Some(checkpoint.inputs.clone());
+        self.in_flight = checkpoint.in_flight.clone();
+        self.taken = checkpoint.taken;
+        self.clusters_inside = checkpoint.clusters_inside;
+        self.last_answer = checkpoint.last_answer;
+        Ok(())
+    }
+
+    /// Starts over: machine, oracle and counts as after reset, with a memory of zeros.
+    ///
+    /// # Errors
+    /// [`Stop::Rtl`] when the RTL has stopped itself: make a new machine.
+    pub fn restart_machine(&mut self) -> Result<(), Stop> {
+        self.machine.restart()?;
+        let witness = self.witness.is_some().then(|| Witness::new(self.machine.config(), &[]));
+        self.restart(witness);
+        Ok(())
+    }
 }
 
 impl<M: Machine + Sides> Session<M> {

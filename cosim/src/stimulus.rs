@@ -72,8 +72,18 @@ pub struct RandomStimulus {
     written: usize,
     setup: Vec<PartWrite>,
     left: u64,
+    manner: Manner,
     paces: [Pace; 4],
     paces_for: u32,
+}
+
+/// What random stimulus is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// To find defects: faults, back-pressure on every port, CTA table writes, cluster requests.
+    Searching,
+    /// To measure speed: legal warp requests only, offered and answered without a pause.
+    Busy,
 }
 
 /// Values at which operations change behaviour.
@@ -81,7 +91,7 @@ const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MA
 
 impl RandomStimulus {
     /// Stimulus of `requests` warp requests with operations from `ops`, all of them if it is empty.
-    pub fn new(config: Config, ops: &[Op], seed: u64, requests: u64) -> Self {
+    pub fn new(config: Config, ops: &[Op], seed: u64, requests: u64, manner: Manner) -> Self {
         let mut stimulus = RandomStimulus {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             config,
@@ -91,6 +101,7 @@ impl RandomStimulus {
             written: 0,
             setup: Vec::new(),
             left: requests,
+            manner,
             paces: [Pace::Always; 4],
             paces_for: 0,
         };
@@ -112,8 +123,9 @@ impl RandomStimulus {
             let base = slot * share;
             let rows = if slot + 1 == slots { self.config.num_rows - base } else { share };
             let whole = rows * row_bytes;
-            let size = if self.rng.random() { whole } else { whole - self.rng.random_range(0..row_bytes.min(whole)) };
-            let rank = if self.rng.random_range(0..4) == 0 { self.rng.random_range(0..16) } else { 0 };
+            let odd = self.astray(2);
+            let size = if odd { whole - self.rng.random_range(0..row_bytes.min(whole)) } else { whole };
+            let rank = if self.astray(4) { self.rng.random_range(0..16) } else { 0 };
             self.setup.push(PartWrite { slot: slot as u8, enable: true, base: base as u16, size, rank });
         }
         self.setup.reverse();
@@ -168,6 +180,11 @@ impl RandomStimulus {
         (unit % units) * bytes
     }
 
+    /// Something rare that a search wants and a measurement does not.
+    fn astray(&mut self, one_in: u32) -> bool {
+        self.manner == Manner::Searching && self.rng.random_range(0..one_in) == 0
+    }
+
     fn offer_warp(&mut self, i: &mut In) {
         let op = self.ops[self.rng.random_range(0..self.ops.len())];
         let sizes = op.row().sizes;
@@ -175,13 +192,13 @@ impl RandomStimulus {
         i.req_valid = 1;
         i.req_op = op as u8;
         i.req_size = size as u8;
-        if self.rng.random_range(0..64) == 0 {
+        if self.astray(64) {
             i.req_op = self.rng.random_range(0..32);
             i.req_size = self.rng.random_range(0..16);
         }
         let slots = self.config.num_cta_slots.min(4) as u8;
         i.req_slot = self.rng.random_range(0..slots);
-        if self.rng.random_range(0..64) == 0 {
+        if self.astray(64) {
             i.req_slot = self.rng.random_range(0..16);
         }
         i.req_tag = self.rng.random_range(0..64);
@@ -199,10 +216,7 @@ impl RandomStimulus {
 
         // The base all lanes add, then Ra to reach the offset wanted.
         i.req_absolute = u8::from(self.rng.random_range(0..32) == 0);
-        i.req_scale = match self.rng.random_range(0..4) {
-            0 => self.rng.random_range(0..8),
-            _ => 0,
-        };
+        i.req_scale = if self.astray(4) { self.rng.random_range(0..8) } else { 0 };
         i.req_imm = match self.rng.random_range(0..4) {
             0 => self.rng.random_range(0..1 << 24),
             1 => 0x100_0000 - 4 * self.rng.random_range(1u32..64),
@@ -235,7 +249,8 @@ impl RandomStimulus {
                 i.req_ra[l] = offset >> shift;
             }
         }
-        match self.rng.random_range(0..48) {
+        let astray = if self.astray(16) { self.rng.random_range(0..3) } else { 3 };
+        match astray {
             // One lane astray: misaligned, out of range, or of another rank.
             0 => i.req_ra[self.rng.random_range(0..MAX_LANES)] ^= 1 << self.rng.random_range(0..4),
             1 => i.req_ra[self.rng.random_range(0..MAX_LANES)] ^= 1 << self.rng.random_range(8..32),
@@ -305,7 +320,7 @@ impl RandomStimulus {
 
 impl Stimulus for RandomStimulus {
     fn drive(&mut self, i: &mut In) {
-        if self.paces_for == 0 {
+        if self.paces_for == 0 && self.manner == Manner::Searching {
             self.paces = std::array::from_fn(|_| Pace::draw(&mut self.rng));
             // Whoever waits for an answer must get one in the end.
             if self.paces.contains(&Pace::Never) {
@@ -314,16 +329,16 @@ impl Stimulus for RandomStimulus {
                 self.paces_for = self.rng.random_range(16..256);
             }
         }
-        self.paces_for -= 1;
+        self.paces_for = self.paces_for.saturating_sub(1);
         i.rst_n = 1;
         let [warp, answer, cluster, cluster_answer] = self.paces;
         if i.req_valid == 0 && self.left > 0 && self.setup.is_empty() && warp.high(&mut self.rng) {
             self.offer_warp(i);
         }
-        if i.cl_valid == 0 && self.left > 0 && cluster.high(&mut self.rng) && self.rng.random_range(0..8) == 0 {
+        if i.cl_valid == 0 && self.left > 0 && cluster.high(&mut self.rng) && self.astray(8) {
             self.offer_cluster(i);
         }
-        if i.cta_valid == 0 && self.left > 0 {
+        if i.cta_valid == 0 && self.left > 0 && (self.manner == Manner::Searching || !self.setup.is_empty()) {
             self.offer_part(i);
         }
         i.rsp_ready = u8::from(answer.high(&mut self.rng));

@@ -67,11 +67,15 @@ pub struct Trace {
 
 impl Trace {
     /// Creates the wave file and, beside it, a GTKWave save file with the signals one looks at
-    /// first.
+    /// first, and a marker at cycle `marker`.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn create(path: &Path, machine: &(impl Machine + Sides)) -> Result<Self, TraceError> {
+    pub fn create(
+        path: &Path,
+        machine: &(impl Machine + Sides),
+        marker: Option<u64>,
+    ) -> Result<Self, TraceError> {
         let config = *machine.config();
         let mut definition = Definition::new("atoms");
         let inputs = definition.scope("in", |d| StructSignals::define(d, "", In::FIELDS, &config));
@@ -93,7 +97,11 @@ impl Trace {
             _ => None,
         };
         let trace = definition.create(path)?;
-        layout(&inputs, &sides, comparison.as_ref()).write(&definition, path)?;
+        let mut layout = layout(&inputs, &sides, comparison.as_ref());
+        if let Some(cycle) = marker {
+            layout = layout.marker(cycle);
+        }
+        layout.write(&definition, path)?;
         Ok(Trace { path: path.to_path_buf(), trace, inputs, sides })
     }
 

@@ -4,17 +4,24 @@
 //! between two answers belongs to the second; an answer appears in the cycle after its last write.
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Write};
 
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
+use atoms_oracle::trace::TraceWriter;
 use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
 use atoms_ops::Fault;
 
 use crate::request::WarpRequest;
 
+/// Where a recording goes.
+type Recording = TraceWriter<Box<dyn Write + Send>>;
+
 /// Feeds an oracle from the ports and the probe of one machine.
-#[derive(Debug)]
 pub struct Witness {
+    recording: Option<Recording>,
+    recording_error: Option<io::Error>,
     checker: Checker,
     geometry: Geometry,
     warps: VecDeque<(u8, Request)>,
@@ -26,6 +33,12 @@ pub struct Witness {
     cluster_answer_seen: bool,
     table_write: Option<u8>,
     answers: u64,
+}
+
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Witness").field("answers", &self.answers).finish_non_exhaustive()
+    }
 }
 
 /// What the third voice does not accept.
@@ -72,6 +85,8 @@ impl Witness {
             xor_hash: config.bank_hash,
         };
         let mut witness = Witness {
+            recording: None,
+            recording_error: None,
             checker: Checker::new(geometry),
             geometry,
             warps: VecDeque::new(),
@@ -89,6 +104,31 @@ impl Witness {
             witness.checker.set_word(index, *word);
         }
         witness
+    }
+
+    /// Records everything from now on as a trace that `atoms check` reads.
+    ///
+    /// # Errors
+    /// When the header cannot be written.
+    pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
+        let mut recording = TraceWriter::new(to, self.geometry)?;
+        let memory = (0u32..).zip(self.checker.memory().iter().copied());
+        recording.init(&memory.filter(|(_, word)| *word != 0).collect::<Vec<_>>())?;
+        self.recording = Some(recording);
+        Ok(())
+    }
+
+    /// Completes the recording with the memory at the end.
+    ///
+    /// # Errors
+    /// When the recording could not be written, now or at any time before.
+    pub fn finish_recording(&mut self) -> io::Result<()> {
+        let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
+        self.tell(|recording| recording.final_words(&words));
+        if let Some(recording) = self.recording.take() {
+            recording.into_inner()?.flush()?;
+        }
+        self.recording_error.take().map_or(Ok(()), Err)
     }
 
     /// Answers judged so far.
@@ -123,6 +163,7 @@ impl Witness {
             && out.cta_reject == 1
         {
             self.checker.set_part(slot, None);
+            self.tell(|recording| recording.part(slot, None));
         }
         if i.cta_valid == 1 && out.cta_ready == 1 {
             let part = Part {
@@ -130,7 +171,9 @@ impl Witness {
                 size_bytes: i.cta_size,
                 rank: i.cta_rank,
             };
-            self.checker.set_part(i.cta_slot, (i.cta_enable == 1).then_some(part));
+            let part = (i.cta_enable == 1).then_some(part);
+            self.checker.set_part(i.cta_slot, part);
+            self.tell(|recording| recording.part(i.cta_slot, part));
             self.table_write = Some(i.cta_slot);
         }
         if i.req_valid == 1 && out.req_ready == 1 {
@@ -230,7 +273,10 @@ impl Witness {
     fn judge(&mut self, request: &Request, response: &Response) -> Result<(), Testimony> {
         let number = self.answers;
         self.answers += 1;
-        let verdict = self.checker.request(request, response, Some(&self.written));
+        let written = std::mem::take(&mut self.written);
+        self.tell(|recording| recording.request(request, response, Some(&written)));
+        let verdict = self.checker.request(request, response, Some(&written));
+        self.written = written;
         self.written.clear();
         verdict.map_err(|rejection| {
             let mut i = In::default();
@@ -248,6 +294,17 @@ impl Witness {
             i.req_c = request.c;
             Testimony::Rejected { number, rejection, request: WarpRequest::sample(&i).to_string() }
         })
+    }
+
+    /// Records something; the first failure is kept for the end, since it must not stop a run that
+    /// may be about to find something.
+    fn tell(&mut self, what: impl FnOnce(&mut Recording) -> io::Result<()>) {
+        if let Some(recording) = &mut self.recording
+            && let Err(error) = what(recording)
+        {
+            self.recording_error = Some(error);
+            self.recording = None;
+        }
     }
 
     /// The oldest request of a port, which an answer with tag `found` must belong to.

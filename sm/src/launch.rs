@@ -259,7 +259,7 @@ impl Launch {
     }
 
     /// The parameters that are buffers.
-    pub(crate) fn buffers(&self) -> impl Iterator<Item = &Param> {
+    pub fn buffers(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
     }
 }

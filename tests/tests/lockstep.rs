@@ -1,7 +1,7 @@
 //! Random stimulus through RTL, model and oracle, in every named configuration.
 
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::RandomStimulus;
+use atoms_cosim::stimulus::{Manner, RandomStimulus};
 use atoms_cosim::witness::Witness;
 use atoms_tests::{all_configs, lockstep_of};
 
@@ -14,7 +14,7 @@ fn random_requests_agree_in_every_configuration() {
         let memory = vec![0; (named.config.bytes() / 4) as usize];
         let witness = Witness::new(&named.config, &memory);
         let mut session = Session::new(lockstep_of(&named), Some(witness));
-        let mut stimulus = RandomStimulus::new(named.config, &[], 1, REQUESTS);
+        let mut stimulus = RandomStimulus::new(named.config, &[], 1, REQUESTS, Manner::Searching);
         let tally = session
             .run(&mut stimulus, u64::MAX, |_| {})
             .unwrap_or_else(|failure| panic!("configuration {}: {failure}", named.name));

@@ -130,8 +130,8 @@ impl Verilator {
         Self::examine(program, None)
     }
 
-    /// A command that runs this Verilator.
-    pub(crate) fn command(&self) -> Command {
+    /// A command that runs this Verilator; arguments are for the caller to add.
+    pub fn command(&self) -> Command {
         command(&self.program, self.root.as_deref())
     }
 

@@ -1,0 +1,200 @@
+//! What can be asked: one definition, from which help is derived.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The shared-memory atomic unit of a GPU, as RTL and as a model, in lockstep.
+///
+/// Exit status: 0 they agree, 1 they disagree, 2 the question could not be asked.
+#[derive(Debug, Parser)]
+#[command(name = "atoms", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a kernel, given as the text that nvdisasm prints
+    Run(RunArgs),
+    /// Run random requests through RTL and model in lockstep, the oracle listening
+    Cosim(CosimArgs),
+    /// Ask the oracle about a recorded trace (docs/trace-format.md)
+    Check(CheckArgs),
+    /// Measure RTL, model and lockstep, in turns in one process
+    Bench(BenchArgs),
+    /// Show the named configurations
+    Config(ConfigArgs),
+    /// Build or lint the RTL
+    Rtl(RtlArgs),
+}
+
+/// What stands behind the ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum On {
+    /// RTL and model, every output and probe bit compared in every cycle
+    Lockstep,
+    /// The model alone: needs no Verilator
+    Model,
+    /// The RTL alone
+    Rtl,
+}
+
+impl On {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            On::Lockstep => "lockstep",
+            On::Model => "model",
+            On::Rtl => "rtl",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgs {
+    /// What stands behind the ports
+    #[arg(long, value_enum, default_value_t = On::Lockstep)]
+    pub(crate) on: On,
+    /// Configuration of rtl/configs.toml
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    /// Write a wave of every cycle to this VCD file, and a GTKWave save file beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Record requests and answers as a trace that `atoms check` reads
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Listing, as nvdisasm prints it, with or without -hex
+    #[arg(value_name = "FILE.sass")]
+    pub(crate) listing: PathBuf,
+    /// Kernel, grid, block, parameters and expectations (docs/launch-files.md)
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) launch: PathBuf,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Write a buffer's content at the end to a file
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) dump: Vec<String>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do when a random run fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnFail {
+    /// Print what differs
+    Report,
+    /// Also write a wave of the cycles before
+    Trace,
+    /// Also look for a small case that fails the same way, and write it as JSON
+    Shrink,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CosimArgs {
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    /// Seed: the same seed gives the same run
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Warp requests
+    #[arg(long, default_value_t = 10_000)]
+    pub(crate) requests: u64,
+    /// Stop after this many cycles
+    #[arg(long, value_name = "CYCLE")]
+    pub(crate) until: Option<u64>,
+    /// Operations to draw from, separated by commas: ADD,CAST.SPIN,LDS
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) ops: Vec<String>,
+    /// What to do when it fails
+    #[arg(long, value_enum, default_value_t = OnFail::Shrink)]
+    pub(crate) on_fail: OnFail,
+    /// Run this case instead of random requests
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["seed", "requests", "ops", "config"])]
+    pub(crate) case: Option<PathBuf>,
+    /// Let the oracle sleep
+    #[arg(long, conflicts_with = "record")]
+    pub(crate) no_oracle: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Trace, one JSON value a line; `-` reads standard input
+    #[arg(value_name = "TRACE.jsonl")]
+    pub(crate) trace: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Configuration of rtl/configs.toml
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    /// Rounds; figures are medians
+    #[arg(long, default_value_t = 7)]
+    pub(crate) rounds: usize,
+    /// Processor time of each measurement in a round
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
+    pub(crate) seconds: f64,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// List the configurations
+    List {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show every parameter of one configuration
+    Show {
+        /// Configuration
+        #[arg(default_value = "default")]
+        name: String,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RtlArgs {
+    #[command(subcommand)]
+    pub(crate) command: RtlCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RtlCommand {
+    /// Build the RTL into the cache, as the other commands do when they need it
+    Build {
+        /// Configuration; all of them if none is named
+        #[arg(long, value_name = "NAME")]
+        config: Vec<String>,
+    },
+    /// Verilator's lint with all warnings, in every configuration
+    Lint {
+        /// Configuration; all of them if none is named
+        #[arg(long, value_name = "NAME")]
+        config: Vec<String>,
+    },
+}

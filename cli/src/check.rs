@@ -1,0 +1,59 @@
+//! `atoms check`: the oracle over a recorded trace.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, stdin};
+use std::path::Path;
+
+use atoms_oracle::trace::check_trace;
+
+use crate::args::CheckArgs;
+use crate::error::{CliError, Verdict};
+use crate::progress::grouped;
+
+pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
+    let reader: Box<dyn BufRead> = if args.trace == Path::new("-") {
+        Box::new(BufReader::new(stdin()))
+    } else {
+        Box::new(BufReader::new(File::open(&args.trace).map_err(CliError::reading(&args.trace))?))
+    };
+    let name = args.trace.display();
+    match check_trace(reader) {
+        Ok(summary) => {
+            if args.json {
+                println!(
+                    "{}",
+                    serde_json::json!({
+                        "accepted": true,
+                        "lines": summary.lines,
+                        "requests": summary.requests,
+                        "lanes": summary.lanes,
+                        "faults": summary.faults,
+                        "unseen": summary.unseen,
+                        "final_words": summary.final_words,
+                    })
+                );
+            } else {
+                println!(
+                    "{name}: accepted; {} requests, {} lanes, {} faults, {} words at the end",
+                    grouped(summary.requests),
+                    grouped(summary.lanes),
+                    grouped(summary.faults),
+                    grouped(summary.final_words),
+                );
+                if summary.unseen > 0 {
+                    println!("  memory after {} of them was not recorded", grouped(summary.unseen));
+                }
+            }
+            Ok(Verdict::Agree)
+        }
+        Err(error) if error.is_verdict() => {
+            if args.json {
+                println!("{}", serde_json::json!({ "accepted": false, "reason": error.to_string() }));
+            } else {
+                println!("{name}: rejected; {error}");
+            }
+            Ok(Verdict::Disagree)
+        }
+        Err(error) => Err(CliError::Other(format!("{name}: {error}"), None)),
+    }
+}

@@ -1,0 +1,267 @@
+//! `atoms cosim`: random requests through RTL, model and oracle.
+
+use std::path::Path;
+
+use atoms_cosim::campaign::{Campaign, Failed, run_case};
+use atoms_cosim::case::Case;
+use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::session::{Failure, Session, Tally};
+use atoms_cosim::trace::Sides;
+use atoms_ops::{OPS, Op};
+use atoms_verilated::Environment;
+use serde_json::json;
+
+use crate::args::{CosimArgs, On, OnFail};
+use crate::error::{CliError, Verdict};
+use crate::machine;
+use crate::progress::{bar, grouped};
+
+pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
+    if let Some(path) = &args.case {
+        return repeat_case(args, path);
+    }
+    let campaign = Campaign {
+        config: machine::config(&args.machine.config)?,
+        ops: ops(&args.ops)?,
+        seed: args.seed,
+        requests: args.requests,
+        until: args.until.unwrap_or(u64::MAX),
+    };
+    match args.machine.on {
+        On::Lockstep => lockstep(args, &campaign),
+        On::Model => one_side(args, &campaign, machine::model(&campaign.config)),
+        On::Rtl => one_side(args, &campaign, machine::rtl_machine(&campaign.config)?),
+    }
+}
+
+/// The operations named, in any case.
+fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
+    let parse = |name: &String| {
+        Op::from_name(&name.to_uppercase()).ok_or_else(|| {
+            let known: Vec<_> = OPS.iter().map(|row| row.name).collect();
+            CliError::message(format!("no operation `{name}`; there are {}", known.join(", ")))
+        })
+    };
+    names.iter().map(parse).collect()
+}
+
+fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> {
+    let oracle = !args.no_oracle;
+    let session = machine::session(machine::lockstep(&campaign.config)?, &args.machine, oracle)?;
+    let bar = bar(campaign.requests, "requests");
+    let outcome = campaign.run(session, |tally| bar.set_position(tally.requests));
+    bar.finish_and_clear();
+    match outcome {
+        Ok((mut session, tally)) => {
+            let lines = machine::finish(&mut session, &args.machine)?;
+            agreed(args, campaign, &tally, &lines);
+            Ok(Verdict::Agree)
+        }
+        Err(failed) => disagreed(args, campaign, *failed),
+    }
+}
+
+/// Model or RTL alone: the oracle is the only judge.
+fn one_side<M: Machine + Sides>(
+    args: &CosimArgs,
+    campaign: &Campaign,
+    machine: M,
+) -> Result<Verdict, CliError> {
+    let mut session = machine::session(machine, &args.machine, !args.no_oracle)?;
+    let bar = bar(campaign.requests, "requests");
+    let mut stimulus = campaign.stimulus();
+    let progress = |tally: &Tally| bar.set_position(tally.requests);
+    let outcome = session.run(&mut stimulus, campaign.until, progress);
+    bar.finish_and_clear();
+    let lines = machine::finish(&mut session, &args.machine)?;
+    match outcome {
+        Ok(tally) => {
+            agreed(args, campaign, &tally, &lines);
+            Ok(Verdict::Agree)
+        }
+        Err(failure) if failure.is_finding() => {
+            let repeat = repeat_line(args, campaign, session.machine.cycles());
+            let text = failure.to_string();
+            print_failure(args, &text, &repeat, session.machine.cycles(), &lines, None);
+            Ok(Verdict::Disagree)
+        }
+        Err(failure) => Err(CliError::of(failure)),
+    }
+}
+
+fn agreed(args: &CosimArgs, campaign: &Campaign, tally: &Tally, lines: &[String]) {
+    if args.json {
+        println!(
+            "{}",
+            json!({
+                "agree": true,
+                "on": args.machine.on.name(),
+                "config": campaign.config.name,
+                "seed": campaign.seed,
+                "cycles": tally.cycles,
+                "requests": tally.requests,
+                "cluster_requests": tally.cluster_requests,
+                "passes": tally.passes,
+                "faults": tally.faults,
+                "judged": tally.judged,
+            })
+        );
+        return;
+    }
+    println!(
+        "configuration {}, seed {}: {} warp requests, {} cluster requests in {} cycles",
+        campaign.config.name,
+        campaign.seed,
+        grouped(tally.requests),
+        grouped(tally.cluster_requests),
+        grouped(tally.cycles),
+    );
+    println!("  {} passes, {} faults", grouped(tally.passes), grouped(tally.faults));
+    if args.machine.on == On::Lockstep {
+        println!("  rtl and model agree in every output and every probe bit of every cycle");
+    }
+    if tally.judged > 0 {
+        println!("  oracle accepts all {} answers", grouped(tally.judged));
+    }
+    for line in lines {
+        println!("  {line}");
+    }
+}
+
+/// One line that runs into the same failure.
+fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
+    let mut line = format!(
+        "atoms cosim --config {} --seed {} --requests {} --until {}",
+        campaign.config.name,
+        campaign.seed,
+        campaign.requests,
+        cycle + 1
+    );
+    if args.machine.on != On::Lockstep {
+        line += &format!(" --on {}", args.machine.on.name());
+    }
+    if !campaign.ops.is_empty() {
+        let names: Vec<_> = campaign.ops.iter().map(|op| op.name()).collect();
+        line += &format!(" --ops {}", names.join(","));
+    }
+    line
+}
+
+fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Result<Verdict, CliError> {
+    if !failed.failure.is_finding() {
+        return Err(CliError::of(failed.failure));
+    }
+    let repeat = repeat_line(args, campaign, failed.cycle);
+    let dir = Environment::from_process().target.join("failures");
+    let stem = format!("{}-{}", campaign.config.name, campaign.seed);
+    let mut lines = Vec::new();
+    if args.on_fail != OnFail::Report {
+        std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
+        let path = dir.join(format!("{stem}.vcd"));
+        let from = failed.write_trace(&path).map_err(CliError::of)?;
+        lines.push(format!("trace    {}, from cycle {from}", path.display()));
+    }
+    let mut small = None;
+    if args.on_fail == OnFail::Shrink {
+        let fresh = || -> Result<Session<_>, Stop> {
+            let session = machine::lockstep(&campaign.config)
+                .map_err(|e| Stop::Rtl(atoms_verilated::RtlError::Failed(e.to_string())))?;
+            Ok(Session::new(session, (!args.no_oracle).then(|| campaign.witness())))
+        };
+        if let Some((case, failure)) = failed.small_case(fresh) {
+            let path = dir.join(format!("{stem}.json"));
+            write_case(&case, &path)?;
+            lines.push(format!(
+                "smaller  atoms cosim --case {}",
+                machine::shell(&path)
+            ));
+            small = Some((case, failure));
+        } else {
+            lines.push("smaller  none found: the failure needs more of its history".to_string());
+        }
+    }
+    let text = describe(campaign, &mut failed.failure);
+    print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref());
+    Ok(Verdict::Disagree)
+}
+
+/// The failure in its own words, a mismatch with its configuration.
+fn describe(campaign: &Campaign, failure: &mut Failure) -> String {
+    if let Failure::Stop(Stop::Mismatch(mismatch)) = failure {
+        mismatch.config.clone_from(&campaign.config.name);
+    }
+    failure.to_string()
+}
+
+fn print_failure(
+    args: &CosimArgs,
+    text: &str,
+    repeat: &str,
+    cycle: u64,
+    lines: &[String],
+    small: Option<&(Case, Failure)>,
+) {
+    if args.json {
+        let case = small.and_then(|(case, _)| serde_json::to_value(case).ok());
+        println!(
+            "{}",
+            json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "case": case })
+        );
+        return;
+    }
+    println!("{text}");
+    println!("  repeat   {repeat}");
+    for line in lines {
+        println!("  {line}");
+    }
+    if let Some((case, failure)) = small {
+        println!("the smaller case, {} warp requests:", case.warps.len());
+        for request in &case.warps {
+            println!("  {request}");
+        }
+        println!("{failure}");
+    }
+}
+
+fn write_case(case: &Case, path: &Path) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(case).map_err(CliError::of)?;
+    std::fs::write(path, text + "\n").map_err(CliError::writing(path))
+}
+
+/// Runs one stored case.
+fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
+    let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
+    let case: Case = serde_json::from_str(&text)
+        .map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))?;
+    if args.machine.on != On::Lockstep {
+        return Err(CliError::message("a case runs in lockstep: leave --on away"));
+    }
+    let config = machine::config(&case.config)?;
+    let mut session = machine::session(machine::lockstep(&config)?, &args.machine, !args.no_oracle)?;
+    let outcome = run_case(&mut session, &case);
+    let lines = machine::finish(&mut session, &args.machine)?;
+    match outcome {
+        Ok(tally) => {
+            println!(
+                "case {}: {} warp requests, {} cluster requests in {} cycles: rtl, model{} agree",
+                path.display(),
+                tally.requests,
+                tally.cluster_requests,
+                tally.cycles,
+                if args.no_oracle { "" } else { " and oracle" },
+            );
+            for line in lines {
+                println!("  {line}");
+            }
+            Ok(Verdict::Agree)
+        }
+        Err(failure) if failure.is_finding() => {
+            println!("{failure}");
+            for line in lines {
+                println!("  {line}");
+            }
+            Ok(Verdict::Disagree)
+        }
+        Err(failure) => Err(CliError::of(failure)),
+    }
+}

@@ -1,0 +1,94 @@
+//! How a command ends.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use miette::Diagnostic;
+
+/// What a command found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// They agree, and what was expected came out.
+    Agree,
+    /// They disagree, or something else came out.
+    Disagree,
+    /// The question could not be asked.
+    NotAsked,
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> Self {
+        ExitCode::from(match verdict {
+            Verdict::Agree => 0,
+            Verdict::Disagree => 1,
+            Verdict::NotAsked => 2,
+        })
+    }
+}
+
+/// Why a question could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// A listing with problems, each shown in its place.
+    #[error(transparent)]
+    Listing(Box<atoms_isa::ListingError>),
+    /// A file that cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    /// A file that cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    /// Anything else, in its own words.
+    #[error("{0}")]
+    Other(String, #[source] Option<Box<dyn std::error::Error>>),
+}
+
+impl CliError {
+    /// For `map_err` on reading `path`.
+    pub(crate) fn reading(path: &Path) -> impl FnOnce(std::io::Error) -> CliError + '_ {
+        move |source| CliError::Read { path: path.to_path_buf(), source }
+    }
+
+    /// For `map_err` on writing `path`.
+    pub(crate) fn writing(path: &Path) -> impl FnOnce(std::io::Error) -> CliError + '_ {
+        move |source| CliError::Write { path: path.to_path_buf(), source }
+    }
+
+    /// A message of our own.
+    pub(crate) fn message(text: impl fmt::Display) -> CliError {
+        CliError::Other(text.to_string(), None)
+    }
+
+    /// Any library's error, its causes included.
+    pub(crate) fn of(error: impl std::error::Error + 'static) -> CliError {
+        let source = error.source().map(|source| source.to_string());
+        CliError::Other(error.to_string(), source.map(Into::into))
+    }
+}
+
+/// Prints the error and its causes; gives the exit status.
+pub(crate) fn report(error: &CliError) -> ExitCode {
+    if let CliError::Listing(listing) = error {
+        show_listing(listing);
+        return Verdict::NotAsked.into();
+    }
+    eprintln!("atoms: {error}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        eprintln!("  because: {source}");
+        cause = source.source();
+    }
+    Verdict::NotAsked.into()
+}
+
+/// Every problem of a listing with the line it is in.
+fn show_listing(listing: &atoms_isa::ListingError) {
+    let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor());
+    let mut text = String::new();
+    let diagnostic: &dyn Diagnostic = listing;
+    match handler.render_report(&mut text, diagnostic) {
+        Ok(()) => eprint!("{text}"),
+        Err(_) => eprintln!("atoms: {listing}"),
+    }
+}

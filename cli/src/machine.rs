@@ -1,0 +1,94 @@
+//! Sets up what stands behind the ports.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
+use atoms_cosim::rtl;
+use atoms_cosim::session::Session;
+use atoms_cosim::trace::{Sides, Trace};
+use atoms_cosim::witness::Witness;
+use atoms_verilated::{Library, Variant};
+
+use crate::args::MachineArgs;
+use crate::error::CliError;
+use crate::progress::build_step;
+
+/// The configuration called `name`.
+pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
+    configs::named(&configs::rtl_dir(), name).map_err(CliError::of)
+}
+
+/// RTL of a configuration, built if need be.
+pub(crate) fn library(config: &NamedConfig) -> Result<Library, CliError> {
+    rtl::library(&configs::rtl_dir(), config, Variant::Fast, &mut build_step).map_err(CliError::of)
+}
+
+/// The model alone.
+pub(crate) fn model(config: &NamedConfig) -> ModelMachine {
+    ModelMachine::new(config.config)
+}
+
+/// The RTL alone.
+pub(crate) fn rtl_machine(config: &NamedConfig) -> Result<RtlMachine, CliError> {
+    let rtl = library(config)?.instantiate().map_err(CliError::of)?;
+    RtlMachine::new(rtl, config.config).map_err(CliError::of)
+}
+
+/// RTL and model.
+pub(crate) fn lockstep(config: &NamedConfig) -> Result<Lockstep, CliError> {
+    let rtl = library(config)?.instantiate().map_err(CliError::of)?;
+    Lockstep::new(rtl, config.config).map_err(CliError::of)
+}
+
+/// A session on `machine` with wave and recording as asked for.
+pub(crate) fn session<M: Machine + Sides>(
+    machine: M,
+    args: &MachineArgs,
+    oracle: bool,
+) -> Result<Session<M>, CliError> {
+    let mut witness = oracle.then(|| Witness::new(machine.config(), &[]));
+    if let (Some(witness), Some(path)) = (&mut witness, &args.record) {
+        let file = File::create(path).map_err(CliError::writing(path))?;
+        witness.record(Box::new(BufWriter::new(file))).map_err(CliError::writing(path))?;
+    }
+    let trace = match &args.trace {
+        Some(path) => Some(Trace::create(path, &machine, None).map_err(CliError::of)?),
+        None => None,
+    };
+    let mut session = Session::new(machine, witness);
+    session.trace = trace;
+    Ok(session)
+}
+
+/// Completes wave and recording; gives a line on each for the report.
+pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<Vec<String>, CliError> {
+    let mut lines = Vec::new();
+    if let Some(trace) = session.trace.take() {
+        let path = trace.path().to_path_buf();
+        trace.finish().map_err(CliError::of)?;
+        lines.push(format!(
+            "wave       {} (gtkwave {})",
+            path.display(),
+            path.with_extension("gtkw").display()
+        ));
+    }
+    if let (Some(witness), Some(path)) = (&mut session.witness, &args.record) {
+        witness.finish_recording().map_err(CliError::writing(path))?;
+        lines.push(format!("recording  {} (atoms check {})", path.display(), path.display()));
+    }
+    Ok(lines)
+}
+
+/// `path` as it is typed in a command line.
+pub(crate) fn shell(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(|c: char| c.is_whitespace() || "'\"$`\\&;()<>|*?#".contains(c)) {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    } else {
+        text
+    }
+}

@@ -1,0 +1,55 @@
+//! Progress on stderr: lines for what a build does, a bar for what takes time, both for people.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use atoms_verilated::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Tells what a build is doing, one line a step; nothing when it comes from the cache.
+pub(crate) fn build_step(step: &Progress) {
+    match step {
+        Progress::Cached { .. } => {}
+        // Steps that only fill the time are for a person who waits.
+        Progress::Compiling { .. } if !std::io::stderr().is_terminal() => {}
+        step => eprintln!("rtl: {step}"),
+    }
+}
+
+/// A bar of `length` steps, on a terminal only.
+pub(crate) fn bar(length: u64, what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, text) in cases {
+            assert_eq!(super::grouped(number), text);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! `atoms run`: a kernel on the unit.
+
+use std::path::PathBuf;
+
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::trace::Sides;
+use atoms_isa::{Kernel, Program};
+use atoms_ops::OPS;
+use atoms_sm::{Buffer, Launch, Outcome, RunError, RunReport, SmConfig};
+use serde_json::{Value, json};
+
+use crate::args::{On, RunArgs};
+use crate::error::{CliError, Verdict};
+use crate::machine;
+use crate::progress::grouped;
+
+pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
+    let dumps = dumps(&args.dump)?;
+    let text = std::fs::read_to_string(&args.listing).map_err(CliError::reading(&args.listing))?;
+    let name = args.listing.display().to_string();
+    let program = Program::parse(&name, &text).map_err(|error| CliError::Listing(Box::new(error)))?;
+    let launch = Launch::from_file(&args.launch).map_err(CliError::of)?;
+    let kernel = launch.kernel(&program).map_err(CliError::of)?;
+    for (name, _) in &dumps {
+        if !launch.buffers().any(|param| param.name == *name) {
+            let known: Vec<_> = launch.buffers().map(|param| param.name.as_str()).collect();
+            return Err(CliError::message(format!(
+                "--dump {name}: the launch has no buffer of that name; there are {}",
+                known.join(", ")
+            )));
+        }
+    }
+    let config = machine::config(&args.machine.config)?;
+    let ask = Question { args, kernel, launch: &launch, config: &config, dumps: &dumps };
+    match args.machine.on {
+        On::Lockstep => ask.on(machine::lockstep(&config)?),
+        On::Model => ask.on(machine::model(&config)),
+        On::Rtl => ask.on(machine::rtl_machine(&config)?),
+    }
+}
+
+/// `NAME=FILE` pairs.
+fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
+    let pair = |arg: &String| match arg.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
+        _ => Err(CliError::message(format!("--dump {arg}: expected NAME=FILE, such as out=out.bin"))),
+    };
+    args.iter().map(pair).collect()
+}
+
+struct Question<'a> {
+    args: &'a RunArgs,
+    kernel: &'a Kernel,
+    launch: &'a Launch,
+    config: &'a NamedConfig,
+    dumps: &'a [(String, PathBuf)],
+}
+
+impl Question<'_> {
+    fn on<M: Machine + Sides>(&self, machine: M) -> Result<Verdict, CliError> {
+        let mut session = machine::session(machine, &self.args.machine, true)?;
+        let outcome = atoms_sm::run(self.kernel, self.launch, &mut session, &SmConfig::default());
+        let outcome = match outcome {
+            Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
+            failed => failed,
+        };
+        let lines = machine::finish(&mut session, &self.args.machine)?;
+        match outcome {
+            Ok(report) => {
+                self.write_dumps(&report)?;
+                let verdict =
+                    if report.as_expected() { Verdict::Agree } else { Verdict::Disagree };
+                if self.args.json {
+                    println!("{}", self.as_json(&report, &session));
+                } else {
+                    self.print(&report, &session, &lines);
+                }
+                Ok(verdict)
+            }
+            Err(RunError::Port(failure)) if failure.is_finding() => {
+                self.print_failure(failure, &session, &lines);
+                Ok(Verdict::Disagree)
+            }
+            Err(RunError::Port(failure)) => Err(CliError::of(failure)),
+            Err(RunError::Kernel(error)) => Err(CliError::message(format!("{error}"))),
+        }
+    }
+
+    fn write_dumps(&self, report: &RunReport) -> Result<(), CliError> {
+        for (name, path) in self.dumps {
+            if let Some(buffer) = report.buffer(name) {
+                std::fs::write(path, &buffer.bytes).map_err(CliError::writing(path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn print<M: Machine + Sides>(&self, report: &RunReport, session: &Session<M>, lines: &[String]) {
+        let s = &report.statistics;
+        let tally = session.tally();
+        println!(
+            "{} ({}) on {}, configuration {}: {} CTAs of {} threads",
+            self.kernel.name,
+            self.kernel.arch,
+            self.args.machine.on.name(),
+            self.config.name,
+            self.launch.ctas(),
+            self.launch.threads(),
+        );
+        println!(
+            "  ran        {} warp instructions, {} shared-memory requests in {} cycles",
+            grouped(s.warp_instructions),
+            grouped(s.shared_requests),
+            grouped(s.cycles)
+        );
+        println!(
+            "  passes     {}, {} of them conflicts ({:.2} passes a request)",
+            grouped(s.passes),
+            grouped(s.conflicts),
+            s.passes as f64 / (s.shared_requests.max(1)) as f64
+        );
+        let by_op: Vec<_> = OPS
+            .iter()
+            .zip(&s.requests_by_op)
+            .filter(|(_, count)| **count > 0)
+            .map(|(row, count)| format!("{} {}", row.name, grouped(*count)))
+            .collect();
+        println!("  requests   {}", by_op.join(", "));
+        if s.spin_attempts > 0 {
+            println!(
+                "  spin       {} of {} lanes stored ({:.1} %)",
+                grouped(s.spin_successes),
+                grouped(s.spin_attempts),
+                100.0 * s.spin_successes as f64 / s.spin_attempts as f64
+            );
+        }
+        match self.args.machine.on {
+            On::Lockstep => println!(
+                "  lockstep   rtl and model agree in every output and every probe bit of all {} cycles",
+                grouped(tally.cycles)
+            ),
+            On::Model | On::Rtl => {}
+        }
+        println!("  oracle     accepts all {} answers, and the memory at the end", grouped(tally.judged));
+        for buffer in &report.buffers {
+            print_outcome(buffer);
+        }
+        for (name, path) in self.dumps {
+            println!("  dump       {name} in {}", path.display());
+        }
+        for line in lines {
+            println!("  {line}");
+        }
+    }
+
+    fn print_failure<M: Machine + Sides>(&self, mut failure: Failure, session: &Session<M>, lines: &[String]) {
+        let args = &self.args;
+        let mut repeat = format!(
+            "atoms run {} --launch {} --on {} --config {}",
+            machine::shell(&args.listing),
+            machine::shell(&args.launch),
+            args.machine.on.name(),
+            self.config.name
+        );
+        match &args.machine.trace {
+            Some(path) => repeat += &format!(" --trace {}", machine::shell(path)),
+            None => repeat += " --trace target/failure.vcd",
+        }
+        if let Failure::Stop(Stop::Mismatch(mismatch)) = &mut failure {
+            mismatch.config.clone_from(&self.config.name);
+        }
+        if args.json {
+            let text = failure.to_string();
+            let cycle = session.machine.cycles();
+            println!("{}", json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat }));
+            return;
+        }
+        println!("{failure}");
+        println!("  repeat   {repeat}");
+        for line in lines {
+            println!("  {line}");
+        }
+    }
+
+    fn as_json<M: Machine + Sides>(&self, report: &RunReport, session: &Session<M>) -> Value {
+        let s = &report.statistics;
+        let requests: serde_json::Map<_, _> =
+            OPS.iter().zip(&s.requests_by_op).map(|(row, n)| (row.name.to_string(), json!(n))).collect();
+        json!({
+            "agree": true,
+            "as_expected": report.as_expected(),
+            "kernel": self.kernel.name,
+            "arch": self.kernel.arch.to_string(),
+            "on": self.args.machine.on.name(),
+            "config": self.config.name,
+            "cycles": s.cycles,
+            "warp_instructions": s.warp_instructions,
+            "shared_requests": s.shared_requests,
+            "passes": s.passes,
+            "conflicts": s.conflicts,
+            "requests": requests,
+            "spin_attempts": s.spin_attempts,
+            "spin_successes": s.spin_successes,
+            "judged": session.tally().judged,
+            "buffers": report.buffers.iter().map(|b| json!({
+                "name": b.name,
+                "bytes": b.bytes.len(),
+                "outcome": match &b.outcome {
+                    Outcome::Open => json!("open"),
+                    Outcome::Met { compared } => json!({ "met": compared }),
+                    Outcome::Differs { index, expected, found, differing, compared } => json!({
+                        "index": index, "expected": expected, "found": found,
+                        "differing": differing, "compared": compared,
+                    }),
+                },
+            })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn print_outcome(buffer: &Buffer) {
+    match &buffer.outcome {
+        Outcome::Open => {}
+        Outcome::Met { compared } => {
+            println!("  expected   {}: all {} elements as expected", buffer.name, grouped(*compared as u64));
+        }
+        Outcome::Differs { index, expected, found, differing, compared } => println!(
+            "  expected   {}: {} of {} elements differ; the first is [{index}]: expected {expected}, found {found}",
+            buffer.name,
+            grouped(*differing as u64),
+            grouped(*compared as u64),
+        ),
+    }
+}

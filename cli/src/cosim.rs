@@ -5,7 +5,7 @@ use std::path::Path;
 use atoms_cosim::campaign::{Campaign, Failed, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::machine::{Machine, Stop};
-use atoms_cosim::session::{Failure, Session, Tally};
+use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::trace::Sides;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
@@ -159,16 +159,12 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
         std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
         let path = dir.join(format!("{stem}.vcd"));
         let from = failed.write_trace(&path).map_err(CliError::of)?;
-        lines.push(format!("trace    {}, from cycle {from}", path.display()));
+        lines.push(format!("trace    {}, from cycle {from}", machine::shell(&path)));
     }
     let mut small = None;
     if args.on_fail == OnFail::Shrink {
-        let fresh = || -> Result<Session<_>, Stop> {
-            let session = machine::lockstep(&campaign.config)
-                .map_err(|e| Stop::Rtl(atoms_verilated::RtlError::Failed(e.to_string())))?;
-            Ok(Session::new(session, (!args.no_oracle).then(|| campaign.witness())))
-        };
-        if let Some((case, failure)) = failed.small_case(fresh) {
+        let witness = (!args.no_oracle).then(|| campaign.witness());
+        if let Some((case, failure)) = failed.small_case(witness) {
             let path = dir.join(format!("{stem}.json"));
             write_case(&case, &path)?;
             lines.push(format!(

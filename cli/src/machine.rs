@@ -83,9 +83,10 @@ pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<
     Ok(lines)
 }
 
-/// `path` as it is typed in a command line.
+/// `path` as it is typed in a command line, relative to the current folder if it is below it.
 pub(crate) fn shell(path: &Path) -> String {
-    let text = path.display().to_string();
+    let here = std::env::current_dir().unwrap_or_default();
+    let text = path.strip_prefix(&here).unwrap_or(path).display().to_string();
     if text.contains(|c: char| c.is_whitespace() || "'\"$`\\&;()<>|*?#".contains(c)) {
         format!("'{}'", text.replace('\'', "'\\''"))
     } else {

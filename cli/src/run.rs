@@ -101,12 +101,13 @@ impl Question<'_> {
         let s = &report.statistics;
         let tally = session.tally();
         println!(
-            "{} ({}) on {}, configuration {}: {} CTAs of {} threads",
+            "{} ({}) on {}, configuration {}: {} CTA{} of {} threads",
             self.kernel.name,
             self.kernel.arch,
             self.args.machine.on.name(),
             self.config.name,
             self.launch.ctas(),
+            if self.launch.ctas() == 1 { "" } else { "s" },
             self.launch.threads(),
         );
         println!(

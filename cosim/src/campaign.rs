@@ -10,7 +10,7 @@ use atoms_ops::Op;
 use crate::case::{Case, CaseStimulus, Pauses};
 use crate::configs::NamedConfig;
 use crate::lockstep::Lockstep;
-use crate::machine::{Machine, Stop};
+use crate::machine::Machine;
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
 use crate::session::{Failure, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
@@ -147,20 +147,20 @@ impl Failed {
     }
 
     /// A case of the last requests, from reset and a memory of zeros, that fails too, shrunk. None
-    /// if the failure needs more of its history. `fresh` makes a machine of the same configuration.
-    pub fn small_case(
-        &self,
-        mut fresh: impl FnMut() -> Result<Session<Lockstep>, Stop>,
-    ) -> Option<(Case, Failure)> {
-        let mut session = fresh().ok()?;
+    /// if the failure needs more of its history. The oracle listens if it is given.
+    pub fn small_case(&mut self, witness: Option<Witness>) -> Option<(Case, Failure)> {
+        let session = &mut self.session;
+        session.witness = witness;
+        session.trace = None;
         let mut fails = |case: &Case| -> Option<Failure> {
-            if session.restart_machine().is_err() {
-                session = fresh().ok()?;
-            }
-            run_case(&mut session, case).err().filter(Failure::is_finding)
+            session.restart_machine().ok()?;
+            run_case(session, case).err().filter(Failure::is_finding)
         };
         let windows = [4, 16, 64, REQUESTS_REMEMBERED];
-        let case = windows.into_iter().map(|last| self.remembered.case(&self.config, last)).find(|case| fails(case).is_some())?;
+        let case = windows
+            .into_iter()
+            .map(|last| self.remembered.case(&self.config, last))
+            .find(|case| fails(case).is_some())?;
         let case = shrink(case, |case| fails(case).is_some());
         let failure = fails(&case)?;
         Some((case, failure))

@@ -16,6 +16,8 @@ pub struct Lockstep {
     probe: Probe,
     model_probe: Probe,
     cycles: u64,
+    start: Snapshot,
+    apart: bool,
 }
 
 /// Both sides at one moment, to come back to.
@@ -41,7 +43,10 @@ impl Lockstep {
     pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
         rtl.reset()?;
         rtl.clear_memory();
+        let start = rtl.save()?;
         Ok(Lockstep {
+            start,
+            apart: false,
             rtl,
             model: Unit::new(config),
             out: Out::default(),
@@ -51,15 +56,23 @@ impl Lockstep {
         })
     }
 
-    /// Starts over: reset, with a memory of zeros, cycle 0.
+    /// Starts over: reset, with a memory of zeros, cycle 0. Also after a mismatch, and after the
+    /// RTL has stopped itself.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL stopped itself before; make a new one.
+    /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart(&mut self) -> Result<(), Stop> {
-        self.rtl.reset()?;
-        self.rtl.clear_memory();
-        self.model.reset();
-        self.model.memory_mut().fill(0);
+        if self.apart {
+            // A reset leaves registers that hold data as they were, and here they may differ.
+            self.rtl.restore(&self.start)?;
+            self.model = Unit::new(*self.model.config());
+            self.apart = false;
+        } else {
+            self.rtl.reset()?;
+            self.rtl.clear_memory();
+            self.model.reset();
+            self.model.memory_mut().fill(0);
+        }
         self.cycles = 0;
         Ok(())
     }
@@ -101,10 +114,14 @@ impl Machine for Lockstep {
         self.model.probe(&mut self.model_probe);
         // A difference explains more than the broken promise it may lead to in the same cycle.
         if self.out != *self.model.out() || self.probe != self.model_probe {
+            self.apart = true;
             let found = differences((&self.out, &self.probe), self.model_side());
             return Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))));
         }
-        rtl?;
+        if let Err(stopped) = rtl {
+            self.apart = true;
+            return Err(stopped.into());
+        }
         self.model.tick(i);
         self.cycles += 1;
         Ok(())
@@ -147,6 +164,7 @@ impl Machine for Lockstep {
         if found.is_empty() {
             Ok(words)
         } else {
+            self.apart = true;
             Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))))
         }
     }

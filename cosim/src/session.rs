@@ -145,7 +145,7 @@ impl Session<Lockstep> {
     /// Starts over: machine, oracle and counts as after reset, with a memory of zeros.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL has stopped itself: make a new machine.
+    /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart_machine(&mut self) -> Result<(), Stop> {
         self.machine.restart()?;
         let witness = self.witness.is_some().then(|| Witness::new(self.machine.config(), &[]));

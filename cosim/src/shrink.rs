@@ -31,16 +31,17 @@ fn attempt(best: &mut Case, candidate: Case, fails: &mut impl FnMut(&Case) -> bo
 }
 
 fn without_pauses(best: &mut Case, fails: &mut impl FnMut(&Case) -> bool) {
-    let pauses = best.pauses;
-    let each = [
-        Pauses::default(),
-        Pauses { warp: 0, ..pauses },
-        Pauses { response: 0, ..pauses },
-        Pauses { cluster: 0, ..pauses },
-        Pauses { cluster_response: 0, ..pauses },
+    let steps: [fn(&mut Pauses); 5] = [
+        |pauses| *pauses = Pauses::default(),
+        |pauses| pauses.warp = 0,
+        |pauses| pauses.response = 0,
+        |pauses| pauses.cluster = 0,
+        |pauses| pauses.cluster_response = 0,
     ];
-    for pauses in each {
-        attempt(best, Case { pauses, ..best.clone() }, fails);
+    for step in steps {
+        let mut candidate = best.clone();
+        step(&mut candidate.pauses);
+        attempt(best, candidate, fails);
     }
 }
 
@@ -96,8 +97,9 @@ fn simplify(best: &mut Case, at: usize, fails: &mut impl FnMut(&Case) -> bool) {
         (request.ur, request.imm, request.scale) = (0, 0, 0);
     });
     for value in [0, 1] {
-        change(best, &|request| request.lanes.iter_mut().for_each(|lane| lane.b = value));
-        change(best, &|request| request.lanes.iter_mut().for_each(|lane| lane.c = value));
+        // Downwards only, or zeros and ones would take turns for ever.
+        change(best, &|request| request.lanes.iter_mut().for_each(|lane| lane.b = value.min(lane.b)));
+        change(best, &|request| request.lanes.iter_mut().for_each(|lane| lane.c = value.min(lane.c)));
         for l in 0..best.warps[at].lanes.len() {
             change(best, &|request| request.lanes[l].b = value.min(request.lanes[l].b));
             change(best, &|request| request.lanes[l].c = value.min(request.lanes[l].c));
@@ -136,5 +138,6 @@ mod tests {
         assert_eq!(small.warps.len(), 1);
         assert_eq!(small.warps[0].mask, 1 << 3);
         assert_eq!(small.warps[0].lanes.iter().filter(|l| l.b != 0).count(), 1);
+        assert!(small.warps[0].lanes.iter().all(|l| l.c == 0));
     }
 }

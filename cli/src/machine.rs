@@ -70,10 +70,10 @@ pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<
     if let Some(trace) = session.trace.take() {
         let path = trace.path().to_path_buf();
         trace.finish().map_err(CliError::of)?;
+        let vcd = shell(&path);
         lines.push(format!(
-            "wave       {} (gtkwave {})",
-            path.display(),
-            path.with_extension("gtkw").display()
+            "wave       {vcd} (gtkwave {vcd} {})",
+            shell(&path.with_extension("gtkw"))
         ));
     }
     if let (Some(witness), Some(path)) = (&mut session.witness, &args.record) {

@@ -74,18 +74,17 @@ impl Layout {
         let path = trace.with_extension("gtkw");
         let mut text = String::new();
         // Writing to a String cannot fail.
-        let _ = self.render(&mut text, definition, trace, &path);
+        let _ = self.render(&mut text, definition, trace);
         match std::fs::write(&path, text) {
             Ok(()) => Ok(path),
             Err(source) => Err(WaveError::Layout { path, source }),
         }
     }
 
-    fn render(&self, out: &mut String, definition: &Definition, trace: &Path, layout: &Path) -> fmt::Result {
-        // With both places GTKWave finds the trace even after the two have moved together.
-        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        writeln!(out, "[dumpfile] \"{}\"", place(trace).display())?;
-        writeln!(out, "[savefile] \"{}\"", place(layout).display())?;
+    fn render(&self, out: &mut String, definition: &Definition, trace: &Path) -> fmt::Result {
+        // The place as it was given: a layout may be committed, and then must not name a machine's
+        // folders. `gtkwave TRACE LAYOUT` opens the two wherever they are.
+        writeln!(out, "[dumpfile] \"{}\"", trace.display())?;
         // Pixels per time unit are a power of two; eight cycles before the marker are in view.
         let marker = self.marker.map_or(-1, |cycle| (cycle * trace::PERIOD) as i64);
         let start = self.marker.map_or(0, |cycle| cycle.saturating_sub(8) * trace::PERIOD);

@@ -1,6 +1,9 @@
 //! First-in first-out queue. Mirror of `rtl/atoms_fifo.sv`.
 
 /// Registers of one queue. What is pushed in one cycle can be seen at the head in the next.
+///
+/// One entry more than the depth, so that the entry last dropped stays readable until the next one
+/// is: in the hardware `atoms_operands` keeps the operands of the request at issue in this way.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     entry: Vec<T>,
@@ -12,12 +15,12 @@ pub struct Fifo<T> {
 impl<T: Default + Clone> Fifo<T> {
     /// An empty queue of `depth` entries.
     pub fn new(depth: usize) -> Self {
-        Fifo { entry: vec![T::default(); depth], head: 0, tail: 0, count: 0 }
+        Fifo { entry: vec![T::default(); depth + 1], head: 0, tail: 0, count: 0 }
     }
 
     /// An offered entry is taken.
     pub fn ready(&self) -> bool {
-        self.count != self.entry.len()
+        self.count + 1 != self.entry.len()
     }
 
     /// Entries held.
@@ -30,11 +33,16 @@ impl<T: Default + Clone> Fifo<T> {
         &self.entry[self.head]
     }
 
+    /// The entry last dropped.
+    pub fn taken(&self) -> &T {
+        &self.entry[if self.head == 0 { self.entry.len() - 1 } else { self.head - 1 }]
+    }
+
     /// Clock edge: drops the head if `pop`, and gives the place of a new entry to `push` if there
     /// is one, for it to be filled.
     pub fn tick(&mut self, pop: bool, push: Option<impl FnOnce(&mut T)>) {
-        let depth = self.entry.len();
-        let after = |at: usize| if at + 1 == depth { 0 } else { at + 1 };
+        let entries = self.entry.len();
+        let after = |at: usize| if at + 1 == entries { 0 } else { at + 1 };
         if let Some(fill) = push {
             fill(&mut self.entry[self.tail]);
             self.tail = after(self.tail);

@@ -1,9 +1,13 @@
-//! Groups waiting lanes by bank and picks what one pass serves (spec 4, 5). Mirror of
+//! Groups waiting lanes by bank and picks what each pass serves (spec 4, 5). Mirror of
 //! `rtl/atoms_grouper.sv`.
+//!
+//! The hardware walks the waiting lanes once a pass. Which lanes a pass serves depends on nothing
+//! that happens between the passes of a request, so this walks them once a request and makes all of
+//! its passes: the n-th address that the walk meets on a bank is served by the n-th pass.
 
 use crate::agen::Places;
 use crate::config::{Config, WinnerPolicy};
-use crate::port::MAX_BANKS;
+use crate::port::{MAX_BANKS, MAX_LANES};
 
 /// How the lanes of one bank that do not win are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,88 +16,124 @@ pub enum Losers {
     Wait,
     /// They fail at once: CAST.SPIN (spec 5.1).
     Fail,
-    /// Those of the winner's address join it; the winner's number stays.
+    /// Those of the winner's address join it: loads, POPC.INC, merged operations, and stores, where
+    /// of the joined lanes the highest counts as the winner, since its value stays (spec 3.5).
     Join,
-    /// Those of the winner's address join it, and the highest of them counts as the winner: STS,
-    /// whose highest lane's value stays (spec 3.5).
-    JoinHighestWins,
 }
 
-/// One pass, as the grouper makes it.
+/// The passes of one request.
 #[derive(Clone, Copy, Debug)]
-pub struct Group {
-    /// Lanes that get their result from this pass.
-    pub served: u32,
-    /// Lanes that perform their operation.
-    pub win: u32,
-    /// Banks taken, by the bank of the first word.
-    pub taken: u64,
-    /// Winner per bank taken; meaningless elsewhere.
-    pub lane: [u8; MAX_BANKS],
-    /// Row per bank taken; meaningless elsewhere.
-    pub row: [u16; MAX_BANKS],
+pub struct Schedule {
+    /// Per pass: lanes that get their result from it.
+    pub served: [u32; MAX_LANES],
+    /// Per pass: of the lanes served, the one the walk met first on each bank.
+    pub first: [u32; MAX_LANES],
+    /// Number of passes.
+    pub passes: usize,
 }
 
-impl Group {
-    /// A pass that serves nobody.
-    pub const EMPTY: Group = Group { served: 0, win: 0, taken: 0, lane: [0; MAX_BANKS], row: [0; MAX_BANKS] };
+impl Schedule {
+    /// No pass.
+    pub const EMPTY: Schedule = Schedule { served: [0; MAX_LANES], first: [0; MAX_LANES], passes: 0 };
+
+    fn clear(&mut self) {
+        self.served[..self.passes].fill(0);
+        self.first[..self.passes].fill(0);
+        self.passes = 0;
+    }
 }
 
-/// Makes the next pass for the lanes in `pending`.
+/// Makes the passes for the lanes in `pending`.
 ///
 /// `rotate` is the first lane in the rotating order.
-pub fn grouper(config: &Config, pending: u32, losers: Losers, places: &Places, rotate: u32, group: &mut Group) {
-    group.win = 0;
-    group.taken = 0;
-    let mut consider = |lane: u32| {
-        let bank = places.bank[lane as usize & 31] as usize & (MAX_BANKS - 1);
-        if group.taken >> bank & 1 == 0 {
-            group.win |= 1 << lane;
-            group.taken |= 1 << bank;
-            group.lane[bank] = lane as u8;
-            group.row[bank] = places.row[lane as usize & 31];
+pub fn grouper(
+    config: &Config,
+    pending: u32,
+    losers: Losers,
+    places: &Places,
+    rotate: u32,
+    schedule: &mut Schedule,
+) {
+    schedule.clear();
+    match losers {
+        Losers::Wait => {
+            let mut met = [0u8; MAX_BANKS];
+            walk(config, pending, rotate, |lane| {
+                let count = &mut met[places.bank[lane] as usize & (MAX_BANKS - 1)];
+                let pass = usize::from(*count) & (MAX_LANES - 1);
+                *count += 1;
+                schedule.served[pass] |= 1 << lane;
+                schedule.passes = schedule.passes.max(pass + 1);
+            });
+            schedule.first = schedule.served;
         }
-    };
+        Losers::Fail => {
+            let mut met = 0u64;
+            walk(config, pending, rotate, |lane| {
+                let bank = 1u64 << (places.bank[lane] & 63);
+                schedule.first[0] |= u32::from(met & bank == 0) << lane;
+                met |= bank;
+            });
+            schedule.served[0] = pending;
+            schedule.passes = 1;
+        }
+        Losers::Join => {
+            // Per bank the addresses met, newest first: the lane that was the first of each, linked.
+            let mut newest = [NOBODY; MAX_BANKS];
+            let mut older = [NOBODY; MAX_LANES];
+            let mut pass_of = [0u8; MAX_LANES];
+            walk(config, pending, rotate, |lane| {
+                let bank = places.bank[lane] as usize & (MAX_BANKS - 1);
+                let mut at = newest[bank];
+                while at != NOBODY && places.row[at as usize & (MAX_LANES - 1)] != places.row[lane] {
+                    at = older[at as usize & (MAX_LANES - 1)];
+                }
+                let pass = if at == NOBODY {
+                    let before = newest[bank];
+                    let pass = match before {
+                        NOBODY => 0,
+                        lane => pass_of[lane as usize & (MAX_LANES - 1)] + 1,
+                    };
+                    older[lane] = before;
+                    newest[bank] = lane as u8;
+                    pass_of[lane] = pass;
+                    schedule.first[usize::from(pass) & (MAX_LANES - 1)] |= 1 << lane;
+                    schedule.passes = schedule.passes.max(usize::from(pass) + 1);
+                    pass
+                } else {
+                    pass_of[at as usize & (MAX_LANES - 1)]
+                };
+                schedule.served[usize::from(pass) & (MAX_LANES - 1)] |= 1 << lane;
+            });
+        }
+    }
+}
+
+/// No lane.
+const NOBODY: u8 = u8::MAX;
+
+/// Calls `meet` with each lane in `lanes`, in the order of the winner policy.
+#[inline(always)]
+fn walk(config: &Config, mut lanes: u32, rotate: u32, mut meet: impl FnMut(usize)) {
     let mut upwards = |mut lanes: u32| {
         while lanes != 0 {
-            consider(lanes.trailing_zeros());
+            meet(lanes.trailing_zeros() as usize & (MAX_LANES - 1));
             lanes &= lanes - 1;
         }
     };
     match config.winner_policy {
-        WinnerPolicy::Lowest => upwards(pending),
-        WinnerPolicy::Highest => {
-            let mut lanes = pending;
-            while lanes != 0 {
-                let lane = 31 - lanes.leading_zeros();
-                consider(lane);
-                lanes &= !(1 << lane);
-            }
-        }
+        WinnerPolicy::Lowest => upwards(lanes),
         WinnerPolicy::Rotating => {
             let below = (1u32 << rotate) - 1;
-            upwards(pending & !below);
-            upwards(pending & below);
+            upwards(lanes & !below);
+            upwards(lanes & below);
         }
-    }
-    group.served = group.win;
-    match losers {
-        Losers::Wait => {}
-        Losers::Fail => group.served = pending,
-        Losers::Join | Losers::JoinHighestWins => {
-            let mut lanes = pending;
+        WinnerPolicy::Highest => {
             while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                let bank = places.bank[lane] as usize & (MAX_BANKS - 1);
-                if group.row[bank] == places.row[lane] {
-                    group.served |= 1 << lane;
-                    if losers == Losers::JoinHighestWins {
-                        group.lane[bank] = lane as u8;
-                    }
-                }
+                let lane = 31 - lanes.leading_zeros();
+                meet(lane as usize & (MAX_LANES - 1));
+                lanes &= !(1 << lane);
             }
-            group.win = group.served;
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::agen::{Meta, Places, agen};
 use crate::config::Config;
 use crate::cta_table::CtaTable;
 use crate::fifo::Fifo;
-use crate::grouper::{Group, Losers, grouper};
-use crate::operands::{BankWork, operands};
+use crate::grouper::{Losers, Schedule, grouper};
+use crate::operands::{BankWork, Operands, operands};
 use crate::port::{MAX_BANKS, MAX_LANES};
 
 /// A warp request as it waits in the queue; fields as in `warp_req_t`.
@@ -98,12 +98,13 @@ pub struct Issue {
     rotate: u32,
     losers: Losers,
     places: Places,
-    b: [u128; MAX_LANES],
-    c: [u128; MAX_LANES],
-    // The pass is a function of the registers above, made once when they change.
+    cluster_b: [u128; MAX_LANES],
+    cluster_c: [u128; MAX_LANES],
+    // All passes of the request, and the one at hand: functions of the registers above, made once
+    // when they change.
+    schedule: Schedule,
     pass: Pass,
-    group: Group,
-    work: BankWork,
+    work: Box<BankWork>,
 }
 
 impl Issue {
@@ -117,11 +118,11 @@ impl Issue {
             rotate: 0,
             losers: Losers::Wait,
             places: Places { bank: [0; MAX_LANES], row: [0; MAX_LANES], byte: [0; MAX_LANES] },
-            b: [0; MAX_LANES],
-            c: [0; MAX_LANES],
+            cluster_b: [0; MAX_LANES],
+            cluster_c: [0; MAX_LANES],
+            schedule: Schedule::EMPTY,
             pass: Pass::NONE,
-            group: Group::EMPTY,
-            work: BankWork::NONE,
+            work: Box::new(BankWork::NONE),
         }
     }
 
@@ -160,6 +161,11 @@ impl Issue {
         &self.places
     }
 
+    /// Hands the bank work of the pass over for that of an old one, which is then written over.
+    pub fn exchange_work(&mut self, old: &mut Box<BankWork>) {
+        std::mem::swap(&mut self.work, old);
+    }
+
     /// Which queue the next request comes from: the ports take turns when both wait.
     /// `fire` says that the pass leaves at this edge.
     pub fn load(&self, fire: bool, warp: bool, cluster: bool) -> Option<Source> {
@@ -189,7 +195,7 @@ impl Issue {
         }
         match load {
             Some(source) => self.take(config, source, warp, cluster, parts),
-            None if fire && self.valid => self.make_pass(config),
+            None if fire && self.valid => self.make_pass(warp),
             None => {}
         }
     }
@@ -203,16 +209,11 @@ impl Issue {
         parts: &CtaTable,
     ) {
         let (meta, ra) = match source {
-            Source::Warp => {
-                let request = warp.head();
-                self.b = request.b;
-                self.c = request.c;
-                (request.meta, &request.ra)
-            }
+            Source::Warp => (warp.head().meta, &warp.head().ra),
             Source::Cluster => {
                 let request = cluster.head();
-                self.b[0] = request.b;
-                self.c[0] = request.c;
+                self.cluster_b[0] = request.b;
+                self.cluster_c[0] = request.c;
                 (request.meta, &[0; MAX_LANES])
             }
         };
@@ -238,8 +239,7 @@ impl Issue {
         };
         self.losers = match self.pass.kind {
             Some((Op::CastSpin, _)) => Losers::Fail,
-            Some((Op::Load | Op::PopcInc, _)) => Losers::Join,
-            Some((Op::Store, _)) => Losers::JoinHighestWins,
+            Some((Op::Load | Op::Store | Op::PopcInc, _)) => Losers::Join,
             Some((Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor, _))
                 if config.merge_red && meta.red =>
             {
@@ -247,18 +247,32 @@ impl Issue {
             }
             _ => Losers::Wait,
         };
-        self.make_pass(config);
+        grouper(config, self.pending, self.losers, &self.places, self.rotate, &mut self.schedule);
+        match source {
+            Source::Warp => self.pass_from(Operands { b: &warp.head().b, c: &warp.head().c }),
+            Source::Cluster => {
+                let (b, c) = (self.cluster_b, self.cluster_c);
+                self.pass_from(Operands { b: &b, c: &c });
+            }
+        }
     }
 
-    fn make_pass(&mut self, config: &Config) {
+    /// The next pass of a warp request; the only one of a cluster request is made when it comes.
+    fn make_pass(&mut self, warp: &Fifo<WarpReq>) {
+        let request = warp.taken();
+        self.pass_from(Operands { b: &request.b, c: &request.c });
+    }
+
+    fn pass_from(&mut self, lanes: Operands<'_>) {
         let pass = &mut self.pass;
         match pass.kind {
             Some((op, size)) if self.pending != 0 => {
-                grouper(config, self.pending, self.losers, &self.places, self.rotate, &mut self.group);
-                let join = matches!(self.losers, Losers::Join | Losers::JoinHighestWins);
-                operands(op, size, join, &self.group, &self.places, &self.b, &self.c, &mut self.work);
-                pass.served = self.group.served;
-                pass.win = self.group.win;
+                let number = usize::from(pass.passes) & (MAX_LANES - 1);
+                pass.served = self.schedule.served[number];
+                let first = self.schedule.first[number];
+                let join = self.losers == Losers::Join;
+                pass.win = if self.losers == Losers::Fail { first } else { pass.served };
+                operands(op, size, join, pass.served, first, &self.places, lanes, &mut self.work);
                 pass.passes += 1;
             }
             _ => {

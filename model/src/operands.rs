@@ -4,7 +4,6 @@
 use atoms_ops::{Op, Size};
 
 use crate::agen::Places;
-use crate::grouper::Group;
 use crate::port::{MAX_BANKS, MAX_LANES};
 
 /// What a pass brings to its banks.
@@ -65,49 +64,75 @@ fn combine(op: Op, size: Size, a: u32, b: u32) -> u32 {
     }
 }
 
-/// Fills `work` for the pass in `group`; `join` says that lanes of one address joined.
+/// Where the lanes' operands are.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a> {
+    /// Operand B per lane.
+    pub b: &'a [u128; MAX_LANES],
+    /// Operand C per lane.
+    pub c: &'a [u128; MAX_LANES],
+}
+
+/// Fills `work` for a pass that serves the lanes in `served`; of each bank, `first` has the lane that
+/// the grouper met first. `join` says that lanes of one address joined.
 #[allow(clippy::too_many_arguments)] // the ports of the RTL module
 pub fn operands(
     op: Op,
     size: Size,
     join: bool,
-    group: &Group,
+    served: u32,
+    first: u32,
     places: &Places,
-    b: &[u128; MAX_LANES],
-    c: &[u128; MAX_LANES],
+    lanes: Operands<'_>,
     work: &mut BankWork,
 ) {
     let last = last_word(size);
     work.valid = 0;
-    let mut taken = group.taken;
-    while taken != 0 {
-        let first = taken.trailing_zeros() as usize;
-        taken &= taken - 1;
-        let lane = group.lane[first] as usize & (MAX_LANES - 1);
-        let (mut b, mut c) = (b[lane], c[lane]);
-        for bank in first..=first + last {
-            let bank = bank & (MAX_BANKS - 1);
+    // Of joined stores the highest lane wins, so all of them are brought, the highest last.
+    let mut bring = if op == Op::Store { served } else { first };
+    while bring != 0 {
+        let lane = bring.trailing_zeros() as usize & (MAX_LANES - 1);
+        bring &= bring - 1;
+        let bank = places.bank[lane] as usize & (MAX_BANKS - 1);
+        if last == 0 {
             work.valid |= 1 << bank;
-            work.row[bank] = group.row[first];
+            work.row[bank] = places.row[lane];
             work.lane[bank] = lane as u8;
-            work.b[bank] = b as u32;
-            work.c[bank] = if op == Op::Store { u32::MAX } else { c as u32 };
-            b >>= 32;
-            c >>= 32;
+            work.b[bank] = lanes.b[lane] as u32;
+            work.c[bank] = lanes.c[lane] as u32;
+        } else {
+            let (mut b, mut c) = (lanes.b[lane], lanes.c[lane]);
+            for bank in bank..=bank + last {
+                let bank = bank & (MAX_BANKS - 1);
+                work.valid |= 1 << bank;
+                work.row[bank] = places.row[lane];
+                work.lane[bank] = lane as u8;
+                work.b[bank] = b as u32;
+                work.c[bank] = if op == Op::Store { u32::MAX } else { c as u32 };
+                b >>= 32;
+                c >>= 32;
+            }
         }
     }
     if join && op != Op::Load && last == 0 {
-        join_lanes(op, size, group, places, b, work);
+        join_lanes(op, size, served, places, lanes.b, work);
     }
 }
 
 /// What the lanes of one bank come to together, for joined accesses of one word.
-fn join_lanes(op: Op, size: Size, group: &Group, places: &Places, b: &[u128; MAX_LANES], work: &mut BankWork) {
+fn join_lanes(
+    op: Op,
+    size: Size,
+    served: u32,
+    places: &Places,
+    b: &[u128; MAX_LANES],
+    work: &mut BankWork,
+) {
     let full = u32::MAX >> (32 - 8 * size.bytes());
     let mut seen = 0u64;
-    let mut lanes = group.served;
+    let mut lanes = served;
     while lanes != 0 {
-        let lane = lanes.trailing_zeros() as usize;
+        let lane = lanes.trailing_zeros() as usize & (MAX_LANES - 1);
         lanes &= lanes - 1;
         let bank = places.bank[lane] as usize & (MAX_BANKS - 1);
         let b = b[lane] as u32;

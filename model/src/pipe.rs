@@ -8,11 +8,10 @@
 
 use atoms_ops::{Op, Size};
 
-use crate::agen::Places;
 use crate::alu::{AluIn, alu};
 use crate::bank::Banks;
 use crate::config::Config;
-use crate::issue::Pass;
+use crate::issue::{Issue, Pass};
 use crate::operands::{BankWork, last_word};
 use crate::port::{MAX_BANKS, MAX_LANES};
 
@@ -20,7 +19,8 @@ use crate::port::{MAX_BANKS, MAX_LANES};
 #[derive(Clone, Debug)]
 struct Stage {
     pass: Pass,
-    work: BankWork,
+    // Boxed, so that it changes hands with issue instead of being copied.
+    work: Box<BankWork>,
     lane_bank: [u8; MAX_LANES],
     lane_byte: [u8; MAX_LANES],
 }
@@ -53,7 +53,7 @@ impl Pipe {
     pub fn new(config: &Config) -> Self {
         let stage = Stage {
             pass: Pass::NONE,
-            work: BankWork::NONE,
+            work: Box::new(BankWork::NONE),
             lane_bank: [0; MAX_LANES],
             lane_byte: [0; MAX_LANES],
         };
@@ -145,8 +145,8 @@ impl Pipe {
     }
 
     /// Clock edge while the pipeline moves: writes what was evaluated, and moves every stage on.
-    /// `enter` is the pass that comes from issue, if one does.
-    pub fn tick(&mut self, banks: &mut Banks, enter: Option<(&Pass, &BankWork, &Places)>) {
+    /// `enter` is issue, if its pass comes.
+    pub fn tick(&mut self, banks: &mut Banks, enter: Option<&mut Issue>) {
         let length = self.ring.len();
         let leaving = if self.head == 0 { length - 1 } else { self.head - 1 };
         let stage = &mut self.ring[leaving];
@@ -161,11 +161,11 @@ impl Pipe {
         self.head = leaving;
         self.valid = self.valid << 1 & ((1 << length) - 1);
         match enter {
-            Some((pass, work, places)) => {
-                stage.pass = *pass;
-                stage.work = *work;
-                stage.lane_bank = places.bank;
-                stage.lane_byte = places.byte;
+            Some(issue) => {
+                stage.pass = *issue.pass();
+                stage.lane_bank = issue.places().bank;
+                stage.lane_byte = issue.places().byte;
+                issue.exchange_work(&mut stage.work);
                 self.valid |= 1;
             }
             None => stage.pass.valid = false,

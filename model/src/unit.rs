@@ -132,8 +132,7 @@ impl Unit {
             let fire = self.issue.valid() && !self.hazard;
             let (warps, clusters) = (self.warp_queue.count() > 0, self.cluster_queue.count() > 0);
             load = self.issue.load(fire, warps, clusters);
-            let enter = fire.then(|| (self.issue.pass(), self.issue.work(), self.issue.places()));
-            self.pipe.tick(&mut self.banks, enter);
+            self.pipe.tick(&mut self.banks, fire.then_some(&mut self.issue));
             self.issue.tick(
                 &self.config,
                 fire,

@@ -4,25 +4,26 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Banks {
     words: Vec<u32>,
-    num_banks: usize,
+    // log2 of the number of banks: a shift is a third of a multiplication in every access.
+    bank_bits: u32,
 }
 
 impl Banks {
     /// Memory of zeros.
     pub fn new(num_banks: u32, num_rows: u32) -> Self {
-        Banks { words: vec![0; (num_banks * num_rows) as usize], num_banks: num_banks as usize }
+        Banks { words: vec![0; (num_banks * num_rows) as usize], bank_bits: num_banks.trailing_zeros() }
     }
 
     /// Word of `bank` at `row`.
     #[inline(always)]
     pub fn read(&self, bank: usize, row: u16) -> u32 {
-        self.words[usize::from(row) * self.num_banks + bank]
+        self.words[(usize::from(row) << self.bank_bits) + bank]
     }
 
     /// Sets the word of `bank` at `row`.
     #[inline(always)]
     pub fn write(&mut self, bank: usize, row: u16, word: u32) {
-        self.words[usize::from(row) * self.num_banks + bank] = word;
+        self.words[(usize::from(row) << self.bank_bits) + bank] = word;
     }
 
     /// All words.

@@ -14,70 +14,90 @@ module atoms_agen
   input  logic                 offset_i,
   /// The part of the request's slot.
   input  part_t                part_i,
-  /// Bank of the access's first word, per lane.
-  output bank_t                bank_o [NumLanes],
-  /// Row of the access, per lane.
-  output row_t                 row_o  [NumLanes],
-  /// Byte inside the first word, per lane.
-  output logic [1:0]           byte_o [NumLanes],
+  /// Where the access of each lane begins.
+  output places_t place_o,
   /// Why no lane may touch memory, if so; the lowest such lane, and its address.
   output fault_e               fault_o,
   output logic [4:0]           fault_lane_o,
   output addr_t                fault_addr_o
 );
-  logic [31:0] base;       // what all lanes add: uniform register and immediate
-  logic [4:0]  bytes;      // of the access
-  logic        is_legal;
+  logic [31:0] base;    // what all lanes add: uniform register and immediate
+  logic [4:0]  bytes;   // of the access
+  logic [2:0]  shift;   // log2 of the factor on Ra
 
   always_comb begin
-    base     = meta_i.ur + {meta_i.absolute ? 8'h0 : {8{meta_i.imm[23]}}, meta_i.imm};
-    bytes    = 5'd1 << meta_i.size[2:0];
-    is_legal = legal(meta_i.op, meta_i.size);
+    base  = meta_i.ur + {meta_i.absolute ? 8'h0 : {8{meta_i.imm[23]}}, meta_i.imm};
+    bytes = 5'd1 << meta_i.size[2:0];
+    shift = (meta_i.scale inside {3'd2, 3'd3, 3'd4}) ? meta_i.scale : 3'd0;
   end
 
+  /// Places of all lanes, and the lanes whose address is misaligned or outside the part.
+  function automatic void locate(output places_t place, output lane_mask_t misaligned,
+                                 output lane_mask_t outside, input addrs_t addrs,
+                                 input logic [4:0] width, input logic offset, input part_t part);
+    /*verilator no_inline_task*/
+    addr_t       addr;
+    logic [21:0] row;
+    bank_t       bank;
+    place      = '0;
+    misaligned = '0;
+    outside    = '0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      addr = addrs[l];
+      row  = 22'(addr[23:2] >> BankBits) + 22'(part.base);
+      bank = addr[BankBits+1:2] ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
+      place[l]   = '{row: row[15:0], bank: 8'(bank), in_word: 8'(addr[1:0])};
+      misaligned = misaligned | (lane_mask_t'((addr[4:0] & (width - 5'd1)) != '0) << l);
+      outside    = outside | (lane_mask_t'((25'(addr[23:0]) + 25'(width) > part.size)
+                                           || (!offset && (addr[31:24] != part.rank))) << l);
+    end
+    if (!part.valid) outside = '1;
+  endfunction
+
+  /// Lowest lane of a mask; 0 if there is none.
+  function automatic lane_t lowest(lane_mask_t mask);
+    /*verilator no_inline_task*/
+    lowest = '0;
+    for (int unsigned i = 0; i < NumLanes; i++) begin
+      if (mask[NumLanes-1-i]) lowest = lane_t'(NumLanes - 1 - i);
+    end
+  endfunction
+
+  /// Addresses of all lanes.
+  function automatic void add(output addrs_t addrs, input addrs_t ra, input logic [2:0] scale,
+                              input logic absolute, input addr_t common);
+    /*verilator no_inline_task*/
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      addrs[l] = (absolute ? '0 : ra[l] << scale) + common;
+    end
+  endfunction
+
   always_comb begin
-    automatic addr_t       scaled, addr;
-    automatic logic [21:0] word, row;
-    automatic fault_e      fault;
-    scaled       = '0;
-    addr         = '0;
-    word         = '0;
-    row          = '0;
-    fault        = FaultNone;
+    automatic addrs_t     addrs;
+    automatic lane_mask_t misaligned, outside, faulty;
+    automatic logic       is_legal;
+    automatic lane_t      first;
+    addrs        = '0;
+    misaligned   = '0;
+    outside      = '0;
+    faulty       = '0;
+    first        = '0;
+    is_legal     = legal(meta_i.op, meta_i.size);
+    place_o      = '0;
     fault_o      = FaultNone;
     fault_lane_o = '0;
     fault_addr_o = '0;
-    bank_o       = '{default: '0};
-    row_o        = '{default: '0};
-    byte_o       = '{default: '0};
     if (en_i) begin
-      // From the highest lane down, so that the lowest fault is the one that stays.
-      for (int l = int'(NumLanes) - 1; l >= 0; l--) begin
-        unique case (meta_i.scale)
-          3'd2:    scaled = ra_i[l] << 2;
-          3'd3:    scaled = ra_i[l] << 3;
-          3'd4:    scaled = ra_i[l] << 4;
-          default: scaled = ra_i[l];
-        endcase
-        addr = (meta_i.absolute ? '0 : scaled) + base;
-        word = addr[23:2];
-        row  = (word >> BankBits) + 22'(part_i.base);
-
-        bank_o[l] = word[BankBits-1:0]
-                  ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
-        row_o[l]  = row[15:0];
-        byte_o[l] = addr[1:0];
-
-        fault = FaultNone;
-        if (!is_legal) fault = FaultIllegal;
-        else if ((addr[4:0] & (bytes - 5'd1)) != '0) fault = FaultMisaligned;
-        else if (!part_i.valid || (!offset_i && (addr[31:24] != part_i.rank))
-                 || (25'(addr[23:0]) + 25'(bytes) > part_i.size)) fault = FaultOutOfRange;
-        if (meta_i.mask[l] && (fault != FaultNone)) begin
-          fault_o      = fault;
-          fault_lane_o = 5'(l);
-          fault_addr_o = addr;
-        end
+      add(addrs, ra_i, shift, meta_i.absolute, base);
+      locate(place_o, misaligned, outside, addrs, bytes, offset_i, part_i);
+      faulty = meta_i.mask & (is_legal ? misaligned | outside : '1);
+      if (faulty != '0) begin
+        first        = lowest(faulty);
+        fault_lane_o = 5'(first);
+        fault_addr_o = addrs[first];
+        if (!is_legal)              fault_o = FaultIllegal;
+        else if (misaligned[first]) fault_o = FaultMisaligned;
+        else                        fault_o = FaultOutOfRange;
       end
     end
   end

@@ -30,47 +30,57 @@ module atoms_alu
   /// Banks that must be written.
   output bank_mask_t            write_o
 );
+  /// What each word becomes.
+  function automatic void work(output words_t result, input op_e op, input logic is_signed,
+                               input words_t old, input words_t b, input words_t c);
+    /*verilator no_inline_task*/
+    result = old;
+    unique case (op)
+      OpAdd, OpPopcInc:
+        for (int unsigned i = 0; i < NumBanks; i++) result[i] = old[i] + b[i];
+      OpMin:
+        if (is_signed) begin
+          for (int unsigned i = 0; i < NumBanks; i++)
+            result[i] = ($signed(b[i]) < $signed(old[i])) ? b[i] : old[i];
+        end else begin
+          for (int unsigned i = 0; i < NumBanks; i++)
+            result[i] = (b[i] < old[i]) ? b[i] : old[i];
+        end
+      OpMax:
+        if (is_signed) begin
+          for (int unsigned i = 0; i < NumBanks; i++)
+            result[i] = ($signed(b[i]) > $signed(old[i])) ? b[i] : old[i];
+        end else begin
+          for (int unsigned i = 0; i < NumBanks; i++)
+            result[i] = (b[i] > old[i]) ? b[i] : old[i];
+        end
+      OpInc:
+        for (int unsigned i = 0; i < NumBanks; i++)
+          result[i] = (old[i] >= b[i]) ? '0 : old[i] + word_t'(1);
+      OpDec:
+        for (int unsigned i = 0; i < NumBanks; i++)
+          result[i] = ((old[i] == '0) || (old[i] > b[i])) ? b[i] : old[i] - word_t'(1);
+      OpAnd:
+        for (int unsigned i = 0; i < NumBanks; i++) result[i] = old[i] & b[i];
+      OpOr:
+        for (int unsigned i = 0; i < NumBanks; i++) result[i] = old[i] | b[i];
+      OpXor:
+        for (int unsigned i = 0; i < NumBanks; i++) result[i] = old[i] ^ b[i];
+      OpExch: result = b;
+      OpCas, OpCast, OpCastSpin: result = c;
+      OpStore:
+        for (int unsigned i = 0; i < NumBanks; i++)
+          result[i] = (old[i] & ~c[i]) | (b[i] & c[i]);
+      default: ;  // loads; nothing else is issued (spec 3.3)
+    endcase
+  endfunction
+
   always_comb begin
     new_o   = old_i;
-    write_o = valid_i;
-    if (valid_i != '0) begin
-      unique case (op_i)
-        OpAdd, OpPopcInc:
-          for (int unsigned b = 0; b < NumBanks; b++) new_o[b] = old_i[b] + b_i[b];
-        OpMin:
-          if (signed_i) begin
-            for (int unsigned b = 0; b < NumBanks; b++)
-              new_o[b] = ($signed(b_i[b]) < $signed(old_i[b])) ? b_i[b] : old_i[b];
-          end else begin
-            for (int unsigned b = 0; b < NumBanks; b++)
-              new_o[b] = (b_i[b] < old_i[b]) ? b_i[b] : old_i[b];
-          end
-        OpMax:
-          if (signed_i) begin
-            for (int unsigned b = 0; b < NumBanks; b++)
-              new_o[b] = ($signed(b_i[b]) > $signed(old_i[b])) ? b_i[b] : old_i[b];
-          end else begin
-            for (int unsigned b = 0; b < NumBanks; b++)
-              new_o[b] = (b_i[b] > old_i[b]) ? b_i[b] : old_i[b];
-          end
-        OpInc:
-          for (int unsigned b = 0; b < NumBanks; b++)
-            new_o[b] = (old_i[b] >= b_i[b]) ? '0 : old_i[b] + word_t'(1);
-        OpDec:
-          for (int unsigned b = 0; b < NumBanks; b++)
-            new_o[b] = ((old_i[b] == '0) || (old_i[b] > b_i[b])) ? b_i[b] : old_i[b] - word_t'(1);
-        OpAnd:  new_o = old_i & b_i;
-        OpOr:   new_o = old_i | b_i;
-        OpXor:  new_o = old_i ^ b_i;
-        OpExch: new_o = b_i;
-        OpCas, OpCast, OpCastSpin: begin
-          new_o   = c_i;
-          write_o = valid_i & hit_i;
-        end
-        OpLoad:  write_o = '0;
-        OpStore: new_o = (old_i & ~c_i) | (b_i & c_i);
-        default: write_o = '0;  // never issued (spec 3.3)
-      endcase
+    write_o = '0;
+    if ((valid_i != '0) && (op_i != OpLoad)) begin
+      work(new_o, op_i, signed_i, old_i, b_i, c_i);
+      write_o = (op_i inside {OpCas, OpCast, OpCastSpin}) ? valid_i & hit_i : valid_i;
     end
   end
 endmodule : atoms_alu

@@ -15,8 +15,7 @@ module atoms_collect
   input  pass_t                          pass_i,
   input  word_t      [NumBanks-1:0]      old_i,
   input  bank_mask_t                     hit_i,
-  input  bank_t      [NumLanes-1:0]      lane_bank_i,
-  input  logic       [NumLanes-1:0][1:0] lane_byte_i,
+  input  places_t      place_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
   /// Warp response.
@@ -51,56 +50,79 @@ module atoms_collect
 
   // Lanes whose compare-and-store stored.
   lane_mask_t stored;
+
+  /// Lanes whose bank is in a mask.
+  function automatic lane_mask_t lanes_of(bank_mask_t banks, places_t places);
+    /*verilator no_inline_task*/
+    place_t place;
+    lanes_of = '0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      place    = places[l];
+      lanes_of = lanes_of | (lane_mask_t'(banks[bank_t'(place.bank)]) << l);
+    end
+  endfunction
+
   always_comb begin
     stored = '0;
     if (pass_i.valid && (pass_i.op inside {OpCas, OpCast, OpCastSpin})) begin
-      for (int unsigned l = 0; l < NumLanes; l++) begin
-        stored[l] = pass_i.win[l] && hit_i[lane_bank_i[l]];
-      end
+      stored = lanes_of(hit_i, place_i) & pass_i.win;
     end
   end
 
+  /// Puts what the lanes in `served` read into the results.
+  function automatic void put(output wides_t rd, input wides_t so_far, input lane_mask_t served,
+                              input size_e size, input words_t old, input places_t places);
+    /*verilator no_inline_task*/
+    place_t place;
+    bank_t  bank, other;
+    word_t  word;
+    rd = so_far;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      place = places[l];
+      bank  = bank_t'(place.bank);
+      word  = old[bank] >> {place.in_word[1:0], 3'b0};
+      unique case (size)
+        SizeU8:  word = {24'b0, word[7:0]};
+        SizeS8:  word = {{24{word[7]}}, word[7:0]};
+        SizeU16: word = {16'b0, word[15:0]};
+        SizeS16: word = {{16{word[15]}}, word[15:0]};
+        default: ;
+      endcase
+      rd[l][0] = served[l] ? word : rd[l][0];
+    end
+    if (size inside {SizeU64, SizeB128}) begin
+      for (int unsigned l = 0; l < NumLanes; l++) begin
+        place = places[l];
+        bank  = bank_t'(place.bank);
+        if (served[l]) begin
+          for (int unsigned w = 1; w < MaxWords; w++) begin
+            other = bank | bank_t'(w);
+            if ((w == 1) || (size == SizeB128)) rd[l][w] = old[other];
+          end
+        end
+      end
+    end
+  endfunction
+
+  /// Puts 1 into the results of the lanes in `mask`.
+  function automatic void put_ones(output wides_t rd, input wides_t so_far, input lane_mask_t mask);
+    /*verilator no_inline_task*/
+    rd = so_far;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (mask[l]) rd[l][0] = word_t'(1);
+    end
+  endfunction
+
   always_comb begin
-    automatic bank_t bank;
-    automatic word_t word;
-    automatic bank_t next [MaxWords-1];
-    next   = '{default: '0};
-    bank   = '0;
-    word   = '0;
-    rd_d   = pass_i.first ? '0 : rd_q;
+    automatic wides_t so_far;
+    so_far = pass_i.first ? '0 : rd_q;
+    rd_d   = so_far;
     pred_d = (pass_i.first ? '0 : pred_q) | stored;
     if (pass_i.valid && !pass_i.red) begin
       unique case (pass_i.op)
         OpStore, OpPopcInc: ;
-        OpCast, OpCastSpin: begin
-          for (int unsigned l = 0; l < NumLanes; l++) begin
-            if (stored[l]) rd_d[l][0] = word_t'(1);
-          end
-        end
-        default: begin
-          for (int unsigned l = 0; l < NumLanes; l++) begin
-            if (pass_i.served[l]) begin
-              bank = lane_bank_i[l];
-              word = old_i[bank] >> {lane_byte_i[l], 3'b0};
-              for (int unsigned w = 1; w < MaxWords; w++) next[w-1] = bank | bank_t'(w);
-              unique case (pass_i.size)
-                SizeU8:  rd_d[l][0] = {24'b0, word[7:0]};
-                SizeS8:  rd_d[l][0] = {{24{word[7]}}, word[7:0]};
-                SizeU16: rd_d[l][0] = {16'b0, word[15:0]};
-                SizeS16: rd_d[l][0] = {{16{word[15]}}, word[15:0]};
-                SizeU64: begin
-                  rd_d[l][0] = old_i[bank];
-                  rd_d[l][1] = old_i[next[0]];
-                end
-                SizeB128: begin
-                  rd_d[l][0] = old_i[bank];
-                  for (int unsigned w = 1; w < MaxWords; w++) rd_d[l][w] = old_i[next[w-1]];
-                end
-                default: rd_d[l][0] = old_i[bank];
-              endcase
-            end
-          end
-        end
+        OpCast, OpCastSpin: put_ones(rd_d, so_far, stored);
+        default: put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
       endcase
     end
   end

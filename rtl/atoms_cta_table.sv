@@ -49,8 +49,9 @@ module atoms_cta_table
   /// Row numbers with room for any size, even one beyond the memory.
   typedef logic [24:0]           rows_t;
 
-  part_t   part_q   [NumCtaSlots];
-  inside_t inside_q [NumCtaSlots];
+  logic    [NumCtaSlots-1:0] valid_q;
+  part_t                     part_q [NumCtaSlots];  // means nothing without `valid_q`
+  inside_t [NumCtaSlots-1:0] inside_q, inside_d;
   logic    reject_q;
 
   function automatic logic exists(slot_t slot);
@@ -64,9 +65,26 @@ module atoms_cta_table
     end_row = rows_t'(base) + whole + rows_t'((whole << RowBytesLog2) != size);
   endfunction
 
-  assign part_o   = exists(lookup_i) ? part_q[index_t'(lookup_i)] : '0;
   assign ready_o  = !exists(slot_i) || (inside_q[index_t'(slot_i)] == '0);
   assign reject_o = reject_q;
+
+  always_comb begin
+    part_o       = exists(lookup_i) ? part_q[index_t'(lookup_i)] : '0;
+    part_o.valid = exists(lookup_i) && valid_q[index_t'(lookup_i)];
+  end
+
+  always_comb begin
+    inside_d = inside_q;
+    if (warp_enter_i && exists(warp_slot_i)) begin
+      inside_d[index_t'(warp_slot_i)] = inside_d[index_t'(warp_slot_i)] + inside_t'(1);
+    end
+    if (cluster_enter_i && exists(cluster_slot_i)) begin
+      inside_d[index_t'(cluster_slot_i)] = inside_d[index_t'(cluster_slot_i)] + inside_t'(1);
+    end
+    if (leave_i && exists(leave_slot_i)) begin
+      inside_d[index_t'(leave_slot_i)] = inside_d[index_t'(leave_slot_i)] - inside_t'(1);
+    end
+  end
 
   logic  write, refused;
   part_t written;
@@ -78,7 +96,7 @@ module atoms_cta_table
     if (write && enable_i) begin
       refused = !exists(slot_i) || (end_row(base_i, size_i) > rows_t'(NumRows));
       for (int unsigned s = 0; s < NumCtaSlots; s++) begin
-        if (part_q[s].valid && (slot_t'(s) != slot_i)
+        if (valid_q[s] && (slot_t'(s) != slot_i)
             && (rows_t'(base_i) < end_row(part_q[s].base, part_q[s].size))
             && (rows_t'(part_q[s].base) < end_row(base_i, size_i))) refused = 1'b1;
       end
@@ -89,19 +107,14 @@ module atoms_cta_table
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       reject_q <= 1'b0;
-      for (int unsigned s = 0; s < NumCtaSlots; s++) begin
-        part_q[s]   <= '0;
-        inside_q[s] <= '0;
-      end
+      valid_q  <= '0;
+      inside_q <= '0;
     end else begin
       reject_q <= refused;
-      if (write && exists(slot_i)) part_q[index_t'(slot_i)] <= written;
-      for (int unsigned s = 0; s < NumCtaSlots; s++) begin
-        inside_q[s] <= inside_q[s] + inside_t'(warp_enter_i && (warp_slot_i == slot_t'(s)))
-                     + inside_t'(cluster_enter_i && (cluster_slot_i == slot_t'(s)))
-                     - inside_t'(leave_i && (leave_slot_i == slot_t'(s)));
-      end
+      inside_q <= inside_d;
+      if (write && exists(slot_i)) valid_q[index_t'(slot_i)] <= written.valid;
     end
+    if (write && exists(slot_i)) part_q[index_t'(slot_i)] <= written;
   end
 
   `ATOMS_ASSERT(CtaPartKeptWhileInUse,

@@ -1,8 +1,8 @@
 /// Groups waiting lanes by bank and picks what one pass serves (spec 4, 5). Combinational.
 /// Mirror: `model/src/grouper.rs`.
 ///
-/// Lanes are walked one after the other in the order of the winner policy; the first of each bank
-/// wins it. A walk simulates many times faster than a matrix of requests per bank, at three times
+/// Lanes are walked one after the other against the order of the winner policy; each takes its bank,
+/// so that the first in that order keeps it. A walk simulates many times faster than a matrix of requests per bank, at three times
 /// its logic depth (docs/microarchitecture.md).
 module atoms_grouper
   import atoms_cfg_pkg::*;
@@ -13,9 +13,9 @@ module atoms_grouper
   input  op_e        op_i,
   /// Lanes of one address join their winner.
   input  logic       join_i,
-  /// Bank of each lane's first word; for 64 and 128 bits thereby its pair or quad (spec 4.4).
-  input  bank_t      bank_i [NumLanes],
-  input  row_t       row_i  [NumLanes],
+  /// Place of each lane's access. Its bank is that of the first word; for 64 and 128 bits thereby
+  /// its pair or quad (spec 4.4).
+  input  places_t place_i,
   /// First lane in the rotating order.
   input  lane_t      rotate_i,
   /// Lanes that get their result from this pass.
@@ -24,40 +24,80 @@ module atoms_grouper
   output lane_mask_t win_o,
   /// Banks taken, by the bank of the first word.
   output bank_mask_t taken_o,
-  /// Winner and row per bank taken; zero elsewhere. Of joined stores the highest lane wins, since
+  /// Winner and row per bank taken; they mean nothing elsewhere. Of joined stores the highest lane wins, since
   /// its value stays (spec 3.5).
-  output lane_t      lane_o [NumBanks],
-  output row_t       row_o  [NumBanks]
+  output lanes_t     lane_o,
+  output rows_t      row_o
 );
+  /// Winners of all banks: the lane and the row of each, and the lanes that win.
+  function automatic void walk(output bank_mask_t taken, output lanes_t lane, output rows_t row,
+                               output lane_mask_t win, input lane_mask_t pending,
+                               input places_t places, input lane_t rotate);
+    /*verilator no_inline_task*/
+    lane_t  l;
+    bank_t  bank;
+    place_t place;
+    taken = '0;
+    lane  = '{default: '0};
+    row   = '0;
+    win   = '0;
+    for (int unsigned i = 0; i < NumLanes; i++) begin
+      l = (WinnerPolicy == PolicyHighest)  ? lane_t'(i)
+        : (WinnerPolicy == PolicyRotating) ? rotate - lane_t'(i + 1)
+                                           : lane_t'(NumLanes - 1 - i);
+      place = places[l];
+      bank  = bank_t'(place.bank);
+      if (pending[l]) begin
+        lane[bank] = l;
+        row[bank]  = row_t'(place.row);
+        taken      = taken | (bank_mask_t'(1) << bank);
+      end
+    end
+    for (int unsigned j = 0; j < NumLanes; j++) begin
+      place = places[j];
+      win   = win | (lane_mask_t'(lane[bank_t'(place.bank)] == lane_t'(j)) << j);
+    end
+    win = win & pending;
+  endfunction
+
+  /// Lanes that wait for the row that their bank works on; the highest of each bank, if asked for.
+  function automatic void join_rows(output lane_mask_t served, output lanes_t lane,
+                                    input lane_mask_t pending, input places_t places,
+                                    input rows_t row, input lanes_t winner, input logic highest);
+    /*verilator no_inline_task*/
+    bank_t  bank;
+    place_t place;
+    served = '0;
+    lane   = winner;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      place  = places[l];
+      bank   = bank_t'(place.bank);
+      served = served | (lane_mask_t'(row[bank] == row_t'(place.row)) << l);
+    end
+    served = served & pending;
+    if (highest) begin
+      for (int unsigned l = 0; l < NumLanes; l++) begin
+        place = places[l];
+        if (served[l]) lane[bank_t'(place.bank)] = lane_t'(l);
+      end
+    end
+  endfunction
+
   always_comb begin
-    automatic lane_t l;
-    l        = '0;
+    automatic lanes_t winner;
+    winner   = '{default: '0};
     served_o = '0;
     win_o    = '0;
     taken_o  = '0;
     lane_o   = '{default: '0};
-    row_o    = '{default: '0};
+    row_o    = '0;
     if (pending_i != '0) begin
-      for (int unsigned i = 0; i < NumLanes; i++) begin
-        l = (WinnerPolicy == PolicyHighest)  ? lane_t'(NumLanes - 1 - i)
-          : (WinnerPolicy == PolicyRotating) ? lane_t'(i) + rotate_i
-                                             : lane_t'(i);
-        if (pending_i[l] && !taken_o[bank_i[l]]) begin
-          win_o[l]           = 1'b1;
-          taken_o[bank_i[l]] = 1'b1;
-          lane_o[bank_i[l]]  = l;
-          row_o[bank_i[l]]   = row_i[l];
-        end
-      end
+      walk(taken_o, winner, row_o, win_o, pending_i, place_i, rotate_i);
       served_o = win_o;
+      lane_o   = winner;
       if (op_i == OpCastSpin) served_o = pending_i;
       if (join_i) begin
-        for (int unsigned j = 0; j < NumLanes; j++) begin
-          if (pending_i[j] && (row_o[bank_i[j]] == row_i[j])) begin
-            served_o[j] = 1'b1;
-            if (op_i == OpStore) lane_o[bank_i[j]] = lane_t'(j);
-          end
-        end
+        join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, op_i == OpStore);
         win_o = served_o;
       end
     end

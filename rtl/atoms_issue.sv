@@ -31,11 +31,10 @@ module atoms_issue
   output pass_t                        pass_o,
   output bank_mask_t                   bank_valid_o,
   output row_t       [NumBanks-1:0]    row_o,
-  output lane_t      [NumBanks-1:0]    lane_o,
+  output lanes_t              lane_o,
   output word_t      [NumBanks-1:0]    b_o,
   output word_t      [NumBanks-1:0]    c_o,
-  output bank_t      [NumLanes-1:0]    lane_bank_o,
-  output logic       [NumLanes-1:0][1:0] lane_byte_o,
+  output places_t    place_o,
   /// A request is here; the lanes of it that still wait; the first lane in the rotating order.
   output logic         valid_o,
   output lane_mask_t   pending_o,
@@ -53,16 +52,14 @@ module atoms_issue
   lane_mask_t pending_q;
   passes_t    passes_q;
   lane_t      rotate_q;
-  bank_t      bank_q [NumLanes];
-  row_t       row_q  [NumLanes];
-  logic [1:0] byte_q [NumLanes];
+  places_t place_q;
 
   // The pass that could leave now.
   logic       join_lanes, last, fire;
   lane_mask_t served, win;
   bank_mask_t taken;
-  lane_t      lane [NumBanks];
-  row_t       row  [NumBanks];
+  lanes_t     lane;
+  rows_t      row;
 
   assign join_lanes = joins(op_q, red_q);
   assign last       = (pending_q & ~served) == '0;
@@ -72,8 +69,7 @@ module atoms_issue
     .pending_i(pending_q),
     .op_i (op_q),
     .join_i (join_lanes),
-    .bank_i   (bank_q),
-    .row_i (row_q),
+    .place_i  (place_q),
     .rotate_i (rotate_q),
     .served_o (served),
     .win_o    (win),
@@ -100,8 +96,7 @@ module atoms_issue
     .taken_i (taken),
     .lane_i (lane),
     .row_i (row),
-    .lane_bank_i (bank_q),
-    .lane_byte_i (byte_q),
+    .place_i (place_q),
     .bank_valid_o (bank_valid_o),
     .row_o (row_o),
     .lane_o (lane_o),
@@ -126,12 +121,7 @@ module atoms_issue
     op:         op_q,
     valid:      fire
   };
-  always_comb begin
-    for (int unsigned l = 0; l < NumLanes; l++) begin
-      lane_bank_o[l] = bank_q[l];
-      lane_byte_o[l] = byte_q[l];
-    end
-  end
+  assign place_o   = place_q;
   assign valid_o   = valid_q;
   assign pending_o = pending_q;
   assign rotate_o  = rotate_q;
@@ -139,9 +129,7 @@ module atoms_issue
   // The request that could come next: the ports take turns when both wait.
   logic      load, take_cluster;
   req_meta_t meta;
-  bank_t      bank_d [NumLanes];
-  row_t       row_d  [NumLanes];
-  logic [1:0] byte_d [NumLanes];
+  places_t place_d;
   fault_e     fault_d;
   logic [4:0] fault_lane_d;
   addr_t      fault_addr_d;
@@ -169,9 +157,7 @@ module atoms_issue
     .ra_i        (warp_i.ra),
     .offset_i    (take_cluster),
     .part_i      (part_i),
-    .bank_o      (bank_d),
-    .row_o (row_d),
-    .byte_o      (byte_d),
+    .place_o     (place_d),
     .fault_o     (fault_d),
     .fault_lane_o(fault_lane_d),
     .fault_addr_o(fault_addr_d)
@@ -208,9 +194,7 @@ module atoms_issue
         fault_q      <= fault_d;
         fault_lane_q <= fault_lane_d;
         fault_addr_q <= fault_addr_d;
-        bank_q       <= bank_d;
-        row_q        <= row_d;
-        byte_q       <= byte_d;
+        place_q      <= place_d;
       end
     end
   end

@@ -32,32 +32,32 @@ module atoms_operands
   /// The pass, as the grouper made it.
   input  lane_mask_t served_i,
   input  bank_mask_t taken_i,
-  input  lane_t      lane_i [NumBanks],
-  input  row_t       row_i  [NumBanks],
+  input  lanes_t     lane_i,
+  input  rows_t      row_i,
   /// The request's lanes.
-  input  bank_t      lane_bank_i [NumLanes],
-  input  logic [1:0] lane_byte_i [NumLanes],
+  input  places_t place_i,
   /// Banks the pass works on: every word of every access.
-  output bank_mask_t             bank_valid_o,
-  /// Row, winner and operands per bank; zero where the pass does nothing. For a store, C is the
-  /// mask of the bits stored.
-  output row_t    [NumBanks-1:0] row_o,
-  output lane_t   [NumBanks-1:0] lane_o,
-  output word_t   [NumBanks-1:0] b_o,
-  output word_t   [NumBanks-1:0] c_o
+  output bank_mask_t bank_valid_o,
+  /// Row, winner and operands per bank the pass works on; they mean nothing elsewhere, nor do
+  /// operands that the operation has no use for. For a store, C is the mask of the bits stored.
+  output rows_t      row_o,
+  output lanes_t     lane_o,
+  output words_t     b_o,
+  output words_t     c_o
 );
   /// Requests whose operands are kept: those that wait, and the one at issue.
   localparam int unsigned Entries = QueueDepth + 1;
   typedef logic [$clog2(Entries)-1:0]           entry_t;
   /// Word `w` of lane `l` is number `MaxWords * l + w`.
   typedef logic [$clog2(MaxWords*NumLanes)-1:0] word_index_t;
+  typedef word_t [MaxWords*NumLanes-1:0]        operands_t;
 
   function automatic entry_t after(entry_t entry);
     after = (entry == entry_t'(Entries - 1)) ? '0 : entry + entry_t'(1);
   endfunction
 
-  word_t [MaxWords*NumLanes-1:0] b_q [Entries];
-  word_t [MaxWords*NumLanes-1:0] c_q [Entries];
+  operands_t                     b_q [Entries];
+  operands_t                     c_q [Entries];
   entry_t                        tail_q, next_q, work_q;
   wide_t                         cluster_b_q, cluster_c_q;
 
@@ -96,67 +96,97 @@ module atoms_operands
   endfunction
 
   logic [1:0] last;
-  assign last = last_word(size_i);
+  logic       together;  // joined accesses of one word, whose operands come together
+  assign last     = last_word(size_i);
+  assign together = join_i && (last == 2'd0);
 
-  // What the lanes of one bank come to together; used by joined accesses of one word.
-  word_t      sum   [NumBanks];
-  word_t      mask  [NumBanks];
-  always_comb begin
-    automatic bank_mask_t seen;
-    automatic word_t      full;
-    automatic bank_t      bank;
-    automatic logic [4:0] shift;
-    automatic word_t      b;
-    b     = '0;
-    bank  = '0;
-    shift = '0;
-    sum  = '{default: '0};
-    mask = '{default: '0};
+  /// What the lanes of each bank come to together; for a store, and the bits stored.
+  function automatic void gather(output words_t sum, output words_t mask, input op_e op,
+                                 input size_e size, input lane_mask_t served,
+                                 input places_t places, input operands_t operands);
+    /*verilator no_inline_task*/
+    bank_mask_t seen;
+    word_t      full, own;
+    bank_t      bank;
+    logic [4:0] shift;
+    place_t     place;
+    sum  = '0;
+    mask = '0;
     seen = '0;
-    full = (size_i == SizeU8) ? 32'h0000_00ff : (size_i == SizeU16) ? 32'h0000_ffff : '1;
-    if (join_i && (op_i != OpLoad) && (last == 2'd0)) begin
-      for (int unsigned l = 0; l < NumLanes; l++) begin
-        if (served_i[l]) begin
-          bank  = lane_bank_i[l];
-          b     = cluster_i ? cluster_b_q[0] : b_q[work_q][MaxWords*l];
-          shift = {lane_byte_i[l], 3'b0};
-          if (op_i == OpStore) begin
-            mask[bank] = mask[bank] | (full << shift);
-            sum[bank]  = (sum[bank] & ~(full << shift)) | ((b & full) << shift);
-          end else if (op_i == OpPopcInc) begin
-            sum[bank] = sum[bank] + word_t'(1);
-          end else begin
-            sum[bank]  = seen[bank] ? combine(op_i, size_i, sum[bank], b) : b;
-            seen[bank] = 1'b1;
-          end
+    full = (size == SizeU8) ? 32'h0000_00ff : (size == SizeU16) ? 32'h0000_ffff : '1;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (served[l]) begin
+        place = places[l];
+        bank  = bank_t'(place.bank);
+        own   = operands[word_index_t'(MaxWords * l)];
+        shift = {place.in_word[1:0], 3'b0};
+        if (op == OpStore) begin
+          mask[bank] = mask[bank] | (full << shift);
+          sum[bank]  = (sum[bank] & ~(full << shift)) | ((own & full) << shift);
+        end else if (op == OpPopcInc) begin
+          sum[bank] = sum[bank] + word_t'(1);
+        end else begin
+          sum[bank] = seen[bank] ? combine(op, size, sum[bank], own) : own;
+          seen      = seen | (bank_mask_t'(1) << bank);
         end
       end
     end
-  end
+  endfunction
+
+  /// Spreads the winners over all words of their accesses; `wide` is the last word of one.
+  function automatic void spread(output bank_mask_t valid, output rows_t row, output lanes_t lane,
+                                 input bank_mask_t taken, input rows_t first_row,
+                                 input lanes_t first_lane, input logic [1:0] wide);
+    /*verilator no_inline_task*/
+    bank_t first;
+    valid = '0;
+    for (int unsigned i = 0; i < NumBanks; i++) begin
+      first   = bank_t'(i) & ~bank_t'(wide);
+      valid   = valid | (bank_mask_t'(taken[first]) << i);
+      row[i]  = first_row[first];
+      lane[i] = first_lane[first];
+    end
+  endfunction
+
+  /// One operand of each bank's winner.
+  function automatic void fetch(output words_t words, input operands_t operands,
+                                input lanes_t lane, input logic [1:0] wide);
+    /*verilator no_inline_task*/
+    word_index_t word;
+    for (int unsigned i = 0; i < NumBanks; i++) begin
+      word     = {lane[i], 2'(i) & wide};
+      words[i] = operands[word];
+    end
+  endfunction
 
   always_comb begin
-    automatic bank_t       first;
-    automatic word_index_t word;
-    first        = '0;
-    word         = '0;
-    bank_valid_o = '0;
-    row_o        = '0;
-    lane_o       = '0;
+    automatic words_t sum, mask;
+    sum          = '0;
+    mask         = '0;
+    bank_valid_o = taken_i;
+    row_o        = row_i;
+    lane_o       = lane_i;
     b_o          = '0;
     c_o          = '0;
-    for (int unsigned b = 0; b < NumBanks; b++) begin
-      first = bank_t'(b) & ~bank_t'(last);
-      if (taken_i[first]) begin
-        word            = {lane_i[first], 2'(b) & last};
-        bank_valid_o[b] = 1'b1;
-        row_o[b]        = row_i[first];
-        lane_o[b]       = lane_i[first];
-        if (join_i && (last == 2'd0)) b_o[b] = sum[b];
-        else b_o[b] = cluster_i ? cluster_b_q[word[1:0]] : b_q[work_q][word];
-        if (op_i == OpStore) c_o[b] = (last == 2'd0) ? mask[b] : '1;
-        else c_o[b] = cluster_i ? cluster_c_q[word[1:0]] : c_q[work_q][word];
+    if (taken_i != '0) begin
+      if (last != 2'd0) spread(bank_valid_o, row_o, lane_o, taken_i, row_i, lane_i, last);
+      if (op_i != OpLoad) begin
+        if (together && cluster_i) begin
+          gather(sum, mask, op_i, size_i, served_i, place_i, operands_t'(cluster_b_q));
+        end else if (together) begin
+          gather(sum, mask, op_i, size_i, served_i, place_i, b_q[work_q]);
+        end
+        if (together)       b_o = sum;
+        else if (cluster_i) fetch(b_o, operands_t'(cluster_b_q), lane_o, last);
+        else                fetch(b_o, b_q[work_q], lane_o, last);
+      end
+      if (op_i == OpStore) c_o = together ? mask : '1;
+      if (op_i inside {OpCas, OpCast, OpCastSpin}) begin
+        if (cluster_i) fetch(c_o, operands_t'(cluster_c_q), lane_o, last);
+        else           fetch(c_o, c_q[work_q], lane_o, last);
       end
     end
   end
+
   `ATOMS_ASSERT(OperandsEnterBehindTheWork, !enter_i || (tail_q != work_q) || (work_q == next_q))
 endmodule : atoms_operands

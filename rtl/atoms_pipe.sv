@@ -24,8 +24,7 @@ module atoms_pipe
   input  row_t       [NumBanks-1:0]      row_i,
   input  word_t      [NumBanks-1:0]      b_i,
   input  word_t      [NumBanks-1:0]      c_i,
-  input  bank_t      [NumLanes-1:0]      lane_bank_i,
-  input  logic       [NumLanes-1:0][1:0] lane_byte_i,
+  input  places_t      place_i,
   /// The pass at issue needs a word that is yet to be written.
   output logic       hazard_o,
   /// Bank ports. The read enable and the write enable are for `advance_i` to gate.
@@ -40,8 +39,7 @@ module atoms_pipe
   output pass_t                          pass_o,
   output word_t      [NumBanks-1:0]      old_o,
   output bank_mask_t                     hit_o,
-  output bank_t      [NumLanes-1:0]      lane_bank_o,
-  output logic       [NumLanes-1:0][1:0] lane_byte_o,
+  output places_t      place_o,
   /// Stages that hold a pass.
   output logic       [RmwLatency:0]      valid_o
 );
@@ -63,8 +61,7 @@ module atoms_pipe
   row_t       [NumBanks-1:0]      row_q       [Entries];
   word_t      [NumBanks-1:0]      b_q         [Entries];
   word_t      [NumBanks-1:0]      c_q         [Entries];
-  bank_t      [NumLanes-1:0]      lane_bank_q [Entries];
-  logic       [NumLanes-1:0][1:0] lane_byte_q [Entries];
+  places_t      place_q     [Entries];
 
   entry_t next0, last;  // entry of the pass that enters, and of the last stage
   logic   last_valid;
@@ -86,8 +83,7 @@ module atoms_pipe
       row_q[next0]       <= row_i;
       b_q[next0]         <= b_i;
       c_q[next0]         <= c_i;
-      lane_bank_q[next0] <= lane_bank_i;
-      lane_byte_q[next0] <= lane_byte_i;
+      place_q[next0]     <= place_i;
     end
   end
 
@@ -117,17 +113,27 @@ module atoms_pipe
 
   if (Forwarding) begin : g_forward
     // Writes of the last RmwLatency cycles, youngest first: those that a read may have missed.
-    bank_mask_t           written_q [Last];
+    typedef bank_mask_t [Last-1:0] written_t;
+    written_t             written_q;
     word_t [NumBanks-1:0] word_written_q [Entries];
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
-        for (int unsigned s = 0; s < Last; s++) written_q[s] <= '0;
+        written_q <= '0;
       end else if (advance_i) begin
-        written_q[0] <= write;
-        for (int unsigned s = 1; s < Last; s++) written_q[s] <= written_q[s-1];
+        written_q <= written_t'({written_q, write});
       end
       if (advance_i && (write != '0)) word_written_q[last] <= new_word;
     end
+    /// The younger of two words, for every bank.
+    function automatic void forward(output words_t youngest, input words_t word,
+                                    input words_t word_written, input bank_mask_t written,
+                                    input rows_t row, input rows_t row_written);
+      /*verilator no_inline_task*/
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        youngest[b] = (written[b] && (row_written[b] == row[b])) ? word_written[b] : word[b];
+      end
+    endfunction
+
     always_comb begin
       automatic entry_t entry;
       entry = '0;
@@ -135,53 +141,68 @@ module atoms_pipe
       for (int s = int'(Last) - 1; s >= 0; s--) begin
         if ((written_q[s] & working) != '0) begin
           entry = older(last, s + 1);
-          for (int unsigned b = 0; b < NumBanks; b++) begin
-            if (written_q[s][b] && (row_q[entry][b] == row_q[last][b])) begin
-              old[b] = word_written_q[entry][b];
-            end
-          end
+          forward(old, old, word_written_q[entry], written_q[s], row_q[last], row_q[entry]);
         end
       end
     end
     assign hazard_o = 1'b0;
   end else begin : g_hold
     assign old = read;
-    always_comb begin
-      automatic entry_t entry;
-      entry    = '0;
-      hazard_o = 1'b0;
-      for (int unsigned s = 0; s < Last; s++) begin
-        entry = older(stage0_q, s);
-        if (valid_q[s] && ((bank_valid_i & bank_q[entry]) != '0) && (pass_q[entry].op != OpLoad)) begin
-          for (int unsigned b = 0; b < NumBanks; b++) begin
-            if (bank_valid_i[b] && bank_q[entry][b] && (row_q[entry][b] == row_i[b])) begin
-              hazard_o = 1'b1;
-            end
-          end
+    /// Whether two passes meet in a word.
+    function automatic logic meet(bank_mask_t banks, rows_t row, rows_t row_other);
+      /*verilator no_inline_task*/
+      bank_mask_t same;
+      same = '0;
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        same = same | (bank_mask_t'(row[b] == row_other[b]) << b);
+      end
+      meet = (banks & same) != '0;
+    endfunction
+
+    logic [Last-1:0] wait_for;
+    for (genvar s = 0; s < Last; s++) begin : g_stage
+      entry_t     entry;
+      bank_mask_t banks;
+      assign entry = older(stage0_q, s);
+      assign banks = bank_valid_i & bank_q[entry];
+      always_comb begin
+        wait_for[s] = 1'b0;
+        if (valid_q[s] && (banks != '0) && (pass_q[entry].op != OpLoad)) begin
+          wait_for[s] = meet(banks, row_i, row_q[entry]);
         end
       end
     end
+    assign hazard_o = wait_for != '0;
   end
 
   // Modify: comparisons joined over the words of an access, then the kernels.
   pass_t      pass;
   bank_mask_t hit;
   assign pass = pass_q[last];
-  always_comb begin
-    automatic bank_mask_t equal;
+
+  /// Banks whose whole access compares equal; `wide` is the last word of one.
+  function automatic bank_mask_t compare(words_t word, words_t b, logic [1:0] wide);
+    /*verilator no_inline_task*/
+    bank_mask_t equal, pair, quad;
     equal = '0;
-    hit   = '0;
+    pair  = '0;
+    quad  = '0;
+    for (int unsigned i = 0; i < NumBanks; i++) begin
+      equal = equal | (bank_mask_t'(word[i] == b[i]) << i);
+    end
+    for (int unsigned i = 0; i < NumBanks; i++) begin
+      pair = pair | (bank_mask_t'(equal[i] && equal[i^1]) << i);
+    end
+    for (int unsigned i = 0; i < NumBanks; i++) begin
+      quad = quad | (bank_mask_t'(pair[i] && pair[i^2]) << i);
+    end
+    compare = (wide == 2'd3) ? quad : (wide == 2'd1) ? pair : equal;
+  endfunction
+
+  always_comb begin
+    hit = '0;
     if (last_valid && (pass.op inside {OpCas, OpCast, OpCastSpin})) begin
-      for (int unsigned b = 0; b < NumBanks; b++) equal[b] = old[b] == b_q[last][b];
-      hit = equal;
-      if (last_word(pass.size) == 2'd1) begin
-        for (int unsigned b = 0; b < NumBanks; b++) hit[b] = equal[b] && equal[b^1];
-      end
-      if (last_word(pass.size) == 2'd3) begin
-        for (int unsigned b = 0; b < NumBanks; b++) begin
-          hit[b] = equal[b] && equal[b^1] && equal[b^2] && equal[b^3];
-        end
-      end
+      hit = compare(old, b_q[last], last_word(pass.size));
     end
   end
 
@@ -208,8 +229,7 @@ module atoms_pipe
   end
   assign old_o       = old;
   assign hit_o       = hit;
-  assign lane_bank_o = lane_bank_q[last];
-  assign lane_byte_o = lane_byte_q[last];
+  assign place_o     = place_q[last];
 
   `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
 endmodule : atoms_pipe

@@ -136,10 +136,9 @@ module atoms_unit
   pass_t                          issue_pass;
   bank_mask_t                     issue_banks;
   row_t       [NumBanks-1:0]      issue_row;
-  lane_t      [NumBanks-1:0]      issue_lane;
+  lanes_t                         issue_lane;
   word_t      [NumBanks-1:0]      issue_b, issue_c;
-  bank_t      [NumLanes-1:0]      issue_lane_bank;
-  logic       [NumLanes-1:0][1:0] issue_lane_byte;
+  places_t      issue_place;
   lane_mask_t                     issue_pending;
   lane_t                          issue_rotate;
 
@@ -152,7 +151,7 @@ module atoms_unit
     .cluster_valid_i(cluster_valid), .cluster_i(cluster_head), .cluster_pop_o(cluster_pop),
     .lookup_o(lookup), .part_i(part), .hazard_i(hazard),
     .pass_o(issue_pass), .bank_valid_o(issue_banks), .row_o(issue_row), .lane_o(issue_lane),
-    .b_o(issue_b), .c_o(issue_c), .lane_bank_o(issue_lane_bank), .lane_byte_o(issue_lane_byte),
+    .b_o(issue_b), .c_o(issue_c), .place_o(issue_place),
     .valid_o(issue_valid), .pending_o(issue_pending), .rotate_o(issue_rotate)
   );
 
@@ -162,17 +161,16 @@ module atoms_unit
   word_t      [NumBanks-1:0]      rdata, wdata;
   pass_t                          done_pass;
   word_t      [NumBanks-1:0]      done_old;
-  bank_t      [NumLanes-1:0]      done_lane_bank;
-  logic       [NumLanes-1:0][1:0] done_lane_byte;
+  places_t      done_place;
   logic       [RmwLatency:0]      stage_valid;
 
   atoms_pipe u_pipe (
     .clk_i, .rst_ni, .advance_i(advance),
     .pass_i(issue_pass), .bank_valid_i(issue_banks), .row_i(issue_row), .b_i(issue_b), .c_i(issue_c),
-    .lane_bank_i(issue_lane_bank), .lane_byte_i(issue_lane_byte), .hazard_o(hazard),
+    .place_i(issue_place), .hazard_o(hazard),
     .re_o(re), .raddr_o(raddr), .rdata_i(rdata), .we_o(we), .waddr_o(waddr), .wdata_o(wdata),
     .pass_o(done_pass), .old_o(done_old), .hit_o(hit),
-    .lane_bank_o(done_lane_bank), .lane_byte_o(done_lane_byte), .valid_o(stage_valid)
+    .place_o(done_place), .valid_o(stage_valid)
   );
 
   for (genvar b = 0; b < NumBanks; b++) begin : g_bank
@@ -191,7 +189,7 @@ module atoms_unit
   atoms_collect u_collect (
     .clk_i, .rst_ni,
     .pass_i(done_pass), .old_i(done_old), .hit_i(hit),
-    .lane_bank_i(done_lane_bank), .lane_byte_i(done_lane_byte), .stall_o(stall),
+    .place_i(done_place), .stall_o(stall),
     .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
     .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
     .cl_rsp_valid_o, .cl_rsp_ready_i, .cl_rsp_rd_o, .cl_rsp_pred_o, .cl_rsp_tag_o,
@@ -228,12 +226,37 @@ module atoms_unit
   assign probe_hazard_o        = issue_valid && hazard;
   assign probe_stall_o         = stall;
   assign probe_rotate_o        = 8'(issue_rotate);
-  always_comb begin
-    for (int unsigned b = 0; b < NumBanks; b++) begin
-      probe_wr_data_o[b]  = we[b] ? wdata[b] : '0;
-      probe_wr_row_o[b]   = we[b] ? 16'(waddr[b]) : '0;
-      probe_win_lane_o[b] = fired_banks[b] ? 8'(issue_lane[b]) : '0;
+
+  typedef logic [NumBanks/2-1:0][1:0][15:0] rows16_t;
+  typedef logic [NumBanks/4-1:0][3:0][7:0]  lanes8_t;
+
+  /// Words and rows, zero where a bank is not in the mask.
+  function automatic void mask_writes(output words_t data_masked, output rows16_t row_masked,
+                                      input bank_mask_t mask, input words_t data,
+                                      input rows_t row);
+    /*verilator no_inline_task*/
+    for (int unsigned b = 0; b < NumBanks; b++) data_masked[b] = mask[b] ? data[b] : '0;
+    for (int unsigned b = 0; b < NumBanks; b += 2) begin
+      row_masked[b/2] = {mask[b+1] ? 16'(row[b+1]) : 16'd0, mask[b] ? 16'(row[b]) : 16'd0};
     end
+  endfunction
+
+  /// Lanes, zero where a bank is not in the mask.
+  function automatic void mask_lanes(output lanes8_t lane_masked, input bank_mask_t mask,
+                                     input lanes_t lane);
+    /*verilator no_inline_task*/
+    for (int unsigned b = 0; b < NumBanks; b += 4) begin
+      lane_masked[b/4] = {mask[b+3] ? 8'(lane[b+3]) : 8'd0, mask[b+2] ? 8'(lane[b+2]) : 8'd0,
+                          mask[b+1] ? 8'(lane[b+1]) : 8'd0, mask[b+0] ? 8'(lane[b+0]) : 8'd0};
+    end
+  endfunction
+
+  always_comb begin
+    probe_wr_data_o  = '0;
+    probe_wr_row_o   = '0;
+    probe_win_lane_o = '0;
+    if (we != '0)          mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
+    if (fired_banks != '0) mask_lanes(probe_win_lane_o, fired_banks, issue_lane);
   end
 `endif
 

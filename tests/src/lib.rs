@@ -1,11 +1,19 @@
-//! What the tests share: where things are, and RTL of any configuration.
+//! What the tests share: where things are, RTL of any configuration, cases run to their end, and
+//! stimulus that shrinks.
 
 #![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod draw;
+pub mod hunt;
+pub mod plant;
+
+use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl;
-use atoms_verilated::{Rtl, Variant};
+use atoms_verilated::{Environment, Rtl, Variant};
 
 /// Every named configuration.
 pub fn all_configs() -> Vec<NamedConfig> {
@@ -19,10 +27,28 @@ pub fn config(name: &str) -> NamedConfig {
 
 /// RTL of a configuration, built or from the cache.
 pub fn rtl_of(config: &NamedConfig) -> Rtl {
-    rtl::instance(&configs::rtl_dir(), config, Variant::Fast, &mut |_| {}).expect("the RTL builds")
+    rtl::instance(&configs::rtl_dir(), config, Variant::Fast, &mut |_| {})
+        .unwrap_or_else(|error| panic!("the RTL of `{}` does not build: {error}", config.name))
 }
 
 /// RTL and model of a configuration.
 pub fn lockstep_of(config: &NamedConfig) -> Lockstep {
     Lockstep::new(rtl_of(config), config.config).expect("the RTL comes out of reset")
+}
+
+/// Root of the checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("")
+}
+
+/// A file of the checkout, by its path from the root.
+pub fn text_of(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A folder for what tests generate, made if need be.
+pub fn generated(name: &str) -> PathBuf {
+    let folder = Environment::from_process().target.join(name);
+    std::fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    folder
 }

@@ -1,0 +1,334 @@
+//! Cases drawn at random, so that they conflict, and so that they shrink: lanes to fewer lanes,
+//! requests to fewer requests, addresses, operands and pauses towards zero.
+
+use atoms_cosim::case::{Case, Pauses};
+use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_model::Config;
+use atoms_ops::{OPS, Op, Size};
+use proptest::prelude::*;
+use proptest::{bits, collection, option, sample};
+
+/// Values at which operations change behaviour.
+const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MAX - 1, u32::MAX];
+
+/// Most slots that are given parts.
+const SLOTS: u32 = 4;
+
+/// A case for a configuration, of up to `requests` warp requests.
+pub fn case(name: &str, config: Config, requests: usize) -> impl Strategy<Value = Case> + use<> {
+    let name = name.to_string();
+    let slots = config.num_cta_slots.min(SLOTS) as usize;
+    let parts = collection::vec(part(&config), slots).prop_map(move |mut parts| {
+        for (slot, part) in (0..).zip(&mut parts) {
+            lay_out(&config, slot, part);
+        }
+        parts
+    });
+    let late = prop_oneof![9 => Just(Vec::new()), 1 => collection::vec(any_part(&config), 1..3)];
+    let warps = collection::vec(warp(&config), 1..=requests);
+    let clusters = prop_oneof![2 => Just(Vec::new()), 1 => collection::vec(cluster(), 0..4)];
+    (parts, late, warps, clusters, pauses()).prop_map(move |(parts, late, warps, clusters, pauses)| {
+        let warps = warps.iter().map(|drawn| drawn.request(&config, &parts)).collect();
+        let clusters = clusters.iter().map(|drawn| drawn.request(&config, &parts)).collect();
+        let parts = parts.iter().chain(&late).copied().collect();
+        Case { config: name.clone(), parts, warps, clusters, pauses }
+    })
+}
+
+/// A value at which operations change behaviour, a small one, or any.
+pub fn word() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 0..4u32, 2 => sample::select(&CORNERS[..]), 1 => any::<u32>()]
+}
+
+/// An operand of any size; mostly the upper words are zero, so that compares match.
+pub fn operand() -> impl Strategy<Value = u128> {
+    prop_oneof![
+        4 => (0..3u32).prop_map(u128::from),
+        3 => word().prop_map(u128::from),
+        1 => (word(), 0..4u32).prop_map(|(w, at)| u128::from(w) << (32 * at)),
+        1 => [word(), word(), word(), word()]
+            .prop_map(|words| words.iter().rev().fold(0, |value, &w| value << 32 | u128::from(w))),
+    ]
+}
+
+/// Cycles in which a port stands still: mostly none, else some of 64.
+fn pauses() -> impl Strategy<Value = Pauses> {
+    let some = || prop_oneof![3 => Just(0), 1 => bits::u64::between(0, 64), 1 => Just(u64::MAX)];
+    (some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response)| Pauses {
+        warp,
+        response,
+        cluster,
+        cluster_response,
+    })
+}
+
+/// Rank, and bytes missing from the last row; the place comes from [`lay_out`].
+fn part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
+    let rank = prop_oneof![4 => Just(0u8), 1 => any::<u8>()];
+    let missing = prop_oneof![2 => Just(0), 1 => 0..config.row_bytes()];
+    (rank, missing).prop_map(|(rank, size)| PartWrite { rank, size, ..PartWrite::default() })
+}
+
+/// Puts parts side by side. `part.size` comes as the bytes missing from its last row.
+fn lay_out(config: &Config, slot: u8, part: &mut PartWrite) {
+    let slots = config.num_cta_slots.min(SLOTS);
+    let share = (config.num_rows / slots).max(1);
+    let base = u32::from(slot) * share;
+    let rows = if u32::from(slot) + 1 == slots { config.num_rows - base } else { share };
+    part.slot = slot;
+    part.enable = true;
+    part.base = base as u16;
+    part.size = rows * config.row_bytes() - part.size;
+}
+
+/// A table write that is often refused, takes a part away, or names no slot.
+fn any_part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
+    let size = prop_oneof![0..8 * config.row_bytes(), 0..1u32 << 25];
+    let base = prop_oneof![4 => 0..config.num_rows as u16, 1 => any::<u16>()];
+    (0..16u8, any::<bool>(), base, size, 0..2u8).prop_map(|(slot, enable, base, size, rank)| PartWrite {
+        slot,
+        enable,
+        base,
+        size,
+        rank,
+    })
+}
+
+/// Where a lane goes, in units of the access size from where its request starts.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// So many units on.
+    Near(u32),
+    /// The same banks, so many rows on.
+    Below(u32),
+    /// The next unit if the request starts at an even one, and so many rows on: across a pair.
+    Across(u32),
+    /// So many units before the end of the part.
+    FromEnd(u32),
+    /// Anywhere in the part, by unit.
+    Anywhere(u32),
+    /// So many bytes beside the start.
+    Skewed(u32),
+    /// The first unit that is not wholly inside the part.
+    Behind,
+    /// The start, with another rank.
+    Foreign(u8),
+    /// This very address.
+    Wild(u32),
+}
+
+fn place(wild: u32) -> impl Strategy<Value = Place> {
+    prop_oneof![
+        60 => Just(Place::Near(0)),
+        60 => (0..5u32).prop_map(Place::Near),
+        60 => (1..4u32).prop_map(Place::Below),
+        30 => (0..2u32).prop_map(Place::Across),
+        30 => (1..4u32).prop_map(Place::FromEnd),
+        60 => any::<u32>().prop_map(Place::Anywhere),
+        wild => (1..16u32).prop_map(Place::Skewed),
+        wild => Just(Place::Behind),
+        wild => (1..=u8::MAX).prop_map(Place::Foreign),
+        wild => prop_oneof![(0..1u32 << 24), any::<u32>()].prop_map(Place::Wild),
+    ]
+}
+
+impl Place {
+    /// The address: offset and rank.
+    fn address(self, config: &Config, part: &PartWrite, bytes: u32, start: u32) -> u32 {
+        let units = (part.size / bytes).max(1);
+        let row_units = (config.row_bytes() / bytes).max(1);
+        let start = start % units;
+        let unit = match self {
+            Place::Near(on) => start + on,
+            Place::Below(rows) => start + rows * row_units,
+            Place::Across(rows) => (start | 1) + 1 + rows * row_units,
+            Place::FromEnd(before) => units - before.min(units),
+            Place::Anywhere(unit) => unit,
+            Place::Skewed(by) => return u32::from(part.rank) << 24 | (start * bytes + by),
+            Place::Behind => return u32::from(part.rank) << 24 | ((part.size / bytes * bytes) & 0xff_ffff),
+            Place::Foreign(other) => return u32::from(part.rank ^ other) << 24 | (start * bytes),
+            Place::Wild(address) => return address,
+        };
+        u32::from(part.rank) << 24 | (unit % units * bytes)
+    }
+}
+
+/// Operation and size: an instruction, or now and then any two codes.
+fn instruction() -> impl Strategy<Value = (u8, u8)> {
+    let rows = OPS.iter().flat_map(|row| row.sizes.iter().map(|size| (row.op as u8, *size as u8)));
+    let legal: Vec<_> = rows.collect();
+    let contended: Vec<_> = [Op::Cas, Op::Cast, Op::CastSpin]
+        .into_iter()
+        .flat_map(|op| [Size::U32, Size::U64].map(|size| (op as u8, size as u8)))
+        .collect();
+    prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 1 => (0..32u8, 0..16u8)]
+}
+
+#[derive(Clone, Debug)]
+struct DrawnLane {
+    active: bool,
+    place: Place,
+    b: u128,
+    c: u128,
+}
+
+fn lane(wild: u32) -> impl Strategy<Value = DrawnLane> {
+    (proptest::bool::weighted(0.9), place(wild), operand(), operand())
+        .prop_map(|(active, place, b, c)| DrawnLane { active, place, b, c })
+}
+
+/// A warp request before its addresses are formed.
+#[derive(Clone, Debug)]
+struct DrawnWarp {
+    instruction: (u8, u8),
+    red: bool,
+    slot: u8,
+    tag: u8,
+    form: Form,
+    start: u32,
+    lanes: Vec<Option<DrawnLane>>,
+}
+
+/// What all lanes of a request add.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    absolute: bool,
+    scale: u8,
+    imm: u32,
+    ur: u32,
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    let imm = prop_oneof![
+        4 => Just(0),
+        2 => (0..64u32).prop_map(|words| 4 * words),
+        2 => (1..64u32).prop_map(|words| (1 << 24) - 4 * words),
+        1 => 0..1u32 << 24,
+    ];
+    let ur = prop_oneof![4 => Just(0), 1 => (0..64u32).prop_map(|words| 4 * words), 1 => any::<u32>()];
+    let scale = prop_oneof![6 => Just(0), 1 => 0..8u8];
+    (proptest::bool::weighted(0.06), scale, imm, ur).prop_map(|(absolute, scale, imm, ur)| Form {
+        absolute,
+        scale,
+        imm,
+        ur,
+    })
+}
+
+fn slot() -> impl Strategy<Value = u8> {
+    prop_oneof![30 => 0..SLOTS as u8, 1 => 0..16u8]
+}
+
+fn start() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => 0..8u32, 1 => any::<u32>()]
+}
+
+fn warp(config: &Config) -> impl Strategy<Value = DrawnWarp> + use<> {
+    // A request with one lane astray does nothing else: about one in eight has one.
+    let wild = (16 / config.num_lanes).max(1);
+    let some = || option::weighted(0.9, lane(wild));
+    let few = collection::vec(some(), 1..=config.num_lanes.min(4) as usize);
+    let full = collection::vec(some(), 1..=config.num_lanes as usize);
+    let lanes = prop_oneof![1 => few.boxed(), 1 => full.boxed()];
+    (instruction(), any::<bool>(), slot(), 0..64u8, form(), start(), lanes).prop_map(
+        |(instruction, red, slot, tag, form, start, lanes)| DrawnWarp {
+            instruction,
+            red,
+            slot,
+            tag,
+            form,
+            start,
+            lanes,
+        },
+    )
+}
+
+/// Bytes of an access with this size code, legal or not.
+fn bytes_of(size: u8) -> u32 {
+    Size::from_code(size).map_or(4, Size::bytes)
+}
+
+impl DrawnWarp {
+    fn request(&self, config: &Config, parts: &[PartWrite]) -> WarpRequest {
+        let slot =
+            if usize::from(self.slot) < parts.len() || self.slot >= SLOTS as u8 { self.slot } else { 0 };
+        let part = parts.get(usize::from(slot)).copied().unwrap_or_default();
+        let bytes = bytes_of(self.instruction.1);
+        let mut form = self.form;
+        if form.absolute {
+            // All lanes on one address, inside the part unless the first lane is astray.
+            let place = self.lanes.iter().flatten().next().map_or(Place::Near(0), |lane| lane.place);
+            let address = place.address(config, &part, bytes, self.start);
+            (form.imm, form.ur) = (address & 0xff_ffff, address & 0xff00_0000);
+        }
+        let base = form.ur.wrapping_add(((form.imm << 8) as i32 >> 8) as u32);
+        let shift = if matches!(form.scale, 2..=4) { form.scale } else { 0 };
+        let mut request = WarpRequest {
+            op: self.instruction.0,
+            size: self.instruction.1,
+            red: self.red,
+            absolute: form.absolute,
+            scale: form.scale,
+            tag: self.tag,
+            slot,
+            mask: 0,
+            imm: form.imm,
+            ur: form.ur,
+            lanes: Vec::new(),
+        };
+        for (l, drawn) in self.lanes.iter().enumerate() {
+            let Some(drawn) = drawn else {
+                request.lanes.push(Lane::default());
+                continue;
+            };
+            let address = drawn.place.address(config, &part, bytes, self.start);
+            // What scaling cannot reach is rounded: misaligned now and then, as it should be.
+            let ra = address.wrapping_sub(base) >> shift;
+            request.mask |= u32::from(drawn.active) << l;
+            request.lanes.push(Lane { ra, b: drawn.b, c: drawn.c });
+        }
+        request
+    }
+}
+
+#[derive(Clone, Debug)]
+struct DrawnCluster {
+    instruction: (u8, u8),
+    red: bool,
+    slot: u8,
+    tag: u8,
+    start: u32,
+    lane: DrawnLane,
+}
+
+fn cluster() -> impl Strategy<Value = DrawnCluster> {
+    (instruction(), any::<bool>(), slot(), 0..64u8, start(), lane(10)).prop_map(
+        |(instruction, red, slot, tag, start, lane)| DrawnCluster {
+            instruction,
+            red,
+            slot,
+            tag,
+            start,
+            lane,
+        },
+    )
+}
+
+impl DrawnCluster {
+    fn request(&self, config: &Config, parts: &[PartWrite]) -> ClusterRequest {
+        let slot =
+            if usize::from(self.slot) < parts.len() || self.slot >= SLOTS as u8 { self.slot } else { 0 };
+        let part = parts.get(usize::from(slot)).copied().unwrap_or_default();
+        let address = self.lane.place.address(config, &part, bytes_of(self.instruction.1), self.start);
+        ClusterRequest {
+            op: self.instruction.0,
+            size: self.instruction.1,
+            red: self.red,
+            tag: self.tag,
+            slot,
+            addr: address & 0xff_ffff,
+            b: self.lane.b,
+            c: self.lane.c,
+        }
+    }
+}

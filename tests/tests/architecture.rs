@@ -1,0 +1,212 @@
+//! What each crate may import, and what it must not do: the arrows of docs/ARCHITECTURE.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use atoms_tests::{root, text_of};
+use serde_json::Value;
+
+/// Crate, and the crates of ours that it imports. A new arrow is a design change: it starts in
+/// docs/ARCHITECTURE.md.
+#[rustfmt::skip]
+const ARROWS: &[(&str, &[&str])] = &[
+    ("ops",       &[]),
+    ("model",     &["ops"]),
+    ("oracle",    &["ops"]),
+    ("isa",       &["ops"]),
+    ("sm",        &["ops", "model", "isa"]),
+    ("waves",     &[]),
+    ("verilated", &["ops", "model"]),
+    ("cosim",     &["ops", "model", "oracle", "verilated", "waves"]),
+    ("cli",       &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim"]),
+    ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim"]),
+];
+
+/// The one crate with `unsafe`.
+const UNSAFE: &str = "verilated";
+
+/// The one crate that prints.
+const PRINTS: &str = "cli";
+
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
+fn declared() -> Arrows {
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    ARROWS.iter().map(|(name, to)| (name.to_string(), names(to))).collect()
+}
+
+/// Name of one of our crates as in the table.
+fn short(name: &str) -> Option<&str> {
+    name.strip_prefix("atoms-")
+}
+
+/// Packages of the workspace, as `cargo metadata` tells of them.
+fn packages() -> Vec<Value> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    metadata["packages"].as_array().expect("a list of packages").clone()
+}
+
+fn name_of(package: &Value) -> &str {
+    let name = package["name"].as_str().expect("a package has a name");
+    short(name).unwrap_or_else(|| panic!("`{name}`: expected a name that starts with `atoms-`"))
+}
+
+fn folder_of(package: &Value) -> PathBuf {
+    let manifest = package["manifest_path"].as_str().expect("a package has a manifest");
+    Path::new(manifest).parent().expect("it lies in a folder").to_path_buf()
+}
+
+fn found() -> Arrows {
+    let arrows = |package: &Value| {
+        let dependencies = package["dependencies"].as_array().expect("a list of dependencies").clone();
+        dependencies.iter().filter_map(|d| short(d["name"].as_str()?).map(str::to_string)).collect()
+    };
+    packages().iter().map(|package| (name_of(package).to_string(), arrows(package))).collect()
+}
+
+fn assert_same(declared: &Arrows, found: &Arrows, what: &str) {
+    let none = BTreeSet::new();
+    let names: BTreeSet<_> = declared.keys().chain(found.keys()).collect();
+    let mut wrong = Vec::new();
+    for name in names {
+        if declared.contains_key(name) != found.contains_key(name) {
+            wrong.push(format!("crate `{name}` is on one side only"));
+        }
+        let (declared, found) = (declared.get(name).unwrap_or(&none), found.get(name).unwrap_or(&none));
+        wrong.extend(found.difference(declared).map(|to| format!("{name} -> {to} is not in the table")));
+        wrong.extend(declared.difference(found).map(|to| format!("{name} -> {to} is in the table only")));
+    }
+    assert!(wrong.is_empty(), "{what}:\n  {}", wrong.join("\n  "));
+}
+
+#[test]
+fn crates_import_what_the_table_says() {
+    assert_same(&declared(), &found(), "Cargo.toml files against the table in this file");
+}
+
+#[test]
+fn arrows_run_one_way() {
+    let mut arrows = declared();
+    // Take away whoever imports nothing that is left, until nobody is.
+    while !arrows.is_empty() {
+        let free: Vec<_> =
+            arrows.iter().filter(|(_, to)| to.is_empty()).map(|(name, _)| name.clone()).collect();
+        assert!(!free.is_empty(), "{arrows:?} go round in circles");
+        for name in free {
+            arrows.remove(&name);
+            for to in arrows.values_mut() {
+                to.remove(&name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_on_architecture_has_the_same_arrows() {
+    let text = text_of("docs/ARCHITECTURE.md");
+    let section = text.split_once("\n## Arrows").expect("docs/ARCHITECTURE.md has a section `## Arrows`").1;
+    let block = section.split("```").nth(1).expect("the section has a fenced block");
+    // The rest of the line of the fence names the language.
+    let lines = block.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let drawn: Arrows = lines
+        .map(|line| {
+            let (name, to) =
+                line.split_once("->").unwrap_or_else(|| panic!("`{line}`: expected `name -> a, b`"));
+            let to = to.split(',').map(|name| name.trim().to_string()).filter(|name| !name.is_empty());
+            (name.trim().to_string(), to.collect())
+        })
+        .collect();
+    assert_same(&declared(), &drawn, "docs/ARCHITECTURE.md against the table in this file");
+}
+
+/// Every `.rs` file of a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.expect("a folder can be read to its end").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Code of a file without its comments, with line numbers from 1.
+fn code(path: &Path) -> Vec<(usize, String)> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let code = |line: &str| line.split("//").next().unwrap_or_default().to_string();
+    text.lines().enumerate().map(|(at, line)| (at + 1, code(line))).collect()
+}
+
+#[test]
+fn unsafe_code_is_forbidden_but_in_the_binding() {
+    for package in packages() {
+        let name = name_of(&package);
+        let roots = package["targets"].as_array().expect("a list of targets").clone();
+        for target in roots {
+            let kind = target["kind"][0].as_str().expect("a target has a kind");
+            if !["lib", "bin"].contains(&kind) {
+                continue;
+            }
+            let path = target["src_path"].as_str().expect("a target has a root");
+            let forbids = code(Path::new(path)).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]");
+            assert_eq!(forbids, name != UNSAFE, "{path}: `#![forbid(unsafe_code)]`");
+        }
+    }
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    let macros = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
+    let mut printing = BTreeSet::new();
+    for package in packages() {
+        let name = name_of(&package).to_string();
+        for path in sources(&folder_of(&package).join("src")) {
+            for (number, line) in code(&path) {
+                if macros.iter().any(|name| line.contains(name)) {
+                    printing.insert(name.clone());
+                    assert_eq!(name, PRINTS, "{}:{number}: {line}", path.display());
+                }
+            }
+        }
+    }
+    assert_eq!(printing, BTreeSet::from([PRINTS.to_string()]), "the command line prints");
+}
+
+/// STYLE.md section 1, as far as words in the source can say it.
+#[rustfmt::skip]
+const UNKNOWN: &[(&str, &[&str])] = &[
+    ("model",  &["std::fs", "std::io", "std::time", "std::env", "Verilator", "verilated"]),
+    ("oracle", &["atoms_model", "atoms_verilated", "std::fs", "std::env"]),
+    ("isa",    &["cycle(", "num_banks"]),
+    ("sm",     &["atoms_verilated", "atoms_cosim", "Lockstep"]),
+    ("cosim",  &["clap", "atoms_isa", "atoms_sm", "is_terminal"]),
+    ("waves",  &["atoms_"]),
+];
+
+#[test]
+fn crates_do_not_name_what_they_must_not_know() {
+    let packages = packages();
+    for (name, words) in UNKNOWN {
+        let package =
+            packages.iter().find(|package| name_of(package) == *name).expect("a crate of the table");
+        for path in sources(&folder_of(package).join("src")) {
+            for (number, line) in code(&path) {
+                let word = words.iter().find(|word| line.contains(**word));
+                assert_eq!(word, None, "{}:{number}: {line}", path.display());
+            }
+        }
+    }
+}

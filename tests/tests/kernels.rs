@@ -1,0 +1,111 @@
+//! Compiled kernels through RTL and model in lockstep, with the oracle listening, to the right answer.
+//!
+//! The same kernels run on the model alone in `sm/tests/kernels.rs`; answers are checked there in more
+//! depth where a launch file cannot state them.
+
+use std::path::PathBuf;
+
+use atoms_cosim::session::Session;
+use atoms_cosim::witness::Witness;
+use atoms_isa::Program;
+use atoms_sm::{Launch, Outcome, RunReport, SmConfig, run};
+use atoms_tests::{config, lockstep_of, root};
+
+fn folder() -> PathBuf {
+    root().join("tests/kernels")
+}
+
+/// Every kernel with a launch file, and the architectures there is a listing for.
+fn listings() -> Vec<(String, Vec<String>)> {
+    let names: Vec<_> = std::fs::read_dir(folder())
+        .expect("tests/kernels is there")
+        .map(|entry| entry.expect("it can be read").file_name().into_string().expect("a plain name"))
+        .collect();
+    let mut kernels: Vec<_> = names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".launch.toml"))
+        .map(|kernel| {
+            let listing = |name: &String| {
+                let arch = name.strip_prefix(kernel)?.strip_prefix('.')?.strip_suffix(".sass")?;
+                Some(arch.to_string())
+            };
+            let mut arches: Vec<_> = names.iter().filter_map(listing).collect();
+            arches.sort();
+            (kernel.to_string(), arches)
+        })
+        .collect();
+    kernels.sort();
+    kernels
+}
+
+/// Runs a kernel in lockstep, and the whole memory is judged at the end.
+fn in_lockstep(kernel: &str, arch: &str, on: &str) -> RunReport {
+    let what = format!("{kernel} on {arch}, configuration {on}");
+    let path = folder().join(format!("{kernel}.{arch}.sass"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let program =
+        Program::parse(&path.display().to_string(), &text).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let launch = Launch::from_file(&folder().join(format!("{kernel}.launch.toml")))
+        .unwrap_or_else(|e| panic!("{what}: {e}"));
+    let named = config(on);
+    let zeros = vec![0; (named.config.bytes() / 4) as usize];
+    let witness = Witness::new(&named.config, &zeros);
+    let mut session = Session::new(lockstep_of(&named), Some(witness));
+    let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let report =
+        run(kernel, &launch, &mut session, &SmConfig::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    session.judge_memory().unwrap_or_else(|e| panic!("{what}: {e}"));
+    let tally = session.tally();
+    assert_eq!(tally.judged, tally.requests, "{what}: the oracle judged every answer");
+    assert_eq!(tally.requests, report.statistics.shared_requests, "{what}: every request was answered");
+    assert!(tally.requests > 0, "{what}: the unit was used");
+    report
+}
+
+/// Every expectation of the launch file is met.
+fn assert_met(report: &RunReport, what: &str) {
+    for buffer in &report.buffers {
+        let met = !matches!(buffer.outcome, Outcome::Differs { .. });
+        assert!(met, "{what}: buffer {}: {:?}", buffer.name, buffer.outcome);
+    }
+}
+
+/// Kernels whose launch file states what must come out.
+const STATED: &[&str] =
+    &["accum_f32", "accum_half", "generic_addr", "hist_u32", "hist_u64", "spin_lock_acqrel"];
+
+#[test]
+fn every_listing_runs_in_lockstep() {
+    for (kernel, arches) in listings() {
+        assert!(!arches.is_empty(), "{kernel} has no listing");
+        for arch in &arches {
+            let what = format!("{kernel} on {arch}");
+            let report = in_lockstep(&kernel, arch, "default");
+            assert_met(&report, &what);
+            let stated = report.buffers.iter().any(|b| matches!(b.outcome, Outcome::Met { .. }));
+            assert_eq!(stated, STATED.contains(&kernel.as_str()), "{what}: an expectation is stated");
+        }
+    }
+}
+
+/// The kernels that every configuration must carry, on the architectures that issue 2 names.
+fn required_kernels_on(name: &str) {
+    for kernel in ["hist_u32", "hist_u64", "accum_f32"] {
+        for arch in ["sm_75", "sm_80", "sm_90a"] {
+            let report = in_lockstep(kernel, arch, name);
+            let outcome = &report.buffer("out").expect("the answer").outcome;
+            assert!(matches!(outcome, Outcome::Met { .. }), "{kernel} on {arch} in `{name}`: {outcome:?}");
+        }
+    }
+}
+
+macro_rules! required_kernels {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            required_kernels_on(stringify!($name));
+        })*
+    };
+}
+
+required_kernels! { rotating hold merging hashed half wide }

@@ -1,0 +1,114 @@
+//! The whole memory at the end, and moments to come back to.
+
+use atoms_cosim::case::{Case, CaseStimulus};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, RtlMachine, Stop};
+use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::stimulus::{Manner, RandomStimulus, Stimulus, settle};
+use atoms_cosim::witness::{Testimony, Witness};
+use atoms_model::port::{In, Out, Probe};
+use atoms_ops::{Op, Size};
+use atoms_tests::bench::whole;
+use atoms_tests::plant::{Patch, plant};
+use atoms_tests::{config, lockstep_of, rtl_of};
+
+/// A bank that forgets what it is told drives the same outputs and the same probe: the difference
+/// is named by bank and row when the memory is compared.
+#[test]
+fn memory_that_differs_is_found_at_the_end() {
+    let named = config("small");
+    let forget = Patch {
+        file: "atoms_bank.sv",
+        find: "if (we_i) mem_q",
+        replace: "if (we_i && (waddr_i != 16'd3)) mem_q",
+    };
+    let library = plant("a-bank-forgets-row-3", &named, &[forget]);
+    let rtl = library.instantiate().expect("an instance");
+    let pair = Lockstep::new(rtl, named.config).expect("the RTL comes out of reset");
+    let mut session = Session::new(pair, None);
+    // Bank 2 of row 3.
+    let store = WarpRequest {
+        op: Op::Store as u8,
+        size: Size::U32 as u8,
+        mask: 1,
+        lanes: vec![Lane { ra: 3 * 16 + 2 * 4, b: 7, c: 0 }],
+        ..WarpRequest::default()
+    };
+    let case = Case { parts: vec![whole(&named.config)], warps: vec![store], ..Case::default() };
+    let failure =
+        session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}).expect_err("row 3 is forgotten");
+    let Failure::Stop(Stop::Mismatch(mismatch)) = failure else { panic!("expected a mismatch: {failure}") };
+    let [only] = &mismatch.differences[..] else { panic!("one word differs: {mismatch}") };
+    assert_eq!(only.field, "memory");
+    assert_eq!(only.element.as_deref(), Some("bank 2, row 3"));
+    assert_eq!((only.rtl.as_str(), only.model.as_str()), ("0x00000000", "0x00000007"));
+}
+
+/// The oracle keeps its own image: a word that changed without a request is found.
+#[test]
+fn a_word_that_nobody_wrote_is_found_at_the_end() {
+    let named = config("small");
+    let machine = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
+    let mut session = Session::new(machine, Some(Witness::new(&named.config, &[0; 32])));
+    let mut stimulus = RandomStimulus::new(named.config, &[], 3, 200, Manner::Searching);
+    session.run(&mut stimulus, u64::MAX, |_| {}).expect("the RTL does as it should");
+    let mut memory = session.machine.read_memory().expect("it can be read");
+    memory[13] ^= 0x100;
+    session.machine.load_memory(&memory).expect("it has as many words");
+    match session.judge_memory() {
+        Err(Failure::Testimony(Testimony::End(rejection))) => {
+            assert!(rejection.to_string().contains("word 13"), "{rejection}");
+        }
+        other => panic!("word 13 was changed behind the oracle's back: {other:?}"),
+    }
+}
+
+/// Runs `cycles` cycles, and gives what both sides drove in each.
+fn drive(pair: &mut Lockstep, stimulus: &mut RandomStimulus, i: &mut In, cycles: u32) -> Vec<(Out, Probe)> {
+    let cycle = |_| {
+        stimulus.drive(i);
+        pair.cycle(i).unwrap_or_else(|stop| panic!("{stop}"));
+        stimulus.observe(i, pair.out());
+        settle(i, pair.out());
+        (*pair.out(), *pair.probe())
+    };
+    (0..cycles).map(cycle).collect()
+}
+
+/// From a checkpoint on, the same inputs give the same outputs and probe bits in every cycle, and
+/// leave the same memory: in the machine saved, after it has gone on.
+#[test]
+fn a_checkpoint_replays_bit_for_bit() {
+    for name in ["default", "small", "half"] {
+        let named = config(name);
+        let mut pair = lockstep_of(&named);
+        let mut stimulus = RandomStimulus::new(named.config, &[], 9, u64::MAX, Manner::Searching);
+        let mut i = In::default();
+        drive(&mut pair, &mut stimulus, &mut i, 1000);
+
+        let checkpoint = pair.save().expect("it is running");
+        assert_eq!(checkpoint.cycles(), 1000);
+        let (mut again, mut i_again) = (stimulus.clone(), i);
+        let first = drive(&mut pair, &mut stimulus, &mut i, 1000);
+        let memory = pair.read_memory().expect("both sides agree");
+        drive(&mut pair, &mut stimulus, &mut i, 500);
+
+        pair.restore(&checkpoint).expect("it is this machine's");
+        assert_eq!(pair.cycles(), 1000);
+        let second = drive(&mut pair, &mut again, &mut i_again, 1000);
+        let differs = first.iter().zip(&second).position(|(a, b)| a != b);
+        assert_eq!(differs, None, "{name}: first cycle that differs");
+        assert!(pair.read_memory().expect("both sides agree") == memory, "{name}: memory");
+        assert!(first.iter().any(|(out, _)| out.rsp_valid == 1), "{name}: something went on");
+    }
+}
+
+/// A checkpoint is of one configuration.
+#[test]
+fn a_checkpoint_of_another_machine_is_refused() {
+    let (mut small, mut tiny) = (lockstep_of(&config("small")), lockstep_of(&config("tiny")));
+    let checkpoint = small.save().expect("it is running");
+    assert!(matches!(tiny.restore(&checkpoint), Err(Stop::Rtl(_))));
+    tiny.read_memory().expect("it is as it was");
+}

@@ -1,0 +1,347 @@
+//! Bugs planted in the RTL, one at a time: random cases find each, lockstep says where it shows, and
+//! the oracle rejects it without the help of the model.
+//!
+//! Where an assertion of the RTL would speak up first, it is taken out along with planting the bug,
+//! so that the others have to find it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{RtlMachine, Stop};
+use atoms_cosim::mismatch::Mismatch;
+use atoms_cosim::session::Failure;
+use atoms_model::Config;
+use atoms_ops::Op;
+use atoms_tests::config;
+use atoms_tests::hunt::{Found, Judge, hunt};
+use atoms_tests::plant::{Patch, plant};
+use atoms_verilated::Library;
+
+/// Cases drawn before a bug counts as missed.
+const CASES: u32 = 20_000;
+
+/// Most warp requests of a case.
+const REQUESTS: usize = 6;
+
+/// A configuration that is quick to build and to run.
+#[derive(Clone, Copy, Debug)]
+enum On {
+    /// `small`: held back instead of forwarded.
+    Small,
+    /// `small`, with forwarding over three stages.
+    Forwarding,
+    /// `small`, with lanes of one address merged.
+    Merging,
+}
+
+impl On {
+    fn named(self) -> NamedConfig {
+        let small = config("small");
+        let like = |name: &str, config| NamedConfig { name: name.to_string(), config, ..small.clone() };
+        match self {
+            On::Small => small,
+            On::Forwarding => {
+                like("small-forwarding", Config { forwarding: true, rmw_latency: 3, ..small.config })
+            }
+            On::Merging => like("small-merging", Config { merge_red: true, ..small.config }),
+        }
+    }
+}
+
+/// A planted bug.
+struct Bug {
+    name: &'static str,
+    on: On,
+    patches: &'static [Patch],
+    /// Fields of which the first difference is one.
+    shows_in: &'static [&'static str],
+    /// Operations of which one is in flight then; none where any may be.
+    ops: &'static [Op],
+    /// Something the oracle's objection says.
+    objection: &'static str,
+}
+
+macro_rules! patches {
+    ($($file:literal: $find:literal => $replace:literal),*) => {
+        &[$(Patch { file: $file, find: $find, replace: $replace }),*]
+    };
+}
+
+const BUGS: &[Bug] = &[
+    Bug {
+        name: "inc-counts-one-beyond-its-bound",
+        on: On::Small,
+        patches: patches!["atoms_alu.sv": "(old[i] >= b[i])" => "(old[i] > b[i])"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::Inc],
+        objection: "(spec",
+    },
+    Bug {
+        name: "losers-of-a-bank-are-dropped",
+        on: On::Small,
+        patches: patches!["atoms_grouper.sv": "served_o = win_o;" => "served_o = pending_i;"],
+        shows_in: &["probe.pass_served", "probe.pass_last"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "a-lane-is-served-that-does-not-wait",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "if (pending[l]) begin" => "if (1'b1) begin",
+            "atoms_grouper.sv": "win = win & pending;" => "",
+            "atoms_issue.sv": "(served & ~pending_q) == '0" => "1'b1"
+        ],
+        shows_in: &["probe.win_valid", "probe.pass_served", "probe.win_lane"],
+        ops: &[],
+        objection: "",
+    },
+    Bug {
+        name: "nothing-is-forwarded",
+        on: On::Forwarding,
+        patches: patches!["atoms_pipe.sv": "? word_written[b] : word[b]" => "? word[b] : word[b]"],
+        shows_in: &["probe.wr_en", "probe.wr_data", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "the-oldest-write-is-forwarded",
+        on: On::Forwarding,
+        patches: patches![
+            "atoms_pipe.sv": "int s = int'(Last) - 1; s >= 0; s--" => "int s = 0; s < int'(Last); s++"
+        ],
+        shows_in: &["probe.wr_en", "probe.wr_data", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "spin-losers-report-a-store",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "place_i) & pass_i.win;" => "place_i) & pass_i.served;"],
+        shows_in: &["rsp_rd", "rsp_pred"],
+        ops: &[Op::CastSpin],
+        objection: "(spec 5.1)",
+    },
+    Bug {
+        name: "spin-losers-store",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" =>
+                "if (op_i == OpCastSpin) begin
+                   join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, 1'b1);
+                   served_o = pending_i;
+                 end"
+        ],
+        shows_in: &["probe.win_lane"],
+        ops: &[Op::CastSpin],
+        objection: "(spec",
+    },
+    Bug {
+        name: "spin-losers-wait",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" => "",
+            "atoms_issue.sv": "!(valid_q && (op_q == OpCastSpin)) || last" => "1'b1"
+        ],
+        shows_in: &["probe.pass_served", "probe.pass_last"],
+        ops: &[Op::CastSpin],
+        objection: "(spec 5.1)",
+    },
+    Bug {
+        name: "hazards-are-ignored",
+        on: On::Small,
+        patches: patches!["atoms_pipe.sv": "hazard_o = wait_for != '0;" => "hazard_o = 1'b0;"],
+        shows_in: &["probe.hazard", "probe.win_valid"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "pairs-compare-by-the-lower-word",
+        on: On::Small,
+        patches: patches!["atoms_pipe.sv": "equal[i] && equal[i^1]" => "equal[i & ~32'd1]"],
+        shows_in: &["probe.wr_en", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
+        ops: &[Op::Cas, Op::Cast, Op::CastSpin],
+        objection: "(spec",
+    },
+    Bug {
+        name: "bytes-are-stored-high-first",
+        on: On::Small,
+        patches: patches!["atoms_operands.sv": "{place.in_word[1:0], 3'b0}" => "{~place.in_word[1:0], 3'b0}"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::Store],
+        objection: "(spec",
+    },
+    Bug {
+        name: "parts-reach-one-byte-too-far",
+        on: On::Small,
+        patches: patches!["atoms_agen.sv": "> part.size)" => "> part.size + 25'd1)"],
+        shows_in: &["probe.win_valid"],
+        ops: &[],
+        objection: "(spec 2.4",
+    },
+    Bug {
+        name: "any-rank-will-do",
+        on: On::Small,
+        patches: patches!["atoms_agen.sv": "(addr[31:24] != part.rank)" => "1'b0"],
+        shows_in: &["probe.win_valid"],
+        ops: &[],
+        objection: "(spec 2.4",
+    },
+    Bug {
+        name: "inactive-lanes-get-results",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "served[l] ? word : rd[l][0]" => "word"],
+        shows_in: &["rsp_rd"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "popc-inc-counts-one-lane",
+        on: On::Small,
+        patches: patches![
+            "atoms_operands.sv": "sum[bank] = sum[bank] + word_t'(1);" => "sum[bank] = word_t'(1);"
+        ],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::PopcInc],
+        objection: "(spec",
+    },
+    Bug {
+        name: "answers-carry-another-tag",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "= tag_q;" => "= rsp_valid_q ? tag_q ^ 6'd1 : tag_q;"],
+        shows_in: &["rsp_tag"],
+        ops: &[],
+        objection: "has tag",
+    },
+    Bug {
+        name: "back-pressure-loses-an-answer",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "rsp_valid_q && !rsp_ready_i" => "1'b0"],
+        shows_in: &["probe.wr_en", "probe.pass_fire", "probe.stall", "rsp_rd"],
+        ops: &[],
+        objection: "",
+    },
+    Bug {
+        name: "merging-ors-instead-of-xors",
+        on: On::Merging,
+        patches: patches!["atoms_operands.sv": "combine = a ^ b;" => "combine = a | b;"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::Xor],
+        objection: "(spec",
+    },
+    Bug {
+        name: "a-bank-forgets-row-3",
+        on: On::Small,
+        patches: patches!["atoms_bank.sv": "if (we_i) mem_q" => "if (we_i && (waddr_i != 16'd3)) mem_q"],
+        // Nobody reads the word again: only the whole memory at the end tells.
+        shows_in: &["memory"],
+        ops: &[],
+        objection: "(spec 4.6)",
+    },
+];
+
+fn lockstep_finds(bug: &Bug, library: Library, named: NamedConfig) -> Result<Box<Found>, String> {
+    let mut judge = Judge::<Lockstep>::new(library, named);
+    let Err(found) = hunt(&format!("planted-{}", bug.name), &mut judge, CASES, REQUESTS) else {
+        return Err(format!("lockstep finds nothing in {CASES} cases"));
+    };
+    let Failure::Stop(Stop::Mismatch(mismatch)) = &found.failure else {
+        return Err(format!("expected a mismatch, got: {found}"));
+    };
+    check_report(bug, mismatch, found.case.clusters.len()).map_err(|what| format!("{what}:\n{found}"))?;
+    Ok(found)
+}
+
+/// What DESIGN.md asks of a mismatch: cycle, field, both values, the request in flight.
+fn check_report(bug: &Bug, mismatch: &Mismatch, clusters: usize) -> Result<(), String> {
+    let Some(first) = mismatch.differences.first() else { return Err("no difference is named".to_string()) };
+    if !bug.shows_in.contains(&first.field.as_str()) {
+        return Err(format!("the first difference is in {}, expected {:?}", first.field, bug.shows_in));
+    }
+    if first.rtl == first.model {
+        return Err(format!("both sides have {}", first.rtl));
+    }
+    if mismatch.cycle == 0 {
+        return Err("nothing can differ in the first cycle".to_string());
+    }
+    // The memory is compared when nothing is inside any more, and cluster requests are not listed.
+    if first.field != "memory" && clusters == 0 {
+        let wanted = |code| bug.ops.is_empty() || Op::from_code(code).is_some_and(|op| bug.ops.contains(&op));
+        if !mismatch.in_flight.iter().any(|flight| wanted(flight.request.op)) {
+            return Err(format!("no request with one of {:?} is in flight", bug.ops));
+        }
+    }
+    let text = mismatch.to_string();
+    for part in [&format!("mismatch at cycle {}", mismatch.cycle), &first.rtl, &first.model] {
+        if !text.contains(part.as_str()) {
+            return Err(format!("the report does not say `{part}`"));
+        }
+    }
+    Ok(())
+}
+
+fn oracle_objects(bug: &Bug, library: Library, named: NamedConfig) -> Result<(), String> {
+    let mut judge = Judge::<RtlMachine>::new(library, named);
+    let Err(found) = hunt(&format!("planted-{}-alone", bug.name), &mut judge, CASES, REQUESTS) else {
+        return Err(format!("the oracle objects to nothing in {CASES} cases"));
+    };
+    match &found.failure {
+        Failure::Testimony(_) | Failure::Stuck { .. }
+            if found.failure.to_string().contains(bug.objection) =>
+        {
+            Ok(())
+        }
+        _ => Err(format!("expected an objection with `{}`, got:\n{found}", bug.objection)),
+    }
+}
+
+fn try_bug(bug: &Bug) -> Result<(), String> {
+    let named = bug.on.named();
+    let library = plant(bug.name, &named, bug.patches);
+    let found = lockstep_finds(bug, library.clone(), named.clone())?;
+    let requests = found.case.warps.len() + found.case.clusters.len();
+    if requests > 3 {
+        return Err(format!("{requests} requests are left, which one or two would show:\n{found}"));
+    }
+    if bug.name.starts_with("spin") {
+        let lanes: u32 = found.case.warps.iter().map(|warp| warp.mask.count_ones()).sum();
+        if requests > 2 || lanes > 4 {
+            return Err(format!("{requests} requests with {lanes} lanes are left:\n{found}"));
+        }
+    }
+    oracle_objects(bug, library, named)
+}
+
+/// Two at a time: each build runs two compilers.
+#[test]
+fn every_planted_bug_is_found() {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut missed = Vec::new();
+        while let Some(bug) = BUGS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(what) = try_bug(bug) {
+                missed.push(format!("{}: {what}", bug.name));
+            }
+        }
+        missed
+    };
+    let missed: Vec<_> = std::thread::scope(|scope| {
+        let workers = [scope.spawn(work), scope.spawn(work)];
+        workers.into_iter().flat_map(|worker| worker.join().expect("a bug can be planted")).collect()
+    });
+    assert!(missed.is_empty(), "\n{}", missed.join("\n\n"));
+}
+
+/// The RTL without a planted bug passes what finds them.
+#[test]
+fn without_a_bug_nothing_is_found() {
+    for on in [On::Small, On::Forwarding, On::Merging] {
+        let named = on.named();
+        let library = plant(&format!("none-in-{}", named.name), &named, &[]);
+        let mut judge = Judge::<Lockstep>::new(library, named);
+        if let Err(found) = hunt("planted-none", &mut judge, CASES / 10, REQUESTS) {
+            panic!("{on:?}: {found}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Random cases in every named configuration, each through RTL, model and oracle; what fails is
+//! shrunk, kept under `target/failures`, and printed with the line that repeats it.
+//!
+//! `lockstep.rs` runs long streams whose state builds up; here each case is short and starts from
+//! reset, so that it can shrink.
+
+use std::collections::BTreeSet;
+
+use atoms_cosim::configs;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::ModelMachine;
+use atoms_cosim::rtl;
+use atoms_cosim::session::Session;
+use atoms_ops::{Fault, legal};
+use atoms_tests::bench::run_case;
+use atoms_tests::draw;
+use atoms_tests::hunt::{Judge, cases_or, hunt};
+use atoms_tests::{all_configs, config};
+use atoms_verilated::Variant;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+/// Most warp requests of a case.
+const REQUESTS: usize = 6;
+
+fn agree(name: &str, cases: u32) {
+    let named = config(name);
+    let library = rtl::library(&configs::rtl_dir(), &named, Variant::Fast, &mut |_| {})
+        .unwrap_or_else(|error| panic!("the RTL of `{name}` does not build: {error}"));
+    let mut judge = Judge::<Lockstep>::new(library, named);
+    if let Err(found) = hunt(&format!("random-{name}"), &mut judge, cases_or(cases), REQUESTS) {
+        panic!("configuration {name}: {found}");
+    }
+}
+
+macro_rules! configurations {
+    ($($name:ident: $cases:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            agree(stringify!($name), $cases);
+        })*
+
+        #[test]
+        fn every_configuration_has_a_test() {
+            let tested = [$(stringify!($name)),*];
+            let named: Vec<_> = all_configs().into_iter().map(|named| named.name).collect();
+            assert_eq!(named, tested, "configurations of rtl/configs.toml, in their order");
+        }
+    };
+}
+
+configurations! {
+    default: 8000;
+    tiny: 20_000;
+    small: 20_000;
+    hold: 8000;
+    deep: 6000;
+    short: 6000;
+    rotating: 6000;
+    highest: 6000;
+    merging: 6000;
+    hashed: 6000;
+    wide: 6000;
+    half: 10_000;
+}
+
+/// What is drawn reaches what it is for: every instruction, every fault, conflicts, compares that hit
+/// and that miss, cluster requests, table writes that are refused; and most requests do something.
+#[test]
+fn cases_are_worth_running() {
+    for name in ["default", "small"] {
+        let named = config(name);
+        let strategy = draw::case(name, named.config, REQUESTS);
+        let mut runner = TestRunner::deterministic();
+        let mut session = Session::new(ModelMachine::new(named.config), None);
+        let zeros = vec![0; (named.config.bytes() / 4) as usize];
+        let (mut answers, mut conflicts, mut hits, mut clusters, mut refused) = (0, 0, 0, 0, 0);
+        let (mut faults, mut instructions) = ([0; 4], BTreeSet::new());
+        for _ in 0..1000 {
+            let case = strategy.new_tree(&mut runner).expect("nothing is filtered").current();
+            let observed = run_case(&mut session, &case, &zeros).unwrap_or_else(|f| panic!("{name}: {f}"));
+            for (request, answer) in case.warps.iter().zip(&observed.warps) {
+                if legal(request.op, request.size) && answer.rsp_fault == 0 && answer.rsp_passes > 0 {
+                    instructions.insert((request.op, request.size));
+                }
+                answers += 1;
+                conflicts += usize::from(answer.rsp_passes > 1);
+                hits += usize::from(answer.rsp_pred != 0);
+                faults[usize::from(answer.rsp_fault)] += 1;
+            }
+            clusters += observed.clusters.len();
+            refused += observed.refused;
+        }
+        let share = |part: usize| 100 * part / answers;
+        assert_eq!(instructions.len(), 41, "{name}: every instruction does something");
+        assert!(share(faults[0]) > 60, "{name}: {faults:?}");
+        for fault in [Fault::Illegal, Fault::Misaligned, Fault::OutOfRange] {
+            assert!(share(faults[fault as usize]) >= 1, "{name}: {fault}: {faults:?}");
+        }
+        assert!(share(conflicts) > 25, "{name}: {conflicts} of {answers} take more than one pass");
+        assert!(share(hits) > 5, "{name}: {hits} of {answers} compares hit");
+        assert!(clusters > 100 && refused > 10, "{name}: {clusters} cluster requests, {refused} refused");
+    }
+}

@@ -1,0 +1,214 @@
+//! The lists that exist once per language say the same: operations, sizes and faults, parameters,
+//! ports; and the legal pairs of operation and size are those of spec 3.
+
+use std::collections::BTreeMap;
+
+use atoms_model::Config;
+use atoms_model::config::PARAMETERS;
+use atoms_model::port::{Field, In, Out, Probe, Shape};
+use atoms_ops::{Fault, OPS, Op, Size, legal};
+use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
+use atoms_tests::{all_configs, text_of};
+
+/// Values of an enum of `rtl/atoms_pkg.sv`, in order of declaration, and the bits of its type.
+fn rtl_enum(name: &str) -> (u32, Vec<(String, u32)>) {
+    let text = text_of("rtl/atoms_pkg.sv");
+    let (before, _) = text.split_once(&format!("}} {name};")).unwrap_or_else(|| panic!("no enum {name}"));
+    let (head, body) = before.rsplit_once('{').expect("an enum has a body");
+    let range = head.rsplit_once('[').expect("an enum has a range").1;
+    let high: u32 = range.split(':').next().expect("a range").trim().parse().expect("a number");
+    let value = |line: &str| {
+        let line = line.split("//").next()?.trim().trim_end_matches(',');
+        let (name, code) = line.split_once('=')?;
+        let code = code.trim().split_once("'d").expect("codes are written as 5'd0").1;
+        Some((name.trim().to_string(), code.parse().expect("a decimal code")))
+    };
+    (high + 1, body.lines().filter_map(value).collect())
+}
+
+/// `BitsOf` is the width of a field of the ports.
+fn bits_of(fields: &[Field], name: &str) -> u32 {
+    match fields.iter().find(|field| field.name == name).map(|field| field.shape) {
+        Some(Shape::Scalar(bits)) => bits,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn op_e_is_the_operation_table() {
+    let expected: Vec<_> = OPS.iter().map(|row| (row.rtl_name.to_string(), row.op as u32)).collect();
+    assert_eq!(rtl_enum("op_e"), (bits_of(In::FIELDS, "req_op"), expected));
+    assert_eq!(bits_of(In::FIELDS, "cl_op"), bits_of(In::FIELDS, "req_op"));
+}
+
+#[test]
+fn size_e_is_the_list_of_sizes() {
+    let rtl_name = |size: Size| format!("Size{}", size.name().to_uppercase());
+    let expected: Vec<_> = Size::ALL.iter().map(|size| (rtl_name(*size), *size as u32)).collect();
+    assert_eq!(rtl_enum("size_e"), (bits_of(In::FIELDS, "req_size"), expected));
+    assert_eq!(bits_of(In::FIELDS, "cl_size"), bits_of(In::FIELDS, "req_size"));
+}
+
+#[test]
+fn fault_e_is_the_list_of_faults() {
+    let rtl_name = |fault: Fault| match fault {
+        Fault::None => "FaultNone".to_string(),
+        Fault::Illegal => "FaultIllegal".to_string(),
+        Fault::Misaligned => "FaultMisaligned".to_string(),
+        Fault::OutOfRange => "FaultOutOfRange".to_string(),
+    };
+    let expected: Vec<_> = Fault::ALL.iter().map(|fault| (rtl_name(*fault), *fault as u32)).collect();
+    assert_eq!(rtl_enum("fault_e"), (bits_of(Out::FIELDS, "rsp_fault"), expected));
+}
+
+/// Spec 3, both columns of sizes, and 3.5: operations by name, sizes by name.
+#[rustfmt::skip]
+const LEGAL: &[(&str, &str)] = &[
+    ("ADD",       "u32 s32"),
+    ("MIN",       "u32 s32"),
+    ("MAX",       "u32 s32"),
+    ("INC",       "u32"),
+    ("DEC",       "u32"),
+    ("AND",       "u32 s32"),
+    ("OR",        "u32 s32"),
+    ("XOR",       "u32 s32"),
+    ("EXCH",      "u32 s32 u64 b128"),
+    ("CAS",       "u32 s32 u64 b128"),
+    ("CAST",      "u32 s32 u64"),
+    ("CAST.SPIN", "u32 s32 u64"),
+    ("POPC.INC",  "u32"),
+    ("LDS",       "u8 s8 u16 s16 u32 u64 b128"),
+    ("STS",       "u8 u16 u32 u64 b128"),
+];
+
+fn in_spec(op: u8, size: u8) -> bool {
+    let (Some(op), Some(size)) = (Op::from_code(op), Size::from_code(size)) else { return false };
+    let row = LEGAL.iter().find(|(name, _)| *name == op.name());
+    row.is_some_and(|(_, sizes)| sizes.split(' ').any(|name| name == size.name()))
+}
+
+#[test]
+fn legal_pairs_are_those_of_spec_3() {
+    assert_eq!(LEGAL.len(), OPS.len(), "a row each");
+    for op in 0..=u8::MAX {
+        for size in 0..=u8::MAX {
+            assert_eq!(legal(op, size), in_spec(op, size), "op {op}, size {size}");
+        }
+    }
+}
+
+/// The oracle owes the same faults: it takes no other answer for an illegal pair, and no `illegal
+/// instruction` for a legal one.
+#[test]
+fn the_oracle_finds_the_same_pairs_legal() {
+    let geometry = Geometry { lanes: 2, banks: 4, rows: 2, xor_hash: false };
+    for op in 0..32 {
+        for size in 0..16 {
+            let mut checker = Checker::new(geometry);
+            checker.set_part(0, Some(Part { base_row: 0, size_bytes: 32, rank: 0 }));
+            let request = Request { op, size, mask: 1, ..Request::default() };
+            let illegal = Response { fault: Fault::Illegal, ..Response::default() };
+            let verdict = checker.request(&request, &illegal, Some(&[]));
+            if in_spec(op, size) {
+                let wrong = matches!(verdict, Err(Rejection::WrongFault { .. }));
+                assert!(wrong, "op {op}, size {size}: {verdict:?}");
+            } else {
+                assert_eq!(verdict, Ok(()), "op {op}, size {size}");
+                let done = checker.request(&request, &Response::default(), None);
+                assert!(matches!(done, Err(Rejection::WrongFault { .. })), "op {op}, size {size}: {done:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_committed_parameters_are_those_of_default() {
+    let committed = text_of("rtl/atoms_cfg_pkg.sv");
+    assert_eq!(committed, Config::default().rtl_package("default"), "regenerate rtl/atoms_cfg_pkg.sv");
+    let default = all_configs().into_iter().find(|named| named.name == "default");
+    assert_eq!(default.map(|named| named.config), Some(Config::default()));
+}
+
+#[test]
+fn parameters_have_the_names_of_the_list() {
+    let text = text_of("rtl/atoms_cfg_pkg.sv");
+    let declared: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("parameter "))
+        .map(|line| line.split('=').next().expect("a value").split_whitespace().last().expect("a name"))
+        .collect();
+    let listed: Vec<_> = PARAMETERS.iter().map(|parameter| parameter.rtl_name).collect();
+    assert_eq!(declared, listed);
+}
+
+/// Every configuration is sound, says what it is for, and differs from every other.
+#[test]
+fn every_configuration_is_one() {
+    let configs = all_configs();
+    for (at, named) in configs.iter().enumerate() {
+        assert_eq!(named.config.check(), Ok(()), "{}", named.name);
+        assert!(!named.about.is_empty(), "{} says what it is for", named.name);
+        let twin = configs[..at].iter().find(|other| other.config == named.config);
+        assert!(twin.is_none(), "{} is {twin:?}", named.name);
+    }
+}
+
+/// Every parameter is turned in some configuration: one that is not, does not exist.
+#[test]
+fn every_parameter_is_turned_on() {
+    let (configs, default) = (all_configs(), Config::default());
+    for parameter in PARAMETERS {
+        let turned = configs.iter().any(|named| (parameter.get)(&named.config) != (parameter.get)(&default));
+        assert!(turned, "no configuration changes {}", parameter.name);
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Direction {
+    In,
+    Out,
+}
+
+/// Ports of `atoms_unit`, in the order of its header.
+fn rtl_ports() -> BTreeMap<String, Direction> {
+    let text = text_of("rtl/atoms_unit.sv");
+    let header = text.split_once("module atoms_unit").expect("the module").1;
+    let header = header.split_once("\n);").expect("the end of its header").0;
+    header
+        .lines()
+        .filter_map(|line| {
+            let line = line.split("//").next()?.trim();
+            let direction = match line.split_whitespace().next()? {
+                "input" => Direction::In,
+                "output" => Direction::Out,
+                _ => return None,
+            };
+            let name = line.trim_end_matches(',').split_whitespace().last()?;
+            Some((name.to_string(), direction))
+        })
+        .collect()
+}
+
+#[test]
+fn ports_are_the_fields_of_the_port_list() {
+    let mut listed = BTreeMap::from([("clk_i".to_string(), Direction::In)]);
+    let mut list = |name: String, direction| assert!(listed.insert(name, direction).is_none(), "twice");
+    for field in In::FIELDS {
+        // The reset is active low.
+        let name = if field.name == "rst_n" { "rst_ni".to_string() } else { format!("{}_i", field.name) };
+        list(name, Direction::In);
+    }
+    for field in Out::FIELDS {
+        list(format!("{}_o", field.name), Direction::Out);
+    }
+    for field in Probe::FIELDS {
+        list(format!("probe_{}_o", field.name), Direction::Out);
+    }
+    let ports = rtl_ports();
+    for (name, direction) in &listed {
+        assert_eq!(ports.get(name), Some(direction), "{name} of the port list, in rtl/atoms_unit.sv");
+    }
+    for (name, direction) in &ports {
+        assert_eq!(listed.get(name), Some(direction), "{name} of rtl/atoms_unit.sv, in the port list");
+    }
+}

@@ -167,10 +167,7 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
         if let Some((case, failure)) = failed.small_case(witness) {
             let path = dir.join(format!("{stem}.json"));
             write_case(&case, &path)?;
-            lines.push(format!(
-                "smaller  atoms cosim --case {}",
-                machine::shell(&path)
-            ));
+            lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&path)));
             small = Some((case, failure));
         } else {
             lines.push("smaller  none found: the failure needs more of its history".to_string());

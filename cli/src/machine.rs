@@ -71,10 +71,7 @@ pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<
         let path = trace.path().to_path_buf();
         trace.finish().map_err(CliError::of)?;
         let vcd = shell(&path);
-        lines.push(format!(
-            "wave       {vcd} (gtkwave {vcd} {})",
-            shell(&path.with_extension("gtkw"))
-        ));
+        lines.push(format!("wave       {vcd} (gtkwave {vcd} {})", shell(&path.with_extension("gtkw"))));
     }
     if let (Some(witness), Some(path)) = (&mut session.witness, &args.record) {
         witness.finish_recording().map_err(CliError::writing(path))?;

@@ -70,8 +70,7 @@ impl Question<'_> {
         match outcome {
             Ok(report) => {
                 self.write_dumps(&report)?;
-                let verdict =
-                    if report.as_expected() { Verdict::Agree } else { Verdict::Disagree };
+                let verdict = if report.as_expected() { Verdict::Agree } else { Verdict::Disagree };
                 if self.args.json {
                     println!("{}", self.as_json(&report, &session));
                 } else {
@@ -156,7 +155,12 @@ impl Question<'_> {
         }
     }
 
-    fn print_failure<M: Machine + Sides>(&self, mut failure: Failure, session: &Session<M>, lines: &[String]) {
+    fn print_failure<M: Machine + Sides>(
+        &self,
+        mut failure: Failure,
+        session: &Session<M>,
+        lines: &[String],
+    ) {
         let args = &self.args;
         let mut repeat = format!(
             "atoms run {} --launch {} --on {} --config {}",

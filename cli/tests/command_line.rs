@@ -13,7 +13,5 @@ fn commands_print_what_they_should() {
             .expect("atoms can be started");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     }
-    trycmd::TestCases::new()
-        .default_bin_path(env!("CARGO_BIN_EXE_atoms"))
-        .case("tests/cmd/*.trycmd");
+    trycmd::TestCases::new().default_bin_path(env!("CARGO_BIN_EXE_atoms")).case("tests/cmd/*.trycmd");
 }

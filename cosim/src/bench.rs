@@ -90,7 +90,11 @@ fn processor_time() -> Duration {
 }
 
 /// Plays the tape over and over for about `seconds` of processor time; gives cycles per second.
-fn rate(tape: &Tape, seconds: f64, mut cycle: impl FnMut(&In) -> Result<(), Failure>) -> Result<f64, Failure> {
+fn rate(
+    tape: &Tape,
+    seconds: f64,
+    mut cycle: impl FnMut(&In) -> Result<(), Failure>,
+) -> Result<f64, Failure> {
     let start = processor_time();
     let mut cycles = 0;
     loop {
@@ -128,9 +132,8 @@ pub fn bench(
     let mut rows: [Vec<f64>; 4] = Default::default();
     for round in 0..rounds {
         progress(round);
-        rows[0].push(rate(&tape, seconds, |i| {
-            Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?)
-        })?);
+        rows[0]
+            .push(rate(&tape, seconds, |i| Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?))?);
         rows[1].push(rate(&tape, seconds, |i| Ok(lockstep.cycle(i)?))?);
         rows[2].push(rate(&tape, seconds, |i| {
             model.evaluate(i);

@@ -77,14 +77,12 @@ pub fn rtl_dir() -> PathBuf {
 /// [`ConfigsError`], but not `Unknown`.
 pub fn all(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
     let path = rtl_dir.join("configs.toml");
-    let text = std::fs::read_to_string(&path)
-        .map_err(|source| ConfigsError::Read { path: path.clone(), source })?;
-    let table: toml::Table =
-        toml::from_str(&text).map_err(|source| ConfigsError::Toml { path: path.clone(), source: source.into() })?;
-    let mut configs = table
-        .iter()
-        .map(|(name, value)| one(&path, name, value))
-        .collect::<Result<Vec<_>, _>>()?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|source| ConfigsError::Read { path: path.clone(), source })?;
+    let table: toml::Table = toml::from_str(&text)
+        .map_err(|source| ConfigsError::Toml { path: path.clone(), source: source.into() })?;
+    let mut configs =
+        table.iter().map(|(name, value)| one(&path, name, value)).collect::<Result<Vec<_>, _>>()?;
     // The parser sorts tables by name; a reader expects the order of the file.
     configs.sort_by_key(|c| text.find(&format!("[{}]", c.name)));
     Ok(configs)
@@ -116,7 +114,8 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
     let mut about = String::new();
     for (key, value) in table {
         if key == "about" {
-            about = value.as_str().ok_or_else(|| malformed("`about` must be a text".to_string()))?.to_string();
+            about =
+                value.as_str().ok_or_else(|| malformed("`about` must be a text".to_string()))?.to_string();
             continue;
         }
         let parameter = PARAMETERS.iter().find(|p| p.name == key).ok_or_else(|| {

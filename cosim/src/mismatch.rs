@@ -5,7 +5,7 @@ use std::fmt;
 use atoms_model::port::{Field, Out, Probe, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 
-use crate::request::WarpRequest;
+use crate::request::{ClusterRequest, WarpRequest};
 
 /// One value that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub struct Difference {
 
 /// A request inside the unit when they differed.
 #[derive(Clone, Debug)]
-pub struct InFlight {
-    /// Number of the request, counted from 0 in the order the port took them.
+pub struct InFlight<R> {
+    /// Number of the request, counted from 0 in the order its port took them.
     pub number: u64,
     /// Cycle in which the port took it.
     pub taken_at: u64,
     /// The request.
-    pub request: WarpRequest,
+    pub request: R,
 }
 
 /// The first cycle in which RTL and model differ, and what led there.
@@ -39,7 +39,9 @@ pub struct Mismatch {
     /// Every value that differs in that cycle, outputs first.
     pub differences: Vec<Difference>,
     /// Warp requests inside the unit, oldest first.
-    pub in_flight: Vec<InFlight>,
+    pub in_flight: Vec<InFlight<WarpRequest>>,
+    /// Cluster requests inside the unit, oldest first.
+    pub clusters_in_flight: Vec<InFlight<ClusterRequest>>,
     /// Configuration.
     pub config: String,
     /// Wave of the cycles before, if one was written, and its first cycle.
@@ -55,6 +57,7 @@ impl Mismatch {
             cycle,
             differences,
             in_flight: Vec::new(),
+            clusters_in_flight: Vec::new(),
             config: String::new(),
             trace: None,
             repeat: String::new(),
@@ -139,6 +142,13 @@ impl fmt::Display for Mismatch {
         }
         if self.in_flight.len() > REQUESTS_SHOWN {
             write!(f, "\n           and {} younger ones", self.in_flight.len() - REQUESTS_SHOWN)?;
+        }
+        for flight in &self.clusters_in_flight {
+            write!(
+                f,
+                "\n  cluster  #{} taken in cycle {}: {}",
+                flight.number, flight.taken_at, flight.request
+            )?;
         }
         for difference in self.differences.iter().take(SHOWN) {
             write!(f, "\n  {}", place(difference))?;

@@ -119,9 +119,8 @@ impl WarpRequest {
 
     /// The request on the warp port.
     pub fn sample(i: &In) -> Self {
-        let mut lanes: Vec<_> = (0..MAX_LANES)
-            .map(|l| Lane { ra: i.req_ra[l], b: i.req_b[l], c: i.req_c[l] })
-            .collect();
+        let mut lanes: Vec<_> =
+            (0..MAX_LANES).map(|l| Lane { ra: i.req_ra[l], b: i.req_b[l], c: i.req_c[l] }).collect();
         let used = lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |last| last + 1);
         lanes.truncate(used);
         WarpRequest {
@@ -195,18 +194,43 @@ impl PartWrite {
 /// Lanes shown in full by `Display`.
 const SHOWN: usize = 4;
 
+/// Operation and size by name, or by code where they have none.
+fn write_op(f: &mut fmt::Formatter<'_>, op: u8, size: u8) -> fmt::Result {
+    match Op::from_code(op) {
+        Some(op) => write!(f, "{op}")?,
+        None => write!(f, "op {op}")?,
+    }
+    match Size::from_code(size) {
+        Some(size) => write!(f, ".{size}"),
+        None => write!(f, ".size {size}"),
+    }
+}
+
+impl fmt::Display for ClusterRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_op(f, self.op, self.size)?;
+        let red = if self.red { " (no result)" } else { "" };
+        write!(f, "{red} tag {} slot {} [{:#x}]", self.tag, self.slot, self.addr)?;
+        match Op::from_code(self.op).map_or(Operands::BC, |op| op.row().operands) {
+            Operands::None => Ok(()),
+            Operands::B => write!(f, " b {:#x}", self.b),
+            Operands::BC => write!(f, " b {:#x} c {:#x}", self.b, self.c),
+        }
+    }
+}
+
 impl fmt::Display for WarpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let op = Op::from_code(self.op);
-        match op {
-            Some(op) => write!(f, "{op}")?,
-            None => write!(f, "op {}", self.op)?,
-        }
-        match Size::from_code(self.size) {
-            Some(size) => write!(f, ".{size}")?,
-            None => write!(f, ".size {}", self.size)?,
-        }
-        write!(f, "{} tag {} slot {} lanes {:#x} [", if self.red { " (no result)" } else { "" }, self.tag, self.slot, self.mask)?;
+        write_op(f, self.op, self.size)?;
+        write!(
+            f,
+            "{} tag {} slot {} lanes {:#x} [",
+            if self.red { " (no result)" } else { "" },
+            self.tag,
+            self.slot,
+            self.mask
+        )?;
         if !self.absolute {
             write!(f, "Ra")?;
             if matches!(self.scale, 2..=4) {
@@ -255,10 +279,9 @@ mod hex {
     pub(super) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
         let text = String::deserialize(d)?;
         let digits = text.strip_prefix("0x").unwrap_or(&text);
-        u128::from_str_radix(digits, 16)
-            .ok()
-            .and_then(|value| T::try_from(value).ok())
-            .ok_or_else(|| D::Error::custom(format!("`{text}`: expected a hexadecimal number such as \"0x1f\"")))
+        u128::from_str_radix(digits, 16).ok().and_then(|value| T::try_from(value).ok()).ok_or_else(|| {
+            D::Error::custom(format!("`{text}`: expected a hexadecimal number such as \"0x1f\""))
+        })
     }
 }
 

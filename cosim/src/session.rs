@@ -11,7 +11,7 @@ use atoms_verilated::RtlError;
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Machine, Stop};
 use crate::mismatch::InFlight;
-use crate::request::WarpRequest;
+use crate::request::{ClusterRequest, WarpRequest};
 use crate::stimulus::{Stimulus, settle};
 use crate::trace::{Sides, Trace, TraceError};
 use crate::witness::{Testimony, Witness};
@@ -87,9 +87,10 @@ pub struct Session<M> {
     // Taken out for the length of a step only, since the step needs the rest of the session too.
     inputs: Option<Box<In>>,
     tally: Tally,
-    in_flight: VecDeque<InFlight>,
+    in_flight: VecDeque<InFlight<WarpRequest>>,
     taken: u64,
-    clusters_inside: u64,
+    clusters: VecDeque<InFlight<ClusterRequest>>,
+    clusters_taken: u64,
     last_answer: u64,
 }
 
@@ -98,9 +99,10 @@ pub struct Session<M> {
 pub struct SessionCheckpoint {
     machine: Checkpoint,
     inputs: Box<In>,
-    in_flight: VecDeque<InFlight>,
+    in_flight: VecDeque<InFlight<WarpRequest>>,
     taken: u64,
-    clusters_inside: u64,
+    clusters: VecDeque<InFlight<ClusterRequest>>,
+    clusters_taken: u64,
     last_answer: u64,
 }
 
@@ -122,7 +124,8 @@ impl Session<Lockstep> {
             inputs: self.inputs.clone().unwrap_or_default(),
             in_flight: self.in_flight.clone(),
             taken: self.taken,
-            clusters_inside: self.clusters_inside,
+            clusters: self.clusters.clone(),
+            clusters_taken: self.clusters_taken,
             last_answer: self.last_answer,
         })
     }
@@ -137,7 +140,8 @@ impl Session<Lockstep> {
         self.inputs = Some(checkpoint.inputs.clone());
         self.in_flight = checkpoint.in_flight.clone();
         self.taken = checkpoint.taken;
-        self.clusters_inside = checkpoint.clusters_inside;
+        self.clusters = checkpoint.clusters.clone();
+        self.clusters_taken = checkpoint.clusters_taken;
         self.last_answer = checkpoint.last_answer;
         Ok(())
     }
@@ -165,7 +169,8 @@ impl<M: Machine + Sides> Session<M> {
             tally: Tally::default(),
             in_flight: VecDeque::new(),
             taken: 0,
-            clusters_inside: 0,
+            clusters: VecDeque::new(),
+            clusters_taken: 0,
             last_answer: 0,
         }
     }
@@ -177,7 +182,8 @@ impl<M: Machine + Sides> Session<M> {
         self.tally = Tally::default();
         self.in_flight.clear();
         self.taken = 0;
-        self.clusters_inside = 0;
+        self.clusters.clear();
+        self.clusters_taken = 0;
         self.last_answer = self.machine.cycles();
     }
 
@@ -186,8 +192,8 @@ impl<M: Machine + Sides> Session<M> {
         Tally { judged: self.witness.as_ref().map_or(0, Witness::answers), ..self.tally }
     }
 
-    /// Requests inside the unit, oldest first.
-    pub fn in_flight(&self) -> impl Iterator<Item = &InFlight> {
+    /// Warp requests inside the unit, oldest first.
+    pub fn in_flight(&self) -> impl Iterator<Item = &InFlight<WarpRequest>> {
         self.in_flight.iter()
     }
 
@@ -219,6 +225,7 @@ impl<M: Machine + Sides> Session<M> {
         }
         if let Err(Stop::Mismatch(mut mismatch)) = outcome {
             mismatch.in_flight = self.in_flight.iter().cloned().collect();
+            mismatch.clusters_in_flight = self.clusters.iter().cloned().collect();
             return Err(Stop::Mismatch(mismatch).into());
         }
         outcome?;
@@ -281,7 +288,7 @@ impl<M: Machine + Sides> Session<M> {
         }
         if out.cl_rsp_valid & i.cl_rsp_ready == 1 {
             self.tally.cluster_requests += 1;
-            self.clusters_inside = self.clusters_inside.saturating_sub(1);
+            self.clusters.pop_front();
             self.last_answer = cycle;
         }
         if i.req_valid & out.req_ready == 1 {
@@ -296,9 +303,11 @@ impl<M: Machine + Sides> Session<M> {
             if self.is_quiet() {
                 self.last_answer = cycle;
             }
-            self.clusters_inside += 1;
+            let (number, request) = (self.clusters_taken, ClusterRequest::sample(i));
+            self.clusters.push_back(InFlight { number, taken_at: cycle, request });
+            self.clusters_taken += 1;
         }
-        let waiting = self.in_flight.len() as u64 + self.clusters_inside;
+        let waiting = (self.in_flight.len() + self.clusters.len()) as u64;
         let cycles = cycle.saturating_sub(self.last_answer);
         if waiting > 0 && cycles > PATIENCE {
             return Err(Failure::Stuck { waiting, cycles, cycle });
@@ -307,7 +316,7 @@ impl<M: Machine + Sides> Session<M> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.in_flight.is_empty() && self.clusters_inside == 0
+        self.in_flight.is_empty() && self.clusters.is_empty()
     }
 }
 

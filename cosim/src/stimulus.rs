@@ -173,7 +173,9 @@ impl RandomStimulus {
             Spread::FewWords => start + self.rng.random_range(0..4),
             Spread::Stride(stride) => start + stride * l,
             // Neighbours across a pair, and the same place a row on.
-            Spread::PairEdge => (start | 1) + self.rng.random_range(0..2) + row_units * self.rng.random_range(0..2),
+            Spread::PairEdge => {
+                (start | 1) + self.rng.random_range(0..2) + row_units * self.rng.random_range(0..2)
+            }
             Spread::PartEdge => units - 1 - self.rng.random_range(0..4.min(units)),
             Spread::Anywhere => self.rng.random_range(0..units),
         };

@@ -151,12 +151,8 @@ impl StructSignals {
                 Shape::Scalar(bits) => vec![d.signal(&name, Kind::Bits(bits))],
                 Shape::LaneMask => vec![d.signal(&name, Kind::Bits(config.num_lanes))],
                 Shape::BankMask => vec![d.signal(&name, Kind::Bits(config.num_banks))],
-                Shape::PerLane(bits) => {
-                    d.scope(&name, |d| elements(d, "lane", config.num_lanes, bits))
-                }
-                Shape::PerBank(bits) => {
-                    d.scope(&name, |d| elements(d, "bank", config.num_banks, bits))
-                }
+                Shape::PerLane(bits) => d.scope(&name, |d| elements(d, "lane", config.num_lanes, bits)),
+                Shape::PerBank(bits) => d.scope(&name, |d| elements(d, "bank", config.num_banks, bits)),
             };
             FieldSignals { field: at, radix: field.radix, signals }
         };
@@ -205,7 +201,8 @@ fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Com
     };
     let mut layout = Layout::new();
     if let Some(comparison) = comparison {
-        layout = layout.group("difference", [comparison.any, comparison.pairs_differing, comparison.cycles_differing]);
+        layout = layout
+            .group("difference", [comparison.any, comparison.pairs_differing, comparison.cycles_differing]);
     }
     layout = layout.group(
         "request",

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
+use atoms_ops::Fault;
 use atoms_oracle::trace::TraceWriter;
 use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
-use atoms_ops::Fault;
 
 use crate::request::WarpRequest;
 
@@ -69,6 +69,16 @@ pub enum Testimony {
         found: u8,
         /// Tag of the request.
         expected: u8,
+    },
+    /// Two slots share memory: no isolation (spec 1.3).
+    #[error("the CTA table gave slot {slot} a part that shares row {row} with slot {other}'s (spec 1.3)")]
+    SharedRow {
+        /// The slot written last.
+        slot: u8,
+        /// The slot that had the row before.
+        other: u8,
+        /// The first row shared.
+        row: u32,
     },
     /// The memory at the end is not what the last write left.
     #[error("the oracle rejects the memory at the end: {0}")]
@@ -159,18 +169,15 @@ impl Witness {
             self.write(index, probe.wr_data[bank as usize]);
         }
 
-        if let Some(slot) = self.table_write.take()
-            && out.cta_reject == 1
-        {
-            self.checker.set_part(slot, None);
-            self.tell(|recording| recording.part(slot, None));
+        if let Some(slot) = self.table_write.take() {
+            if out.cta_reject == 1 {
+                self.checker.set_part(slot, None);
+                self.tell(|recording| recording.part(slot, None));
+            }
+            self.isolated(slot)?;
         }
         if i.cta_valid == 1 && out.cta_ready == 1 {
-            let part = Part {
-                base_row: u32::from(i.cta_base),
-                size_bytes: i.cta_size,
-                rank: i.cta_rank,
-            };
+            let part = Part { base_row: u32::from(i.cta_base), size_bytes: i.cta_size, rank: i.cta_rank };
             let part = (i.cta_enable == 1).then_some(part);
             self.checker.set_part(i.cta_slot, part);
             self.tell(|recording| recording.part(i.cta_slot, part));
@@ -222,6 +229,22 @@ impl Witness {
                 memory[self.word_index(row, bank) as usize]
             })
             .map_err(Testimony::End)
+    }
+
+    /// The part of `slot` shares no row with another one.
+    fn isolated(&self, slot: u8) -> Result<(), Testimony> {
+        let row_bytes = 4 * self.geometry.banks;
+        let rows = |part: Part| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
+        let Some((first, end)) = self.checker.part(slot).map(rows) else { return Ok(()) };
+        let others = (0..=u8::MAX).filter(|other| *other != slot);
+        for (other, part) in others.filter_map(|other| Some((other, self.checker.part(other)?))) {
+            let (other_first, other_end) = rows(part);
+            let row = first.max(other_first);
+            if row < end.min(other_end) {
+                return Err(Testimony::SharedRow { slot, other, row });
+            }
+        }
+        Ok(())
     }
 
     /// Linear index of the word that `bank` holds at `row`: takes the bank hash back.
@@ -279,19 +302,21 @@ impl Witness {
         self.written = written;
         self.written.clear();
         verdict.map_err(|rejection| {
-            let mut i = In::default();
-            i.req_op = request.op;
-            i.req_size = request.size;
-            i.req_red = u8::from(request.red);
-            i.req_absolute = u8::from(request.absolute);
-            i.req_scale = request.scale;
-            i.req_slot = request.slot;
-            i.req_mask = request.mask;
-            i.req_imm = request.imm;
-            i.req_ur = request.ur;
-            i.req_ra = request.ra;
-            i.req_b = request.b;
-            i.req_c = request.c;
+            let i = In {
+                req_op: request.op,
+                req_size: request.size,
+                req_red: u8::from(request.red),
+                req_absolute: u8::from(request.absolute),
+                req_scale: request.scale,
+                req_slot: request.slot,
+                req_mask: request.mask,
+                req_imm: request.imm,
+                req_ur: request.ur,
+                req_ra: request.ra,
+                req_b: request.b,
+                req_c: request.c,
+                ..In::default()
+            };
             Testimony::Rejected { number, rejection, request: WarpRequest::sample(&i).to_string() }
         })
     }

@@ -18,8 +18,7 @@ pub enum WinnerPolicy {
 
 impl WinnerPolicy {
     /// Every policy, in order of code.
-    pub const ALL: [WinnerPolicy; 3] =
-        [WinnerPolicy::Lowest, WinnerPolicy::Highest, WinnerPolicy::Rotating];
+    pub const ALL: [WinnerPolicy; 3] = [WinnerPolicy::Lowest, WinnerPolicy::Highest, WinnerPolicy::Rotating];
 
     /// Name as in `rtl/configs.toml`.
     pub const fn name(self) -> &'static str {

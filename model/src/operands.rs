@@ -120,14 +120,7 @@ pub fn operands(
 }
 
 /// What the lanes of one bank come to together, for joined accesses of one word.
-fn join_lanes(
-    op: Op,
-    size: Size,
-    served: u32,
-    places: &Places,
-    b: &[u128; MAX_LANES],
-    work: &mut BankWork,
-) {
+fn join_lanes(op: Op, size: Size, served: u32, places: &Places, b: &[u128; MAX_LANES], work: &mut BankWork) {
     let full = u32::MAX >> (32 - 8 * size.bytes());
     let mut seen = 0u64;
     let mut lanes = served;

@@ -133,14 +133,7 @@ impl Unit {
             let (warps, clusters) = (self.warp_queue.count() > 0, self.cluster_queue.count() > 0);
             load = self.issue.load(fire, warps, clusters);
             self.pipe.tick(&mut self.banks, fire.then_some(&mut self.issue));
-            self.issue.tick(
-                &self.config,
-                fire,
-                load,
-                &self.warp_queue,
-                &self.cluster_queue,
-                &self.cta_table,
-            );
+            self.issue.tick(&self.config, fire, load, &self.warp_queue, &self.cluster_queue, &self.cta_table);
         }
         self.tick_queues(i, load, leave);
     }

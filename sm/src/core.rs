@@ -9,7 +9,6 @@ use crate::error::{KernelError, Place, RunError, WarpStanding};
 use crate::global::GlobalMemory;
 use crate::launch::Launch;
 use crate::observer::Observer;
-use atoms_model::MemoryPort;
 use crate::report::RunReport;
 use crate::request::Request;
 use crate::statistics::Statistics;
@@ -17,6 +16,7 @@ use crate::support;
 use crate::table::{PartTable, Verdict};
 use crate::warp::{Busy, Wait, Warp};
 use atoms_isa::Kernel;
+use atoms_model::MemoryPort;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op};
 

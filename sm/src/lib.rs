@@ -32,6 +32,7 @@ mod table;
 mod warp;
 mod warp_op;
 
+pub use atoms_model::MemoryPort;
 pub use config::SmConfig;
 pub use core::{run, run_observed};
 pub use element::Element;
@@ -40,6 +41,5 @@ pub use expect::{Expectation, Outcome};
 pub use launch::{Launch, LaunchError};
 pub use observer::{Issue, Observer};
 pub use param::{Param, ParamKind};
-pub use atoms_model::MemoryPort;
 pub use report::{Buffer, RunReport};
 pub use statistics::Statistics;

@@ -70,6 +70,14 @@ macro_rules! patches {
 
 const BUGS: &[Bug] = &[
     Bug {
+        name: "parts-may-overlap",
+        on: On::Small,
+        patches: patches!["atoms_cta_table.sv": "< end_row(base_i, size_i))) refused = 1'b1;" => "< end_row(base_i, size_i))) refused = 1'b0;"],
+        shows_in: &["cta_reject"],
+        ops: &[],
+        objection: "(spec 1.3)",
+    },
+    Bug {
         name: "inc-counts-one-beyond-its-bound",
         on: On::Small,
         patches: patches!["atoms_alu.sv": "(old[i] >= b[i])" => "(old[i] > b[i])"],

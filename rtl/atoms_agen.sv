@@ -15,7 +15,7 @@ module atoms_agen
   /// The part of the request's slot.
   input  part_t                part_i,
   /// Where the access of each lane begins.
-  output places_t place_o,
+  output places_t              place_o,
   /// Why no lane may touch memory, if so; the lowest such lane, and its address.
   output fault_e               fault_o,
   output logic [4:0]           fault_lane_o,

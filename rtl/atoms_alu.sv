@@ -18,15 +18,15 @@ module atoms_alu
   /// Banks of the pass; the others keep quiet, and `new_o` means nothing there.
   input  bank_mask_t            valid_i,
   /// Word read from the bank.
-  input  word_t [NumBanks-1:0]  old_i,
+  input  words_t                old_i,
   /// Operand B: addend, bound or new value; what the lanes come to where they are joined.
-  input  word_t [NumBanks-1:0]  b_i,
+  input  words_t                b_i,
   /// Operand C: the new value of CAS and CAST; the bits stored by a store.
-  input  word_t [NumBanks-1:0]  c_i,
+  input  words_t                c_i,
   /// Every word of the access equals its operand B.
   input  bank_mask_t            hit_i,
   /// Word to write.
-  output word_t [NumBanks-1:0]  new_o,
+  output words_t                new_o,
   /// Banks that must be written.
   output bank_mask_t            write_o
 );

@@ -13,9 +13,9 @@ module atoms_collect
   /// The pass in the last stage of the pipeline; its words before the operation; whether the
   /// comparisons held; where its lanes' words are.
   input  pass_t                          pass_i,
-  input  word_t      [NumBanks-1:0]      old_i,
+  input  words_t                         old_i,
   input  bank_mask_t                     hit_i,
-  input  places_t      place_i,
+  input  places_t                        place_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
   /// Warp response.
@@ -74,29 +74,32 @@ module atoms_collect
                               input size_e size, input words_t old, input places_t places);
     /*verilator no_inline_task*/
     place_t place;
-    bank_t  bank, other;
-    word_t  word;
+    bank_t  other;
+    word_t  word [NumLanes];
     rd = so_far;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      place = places[l];
-      bank  = bank_t'(place.bank);
-      word  = old[bank] >> {place.in_word[1:0], 3'b0};
-      unique case (size)
-        SizeU8:  word = {24'b0, word[7:0]};
-        SizeS8:  word = {{24{word[7]}}, word[7:0]};
-        SizeU16: word = {16'b0, word[15:0]};
-        SizeS16: word = {{16{word[15]}}, word[15:0]};
-        default: ;
-      endcase
-      rd[l][0] = served[l] ? word : rd[l][0];
+      place   = places[l];
+      word[l] = old[bank_t'(place.bank)];
     end
+    if (size inside {SizeU8, SizeS8, SizeU16, SizeS16}) begin
+      for (int unsigned l = 0; l < NumLanes; l++) begin
+        place   = places[l];
+        word[l] = word[l] >> {place.in_word[1:0], 3'b0};
+        unique case (size)
+          SizeU8:  word[l] = {24'b0, word[l][7:0]};
+          SizeS8:  word[l] = {{24{word[l][7]}}, word[l][7:0]};
+          SizeU16: word[l] = {16'b0, word[l][15:0]};
+          default: word[l] = {{16{word[l][15]}}, word[l][15:0]};
+        endcase
+      end
+    end
+    for (int unsigned l = 0; l < NumLanes; l++) rd[l][0] = served[l] ? word[l] : rd[l][0];
     if (size inside {SizeU64, SizeB128}) begin
       for (int unsigned l = 0; l < NumLanes; l++) begin
         place = places[l];
-        bank  = bank_t'(place.bank);
         if (served[l]) begin
           for (int unsigned w = 1; w < MaxWords; w++) begin
-            other = bank | bank_t'(w);
+            other = bank_t'(place.bank) | bank_t'(w);
             if ((w == 1) || (size == SizeB128)) rd[l][w] = old[other];
           end
         end

@@ -30,11 +30,11 @@ module atoms_issue
   /// The next pass; `pass_o.valid` says that it leaves when `advance_i` is high.
   output pass_t                        pass_o,
   output bank_mask_t                   bank_valid_o,
-  output row_t       [NumBanks-1:0]    row_o,
-  output lanes_t              lane_o,
-  output word_t      [NumBanks-1:0]    b_o,
-  output word_t      [NumBanks-1:0]    c_o,
-  output places_t    place_o,
+  output rows_t                        row_o,
+  output lanes_t                       lane_o,
+  output words_t                       b_o,
+  output words_t                       c_o,
+  output places_t                      place_o,
   /// A request is here; the lanes of it that still wait; the first lane in the rotating order.
   output logic         valid_o,
   output lane_mask_t   pending_o,
@@ -52,7 +52,7 @@ module atoms_issue
   lane_mask_t pending_q;
   passes_t    passes_q;
   lane_t      rotate_q;
-  places_t place_q;
+  places_t    place_q;
 
   // The pass that could leave now.
   logic       join_lanes, last, fire;
@@ -129,7 +129,7 @@ module atoms_issue
   // The request that could come next: the ports take turns when both wait.
   logic      load, take_cluster;
   req_meta_t meta;
-  places_t place_d;
+  places_t    place_d;
   fault_e     fault_d;
   logic [4:0] fault_lane_d;
   addr_t      fault_addr_d;

@@ -35,11 +35,12 @@ module atoms_operands
   input  lanes_t     lane_i,
   input  rows_t      row_i,
   /// The request's lanes.
-  input  places_t place_i,
+  input  places_t    place_i,
   /// Banks the pass works on: every word of every access.
   output bank_mask_t bank_valid_o,
-  /// Row, winner and operands per bank the pass works on; they mean nothing elsewhere, nor do
-  /// operands that the operation has no use for. For a store, C is the mask of the bits stored.
+  /// Row, winner and operands per bank the pass works on. Elsewhere the winner is 0 and the rest
+  /// means nothing, nor do operands that the operation has no use for. For a store, C is the mask
+  /// of the bits stored.
   output rows_t      row_o,
   output lanes_t     lane_o,
   output words_t     b_o,

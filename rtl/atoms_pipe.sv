@@ -21,25 +21,25 @@ module atoms_pipe
   /// The pass at issue; enters when valid.
   input  pass_t                          pass_i,
   input  bank_mask_t                     bank_valid_i,
-  input  row_t       [NumBanks-1:0]      row_i,
-  input  word_t      [NumBanks-1:0]      b_i,
-  input  word_t      [NumBanks-1:0]      c_i,
-  input  places_t      place_i,
+  input  rows_t                          row_i,
+  input  words_t                         b_i,
+  input  words_t                         c_i,
+  input  places_t                        place_i,
   /// The pass at issue needs a word that is yet to be written.
   output logic       hazard_o,
   /// Bank ports. The read enable and the write enable are for `advance_i` to gate.
   output bank_mask_t                     re_o,
-  output row_t       [NumBanks-1:0]      raddr_o,
-  input  word_t      [NumBanks-1:0]      rdata_i,
+  output rows_t                          raddr_o,
+  input  words_t                         rdata_i,
   output bank_mask_t                     we_o,
-  output row_t       [NumBanks-1:0]      waddr_o,
-  output word_t      [NumBanks-1:0]      wdata_o,
+  output rows_t                          waddr_o,
+  output words_t                         wdata_o,
   /// The pass in the last stage, for the collector: its words before the operation, and whether
   /// the comparison of the access that a bank's word belongs to held.
   output pass_t                          pass_o,
-  output word_t      [NumBanks-1:0]      old_o,
+  output words_t                         old_o,
   output bank_mask_t                     hit_o,
-  output places_t      place_o,
+  output places_t                        place_o,
   /// Stages that hold a pass.
   output logic       [RmwLatency:0]      valid_o
 );
@@ -58,10 +58,10 @@ module atoms_pipe
   entry_t                         stage0_q;  // entry of stage 0
   pass_t                          pass_q      [Entries];
   bank_mask_t                     bank_q      [Entries];
-  row_t       [NumBanks-1:0]      row_q       [Entries];
-  word_t      [NumBanks-1:0]      b_q         [Entries];
-  word_t      [NumBanks-1:0]      c_q         [Entries];
-  places_t      place_q     [Entries];
+  rows_t                          row_q       [Entries];
+  words_t                         b_q         [Entries];
+  words_t                         c_q         [Entries];
+  places_t                        place_q     [Entries];
 
   entry_t next0, last;  // entry of the pass that enters, and of the last stage
   logic   last_valid;
@@ -94,11 +94,11 @@ module atoms_pipe
   assign raddr_o = row_q[stage0_q];
 
   // Words read, on their way to the last stage.
-  word_t [NumBanks-1:0] read;
+  words_t read;
   if (RmwLatency == 1) begin : g_at_once
     assign read = rdata_i;
   end else begin : g_waiting
-    word_t [NumBanks-1:0] read_q [Entries];
+    words_t read_q [Entries];
     always_ff @(posedge clk_i) begin
       if (advance_i && valid_q[1]) read_q[older(stage0_q, 1)] <= rdata_i;
     end
@@ -106,16 +106,15 @@ module atoms_pipe
   end
 
   // The word each bank works on: the youngest there is.
-  word_t [NumBanks-1:0] old;
-  bank_mask_t           working, write;
-  word_t [NumBanks-1:0] new_word;
+  words_t     old, new_word;
+  bank_mask_t working, write;
   assign working = last_valid ? bank_q[last] : '0;
 
   if (Forwarding) begin : g_forward
     // Writes of the last RmwLatency cycles, youngest first: those that a read may have missed.
     typedef bank_mask_t [Last-1:0] written_t;
-    written_t             written_q;
-    word_t [NumBanks-1:0] word_written_q [Entries];
+    written_t   written_q;
+    words_t     word_written_q [Entries];
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         written_q <= '0;

@@ -1,8 +1,9 @@
 /// Types, the operation table and the rules that several modules share.
 ///
 /// Functions that loop over all lanes or banks stand in the modules that use them and carry
-/// `verilator no_inline_task`: Verilator then makes a C++ function of each, whose loops the compiler
-/// turns into vector code. That halves the time of a simulated cycle; no other tool sees it.
+/// `verilator no_inline_task`: Verilator then makes a C++ function of each, whose loops a compiler
+/// turns into vector code. That halves the time of a simulated cycle; no other tool sees it. Masks
+/// are put together with shifts there, since a bit written by its number would stay scalar.
 package atoms_pkg;
   import atoms_cfg_pkg::*;
 

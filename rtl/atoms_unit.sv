@@ -135,10 +135,10 @@ module atoms_unit
   part_t                          part;
   pass_t                          issue_pass;
   bank_mask_t                     issue_banks;
-  row_t       [NumBanks-1:0]      issue_row;
+  rows_t                          issue_row;
   lanes_t                         issue_lane;
-  word_t      [NumBanks-1:0]      issue_b, issue_c;
-  places_t      issue_place;
+  words_t                         issue_b, issue_c;
+  places_t                        issue_place;
   lane_mask_t                     issue_pending;
   lane_t                          issue_rotate;
 
@@ -157,16 +157,17 @@ module atoms_unit
 
   // Pipeline and banks.
   bank_mask_t                     re, we, hit;
-  row_t       [NumBanks-1:0]      raddr, waddr;
-  word_t      [NumBanks-1:0]      rdata, wdata;
+  rows_t                          raddr, waddr;
+  words_t                         rdata, wdata;
   pass_t                          done_pass;
-  word_t      [NumBanks-1:0]      done_old;
-  places_t      done_place;
+  words_t                         done_old;
+  places_t                        done_place;
   logic       [RmwLatency:0]      stage_valid;
 
   atoms_pipe u_pipe (
     .clk_i, .rst_ni, .advance_i(advance),
-    .pass_i(issue_pass), .bank_valid_i(issue_banks), .row_i(issue_row), .b_i(issue_b), .c_i(issue_c),
+    .pass_i(issue_pass), .bank_valid_i(issue_banks), .row_i(issue_row),
+    .b_i(issue_b), .c_i(issue_c),
     .place_i(issue_place), .hazard_o(hazard),
     .re_o(re), .raddr_o(raddr), .rdata_i(rdata), .we_o(we), .waddr_o(waddr), .wdata_o(wdata),
     .pass_o(done_pass), .old_o(done_old), .hit_o(hit),
@@ -230,24 +231,26 @@ module atoms_unit
   typedef logic [NumBanks/2-1:0][1:0][15:0] rows16_t;
   typedef logic [NumBanks/4-1:0][3:0][7:0]  lanes8_t;
 
-  /// Words and rows, zero where a bank is not in the mask.
+  /// Words, and rows as the port has them, zero where a bank is not in the mask.
   function automatic void mask_writes(output words_t data_masked, output rows16_t row_masked,
                                       input bank_mask_t mask, input words_t data,
                                       input rows_t row);
     /*verilator no_inline_task*/
-    for (int unsigned b = 0; b < NumBanks; b++) data_masked[b] = mask[b] ? data[b] : '0;
-    for (int unsigned b = 0; b < NumBanks; b += 2) begin
-      row_masked[b/2] = {mask[b+1] ? 16'(row[b+1]) : 16'd0, mask[b] ? 16'(row[b]) : 16'd0};
+    row_t one [NumBanks];
+    for (int unsigned b = 0; b < NumBanks; b++) begin
+      data_masked[b] = mask[b] ? data[b] : '0;
+      one[b]         = mask[b] ? row[b] : '0;
+    end
+    for (int unsigned b = 0; b < NumBanks / 2; b++) begin
+      row_masked[b] = {16'(one[2*b+1]), 16'(one[2*b])};
     end
   endfunction
 
-  /// Lanes, zero where a bank is not in the mask.
-  function automatic void mask_lanes(output lanes8_t lane_masked, input bank_mask_t mask,
-                                     input lanes_t lane);
+  /// Lanes as the port has them.
+  function automatic void pack_lanes(output lanes8_t packed_lanes, input lanes_t lane);
     /*verilator no_inline_task*/
-    for (int unsigned b = 0; b < NumBanks; b += 4) begin
-      lane_masked[b/4] = {mask[b+3] ? 8'(lane[b+3]) : 8'd0, mask[b+2] ? 8'(lane[b+2]) : 8'd0,
-                          mask[b+1] ? 8'(lane[b+1]) : 8'd0, mask[b+0] ? 8'(lane[b+0]) : 8'd0};
+    for (int unsigned b = 0; b < NumBanks / 4; b++) begin
+      packed_lanes[b] = {8'(lane[4*b+3]), 8'(lane[4*b+2]), 8'(lane[4*b+1]), 8'(lane[4*b])};
     end
   endfunction
 
@@ -255,8 +258,8 @@ module atoms_unit
     probe_wr_data_o  = '0;
     probe_wr_row_o   = '0;
     probe_win_lane_o = '0;
-    if (we != '0)          mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
-    if (fired_banks != '0) mask_lanes(probe_win_lane_o, fired_banks, issue_lane);
+    if (we != '0)         mask_writes(probe_wr_data_o, probe_wr_row_o, we, wdata, waddr);
+    if (issue_pass.valid) pack_lanes(probe_win_lane_o, issue_lane);
   end
 `endif
 

@@ -212,3 +212,14 @@ fn ports_are_the_fields_of_the_port_list() {
         assert_eq!(listed.get(name), Some(direction), "{name} of rtl/atoms_unit.sv, in the port list");
     }
 }
+
+#[test]
+fn the_fusesoc_core_lists_the_sources_of_the_file_list() {
+    let sources = |text: &str| -> Vec<String> {
+        let names = text.lines().map(|line| line.trim().trim_start_matches("- "));
+        names.filter(|name| name.ends_with(".sv") && !name.starts_with("//")).map(str::to_string).collect()
+    };
+    let list = sources(include_str!("../../rtl/atoms.f"));
+    assert!(!list.is_empty());
+    assert_eq!(sources(include_str!("../../rtl/atoms.core")), list);
+}

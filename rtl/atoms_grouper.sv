@@ -30,10 +30,10 @@ module atoms_grouper
   output lanes_t     lane_o,
   output rows_t      row_o
 );
-  /// The lane that wins each bank, and the banks that are won.
-  function automatic void walk(output lanes_t lane, output bank_mask_t taken,
-                               input lane_mask_t pending, input places_t places,
-                               input lane_t rotate);
+  /// Winners of all banks: the lane and the row of each, and the lanes that win.
+  function automatic void walk(output bank_mask_t taken, output lanes_t lane, output rows_t row,
+                               output lane_mask_t win, input lane_mask_t pending,
+                               input places_t places, input lane_t rotate);
     /*verilator no_inline_task*/
     lane_t             l;
     place_t            place;
@@ -48,76 +48,60 @@ module atoms_grouper
       slot         = {!pending[l], bank_t'(place.bank)};
       winner[slot] = l;
     end
-    for (int unsigned b = 0; b < NumBanks; b++) lane[b] = winner[b];
     taken = '0;
     for (int unsigned j = 0; j < NumLanes; j++) begin
       place = places[j];
       taken = taken | (bank_mask_t'(pending[j]) << bank_t'(place.bank));
     end
-  endfunction
-
-  /// The row that each bank's winner works on.
-  function automatic void rows_of(output rows_t row, input lanes_t lane, input places_t places);
-    /*verilator no_inline_task*/
-    place_t place;
+    win = '0;
     for (int unsigned b = 0; b < NumBanks; b++) begin
-      place  = places[lane[b]];
-      row[b] = row_t'(place.row);
+      lane[b] = winner[b];
+      place   = places[winner[b]];
+      row[b]  = row_t'(place.row);
+      win     = win | (lane_mask_t'(taken[b]) << winner[b]);
     end
   endfunction
 
-  /// Winners of the banks taken.
-  function automatic lane_mask_t winners(lanes_t lane, bank_mask_t taken);
+  /// Lanes that wait for the row that their bank works on; the highest of each bank, if asked for.
+  function automatic void join_rows(output lane_mask_t served, output lanes_t lane,
+                                    input lane_mask_t pending, input places_t places,
+                                    input rows_t row, input lanes_t winner, input logic highest);
     /*verilator no_inline_task*/
-    winners = '0;
-    for (int unsigned b = 0; b < NumBanks; b++) begin
-      winners = winners | (lane_mask_t'(taken[b]) << lane[b]);
-    end
-  endfunction
-
-  /// Lanes whose row is the one that their bank works on.
-  function automatic lane_mask_t joiners(rows_t row, places_t places);
-    /*verilator no_inline_task*/
+    bank_t  bank;
     place_t place;
-    joiners = '0;
+    served = '0;
+    lane   = winner;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      place   = places[l];
-      joiners = joiners | (lane_mask_t'(row[bank_t'(place.bank)] == row_t'(place.row)) << l);
+      place  = places[l];
+      bank   = bank_t'(place.bank);
+      served = served | (lane_mask_t'(row[bank] == row_t'(place.row)) << l);
     end
-  endfunction
-
-  /// The highest lane of a mask in each bank; 0 if there is none.
-  function automatic void highest(output lanes_t lane, input lane_mask_t mask,
-                                  input places_t places);
-    /*verilator no_inline_task*/
-    place_t            place;
-    lane_t             winner [2*NumBanks];
-    logic [BankBits:0] slot;  // other lanes take what is no bank
-    for (int unsigned b = 0; b < NumBanks; b++) winner[b] = '0;
-    for (int unsigned l = 0; l < NumLanes; l++) begin
-      place        = places[l];
-      slot         = {!mask[l], bank_t'(place.bank)};
-      winner[slot] = lane_t'(l);
+    served = served & pending;
+    if (highest) begin
+      for (int unsigned l = 0; l < NumLanes; l++) begin
+        place = places[l];
+        if (served[l]) lane[bank_t'(place.bank)] = lane_t'(l);
+      end
     end
-    for (int unsigned b = 0; b < NumBanks; b++) lane[b] = winner[b];
   endfunction
 
   always_comb begin
+    automatic lanes_t winner;
+    winner   = '{default: '0};
     served_o = '0;
     win_o    = '0;
     taken_o  = '0;
     lane_o   = '{default: '0};
     row_o    = '0;
     if (pending_i != '0) begin
-      walk(lane_o, taken_o, pending_i, place_i, rotate_i);
-      rows_of(row_o, lane_o, place_i);
+      walk(taken_o, winner, row_o, win_o, pending_i, place_i, rotate_i);
+      served_o = win_o;
+      lane_o   = winner;
+      if (op_i == OpCastSpin) served_o = pending_i;
       if (join_i) begin
-        win_o = pending_i & joiners(row_o, place_i);
-        if (op_i == OpStore) highest(lane_o, win_o, place_i);
-      end else begin
-        win_o = winners(lane_o, taken_o);
+        join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, op_i == OpStore);
+        win_o = served_o;
       end
-      served_o = (op_i == OpCastSpin) ? pending_i : win_o;
     end
   end
 endmodule : atoms_grouper

@@ -89,8 +89,7 @@ const BUGS: &[Bug] = &[
         name: "losers-of-a-bank-are-dropped",
         on: On::Small,
         patches: patches![
-            "atoms_grouper.sv": "served_o = (op_i == OpCastSpin) ? pending_i : win_o;" =>
-                "served_o = pending_i;"
+            "atoms_grouper.sv": "served_o = win_o;" => "served_o = pending_i;"
         ],
         shows_in: &["probe.pass_served", "probe.pass_last"],
         ops: &[],
@@ -138,9 +137,11 @@ const BUGS: &[Bug] = &[
         name: "spin-losers-store",
         on: On::Small,
         patches: patches![
-            "atoms_grouper.sv": "win_o = winners(lane_o, taken_o);" =>
-                "win_o = winners(lane_o, taken_o);
-                 if (op_i == OpCastSpin) highest(lane_o, pending_i & joiners(row_o, place_i), place_i);"
+            "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" =>
+                "if (op_i == OpCastSpin) begin
+                   join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, 1'b1);
+                   served_o = pending_i;
+                 end"
         ],
         shows_in: &["probe.win_lane"],
         ops: &[Op::CastSpin],
@@ -150,8 +151,7 @@ const BUGS: &[Bug] = &[
         name: "spin-losers-wait",
         on: On::Small,
         patches: patches![
-            "atoms_grouper.sv": "served_o = (op_i == OpCastSpin) ? pending_i : win_o;" =>
-                "served_o = win_o;",
+            "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" => "",
             "atoms_issue.sv": "!(valid_q && (op_q == OpCastSpin)) || last" => "1'b1"
         ],
         shows_in: &["probe.pass_served", "probe.pass_last"],

@@ -208,7 +208,8 @@ fn print_failure(
         println!("  {line}");
     }
     if let Some((case, failure)) = small {
-        println!("the smaller case, {} warp requests:", case.warps.len());
+        let plural = if case.warps.len() == 1 { "" } else { "s" };
+        println!("the smaller case, {} warp request{plural}:", case.warps.len());
         for request in &case.warps {
             println!("  {request}");
         }

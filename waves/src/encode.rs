@@ -2,7 +2,7 @@
 //!
 //! The crate `vcd`, which writes the headers, formats a vector bit by bit. This does eight bits at a
 //! time from a table and gives the same text (a test below holds one against the other), 15 to 28
-//! times as fast (`examples/speed.rs`, 1.5 kbit a cycle).
+//! times as fast (`examples/wave_speed.rs`, 1.5 kbit a cycle).
 
 /// The eight digits of each byte.
 static DIGITS: [[u8; 8]; 256] = {

@@ -1,6 +1,6 @@
 //! Prints how long a verdict takes: full warps on one address, and the hardest cases we know.
 //!
-//! `cargo run --release -p atoms-oracle --example speed`
+//! `cargo run --release -p atoms-oracle --example verdict_speed`
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
 //! Compares the writer with the crate `vcd` alone on the same signals and values:
-//! `cargo run --release --example speed`.
+//! `cargo run --release --example wave_speed`.
 //!
 //! Eight signals of 1.5 kbit in all, new random values in every cycle.
 

@@ -1,4 +1,4 @@
-//! Builds the RTL and measures how fast it runs: `cargo run --release --example speed [fast|wave]`.
+//! Builds the RTL and measures how fast it runs: `cargo run --release --example rtl_speed [fast|wave]`.
 //!
 //! Half of the requests add to random words, half to consecutive ones; the response is taken at
 //! once.

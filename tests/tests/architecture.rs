@@ -185,7 +185,7 @@ fn only_the_command_line_prints() {
     assert_eq!(printing, BTreeSet::from([PRINTS.to_string()]), "the command line prints");
 }
 
-/// STYLE.md section 1, as far as words in the source can say it.
+/// What rooms must not know (docs/ARCHITECTURE.md), as far as words in the source can say it.
 #[rustfmt::skip]
 const UNKNOWN: &[(&str, &[&str])] = &[
     ("model",  &["std::fs", "std::io", "std::time", "std::env", "Verilator", "verilated"]),

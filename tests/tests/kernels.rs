@@ -88,7 +88,7 @@ fn every_listing_runs_in_lockstep() {
     }
 }
 
-/// The kernels that every configuration must carry, on the architectures that issue 2 names.
+/// The kernels that every configuration must carry, on three generations.
 fn required_kernels_on(name: &str) {
     for kernel in ["hist_u32", "hist_u64", "accum_f32"] {
         for arch in ["sm_75", "sm_80", "sm_90a"] {

@@ -263,7 +263,7 @@ fn lockstep_finds(bug: &Bug, library: Library, named: NamedConfig) -> Result<Box
     Ok(found)
 }
 
-/// What DESIGN.md asks of a mismatch: cycle, field, both values, the request in flight.
+/// What a mismatch must say: cycle, field, both values, the request in flight.
 fn check_report(bug: &Bug, mismatch: &Mismatch) -> Result<(), String> {
     let Some(first) = mismatch.differences.first() else { return Err("no difference is named".to_string()) };
     if !bug.shows_in.contains(&first.field.as_str()) {

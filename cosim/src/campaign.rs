@@ -49,8 +49,6 @@ pub struct Failed {
     pub failure: Failure,
     /// Cycle in which it showed.
     pub cycle: u64,
-    /// What the run had come to.
-    pub tally: Tally,
     session: Session<Lockstep>,
     checkpoints: VecDeque<(SessionCheckpoint, RandomStimulus)>,
     remembered: Memory,
@@ -105,7 +103,6 @@ impl Campaign {
             Err(failure) => Err(Box::new(Failed {
                 failure,
                 cycle: session.machine.cycles(),
-                tally,
                 session,
                 checkpoints,
                 remembered: stimulus.memory,

@@ -192,11 +192,6 @@ impl<M: Machine + Sides> Session<M> {
         Tally { judged: self.witness.as_ref().map_or(0, Witness::answers), ..self.tally }
     }
 
-    /// Warp requests inside the unit, oldest first.
-    pub fn in_flight(&self) -> impl Iterator<Item = &InFlight<WarpRequest>> {
-        self.in_flight.iter()
-    }
-
     /// Runs one cycle with inputs from `stimulus`.
     ///
     /// # Errors

@@ -109,11 +109,6 @@ impl RandomStimulus {
         stimulus
     }
 
-    /// Requests not yet offered.
-    pub fn left(&self) -> u64 {
-        self.left
-    }
-
     /// Parts for up to four slots, side by side, of whole and of odd sizes.
     fn lay_out_parts(&mut self) {
         let row_bytes = self.config.row_bytes();

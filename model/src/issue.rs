@@ -98,8 +98,6 @@ pub struct Issue {
     rotate: u32,
     losers: Losers,
     places: Places,
-    cluster_b: [u128; MAX_LANES],
-    cluster_c: [u128; MAX_LANES],
     // All passes of the request, and the one at hand: functions of the registers above, made once
     // when they change.
     schedule: Schedule,
@@ -118,8 +116,6 @@ impl Issue {
             rotate: 0,
             losers: Losers::Wait,
             places: Places { bank: [0; MAX_LANES], row: [0; MAX_LANES], byte: [0; MAX_LANES] },
-            cluster_b: [0; MAX_LANES],
-            cluster_c: [0; MAX_LANES],
             schedule: Schedule::EMPTY,
             pass: Pass::NONE,
             work: Box::new(BankWork::NONE),
@@ -210,12 +206,7 @@ impl Issue {
     ) {
         let (meta, ra) = match source {
             Source::Warp => (warp.head().meta, &warp.head().ra),
-            Source::Cluster => {
-                let request = cluster.head();
-                self.cluster_b[0] = request.b;
-                self.cluster_c[0] = request.c;
-                (request.meta, &[0; MAX_LANES])
-            }
+            Source::Cluster => (cluster.head().meta, &[0; MAX_LANES]),
         };
         let offset = source == Source::Cluster;
         let faulty = agen(config, &meta, ra, offset, parts.part(meta.slot), &mut self.places);
@@ -251,7 +242,10 @@ impl Issue {
         match source {
             Source::Warp => self.pass_from(Operands { b: &warp.head().b, c: &warp.head().c }),
             Source::Cluster => {
-                let (b, c) = (self.cluster_b, self.cluster_c);
+                // One lane and one pass: nothing to keep for later.
+                let request = cluster.head();
+                let (mut b, mut c) = ([0; MAX_LANES], [0; MAX_LANES]);
+                (b[0], c[0]) = (request.b, request.c);
                 self.pass_from(Operands { b: &b, c: &c });
             }
         }

@@ -7,8 +7,10 @@ atoms_agen.sv
 atoms_grouper.sv
 atoms_operands.sv
 atoms_alu.sv
+atoms_mbar.sv
 atoms_bank.sv
 atoms_issue.sv
 atoms_pipe.sv
 atoms_collect.sv
+atoms_waiters.sv
 atoms_unit.sv

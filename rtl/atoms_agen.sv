@@ -10,7 +10,8 @@ module atoms_agen
   input  req_meta_t            meta_i,
   /// Register Ra per lane.
   input  addr_t [NumLanes-1:0] ra_i,
-  /// The address is an offset inside the part already: no rank in its top byte (spec 6.7, 7.5).
+  /// The request came through the cluster port: the address is an offset inside the part already,
+  /// without a rank in its top byte (spec 6.7, 7.5).
   input  logic                 offset_i,
   /// The part of the request's slot.
   input  part_t                part_i,
@@ -82,7 +83,8 @@ module atoms_agen
     outside      = '0;
     faulty       = '0;
     first        = '0;
-    is_legal     = legal(meta_i.op, meta_i.size);
+    is_legal     = legal(meta_i.op, meta_i.size)
+                   && (!offset_i || cluster_legal(meta_i.op, meta_i.red));
     place_o      = '0;
     fault_o      = FaultNone;
     fault_lane_o = '0;

@@ -19,6 +19,12 @@ package atoms_cfg_pkg;
   parameter int unsigned WinnerPolicy = 0;
   /// 1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
   parameter bit MergeRed = 1'b0;
+  /// 1 merges lanes that arrive once at one mbarrier object.
+  parameter bit MergeArrive = 1'b0;
+  /// Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.
+  parameter int unsigned NumWaiters = 16;
+  /// Cycles after which a request that sleeps is answered, where it names no limit.
+  parameter int unsigned TryWaitLimit = 1000;
   /// 1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.
   parameter bit BankHash = 1'b0;
 endpackage : atoms_cfg_pkg

@@ -16,8 +16,16 @@ module atoms_collect
   input  words_t                         old_i,
   input  bank_mask_t                     hit_i,
   input  places_t                        place_i,
+  /// Its banks, their rows and their operands C.
+  input  bank_mask_t                   bank_valid_i,
+  input  rows_t                        row_i,
+  input  words_t                       c_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
+  /// The table of waiters has a place; the pass is a request that goes to sleep there.
+  input  logic                         free_i,
+  output logic                         sleep_o,
+  output sleeper_t                     sleeper_o,
   /// Warp response.
   output logic                         rsp_valid_o,
   input  logic                         rsp_ready_i,
@@ -48,7 +56,7 @@ module atoms_collect
   wide_t                 cl_rd_q;
   logic                  cl_pred_q;
 
-  // Lanes whose compare-and-store stored.
+  // Lanes whose compare-and-store stored, or whose phase is complete.
   lane_mask_t stored;
 
   /// Lanes whose bank is in a mask.
@@ -62,11 +70,43 @@ module atoms_collect
     end
   endfunction
 
+  /// Banks whose object is in its odd phase, by the first bank of each.
+  function automatic bank_mask_t odd_phases(words_t old);
+    /*verilator no_inline_task*/
+    odd_phases = '0;
+    for (int unsigned b = 0; b < NumBanks; b += 2) begin
+      odd_phases = odd_phases | (bank_mask_t'(old[b+1][31]) << b);
+    end
+  endfunction
+
   always_comb begin
     stored = '0;
     if (pass_i.valid && (pass_i.op inside {OpCas, OpCast, OpCastSpin})) begin
       stored = lanes_of(hit_i, place_i) & pass_i.win;
     end
+    if (pass_i.valid && (pass_i.op inside {OpMbarTestWait, OpMbarTryWait})) begin
+      stored = (lanes_of(odd_phases(old_i), place_i) ^ pass_i.asked) & pass_i.served;
+    end
+  end
+
+  // A request sleeps if all its lanes ask about one object's phase, and that is not complete.
+  logic       sleeps;
+  bank_mask_t all_but_first;
+  bank_t      bank;   // first bank of the object
+  assign all_but_first = bank_valid_i & (bank_valid_i - bank_mask_t'(1));
+  assign sleeps = pass_i.valid && (pass_i.op == OpMbarTryWait) && pass_i.first && pass_i.last
+                  && (all_but_first != '0)
+                  && ((all_but_first & (all_but_first - bank_mask_t'(1))) == '0)
+                  && (stored == '0) && free_i;
+  assign sleep_o = sleeps && !stall_o;
+
+  always_comb begin
+    bank = '0;
+    if (sleeps) begin
+      for (int unsigned b = 0; b < NumBanks; b += 2) if (bank_valid_i[b]) bank = bank_t'(b);
+    end
+    sleeper_o = '{limit: (c_i[bank] == '0) ? TryWaitLimit : c_i[bank], mask: pass_i.served,
+                  row: row_i[bank], bank: bank, slot: pass_i.slot, tag: pass_i.tag};
   end
 
   /// Puts what the lanes in `served` read into the results.
@@ -107,6 +147,41 @@ module atoms_collect
     end
   endfunction
 
+  /// Puts the object before each lane's own arrival into the results: lanes that arrive together
+  /// do so in their order.
+  function automatic void put_each(output wides_t rd, input wides_t so_far,
+                                   input lane_mask_t served, input words_t old,
+                                   input places_t places);
+    /*verilator no_inline_task*/
+    place_t      place;
+    bank_t       low, high;
+    logic [64:0] object;
+    logic [5:0]  arrived [NumBanks];
+    rd = so_far;
+    for (int unsigned b = 0; b < NumBanks; b++) arrived[b] = '0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (served[l]) begin
+        place    = places[l];
+        low      = bank_t'(place.bank);
+        high     = low | bank_t'(1);
+        object   = arrive_each({old[high], old[low]}, arrived[low]);
+        rd[l][0] = object[31:0];
+        rd[l][1] = object[63:32];
+        arrived[low] = arrived[low] + 6'd1;
+      end
+    end
+  endfunction
+
+  /// Puts the lanes that arrived together, each alone, in place of the low words.
+  function automatic void put_together(output wides_t rd, input wides_t objects,
+                                       input lane_mask_t served);
+    /*verilator no_inline_task*/
+    rd = objects;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (served[l]) rd[l][0] = word_t'(1) << l;
+    end
+  endfunction
+
   /// Puts 1 into the results of the lanes in `mask`.
   function automatic void put_ones(output wides_t rd, input wides_t so_far, input lane_mask_t mask);
     /*verilator no_inline_task*/
@@ -117,14 +192,21 @@ module atoms_collect
   endfunction
 
   always_comb begin
-    automatic wides_t so_far;
-    so_far = pass_i.first ? '0 : rd_q;
+    automatic wides_t so_far, objects;
+    so_far  = pass_i.first ? '0 : rd_q;
+    objects = '0;
     rd_d   = so_far;
     pred_d = (pass_i.first ? '0 : pred_q) | stored;
     if (pass_i.valid && !pass_i.red) begin
       unique case (pass_i.op)
-        OpStore, OpPopcInc: ;
+        OpStore, OpPopcInc, OpMbarInval, OpMbarExpectTx, OpMbarCompleteTx, OpMbarTestWait,
+        OpMbarTryWait: ;
         OpCast, OpCastSpin: put_ones(rd_d, so_far, stored);
+        OpMbarArrive: put_each(rd_d, so_far, pass_i.served, old_i, place_i);
+        OpMbarArriveNoComplete, OpMbarArriveDropNoComplete: begin
+          put(objects, so_far, pass_i.served, pass_i.size, old_i, place_i);
+          put_together(rd_d, objects, pass_i.served);
+        end
         default: put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
       endcase
     end
@@ -140,12 +222,12 @@ module atoms_collect
     end else begin
       if (rsp_ready_i)    rsp_valid_q <= 1'b0;
       if (cl_rsp_ready_i) cl_valid_q  <= 1'b0;
-      if (pass_i.valid && !stall_o && pass_i.last) begin
+      if (pass_i.valid && !stall_o && pass_i.last && !sleeps) begin
         if (pass_i.cluster) cl_valid_q  <= 1'b1;
         else                rsp_valid_q <= 1'b1;
       end
     end
-    if (pass_i.valid && !stall_o && rst_ni) begin
+    if (pass_i.valid && !stall_o && !sleeps && rst_ni) begin
       if (pass_i.cluster) begin
         cl_rd_q         <= rd_d[0];
         cl_pred_q       <= stored[0];

@@ -34,6 +34,9 @@ module atoms_cta_table
   /// A request of this slot has done its last access.
   input  logic        leave_i,
   input  slot_t       leave_slot_i,
+  /// A request of this slot that slept is woken.
+  input  logic        woken_i,
+  input  slot_t       woken_slot_i,
   /// Slot looked up.
   input  slot_t       lookup_i,
   /// Its part; not valid for a slot that does not exist.
@@ -41,8 +44,8 @@ module atoms_cta_table
 );
   localparam int unsigned SlotBits = NumCtaSlots > 1 ? $clog2(NumCtaSlots) : 1;
   localparam int unsigned RowBytesLog2 = BankBits + 2;
-  /// Requests of one slot inside: both queues, issue, every pipeline stage.
-  localparam int unsigned MaxInside = QueueDepth + ClusterQueueDepth + RmwLatency + 2;
+  /// Requests of one slot inside: both queues, issue, every pipeline stage, and those that sleep.
+  localparam int unsigned MaxInside = QueueDepth + ClusterQueueDepth + RmwLatency + 2 + NumWaiters;
   localparam int unsigned InsideBits = $clog2(MaxInside + 1);
   typedef logic [SlotBits-1:0]   index_t;
   typedef logic [InsideBits-1:0] inside_t;
@@ -83,6 +86,9 @@ module atoms_cta_table
     end
     if (leave_i && exists(leave_slot_i)) begin
       inside_d[index_t'(leave_slot_i)] = inside_d[index_t'(leave_slot_i)] - inside_t'(1);
+    end
+    if (woken_i && exists(woken_slot_i)) begin
+      inside_d[index_t'(woken_slot_i)] = inside_d[index_t'(woken_slot_i)] - inside_t'(1);
     end
   end
 

@@ -56,7 +56,7 @@ module atoms_issue
 
   // The pass that could leave now.
   logic       join_lanes, last, fire;
-  lane_mask_t served, win;
+  lane_mask_t served, win, asked;
   bank_mask_t taken;
   lanes_t     lane;
   rows_t      row;
@@ -101,12 +101,14 @@ module atoms_issue
     .row_o (row_o),
     .lane_o (lane_o),
     .b_o (b_o),
-    .c_o (c_o)
+    .c_o (c_o),
+    .asked_o (asked)
   );
 
   assign pass_o = '{
     served:     served,
     win:        win,
+    asked:      asked,
     fault_addr: fault_addr_q,
     fault_lane: fault_lane_q,
     fault:      fault_q,

@@ -40,11 +40,13 @@ module atoms_operands
   output bank_mask_t bank_valid_o,
   /// Row, winner and operands per bank the pass works on. Elsewhere the winner is 0 and the rest
   /// means nothing, nor do operands that the operation has no use for. For a store, C is the mask
-  /// of the bits stored.
+  /// of the bits stored; for arrivals without operand, B is how many lanes arrive.
   output rows_t      row_o,
   output lanes_t     lane_o,
   output words_t     b_o,
-  output words_t     c_o
+  output words_t     c_o,
+  /// Lanes that ask about the odd phase of an mbarrier object.
+  output lane_mask_t asked_o
 );
   /// Requests whose operands are kept: those that wait, and the one at issue.
   localparam int unsigned Entries = QueueDepth + 1;
@@ -134,6 +136,31 @@ module atoms_operands
     end
   endfunction
 
+  /// How many lanes each bank serves, in the low words of their objects.
+  function automatic void count(output words_t lanes, input lane_mask_t served,
+                                input places_t places);
+    /*verilator no_inline_task*/
+    place_t place;
+    lanes = '0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      if (served[l]) begin
+        place = places[l];
+        lanes[bank_t'(place.bank)] = lanes[bank_t'(place.bank)] + word_t'(1);
+      end
+    end
+  endfunction
+
+  /// Lanes that ask about the odd phase: bit 31 of operand B (spec 6.8).
+  function automatic lane_mask_t odd(operands_t operands);
+    /*verilator no_inline_task*/
+    word_t word;
+    odd = '0;
+    for (int unsigned l = 0; l < NumLanes; l++) begin
+      word = operands[word_index_t'(MaxWords * l)];
+      odd  = odd | (lane_mask_t'(word[31]) << l);
+    end
+  endfunction
+
   /// Spreads the winners over all words of their accesses; `wide` is the last word of one.
   function automatic void spread(output bank_mask_t valid, output rows_t row, output lanes_t lane,
                                  input bank_mask_t taken, input rows_t first_row,
@@ -169,6 +196,7 @@ module atoms_operands
     lane_o       = lane_i;
     b_o          = '0;
     c_o          = '0;
+    asked_o      = '0;
     if (taken_i != '0) begin
       if (last != 2'd0) spread(bank_valid_o, row_o, lane_o, taken_i, row_i, lane_i, last);
       if (op_i != OpLoad) begin
@@ -177,12 +205,15 @@ module atoms_operands
         end else if (together) begin
           gather(sum, mask, op_i, size_i, served_i, place_i, b_q[work_q]);
         end
-        if (together)       b_o = sum;
+        if (op_i inside {OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80}) begin
+          count(b_o, served_i, place_i);
+        end else if (together) b_o = sum;
         else if (cluster_i) fetch(b_o, operands_t'(cluster_b_q), lane_o, last);
         else                fetch(b_o, b_q[work_q], lane_o, last);
       end
       if (op_i == OpStore) c_o = together ? mask : '1;
-      if (op_i inside {OpCas, OpCast, OpCastSpin}) begin
+      if (op_i inside {OpMbarTestWait, OpMbarTryWait}) asked_o = odd(b_q[work_q]);
+      if (op_i inside {OpCas, OpCast, OpCastSpin, OpMbarTryWait}) begin
         if (cluster_i) fetch(c_o, operands_t'(cluster_c_q), lane_o, last);
         else           fetch(c_o, c_q[work_q], lane_o, last);
       end

@@ -39,6 +39,12 @@ module atoms_pipe
   output pass_t                          pass_o,
   output words_t                         old_o,
   output bank_mask_t                     hit_o,
+  /// Banks of that pass, their rows and their operands C; the first banks of the mbarrier objects
+  /// that complete a phase in it.
+  output bank_mask_t                     bank_valid_o,
+  output rows_t                          row_o,
+  output words_t                         c_o,
+  output bank_mask_t                     completed_o,
   output places_t                        place_o,
   /// Stages that hold a pass.
   output logic       [RmwLatency:0]      valid_o
@@ -106,8 +112,8 @@ module atoms_pipe
   end
 
   // The word each bank works on: the youngest there is.
-  words_t     old, new_word;
-  bank_mask_t working, write;
+  words_t     old, alu_word, mbar_word, new_word;
+  bank_mask_t working, alu_write, mbar_write, write, completed;
   assign working = last_valid ? bank_q[last] : '0;
 
   if (Forwarding) begin : g_forward
@@ -166,7 +172,7 @@ module atoms_pipe
       assign banks = bank_valid_i & bank_q[entry];
       always_comb begin
         wait_for[s] = 1'b0;
-        if (valid_q[s] && (banks != '0) && (pass_q[entry].op != OpLoad)) begin
+        if (valid_q[s] && (banks != '0) && !only_reads(pass_q[entry].op)) begin
           wait_for[s] = meet(banks, row_i, row_q[entry]);
         end
       end
@@ -205,17 +211,39 @@ module atoms_pipe
     end
   end
 
+  logic for_mbar;
+  assign for_mbar = is_mbarrier(pass.op);
+
   atoms_alu u_alu (
     .op_i    (pass.op),
     .signed_i(pass.size == SizeS32),
-    .valid_i (working),
+    .valid_i (for_mbar ? '0 : working),
     .old_i   (old),
     .b_i     (b_q[last]),
     .c_i     (c_q[last]),
     .hit_i   (hit),
-    .new_o   (new_word),
-    .write_o (write)
+    .new_o   (alu_word),
+    .write_o (alu_write)
   );
+
+  atoms_mbar u_mbar (
+    .op_i       (pass.op),
+    .valid_i    (for_mbar ? working : '0),
+    .old_i      (old),
+    .b_i        (b_q[last]),
+    .new_o      (mbar_word),
+    .write_o    (mbar_write),
+    .completed_o(completed)
+  );
+
+  always_comb begin
+    new_word = alu_word;
+    write    = alu_write;
+    if (for_mbar) begin
+      new_word = mbar_word;
+      write    = mbar_write;
+    end
+  end
 
   // Write.
   assign we_o    = write;
@@ -229,6 +257,10 @@ module atoms_pipe
   assign old_o       = old;
   assign hit_o       = hit;
   assign place_o     = place_q[last];
+  assign bank_valid_o = working;
+  assign row_o        = row_q[last];
+  assign c_o          = c_q[last];
+  assign completed_o  = completed;
 
   `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
 endmodule : atoms_pipe

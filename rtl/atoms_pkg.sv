@@ -38,8 +38,8 @@ package atoms_pkg;
   /// Passes of one request: 0 to NumLanes.
   typedef logic [5:0]                        passes_t;
 
-  /// Operation (spec 3). Append, never renumber: waves store the code. Codes 16 to 31 are kept
-  /// for the mbarrier operations of spec 6.
+  /// Operation (spec 3). Append, never renumber: waves store the code. Codes from 16 on are the
+  /// mbarrier operations of spec 6; 15 and 31 are free.
   typedef enum logic [4:0] {
     OpAdd      = 5'd0,
     OpMin      = 5'd1,
@@ -55,7 +55,22 @@ package atoms_pkg;
     OpCastSpin = 5'd11,
     OpPopcInc  = 5'd12,
     OpLoad     = 5'd13,
-    OpStore    = 5'd14
+    OpStore    = 5'd14,
+    OpMbarInit                 = 5'd16,
+    OpMbarInval                = 5'd17,
+    OpMbarExpectTx             = 5'd18,
+    OpMbarCompleteTx           = 5'd19,
+    OpMbarArrive               = 5'd20,
+    OpMbarArriveCount          = 5'd21,
+    OpMbarArriveExpectTx       = 5'd22,
+    OpMbarArriveNoComplete     = 5'd23,
+    OpMbarArriveDrop           = 5'd24,
+    OpMbarArriveDropCount      = 5'd25,
+    OpMbarArriveDropExpectTx   = 5'd26,
+    OpMbarArriveDropNoComplete = 5'd27,
+    OpMbarTestWait             = 5'd28,
+    OpMbarTryWait              = 5'd29,
+    OpMbarArriveSm80           = 5'd30
   } op_e;
 
   /// Width and signedness: log2 of the bytes in bits 2:0, signedness in bit 3.
@@ -133,10 +148,31 @@ package atoms_pkg;
   typedef row_t   [NumBanks-1:0] rows_t;
   typedef lane_t                 lanes_t [NumBanks];
 
+  /// An mbarrier object, sm_90 and later (spec 6.2): counts are kept negated.
+  typedef struct packed {
+    logic        phase;      // parity
+    logic [19:0] pending;    // -arrivals that the phase still waits for
+    logic        lock;       // 0 at rest
+    logic [20:0] tx;         // -transactions that the phase still waits for
+    logic [19:0] expected;   // -arrivals expected in every phase
+    logic        version;    // of the layout: 0
+  } mbar_t;
+
+  /// A request that goes to sleep in MBAR.TRY_WAIT.
+  typedef struct packed {
+    logic [31:0] limit;      // cycles until it is answered all the same
+    lane_mask_t  mask;       // lanes that take part
+    row_t        row;        // of the object
+    bank_t       bank;       // first bank of the object
+    slot_t       slot;
+    tag_t        tag;
+  } sleeper_t;
+
   /// What a pass carries through the pipeline besides its words.
   typedef struct packed {
     lane_mask_t  served;      // lanes that get their result from this pass
     lane_mask_t  win;         // lanes that perform their operation; fewer only for CAST.SPIN
+    lane_mask_t  asked;       // lanes that ask about the odd phase of an mbarrier object
     addr_t       fault_addr;
     logic [4:0]  fault_lane;
     fault_e      fault;
@@ -161,8 +197,62 @@ package atoms_pkg;
       OpCast, OpCastSpin:  legal = size inside {SizeU32, SizeS32, SizeU64};
       OpLoad:  legal = size inside {SizeU8, SizeS8, SizeU16, SizeS16, SizeU32, SizeU64, SizeB128};
       OpStore: legal = size inside {SizeU8, SizeU16, SizeU32, SizeU64, SizeB128};
+      OpMbarInit, OpMbarInval, OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount,
+      OpMbarArriveExpectTx, OpMbarArriveNoComplete, OpMbarArriveDrop, OpMbarArriveDropCount,
+      OpMbarArriveDropExpectTx, OpMbarArriveDropNoComplete, OpMbarTestWait, OpMbarTryWait,
+      OpMbarArriveSm80: legal = size == SizeU64;
       default: legal = 1'b0;
     endcase
+  endfunction
+
+  /// Whether the object of another CTA of the cluster knows the operation (spec 6.7): those that
+  /// need no result, and then only without one.
+  function automatic logic cluster_legal(op_e op, logic red);
+    unique case (op)
+      OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx,
+      OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropExpectTx,
+      OpMbarArriveSm80: cluster_legal = red;
+      OpMbarInit, OpMbarInval, OpMbarArriveNoComplete, OpMbarArriveDropNoComplete, OpMbarTestWait,
+      OpMbarTryWait:    cluster_legal = 1'b0;
+      default:          cluster_legal = 1'b1;
+    endcase
+  endfunction
+
+  /// Whether the operation works on an mbarrier object.
+  function automatic logic is_mbarrier(op_e op);
+    is_mbarrier = op inside {[OpMbarInit:OpMbarArriveSm80]};
+  endfunction
+
+  /// Whether the operation only looks: memory stays as it is.
+  function automatic logic only_reads(op_e op);
+    only_reads = op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait};
+  endfunction
+
+  /// The object after `lanes` arrivals, one at a time; bit 64 says that a phase was completed.
+  ///
+  /// The first p arrivals complete the phase, and every further e complete another one, where p
+  /// arrivals were pending and e are expected; zero stands for 2^20, which no warp reaches.
+  function automatic logic [64:0] arrive_each(mbar_t object, logic [5:0] lanes);
+    logic [20:0] pending, expected;
+    logic [5:0]  beyond, every;   // arrivals after the first completion; expected, as far as needed
+    logic [5:0]  rest;            // arrivals after the last completion
+    mbar_t       after;
+    logic        completed;
+    pending   = {object.pending == '0, 20'(-object.pending)};
+    expected  = {object.expected == '0, 20'(-object.expected)};
+    rest      = '0;
+    completed = (object.tx == '0) && (lanes != '0) && (pending <= 21'(lanes));
+    beyond    = lanes - 6'(pending);
+    every     = (expected > 21'(beyond)) ? '1 : 6'(expected);
+    after     = object;
+    if (completed) begin
+      after.phase   = !object.phase ^ 1'(beyond / every);
+      rest          = beyond % every;
+      after.pending = object.expected + 20'(rest);
+    end else begin
+      after.pending = object.pending + 20'(lanes);
+    end
+    arrive_each = {completed, after};
   endfunction
 
   /// Words an access covers, less one: also the mask of its word number in a bank number.
@@ -177,7 +267,8 @@ package atoms_pkg;
   /// Whether lanes of one address go in one pass, their operands combined or their result shared.
   function automatic logic joins(op_e op, logic red);
     unique case (op)
-      OpLoad, OpStore, OpPopcInc:              joins = 1'b1;
+      OpLoad, OpStore, OpPopcInc, OpMbarTestWait, OpMbarTryWait: joins = 1'b1;
+      OpMbarArrive:                            joins = MergeArrive;
       OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor: joins = MergeRed && red;
       default:                                 joins = 1'b0;
     endcase

@@ -37,7 +37,7 @@ module atoms_unit
   input  logic                      rsp_ready_i,
   output tag_t                      rsp_tag_o,
   output wide_t      [NumLanes-1:0] rsp_rd_o,
-  /// Lanes whose compare-and-store stored.
+  /// Lanes whose compare-and-store stored, or whose phase is complete.
   output lane_mask_t                rsp_pred_o,
   output logic [1:0]                rsp_fault_o,
   output logic [4:0]                rsp_fault_lane_o,
@@ -65,6 +65,13 @@ module atoms_unit
   output logic [1:0]                cl_rsp_fault_o,
   output addr_t                     cl_rsp_fault_addr_o,
 
+  /// Wake-up port: answers a MBAR.TRY_WAIT that was put to sleep, in place of the response port.
+  output logic                      wake_valid_o,
+  input  logic                      wake_ready_i,
+  output tag_t                      wake_tag_o,
+  /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
+  output lane_mask_t                wake_pred_o,
+
   /// CTA table: which part of shared memory a slot owns.
   input  logic                      cta_valid_i,
   output logic                      cta_ready_o,
@@ -82,9 +89,12 @@ module atoms_unit
   /// What happens this cycle; for simulation.
   output bank_mask_t                probe_wr_en_o,
   output bank_mask_t                probe_win_valid_o,
+  output bank_mask_t                probe_completed_o,
   output word_t      [NumBanks-1:0] probe_wr_data_o,
   output lane_mask_t                probe_pass_served_o,
   output lane_mask_t                probe_issue_pending_o,
+  output logic [31:0]               probe_wait_asleep_o,
+  output logic [31:0]               probe_wait_ready_o,
   output logic [NumBanks-1:0][15:0] probe_wr_row_o,
   output logic [15:0]               probe_pipe_valid_o,
   output logic [7:0]                probe_issue_op_o,
@@ -99,7 +109,8 @@ module atoms_unit
   output logic [7:0]                probe_pass_index_o,
   output logic                      probe_hazard_o,
   output logic                      probe_stall_o,
-  output logic [7:0]                probe_rotate_o
+  output logic [7:0]                probe_rotate_o,
+  output logic                      probe_wait_enter_o
 `endif
 );
   // Queues.
@@ -162,6 +173,9 @@ module atoms_unit
   pass_t                          done_pass;
   words_t                         done_old;
   places_t                        done_place;
+  bank_mask_t                     done_banks, done_completed, completed;
+  rows_t                          done_row;
+  words_t                         done_c;
   logic       [RmwLatency:0]      stage_valid;
 
   atoms_pipe u_pipe (
@@ -171,6 +185,7 @@ module atoms_unit
     .place_i(issue_place), .hazard_o(hazard),
     .re_o(re), .raddr_o(raddr), .rdata_i(rdata), .we_o(we), .waddr_o(waddr), .wdata_o(wdata),
     .pass_o(done_pass), .old_o(done_old), .hit_o(hit),
+    .bank_valid_o(done_banks), .row_o(done_row), .c_o(done_c), .completed_o(done_completed),
     .place_o(done_place), .valid_o(stage_valid)
   );
 
@@ -183,18 +198,34 @@ module atoms_unit
   end
 
   // Results.
-  fault_e rsp_fault, cl_rsp_fault;
+  fault_e   rsp_fault, cl_rsp_fault;
+  logic     waiter_free, sleep, woken;
+  sleeper_t sleeper;
+  slot_t    woken_slot;
+  logic [NumWaiters-1:0] asleep, wake_ready;
   assign rsp_fault_o    = rsp_fault;
   assign cl_rsp_fault_o = cl_rsp_fault;
 
   atoms_collect u_collect (
     .clk_i, .rst_ni,
     .pass_i(done_pass), .old_i(done_old), .hit_i(hit),
-    .place_i(done_place), .stall_o(stall),
+    .place_i(done_place), .bank_valid_i(done_banks), .row_i(done_row), .c_i(done_c),
+    .stall_o(stall), .free_i(waiter_free), .sleep_o(sleep), .sleeper_o(sleeper),
     .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
     .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
     .cl_rsp_valid_o, .cl_rsp_ready_i, .cl_rsp_rd_o, .cl_rsp_pred_o, .cl_rsp_tag_o,
     .cl_rsp_fault_o(cl_rsp_fault), .cl_rsp_fault_addr_o
+  );
+
+  assign completed = advance ? done_completed : '0;
+
+  atoms_waiters u_waiters (
+    .clk_i, .rst_ni,
+    .enter_i(sleep), .sleeper_i(sleeper), .free_o(waiter_free),
+    .completed_i(completed), .row_i(done_row),
+    .wake_valid_o, .wake_ready_i, .wake_tag_o, .wake_pred_o,
+    .leave_o(woken), .leave_slot_o(woken_slot),
+    .asleep_o(asleep), .ready_o(wake_ready)
   );
 
   atoms_cta_table u_cta_table (
@@ -203,7 +234,8 @@ module atoms_unit
     .base_i(cta_base_i), .size_i(cta_size_i), .rank_i(cta_rank_i), .reject_o(cta_reject_o),
     .warp_enter_i(req_valid_i && req_ready_o), .warp_slot_i(req_slot_i),
     .cluster_enter_i(cl_valid_i && cl_ready_o), .cluster_slot_i(cl_slot_i),
-    .leave_i(done_pass.valid && done_pass.last && advance), .leave_slot_i(done_pass.slot),
+    .leave_i(done_pass.valid && done_pass.last && advance && !sleep),
+    .leave_slot_i(done_pass.slot), .woken_i(woken), .woken_slot_i(woken_slot),
     .lookup_i(lookup), .part_o(part)
   );
 
@@ -227,6 +259,10 @@ module atoms_unit
   assign probe_hazard_o        = issue_valid && hazard;
   assign probe_stall_o         = stall;
   assign probe_rotate_o        = 8'(issue_rotate);
+  assign probe_completed_o     = completed;
+  assign probe_wait_asleep_o   = 32'(asleep);
+  assign probe_wait_ready_o    = 32'(wake_ready);
+  assign probe_wait_enter_o    = sleep;
 
   typedef logic [NumBanks/2-1:0][1:0][15:0] rows16_t;
   typedef logic [NumBanks/4-1:0][3:0][7:0]  lanes8_t;

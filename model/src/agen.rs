@@ -1,7 +1,7 @@
 //! Address generator: forms every lane's address, checks it, and finds its bank. Mirror of
 //! `rtl/atoms_agen.sv`.
 
-use atoms_ops::{Fault, Size, legal};
+use atoms_ops::{Fault, Op, Size, legal};
 
 use crate::config::Config;
 use crate::cta_table::Part;
@@ -49,8 +49,8 @@ pub type Faulty = Option<(Fault, u8, u32)>;
 /// Forms and checks the addresses of the lanes in `meta.mask`; the places of the others, and of
 /// all under a fault, mean nothing.
 ///
-/// With `offset`, the address is an offset inside the part already, without a rank in its top
-/// byte. Source: spec 1.2 to 1.4, 2.1 to 2.6.
+/// With `offset` the request came through the cluster port: the address is an offset inside the part
+/// already, without a rank in its top byte. Source: spec 1.2 to 1.4, 2.1 to 2.6, 6.7.
 pub fn agen(
     config: &Config,
     meta: &Meta,
@@ -67,7 +67,8 @@ pub fn agen(
     if meta.mask == 0 {
         return None;
     }
-    if !legal(meta.op, meta.size) {
+    let cluster_legal = |op: Op| !offset || op.cluster_legal(meta.red);
+    if !legal(meta.op, meta.size) || !Op::from_code(meta.op).is_some_and(cluster_legal) {
         let lane = meta.mask.trailing_zeros();
         return Some((Fault::Illegal, lane as u8, address(lane as usize)));
     }

@@ -37,6 +37,22 @@ pub fn alu(op: Op, i: AluIn) -> Option<u32> {
         Op::Cas | Op::Cast | Op::CastSpin => i.hit.then_some(i.c),
         Op::PopcInc => Some(i.old.wrapping_add(i.b)),
         Op::Load => None,
+        // Pairs of words: `mbarrier`.
+        Op::MbarInit
+        | Op::MbarInval
+        | Op::MbarExpectTx
+        | Op::MbarCompleteTx
+        | Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveNoComplete
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveDropNoComplete
+        | Op::MbarTestWait
+        | Op::MbarTryWait
+        | Op::MbarArriveSm80 => None,
         Op::Store => Some((i.old & !i.c) | (i.b & i.c)),
     }
 }

@@ -4,9 +4,13 @@
 
 use atoms_ops::{Op, Size};
 
+use crate::config::Config;
 use crate::issue::Pass;
+use crate::mbarrier;
+use crate::operands::BankWork;
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES, Out};
+use crate::waiters::Sleeper;
 
 /// The pass cannot be taken: an older response is in its way.
 pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
@@ -18,11 +22,34 @@ pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
         }
 }
 
+/// The pass in the last stage is a request that goes to sleep, if the table of waiters has a place: all
+/// its lanes ask about one object's phase, and that is not complete. `work` is what it brought to its
+/// banks.
+pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Sleeper> {
+    let one_object = work.valid.count_ones() == 2;
+    if !matches!(pass.kind, Some((Op::MbarTryWait, _)))
+        || !(pass.valid && pass.first && pass.last && one_object)
+    {
+        return None;
+    }
+    let bank = work.valid.trailing_zeros() as usize & (MAX_BANKS - 1);
+    let odd = effect.old[bank | 1] >> 31 != 0;
+    let complete = pass.served & if odd { !pass.asked } else { pass.asked };
+    (complete == 0).then(|| Sleeper {
+        tag: pass.tag,
+        slot: pass.slot,
+        mask: pass.served,
+        bank: bank as u8,
+        row: work.row[bank],
+        limit: if work.c[bank] == 0 { config.try_wait_limit } else { work.c[bank] },
+    })
+}
+
 /// Clock edge: drops responses that are taken, and takes the pass in the last stage, if it is
-/// valid and does not stall. `lanes` are bank and byte of each lane's first word.
+/// valid, does not stall, and does not go to sleep. `lanes` are bank and byte of each lane's first word.
 pub fn tick(
     pass: &Pass,
-    stalls: bool,
+    withheld: bool,
     effect: &Effect,
     lanes: (&[u8; MAX_LANES], &[u8; MAX_LANES]),
     out: &mut Out,
@@ -34,7 +61,7 @@ pub fn tick(
     if i.cl_rsp_ready == 1 {
         out.cl_rsp_valid = 0;
     }
-    if !pass.valid || stalls {
+    if !pass.valid || withheld {
         return;
     }
     if pass.cluster {
@@ -61,7 +88,8 @@ pub fn tick(
     }
 }
 
-/// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store stored.
+/// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store
+/// stored, or whose phase is complete.
 fn results(
     pass: &Pass,
     effect: &Effect,
@@ -79,11 +107,26 @@ fn results(
             stored |= ((effect.hit >> (bank & 63)) as u32 & 1) << lane;
         }
     }
+    if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
+        let mut lanes = pass.served;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros();
+            lanes &= lanes - 1;
+            let bank = lane_bank[lane as usize & 31] as usize & (MAX_BANKS - 1);
+            stored |= (effect.old[bank | 1] >> 31 ^ pass.asked >> lane & 1) << lane;
+        }
+    }
     if pass.red {
         return stored;
     }
     match op {
-        Op::Store | Op::PopcInc => {}
+        Op::Store
+        | Op::PopcInc
+        | Op::MbarInval
+        | Op::MbarExpectTx
+        | Op::MbarCompleteTx
+        | Op::MbarTestWait
+        | Op::MbarTryWait => {}
         Op::Cast | Op::CastSpin => {
             let mut lanes = stored;
             while lanes != 0 {
@@ -102,7 +145,14 @@ fn results(
         | Op::Xor
         | Op::Exch
         | Op::Cas
-        | Op::Load => {
+        | Op::Load
+        | Op::MbarInit
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveSm80 => {
             let mut lanes = pass.served;
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
@@ -110,6 +160,29 @@ fn results(
                 let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
                 let byte = lane_byte[lane];
                 rd[lane] = old_value(size, &effect.old, bank, byte);
+            }
+        }
+        Op::MbarArrive => {
+            // Lanes that arrive together, in order of lanes.
+            let mut before = [0; MAX_BANKS];
+            let mut lanes = pass.served;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
+                let object = old_value(size, &effect.old, bank, 0) as u64;
+                rd[lane] = u128::from(mbarrier::state_before(object, before[bank]));
+                before[bank] += 1;
+            }
+        }
+        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => {
+            // Nobody arrives together with another lane here.
+            let mut lanes = pass.served;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
+                rd[lane] = u128::from(effect.old[bank | 1]) << 32 | 1 << lane;
             }
         }
     }

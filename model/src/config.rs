@@ -51,6 +51,12 @@ pub struct Config {
     pub winner_policy: WinnerPolicy,
     /// Merge lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
     pub merge_red: bool,
+    /// Merge lanes that arrive once at one mbarrier object.
+    pub merge_arrive: bool,
+    /// Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.
+    pub num_waiters: u32,
+    /// Cycles after which a request that sleeps is answered, where it names no limit (spec 6.10).
+    pub try_wait_limit: u32,
     /// Swizzle the banks: bits of the row are added (XOR) to the bank number above a quad.
     pub bank_hash: bool,
 }
@@ -67,6 +73,9 @@ impl Default for Config {
             forwarding: true,
             winner_policy: WinnerPolicy::Lowest,
             merge_red: false,
+            merge_arrive: false,
+            num_waiters: 16,
+            try_wait_limit: 1000,
             bank_hash: false,
         }
     }
@@ -111,6 +120,9 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: Kind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
     Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: Kind::Choice(&["lowest", "highest", "rotating"]), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
     Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: Kind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
+    Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: Kind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
+    Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: Kind::Number(1, 32, false), summary: "Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },
+    Parameter { name: "try_wait_limit", rtl_name: "TryWaitLimit", kind: Kind::Number(1, 0x7fff_ffff, false), summary: "Cycles after which a request that sleeps is answered, where it names no limit.", get: |c| c.try_wait_limit, set: |c, v| c.try_wait_limit = v },
     Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: Kind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
 ];
 

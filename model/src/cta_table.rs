@@ -63,14 +63,15 @@ impl CtaTable {
         self.reject
     }
 
-    /// Clock edge: at most one write, and the slots of the requests that enter and leave.
+    /// Clock edge: at most one write, and the slots of the requests that enter and leave, from the pipeline and
+    /// from the table of waiters.
     pub fn tick(
         &mut self,
         config: &Config,
         write: Option<Write>,
         warp_enter: Option<u8>,
         cluster_enter: Option<u8>,
-        leave: Option<u8>,
+        leave: [Option<u8>; 2],
     ) {
         self.reject = false;
         if let Some(write) = write {
@@ -79,7 +80,7 @@ impl CtaTable {
         for slot in [warp_enter, cluster_enter].into_iter().flatten() {
             self.inside[usize::from(slot & 15)] += 1;
         }
-        if let Some(slot) = leave {
+        for slot in leave.into_iter().flatten() {
             self.inside[usize::from(slot & 15)] -= 1;
         }
     }

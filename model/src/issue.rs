@@ -42,6 +42,8 @@ pub struct Pass {
     pub served: u32,
     /// Lanes that perform their operation; fewer only for CAST.SPIN.
     pub win: u32,
+    /// For MBAR.TEST_WAIT and MBAR.TRY_WAIT: lanes that ask about the odd phase.
+    pub asked: u32,
     /// Address of the first faulting lane.
     pub fault_addr: u32,
     /// First faulting lane.
@@ -73,6 +75,7 @@ impl Pass {
     pub const NONE: Pass = Pass {
         served: 0,
         win: 0,
+        asked: 0,
         fault_addr: 0,
         fault_lane: 0,
         fault: Fault::None,
@@ -230,7 +233,10 @@ impl Issue {
         };
         self.losers = match self.pass.kind {
             Some((Op::CastSpin, _)) => Losers::Fail,
-            Some((Op::Load | Op::Store | Op::PopcInc, _)) => Losers::Join,
+            Some((Op::Load | Op::Store | Op::PopcInc | Op::MbarTestWait | Op::MbarTryWait, _)) => {
+                Losers::Join
+            }
+            Some((Op::MbarArrive, _)) if config.merge_arrive => Losers::Join,
             Some((Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor, _))
                 if config.merge_red && meta.red =>
             {
@@ -267,6 +273,11 @@ impl Issue {
                 let join = self.losers == Losers::Join;
                 pass.win = if self.losers == Losers::Fail { first } else { pass.served };
                 operands(op, size, join, pass.served, first, &self.places, lanes, &mut self.work);
+                pass.asked = if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
+                    lanes.b.iter().enumerate().fold(0, |asked, (lane, b)| asked | (*b as u32 >> 31) << lane)
+                } else {
+                    0
+                };
                 pass.passes += 1;
             }
             _ => {

@@ -10,14 +10,17 @@ pub mod bank;
 pub mod collect;
 pub mod config;
 pub mod cta_table;
+pub mod diagnosis;
 pub mod fifo;
 pub mod grouper;
 pub mod issue;
+pub mod mbarrier;
 pub mod memory_port;
 pub mod operands;
 pub mod pipe;
 pub mod port;
 pub mod unit;
+pub mod waiters;
 
 pub use config::Config;
 pub use memory_port::MemoryPort;

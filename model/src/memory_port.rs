@@ -1,5 +1,6 @@
 //! What stands in front of shared memory, as a core sees it.
 
+use crate::config::Config;
 use crate::port::{In, Out};
 
 /// The unit's ports, one clock at a time. Handed over already reset.
@@ -25,4 +26,15 @@ pub trait MemoryPort {
     /// # Errors
     /// Whatever the port has to report; the run ends with it.
     fn cycle(&mut self, inputs: &In) -> Result<Out, Self::Error>;
+
+    /// The word at byte address `4 * (row * banks + bank)` of shared memory, for messages: as of the last
+    /// clock, and wherever a bank hash has put it ([`word_index`]).
+    fn word(&self, row: u32, bank: u32) -> u32;
+}
+
+/// Index in [`crate::Unit::memory`] of the word that addresses count as `bank` of `row`: the inverse of
+/// the bank hash (spec 1.2).
+pub fn word_index(config: &Config, row: u32, bank: u32) -> usize {
+    let hash = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };
+    row as usize * config.num_banks as usize + (bank ^ hash) as usize
 }

@@ -1,7 +1,7 @@
 //! Brings the lanes' operands to the banks of one pass, and combines those of joined lanes.
 //! Mirror of `rtl/atoms_operands.sv`.
 
-use atoms_ops::{Op, Size};
+use atoms_ops::{Op, Operands as OperandsRead, Size};
 
 use crate::agen::Places;
 use crate::port::{MAX_BANKS, MAX_LANES};
@@ -51,16 +51,8 @@ fn combine(op: Op, size: Size, a: u32, b: u32) -> u32 {
         Op::And => a & b,
         Op::Or => a | b,
         Op::Xor => a ^ b,
-        Op::Add
-        | Op::Inc
-        | Op::Dec
-        | Op::Exch
-        | Op::Cas
-        | Op::Cast
-        | Op::CastSpin
-        | Op::PopcInc
-        | Op::Load
-        | Op::Store => a.wrapping_add(b),
+        // Addition, and no other operation joins lanes by their operands.
+        _ => a.wrapping_add(b),
     }
 }
 
@@ -116,6 +108,22 @@ pub fn operands(
     }
     if join && op != Op::Load && last == 0 {
         join_lanes(op, size, served, places, lanes.b, work);
+    }
+    if op.is_mbarrier() && op.row().operands == OperandsRead::None {
+        count_lanes(served, places, work);
+    }
+}
+
+/// For operations that arrive once a lane, operand B of a bank is how many lanes do.
+fn count_lanes(mut served: u32, places: &Places, work: &mut BankWork) {
+    let mut seen = 0u64;
+    while served != 0 {
+        let lane = served.trailing_zeros() as usize & (MAX_LANES - 1);
+        served &= served - 1;
+        let bank = places.bank[lane] as usize & (MAX_BANKS - 1);
+        work.b[bank] = if seen >> bank & 1 == 0 { 1 } else { work.b[bank] + 1 };
+        work.b[(bank + 1) & (MAX_BANKS - 1)] = 0;
+        seen |= 1 << bank;
     }
 }
 

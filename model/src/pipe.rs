@@ -12,6 +12,7 @@ use crate::alu::{AluIn, alu};
 use crate::bank::Banks;
 use crate::config::Config;
 use crate::issue::{Issue, Pass};
+use crate::mbarrier;
 use crate::operands::{BankWork, last_word};
 use crate::port::{MAX_BANKS, MAX_LANES};
 
@@ -32,6 +33,8 @@ pub struct Effect {
     pub old: [u32; MAX_BANKS],
     /// Banks whose word belongs to an access whose comparison held.
     pub hit: u64,
+    /// First banks of the mbarrier objects that complete a phase.
+    pub completed: u64,
     /// Banks written.
     pub write: u64,
     /// Word written, per bank written.
@@ -61,7 +64,7 @@ impl Pipe {
             ring: vec![stage; config.rmw_latency as usize + 1],
             head: 0,
             valid: 0,
-            effect: Effect { old: [0; MAX_BANKS], hit: 0, write: 0, new: [0; MAX_BANKS] },
+            effect: Effect { old: [0; MAX_BANKS], hit: 0, completed: 0, write: 0, new: [0; MAX_BANKS] },
         }
     }
 
@@ -84,9 +87,9 @@ impl Pipe {
         &self.last().pass
     }
 
-    /// Row written, per bank the last stage writes.
-    pub fn rows(&self) -> &[u16; MAX_BANKS] {
-        &self.last().work.row
+    /// What the pass in the last stage brought to its banks.
+    pub fn work(&self) -> &BankWork {
+        &self.last().work
     }
 
     /// Bank and byte of the first word of every lane of the pass in the last stage.
@@ -107,7 +110,7 @@ impl Pipe {
         (0..self.ring.len() - 1).filter(|s| self.valid >> s & 1 != 0).any(|s| {
             let stage = self.stage(s);
             let mut banks = work.valid & stage.work.valid;
-            if matches!(stage.pass.kind, Some((Op::Load, _))) {
+            if stage.pass.kind.is_some_and(|(op, _)| op.only_reads()) {
                 banks = 0;
             }
             while banks != 0 {
@@ -128,6 +131,7 @@ impl Pipe {
         let effect = &mut self.effect;
         effect.write = 0;
         effect.hit = 0;
+        effect.completed = 0;
         let Some((op, size)) = stage.pass.kind else { return };
         if !stage.pass.valid || stage.work.valid == 0 {
             return;
@@ -138,6 +142,7 @@ impl Pipe {
                 match op {
                     Op::Cas | Op::Cast | Op::CastSpin => compare_and_store(stage, size, banks, effect),
                     $(Op::$op => one_word(Op::$op, size.signed(), &stage.work, banks, effect),)*
+                    _ => objects(op, &stage.work, banks, effect),
                 }
             };
         }
@@ -179,6 +184,7 @@ impl Pipe {
         }
         self.valid = 0;
         self.effect.write = 0;
+        self.effect.completed = 0;
     }
 }
 
@@ -193,6 +199,26 @@ fn one_word(op: Op, signed: bool, work: &BankWork, banks: &Banks, effect: &mut E
         if let Some(new) = alu(op, AluIn { signed, old, b: work.b[bank], c: work.c[bank], hit: false }) {
             effect.new[bank] = new;
             effect.write |= 1 << bank;
+        }
+    }
+}
+
+/// mbarrier objects, on pairs of banks.
+fn objects(op: Op, work: &BankWork, banks: &Banks, effect: &mut Effect) {
+    let mut valid = work.valid;
+    while valid != 0 {
+        let low = valid.trailing_zeros() as usize & (MAX_BANKS - 1);
+        let high = low | 1;
+        valid &= !(3 << low);
+        effect.old[low] = banks.read(low, work.row[low]);
+        effect.old[high] = banks.read(high, work.row[high]);
+        let pair = |words: &[u32; MAX_BANKS]| u64::from(words[high]) << 32 | u64::from(words[low]);
+        let step = mbarrier::step(op, pair(&effect.old), pair(&work.b));
+        if let Some(new) = step.new {
+            effect.new[low] = new as u32;
+            effect.new[high] = (new >> 32) as u32;
+            effect.write |= 3 << low;
+            effect.completed |= u64::from(step.completed) << low;
         }
     }
 }

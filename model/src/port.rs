@@ -99,7 +99,8 @@ ports! {
     In {
         /// Operand B per lane: addend, bound, new value, or the value compared against.
         req_b: [u128; MAX_LANES] Shape::PerLane(128), Number;
-        /// Operand C per lane: the new value of CAS and CAST.
+        /// Operand C per lane: the new value of CAS and CAST; for MBAR.TRY_WAIT, in its low 32 bits, the
+        /// cycles to sleep at most, 0 for TryWaitLimit (spec 6.10). The winner's counts.
         req_c: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Operand B of the cluster request.
         cl_b: u128 Shape::Scalar(128), Number;
@@ -161,6 +162,8 @@ ports! {
         cl_slot: u8 Shape::Scalar(4), Number;
         /// Cluster response: ready.
         cl_rsp_ready: u8 Shape::Scalar(1), Number;
+        /// Wake-up: ready.
+        wake_ready: u8 Shape::Scalar(1), Number;
     }
 }
 
@@ -171,8 +174,10 @@ ports! {
         rsp_rd: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Cluster response: Rd.
         cl_rsp_rd: u128 Shape::Scalar(128), Number;
-        /// Lanes whose CAS, CAST or CAST.SPIN stored (spec 3.2).
+        /// Lanes whose CAS, CAST or CAST.SPIN stored (spec 3.2), or whose phase is complete (spec 6.5).
         rsp_pred: u32 Shape::LaneMask, Number;
+        /// Wake-up: lanes whose phase is complete, all that took part or, when the limit has passed, none.
+        wake_pred: u32 Shape::LaneMask, Number;
         /// Address of the first faulting lane as the lane formed it, 32 bits; 0 without a fault.
         rsp_fault_addr: u32 Shape::Scalar(32), Number;
         /// Cluster response: the faulting address; 0 without a fault.
@@ -199,6 +204,10 @@ ports! {
         cl_rsp_pred: u8 Shape::Scalar(1), Number;
         /// Cluster response: fault code.
         cl_rsp_fault: u8 Shape::Scalar(2), Fault;
+        /// Wake-up: valid. It answers a MBAR.TRY_WAIT that was put to sleep, in place of a warp response.
+        wake_valid: u8 Shape::Scalar(1), Number;
+        /// Wake-up: tag of the request answered.
+        wake_tag: u8 Shape::Scalar(6), Number;
         /// A CTA table write is taken this cycle if it is valid: no request of the slot is inside.
         cta_ready: u8 Shape::Scalar(1), Number;
         /// The table write taken in the cycle before named bytes that do not exist or belong to
@@ -215,12 +224,18 @@ ports! {
         wr_en: u64 Shape::BankMask, Number;
         /// Banks that the pass issued this cycle will work on.
         win_valid: u64 Shape::BankMask, Number;
+        /// First banks of the mbarrier objects that complete a phase at the coming clock edge.
+        completed: u64 Shape::BankMask, Number;
         /// Word written per bank; zero where the kernel writes nothing.
         wr_data: [u32; MAX_BANKS] Shape::PerBank(32), Number;
         /// Lanes the pass issued this cycle serves.
         pass_served: u32 Shape::LaneMask, Number;
         /// Lanes of the request at issue that still wait for a pass.
         issue_pending: u32 Shape::LaneMask, Number;
+        /// Places of the table of waiters whose request sleeps.
+        wait_asleep: u32 Shape::Scalar(32), Number;
+        /// Places whose request is woken or out of time, and not yet answered.
+        wait_ready: u32 Shape::Scalar(32), Number;
         /// Row of the word written per bank; zero where the kernel writes nothing.
         wr_row: [u16; MAX_BANKS] Shape::PerBank(16), Number;
         /// Pipeline stages that hold a pass; bit 0 reads the banks, bit RmwLatency writes them.
@@ -251,5 +266,7 @@ ports! {
         stall: u8 Shape::Scalar(1), Number;
         /// First lane in the order of the rotating winner policy.
         rotate: u8 Shape::Scalar(8), Number;
+        /// The request in the last stage is put to sleep at the coming clock edge.
+        wait_enter: u8 Shape::Scalar(1), Number;
     }
 }

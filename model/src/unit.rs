@@ -5,10 +5,12 @@ use crate::bank::Banks;
 use crate::collect;
 use crate::config::Config;
 use crate::cta_table::{CtaTable, Part, Write};
+use crate::diagnosis::{Enters, Seen, Watch};
 use crate::fifo::Fifo;
 use crate::issue::{ClusterReq, Issue, Source, WarpReq, show_winners};
 use crate::pipe::Pipe;
 use crate::port::{In, MAX_BANKS, Out, Probe};
+use crate::waiters::{Sleeper, Waiters};
 
 /// Requests that wait at the cluster port; `ClusterQueueDepth` in `atoms_pkg`.
 const CLUSTER_QUEUE_DEPTH: usize = 2;
@@ -23,9 +25,13 @@ pub struct Unit {
     issue: Issue,
     pipe: Pipe,
     banks: Banks,
+    waiters: Waiters,
     out: Out,
     hazard: bool,
     stall: bool,
+    sleeper: Option<Sleeper>,
+    // Boxed: a unit that nobody watches carries a pointer.
+    watch: Option<Box<Watch>>,
 }
 
 impl Unit {
@@ -41,9 +47,12 @@ impl Unit {
             issue: Issue::new(),
             pipe: Pipe::new(&config),
             banks: Banks::new(config.num_banks, config.num_rows),
+            waiters: Waiters::new(&config),
             out: Out::default(),
             hazard: false,
             stall: false,
+            sleeper: None,
+            watch: None,
         }
     }
 
@@ -62,11 +71,30 @@ impl Unit {
         self.banks.words_mut()
     }
 
+    /// From now on names every use of an mbarrier object that PTX leaves undefined (spec 6.9), starting
+    /// afresh if it did before. Changes nothing else.
+    ///
+    /// To be called before requests come: a live object whose first use went unseen is taken for what
+    /// its word looks like.
+    pub fn watch(&mut self) {
+        self.watch = Some(Box::new(Watch::new(&self.config)));
+    }
+
+    /// What was named since [`Unit::watch`]; `None` without it.
+    pub fn watched(&self) -> Option<&Watch> {
+        self.watch.as_deref()
+    }
+
     /// The combinational half of a cycle: the outputs, given the registers and `i`.
     pub fn evaluate(&mut self, i: &In) -> &Out {
         self.pipe.evaluate(&self.banks);
         self.hazard = self.issue.valid() && self.pipe.hazard(&self.config, self.issue.work());
         self.stall = collect::stall(self.pipe.pass(), &self.out, i);
+        self.sleeper = if self.stall || !self.waiters.free() {
+            None
+        } else {
+            collect::sleeper(&self.config, self.pipe.pass(), self.pipe.effect(), self.pipe.work())
+        };
         self.out.req_ready = u8::from(self.warp_queue.ready());
         self.out.cl_ready = u8::from(self.cluster_queue.ready());
         self.out.cta_ready = u8::from(self.cta_table.ready(&self.config, i.cta_slot));
@@ -96,8 +124,12 @@ impl Unit {
             let bank = banks.trailing_zeros() as usize;
             banks &= banks - 1;
             probe.wr_data[bank] = effect.new[bank];
-            probe.wr_row[bank] = self.pipe.rows()[bank];
+            probe.wr_row[bank] = self.pipe.work().row[bank];
         }
+        probe.completed = if self.stall { 0 } else { effect.completed };
+        probe.wait_asleep = self.waiters.asleep();
+        probe.wait_ready = self.waiters.ready();
+        probe.wait_enter = u8::from(self.sleeper.is_some());
         probe.win_valid = fired_banks;
         show_winners(work, fired_banks, &mut probe.win_lane);
         probe.pass_served = if fire { pass.served } else { 0 };
@@ -123,9 +155,23 @@ impl Unit {
             self.reset();
             return;
         }
+        if self.watch.is_some() {
+            self.show_watch(i);
+        }
         let done = self.pipe.pass();
-        let leave = (done.valid && done.last && !self.stall).then_some(done.slot);
-        collect::tick(done, self.stall, self.pipe.effect(), self.pipe.lanes(), &mut self.out, i);
+        let sleeps = self.sleeper.is_some();
+        let leave = (done.valid && done.last && !self.stall && !sleeps).then_some(done.slot);
+        let (effect, row) = (self.pipe.effect(), &self.pipe.work().row);
+        let moved = u64::from(!self.stall);
+        let woken = self.waiters.tick(
+            self.sleeper,
+            |bank, at| {
+                effect.completed >> bank & moved != 0 && row[usize::from(bank) & (MAX_BANKS - 1)] == at
+            },
+            &mut self.out,
+            i,
+        );
+        collect::tick(done, self.stall || sleeps, effect, self.pipe.lanes(), &mut self.out, i);
 
         let mut load = None;
         if !self.stall {
@@ -135,10 +181,33 @@ impl Unit {
             self.pipe.tick(&mut self.banks, fire.then_some(&mut self.issue));
             self.issue.tick(&self.config, fire, load, &self.warp_queue, &self.cluster_queue, &self.cta_table);
         }
-        self.tick_queues(i, load, leave);
+        self.tick_queues(i, load, [leave, woken]);
     }
 
-    fn tick_queues(&mut self, i: &In, load: Option<Source>, leave: Option<u8>) {
+    /// Shows the cycle evaluated to the watch.
+    #[inline(never)] // out of the way of the unit that nobody watches
+    fn show_watch(&mut self, i: &In) {
+        let Some(watch) = &mut self.watch else { return };
+        let pass = self.pipe.pass();
+        let seen = Seen {
+            config: &self.config,
+            pass: (pass.valid && !self.stall).then_some(pass),
+            effect: self.pipe.effect(),
+            work: self.pipe.work(),
+            lanes: self.pipe.lanes(),
+            banks: &self.banks,
+            part: self.cta_table.part(pass.slot),
+            sleeps: self.sleeper.is_some(),
+        };
+        let enters = Enters {
+            warp: i.req_valid == 1 && self.warp_queue.ready(),
+            cluster: i.cl_valid == 1 && self.cluster_queue.ready(),
+            table_write: i.cta_valid == 1 && self.out.cta_ready == 1,
+        };
+        watch.see(&seen, enters, i);
+    }
+
+    fn tick_queues(&mut self, i: &In, load: Option<Source>, leave: [Option<u8>; 2]) {
         let warp = i.req_valid == 1 && self.warp_queue.ready();
         let cluster = i.cl_valid == 1 && self.cluster_queue.ready();
         let write = (i.cta_valid == 1 && self.out.cta_ready == 1).then_some(Write {
@@ -201,7 +270,12 @@ impl Unit {
         self.cta_table.reset();
         self.issue.reset();
         self.pipe.reset();
+        self.waiters.reset();
         self.out.rsp_valid = 0;
         self.out.cl_rsp_valid = 0;
+        self.out.wake_valid = 0;
+        if let Some(watch) = &mut self.watch {
+            watch.reset();
+        }
     }
 }

@@ -12,8 +12,8 @@ use std::fmt;
 
 /// Operation on shared memory. The discriminant is the code on the request port (`op_e`).
 ///
-/// Append, never renumber: traces store the name, waves the code. Codes 16 to 31 are kept for the
-/// mbarrier operations of spec 6.
+/// Append, never renumber: traces store the name, waves the code. Codes from 16 on are the mbarrier
+/// operations of spec 6; 15 and 31 are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Op {
@@ -47,6 +47,38 @@ pub enum Op {
     Load = 13,
     /// Plain store (spec 3.5).
     Store = 14,
+    /// Makes the word an mbarrier object: writes `Rb`, the word that software put together
+    /// (`SYNCS.EXCH.64`).
+    MbarInit = 16,
+    /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
+    MbarInval = 17,
+    /// tx-count += `Rb` (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
+    MbarExpectTx = 18,
+    /// tx-count -= `Rb`, then completion (`.A0TX`).
+    MbarCompleteTx = 19,
+    /// Arrives once (`.A1T0`).
+    MbarArrive = 20,
+    /// Arrives `Rb` times (`.ART0`).
+    MbarArriveCount = 21,
+    /// tx-count += `Rb`, then arrives once (no suffix).
+    MbarArriveExpectTx = 22,
+    /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
+    MbarArriveNoComplete = 23,
+    /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
+    MbarArriveDrop = 24,
+    /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
+    MbarArriveDropCount = 25,
+    /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
+    MbarArriveDropExpectTx = 26,
+    /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
+    MbarArriveDropNoComplete = 27,
+    /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
+    MbarTestWait = 28,
+    /// As [`Op::MbarTestWait`]; while it is not, the request may sleep (`.TRYWAIT`).
+    MbarTryWait = 29,
+    /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
+    /// `ATOMS.ARRIVE.64`).
+    MbarArriveSm80 = 30,
 }
 
 /// Width and signedness of an access. The discriminant is the code on the request port (`size_e`):
@@ -183,6 +215,11 @@ pub enum Gives {
     Old,
     /// 1 if the lane stored, else 0, in the full width of Rd (spec 3.2).
     Flag,
+    /// Low word: the lanes that arrived together; high word: that of the object before they did. The
+    /// compiler's code puts the lane's own state together from the two (spec 6.8, `.TMASK`).
+    Together,
+    /// A predicate: the phase asked about is complete (spec 6.5). Rd reads as zero.
+    Predicate,
 }
 
 /// One row of the operation table.
@@ -210,7 +247,7 @@ pub struct OpRow {
 /// (spec 3, both columns), so that code of every architecture runs.
 #[rustfmt::skip]
 pub const OPS: &[OpRow] = {
-    use Gives::{Flag, Nothing, Old};
+    use Gives::{Flag, Nothing, Old, Predicate, Together};
     use Operands::{B, BC};
     use Size::{B128, S16, S32, S8, U16, U32, U64, U8};
     &[
@@ -229,13 +266,54 @@ pub const OPS: &[OpRow] = {
         OpRow { op: Op::PopcInc,  name: "POPC.INC",  rtl_name: "OpPopcInc",  sizes: &[U32],                 operands: Operands::None, gives: Nothing, effect: "M + active lanes at this address" },
         OpRow { op: Op::Load,     name: "LDS",       rtl_name: "OpLoad",     sizes: &[U8, U16, U32, U64, B128, S8, S16], operands: Operands::None, gives: Old, effect: "M" },
         OpRow { op: Op::Store,    name: "STS",       rtl_name: "OpStore",    sizes: &[U8, U16, U32, U64, B128], operands: B,          gives: Nothing, effect: "Rb" },
+        OpRow { op: Op::MbarInit, name: "MBAR.INIT", rtl_name: "OpMbarInit", sizes: &[U64], operands: B, gives: Old, effect: "Rb" },
+        OpRow { op: Op::MbarInval, name: "MBAR.INVAL", rtl_name: "OpMbarInval", sizes: &[U64], operands: Operands::None, gives: Nothing, effect: "M" },
+        OpRow { op: Op::MbarExpectTx, name: "MBAR.EXPECT_TX", rtl_name: "OpMbarExpectTx", sizes: &[U64], operands: B, gives: Nothing, effect: "tx += Rb" },
+        OpRow { op: Op::MbarCompleteTx, name: "MBAR.COMPLETE_TX", rtl_name: "OpMbarCompleteTx", sizes: &[U64], operands: B, gives: Nothing, effect: "tx -= Rb; complete?" },
+        OpRow { op: Op::MbarArrive, name: "MBAR.ARRIVE", rtl_name: "OpMbarArrive", sizes: &[U64], operands: Operands::None, gives: Old, effect: "pending -= 1; complete?" },
+        OpRow { op: Op::MbarArriveCount, name: "MBAR.ARRIVE_COUNT", rtl_name: "OpMbarArriveCount", sizes: &[U64], operands: B, gives: Old, effect: "pending -= Rb; complete?" },
+        OpRow { op: Op::MbarArriveExpectTx, name: "MBAR.ARRIVE.EXPECT_TX", rtl_name: "OpMbarArriveExpectTx", sizes: &[U64], operands: B, gives: Old, effect: "tx += Rb; pending -= 1; complete?" },
+        OpRow { op: Op::MbarArriveNoComplete, name: "MBAR.ARRIVE.NO_COMPLETE", rtl_name: "OpMbarArriveNoComplete", sizes: &[U64], operands: B, gives: Together, effect: "pending -= Rb; complete?" },
+        OpRow { op: Op::MbarArriveDrop, name: "MBAR.ARRIVE_DROP", rtl_name: "OpMbarArriveDrop", sizes: &[U64], operands: Operands::None, gives: Old, effect: "expected -= 1; pending -= 1; complete?" },
+        OpRow { op: Op::MbarArriveDropCount, name: "MBAR.ARRIVE_DROP_COUNT", rtl_name: "OpMbarArriveDropCount", sizes: &[U64], operands: B, gives: Old, effect: "expected -= Rb; pending -= Rb; complete?" },
+        OpRow { op: Op::MbarArriveDropExpectTx, name: "MBAR.ARRIVE_DROP.EXPECT_TX", rtl_name: "OpMbarArriveDropExpectTx", sizes: &[U64], operands: B, gives: Old, effect: "tx += Rb; expected -= 1; pending -= 1; complete?" },
+        OpRow { op: Op::MbarArriveDropNoComplete, name: "MBAR.ARRIVE_DROP.NO_COMPLETE", rtl_name: "OpMbarArriveDropNoComplete", sizes: &[U64], operands: B, gives: Together, effect: "expected -= Rb; pending -= Rb; complete?" },
+        OpRow { op: Op::MbarTestWait, name: "MBAR.TEST_WAIT", rtl_name: "OpMbarTestWait", sizes: &[U64], operands: B, gives: Predicate, effect: "M" },
+        OpRow { op: Op::MbarTryWait, name: "MBAR.TRY_WAIT", rtl_name: "OpMbarTryWait", sizes: &[U64], operands: BC, gives: Predicate, effect: "M" },
+        OpRow { op: Op::MbarArriveSm80, name: "MBAR.ARRIVE.SM80", rtl_name: "OpMbarArriveSm80", sizes: &[U64], operands: Operands::None, gives: Old, effect: "pending -= 1; complete? (two words)" },
     ]
 };
 
 impl Op {
     /// This operation's row of [`OPS`].
     pub const fn row(self) -> &'static OpRow {
-        &OPS[self as usize]
+        // Code 15 is free.
+        let code = self as usize;
+        &OPS[if code > 15 { code - 1 } else { code }]
+    }
+
+    /// Whether it works on an mbarrier object (spec 6).
+    pub const fn is_mbarrier(self) -> bool {
+        self as u8 >= Op::MbarInit as u8
+    }
+
+    /// Whether it only looks: memory stays as it is.
+    pub const fn only_reads(self) -> bool {
+        matches!(self, Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait)
+    }
+
+    /// Whether the object of another CTA of the cluster knows it: those that need no result, and then
+    /// only without one (spec 6.7). Operations on plain memory all do (spec 7.5).
+    pub const fn cluster_legal(self, red: bool) -> bool {
+        match self {
+            Op::MbarInit
+            | Op::MbarInval
+            | Op::MbarArriveNoComplete
+            | Op::MbarArriveDropNoComplete
+            | Op::MbarTestWait
+            | Op::MbarTryWait => false,
+            op => !op.is_mbarrier() || red,
+        }
     }
 
     /// Name as in traces and on the command line.
@@ -245,7 +323,7 @@ impl Op {
 
     /// The operation with this port code, if it is one.
     pub fn from_code(code: u8) -> Option<Op> {
-        OPS.get(usize::from(code)).map(|row| row.op)
+        OPS.iter().find(|row| row.op as u8 == code).map(|row| row.op)
     }
 
     /// The operation with this name.
@@ -274,8 +352,10 @@ mod tests {
 
     #[test]
     fn rows_stand_in_order_of_code() {
-        for (code, row) in OPS.iter().enumerate() {
-            assert_eq!(row.op as usize, code, "{}", row.name);
+        assert!(OPS.is_sorted_by_key(|row| row.op as u8));
+        for row in OPS {
+            assert_eq!(row.op.row().op, row.op, "{}", row.name);
+            assert_eq!(Op::from_code(row.op as u8), Some(row.op));
         }
     }
 

@@ -1,0 +1,369 @@
+//! Names what programs do to mbarrier objects that PTX leaves undefined (spec 6.9).
+//!
+//! A [`Watch`] sees every pass that the pipeline finishes, and keeps what memory does not tell: which
+//! words are live objects, how many phases they have been through, which states they handed out. It
+//! changes nothing: fields wrap in the model as they do in the RTL, watched or not.
+//!
+//! An object begins with `MBAR.INIT`. Compilers for sm_100 make it with a plain store instead, and a
+//! harness may load memory, so a word of init's form ([`init_fault`]) that nobody has worked on becomes
+//! an object with the first mbarrier operation on it. It ends with `MBAR.INVAL`, with a plain write
+//! (which is named), and silently with its CTA's part. After an end only `MBAR.INIT` or a plain write
+//! opens the place again: a word that merely stayed behind is no new object.
+//!
+//! Objects of sm_80 (spec 6.2.1) are worked on by plain accesses too, so they have no life to keep; a
+//! `MBAR.ARRIVE.SM80` is judged by the two words it finds.
+
+mod watch;
+
+pub(crate) use watch::{Enters, Seen};
+pub use watch::{KEPT, Watch};
+
+use std::fmt;
+
+use atoms_ops::{Op, Size};
+
+use crate::mbarrier::Object;
+
+/// One use of an mbarrier object that PTX leaves undefined, by one lane.
+///
+/// Displayed in two lines: what was done, by whom and against which clause; what was found there, and
+/// what the program probably meant to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Cycle in which the operation was carried out, from 0.
+    pub cycle: u64,
+    /// Cycle in which its request was taken at the port. A port takes one request a cycle, so this
+    /// and [`Diagnosis::cluster`] tell which it was.
+    pub taken: u64,
+    /// Tag of the request.
+    pub tag: u8,
+    /// CTA slot.
+    pub slot: u8,
+    /// The request came through the cluster port; its lane is then 0.
+    pub cluster: bool,
+    /// Lane of the request.
+    pub lane: u8,
+    /// Address as the lane formed it, with the CTA's rank in the top byte; from the cluster port, the
+    /// offset inside the part.
+    pub address: u32,
+    /// Operation.
+    pub op: Op,
+    /// Size of the access.
+    pub size: Size,
+    /// Operand B of mbarrier operations that read one; else 0.
+    pub operand: u64,
+    /// The object's word before the operation.
+    pub word: u64,
+    /// What is undefined about it.
+    pub kind: Kind,
+}
+
+/// What is undefined about the use of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An mbarrier operation on a word that is not a live object.
+    NotLive {
+        /// How the object that was there ended, and in which cycle, if there was one.
+        ended: Option<(Ended, u64)>,
+    },
+    /// Init over a live object, by `MBAR.INIT` or by a plain store of an init word.
+    InitOverLive,
+    /// A plain access to a live object.
+    PlainAccess(Touched),
+    /// `MBAR.INIT` of a word that init does not make.
+    InitWord(InitFault),
+    /// An arrive or drop count outside 1 .. 2^20-1.
+    Count,
+    /// A transaction count beyond 2^20-1.
+    TxOperand,
+    /// The tx-count leaves -(2^20-1) .. 2^20-1.
+    TxRange {
+        /// What it would come to.
+        tx: i64,
+    },
+    /// More arrivals are dropped than are expected.
+    DropBeyondExpected {
+        /// Arrivals dropped.
+        count: u32,
+    },
+    /// More arrivals than are pending.
+    ArriveBeyondPending {
+        /// Arrivals.
+        count: u32,
+    },
+    /// A noComplete arrive completes the phase.
+    NoCompleteCompletes,
+    /// `MBAR.EXPECT_TX` brings the tx-count to 0 with nothing pending: no later step completes the phase.
+    Stranded,
+    /// A wait for a phase older than the one before the current one, by a state of that phase.
+    StalePhase {
+        /// Phases between the state's and the current one.
+        behind: u64,
+    },
+    /// A wait with a state that this object never gave.
+    ForeignState,
+    /// The first arrive of a phase although no wait has seen the one before complete.
+    ArriveUnwaited,
+    /// Two words of sm_80 whose counts are none that init and arrives leave there.
+    CountSm80,
+}
+
+/// How an object ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By `MBAR.INVAL`.
+    Invalidated,
+    /// By a plain write.
+    Overwritten,
+    /// By a write of its slot's entry in the CTA table, or by reset.
+    PartTaken,
+}
+
+/// Which words of an object a plain access touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// Both.
+    Both,
+    /// The low one: expected count, and part of the tx-count.
+    Low,
+    /// The high one: pending count, phase, and part of the tx-count.
+    High,
+}
+
+/// Why a word is not one that init makes (spec 6.1, 6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitFault {
+    /// Bit 0 is set: no layout known here.
+    Layout,
+    /// The lock is set.
+    Locked,
+    /// The phase is not 0.
+    Phase,
+    /// The tx-count is not 0.
+    Tx,
+    /// Expected and pending count differ.
+    CountsDiffer,
+    /// The count is 0, or 2^20 and more: the fields are 20 bits wide.
+    NoCount,
+}
+
+/// Why `word` is not one that init makes; `None` if it is.
+pub fn init_fault(word: u64) -> Option<InitFault> {
+    let object = Object::decode(word);
+    [
+        (object.version, InitFault::Layout),
+        (object.lock, InitFault::Locked),
+        (object.phase, InitFault::Phase),
+        (object.tx != 0, InitFault::Tx),
+        (object.expected != object.pending, InitFault::CountsDiffer),
+        (object.expected == 0, InitFault::NoCount),
+    ]
+    .into_iter()
+    .find_map(|(found, fault)| found.then_some(fault))
+}
+
+impl Kind {
+    /// Name in counts and reports, without what the kind carries.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::NotLive { .. } => "no live object",
+            Kind::InitOverLive => "init over a live object",
+            Kind::PlainAccess(_) => "plain access to a live object",
+            Kind::InitWord(_) => "no init word",
+            Kind::Count => "count out of range",
+            Kind::TxOperand => "transaction count out of range",
+            Kind::TxRange { .. } => "tx-count out of range",
+            Kind::DropBeyondExpected { .. } => "drop beyond expected",
+            Kind::ArriveBeyondPending { .. } => "arrive beyond pending",
+            Kind::NoCompleteCompletes => "noComplete completes",
+            Kind::Stranded => "phase stranded",
+            Kind::StalePhase { .. } => "stale phase",
+            Kind::ForeignState => "foreign state",
+            Kind::ArriveUnwaited => "arrive without a wait",
+            Kind::CountSm80 => "counts out of range (sm_80)",
+        }
+    }
+
+    /// The clause that leaves it undefined.
+    pub const fn clause(self) -> &'static str {
+        match self {
+            Kind::NotLive { .. } | Kind::InitOverLive | Kind::PlainAccess(_) => "spec 6.9",
+            Kind::InitWord(InitFault::Layout | InitFault::Locked) => "spec 6.2, 6.9",
+            Kind::InitWord(_) => "spec 6.1, 6.3, 6.9",
+            Kind::Count | Kind::TxOperand | Kind::TxRange { .. } | Kind::DropBeyondExpected { .. } => {
+                "spec 6.1, 6.9"
+            }
+            Kind::ArriveBeyondPending { .. } => "spec 6.9",
+            Kind::NoCompleteCompletes => "spec 6.3, 6.9",
+            Kind::Stranded => "spec 6.3, 6.4",
+            Kind::StalePhase { .. } | Kind::ForeignState => "spec 6.5, 6.9",
+            Kind::ArriveUnwaited => "[PTX] 9.7.13.15.4",
+            Kind::CountSm80 => "spec 6.1, 6.2.1, 6.9",
+        }
+    }
+}
+
+impl Diagnosis {
+    /// The clause that leaves it undefined, such as `spec 6.1, 6.9`.
+    pub fn clause(&self) -> &'static str {
+        self.kind.clause()
+    }
+
+    /// What was done, in one sentence without a full stop.
+    pub fn what(&self) -> String {
+        let op = self.op;
+        match self.kind {
+            Kind::NotLive { .. } => format!("{op} on a word that is not a live mbarrier object"),
+            Kind::InitOverLive if op == Op::Store => {
+                format!("{op}.{} of an init word over a live mbarrier object", self.size)
+            }
+            Kind::InitOverLive => format!("{op} over a live mbarrier object"),
+            Kind::PlainAccess(touched) => {
+                let part = match touched {
+                    Touched::Both => "",
+                    Touched::Low => "the low word of ",
+                    Touched::High => "the high word of ",
+                };
+                format!("{op}.{} touches {part}a live mbarrier object", self.size)
+            }
+            Kind::InitWord(fault) => {
+                let made = Object::decode(self.operand);
+                let fault = match fault {
+                    InitFault::Layout => "bit 0 set, an unknown layout".to_string(),
+                    InitFault::Locked => "the lock set".to_string(),
+                    InitFault::Phase => "phase parity 1".to_string(),
+                    InitFault::Tx => format!("tx-count {}", made.tx),
+                    InitFault::CountsDiffer => {
+                        format!("{} arrivals expected, but {} pending", made.expected, made.pending)
+                    }
+                    InitFault::NoCount => "a count of 0, or beyond 1048575 and cut off".to_string(),
+                };
+                format!("{op} writes {:#018x}: {fault}", self.operand)
+            }
+            Kind::Count => format!("{op} with a count of {}", self.operand as u32),
+            Kind::TxOperand => format!("{op} of {} transactions", self.operand as u32),
+            Kind::TxRange { tx } => {
+                format!("{op} of {} transactions takes the tx-count to {tx}", self.operand as u32)
+            }
+            Kind::DropBeyondExpected { count } => {
+                format!("{op} drops {count} of {} expected arrivals", Object::decode(self.word).expected)
+            }
+            Kind::ArriveBeyondPending { count } => {
+                let pending = match self.op {
+                    Op::MbarArriveSm80 => TwoWords::decode(self.word).pending,
+                    _ => Object::decode(self.word).pending,
+                };
+                let times = if count == 1 { "once".to_string() } else { format!("{count} times") };
+                format!("{op} arrives {times} with {pending} arrivals pending")
+            }
+            Kind::NoCompleteCompletes => format!("{op} completes the phase"),
+            Kind::Stranded => format!("{op} brings the tx-count to 0 with no arrival pending"),
+            Kind::StalePhase { behind } => {
+                format!("{op} asks with state {:#010x}, {behind} phases old", self.operand as u32)
+            }
+            Kind::ForeignState => {
+                format!("{op} asks with state {:#010x}, which the object never gave", self.operand as u32)
+            }
+            Kind::ArriveUnwaited => format!("{op} in a phase whose predecessor nobody has waited for"),
+            Kind::CountSm80 => format!("{op} on two words that no init and no arrive leaves"),
+        }
+    }
+
+    /// Whose request it was: lane, tag, slot, address, cycle.
+    pub fn site(&self) -> String {
+        let Diagnosis { cycle, tag, slot, lane, address, .. } = self;
+        let who = if self.cluster { "cluster request".to_string() } else { format!("lane {lane}") };
+        format!("{who} at {address:#010x}, tag {tag}, slot {slot}, cycle {cycle}")
+    }
+
+    /// What stood there before.
+    pub fn found(&self) -> String {
+        match self.kind {
+            Kind::NotLive { ended } => {
+                let word = self.word;
+                match ended {
+                    None => format!("word {word:#018x}, which no init made"),
+                    Some((Ended::Invalidated, cycle)) => format!("object invalidated in cycle {cycle}"),
+                    Some((Ended::Overwritten, cycle)) => {
+                        format!("object overwritten in cycle {cycle}, now {word:#018x}")
+                    }
+                    Some((Ended::PartTaken, cycle)) => {
+                        format!("object of an earlier CTA, gone in cycle {cycle}")
+                    }
+                }
+            }
+            _ if self.op == Op::MbarArriveSm80 => TwoWords::decode(self.word).to_string(),
+            Kind::InitWord(_) => format!("word {:#018x}", self.word),
+            _ => Object::decode(self.word).to_string(),
+        }
+    }
+
+    /// What the program probably meant to do.
+    pub fn advice(&self) -> &'static str {
+        match self.kind {
+            Kind::NotLive { ended: Some((Ended::Overwritten, _)) } => {
+                "the object's bytes are in use for something else; keep them apart"
+            }
+            Kind::NotLive { .. } if self.op == Op::MbarInval => "inval ends a live object, once",
+            Kind::NotLive { .. } => "init it first, and let every thread wait until that is done",
+            Kind::InitOverLive => "let one thread init, once; inval before the next init",
+            Kind::PlainAccess(_) => "inval the object before its bytes serve another purpose",
+            Kind::InitWord(_) => {
+                "init of n writes (2^20-n) << 1 below and (2^20-n) << 11 above, n from 1 to 1048575"
+            }
+            Kind::Count => "counts go from 1 to 1048575",
+            Kind::TxOperand => "one operation counts up to 1048575 transactions; split larger copies",
+            Kind::TxRange { .. } => "expect what is completed and no more; the tx-count wraps here",
+            Kind::DropBeyondExpected { .. } => "a thread drops once; the expected count wraps here",
+            Kind::ArriveBeyondPending { .. } => {
+                "init with all arrivals of a phase, and wait between two phases; the pending count wraps here"
+            }
+            Kind::NoCompleteCompletes => "the last arrive of a phase is one without noComplete",
+            Kind::Stranded => {
+                "expect before the last arrive, or with it: only arrives and complete_tx complete"
+            }
+            Kind::StalePhase { .. } => {
+                "a wait asks about the current phase or the one before; wait in every phase"
+            }
+            Kind::ForeignState => "pass the state of an arrive on this object, or parity << 31",
+            Kind::ArriveUnwaited => {
+                "one wait at least sees a phase complete before anyone arrives in the next"
+            }
+            Kind::CountSm80 => "init of n stores 2^30 - n below and 2^31 - n above, n from 1 to 1048575",
+        }
+    }
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} ({})", self.what(), self.site(), self.clause())?;
+        write!(f, "  found {}; {}", self.found(), self.advice())
+    }
+}
+
+/// An object of sm_80 to sm_89 (spec 6.2.1).
+struct TwoWords {
+    phase: bool,
+    expected: u32,
+    pending: u32,
+}
+
+impl TwoWords {
+    fn decode(word: u64) -> Self {
+        let (low, high) = (word as u32, (word >> 32) as u32);
+        TwoWords {
+            phase: high >> 31 != 0,
+            expected: (1u32 << 30).wrapping_sub(low),
+            pending: high.wrapping_neg() & 0x7fff_ffff,
+        }
+    }
+}
+
+impl fmt::Display for TwoWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TwoWords { phase, expected, pending } = self;
+        // The expected count is dropped by plain atomics, below zero too.
+        let expected = *expected as i32;
+        write!(f, "phase parity {}, {pending} of {expected} arrivals pending, two words", u8::from(*phase))
+    }
+}

@@ -1,0 +1,475 @@
+//! The shadow of memory in which objects live, and what judges each use of them.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use atoms_ops::{Gives, Op, Operands, Size};
+
+use super::{Diagnosis, Ended, Kind, Touched, TwoWords, init_fault};
+use crate::bank::Banks;
+use crate::config::Config;
+use crate::cta_table::Part;
+use crate::issue::Pass;
+use crate::mbarrier::{self, MAX_COUNT, Object};
+use crate::operands::{BankWork, last_word};
+use crate::pipe::Effect;
+use crate::port::{In, MAX_BANKS, MAX_LANES};
+
+/// Diagnoses that a [`Watch`] keeps; further ones are counted only.
+pub const KEPT: usize = 1000;
+
+/// What is known of the word pair at one place.
+#[derive(Clone, Debug)]
+enum Place {
+    Live(Life),
+    Ended { how: Ended, cycle: u64, request: u64 },
+}
+
+/// What memory does not tell about a live object.
+#[derive(Clone, Debug)]
+struct Life {
+    slot: u8,
+    /// Phases completed.
+    phase: u64,
+    /// A wait has seen the phase before complete; there is none before the first.
+    waited: bool,
+    /// Somebody sleeps until the current phase is complete.
+    sleepers: bool,
+    /// High words of the states handed out, with the last phase each was handed out in.
+    states: HashMap<u32, u64>,
+}
+
+impl Life {
+    fn new(slot: u8) -> Self {
+        Life { slot, phase: 0, waited: true, sleepers: false, states: HashMap::new() }
+    }
+}
+
+/// A request between the port and its last pass.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    cycle: u64,
+    /// For waits, operand B per lane: joined lanes bring only one to the banks.
+    asked: [u32; MAX_LANES],
+}
+
+/// What the unit does in the cycle at hand.
+pub(crate) struct Seen<'a> {
+    pub(crate) config: &'a Config,
+    /// The pass in the last stage, if it moves on.
+    pub(crate) pass: Option<&'a Pass>,
+    pub(crate) effect: &'a Effect,
+    pub(crate) work: &'a BankWork,
+    pub(crate) lanes: (&'a [u8; MAX_LANES], &'a [u8; MAX_LANES]),
+    /// Memory before the pass.
+    pub(crate) banks: &'a Banks,
+    /// The part of the pass's slot.
+    pub(crate) part: Part,
+    /// The request of the pass is put to sleep.
+    pub(crate) sleeps: bool,
+}
+
+/// What the unit takes from its ports in the cycle at hand.
+pub(crate) struct Enters {
+    pub(crate) warp: bool,
+    pub(crate) cluster: bool,
+    pub(crate) table_write: bool,
+}
+
+/// Names every undefined use of an mbarrier object; see [`crate::Unit::watch`].
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    cycle: u64,
+    /// Requests worked off.
+    request: u64,
+    warps: VecDeque<Taken>,
+    clusters: VecDeque<Taken>,
+    /// By the number of the word pair in memory.
+    places: HashMap<u32, Place>,
+    /// A bit per word pair: whether `places` has it. Plain accesses look here first.
+    known: Vec<u64>,
+    kept: Vec<Diagnosis>,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Watch {
+    /// Sees nothing yet. Objects that exist already are taken for what their words look like.
+    pub(crate) fn new(config: &Config) -> Self {
+        let pairs = config.num_banks * config.num_rows / 2;
+        Watch { known: vec![0; pairs.div_ceil(64) as usize], ..Watch::default() }
+    }
+
+    /// The first [`KEPT`] diagnoses, in the order of the operations, and of the lanes of each.
+    pub fn diagnoses(&self) -> &[Diagnosis] {
+        &self.kept
+    }
+
+    /// How many there were of each kind ([`Kind::name`]), also of those not kept.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.counts.iter().map(|(name, count)| (*name, *count))
+    }
+
+    /// How many there were in all.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Sees one cycle, before its clock edge.
+    pub(crate) fn see(&mut self, seen: &Seen<'_>, enters: Enters, i: &In) {
+        if let Some(pass) = seen.pass {
+            self.pass(pass, seen);
+        }
+        if enters.table_write {
+            self.end_part(Some(i.cta_slot));
+        }
+        if enters.warp {
+            let asks = [Op::MbarTestWait as u8, Op::MbarTryWait as u8].contains(&i.req_op);
+            let asked = if asks { i.req_b.map(|b| b as u32) } else { [0; MAX_LANES] };
+            self.warps.push_back(Taken { cycle: self.cycle, asked });
+        }
+        if enters.cluster {
+            self.clusters.push_back(Taken { cycle: self.cycle, asked: [0; MAX_LANES] });
+        }
+        self.cycle += 1;
+    }
+
+    /// A cycle of reset: nothing is inside, and no slot has a part.
+    pub(crate) fn reset(&mut self) {
+        self.warps.clear();
+        self.clusters.clear();
+        self.end_part(None);
+        self.cycle += 1;
+    }
+
+    /// The part of `slot`, or of all, is another one or none now.
+    fn end_part(&mut self, slot: Option<u8>) {
+        let (cycle, request) = (self.cycle, self.request);
+        for place in self.places.values_mut() {
+            if matches!(place, Place::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
+                *place = Place::Ended { how: Ended::PartTaken, cycle, request };
+            }
+        }
+    }
+
+    fn pass(&mut self, pass: &Pass, seen: &Seen<'_>) {
+        let queue = if pass.cluster { &self.clusters } else { &self.warps };
+        // A request taken before the watch began is not in the queue.
+        let taken = queue.front().copied().unwrap_or(Taken { cycle: self.cycle, asked: [0; MAX_LANES] });
+        if let Some((op, size)) = pass.kind
+            && pass.served != 0
+        {
+            if op.is_mbarrier() {
+                self.objects(op, size, pass, seen, &taken);
+            } else if !self.places.is_empty() {
+                self.plain(op, size, pass, seen, &taken);
+            }
+        }
+        if pass.last {
+            (if pass.cluster { &mut self.clusters } else { &mut self.warps }).pop_front();
+            self.request += 1;
+        }
+    }
+
+    /// mbarrier operations of the lanes served; those on one object one after the other.
+    fn objects(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
+        let mut words = [0u64; MAX_BANKS];
+        let mut met = 0u64;
+        for access in accesses(op, size, pass, seen) {
+            let low = access.bank & !1;
+            if met >> low & 1 == 0 {
+                met |= 1 << low;
+                words[low] = pair(&seen.effect.old, low);
+            }
+            let operand = match op {
+                Op::MbarTestWait | Op::MbarTryWait => u64::from(taken.asked[access.lane]),
+                _ if op.row().operands == Operands::None => 0,
+                _ => pair(&seen.work.b, low),
+            };
+            let word = words[low];
+            let operation =
+                Operation { op, operand, word, slot: pass.slot, red: pass.red, sleeps: seen.sleeps };
+            let (after, kinds) = self.operate(access.pair(seen.config, low), &operation);
+            words[low] = after;
+            for kind in kinds.into_iter().flatten() {
+                self.report(pass, seen, taken, &access, Diagnosed { operand, word, kind });
+            }
+        }
+    }
+
+    /// Carries out `o` on the pair at `at`: gives the word afterwards, and what is undefined about it.
+    fn operate(&mut self, at: u32, o: &Operation) -> (u64, [Option<Kind>; 2]) {
+        // Operations without an operand arrive once.
+        let operand = if o.op.row().operands == Operands::None { 1 } else { o.operand };
+        let step = mbarrier::step(o.op, o.word, operand);
+        let after = step.new.unwrap_or(o.word);
+        if o.op == Op::MbarArriveSm80 {
+            return (after, [self.judge_sm80(at, o.word), None]);
+        }
+        if o.op == Op::MbarInit {
+            let over = self.is_live(at).then_some(Kind::InitOverLive);
+            self.set(at, Place::Live(Life::new(o.slot)));
+            return (after, [over, init_fault(o.operand).map(Kind::InitWord)]);
+        }
+        if !self.places.contains_key(&at) && init_fault(o.word).is_none() {
+            self.set(at, Place::Live(Life::new(o.slot)));
+        }
+        let kind = match self.places.get_mut(&at) {
+            None => Some(Kind::NotLive { ended: None }),
+            Some(Place::Ended { how, cycle, .. }) => Some(Kind::NotLive { ended: Some((*how, *cycle)) }),
+            Some(place @ Place::Live(_)) if o.op == Op::MbarInval => {
+                let (cycle, request) = (self.cycle, self.request);
+                *place = Place::Ended { how: Ended::Invalidated, cycle, request };
+                None
+            }
+            Some(Place::Live(life)) if matches!(o.op, Op::MbarTestWait | Op::MbarTryWait) => {
+                judge_wait(life, o)
+            }
+            Some(Place::Live(life)) => judge_step(life, o, &step),
+        };
+        (after, [kind, None])
+    }
+
+    fn judge_sm80(&self, at: u32, word: u64) -> Option<Kind> {
+        let object = TwoWords::decode(word);
+        let expected = object.expected as i32;
+        let limit = MAX_COUNT as i32;
+        if self.is_live(at) || !(-limit..=limit).contains(&expected) {
+            Some(Kind::NotLive { ended: None })
+        } else if object.pending == 0 {
+            Some(Kind::ArriveBeyondPending { count: 1 })
+        } else if expected < 0 || object.pending > MAX_COUNT {
+            Some(Kind::CountSm80)
+        } else {
+            None
+        }
+    }
+
+    /// Plain accesses of the lanes served.
+    fn plain(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
+        let last = last_word(size);
+        // All lanes see what was there before the pass.
+        let mut overwritten = Vec::new();
+        for access in accesses(op, size, pass, seen) {
+            for low in (access.bank & !1..=access.bank + last).step_by(2) {
+                let at = access.pair(seen.config, low);
+                if self.known.get(at as usize / 64).is_none_or(|bits| bits >> (at % 64) & 1 == 0) {
+                    continue;
+                }
+                let new = pair(&seen.effect.new, low);
+                let init = op == Op::Store && last > 0 && init_fault(new).is_none();
+                if seen.effect.write >> access.bank & 1 != 0 {
+                    overwritten.push((at, init));
+                }
+                // The lanes of the request that overwrites are all named, later requests are not.
+                let named = match self.places.get(&at) {
+                    Some(Place::Live(_)) => true,
+                    Some(Place::Ended { how: Ended::Overwritten, request, .. }) => *request == self.request,
+                    Some(Place::Ended { .. }) | None => false,
+                };
+                if named {
+                    let kind = match (last, access.bank & 1) {
+                        _ if init => Kind::InitOverLive,
+                        (0, 0) => Kind::PlainAccess(Touched::Low),
+                        (0, _) => Kind::PlainAccess(Touched::High),
+                        _ => Kind::PlainAccess(Touched::Both),
+                    };
+                    let word = u64::from(seen.banks.read(low | 1, access.row)) << 32
+                        | u64::from(seen.banks.read(low, access.row));
+                    // Of an access that covers two objects, the address of the one touched.
+                    let access = Access { bank: access.bank.max(low), ..access };
+                    self.report(pass, seen, taken, &access, Diagnosed { operand: 0, word, kind });
+                }
+            }
+        }
+        for (at, init) in overwritten {
+            self.overwrite(at, init, pass.slot);
+        }
+    }
+
+    /// A plain write has gone to the pair at `at`; `init` says that it left an init word.
+    fn overwrite(&mut self, at: u32, init: bool, slot: u8) {
+        let (cycle, request) = (self.cycle, self.request);
+        match self.places.get(&at) {
+            None => {}
+            Some(Place::Live(_)) if init => self.set(at, Place::Live(Life::new(slot))),
+            Some(Place::Live(_)) => {
+                self.set(at, Place::Ended { how: Ended::Overwritten, cycle, request });
+            }
+            Some(Place::Ended { request: by, .. }) if *by == request => {}
+            Some(Place::Ended { .. }) => {
+                self.places.remove(&at);
+                if let Some(bits) = self.known.get_mut(at as usize / 64) {
+                    *bits &= !(1 << (at % 64));
+                }
+            }
+        }
+    }
+
+    fn is_live(&self, at: u32) -> bool {
+        matches!(self.places.get(&at), Some(Place::Live(_)))
+    }
+
+    fn set(&mut self, at: u32, place: Place) {
+        self.places.insert(at, place);
+        if let Some(bits) = self.known.get_mut(at as usize / 64) {
+            *bits |= 1 << (at % 64);
+        }
+    }
+
+    fn report(&mut self, pass: &Pass, seen: &Seen<'_>, taken: &Taken, access: &Access, what: Diagnosed) {
+        *self.counts.entry(what.kind.name()).or_default() += 1;
+        if self.kept.len() >= KEPT {
+            return;
+        }
+        let rank = if pass.cluster { 0 } else { u32::from(seen.part.rank) << 24 };
+        self.kept.push(Diagnosis {
+            cycle: self.cycle,
+            taken: taken.cycle,
+            tag: pass.tag,
+            slot: pass.slot,
+            cluster: pass.cluster,
+            lane: access.lane as u8,
+            address: rank | access.offset(seen.config, seen.part),
+            op: access.op,
+            size: access.size,
+            operand: what.operand,
+            word: what.word,
+            kind: what.kind,
+        });
+    }
+}
+
+/// One lane's operation on an object.
+struct Operation {
+    op: Op,
+    operand: u64,
+    word: u64,
+    slot: u8,
+    red: bool,
+    sleeps: bool,
+}
+
+/// What a diagnosis says beyond the access.
+struct Diagnosed {
+    operand: u64,
+    word: u64,
+    kind: Kind,
+}
+
+/// One lane's access.
+#[derive(Clone, Copy)]
+struct Access {
+    op: Op,
+    size: Size,
+    lane: usize,
+    /// Of its first word.
+    bank: usize,
+    row: u16,
+    byte: u32,
+}
+
+impl Access {
+    /// Number, in memory, of the word pair whose low word is in bank `low`.
+    fn pair(&self, config: &Config, low: usize) -> u32 {
+        (u32::from(self.row) * config.num_banks + low as u32) / 2
+    }
+
+    /// Offset inside the CTA's part: what the address generator made bank and row of.
+    fn offset(&self, config: &Config, part: Part) -> u32 {
+        let row = u32::from(self.row);
+        // The hash is its own inverse.
+        let swizzle = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };
+        let word = (row - u32::from(part.base)) * config.num_banks + (self.bank as u32 ^ swizzle);
+        4 * word + self.byte
+    }
+}
+
+/// The accesses that a pass performs, in order of lanes: CAST.SPIN fails for some lanes it serves
+/// without a look at their words.
+fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Iterator<Item = Access> + 'a {
+    let win = pass.win;
+    let (banks, bytes) = seen.lanes;
+    (0..MAX_LANES).filter(move |lane| win >> lane & 1 != 0).map(move |lane| {
+        let bank = usize::from(banks[lane]) & (MAX_BANKS - 1);
+        Access { op, size, lane, bank, row: seen.work.row[bank], byte: u32::from(bytes[lane]) }
+    })
+}
+
+/// Two words as one; `low` is even.
+fn pair(words: &[u32; MAX_BANKS], low: usize) -> u64 {
+    u64::from(words[low | 1]) << 32 | u64::from(words[low])
+}
+
+/// What is undefined about a wait on a live object.
+fn judge_wait(life: &mut Life, o: &Operation) -> Option<Kind> {
+    let asked = o.operand as u32;
+    let complete = o.word >> 63 != u64::from(asked >> 31);
+    life.waited |= complete;
+    life.sleepers |= o.sleeps;
+    // parity << 31: which of two phases that is, nobody can tell.
+    if asked << 1 == 0 {
+        return None;
+    }
+    match life.states.get(&asked) {
+        None => Some(Kind::ForeignState),
+        Some(phase) if phase + 1 < life.phase => Some(Kind::StalePhase { behind: life.phase - phase }),
+        Some(_) => None,
+    }
+}
+
+/// What is undefined about any other operation on a live object, in the order in which it would go
+/// wrong; one finding leads to the next, so the first is enough.
+fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::Step) -> Option<Kind> {
+    let Operation { op, word, .. } = *o;
+    let count = o.operand as u32;
+    let before = Object::decode(word);
+    let arrivals = match op {
+        Op::MbarArriveCount | Op::MbarArriveNoComplete | Op::MbarArriveDropCount => count,
+        Op::MbarArriveDropNoComplete => count,
+        Op::MbarExpectTx | Op::MbarCompleteTx => 0,
+        _ => 1,
+    };
+    let drops = match op {
+        Op::MbarArriveDrop | Op::MbarArriveDropExpectTx => 1,
+        Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => count,
+        _ => 0,
+    };
+    let transactions = match op {
+        Op::MbarExpectTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => i64::from(count),
+        Op::MbarCompleteTx => -i64::from(count),
+        _ => 0,
+    };
+    let tx = i64::from(before.tx) + transactions;
+    let limit = u64::from(MAX_COUNT);
+    let no_complete = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
+    let counted = no_complete || matches!(op, Op::MbarArriveCount | Op::MbarArriveDropCount);
+    let kind = if counted && (count == 0 || count > MAX_COUNT) {
+        Some(Kind::Count)
+    } else if transactions.unsigned_abs() > limit {
+        Some(Kind::TxOperand)
+    } else if transactions != 0 && tx.unsigned_abs() > limit {
+        Some(Kind::TxRange { tx })
+    } else if drops > before.expected {
+        Some(Kind::DropBeyondExpected { count: drops })
+    } else if arrivals > before.pending {
+        Some(Kind::ArriveBeyondPending { count: arrivals })
+    } else if no_complete && step.completed {
+        Some(Kind::NoCompleteCompletes)
+    } else if op == Op::MbarExpectTx && before.tx != 0 && tx == 0 && before.pending == 0 {
+        Some(Kind::Stranded)
+    } else if arrivals > 0 && !life.waited {
+        // Once a phase.
+        life.waited = true;
+        Some(Kind::ArriveUnwaited)
+    } else {
+        None
+    };
+    if !o.red && matches!(op.row().gives, Gives::Old | Gives::Together) {
+        life.states.insert((word >> 32) as u32, life.phase);
+    }
+    if step.completed {
+        life.phase += 1;
+        life.waited = life.sleepers;
+        life.sleepers = false;
+    }
+    kind
+}

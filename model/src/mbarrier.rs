@@ -1,0 +1,242 @@
+//! mbarrier objects: their fields, and what each operation does to them (spec 6). Mirror of
+//! `rtl/atoms_mbar.sv`.
+//!
+//! The hardware works on the negated counts as they stand in memory, and takes lanes that arrive
+//! together in one step. This decodes the counts, works on them as numbers, and lets lanes arrive one
+//! after the other.
+
+use std::fmt;
+
+use atoms_ops::Op;
+
+/// Largest count of arrivals, and of transactions either way (spec 6.1).
+pub const MAX_COUNT: u32 = (1 << 20) - 1;
+
+const COUNT_MASK: u32 = (1 << 20) - 1;
+const TX_MASK: u32 = (1 << 21) - 1;
+
+/// Fields of a 64-bit object, sm_90 and later (spec 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Object {
+    /// Parity of the phase.
+    pub phase: bool,
+    /// Arrivals expected in every phase, modulo 2^20.
+    pub expected: u32,
+    /// Arrivals that the phase still waits for, modulo 2^20.
+    pub pending: u32,
+    /// Transactions that the phase still waits for, as two's complement of 21 bits.
+    pub tx: i32,
+    /// Bit 42; 0 at rest.
+    pub lock: bool,
+    /// Bit 0: layout version; 0 is the one this unit knows.
+    pub version: bool,
+}
+
+impl Object {
+    /// The object that `mbarrier.init` makes; `count` modulo 2^20.
+    pub fn init(count: u32) -> Self {
+        let count = count & COUNT_MASK;
+        Object { expected: count, pending: count, ..Object::default() }
+    }
+
+    /// Fields of a word.
+    pub fn decode(word: u64) -> Self {
+        let negated = |shift: u32, mask: u32| ((word >> shift) as u32).wrapping_neg() & mask;
+        let tx = negated(21, TX_MASK);
+        Object {
+            phase: word >> 63 != 0,
+            expected: negated(1, COUNT_MASK),
+            pending: negated(43, COUNT_MASK),
+            // Sign of 21 bits.
+            tx: ((tx << 11) as i32) >> 11,
+            lock: word >> 42 & 1 != 0,
+            version: word & 1 != 0,
+        }
+    }
+
+    /// The word with these fields.
+    pub fn encode(self) -> u64 {
+        let negated = |count: u32, mask: u32| u64::from(count.wrapping_neg() & mask);
+        u64::from(self.version)
+            | negated(self.expected, COUNT_MASK) << 1
+            | negated(self.tx as u32, TX_MASK) << 21
+            | u64::from(self.lock) << 42
+            | negated(self.pending, COUNT_MASK) << 43
+            | u64::from(self.phase) << 63
+    }
+
+    fn expect(&mut self, count: u32) {
+        self.tx = Object::wrap(self.tx.wrapping_add(count as i32));
+    }
+
+    fn wrap(tx: i32) -> i32 {
+        (tx << 11) >> 11
+    }
+
+    fn drop(&mut self, count: u32) {
+        self.expected = self.expected.wrapping_sub(count) & COUNT_MASK;
+    }
+
+    /// Counts arrivals, and completes the phase if that was all (spec 6.4).
+    fn arrive(&mut self, count: u32) -> bool {
+        self.pending = self.pending.wrapping_sub(count) & COUNT_MASK;
+        self.complete()
+    }
+
+    fn complete(&mut self) -> bool {
+        let all = self.pending == 0 && self.tx == 0;
+        if all {
+            self.phase = !self.phase;
+            self.pending = self.expected;
+        }
+        all
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Object { phase, expected, pending, tx, .. } = self;
+        write!(
+            f,
+            "phase parity {}, {pending} of {expected} arrivals pending, tx-count {tx}",
+            u8::from(*phase)
+        )?;
+        if self.lock {
+            write!(f, ", locked")?;
+        }
+        if self.version {
+            write!(f, ", unknown layout 1")?;
+        }
+        Ok(())
+    }
+}
+
+/// What one operation does to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The word afterwards; `None` if the operation only looks.
+    pub new: Option<u64>,
+    /// The phase was completed.
+    pub completed: bool,
+}
+
+/// Applies `op` to `word`; `b` is operand B, for operations without one the number of lanes that
+/// arrive together.
+///
+/// Cannot fail: counts wrap in the width of their fields, also where PTX leaves them undefined
+/// (spec 6.9). Operations that are not for mbarrier objects change nothing.
+pub fn step(op: Op, word: u64, b: u64) -> Step {
+    let count = b as u32;
+    let mut object = Object::decode(word);
+    let completed = match op {
+        Op::MbarInit => return Step { new: Some(b), completed: false },
+        Op::MbarExpectTx => {
+            object.expect(count);
+            false
+        }
+        Op::MbarCompleteTx => {
+            object.expect(count.wrapping_neg());
+            object.complete()
+        }
+        Op::MbarArrive => (0..count).fold(false, |completed, _| object.arrive(1) | completed),
+        Op::MbarArriveCount | Op::MbarArriveNoComplete => object.arrive(count),
+        Op::MbarArriveExpectTx => {
+            object.expect(count);
+            object.arrive(1)
+        }
+        Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
+            object.drop(count);
+            object.arrive(count)
+        }
+        Op::MbarArriveDropExpectTx => {
+            object.expect(count);
+            object.drop(1);
+            object.arrive(1)
+        }
+        Op::MbarArriveSm80 => return step_sm80(word),
+        Op::MbarInval
+        | Op::MbarTestWait
+        | Op::MbarTryWait
+        | Op::Add
+        | Op::Min
+        | Op::Max
+        | Op::Inc
+        | Op::Dec
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Exch
+        | Op::Cas
+        | Op::Cast
+        | Op::CastSpin
+        | Op::PopcInc
+        | Op::Load
+        | Op::Store => return Step { new: None, completed: false },
+    };
+    Step { new: Some(object.encode()), completed }
+}
+
+/// The object before the lane `nth` (from 0) of those that arrive together by [`Op::MbarArrive`].
+pub fn state_before(word: u64, nth: u32) -> u64 {
+    step(Op::MbarArrive, word, u64::from(nth)).new.unwrap_or(word)
+}
+
+/// Arrives once at an object of two words: offset 0 holds 2^30 - expected, offset 4 holds
+/// 2^31 - pending below the phase (spec 6.2.1).
+fn step_sm80(word: u64) -> Step {
+    const HALF: u32 = 1 << 31;
+    let (low, high) = (word as u32, (word >> 32) as u32);
+    let phase = high >> 31;
+    let pending = (high.wrapping_neg() & (HALF - 1)).wrapping_sub(1) & (HALF - 1);
+    let completed = pending == 0;
+    let (phase, pending) =
+        if completed { (phase ^ 1, (1u32 << 30).wrapping_sub(low) & (HALF - 1)) } else { (phase, pending) };
+    let high = phase << 31 | pending.wrapping_neg() & (HALF - 1);
+    Step { new: Some(u64::from(high) << 32 | u64::from(low)), completed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts and words of `mbarrier.init`, as assemblers emit and devices hold them (spec 6.2).
+    const INIT: [(u32, u64); 7] = [
+        (1, 0x7fff_f800_001f_fffe),
+        (3, 0x7fff_e800_001f_fffa),
+        (32, 0x7fff_0000_001f_ffc0),
+        (65_535, 0x7800_0800_001e_0002),
+        (524_287, 0x4000_0800_0010_0002),
+        (524_288, 0x4000_0000_0010_0000),
+        (1_048_575, 0x0000_0800_0000_0002),
+    ];
+
+    #[test]
+    fn objects_are_encoded_as_devices_hold_them() {
+        for (count, word) in INIT {
+            assert_eq!(Object::init(count).encode(), word, "init({count})");
+        }
+        let object = Object { tx: 64, ..Object::init(3) };
+        assert_eq!(object.encode(), 0x7fff_ebff_f81f_fffa);
+        let object = Object { phase: true, ..Object::init(2) };
+        assert_eq!(object.encode(), 0xffff_f000_001f_fffc);
+    }
+
+    #[test]
+    fn every_word_survives_decoding() {
+        let mut word = 0x0123_4567_89ab_cdef_u64;
+        for _ in 0..10_000 {
+            assert_eq!(Object::decode(word).encode(), word);
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        }
+    }
+
+    #[test]
+    fn two_words_count_as_sm_80_does() {
+        // init(2), and after one arrival and after two.
+        let init = 0x7fff_fffe_3fff_fffe;
+        let one = step(Op::MbarArriveSm80, init, 1);
+        assert_eq!(one, Step { new: Some(0x7fff_ffff_3fff_fffe), completed: false });
+        let two = step(Op::MbarArriveSm80, 0x7fff_ffff_3fff_fffe, 1);
+        assert_eq!(two, Step { new: Some(0xffff_fffe_3fff_fffe), completed: true });
+    }
+}

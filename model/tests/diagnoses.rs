@@ -1,0 +1,627 @@
+//! What PTX leaves undefined about mbarrier objects is named, and nothing else is (spec 6.9).
+
+use atoms_model::diagnosis::KEPT;
+use atoms_model::mbarrier::{MAX_COUNT, Object};
+use atoms_model::port::{In, MAX_LANES};
+use atoms_model::{Config, Unit};
+use atoms_ops::{Op, Size};
+
+const INIT_1: u64 = 0x7fff_f800_001f_fffe;
+const SM80_INIT_2: u64 = 0x7fff_fffe_3fff_fffe;
+
+fn init(count: u32) -> u128 {
+    u128::from(Object::init(count).encode())
+}
+
+/// A unit that is watched, whose slot 0 has all of memory but the last row, which is slot 1's.
+struct Bench {
+    unit: Unit,
+    inputs: Box<In>,
+}
+
+/// What a request was answered with.
+#[derive(Default)]
+struct Answer {
+    rd: [u128; MAX_LANES],
+    pred: u32,
+}
+
+impl Answer {
+    /// The high word of the state that `lane` got.
+    fn state(&self, lane: usize) -> u128 {
+        self.rd[lane] >> 32
+    }
+}
+
+impl Bench {
+    fn new() -> Self {
+        Bench::with(Config::default())
+    }
+
+    fn with(config: Config) -> Self {
+        let mut unit = Unit::new(config);
+        unit.watch();
+        let inputs = Box::new(In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() });
+        let mut bench = Bench { unit, inputs };
+        bench.give_part(0, 0, config.num_rows - 1);
+        bench.give_part(1, config.num_rows - 1, 1);
+        bench
+    }
+
+    fn give_part(&mut self, slot: u8, base: u32, rows: u32) {
+        self.inputs.cta_valid = 1;
+        self.inputs.cta_enable = 1;
+        self.inputs.cta_slot = slot;
+        self.inputs.cta_base = base as u16;
+        self.inputs.cta_size = rows * self.unit.config().row_bytes();
+        self.clock();
+        self.inputs.cta_valid = 0;
+    }
+
+    fn clock(&mut self) {
+        self.unit.evaluate(&self.inputs);
+        self.unit.tick(&self.inputs);
+    }
+
+    /// A request of the lanes of `mask`, run to its answer or to its sleep.
+    fn warp(
+        &mut self,
+        op: Op,
+        size: Size,
+        mask: u32,
+        address: impl Fn(u32) -> u32,
+        b: impl Fn(u32) -> u128,
+    ) -> Answer {
+        for lane in 0..32u32 {
+            self.inputs.req_ra[lane as usize] = address(lane);
+            self.inputs.req_b[lane as usize] = b(lane);
+        }
+        self.inputs.req_valid = 1;
+        self.inputs.req_op = op as u8;
+        self.inputs.req_size = size as u8;
+        self.inputs.req_mask = mask;
+        self.inputs.req_tag = 5;
+        for _ in 0..100 {
+            let out = *self.unit.evaluate(&self.inputs);
+            let taken = out.req_ready == 1;
+            self.unit.tick(&self.inputs);
+            if taken {
+                self.inputs.req_valid = 0;
+            }
+            if out.rsp_valid == 1 {
+                return Answer { rd: out.rsp_rd, pred: out.rsp_pred };
+            }
+        }
+        assert_eq!(op, Op::MbarTryWait, "only a try_wait sleeps");
+        Answer::default()
+    }
+
+    /// Lane 0 on an object at 0x40, or whatever is there.
+    fn mbar(&mut self, op: Op, b: u128) -> Answer {
+        self.warp(op, Size::U64, 1, |_| 0x40, |_| b)
+    }
+
+    /// An object at 0x40.
+    fn object(count: u32) -> Self {
+        let mut bench = Bench::new();
+        bench.mbar(Op::MbarInit, init(count));
+        bench
+    }
+
+    fn cluster(&mut self, op: Op, size: Size, address: u32, b: u128) {
+        self.inputs.cl_valid = 1;
+        self.inputs.cl_op = op as u8;
+        self.inputs.cl_size = size as u8;
+        self.inputs.cl_red = 1;
+        self.inputs.cl_tag = 9;
+        self.inputs.cl_addr = address;
+        self.inputs.cl_b = b;
+        self.clock();
+        self.inputs.cl_valid = 0;
+        for _ in 0..10 {
+            self.clock();
+        }
+    }
+
+    /// Everything named so far, without the cycles.
+    fn named(&self) -> Vec<String> {
+        let watch = self.unit.watched().expect("the unit is watched");
+        assert_eq!(watch.total(), watch.diagnoses().len() as u64);
+        watch.diagnoses().iter().map(|d| without_cycles(&d.to_string())).collect()
+    }
+
+    #[track_caller]
+    fn names(&self, expected: &[&str]) {
+        let named = self.named();
+        assert_eq!(named, expected, "\n{}", named.join("\n"));
+    }
+}
+
+/// Cycles depend on the pipeline's depth, which is not the matter here.
+fn without_cycles(text: &str) -> String {
+    let mut parts = text.split("cycle ");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out += "cycle N";
+        out += part.trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    out
+}
+
+#[test]
+fn a_word_that_nobody_made_an_object_is_none() {
+    let mut bench = Bench::new();
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&["\
+MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done"]);
+}
+
+#[test]
+fn an_object_ends_with_inval() {
+    let mut bench = Bench::object(1);
+    bench.mbar(Op::MbarInval, 0);
+    bench.mbar(Op::MbarArrive, 0);
+    bench.mbar(Op::MbarInval, 0);
+    bench.names(&[
+        "\
+MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found object invalidated in cycle N; init it first, and let every thread wait until that is done",
+        "\
+MBAR.INVAL on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found object invalidated in cycle N; inval ends a live object, once",
+    ]);
+}
+
+#[test]
+fn an_object_ends_with_its_part() {
+    let mut bench = Bench::object(1);
+    bench.give_part(0, 0, 8);
+    // The word of init is still there.
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&["\
+MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found object of an earlier CTA, gone in cycle N; init it first, and let every thread wait until that is done"]);
+}
+
+#[test]
+fn a_part_taken_away_leaves_other_slots_alone() {
+    let mut bench = Bench::object(1);
+    bench.give_part(1, bench.unit.config().num_rows - 1, 1);
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&[]);
+}
+
+#[test]
+fn an_object_ends_with_reset() {
+    let mut bench = Bench::object(1);
+    bench.inputs.rst_n = 0;
+    bench.clock();
+    bench.inputs.rst_n = 1;
+    bench.give_part(0, 0, 8);
+    bench.mbar(Op::MbarArrive, 0);
+    assert_eq!(bench.named().len(), 1);
+}
+
+#[test]
+fn init_twice() {
+    let mut bench = Bench::object(4);
+    bench.mbar(Op::MbarArrive, 0);
+    bench.mbar(Op::MbarInit, init(4));
+    bench.names(&["\
+MBAR.INIT over a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 3 of 4 arrivals pending, tx-count 0; let one thread init, once; inval before the next init"]);
+}
+
+#[test]
+fn init_by_every_lane() {
+    let mut bench = Bench::new();
+    bench.warp(Op::MbarInit, Size::U64, 0b111, |_| 0x40, |_| init(4));
+    let named = bench.named();
+    assert_eq!(named.len(), 2);
+    assert!(named[0].starts_with("MBAR.INIT over a live mbarrier object: lane 1 at"), "{}", named[0]);
+    assert!(named[1].starts_with("MBAR.INIT over a live mbarrier object: lane 2 at"), "{}", named[1]);
+}
+
+#[test]
+fn init_by_a_store_over_a_live_object() {
+    let mut bench = Bench::object(4);
+    bench.warp(Op::Store, Size::U64, 1, |_| 0x40, |_| init(2));
+    bench.mbar(Op::MbarArriveCount, 2);
+    bench.names(&["\
+STS.u64 of an init word over a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; let one thread init, once; inval before the next init"]);
+}
+
+#[test]
+fn plain_reads_of_a_live_object() {
+    let mut bench = Bench::object(4);
+    bench.warp(Op::Load, Size::U64, 1, |_| 0x40, |_| 0);
+    bench.warp(Op::Load, Size::U8, 2, |_| 0x46, |_| 0);
+    bench.warp(Op::Cas, Size::U32, 4, |_| 0x40, |_| 0);
+    bench.warp(Op::Load, Size::B128, 8, |_| 0x40, |_| 0);
+    bench.mbar(Op::MbarArriveCount, 4);
+    bench.names(&[
+        "\
+LDS.u64 touches a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+        "\
+LDS.u8 touches the high word of a live mbarrier object: lane 1 at 0x00000046, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+        "\
+CAS.u32 touches the low word of a live mbarrier object: lane 2 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+        "\
+LDS.b128 touches a live mbarrier object: lane 3 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+    ]);
+}
+
+#[test]
+fn a_plain_write_ends_a_live_object() {
+    let mut bench = Bench::object(4);
+    // Every lane of the request that overwrites is named, pass by pass.
+    bench.warp(Op::Add, Size::U32, 0b101, |_| 0x44, |_| 1);
+    bench.warp(Op::Store, Size::U32, 1, |_| 0x40, |_| 1);
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&[
+        "\
+ADD.u32 touches the high word of a live mbarrier object: lane 0 at 0x00000044, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+        "\
+ADD.u32 touches the high word of a live mbarrier object: lane 2 at 0x00000044, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count -2048; inval the object before its bytes serve another purpose",
+        "\
+MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found word 0x7fffe00200000001, which no init made; init it first, and let every thread wait until that is done",
+    ]);
+}
+
+#[test]
+fn an_overwritten_object_used_again() {
+    let mut bench = Bench::object(4);
+    bench.warp(Op::Store, Size::U32, 1, |_| 0x40, |_| 1);
+    bench.mbar(Op::MbarArrive, 0);
+    assert_eq!(
+        bench.named()[1],
+        "\
+MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found object overwritten in cycle N, now 0x7fffe00000000001; the object's bytes are in use for something else; keep them apart"
+    );
+}
+
+#[test]
+fn a_wide_store_covers_the_second_object() {
+    let mut bench = Bench::new();
+    bench.warp(Op::MbarInit, Size::U64, 1, |_| 0x48, |_| init(4));
+    bench.warp(Op::Store, Size::B128, 1, |_| 0x40, |_| 0);
+    bench.names(&["\
+STS.b128 touches a live mbarrier object: lane 0 at 0x00000048, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose"]);
+}
+
+#[test]
+fn words_that_init_does_not_make() {
+    #[rustfmt::skip]
+    let rows: [(u128, &str); 6] = [
+        (0,                                "0x0000000000000000: a count of 0, or beyond 1048575 and cut off"),
+        (u128::from(INIT_1) | 1,           "0x7ffff800001fffff: bit 0 set, an unknown layout"),
+        (u128::from(INIT_1) | 1 << 42,     "0x7ffffc00001ffffe: the lock set"),
+        (u128::from(INIT_1) | 1 << 63,     "0xfffff800001ffffe: phase parity 1"),
+        (u128::from(INIT_1) | 1 << 21,     "0x7ffff800003ffffe: tx-count -1"),
+        (u128::from(INIT_1) & !(1 << 43),  "0x7ffff000001ffffe: 1 arrivals expected, but 2 pending"),
+    ];
+    for (word, fault) in rows {
+        let mut bench = Bench::new();
+        bench.mbar(Op::MbarInit, word);
+        let named = bench.named();
+        assert_eq!(named.len(), 1, "{word:#x}");
+        assert!(named[0].starts_with(&format!("MBAR.INIT writes {fault}: lane 0 at")), "{}", named[0]);
+    }
+    let mut bench = Bench::new();
+    bench.mbar(Op::MbarInit, 0);
+    bench.names(&["\
+MBAR.INIT writes 0x0000000000000000: a count of 0, or beyond 1048575 and cut off: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.3, 6.9)
+  found word 0x0000000000000000; init of n writes (2^20-n) << 1 below and (2^20-n) << 11 above, n from 1 to 1048575"]);
+}
+
+#[test]
+fn counts_out_of_range() {
+    let mut bench = Bench::object(4);
+    bench.mbar(Op::MbarArriveCount, 0);
+    bench.mbar(Op::MbarArriveDropCount, 1 << 20);
+    bench.names(&[
+        "\
+MBAR.ARRIVE_COUNT with a count of 0: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; counts go from 1 to 1048575",
+        "\
+MBAR.ARRIVE_DROP_COUNT with a count of 1048576: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; counts go from 1 to 1048575",
+    ]);
+}
+
+#[test]
+fn transactions_out_of_range() {
+    let mut bench = Bench::object(4);
+    bench.mbar(Op::MbarExpectTx, 1 << 20);
+    bench.names(&["\
+MBAR.EXPECT_TX of 1048576 transactions: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; one operation counts up to 1048575 transactions; split larger copies"]);
+
+    let mut bench = Bench::object(4);
+    bench.mbar(Op::MbarExpectTx, u128::from(MAX_COUNT));
+    bench.mbar(Op::MbarArriveExpectTx, 2);
+    bench.names(&["\
+MBAR.ARRIVE.EXPECT_TX of 2 transactions takes the tx-count to 1048577: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 1048575; expect what is completed and no more; the tx-count wraps here"]);
+
+    let mut bench = Bench::object(4);
+    bench.mbar(Op::MbarCompleteTx, u128::from(MAX_COUNT));
+    bench.mbar(Op::MbarCompleteTx, 1);
+    bench.names(&["\
+MBAR.COMPLETE_TX of 1 transactions takes the tx-count to -1048576: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
+  found phase parity 0, 4 of 4 arrivals pending, tx-count -1048575; expect what is completed and no more; the tx-count wraps here"]);
+}
+
+#[test]
+fn drops_beyond_expected() {
+    let mut bench = Bench::object(2);
+    bench.mbar(Op::MbarArriveDropCount, 3);
+    bench.names(&["\
+MBAR.ARRIVE_DROP_COUNT drops 3 of 2 expected arrivals: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
+  found phase parity 0, 2 of 2 arrivals pending, tx-count 0; a thread drops once; the expected count wraps here"]);
+}
+
+#[test]
+fn arrivals_beyond_pending() {
+    // The transaction keeps the phase from completing.
+    let mut bench = Bench::object(1);
+    bench.mbar(Op::MbarArriveExpectTx, 16);
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&["\
+MBAR.ARRIVE arrives once with 0 arrivals pending: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 0 of 1 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here"]);
+
+    let mut bench = Bench::object(2);
+    bench.mbar(Op::MbarArriveCount, 3);
+    assert!(
+        bench.named()[0].starts_with("MBAR.ARRIVE_COUNT arrives 3 times with 2 arrivals pending: lane 0")
+    );
+}
+
+#[test]
+fn a_no_complete_that_completes() {
+    let mut bench = Bench::object(2);
+    bench.mbar(Op::MbarArriveNoComplete, 2);
+    bench.names(&["\
+MBAR.ARRIVE.NO_COMPLETE completes the phase: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.3, 6.9)
+  found phase parity 0, 2 of 2 arrivals pending, tx-count 0; the last arrive of a phase is one without noComplete"]);
+}
+
+#[test]
+fn an_expect_that_nothing_completes() {
+    let mut bench = Bench::object(1);
+    bench.mbar(Op::MbarCompleteTx, 16);
+    bench.mbar(Op::MbarArrive, 0);
+    bench.mbar(Op::MbarExpectTx, 16);
+    bench.names(&["\
+MBAR.EXPECT_TX brings the tx-count to 0 with no arrival pending: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.3, 6.4)
+  found phase parity 0, 0 of 1 arrivals pending, tx-count -16; expect before the last arrive, or with it: only arrives and complete_tx complete"]);
+}
+
+#[test]
+fn stale_phases_and_foreign_states() {
+    let mut bench = Bench::object(1);
+    let mut states = Vec::new();
+    for phase in 0..3u32 {
+        let state = bench.mbar(Op::MbarArrive, 0).state(0);
+        assert_eq!(bench.mbar(Op::MbarTestWait, state).pred, 1, "phase {phase} is complete");
+        states.push(state);
+    }
+    bench.names(&[]);
+    // The state of phase 0 is that of phase 2, the one before the current phase 3; that of phase 1 is stale.
+    bench.mbar(Op::MbarTestWait, states[0]);
+    bench.names(&[]);
+    bench.mbar(Op::MbarTestWait, states[1]);
+    bench.mbar(Op::MbarTryWait, 0x7fff_f000);
+    bench.names(&[
+        "\
+MBAR.TEST_WAIT asks with state 0xfffff800, 2 phases old: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.5, 6.9)
+  found phase parity 1, 1 of 1 arrivals pending, tx-count 0; a wait asks about the current phase or the one before; wait in every phase",
+        "\
+MBAR.TRY_WAIT asks with state 0x7ffff000, which the object never gave: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.5, 6.9)
+  found phase parity 1, 1 of 1 arrivals pending, tx-count 0; pass the state of an arrive on this object, or parity << 31",
+    ]);
+}
+
+#[test]
+fn lanes_that_join_in_a_wait_ask_for_themselves() {
+    let mut bench = Bench::object(2);
+    let state = bench.mbar(Op::MbarArrive, 0).state(0);
+    bench.warp(Op::MbarTestWait, Size::U64, 0b1111, |_| 0x40, |lane| if lane == 2 { 7 } else { state });
+    let named = bench.named();
+    assert_eq!(named.len(), 1);
+    assert!(
+        named[0]
+            .starts_with("MBAR.TEST_WAIT asks with state 0x00000007, which the object never gave: lane 2 at")
+    );
+}
+
+#[test]
+fn an_arrive_without_a_wait_is_named_once_a_phase() {
+    let mut bench = Bench::object(2);
+    bench.warp(Op::MbarArrive, Size::U64, 0b1111, |_| 0x40, |_| 0);
+    bench.names(&["\
+MBAR.ARRIVE in a phase whose predecessor nobody has waited for: lane 2 at 0x00000040, tag 5, slot 0, cycle N ([PTX] 9.7.13.15.4)
+  found phase parity 1, 2 of 2 arrivals pending, tx-count 0; one wait at least sees a phase complete before anyone arrives in the next"]);
+}
+
+#[test]
+fn two_words_of_sm_80() {
+    let mut bench = Bench::new();
+    let store = |bench: &mut Bench, word: u64| {
+        bench.warp(Op::Store, Size::U64, 1, |_| 0x40, |_| u128::from(word));
+    };
+    bench.mbar(Op::MbarArriveSm80, 0);
+    store(&mut bench, SM80_INIT_2);
+    // All drop: nobody is expected any more.
+    for _ in 0..2 {
+        bench.warp(Op::PopcInc, Size::U32, 1, |_| 0x40, |_| 0);
+        bench.mbar(Op::MbarArriveSm80, 0);
+    }
+    bench.mbar(Op::MbarArriveSm80, 0);
+    store(&mut bench, 0x7fff_fffe_4000_0001);
+    bench.mbar(Op::MbarArriveSm80, 0);
+    bench.names(&[
+        "\
+MBAR.ARRIVE.SM80 on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done",
+        "\
+MBAR.ARRIVE.SM80 arrives once with 0 arrivals pending: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 1, 0 of 0 arrivals pending, two words; init with all arrivals of a phase, and wait between two phases; the pending count wraps here",
+        "\
+MBAR.ARRIVE.SM80 on two words that no init and no arrive leaves: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.2.1, 6.9)
+  found phase parity 0, 2 of -1 arrivals pending, two words; init of n stores 2^30 - n below and 2^31 - n above, n from 1 to 1048575",
+    ]);
+}
+
+#[test]
+fn requests_of_the_cluster_are_named_too() {
+    let mut bench = Bench::object(1);
+    bench.cluster(Op::MbarArriveExpectTx, Size::U64, 0x40, 16);
+    bench.cluster(Op::MbarArrive, Size::U64, 0x40, 0);
+    bench.cluster(Op::Store, Size::U32, 0x44, 0);
+    bench.cluster(Op::MbarArrive, Size::U64, 0x48, 0);
+    bench.names(&[
+        "\
+MBAR.ARRIVE arrives once with 0 arrivals pending: cluster request at 0x00000040, tag 9, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 0 of 1 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here",
+        "\
+STS.u32 touches the high word of a live mbarrier object: cluster request at 0x00000044, tag 9, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 1048575 of 1 arrivals pending, tx-count 16; inval the object before its bytes serve another purpose",
+        "\
+MBAR.ARRIVE on a word that is not a live mbarrier object: cluster request at 0x00000048, tag 9, slot 0, cycle N (spec 6.9)
+  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done",
+    ]);
+}
+
+/// The same diagnoses, lane for lane, whether lanes that arrive together take one pass or several.
+#[test]
+fn merged_arrivals_are_judged_one_by_one() {
+    let run = |merge_arrive, transactions: u128| {
+        let mut bench = Bench::with(Config { merge_arrive, ..Config::default() });
+        bench.mbar(Op::MbarInit, init(2));
+        bench.mbar(Op::MbarExpectTx, transactions);
+        let states = bench.warp(Op::MbarArrive, Size::U64, 0b1101_0001, |_| 0x40, |_| 0);
+        // Whatever it was, every lane got a state of this object.
+        bench.warp(Op::MbarTestWait, Size::U64, 0b1101_0001, |_| 0x40, |lane| states.state(lane as usize));
+        bench.named()
+    };
+    assert_eq!(run(true, 16), run(false, 16));
+    assert_eq!(
+        run(true, 16),
+        ["\
+MBAR.ARRIVE arrives once with 0 arrivals pending: lane 6 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found phase parity 0, 0 of 2 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here"]
+    );
+    // Four arrivals, two of them in a second phase.
+    let named = run(true, 0);
+    assert_eq!(named, run(false, 0));
+    let starts: Vec<_> = named.iter().map(|text| &text[..text.find(',').unwrap_or(0)]).collect();
+    assert_eq!(
+        starts,
+        [
+            "MBAR.ARRIVE in a phase whose predecessor nobody has waited for: lane 6 at 0x00000040",
+            "MBAR.TEST_WAIT asks with state 0x7ffff000",
+            "MBAR.TEST_WAIT asks with state 0x7ffff800",
+        ]
+    );
+}
+
+/// Programs as PTX wants them, with every operation, merged and not, swizzled and not.
+#[test]
+fn right_programs_are_not_named() {
+    for (merge_arrive, bank_hash) in [(false, false), (true, false), (false, true), (true, true)] {
+        let config = Config { merge_arrive, bank_hash, ..Config::default() };
+        let mut bench = Bench::with(config);
+        // Far enough in for the hash to matter.
+        let at = |_| 0x1248;
+        let all = u32::MAX;
+
+        // Three phases of all lanes, waits by state, by parity, sleeping and not.
+        bench.warp(Op::MbarInit, Size::U64, 1, at, |_| init(32));
+        let states = bench.warp(Op::MbarArrive, Size::U64, all, at, |_| 0);
+        let state = |lane: u32| states.state(lane as usize);
+        assert_eq!(bench.warp(Op::MbarTestWait, Size::U64, all, at, state).pred, all);
+        bench.warp(Op::MbarArriveNoComplete, Size::U64, all >> 1, at, |_| 1);
+        bench.warp(Op::MbarTryWait, Size::U64, all >> 1, at, |_| 1 << 31);
+        bench.warp(Op::MbarArrive, Size::U64, 1 << 31, at, |_| 0);
+        // The sleepers have waited.
+        bench.warp(Op::MbarArriveDrop, Size::U64, all >> 16 << 16, at, |_| 0);
+        bench.warp(Op::MbarArriveDropNoComplete, Size::U64, 1, at, |_| 4);
+        bench.warp(Op::MbarArriveDropCount, Size::U64, 1, at, |_| 12);
+        assert_eq!(bench.warp(Op::MbarTestWait, Size::U64, all, at, |_| 0).pred, all);
+        // Nobody is left.
+        bench.warp(Op::MbarInval, Size::U64, 1, at, |_| 0);
+
+        // The bytes serve another purpose, and then an object again, made by a store.
+        bench.warp(Op::Store, Size::U32, all, |lane| 0x1200 + 4 * lane, |_| 7);
+        bench.warp(Op::Add, Size::U32, all, |lane| 0x1200 + 4 * lane, |_| 7);
+        bench.warp(Op::Store, Size::B128, 1, |_| 0x1240, |_| init(1) << 64 | init(2));
+        bench.warp(Op::Load, Size::U64, all, at, |_| 0);
+        bench.warp(Op::MbarArriveExpectTx, Size::U64, 1, at, |_| 64);
+        bench.cluster(Op::MbarCompleteTx, Size::U64, 0x1248, 16);
+        bench.cluster(Op::MbarExpectTx, Size::U64, 0x1248, 16);
+        bench.cluster(Op::MbarCompleteTx, Size::U64, 0x1248, 64);
+        assert_eq!(bench.warp(Op::MbarTestWait, Size::U64, 1, at, |_| 0).pred, 1);
+        bench.warp(Op::MbarArriveDropExpectTx, Size::U64, 1, at, |_| 0);
+        assert_eq!(bench.warp(Op::MbarTestWait, Size::U64, 1, at, |_| 1 << 31).pred, 1);
+        bench.warp(Op::MbarInval, Size::U64, 1, at, |_| 0);
+        // The other half of the wide store, and its neighbours, which are plain.
+        bench.warp(Op::MbarArriveCount, Size::U64, 1, |_| 0x1240, |_| 2);
+        bench.warp(Op::Load, Size::U32, 0b11, |lane| 0x123c + 12 * lane, |_| 0);
+
+        // sm_80.
+        bench.warp(Op::Store, Size::U64, 1, |_| 0x80, |_| u128::from(SM80_INIT_2));
+        for _ in 0..3 {
+            bench.warp(Op::MbarArriveSm80, Size::U64, 0b11, |_| 0x80, |_| 0);
+            bench.warp(Op::Load, Size::U32, all, |_| 0x84, |_| 0);
+        }
+        bench.names(&[]);
+    }
+}
+
+#[test]
+fn memory_that_a_harness_loads_may_hold_objects() {
+    let mut bench = Bench::new();
+    bench.unit.memory_mut()[16] = INIT_1 as u32;
+    bench.unit.memory_mut()[17] = (INIT_1 >> 32) as u32;
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&[]);
+}
+
+#[test]
+fn diagnoses_beyond_those_kept_are_counted() {
+    let mut bench = Bench::new();
+    for _ in 0..40 {
+        bench.warp(Op::MbarArrive, Size::U64, u32::MAX, |lane| 8 * lane, |_| 0);
+    }
+    let watch = bench.unit.watched().expect("the unit is watched");
+    assert_eq!(watch.diagnoses().len(), KEPT);
+    assert_eq!(watch.counts().collect::<Vec<_>>(), [("no live object", 1280)]);
+    assert_eq!(watch.total(), 1280);
+}
+
+/// The two clocks by which a diagnosis is found again: when its request came, and when it was worked off.
+#[test]
+fn a_diagnosis_tells_its_request() {
+    let mut bench = Bench::new();
+    for _ in 0..10 {
+        bench.clock();
+    }
+    bench.mbar(Op::MbarArrive, 0);
+    let watch = bench.unit.watched().expect("the unit is watched");
+    let found = watch.diagnoses()[0];
+    // Two table writes and ten empty cycles; then port, queue, issue and the pipeline.
+    assert_eq!((found.taken, found.cycle), (12, 12 + 3 + u64::from(Config::default().rmw_latency)));
+}

@@ -1,0 +1,120 @@
+/// Combinational mbarrier kernels, one a pair of banks, all on the operation of one pass (spec 6).
+/// Mirror: `model/src/mbarrier.rs`.
+///
+/// Holds no state. `atoms_pipe` hands it the youngest value of each word, as it does to `atoms_alu`,
+/// so that a phase is completed in the step that brings its last arrival or transaction, whichever
+/// port that comes from (spec 6.4). Counts wrap in their fields where PTX leaves them undefined
+/// (spec 6.9).
+module atoms_mbar
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  op_e        op_i,
+  /// Banks of the pass, in pairs; `new_o` means nothing elsewhere.
+  input  bank_mask_t valid_i,
+  /// Words read from the banks.
+  input  words_t     old_i,
+  /// Operand B; for operations without one, how many lanes arrive together.
+  input  words_t     b_i,
+  /// Words to write.
+  output words_t     new_o,
+  /// Banks that must be written.
+  output bank_mask_t write_o,
+  /// First banks of the objects that complete a phase.
+  output bank_mask_t completed_o
+);
+  /// Transactions, arrivals and expected arrivals that one lane brings.
+  typedef struct packed {
+    logic [20:0] tx;
+    logic [19:0] arrive;
+    logic [19:0] drop;
+    logic        complete;   // the phase is completed if nothing is left to wait for
+  } change_t;
+
+  /// What a lane with operand B brings.
+  function automatic change_t change(op_e op, logic [20:0] b);
+    change = '{tx: '0, arrive: '0, drop: '0, complete: 1'b1};
+    unique case (op)
+      OpMbarExpectTx: begin
+        change.tx       = b;
+        change.complete = 1'b0;
+      end
+      OpMbarCompleteTx: change.tx = -b;
+      OpMbarArriveCount, OpMbarArriveNoComplete: change.arrive = 20'(b);
+      OpMbarArriveExpectTx: begin
+        change.tx     = b;
+        change.arrive = 20'd1;
+      end
+      OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropNoComplete: begin
+        change.arrive = 20'(b);
+        change.drop   = 20'(b);
+      end
+      OpMbarArriveDropExpectTx: begin
+        change.tx     = b;
+        change.arrive = 20'd1;
+        change.drop   = 20'd1;
+      end
+      default: ;
+    endcase
+  endfunction
+
+  /// The object after a change; bit 64 says that it completed the phase. Counts are negated, so
+  /// what is brought is added and what is expected taken away.
+  function automatic logic [64:0] apply(mbar_t object, change_t by);
+    mbar_t after;
+    logic  completed;
+    after          = object;
+    after.tx       = object.tx - by.tx;
+    after.expected = object.expected + by.drop;
+    after.pending  = object.pending + by.arrive;
+    completed      = by.complete && (after.pending == '0) && (after.tx == '0);
+    if (completed) begin
+      after.phase   = !object.phase;
+      after.pending = after.expected;
+    end
+    apply = {completed, after};
+  endfunction
+
+  /// Arrives once at an object of two words (spec 6.2.1): the high word counts up into its phase.
+  function automatic logic [64:0] arrive_sm80(word_t low, word_t high);
+    word_t next;
+    logic  completed;
+    next      = high + 32'd1;
+    completed = next[31] != high[31];
+    if (completed) next[30:0] = 31'(low + 32'h4000_0000);
+    arrive_sm80 = {completed, next, low};
+  endfunction
+
+  /// All objects of the pass.
+  function automatic void work(output words_t result, output bank_mask_t completed, input op_e op,
+                               input bank_mask_t valid, input words_t old, input words_t b);
+    /*verilator no_inline_task*/
+    logic [64:0] after;
+    result    = old;
+    completed = '0;
+    after     = '0;
+    for (int unsigned i = 0; i < NumBanks; i += 2) begin
+      if (valid[i]) begin
+        unique case (op)
+          OpMbarInit:       after = {1'b0, b[i+1], b[i]};
+          OpMbarArrive:     after = arrive_each({old[i+1], old[i]}, 6'(b[i]));
+          OpMbarArriveSm80: after = arrive_sm80(old[i], old[i+1]);
+          default:          after = apply({old[i+1], old[i]}, change(op, 21'(b[i])));
+        endcase
+        result[i]   = after[31:0];
+        result[i+1] = after[63:32];
+        completed   = completed | (bank_mask_t'(after[64]) << i);
+      end
+    end
+  endfunction
+
+  always_comb begin
+    new_o       = old_i;
+    write_o     = '0;
+    completed_o = '0;
+    if ((valid_i != '0) && is_mbarrier(op_i) && !only_reads(op_i)) begin
+      work(new_o, completed_o, op_i, valid_i, old_i, b_i);
+      write_o = valid_i;
+    end
+  end
+endmodule : atoms_mbar

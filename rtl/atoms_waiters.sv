@@ -1,0 +1,143 @@
+`include "atoms_assert.svh"
+
+/// Requests that sleep in MBAR.TRY_WAIT until their phase is complete or their limit has passed.
+/// Mirror: `model/src/waiters.rs`.
+///
+/// A request goes to sleep in the cycle in which its pass looks at the object in the last stage of
+/// the pipeline, and only there can an object change: no completion falls between looking and
+/// sleeping. A place is taken until its wake-up stands at the port, so that no wake-up is lost
+/// however long the port is held up.
+module atoms_waiters
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  /// A request goes to sleep; only while `free_o`.
+  input  logic       enter_i,
+  input  sleeper_t   sleeper_i,
+  output logic       free_o,
+  /// First banks of the objects that complete a phase, and the rows of all banks.
+  input  bank_mask_t completed_i,
+  input  rows_t      row_i,
+  /// Wake-up port.
+  output logic       wake_valid_o,
+  input  logic       wake_ready_i,
+  output tag_t       wake_tag_o,
+  output lane_mask_t wake_pred_o,
+  /// A wake-up goes to the port: its request, of this slot, is inside no longer.
+  output logic       leave_o,
+  output slot_t      leave_slot_o,
+  /// Places whose request sleeps, and places that wait for the port.
+  output logic [NumWaiters-1:0] asleep_o,
+  output logic [NumWaiters-1:0] ready_o
+);
+  localparam int unsigned PlaceBits = NumWaiters > 1 ? $clog2(NumWaiters) : 1;
+  typedef logic [PlaceBits-1:0]  index_t;
+  typedef logic [NumWaiters-1:0] places_mask_t;
+
+  places_mask_t asleep_q, woken_q, expired_q;
+  sleeper_t     sleeper_q [NumWaiters];
+  logic [NumWaiters-1:0][31:0] left_q, left_d;   // cycles left to sleep
+  index_t       last_q;                   // place answered last
+  logic         wake_valid_q;
+  tag_t         wake_tag_q;
+  lane_mask_t   wake_pred_q;
+
+  places_mask_t ready, taken, wakes, expires;
+  assign ready  = woken_q | expired_q;
+  assign taken  = asleep_q | ready;
+  assign free_o = taken != '1;
+
+  // The lowest free place, and the next to be answered behind the last one, in a circle.
+  index_t vacant, next;
+  logic   answer;
+  always_comb begin
+    vacant = '0;
+    next   = '0;
+    if (enter_i) begin
+      for (int unsigned p = 0; p < NumWaiters; p++) begin
+        if (!taken[NumWaiters-1-p]) vacant = index_t'(NumWaiters - 1 - p);
+      end
+    end
+    if (ready != '0) begin
+      for (int unsigned p = 0; p < NumWaiters; p++) begin
+        if (ready[NumWaiters-1-p]) next = index_t'(NumWaiters - 1 - p);
+      end
+      for (int unsigned p = 0; p < NumWaiters; p++) begin
+        if (ready[NumWaiters-1-p] && (NumWaiters - 1 - p > 32'(last_q))) begin
+          next = index_t'(NumWaiters - 1 - p);
+        end
+      end
+    end
+  end
+  // Completion and limit in one cycle: completion counts, and there is one answer.
+  always_comb begin
+    wakes   = '0;
+    expires = '0;
+    left_d  = left_q;
+    if (asleep_q != '0) begin
+      for (int unsigned p = 0; p < NumWaiters; p++) begin
+        wakes[p]   = asleep_q[p] && completed_i[sleeper_q[p].bank]
+                     && (row_i[sleeper_q[p].bank] == sleeper_q[p].row);
+        expires[p] = asleep_q[p] && !wakes[p] && (left_q[p] == 32'd1);
+        left_d[p]  = left_q[p] - 32'd1;
+      end
+    end
+    if (enter_i) left_d[vacant] = sleeper_i.limit;
+  end
+
+  assign answer       = (ready != '0) && (!wake_valid_q || wake_ready_i);
+  assign leave_o      = answer;
+  assign leave_slot_o = sleeper_q[next].slot;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      asleep_q     <= '0;
+      woken_q      <= '0;
+      expired_q    <= '0;
+      last_q       <= '0;
+      wake_valid_q <= 1'b0;
+    end else begin
+      if (wake_ready_i) wake_valid_q <= 1'b0;
+      if (taken != '0) begin
+        asleep_q  <= asleep_q & ~(wakes | expires);
+        woken_q   <= woken_q | wakes;
+        expired_q <= expired_q | expires;
+      end
+      if (answer) begin
+        wake_valid_q    <= 1'b1;
+        wake_tag_q      <= sleeper_q[next].tag;
+        wake_pred_q     <= woken_q[next] ? sleeper_q[next].mask : '0;
+        woken_q[next]   <= 1'b0;
+        expired_q[next] <= 1'b0;
+        last_q          <= next;
+      end
+      if (enter_i) begin
+        asleep_q[vacant]  <= 1'b1;
+        sleeper_q[vacant] <= sleeper_i;
+      end
+      if (enter_i || (asleep_q != '0)) left_q <= left_d;
+    end
+  end
+
+  assign wake_valid_o = wake_valid_q;
+  assign wake_tag_o   = wake_tag_q;
+  assign wake_pred_o  = wake_pred_q;
+  assign asleep_o     = asleep_q;
+  assign ready_o      = ready;
+
+  // A limit of 0 never gets here, so a count of 0 was missed.
+  logic overslept;
+  always_comb begin
+    overslept = 1'b0;
+    for (int unsigned p = 0; p < NumWaiters; p++) begin
+      if (asleep_q[p] && (left_q[p] == '0)) overslept = 1'b1;
+    end
+  end
+
+  `ATOMS_ASSERT(WaiterEntersWhereFree, !enter_i || free_o)
+  `ATOMS_ASSERT(WaiterIsInOneState, ((asleep_q & ready) == '0) && ((woken_q & expired_q) == '0))
+  `ATOMS_ASSERT(WaiterIsWokenByItsObject, (wakes == '0) || (completed_i != '0))
+  `ATOMS_ASSERT(WaiterSleepsNoLongerThanItsLimit, !overslept)
+endmodule : atoms_waiters

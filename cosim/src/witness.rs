@@ -2,6 +2,9 @@
 //!
 //! The unit works off one request after the other, so what the banks were seen to be written
 //! between two answers belongs to the second; an answer appears in the cycle after its last write.
+//!
+//! Only a MBAR.TRY_WAIT can be overtaken: put to sleep, it is answered by a wake-up instead. So where an
+//! answer belongs to a younger request, those before it must all be such, and sleep.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,9 +12,9 @@ use std::io::{self, Write};
 
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
-use atoms_ops::Fault;
+use atoms_ops::{Fault, Op};
 use atoms_oracle::trace::TraceWriter;
-use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
+use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response};
 
 use crate::request::WarpRequest;
 
@@ -24,15 +27,39 @@ pub struct Witness {
     recording_error: Option<io::Error>,
     checker: Checker,
     geometry: Geometry,
-    warps: VecDeque<(u8, Request)>,
-    clusters: VecDeque<(u8, Request)>,
+    try_wait_limit: u32,
+    cycle: u64,
+    warps: VecDeque<InFlight>,
+    clusters: VecDeque<InFlight>,
+    // Those overtaken by an answer.
+    asleep: Vec<InFlight>,
+    warps_taken: u64,
+    clusters_taken: u64,
     spare: Vec<Request>,
     written: Vec<(u32, u32)>,
     // An answer stands at the port and has been seen.
     answer_seen: bool,
     cluster_answer_seen: bool,
+    wake_seen: bool,
+    // Quiet cycles that the recording has yet to say.
+    quiet: Option<(u64, u64)>,
     table_write: Option<u8>,
     answers: u64,
+}
+
+/// A request without an answer.
+struct InFlight {
+    tag: u8,
+    /// Counted on its port.
+    number: u64,
+    accepted: u64,
+    request: Request,
+}
+
+impl InFlight {
+    fn may_sleep(&self) -> bool {
+        self.request.op == Op::MbarTryWait as u8
+    }
 }
 
 impl fmt::Debug for Witness {
@@ -70,6 +97,35 @@ pub enum Testimony {
         /// Tag of the request.
         expected: u8,
     },
+    /// A wake-up came that nobody sleeps for.
+    #[error("the wake-up in cycle {cycle} has tag {tag}, of no MBAR.TRY_WAIT that can sleep (spec 6.3)")]
+    NotAsleep {
+        /// Cycle in which it came.
+        cycle: u64,
+        /// Its tag.
+        tag: u8,
+    },
+    /// Which request was answered cannot be told: a MBAR.TRY_WAIT needs a tag of its own.
+    #[error(
+        "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
+    )]
+    AmbiguousTag {
+        /// Cycle of the answer.
+        cycle: u64,
+        /// The tag.
+        tag: u8,
+    },
+    /// A request that sleeps was not woken when it should have been.
+    #[error("the oracle objects in cycle {cycle}: {rejection}")]
+    Asleep {
+        /// The cycle.
+        cycle: u64,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// A request was never answered.
+    #[error("the oracle objects at the end: {0}")]
+    Unanswered(Rejection),
     /// Two slots share memory: no isolation (spec 1.3).
     #[error("the CTA table gave slot {slot} a part that shares row {row} with slot {other}'s (spec 1.3)")]
     SharedRow {
@@ -99,15 +155,23 @@ impl Witness {
             recording_error: None,
             checker: Checker::new(geometry),
             geometry,
+            try_wait_limit: config.try_wait_limit,
+            cycle: 0,
             warps: VecDeque::new(),
             clusters: VecDeque::new(),
+            asleep: Vec::new(),
+            warps_taken: 0,
+            clusters_taken: 0,
             spare: Vec::new(),
             written: Vec::new(),
             answer_seen: false,
             cluster_answer_seen: false,
+            wake_seen: false,
+            quiet: None,
             table_write: None,
             answers: 0,
         };
+        witness.checker.set_try_wait_limit(config.try_wait_limit.into());
         for (at, word) in memory.iter().enumerate().filter(|(_, word)| **word != 0) {
             let (row, bank) = (at as u32 / config.num_banks, at as u32 % config.num_banks);
             let index = witness.word_index(row, bank);
@@ -121,7 +185,7 @@ impl Witness {
     /// # Errors
     /// When the header cannot be written.
     pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
-        let mut recording = TraceWriter::new(to, self.geometry)?;
+        let mut recording = TraceWriter::new(to, self.geometry, Some(self.try_wait_limit.into()))?;
         let memory = (0u32..).zip(self.checker.memory().iter().copied());
         recording.init(&memory.filter(|(_, word)| *word != 0).collect::<Vec<_>>())?;
         self.recording = Some(recording);
@@ -134,6 +198,10 @@ impl Witness {
     /// When the recording could not be written, now or at any time before.
     pub fn finish_recording(&mut self) -> io::Result<()> {
         let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
+        self.tell_quiet();
+        if self.warps.is_empty() && self.clusters.is_empty() && self.asleep.is_empty() {
+            self.tell(|recording| recording.end());
+        }
         self.tell(|recording| recording.final_words(&words));
         if let Some(recording) = self.recording.take() {
             recording.into_inner()?.flush()?;
@@ -149,8 +217,9 @@ impl Witness {
     /// Sees one cycle.
     ///
     /// # Errors
-    /// [`Testimony`] when the oracle rejects an answer that appeared in it.
+    /// [`Testimony`] when the oracle rejects an answer that appeared in it, or misses one.
     pub fn see(&mut self, i: &In, out: &Out, probe: &Probe) -> Result<(), Testimony> {
+        self.cycle += 1;
         // Answers first: what is written in this cycle belongs to a later one.
         if out.rsp_valid == 1 && !self.answer_seen {
             self.answered(out)?;
@@ -160,6 +229,15 @@ impl Witness {
             self.cluster_answered(out)?;
         }
         self.cluster_answer_seen = out.cl_rsp_valid == 1 && i.cl_rsp_ready == 0;
+        if out.wake_valid == 1 && !self.wake_seen {
+            self.woken(out)?;
+        }
+        self.wake_seen = out.wake_valid == 1 && i.wake_ready == 0;
+        if self.checker.is_waiting() {
+            self.look_for_sleepers(out)?;
+        } else if self.quiet.is_some() {
+            self.tell_quiet();
+        }
 
         let mut banks = probe.wr_en;
         while banks != 0 {
@@ -197,13 +275,21 @@ impl Witness {
             request.ra = i.req_ra;
             request.b = i.req_b;
             request.c = i.req_c;
-            self.warps.push_back((i.req_tag, request));
+            let (tag, number, accepted) = (i.req_tag, self.warps_taken, self.cycle);
+            self.warps_taken += 1;
+            let taken = InFlight { tag, number, accepted, request };
+            if taken.may_sleep() {
+                self.checker.accept(number, accepted, &taken.request);
+                self.tell(|recording| recording.wait(number, accepted, &taken.request));
+            }
+            self.warps.push_back(taken);
         }
         if i.cl_valid == 1 && out.cl_ready == 1 {
             let mut request = Request {
                 op: i.cl_op,
                 size: i.cl_size,
                 red: i.cl_red == 1,
+                cluster: true,
                 slot: i.cl_slot,
                 mask: 1,
                 absolute: true,
@@ -212,16 +298,24 @@ impl Witness {
             };
             request.b[0] = i.cl_b;
             request.c[0] = i.cl_c;
-            self.clusters.push_back((i.cl_tag, request));
+            let (tag, number, accepted) = (i.cl_tag, self.clusters_taken, self.cycle);
+            self.clusters_taken += 1;
+            self.clusters.push_back(InFlight { tag, number, accepted, request });
         }
         Ok(())
     }
 
-    /// Judges the whole memory at the end, word `row * num_banks + bank`.
+    /// Judges the whole memory at the end, word `row * num_banks + bank`, when nothing is left to be
+    /// answered.
     ///
     /// # Errors
-    /// [`Testimony`] with the first word that holds something else than what was left there.
+    /// [`Testimony`] with a request that was not answered, or with the first word that holds something
+    /// else than what was left there.
     pub fn finish(&self, memory: &[u32]) -> Result<(), Testimony> {
+        self.checker.finish_waits().map_err(Testimony::Unanswered)?;
+        if let Some(forgotten) = self.warps.front().or(self.clusters.front()) {
+            return Err(Testimony::Unanswered(self.checker.never_answered(&forgotten.request)));
+        }
         self.checker
             .finish(|index| {
                 let (row, bank) = (index / self.geometry.banks, index % self.geometry.banks);
@@ -263,7 +357,7 @@ impl Witness {
     }
 
     fn answered(&mut self, out: &Out) -> Result<(), Testimony> {
-        let request = self.request_of(out.rsp_tag, Port::Warp)?;
+        let answered = self.warp_of(out.rsp_tag)?;
         let response = Response {
             rd: out.rsp_rd,
             pred: out.rsp_pred,
@@ -271,13 +365,13 @@ impl Witness {
             fault_lane: out.rsp_fault_lane,
             fault_addr: out.rsp_fault_addr,
         };
-        let verdict = self.judge(&request, &response);
-        self.spare.push(request);
+        let verdict = self.judge(answered.number, &answered.request, &response);
+        self.spare.push(answered.request);
         verdict
     }
 
     fn cluster_answered(&mut self, out: &Out) -> Result<(), Testimony> {
-        let mut request = self.request_of(out.cl_rsp_tag, Port::Cluster)?;
+        let InFlight { number, mut request, .. } = self.cluster_of(out.cl_rsp_tag)?;
         // The port names an offset; the oracle, an address with the owner's rank.
         let rank = self.checker.part(request.slot).map_or(0, |part| u32::from(part.rank)) << 24;
         request.ur = rank;
@@ -290,17 +384,67 @@ impl Witness {
         if response.fault != Fault::None {
             response.fault_addr = rank | out.cl_rsp_fault_addr;
         }
-        self.judge(&request, &response)
+        self.judge(number, &request, &response)
     }
 
-    fn judge(&mut self, request: &Request, response: &Response) -> Result<(), Testimony> {
-        let number = self.answers;
-        self.answers += 1;
+    fn judge(&mut self, number: u64, request: &Request, response: &Response) -> Result<(), Testimony> {
         let written = std::mem::take(&mut self.written);
-        self.tell(|recording| recording.request(request, response, Some(&written)));
-        let verdict = self.checker.request(request, response, Some(&written));
+        let moment = self.checker.is_waiting().then(|| Moment {
+            number,
+            answered: self.cycle,
+            oldest_unanswered: self
+                .warps
+                .front()
+                .into_iter()
+                .chain(self.clusters.front())
+                .map(|waiting| waiting.accepted)
+                .min(),
+        });
+        self.tell(|recording| recording.request(request, response, Some(&written), moment.as_ref()));
+        let verdict = match &moment {
+            Some(moment) => self.checker.request_at(moment, request, response, Some(&written)),
+            None => self.checker.request(request, response, Some(&written)),
+        };
         self.written = written;
         self.written.clear();
+        self.verdict(verdict, request)
+    }
+
+    fn woken(&mut self, out: &Out) -> Result<(), Testimony> {
+        let (cycle, tag, pred) = (self.cycle, out.wake_tag, out.wake_pred);
+        let woken = self.sleeper_of(tag)?;
+        self.tell_quiet();
+        self.tell(|recording| recording.wake(woken.number, pred, cycle));
+        let verdict = self.checker.wake(woken.number, pred, cycle);
+        let verdict = self.verdict(verdict, &woken.request);
+        self.spare.push(woken.request);
+        verdict
+    }
+
+    /// Something waits in this cycle, and perhaps for too long.
+    fn look_for_sleepers(&mut self, out: &Out) -> Result<(), Testimony> {
+        let cycle = self.cycle;
+        if out.wake_valid == 1 || self.answer_seen || self.cluster_answer_seen {
+            self.tell_quiet();
+            return Ok(());
+        }
+        if self.recording.is_some() {
+            self.quiet = Some((self.quiet.map_or(cycle, |(from, _)| from), cycle));
+        }
+        self.checker.quiet(cycle, cycle).map_err(|rejection| Testimony::Asleep { cycle, rejection })
+    }
+
+    /// Records the quiet cycles up to now.
+    fn tell_quiet(&mut self) {
+        if let Some((from, to)) = self.quiet.take() {
+            self.tell(|recording| recording.quiet(from, to));
+        }
+    }
+
+    /// Counts an answer, and says what request it was that the oracle rejects.
+    fn verdict(&mut self, verdict: Result<(), Rejection>, request: &Request) -> Result<(), Testimony> {
+        let number = self.answers;
+        self.answers += 1;
         verdict.map_err(|rejection| {
             let i = In {
                 req_op: request.op,
@@ -332,22 +476,61 @@ impl Witness {
         }
     }
 
-    /// The oldest request of a port, which an answer with tag `found` must belong to.
-    fn request_of(&mut self, found: u8, port: Port) -> Result<Request, Testimony> {
+    /// The warp request that an answer with this tag belongs to; those before it sleep.
+    fn warp_of(&mut self, tag: u8) -> Result<InFlight, Testimony> {
+        let (number, cycle) = (self.answers, self.cycle);
+        let overtaken =
+            self.warps.iter().take_while(|waiting| waiting.may_sleep() && waiting.tag != tag).count();
+        match self.warps.get(overtaken) {
+            None => return Err(Testimony::Unasked { number }),
+            Some(waiting) if waiting.tag != tag => {
+                return Err(Testimony::Tag { number, found: tag, expected: waiting.tag });
+            }
+            Some(waiting) if waiting.may_sleep() => {
+                // If it slept, the answer might be a younger one's.
+                let mut younger = self.warps.iter().skip(overtaken + 1);
+                let next = younger.find(|waiting| !waiting.may_sleep() || waiting.tag == tag);
+                if next.is_some_and(|waiting| waiting.tag == tag) {
+                    return Err(Testimony::AmbiguousTag { cycle, tag });
+                }
+            }
+            Some(_) => {}
+        }
+        self.asleep.extend(self.warps.drain(..overtaken));
+        self.warps.pop_front().ok_or(Testimony::Unasked { number })
+    }
+
+    /// The request that a wake-up with this tag belongs to: it sleeps, or nothing before it could have
+    /// been answered.
+    fn sleeper_of(&mut self, tag: u8) -> Result<InFlight, Testimony> {
+        let cycle = self.cycle;
+        let fits = |waiting: &InFlight| waiting.tag == tag;
+        let asleep = self.asleep.iter().position(fits);
+        let mut head = self.warps.iter().take_while(|waiting| waiting.may_sleep());
+        let waiting = head.position(fits);
+        if asleep.is_some() && waiting.is_some()
+            || self.asleep.iter().filter(|sleeper| fits(sleeper)).count() > 1
+            || head.any(fits)
+        {
+            return Err(Testimony::AmbiguousTag { cycle, tag });
+        }
+        if let Some(place) = waiting {
+            self.asleep.extend(self.warps.drain(..place));
+            return self.warps.pop_front().ok_or(Testimony::NotAsleep { cycle, tag });
+        }
+        let place = asleep.ok_or(Testimony::NotAsleep { cycle, tag })?;
+        Ok(self.asleep.swap_remove(place))
+    }
+
+    /// The oldest request of the cluster port, which an answer with tag `found` must belong to.
+    fn cluster_of(&mut self, found: u8) -> Result<InFlight, Testimony> {
         let number = self.answers;
-        let waiting = match port {
-            Port::Warp => &mut self.warps,
-            Port::Cluster => &mut self.clusters,
-        };
-        match waiting.pop_front() {
+        match self.clusters.pop_front() {
             None => Err(Testimony::Unasked { number }),
-            Some((expected, _)) if expected != found => Err(Testimony::Tag { number, found, expected }),
-            Some((_, request)) => Ok(request),
+            Some(waiting) if waiting.tag != found => {
+                Err(Testimony::Tag { number, found, expected: waiting.tag })
+            }
+            Some(waiting) => Ok(waiting),
         }
     }
-}
-
-enum Port {
-    Warp,
-    Cluster,
 }

@@ -2,7 +2,7 @@
 
 use atoms_ops::{Fault, Op, Size};
 
-use crate::kernel::instruction;
+use crate::kernel::{instruction, reaches_the_cluster};
 use crate::rejection::FaultReport;
 use crate::request::{Geometry, MAX_LANES, Part, Request};
 
@@ -36,7 +36,7 @@ pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Address of a lane as formed, modulo 2^32 (spec 2.1, 2.2).
-fn address(req: &Request, lane: usize) -> u32 {
+pub(crate) fn address(req: &Request, lane: usize) -> u32 {
     let imm = req.imm & 0x00ff_ffff;
     if req.absolute {
         return imm.wrapping_add(req.ur);
@@ -77,7 +77,8 @@ pub(crate) fn resolve(
     if lanes == 0 {
         return Ok(None);
     }
-    let Some((op, size)) = instruction(req.op, req.size) else {
+    let exists_here = |&(op, _): &(Op, Size)| !req.cluster || reaches_the_cluster(op, req.red);
+    let Some((op, size)) = instruction(req.op, req.size).filter(exists_here) else {
         let lane = lanes.trailing_zeros() as u8;
         return Err(FaultReport { fault: Fault::Illegal, lane, addr: address(req, usize::from(lane)) });
     };

@@ -2,10 +2,12 @@
 
 use atoms_ops::{Fault, Op};
 
-use crate::access::{self, lanes_of};
+use crate::access::{self, Access, lanes_of};
 use crate::explain::{self, Case, Final, UNIT_WORDS, Unit};
+use crate::kernel::Gives;
 use crate::rejection::{FaultReport, Lanes, NoWrite, Rejection};
-use crate::request::{Geometry, MAX_LANES, Part, Request, Response};
+use crate::request::{Geometry, MAX_LANES, Moment, Part, Request, Response};
+use crate::waits::{self, Waits};
 use crate::worlds::{self, Worlds};
 
 /// Bit of an entry of `Checker::listed` whose word some lane accounts for.
@@ -23,6 +25,17 @@ pub struct Checker {
     worlds: Worlds,
     /// For each word, 1 + its place in the list of words written, during a request that has one.
     listed: Vec<u32>,
+    waits: Waits,
+}
+
+impl waits::Memory for Checker {
+    fn possible(&self, word: u32) -> Vec<u32> {
+        Checker::possible(self, word)
+    }
+
+    fn word(&self, word: u32) -> u32 {
+        Checker::word(self, word)
+    }
 }
 
 impl Checker {
@@ -37,7 +50,13 @@ impl Checker {
             memory: vec![0; words],
             worlds: Worlds::default(),
             listed: vec![0; words],
+            waits: Waits::default(),
         }
+    }
+
+    /// Sets the limit of waits that name none (spec 6.10). Until then, theirs is not judged.
+    pub fn set_try_wait_limit(&mut self, cycles: u64) {
+        self.waits.set_default_limit(cycles);
     }
 
     /// The shape it was made for.
@@ -124,6 +143,93 @@ impl Checker {
         verdict
     }
 
+    /// The warp port accepted a request, number `number` in order of acceptance. Only MBAR.TRY_WAIT,
+    /// which may be put to sleep, is taken note of.
+    pub fn accept(&mut self, number: u64, cycle: u64, req: &Request) {
+        if req.op != Op::MbarTryWait as u8 {
+            return;
+        }
+        let access = self.resolve(req);
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.accept(number, cycle, req, &self.geometry, access.as_ref(), self);
+        self.waits = waits;
+    }
+
+    /// As [`Checker::request`], for a request among others that sleep: older ones of the warp port that
+    /// have no answer yet do from now on.
+    ///
+    /// # Errors
+    /// As [`Checker::request`], and [`Rejection::WokenEarly`] when this was the last request that could
+    /// have explained an earlier wake-up.
+    pub fn request_at(
+        &mut self,
+        moment: &Moment,
+        req: &Request,
+        resp: &Response,
+        after: Option<&[(u32, u32)]>,
+    ) -> Result<(), Rejection> {
+        if self.waits.is_empty() {
+            return self.request(req, resp, after);
+        }
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.answered(moment, req.cluster);
+        let before = waits.objects(self);
+        let verdict = self.request(req, resp, after);
+        let access = self.resolve(req);
+        let woken = waits.happened(moment, req, access.as_ref(), &before, self);
+        self.waits = waits;
+        verdict.and(woken)
+    }
+
+    /// Judges a wake-up of request `number` of the warp port, with its predicates.
+    ///
+    /// # Errors
+    /// A [`Rejection`]: nothing of that number waits, it gave up before its limit or although its phase
+    /// was complete, or not all lanes are told the same. A wake-up whose reason is not seen yet is
+    /// judged later.
+    pub fn wake(&mut self, number: u64, pred: u32, cycle: u64) -> Result<(), Rejection> {
+        let mut waits = std::mem::take(&mut self.waits);
+        let verdict = waits.wake(number, pred, cycle, self);
+        self.waits = waits;
+        verdict
+    }
+
+    /// Whether [`Checker::quiet`] can find anything.
+    pub fn is_waiting(&self) -> bool {
+        !self.waits.is_empty()
+    }
+
+    /// In the cycles `from` to `to` no wake-up was offered, and no answer of either port stood untaken.
+    ///
+    /// # Errors
+    /// [`Rejection::LeftAsleep`] or [`Rejection::Overslept`] when a wait should have been woken within
+    /// them; also [`Rejection::WokenEarly`], when they are so many that no answer can be outstanding.
+    pub fn quiet(&mut self, from: u64, to: u64) -> Result<(), Rejection> {
+        let mut waits = std::mem::take(&mut self.waits);
+        let verdict = waits.quiet(from, to, self);
+        self.waits = waits;
+        verdict
+    }
+
+    /// Judges what is still without an answer when nothing is left to be answered.
+    ///
+    /// # Errors
+    /// [`Rejection::NeverAnswered`] with the oldest wait that got none, or [`Rejection::WokenEarly`].
+    pub fn finish_waits(&self) -> Result<(), Rejection> {
+        self.waits.finish(self)
+    }
+
+    /// The verdict on a request that got no answer and is no wait.
+    pub fn never_answered(&self, req: &Request) -> Rejection {
+        let lanes = req.mask & self.geometry.lane_mask();
+        let addr = access::address(req, lanes.trailing_zeros() as usize & 31);
+        Rejection::NeverAnswered { op: req.op, lanes: Lanes(lanes), addr, waits_for: None }
+    }
+
+    fn resolve(&self, req: &Request) -> Option<Access> {
+        access::resolve(&self.geometry, self.parts[usize::from(req.slot)].as_ref(), req).ok().flatten()
+    }
+
     /// Judges the whole memory after the last request; `final_words` gives a word by its index.
     ///
     /// # Errors
@@ -191,6 +297,7 @@ impl Checker {
         let part = self.parts[usize::from(req.slot)];
         let resolved = access::resolve(&self.geometry, part.as_ref(), req);
         let got = FaultReport { fault: resp.fault, lane: resp.fault_lane, addr: resp.fault_addr };
+        let cluster_mbarrier = req.cluster && Op::from_code(req.op).is_some_and(Op::is_mbarrier);
         let access = match resolved {
             Err(expected) if got == expected => {
                 let lanes = lanes_given_something(resp);
@@ -199,10 +306,10 @@ impl Checker {
                 }
                 return must_not_write(after, NoWrite::Fault(got.fault));
             }
-            Err(expected) => return Err(Rejection::WrongFault { expected, got }),
+            Err(expected) => return Err(Rejection::WrongFault { expected, got, cluster_mbarrier }),
             Ok(_) if got.fault != Fault::None => {
                 let expected = FaultReport { fault: Fault::None, lane: 0, addr: 0 };
-                return Err(Rejection::WrongFault { expected, got });
+                return Err(Rejection::WrongFault { expected, got, cluster_mbarrier });
             }
             Ok(access) => access,
         };
@@ -213,8 +320,10 @@ impl Checker {
         }
         let Some(access) = access else { return must_not_write(after, NoWrite::NoLane) };
         check_what_is_given(access.op, req, resp, access.lanes)?;
-        if access.op == Op::Load {
-            must_not_write(after, NoWrite::Load)?;
+        match access.op {
+            Op::Load => must_not_write(after, NoWrite::Load)?,
+            Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => must_not_write(after, NoWrite::Look)?,
+            _ => {}
         }
 
         let case = Case { access: &access, req, resp };
@@ -312,6 +421,8 @@ impl Checker {
                         leave(&left);
                     }
                 }
+                // What might explain it must not be struck out.
+                Err(rejection) if rejection.is_undecided() => return Err(rejection),
                 Err(rejection) => objection = objection.or(Some(rejection)),
             }
             if worlds_left.len() > 2 * worlds::MAX_WORLDS {
@@ -355,13 +466,13 @@ fn must_not_write(after: Option<&[(u32, u32)]>, why: NoWrite) -> Result<(), Reje
 
 /// Results and predicates where the operation gives some, and flags that are flags.
 fn check_what_is_given(op: Op, req: &Request, resp: &Response, lanes: u32) -> Result<(), Rejection> {
-    let compares = matches!(op, Op::Cas | Op::Cast | Op::CastSpin);
-    if !compares && resp.pred & lanes != 0 {
+    let gives = Gives::of(op);
+    let predicate = matches!(gives, Gives::OldAndStored | Gives::Stored | Gives::Complete);
+    if !predicate && resp.pred & lanes != 0 {
         return Err(Rejection::PredicateNotGiven { lanes: Lanes(resp.pred & lanes) });
     }
-    let flags = matches!(op, Op::Cast | Op::CastSpin);
-    let nothing = req.red || matches!(op, Op::PopcInc | Op::Store);
-    if !nothing && !flags {
+    let nothing = req.red || matches!(gives, Gives::Nothing | Gives::Complete);
+    if !nothing && gives != Gives::Stored {
         return Ok(());
     }
     for lane in lanes_of(lanes) {

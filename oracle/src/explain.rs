@@ -5,6 +5,7 @@ use atoms_ops::Op;
 use crate::access::{Access, lanes_of};
 use crate::counting;
 use crate::kernel::{leaves, loaded, value_mask};
+use crate::objects::{explain_arrivals, explain_states, explain_waits, leave_object};
 use crate::rejection::{Lanes, Rejection};
 use crate::request::{MAX_LANES, Request, Response};
 use crate::trail::{Edges, NoTrail};
@@ -70,7 +71,8 @@ fn words_each(access: &Access) -> usize {
     access.size.bytes().div_ceil(4) as usize
 }
 
-fn join(words: &[u32]) -> u128 {
+/// The value that words hold, the low word first.
+pub(crate) fn join(words: &[u32]) -> u128 {
     words.iter().rev().fold(0, |value, &word| value << 32 | u128::from(word))
 }
 
@@ -138,7 +140,39 @@ pub(crate) fn explain(
         Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor if req.red => {
             lanes_of(unit.lanes).fold(old, |value, lane| leaves(op, size, value, req.b[lane] & mask, 0))
         }
-        Op::Exch | Op::Inc | Op::Dec if req.red => {
+        Op::MbarInval => old,
+        Op::MbarTestWait | Op::MbarTryWait => {
+            explain_waits(case, unit, old)?;
+            old
+        }
+        Op::MbarArriveSm80 if req.red => {
+            let end = lanes_of(unit.lanes).fold(old, |value, _| leaves(op, size, value, 0, 0));
+            return leave_object(case, unit, old, end, seen, left);
+        }
+        Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => {
+            return explain_arrivals(case, unit, old, seen, left, choices);
+        }
+        Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+            if req.red =>
+        {
+            return explain_arrivals(case, unit, old, seen, left, choices);
+        }
+        Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveSm80 => {
+            let end = explain_states(case, unit, old)?;
+            return leave_object(case, unit, old, end, seen, left);
+        }
+        Op::Exch | Op::Inc | Op::Dec | Op::MbarInit if req.red => {
             let Some(seen) = seen else {
                 choices.clear();
                 list_ends(case, unit, old, choices);
@@ -150,9 +184,17 @@ pub(crate) fn explain(
             left.copy_from_slice(seen);
             return Ok(Final::Words);
         }
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor | Op::Exch | Op::Inc | Op::Dec | Op::Cas => {
-            explain_values(case, unit, old)?
-        }
+        Op::Add
+        | Op::Min
+        | Op::Max
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Exch
+        | Op::Inc
+        | Op::Dec
+        | Op::Cas
+        | Op::MbarInit => explain_values(case, unit, old)?,
     };
     if seen.is_some_and(|seen| join(seen) != left_value) {
         return Err(wrong_final(Some(left_value)));
@@ -285,7 +327,7 @@ fn sorted_limits(case: &Case<'_>, unit: &Unit) -> ([u32; MAX_LANES], usize) {
 fn may_leave(case: &Case<'_>, unit: &Unit, old: u128, end: u128) -> bool {
     let Case { access, req, .. } = case;
     let (op, size, mask) = (access.op, access.size, value_mask(access.size));
-    if op == Op::Exch {
+    if matches!(op, Op::Exch | Op::MbarInit) {
         return lanes_of(unit.lanes).any(|lane| req.b[lane] & mask == end);
     }
     // The order that hardware most likely took is worth one try.

@@ -1,6 +1,9 @@
-//! What an operation does to the value in memory (spec 3), and which sizes it exists in.
+//! What an operation does to the value in memory and gives back (spec 3, 6.3), and which sizes it
+//! exists in.
 
 use atoms_ops::{Op, Size};
+
+use crate::mbarrier;
 
 /// Operation and size behind two port codes, if they are an instruction (spec 3, both columns of
 /// sizes; spec 3.5 for the plain accesses).
@@ -16,8 +19,107 @@ pub(crate) fn instruction(op: u8, size: u8) -> Option<(Op, Size)> {
         Op::Cast | Op::CastSpin => matches!(size, U32 | S32 | U64),
         Op::Load => matches!(size, U8 | S8 | U16 | S16 | U32 | U64 | B128),
         Op::Store => matches!(size, U8 | U16 | U32 | U64 | B128),
+        Op::MbarInit
+        | Op::MbarInval
+        | Op::MbarExpectTx
+        | Op::MbarCompleteTx
+        | Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveNoComplete
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveDropNoComplete
+        | Op::MbarTestWait
+        | Op::MbarTryWait
+        | Op::MbarArriveSm80 => matches!(size, U64),
     };
     exists.then_some((op, size))
+}
+
+/// Whether an operation exists on memory of another CTA of the cluster; `red`: without a result
+/// (spec 6.7; spec 7.5 for those on plain memory).
+pub(crate) fn reaches_the_cluster(op: Op, red: bool) -> bool {
+    match op {
+        Op::Add
+        | Op::Min
+        | Op::Max
+        | Op::Inc
+        | Op::Dec
+        | Op::And
+        | Op::Or
+        | Op::Xor
+        | Op::Exch
+        | Op::Cas
+        | Op::Cast
+        | Op::CastSpin
+        | Op::PopcInc
+        | Op::Load
+        | Op::Store => true,
+        Op::MbarExpectTx
+        | Op::MbarCompleteTx
+        | Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveSm80 => red,
+        Op::MbarInit
+        | Op::MbarInval
+        | Op::MbarArriveNoComplete
+        | Op::MbarArriveDropNoComplete
+        | Op::MbarTestWait
+        | Op::MbarTryWait => false,
+    }
+}
+
+/// What the lanes of an operation get back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gives {
+    /// Nothing.
+    Nothing,
+    /// The value before.
+    Old,
+    /// The value before, and a predicate: whether it stored.
+    OldAndStored,
+    /// Whether it stored, in Rd and as a predicate.
+    Stored,
+    /// Which lanes went together, and the high word before they did (spec 6.8).
+    Together,
+    /// A predicate: the phase asked about is complete (spec 6.5).
+    Complete,
+}
+
+impl Gives {
+    pub(crate) fn of(op: Op) -> Self {
+        match op {
+            Op::Add
+            | Op::Min
+            | Op::Max
+            | Op::Inc
+            | Op::Dec
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Exch
+            | Op::Load
+            | Op::MbarInit
+            | Op::MbarArrive
+            | Op::MbarArriveCount
+            | Op::MbarArriveExpectTx
+            | Op::MbarArriveDrop
+            | Op::MbarArriveDropCount
+            | Op::MbarArriveDropExpectTx
+            | Op::MbarArriveSm80 => Gives::Old,
+            Op::Cas => Gives::OldAndStored,
+            Op::Cast | Op::CastSpin => Gives::Stored,
+            Op::PopcInc | Op::Store | Op::MbarInval | Op::MbarExpectTx | Op::MbarCompleteTx => Gives::Nothing,
+            Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => Gives::Together,
+            Op::MbarTestWait | Op::MbarTryWait => Gives::Complete,
+        }
+    }
 }
 
 /// The bits of a value of this size.
@@ -31,7 +133,7 @@ pub(crate) fn value_mask(size: Size) -> u128 {
     }
 }
 
-/// The value that one lane alone leaves where `m` was (spec 3).
+/// The value that one lane alone leaves where `m` was (spec 3, 6.3).
 ///
 /// `m`, `b` and `c` are within [`value_mask`]. POPC.INC counts each lane as one.
 pub(crate) fn leaves(op: Op, size: Size, m: u128, b: u128, c: u128) -> u128 {
@@ -53,6 +155,21 @@ pub(crate) fn leaves(op: Op, size: Size, m: u128, b: u128, c: u128) -> u128 {
         Op::Cas | Op::Cast | Op::CastSpin if m == b => c,
         Op::Cas | Op::Cast | Op::CastSpin | Op::Load => m,
         Op::PopcInc => (m + 1) & 0xffff_ffff,
+        Op::MbarInit => b,
+        Op::MbarInval
+        | Op::MbarExpectTx
+        | Op::MbarCompleteTx
+        | Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveNoComplete
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveDropNoComplete
+        | Op::MbarTestWait
+        | Op::MbarTryWait
+        | Op::MbarArriveSm80 => mbarrier::leaves(op, m as u64, b as u32).into(),
     }
 }
 
@@ -119,6 +236,7 @@ mod tests {
         assert_eq!(sizes(Op::Load as u8), ["u8", "u16", "u32", "u64", "b128", "s8", "s16"]);
         assert_eq!(sizes(Op::Store as u8), ["u8", "u16", "u32", "u64", "b128"]);
         let all: usize = (0..=255).map(|op| sizes(op).len()).sum();
-        assert_eq!(all, 6 * 2 + 3 + 2 * 4 + 2 * 3 + 7 + 5);
+        assert_eq!(all, 6 * 2 + 3 + 2 * 4 + 2 * 3 + 7 + 5 + 15);
+        assert!((16..31).all(|op| sizes(op) == ["u64"]), "mbarrier objects have 64 bits");
     }
 }

@@ -8,26 +8,39 @@
 //! This is the third voice beside the hardware and its mirrored model. It shares no code with them
 //! and knows nothing of passes, pipelines or winners: of the banks only what spec 5.1 says.
 //!
-//! No search is needed. A lane that gives the old value is an edge from the value it got to the value
-//! it left, so an order exists exactly if those edges form one Eulerian trail from the value before
-//! (`trail.rs`). Lanes without results either commute, or leave one of their operands, or count
+//! Hardly any search is needed. A lane that gives the old value is an edge from the value it got to the
+//! value it left, so an order exists exactly if those edges form one Eulerian trail from the value
+//! before (`trail.rs`). Lanes without results either commute, or leave one of their operands, or count
 //! up and down under a limit, where an order exists exactly if the limits cover certain slots
-//! (`counting.rs`). All of it is polynomial in the number of lanes.
+//! (`counting.rs`). All of this is polynomial in the number of lanes.
+//!
+//! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that
+//! give the state form a trail like the others. For those that do not, only the moments matter at which
+//! a phase completes, and the one search there is goes through these (`arrivals.rs`), up to a
+//! bound. [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge the waits that sleep through
+//! other requests (`waits.rs`): woken too early, too late or never.
 
 #![forbid(unsafe_code)]
 
 mod access;
+mod arrivals;
 mod checker;
 mod counting;
 mod explain;
 mod kernel;
+mod mbarrier;
+mod objects;
 mod rejection;
 mod request;
 pub mod trace;
 mod trail;
+mod waits;
 mod worlds;
 
+pub use arrivals::MAX_STATES;
 pub use checker::Checker;
+pub use mbarrier::{Layout, Object, Wrong};
 pub use rejection::{FaultReport, Lanes, NoWrite, Rejection};
-pub use request::{Geometry, MAX_LANES, MAX_WORDS, Part, Request, Response};
+pub use request::{Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
+pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};
 pub use worlds::MAX_WORLDS;

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use atoms_ops::Fault;
+use atoms_ops::{Fault, Op};
+
+use crate::mbarrier::{Layout, Object, Wrong};
 
 /// A set of lanes, lane 0 in bit 0; prints as `lane 3` or `lanes 3, 7 and 9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +46,7 @@ impl fmt::Display for FaultReport {
     }
 }
 
-/// A verdict against the observation, or [`Rejection::Undecided`].
+/// A verdict against the observation, or, as [`Rejection::is_undecided`] says, none.
 ///
 /// Each message names the lanes, the address as the lane formed it, the values, and the clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +58,8 @@ pub enum Rejection {
         expected: FaultReport,
         /// What the response says.
         got: FaultReport,
+        /// Whether it is about an mbarrier operation at the cluster port.
+        cluster_mbarrier: bool,
     },
     /// A request that faults gives no results.
     #[error(
@@ -262,6 +266,229 @@ pub enum Rejection {
         /// What speaks against one of them.
         instance: Box<Rejection>,
     },
+    /// A state was returned that the object never had.
+    #[error("{lanes} got the state {got} from {addr:#x}, which never had it: it was {before} before the request and no lane left that state ({})", self.clause())]
+    StateNeverThere {
+        /// Lanes that got the state.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// The state.
+        got: Object,
+        /// The object before the request.
+        before: Object,
+    },
+    /// More lanes got a state than times the object had it.
+    #[error("{lanes} all got the state {got} from {addr:#x}, which had it {} only: an arrival was lost ({})", Times(*times), self.clause())]
+    LostArrival {
+        /// Lanes that got the state.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// The state.
+        got: Object,
+        /// How often the object had it.
+        times: u32,
+    },
+    /// Lanes whose states explain each other and hang on nothing.
+    #[error("{lanes} explain each other's states of {addr:#x}, but no order leads there from {before}, the object before the request ({})", self.clause())]
+    StateCircle {
+        /// The lanes.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// The object before the request.
+        before: Object,
+    },
+    /// The object left is none that the lanes can leave.
+    #[error("{op} of {lanes} found {addr:#x} at {before} and left {got}{}: {wrong} ({})", Instead(*expected), self.clause())]
+    WrongObject {
+        /// The operation.
+        op: Op,
+        /// Lanes at the object.
+        lanes: Lanes,
+        /// Its address.
+        addr: u32,
+        /// The object before the request.
+        before: Object,
+        /// The one that every order leaves, if there is one.
+        expected: Option<Object>,
+        /// The object after the request.
+        got: Object,
+        /// What is wrong with it.
+        wrong: Wrong,
+    },
+    /// A wait's predicate contradicts the object.
+    #[error("lane {lane} asked {addr:#x} for the phase of parity {parity} and got predicate {pred}, but the object was {object} ({})", self.clause())]
+    WrongWait {
+        /// The lane.
+        lane: u8,
+        /// Address of the object.
+        addr: u32,
+        /// Parity of the phase asked about.
+        parity: u8,
+        /// Its predicate.
+        pred: u8,
+        /// The object.
+        object: Object,
+    },
+    /// Lanes said to have arrived together that did not all get the same, or are not at one object.
+    #[error("lane {lane} got {got:#x} from {addr:#x}: the low word must name the lanes that arrived together, itself among them, and all of them get the same ({})", self.clause())]
+    WrongTogether {
+        /// The lane.
+        lane: u8,
+        /// Address of the object.
+        addr: u32,
+        /// Its Rd.
+        got: u128,
+    },
+    /// Lanes that arrived together when the object cannot have been as they say.
+    #[error("{lanes} got the high word {high:#x} of {addr:#x} ({}), but no order of the lanes leads there: it was {before} before the request ({})", Object { word: u64::from(*high) << 32 | before.word & 0xffff_ffff, layout: before.layout }, self.clause())]
+    StateApart {
+        /// Lanes that no order reaches.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// High word that the lowest of them got.
+        high: u32,
+        /// The object before the request.
+        before: Object,
+    },
+    /// A wait was woken whose phase had not completed.
+    #[error("wait {number} of {lanes} was woken in cycle {cycle}, too early: it asks {addr:#x} for the phase of parity {parity}, which was never complete; the object is {object} ({})", self.clause())]
+    WokenEarly {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// Parity of the phase asked about.
+        parity: u8,
+        /// Cycle of the wake-up.
+        cycle: u64,
+        /// The object, when the last request that could have completed it was seen.
+        object: Object,
+    },
+    /// A wake-up tells all lanes the same.
+    #[error("wait {number} of {lanes} at {addr:#x} was woken with predicates {pred:#x}: its lanes ask the same, so all of them or none are told so ({})", self.clause())]
+    WrongWakeMask {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// The predicates.
+        pred: u32,
+        /// Address of the object.
+        addr: u32,
+    },
+    /// A wait that must be answered at once was put to sleep.
+    #[error("wait {number} of {lanes} was woken in cycle {cycle}, but must not sleep: it faults, has no lanes, or its lanes ask for different phases ({})", self.clause())]
+    MustNotSleep {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Cycle of the wake-up.
+        cycle: u64,
+    },
+    /// A wake-up of nothing that waits.
+    #[error("a wake-up in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer ({})", self.clause())]
+    NotAsleep {
+        /// Number of the request on the warp port.
+        number: u64,
+        /// Cycle of the wake-up.
+        cycle: u64,
+    },
+    /// A wait ended without success before its limit.
+    #[error("wait {number} of {lanes} at {addr:#x} gave up too early, {waited} cycles after it was accepted; its limit is {limit} ({})", self.clause())]
+    GaveUpEarly {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// Cycles since it was accepted.
+        waited: u64,
+        /// Its limit in cycles.
+        limit: u64,
+    },
+    /// A wait ended without success although its phase had completed.
+    #[error("wait {number} of {lanes} gave up in cycle {cycle}: a lost wake-up, as the phase of parity {parity} of {addr:#x} was complete by cycle {complete}, before its limit passed; the object is {object} ({})", self.clause())]
+    LostWakeUp {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// Parity of the phase asked about.
+        parity: u8,
+        /// Cycle by which the phase was complete.
+        complete: u64,
+        /// Cycle of the wake-up.
+        cycle: u64,
+        /// The object then.
+        object: Object,
+    },
+    /// A wait sleeps on although its phase completed.
+    #[error("wait {number} of {lanes} is left asleep in cycle {cycle}: the phase of parity {parity} of {addr:#x} was complete by cycle {complete}; the object is {object} ({})", self.clause())]
+    LeftAsleep {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// Parity of the phase asked about.
+        parity: u8,
+        /// Cycle by which the phase was complete.
+        complete: u64,
+        /// Cycle in which it was noticed.
+        cycle: u64,
+        /// The object then.
+        object: Object,
+    },
+    /// A wait sleeps on although its limit passed.
+    #[error("wait {number} of {lanes} at {addr:#x} overslept: unanswered {waited} cycles after it was accepted, with a limit of {limit} ({})", self.clause())]
+    Overslept {
+        /// Number of the wait on the warp port.
+        number: u64,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Address of the object.
+        addr: u32,
+        /// Cycles since it was accepted.
+        waited: u64,
+        /// Its limit in cycles.
+        limit: u64,
+    },
+    /// A request got no answer at all.
+    #[error("{} of {lanes} at {addr:#x} was never answered{} ({})", Operation(*op), WaitsFor(*waits_for), self.clause())]
+    NeverAnswered {
+        /// Operation code.
+        op: u8,
+        /// Its lanes.
+        lanes: Lanes,
+        /// Address of the lowest of them.
+        addr: u32,
+        /// Parity of the phase that it waits for, and the object, if it waits for one.
+        waits_for: Option<(u8, Object)>,
+    },
+    /// No verdict: lanes with different counts have more orders around a completion than the checker
+    /// tries.
+    #[error(
+        "undecided: {lanes} at {addr:#x} pass through more than {limit} states of the object; let fewer counts differ"
+    )]
+    UndecidedOrder {
+        /// Lanes at the object.
+        lanes: Lanes,
+        /// Its address.
+        addr: u32,
+        /// [`MAX_STATES`](crate::MAX_STATES).
+        limit: u32,
+    },
     /// No verdict: more combinations of values are possible than the checker follows.
     #[error("undecided: at word {word} (byte {:#x}) more than {limit} combinations of values are possible; record the words written (`after`) to narrow them", u64::from(*word) * 4)]
     Undecided {
@@ -279,6 +506,8 @@ pub enum NoWrite {
     Fault(Fault),
     /// It is a load.
     Load,
+    /// It only looks at an mbarrier object, or ends its life.
+    Look,
     /// It has no active lane.
     NoLane,
 }
@@ -288,18 +517,20 @@ impl fmt::Display for NoWrite {
         match self {
             NoWrite::Fault(fault) => write!(f, "it ends with `{fault}`"),
             NoWrite::Load => f.write_str("it is a load"),
+            NoWrite::Look => f.write_str("it only reads the object"),
             NoWrite::NoLane => f.write_str("it has no active lane"),
         }
     }
 }
 
 impl Rejection {
-    /// The clause of the specification that is broken, `spec 4.5`; empty for [`Rejection::Undecided`].
+    /// The clause of the specification that is broken, `spec 4.5`; empty where there is no verdict.
     pub fn clause(&self) -> &'static str {
         match self {
-            Rejection::WrongFault { expected, got } => {
+            Rejection::WrongFault { expected, got, cluster_mbarrier } => {
                 let owed = if expected.fault == Fault::None { got } else { expected };
                 match owed.fault {
+                    Fault::Illegal if *cluster_mbarrier => "spec 6.7",
                     Fault::Illegal => "spec 3.3",
                     Fault::None | Fault::Misaligned | Fault::OutOfRange => "spec 2.4",
                 }
@@ -308,6 +539,7 @@ impl Rejection {
             Rejection::MustNotWrite { why, .. } => match why {
                 NoWrite::Fault(_) => "spec 2.4",
                 NoWrite::Load => "spec 3.5",
+                NoWrite::Look => "spec 6.3",
                 NoWrite::NoLane => "spec 2.6",
             },
             Rejection::StrayWrite { .. } => "spec 2.4",
@@ -326,13 +558,29 @@ impl Rejection {
             Rejection::NoWinner { .. } | Rejection::SpinMismatch { .. } => "spec 5.3",
             Rejection::WrongEnd { .. } => "spec 4.6",
             Rejection::NonePossible { instance, .. } => instance.clause(),
-            Rejection::Undecided { .. } => "",
+            Rejection::StateNeverThere { .. } => "spec 6.6",
+            Rejection::LostArrival { .. } => "spec 6.3",
+            Rejection::StateCircle { .. } => "spec 4.5",
+            Rejection::WrongObject { got, .. } if got.layout == Layout::Sm80 => "spec 6.2.1",
+            Rejection::WrongObject { wrong, .. } => wrong.clause(),
+            Rejection::WrongWait { .. } => "spec 6.5",
+            Rejection::WrongTogether { .. } => "spec 6.8",
+            Rejection::StateApart { .. } => "spec 6.6",
+            Rejection::WokenEarly { .. }
+            | Rejection::WrongWakeMask { .. }
+            | Rejection::MustNotSleep { .. }
+            | Rejection::NotAsleep { .. }
+            | Rejection::LostWakeUp { .. }
+            | Rejection::LeftAsleep { .. } => "spec 6.3",
+            Rejection::GaveUpEarly { .. } | Rejection::Overslept { .. } => "spec 6.10",
+            Rejection::NeverAnswered { waits_for, .. } => waits_for.map_or("spec 4.6", |_| "spec 6.3"),
+            Rejection::Undecided { .. } | Rejection::UndecidedOrder { .. } => "",
         }
     }
 
     /// Whether this is no verdict at all: the question was too large, not the observation wrong.
     pub fn is_undecided(&self) -> bool {
-        matches!(self, Rejection::Undecided { .. })
+        matches!(self, Rejection::Undecided { .. } | Rejection::UndecidedOrder { .. })
     }
 }
 
@@ -361,6 +609,38 @@ impl fmt::Display for Left {
             Some(value) => write!(f, "but every order of {} leaves {value:#x}", self.lanes),
             None => write!(f, "which no order of {} leaves", self.lanes),
         }
+    }
+}
+
+/// Name of an operation, or its code.
+struct Operation(u8);
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Op::from_code(self.0) {
+            Some(op) => op.fmt(f),
+            None => write!(f, "operation {}", self.0),
+        }
+    }
+}
+
+/// What a request without an answer waits for; nothing if it need not wait.
+struct WaitsFor(Option<(u8, Object)>);
+
+impl fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |(parity, object)| {
+            write!(f, ": it waits for the phase of parity {parity}, and the object is {object}")
+        })
+    }
+}
+
+/// `, where every order leaves ...`; nothing if there is no such one.
+struct Instead(Option<Object>);
+
+impl fmt::Display for Instead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |object| write!(f, ", where every order leaves {object}"))
     }
 }
 

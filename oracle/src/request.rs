@@ -60,6 +60,8 @@ pub struct Request {
     pub size: u8,
     /// Rd is RZ: no result is given back.
     pub red: bool,
+    /// It came through the cluster port, where fewer operations exist (spec 6.7).
+    pub cluster: bool,
     /// Slot of the CTA table; one without a part has no memory.
     pub slot: u8,
     /// Active lanes, lane 0 in bit 0. Bits of lanes that do not exist are ignored.
@@ -80,12 +82,24 @@ pub struct Request {
     pub c: [u128; MAX_LANES],
 }
 
+/// When a request was accepted and answered: what the judgement of requests that sleep needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Number of the request, counted on each port in order of acceptance.
+    pub number: u64,
+    /// Cycle in which its answer appeared.
+    pub answered: u64,
+    /// Cycle in which the oldest request of either port was accepted that is still unanswered and not
+    /// known to sleep.
+    pub oldest_unanswered: Option<u64>,
+}
+
 /// The unit's answer to one [`Request`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// Rd of each lane, extended with zeros; 0 where no result is given.
     pub rd: [u128; MAX_LANES],
-    /// Bit of each lane whose CAS, CAST or CAST.SPIN stored.
+    /// Bit of each lane whose CAS, CAST or CAST.SPIN stored, or whose phase is complete (spec 6.5).
     pub pred: u32,
     /// Why nothing was done, if so.
     pub fault: Fault,

@@ -13,7 +13,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use crate::access::lanes_of;
 use crate::checker::Checker;
 use crate::rejection::Rejection;
-use crate::request::{Geometry, MAX_LANES, MAX_WORDS, Part, Request, Response};
+use crate::request::{Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
 
 /// Version of the format that is written, and the only one read.
 pub const TRACE_VERSION: u32 = 1;
@@ -78,6 +78,8 @@ pub struct Summary {
     pub faults: u64,
     /// Requests whose memory afterwards was not recorded.
     pub unseen: u64,
+    /// Wake-ups of requests that slept.
+    pub wakes: u64,
     /// Words of memory that were compared with what the requests left.
     pub final_words: u64,
 }
@@ -91,6 +93,9 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
     let mut trace = TraceReader::new(reader)?;
     let lane_mask = trace.geometry().lane_mask();
     let mut checker = Checker::new(trace.geometry());
+    if let Some(cycles) = trace.try_wait_limit() {
+        checker.set_try_wait_limit(cycles);
+    }
     let mut summary = Summary::default();
     while let Some((line, event)) = trace.next_event()? {
         let verdict = match event {
@@ -103,13 +108,30 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
                 Ok(())
             }
             Event::Request(exchange) => {
-                let Exchange { request, response, after } = *exchange;
+                let Exchange { request, response, after, moment } = *exchange;
                 summary.requests += 1;
                 summary.lanes += u64::from((request.mask & lane_mask).count_ones());
                 summary.faults += u64::from(response.fault != Fault::None);
                 summary.unseen += u64::from(after.is_none());
-                checker.request(&request, &response, after.as_deref())
+                match moment {
+                    Some(moment) => checker.request_at(&moment, &request, &response, after.as_deref()),
+                    None if checker.is_waiting() => {
+                        let problem = "a wait is open, so the `request` needs `number` and `answered`";
+                        return Err(TraceError::Malformed { line, problem: problem.to_owned() });
+                    }
+                    None => checker.request(&request, &response, after.as_deref()),
+                }
             }
+            Event::Wait { number, accepted, request } => {
+                checker.accept(number, accepted, &request);
+                Ok(())
+            }
+            Event::Wake { number, pred, cycle } => {
+                summary.wakes += 1;
+                checker.wake(number, pred, cycle)
+            }
+            Event::Quiet { from, to } => checker.quiet(from, to),
+            Event::End => checker.finish_waits(),
             Event::Final(words) => {
                 summary.final_words += words.len() as u64;
                 checker.finish_words(&words)
@@ -143,6 +165,33 @@ pub enum Event {
     Init(Vec<(u32, u32)>),
     /// A request and what came of it.
     Request(Box<Exchange>),
+    /// A request that may sleep was accepted, as [`Checker::accept`] takes it.
+    Wait {
+        /// Number on the warp port.
+        number: u64,
+        /// Cycle of acceptance.
+        accepted: u64,
+        /// The request.
+        request: Box<Request>,
+    },
+    /// A wake-up, as for [`Checker::wake`].
+    Wake {
+        /// Number of the request.
+        number: u64,
+        /// Its predicates.
+        pred: u32,
+        /// Cycle in which it appeared.
+        cycle: u64,
+    },
+    /// Cycles without a wake-up, as for [`Checker::quiet`].
+    Quiet {
+        /// The first.
+        from: u64,
+        /// The last.
+        to: u64,
+    },
+    /// Nothing is left to be answered.
+    End,
     /// Words of memory as found at this point: (index, value).
     Final(Vec<(u32, u32)>),
 }
@@ -156,6 +205,8 @@ pub struct Exchange {
     pub response: Response,
     /// Words written and their values afterwards, as for [`Checker::request`].
     pub after: Option<Vec<(u32, u32)>>,
+    /// When, as for [`Checker::request_at`]; needed only while a wait is open.
+    pub moment: Option<Moment>,
 }
 
 /// Reads a trace line by line.
@@ -163,6 +214,7 @@ pub struct Exchange {
 pub struct TraceReader<R> {
     reader: R,
     geometry: Geometry,
+    try_wait_limit: Option<u64>,
     line: u64,
     text: Vec<u8>,
 }
@@ -174,18 +226,25 @@ impl<R: BufRead> TraceReader<R> {
     /// [`TraceError::Read`], or [`TraceError::Malformed`] if the first line is no header.
     pub fn new(reader: R) -> Result<Self, TraceError> {
         let geometry = Geometry { lanes: 0, banks: 0, rows: 0, xor_hash: false };
-        let mut trace = TraceReader { reader, geometry, line: 0, text: Vec::new() };
+        let mut trace = TraceReader { reader, geometry, try_wait_limit: None, line: 0, text: Vec::new() };
         let Some(wire) = trace.next_line()? else {
             let problem = format!("the trace is empty; it must begin with a header such as {HEADER}");
             return Err(TraceError::Malformed { line: 1, problem });
         };
         trace.geometry = header(&wire).map_err(|problem| trace.malformed(problem))?;
+        let limit = wire.try_wait_limit.map(|cycles| cycles.u64("try_wait_limit")).transpose();
+        trace.try_wait_limit = limit.map_err(|problem| trace.malformed(problem))?;
         Ok(trace)
     }
 
     /// The shape that the header gives.
     pub fn geometry(&self) -> Geometry {
         self.geometry
+    }
+
+    /// The limit of waits that name none, if the header gives it, in cycles.
+    pub fn try_wait_limit(&self) -> Option<u64> {
+        self.try_wait_limit
     }
 
     /// The next event and the number of its line, from 1; `None` at the end.
@@ -245,13 +304,17 @@ pub struct TraceWriter<W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Writes the header.
-    pub fn new(mut writer: W, geometry: Geometry) -> io::Result<Self> {
+    /// Writes the header. `try_wait_limit` is the limit, in cycles, of waits that name none.
+    pub fn new(mut writer: W, geometry: Geometry, try_wait_limit: Option<u64>) -> io::Result<Self> {
         let Geometry { lanes, banks, rows, xor_hash } = geometry;
-        writeln!(
+        write!(
             writer,
-            r#"{{"atoms_trace":{TRACE_VERSION},"lanes":{lanes},"banks":{banks},"rows":{rows},"xor_hash":{xor_hash}}}"#
+            r#"{{"atoms_trace":{TRACE_VERSION},"lanes":{lanes},"banks":{banks},"rows":{rows},"xor_hash":{xor_hash}"#
         )?;
+        if let Some(cycles) = try_wait_limit {
+            write!(writer, r#","try_wait_limit":{cycles}"#)?;
+        }
+        writeln!(writer, "}}")?;
         Ok(TraceWriter { writer, lane_mask: geometry.lane_mask(), text: String::new() })
     }
 
@@ -278,38 +341,20 @@ impl<W: Write> TraceWriter<W> {
 
     /// Records a request, its response and, if they were seen, the words written. Only what is not
     /// zero is written, and of the lanes that do not exist nothing but their results.
+    ///
+    /// `moment` is needed while a request sleeps or may yet be put to sleep.
     pub fn request(
         &mut self,
         req: &Request,
         resp: &Response,
         after: Option<&[(u32, u32)]>,
+        moment: Option<&Moment>,
     ) -> io::Result<()> {
         self.text.clear();
+        self.text.push_str(r#"{"request":"#);
+        self.push_request(req);
         let text = &mut self.text;
-        text.push_str(r#"{"request":{"op":"#);
-        name_or_code(text, Op::from_code(req.op).map(Op::name), req.op);
-        text.push_str(r#","size":"#);
-        name_or_code(text, Size::from_code(req.size).map(Size::name), req.size);
-        if req.red {
-            text.push_str(r#","red":true"#);
-        }
-        field(text, "slot", req.slot.into());
-        if req.absolute {
-            text.push_str(r#","absolute":true"#);
-        }
-        field(text, "scale", req.scale.into());
-        field(text, "imm", (req.imm & 0x00ff_ffff).into());
-        field(text, "ur", req.ur.into());
-        text.push_str(r#","lanes":["#);
-        for (i, lane) in lanes_of(req.mask & self.lane_mask).enumerate() {
-            text.push_str(if i == 0 { "" } else { "," });
-            push(text, format_args!(r#"{{"lane":{lane}"#));
-            field(text, "ra", req.ra[lane].into());
-            field(text, "b", req.b[lane]);
-            field(text, "c", req.c[lane]);
-            text.push('}');
-        }
-        text.push_str(r#"]},"response":{"#);
+        text.push_str(r#","response":{"#);
         if resp.fault != Fault::None {
             push(text, format_args!(r#""fault":"{}","fault_lane":{},"#, resp.fault.name(), resp.fault_lane));
             text.push_str(r#""fault_addr":"#);
@@ -330,8 +375,69 @@ impl<W: Write> TraceWriter<W> {
             text.push_str(r#","after":"#);
             pairs(text, after);
         }
+        if let Some(Moment { number, answered, oldest_unanswered }) = moment {
+            push(text, format_args!(r#","number":{number},"answered":{answered}"#));
+            if let Some(accepted) = oldest_unanswered {
+                push(text, format_args!(r#","oldest_unanswered":{accepted}"#));
+            }
+        }
         text.push_str("}\n");
         self.writer.write_all(text.as_bytes())
+    }
+
+    /// Records that the warp port accepted a request that may sleep.
+    pub fn wait(&mut self, number: u64, accepted: u64, req: &Request) -> io::Result<()> {
+        self.text.clear();
+        self.text.push_str(r#"{"wait":"#);
+        self.push_request(req);
+        push(&mut self.text, format_args!(",\"number\":{number},\"accepted\":{accepted}}}\n"));
+        self.writer.write_all(self.text.as_bytes())
+    }
+
+    /// Records a wake-up.
+    pub fn wake(&mut self, number: u64, pred: u32, cycle: u64) -> io::Result<()> {
+        writeln!(self.writer, r#"{{"wake":{{"number":{number},"pred":"{pred:#x}","cycle":{cycle}}}}}"#)
+    }
+
+    /// Records cycles without a wake-up.
+    pub fn quiet(&mut self, from: u64, to: u64) -> io::Result<()> {
+        writeln!(self.writer, r#"{{"quiet":[{from},{to}]}}"#)
+    }
+
+    /// Records that nothing is left to be answered.
+    pub fn end(&mut self) -> io::Result<()> {
+        writeln!(self.writer, r#"{{"end":true}}"#)
+    }
+
+    fn push_request(&mut self, req: &Request) {
+        let text = &mut self.text;
+        text.push_str(r#"{"op":"#);
+        name_or_code(text, Op::from_code(req.op).map(Op::name), req.op);
+        text.push_str(r#","size":"#);
+        name_or_code(text, Size::from_code(req.size).map(Size::name), req.size);
+        if req.red {
+            text.push_str(r#","red":true"#);
+        }
+        if req.cluster {
+            text.push_str(r#","cluster":true"#);
+        }
+        field(text, "slot", req.slot.into());
+        if req.absolute {
+            text.push_str(r#","absolute":true"#);
+        }
+        field(text, "scale", req.scale.into());
+        field(text, "imm", (req.imm & 0x00ff_ffff).into());
+        field(text, "ur", req.ur.into());
+        text.push_str(r#","lanes":["#);
+        for (i, lane) in lanes_of(req.mask & self.lane_mask).enumerate() {
+            text.push_str(if i == 0 { "" } else { "," });
+            push(text, format_args!(r#"{{"lane":{lane}"#));
+            field(text, "ra", req.ra[lane].into());
+            field(text, "b", req.b[lane]);
+            field(text, "c", req.c[lane]);
+            text.push('}');
+        }
+        text.push_str("]}");
     }
 
     /// Flushes and gives the writer back.
@@ -388,7 +494,8 @@ fn pairs(text: &mut String, words: &[(u32, u32)]) {
 }
 
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
-const KINDS: &str = "`part`, `init`, `request` with `response`, `final` or `note`";
+const KINDS: &str =
+    "`part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `end`, `final` or `note`";
 
 /// Every line as it stands; which fields belong together is checked afterwards, with better messages
 /// than an untagged enum would give.
@@ -400,11 +507,20 @@ struct LineWire {
     banks: Option<Number>,
     rows: Option<Number>,
     xor_hash: Option<bool>,
+    try_wait_limit: Option<Number>,
     part: Option<PartWire>,
     init: Option<Vec<(Number, Number)>>,
     request: Option<RequestWire>,
     response: Option<ResponseWire>,
     after: Option<Vec<(Number, Number)>>,
+    number: Option<Number>,
+    answered: Option<Number>,
+    oldest_unanswered: Option<Number>,
+    wait: Option<RequestWire>,
+    accepted: Option<Number>,
+    wake: Option<WakeWire>,
+    quiet: Option<(Number, Number)>,
+    end: Option<bool>,
     #[serde(rename = "final")]
     found: Option<Vec<(Number, Number)>>,
     note: Option<String>,
@@ -423,11 +539,21 @@ struct PartWire {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct WakeWire {
+    number: Number,
+    pred: Number,
+    cycle: Number,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RequestWire {
     op: NameOrCode,
     size: NameOrCode,
     #[serde(default)]
     red: bool,
+    #[serde(default)]
+    cluster: bool,
     slot: Option<Number>,
     mask: Option<Number>,
     #[serde(default)]
@@ -621,6 +747,10 @@ impl Number {
         self.up_to(field, u32::MAX.into()).map(|value| value as u32)
     }
 
+    fn u64(self, field: &str) -> Result<u64, String> {
+        self.up_to(field, u64::MAX.into()).map(|value| value as u64)
+    }
+
     fn u8(self, field: &str) -> Result<u8, String> {
         self.up_to(field, u8::MAX.into()).map(|value| value as u8)
     }
@@ -661,7 +791,12 @@ fn header(wire: &LineWire) -> Result<Geometry, String> {
         let most = MAX_WORDS / u64::from(banks);
         return Err(format!("{rows} rows of {banks} banks: expected 1 to {most}"));
     }
-    if wire.part.is_some() || wire.init.is_some() || wire.request.is_some() || wire.found.is_some() {
+    if wire.part.is_some()
+        || wire.init.is_some()
+        || wire.request.is_some()
+        || wire.found.is_some()
+        || wire.wait.is_some()
+    {
         return Err("the header must be a line of its own".to_owned());
     }
     Ok(Geometry { lanes: lanes as u32, banks, rows, xor_hash: wire.xor_hash.unwrap_or(false) })
@@ -677,6 +812,7 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
         ("banks", wire.banks.is_some()),
         ("rows", wire.rows.is_some()),
         ("xor_hash", wire.xor_hash.is_some()),
+        ("try_wait_limit", wire.try_wait_limit.is_some()),
     ];
     if let Some((field, _)) = stray.iter().find(|(_, there)| *there) {
         return Err(format!("`{field}` belongs in the header, line 1"));
@@ -684,7 +820,25 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
     if wire.request.is_none() && (wire.response.is_some() || wire.after.is_some()) {
         return Err("`response` and `after` belong in the line of their `request`".to_owned());
     }
-    let kinds = [wire.part.is_some(), wire.init.is_some(), wire.request.is_some(), wire.found.is_some()];
+    if wire.request.is_none() && (wire.answered.is_some() || wire.oldest_unanswered.is_some()) {
+        return Err("`answered` and `oldest_unanswered` belong in the line of a `request`".to_owned());
+    }
+    if wire.wait.is_none() && wire.accepted.is_some() {
+        return Err("`accepted` belongs in the line of a `wait`".to_owned());
+    }
+    if wire.request.is_none() && wire.wait.is_none() && wire.number.is_some() {
+        return Err("`number` belongs in the line of a `request` or `wait`, or inside a `wake`".to_owned());
+    }
+    let kinds = [
+        wire.part.is_some(),
+        wire.init.is_some(),
+        wire.request.is_some(),
+        wire.wait.is_some(),
+        wire.wake.is_some(),
+        wire.quiet.is_some(),
+        wire.end.is_some(),
+        wire.found.is_some(),
+    ];
     match kinds.iter().filter(|there| **there).count() {
         0 if wire.note.is_some() => return Ok(None),
         0 => return Err(format!("the line says nothing: expected one of {KINDS}")),
@@ -700,7 +854,39 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
     if let Some(words) = wire.found {
         return Ok(Some(Event::Final(memory_words(&words, geometry)?)));
     }
+    if let Some(request) = wire.wait {
+        let number = wire.number.ok_or("the `wait` has no `number`")?.u64("number")?;
+        let accepted = wire.accepted.ok_or("the `wait` has no `accepted`")?.u64("accepted")?;
+        let request = Box::new(request_of(request, geometry.lanes)?);
+        return Ok(Some(Event::Wait { number, accepted, request }));
+    }
+    if let Some(wake) = wire.wake {
+        let (number, cycle) = (wake.number.u64("number")?, wake.cycle.u64("cycle")?);
+        return Ok(Some(Event::Wake { number, pred: wake.pred.u32("pred")?, cycle }));
+    }
+    if let Some((from, to)) = wire.quiet {
+        let (from, to) = (from.u64("quiet")?, to.u64("quiet")?);
+        if from > to {
+            return Err(format!("quiet from {from} to {to}: expected the first cycle and the last"));
+        }
+        return Ok(Some(Event::Quiet { from, to }));
+    }
+    if wire.end.is_some() {
+        return Ok(Some(Event::End));
+    }
     let Some(request) = wire.request else { return Ok(None) };
+    let moment = match (wire.number, wire.answered) {
+        (Some(number), Some(answered)) => Some(Moment {
+            number: number.u64("number")?,
+            answered: answered.u64("answered")?,
+            oldest_unanswered: wire
+                .oldest_unanswered
+                .map(|accepted| accepted.u64("oldest_unanswered"))
+                .transpose()?,
+        }),
+        (None, None) if wire.oldest_unanswered.is_none() => None,
+        _ => return Err("`number` and `answered` go together".to_owned()),
+    };
     let response = wire.response.ok_or("the `request` has no `response`")?;
     let request = request_of(request, geometry.lanes)?;
     let response = response_of(response, request.mask)?;
@@ -708,7 +894,7 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
         |(word, value): &(Number, Number)| Ok((word.u32("word in after")?, value.u32("value in after")?));
     let after =
         wire.after.map(|words| words.iter().map(word_pair).collect::<Result<_, String>>()).transpose()?;
-    Ok(Some(Event::Request(Box::new(Exchange { request, response, after }))))
+    Ok(Some(Event::Request(Box::new(Exchange { request, response, after, moment }))))
 }
 
 fn part_event(wire: &PartWire) -> Result<Event, String> {
@@ -746,6 +932,7 @@ fn request_of(wire: RequestWire, lanes: u32) -> Result<Request, String> {
         op: op_code(&wire.op)?,
         size: size_code(&wire.size)?,
         red: wire.red,
+        cluster: wire.cluster,
         slot: or_zero(wire.slot).u8("slot")?,
         mask: or_zero(wire.mask).u32("mask")?,
         absolute: wire.absolute,

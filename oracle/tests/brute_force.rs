@@ -4,9 +4,10 @@ mod serial;
 
 use std::collections::BTreeSet;
 
+use atoms_ops::Op;
 use atoms_oracle::{Checker, Geometry, Part, Request, Response};
 use proptest::prelude::*;
-use serial::{Machine, active, orders, request, value};
+use serial::{Machine, active, objects, orders, request, value};
 
 const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
 
@@ -65,7 +66,24 @@ fn machine(geometry: Geometry, words: &[u32]) -> Machine {
 }
 
 fn start() -> impl Strategy<Value = Vec<u32>> {
-    prop::collection::vec(prop_oneof![4 => 0u32..4, 1 => any::<u32>()], 128)
+    let words = prop::collection::vec(prop_oneof![4 => 0u32..4, 1 => any::<u32>()], 128);
+    (words, objects()).prop_map(|(mut words, objects)| {
+        for (at, object) in objects {
+            (words[16 + at], words[17 + at]) = (object as u32, (object >> 32) as u32);
+        }
+        words
+    })
+}
+
+/// The orders of a request's lanes, each with every way in which noComplete arrivals go together.
+fn turns(req: &Request, geometry: &Geometry) -> Vec<(Vec<usize>, u32)> {
+    let merges = matches!(
+        Op::from_code(req.op),
+        Some(Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete) if !req.red
+    );
+    let lanes = active(req, geometry);
+    let ways = if merges { 1 << lanes.len() } else { 1 };
+    orders(&lanes).into_iter().flat_map(|order| (0..ways).map(move |way| (order.clone(), way))).collect()
 }
 
 proptest! {
@@ -79,15 +97,16 @@ proptest! {
         pick in any::<prop::sample::Index>(),
     ) {
         let geometry = geometry(xor_hash);
-        let orders = orders(&active(&req, &geometry));
+        let turns = turns(&req, &geometry);
         let mut observed = machine(geometry, &before);
-        let (mut resp, _) = observed.run(&req, pick.get::<Vec<usize>>(&orders));
+        let (order, way) = pick.get::<(Vec<usize>, u32)>(&turns);
+        let (mut resp, _) = observed.run_merged(&req, order, *way);
         let mut after = words(&observed);
         spoils.iter().for_each(|spoil| spoil.apply(&mut resp, &mut after));
 
-        let explained = orders.iter().any(|order| {
+        let explained = turns.iter().any(|(order, way)| {
             let mut machine = machine(geometry, &before);
-            let (serial, _) = machine.run(&req, order);
+            let (serial, _) = machine.run_merged(&req, order, *way);
             serial == resp && words(&machine) == after
         });
         let mut checker = Checker::new(geometry);
@@ -112,12 +131,12 @@ fn follow(
     req: &Request,
     resp: &Response,
 ) -> BTreeSet<Vec<u32>> {
-    let orders = orders(&active(req, &geometry));
+    let turns = turns(req, &geometry);
     let mut left = BTreeSet::new();
     for memory in memories {
-        for order in &orders {
+        for (order, way) in &turns {
             let mut machine = machine(geometry, memory);
-            if machine.run(req, order).0 == *resp {
+            if machine.run_merged(req, order, *way).0 == *resp {
                 left.insert(words(&machine));
             }
         }
@@ -144,7 +163,9 @@ proptest! {
         for (i, (req, pick, reds)) in requests.iter().enumerate() {
             let mut req = req.clone();
             req.red |= *reds > 0;
-            let (mut resp, _) = observed.run(&req, pick.get::<Vec<usize>>(&orders(&active(&req, &geometry))));
+            let turns = turns(&req, &geometry);
+            let (order, way) = pick.get::<(Vec<usize>, u32)>(&turns);
+            let (mut resp, _) = observed.run_merged(&req, order, *way);
             if spoil_at == i {
                 spoil.apply(&mut resp, &mut words(&observed));
             }

@@ -5,7 +5,7 @@ mod serial;
 use std::io::Cursor;
 
 use atoms_oracle::trace::{Event, Summary, TraceError, TraceReader, TraceWriter, check_trace};
-use atoms_oracle::{Geometry, Part, Response};
+use atoms_oracle::{Geometry, Moment, Part, Response};
 use proptest::prelude::*;
 use serial::{Machine, active, request, value};
 
@@ -13,9 +13,14 @@ const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-forma
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
 const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
 
-fn example() -> String {
+/// The example of this number in the document, from 1.
+fn example_of(number: usize) -> String {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
-    document.split("```jsonl\n").nth(1).unwrap().split("```").next().unwrap().to_owned()
+    document.split("```jsonl\n").nth(number).unwrap().split("```").next().unwrap().to_owned()
+}
+
+fn example() -> String {
+    example_of(1)
 }
 
 fn check(text: &str) -> Result<Summary, TraceError> {
@@ -25,7 +30,10 @@ fn check(text: &str) -> Result<Summary, TraceError> {
 #[test]
 fn the_documented_example_is_accepted() {
     let summary = check(&example()).unwrap();
-    assert_eq!(summary, Summary { lines: 20, requests: 5, lanes: 9, faults: 1, unseen: 2, final_words: 2 });
+    assert_eq!(
+        summary,
+        Summary { lines: 20, requests: 5, lanes: 9, faults: 1, unseen: 2, wakes: 0, final_words: 2 }
+    );
 }
 
 #[test]
@@ -49,6 +57,36 @@ fn any_change_to_the_documented_example_is_found_in_its_line() {
     }
 }
 
+#[test]
+fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
+    let summary = check(&example_of(2)).unwrap();
+    assert_eq!(summary, Summary { lines: 13, requests: 2, lanes: 3, wakes: 1, ..Summary::default() });
+    #[rustfmt::skip]
+    let changes = [
+        (r#""rd":"0x7ffff800001ffffc""#,  r#""rd":"0x7ffff000001ffffc""#,   10, "an arrival was lost"),
+        (r#"[[33,"0xfffff000"]]"#,        r#"[[33,"0x00000000"]]"#,         10, "the phase did not advance"),
+        (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":54"#,         12, "gave up too early"),
+        (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":1040"#,       12, "a lost wake-up"),
+        (r#""mask":3,"ra":"0x80"},"number"#, r#""mask":3,"ra":"0x88"},"number"#, 13, "too early"),
+        (r#""quiet":[41,53]"#,            r#""quiet":[41,57]"#,             11, "is left asleep"),
+        (r#"{"wake":{"number":1"#,        r#"{"wake":{"number":3"#,         12, "names wait 3"),
+        (r#"{"wake":{"number":1,"pred":3,"cycle":54}}"#, "",                13, "was never answered"),
+    ];
+    for (from, to, line, says) in changes {
+        let text = example_of(2);
+        assert!(text.contains(from), "{from}");
+        let error = check(&text.replacen(from, to, 1)).unwrap_err();
+        let message = error.to_string();
+        assert!(error.is_verdict() && message.starts_with(&format!("line {line}: ")), "{message}");
+        assert!(message.contains(says), "{message}");
+    }
+    let text = example_of(2).replace(r#","number":2,"answered":52"#, "");
+    assert_eq!(
+        check(&text).unwrap_err().to_string(),
+        "line 10: a wait is open, so the `request` needs `number` and `answered`"
+    );
+}
+
 #[rustfmt::skip]
 const MALFORMED: &[(&str, &str, &str)] = &[
     // rule                      text after the header, or all of it              message
@@ -59,9 +97,9 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("odd banks",                r#"{"atoms_trace":1,"lanes":32,"banks":12,"rows":1}"#, "line 1: 12 banks: expected a power of two"),
     ("too much memory",          r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":"0xffffffff"}"#, "line 1: 4294967295 rows of 32 banks: expected 1 to 8388608"),
     ("not JSON",                 "H what is this",                                "line 2: column 1: expected value"),
-    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `part`, `init`, `request`, `response`, `after`, `final`, `note`"),
-    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request` with `response`, `final` or `note`"),
-    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request` with `response`, `final` or `note`"),
+    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `part`, `init`, `request`, `response`, `after`, `number`, `answered`, `oldest_unanswered`, `wait`, `accepted`, `wake`, `quiet`, `end`, `final`, `note`"),
+    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `end`, `final` or `note`"),
+    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `end`, `final` or `note`"),
     ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; each trace needs a file of its own"),
     ("a response alone",         r#"H {"response":{}}"#,                          "line 2: `response` and `after` belong in the line of their `request`"),
     ("a request alone",          r#"H {"request":{"op":"ADD","size":"u32","mask":1}}"#, "line 2: the `request` has no `response`"),
@@ -75,6 +113,10 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("a negative number",        r#"H {"init":[[0,-1]]}"#,                        "line 2: column 14: invalid type: integer `-1`, expected a number from 0 up, or a string such as \"0x1f\""),
     ("an immediate too large",   r#"H {"request":{"op":"ADD","size":"u32","imm":16777216,"mask":1},"response":{}}"#, "expected 24 bits, -0x800000 to 0xffffff, as a number or a string"),
     ("a word beyond the memory", r#"H {"init":[[16384,1]]}"#,                     "line 2: `word` is 0x4000: expected at most 0x3fff"),
+    ("half a moment",            r#"H {"request":{"op":"ADD","size":"u32","mask":1},"response":{},"number":1}"#, "line 2: `number` and `answered` go together"),
+    ("a moment of nothing",      r#"H {"init":[],"answered":1}"#,                 "line 2: `answered` and `oldest_unanswered` belong in the line of a `request`"),
+    ("a wait without a number",  r#"H {"wait":{"op":"ADD","size":"u32","mask":1},"accepted":1}"#, "line 2: the `wait` has no `number`"),
+    ("quiet the wrong way",      r#"H {"quiet":[5,4]}"#,                          "line 2: quiet from 5 to 4: expected the first cycle and the last"),
     ("half a part",              r#"H {"part":{"slot":1,"base_row":0}}"#,         "line 2: the part has no `size_bytes`; a slot without one is `\"unassigned\":true`"),
 ];
 
@@ -139,6 +181,8 @@ proptest! {
     fn a_trace_reads_back_as_written(
         req in request(PART, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
         after in prop::option::of(prop::collection::vec((any::<u32>(), any::<u32>()), 0..4)),
+        moment in prop::option::of((any::<u64>(), any::<u64>(), any::<Option<u64>>())),
+        limit in any::<Option<u64>>(), (number, cycle, pred) in any::<(u64, u64, u32)>(),
         words in prop::collection::vec((0u32..128, any::<u32>()), 0..4), xor_hash in any::<bool>(),
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash };
@@ -148,16 +192,23 @@ proptest! {
         for lane in (0..32).filter(|lane| req.mask >> lane & 1 == 0) {
             (req.ra[lane], req.b[lane], req.c[lane]) = (0, 0, 0);
         }
-        let mut writer = TraceWriter::new(Vec::new(), geometry).unwrap();
+        let moment = moment
+            .map(|(number, answered, oldest_unanswered)| Moment { number, answered, oldest_unanswered });
+        let mut writer = TraceWriter::new(Vec::new(), geometry, limit).unwrap();
         writer.part(slot, Some(PART)).unwrap();
         writer.part(slot, None).unwrap();
         writer.init(&words).unwrap();
-        writer.request(&req, &resp, after.as_deref()).unwrap();
+        writer.request(&req, &resp, after.as_deref(), moment.as_ref()).unwrap();
         writer.final_words(&words).unwrap();
+        writer.wait(number, cycle, &req).unwrap();
+        writer.wake(number, pred, cycle).unwrap();
+        writer.quiet(cycle / 2, cycle).unwrap();
+        writer.end().unwrap();
         let text = writer.into_inner().unwrap();
 
         let reader = TraceReader::new(text.as_slice()).unwrap();
         prop_assert_eq!(reader.geometry(), geometry);
+        prop_assert_eq!(reader.try_wait_limit(), limit);
         let events: Vec<Event> = reader.map(|event| event.unwrap().1).collect();
         prop_assert_eq!(&events[0], &Event::Part { slot, part: Some(PART) });
         prop_assert_eq!(&events[1], &Event::Part { slot, part: None });
@@ -166,8 +217,13 @@ proptest! {
         prop_assert_eq!(&exchange.request, &req);
         prop_assert_eq!(&exchange.response, &resp);
         prop_assert_eq!(&exchange.after, &after);
+        prop_assert_eq!(&exchange.moment, &moment);
         prop_assert_eq!(&events[4], &Event::Final(words));
-        prop_assert_eq!(events.len(), 5);
+        prop_assert_eq!(&events[5], &Event::Wait { number, accepted: cycle, request: Box::new(req) });
+        prop_assert_eq!(&events[6], &Event::Wake { number, pred, cycle });
+        prop_assert_eq!(&events[7], &Event::Quiet { from: cycle / 2, to: cycle });
+        prop_assert_eq!(&events[8], &Event::End);
+        prop_assert_eq!(events.len(), 9);
     }
 
     /// A recorded serial machine is accepted from its file.
@@ -177,12 +233,12 @@ proptest! {
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
         let mut machine = Machine::new(geometry, PART);
-        let mut writer = TraceWriter::new(Vec::new(), geometry).unwrap();
+        let mut writer = TraceWriter::new(Vec::new(), geometry, None).unwrap();
         writer.part(0, Some(PART)).unwrap();
         for (req, seen) in &requests {
             let (resp, written) = machine.run(req, &active(req, &geometry));
             let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
-            writer.request(req, &resp, seen.then_some(&after)).unwrap();
+            writer.request(req, &resp, seen.then_some(&after), None).unwrap();
         }
         let all: Vec<(u32, u32)> = (0..128).map(|w| (w, machine.word(w))).collect();
         writer.final_words(&all).unwrap();

@@ -42,11 +42,25 @@ impl Machine {
     /// Does the request, its lanes in this order; of each bank group CAST.SPIN selects the first.
     /// Gives the response and the words that were written.
     pub(crate) fn run(&mut self, req: &Request, order: &[usize]) -> (Response, BTreeSet<u32>) {
+        self.run_merged(req, order, 0)
+    }
+
+    /// As [`Machine::run`]; a noComplete arrival at a place of the order with a bit in `merged` goes
+    /// together with the one before it at the same object, if there is one.
+    pub(crate) fn run_merged(
+        &mut self,
+        req: &Request,
+        order: &[usize],
+        merged: u32,
+    ) -> (Response, BTreeSet<u32>) {
         let mut resp = Response::default();
         let mut written = BTreeSet::new();
         let mut lowest_first = order.to_vec();
         lowest_first.sort_unstable();
-        let legal = LEGAL.iter().find(|(op, size)| *op as u8 == req.op && *size as u8 == req.size);
+        let legal = LEGAL
+            .iter()
+            .find(|(op, size)| *op as u8 == req.op && *size as u8 == req.size)
+            .filter(|(op, _)| !req.cluster || *op <= Op::Store || req.red && REMOTE.contains(op));
         let bytes = legal.map_or(1, |(_, size)| size.bytes());
         for &lane in &lowest_first {
             let (addr, base) = (formed(req, lane), u64::from(self.part.base_row * self.geometry.banks * 4));
@@ -72,8 +86,10 @@ impl Machine {
             (self.part.base_row * self.geometry.banks * 4 + formed(req, lane) % (1 << 24)) as usize
         };
         let mut groups_served = BTreeSet::new();
+        // Lanes, and the high word before the first of them, in order of age.
+        let mut arrived: Vec<(usize, u32, u128)> = Vec::new();
         let order = if op == Op::Store { &lowest_first } else { order };
-        for &lane in order {
+        for (turn, &lane) in order.iter().enumerate() {
             let (at, count) = (place(lane), bytes as usize);
             let keep = if count == 16 { u128::MAX } else { (1 << (8 * count)) - 1 };
             let (b, c, old) = (req.b[lane] & keep, req.c[lane] & keep, self.load(at, count));
@@ -132,12 +148,24 @@ impl Machine {
                     }
                 }
                 Op::Load => old,
+                Op::MbarInit => b,
+                _ => object_after(op, old as u64, b as u32).into(),
             };
+            if matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete) {
+                match arrived.iter_mut().rev().find(|group| group.0 == at) {
+                    Some(group) if merged >> turn & 1 == 1 => group.1 |= 1 << lane,
+                    _ => arrived.push((at, 1 << lane, old >> 32)),
+                }
+            }
+            let waits = matches!(op, Op::MbarTestWait | Op::MbarTryWait);
+            let complete = waits && old >> 63 & 1 != b >> 31 & 1;
+            resp.pred |= u32::from(complete) << lane;
             let stored = matches!(op, Op::Cas | Op::Cast | Op::CastSpin) && old == b;
             resp.pred |= u32::from(stored) << lane;
             resp.rd[lane] = match op {
                 _ if req.red => 0,
-                Op::PopcInc | Op::Store => 0,
+                Op::PopcInc | Op::Store | Op::MbarInval | Op::MbarExpectTx | Op::MbarCompleteTx => 0,
+                Op::MbarTestWait | Op::MbarTryWait => 0,
                 Op::Cast | Op::CastSpin => u128::from(stored),
                 Op::Load if size == Size::S8 => u128::from(old as u8 as i8 as u32),
                 Op::Load if size == Size::S16 => u128::from(old as u16 as i16 as u32),
@@ -145,7 +173,7 @@ impl Machine {
             };
             let writes = match op {
                 Op::Cas | Op::Cast | Op::CastSpin => stored,
-                Op::Load => false,
+                Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => false,
                 _ => true,
             };
             if writes {
@@ -153,8 +181,62 @@ impl Machine {
                 written.extend((at as u32 / 4)..=((at + count - 1) as u32 / 4));
             }
         }
+        for (_, lanes, high) in arrived.into_iter().filter(|_| !req.red) {
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
+                resp.rd[lane] = high << 32 | u128::from(lanes);
+            }
+        }
         (resp, written)
     }
+}
+
+/// An object from its fields (spec 6.2).
+pub(crate) fn object(expected: i64, pending: i64, tx: i64, phase: u64) -> u64 {
+    let negative = |value: i64, bits: u32| (-value).rem_euclid(1 << bits) as u64;
+    negative(expected, 20) << 1 | negative(tx, 21) << 21 | negative(pending, 20) << 43 | phase << 63
+}
+
+/// One lane at an object (spec 6.3, 6.4, 6.2.1).
+fn object_after(op: Op, word: u64, b: u32) -> u64 {
+    if op == Op::MbarArriveSm80 {
+        let (low, mut high) = (word as u32, ((word >> 32) as u32).wrapping_add(1));
+        if high << 1 == 0 {
+            // The carry has turned the phase already.
+            high |= low.wrapping_sub(0x4000_0000) & 0x7fff_ffff;
+        }
+        return u64::from(high) << 32 | u64::from(low);
+    }
+    let field = |at: u32, bits: u32| (-((word >> at) as i64)).rem_euclid(1 << bits);
+    let (mut expected, mut tx, mut pending, mut phase) =
+        (field(1, 20), field(21, 21), field(43, 20), word >> 63);
+    let b = i64::from(b);
+    tx += match op {
+        Op::MbarExpectTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => b,
+        Op::MbarCompleteTx => -b,
+        _ => 0,
+    };
+    let arrivals = match op {
+        Op::MbarArrive | Op::MbarArriveDrop | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => 1,
+        Op::MbarArriveCount | Op::MbarArriveNoComplete => b,
+        Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => b,
+        _ => 0,
+    };
+    pending -= arrivals;
+    if matches!(
+        op,
+        Op::MbarArriveDrop
+            | Op::MbarArriveDropCount
+            | Op::MbarArriveDropExpectTx
+            | Op::MbarArriveDropNoComplete
+    ) {
+        expected -= arrivals;
+    }
+    let looks = !matches!(op, Op::MbarExpectTx | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait);
+    if looks && pending % (1 << 20) == 0 && tx % (1 << 21) == 0 {
+        phase ^= 1;
+        pending = expected;
+    }
+    object(expected, pending, tx, phase) | word & (1 | 1 << 42)
 }
 
 fn formed(req: &Request, lane: usize) -> u32 {
@@ -201,7 +283,42 @@ pub(crate) const LEGAL: &[(Op, Size)] = &[
     (Op::Load, Size::U32), (Op::Load, Size::U64), (Op::Load, Size::B128),
     (Op::Store, Size::U8), (Op::Store, Size::U16), (Op::Store, Size::U32), (Op::Store, Size::U64),
     (Op::Store, Size::B128),
+    (Op::MbarInit, Size::U64), (Op::MbarInval, Size::U64), (Op::MbarExpectTx, Size::U64),
+    (Op::MbarCompleteTx, Size::U64), (Op::MbarArrive, Size::U64), (Op::MbarArriveCount, Size::U64),
+    (Op::MbarArriveExpectTx, Size::U64), (Op::MbarArriveNoComplete, Size::U64), (Op::MbarArriveDrop, Size::U64),
+    (Op::MbarArriveDropCount, Size::U64), (Op::MbarArriveDropExpectTx, Size::U64),
+    (Op::MbarArriveDropNoComplete, Size::U64), (Op::MbarTestWait, Size::U64), (Op::MbarTryWait, Size::U64),
+    (Op::MbarArriveSm80, Size::U64),
 ];
+
+/// Spec 6.7: what other CTAs of the cluster may do to an object, if they want no result.
+const REMOTE: [Op; 9] = [
+    Op::MbarExpectTx,
+    Op::MbarCompleteTx,
+    Op::MbarArrive,
+    Op::MbarArriveCount,
+    Op::MbarArriveExpectTx,
+    Op::MbarArriveDrop,
+    Op::MbarArriveDropCount,
+    Op::MbarArriveDropExpectTx,
+    Op::MbarArriveSm80,
+];
+
+/// Mbarrier objects around a completion, and where requests look for them: pairs of words from 0 up.
+pub(crate) fn objects() -> impl Strategy<Value = Vec<(usize, u64)>> {
+    let counts = (0i64..5, 0i64..6, prop::sample::select(vec![0i64, 0, 0, 1, 2, 5, -1, -3]));
+    let word = (counts, 0u64..2, prop::sample::select(vec![0u64, 0, 0, 1, 1 << 42]), any::<bool>()).prop_map(
+        |((expected, pending, tx), phase, kept, sm80)| {
+            if sm80 {
+                let high = (0x8000_0000_u64 - pending.max(1) as u64) | phase << 31;
+                high << 32 | (0x4000_0000 - expected as u64)
+            } else {
+                object(expected, pending, tx, phase) | kept
+            }
+        },
+    );
+    prop::collection::vec((prop::sample::select(vec![0usize, 2, 4, 32]), word), 0..5)
+}
 
 /// Values at which operations change behaviour, mostly few small ones, so that lanes collide.
 pub(crate) fn value() -> impl Strategy<Value = u128> {
@@ -226,17 +343,25 @@ pub(crate) fn request(part: Part, lanes: usize, fault: u32) -> impl Strategy<Val
         (
             prop::bool::weighted(0.3),
             prop::bool::weighted(0.1),
+            prop::bool::weighted(0.1),
             prop::sample::select(vec![0u8, 0, 0, 2, 3, 4, 7]),
         ),
-        (prop::sample::select(vec![0u32, 0, 16, 0xff_fff0, 0x40]), 0u32..100, 0u8..32, 0u8..16),
+        (prop::sample::select(vec![0u32, 0, 16, 0xff_fff0, 0x40]), 0u32..100, 0u8..40, 0u8..16),
         1usize..=5,
     )
         .prop_map(
-            move |((op, size), given, (red, absolute, scale), (imm, broken, op_code, size_code), spread)| {
+            move |(
+                (op, size),
+                given,
+                (red, absolute, cluster, scale),
+                (imm, broken, op_code, size_code),
+                spread,
+            )| {
                 let mut req = Request {
                     op: op as u8,
                     size: size as u8,
                     red,
+                    cluster: cluster && fault > 0,
                     absolute,
                     scale,
                     imm,

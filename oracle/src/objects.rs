@@ -1,0 +1,188 @@
+//! One mbarrier object of one request: do its lanes explain what was seen?
+//!
+//! As `explain.rs`, which calls it, for the operations of spec 6. Lanes that give the state before them
+//! walk an Eulerian trail of objects; the others are searched for (`arrivals.rs`).
+
+use atoms_ops::Op;
+
+use crate::access::lanes_of;
+use crate::arrivals::{self, Arrivals, End, NoOrder};
+use crate::explain::{Case, Final, Unit, join, split};
+use crate::kernel::{Gives, leaves, value_mask};
+use crate::mbarrier::{self, Fields, Layout, Object, Step, Wrong};
+use crate::rejection::{Lanes, Rejection};
+use crate::trail::{Edges, NoTrail};
+
+/// Lanes that wait: each one's predicate says how the object stands (spec 6.5).
+pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(), Rejection> {
+    let Case { access, req, resp } = case;
+    let object = Object { word: old as u64, layout: Layout::Sm90 };
+    for lane in lanes_of(unit.lanes) {
+        let (pred, parity) = ((resp.pred >> lane & 1) as u8, mbarrier::parity_asked(req.b[lane]));
+        if (pred == 1) != mbarrier::is_complete(object.word, parity) {
+            let addr = access.addr[lane];
+            return Err(Rejection::WrongWait { lane: lane as u8, addr, parity, pred, object });
+        }
+    }
+    Ok(())
+}
+
+/// Lanes that give the state before: the one object they leave, if an order explains theirs.
+pub(crate) fn explain_states(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejection> {
+    let Case { access, req, resp } = case;
+    let (op, size) = (access.op, access.size);
+    let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
+    let object = |value: u128| Object { word: value as u64, layout: Layout::of(op) };
+    let before = object(old);
+    let mut edges = Edges::new();
+    for lane in lanes_of(unit.lanes) {
+        let got = resp.rd[lane];
+        if got > value_mask(size) {
+            return Err(Rejection::NeverThere { lanes: Lanes(1 << lane), addr, got, before: old });
+        }
+        edges.push(lane, got, leaves(op, size, got, req.b[lane], 0));
+    }
+    edges.end(old).map_err(|broken| match broken {
+        NoTrail::Short { lanes, value, times: 0 } => {
+            Rejection::StateNeverThere { lanes: Lanes(lanes), addr, got: object(value), before }
+        }
+        NoTrail::Short { lanes, value, times } => {
+            Rejection::LostArrival { lanes: Lanes(lanes), addr, got: object(value), times }
+        }
+        NoTrail::Apart { lanes } => Rejection::StateCircle { lanes: Lanes(lanes), addr, before },
+    })
+}
+
+/// Takes over the one object that every order leaves.
+pub(crate) fn leave_object(
+    case: &Case<'_>,
+    unit: &Unit,
+    old: u128,
+    end: u128,
+    seen: Option<&[u32]>,
+    left: &mut [u32],
+) -> Result<Final, Rejection> {
+    if let Some(got) = seen.map(join).filter(|&got| got != end) {
+        return Err(wrong_object(case, unit, old, got, Some(end)));
+    }
+    split(end, left);
+    Ok(Final::Words)
+}
+
+#[cold]
+fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Option<u128>) -> Rejection {
+    let op = case.access.op;
+    let object = |value: u128| Object { word: value as u64, layout: Layout::of(op) };
+    let (before, got, expected) = (object(old), object(got), expected.map(object));
+    let sum = match op {
+        Op::MbarArriveSm80 => {
+            let mut sum = before.fields();
+            sum.pending = sum.pending.wrapping_sub(unit.lanes.count_ones());
+            sum
+        }
+        _ => arrivals_of(case, unit).sum(before.fields()),
+    };
+    Rejection::WrongObject {
+        op,
+        lanes: Lanes(unit.lanes),
+        addr: case.access.addr[unit.lanes.trailing_zeros() as usize & 31],
+        before,
+        expected,
+        got,
+        wrong: Wrong::with(before, got, sum, expected, op),
+    }
+}
+
+/// The lanes of a unit as steps.
+fn arrivals_of(case: &Case<'_>, unit: &Unit) -> Arrivals {
+    let mut arrivals = Arrivals::new();
+    for lane in lanes_of(unit.lanes) {
+        if let Some(step) = Step::of(case.access.op, case.req.b[lane] as u32) {
+            arrivals.push(step);
+        }
+    }
+    arrivals
+}
+
+/// As [`arrivals_of`] where lanes say which of them went together, and what they found (spec 6.8).
+fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection> {
+    let Case { access, req, resp } = case;
+    let mut arrivals = Arrivals::new();
+    for lane in lanes_of(unit.lanes) {
+        let got = resp.rd[lane];
+        let (low, high) = (got as u32, (got >> 32) as u32);
+        let agree = lanes_of(low & unit.lanes).all(|other| resp.rd[other] == got);
+        if got >> 64 != 0 || low >> lane & 1 == 0 || low & !unit.lanes != 0 || !agree {
+            let addr = access.addr[lane];
+            return Err(Rejection::WrongTogether { lane: lane as u8, addr, got });
+        }
+        let together = lanes_of(unit.lanes)
+            .enumerate()
+            .fold(0, |mask, (place, other)| mask | (low >> other & 1) << place);
+        if let Some(step) = Step::of(access.op, req.b[lane] as u32) {
+            arrivals.push_together(step, together, high);
+        }
+    }
+    Ok(arrivals)
+}
+
+/// Lanes that take counts off an object and give no state, or one for several lanes.
+pub(crate) fn explain_arrivals(
+    case: &Case<'_>,
+    unit: &Unit,
+    old: u128,
+    seen: Option<&[u32]>,
+    left: &mut [u32],
+    choices: &mut Vec<u128>,
+) -> Result<Final, Rejection> {
+    let Case { access, req, resp } = case;
+    let arrivals = match Gives::of(access.op) {
+        Gives::Together if !req.red => arrivals_together(case, unit)?,
+        _ => arrivals_of(case, unit),
+    };
+    let before = Object { word: old as u64, layout: Layout::Sm90 };
+    let start = before.fields();
+    let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
+    let stuck = |places: u32| {
+        let lanes = lanes_of(unit.lanes)
+            .enumerate()
+            .filter(|(place, _)| places >> place & 1 == 1)
+            .fold(0_u32, |mask, (_, lane)| mask | 1 << lane);
+        let high = (resp.rd[lanes.trailing_zeros() as usize & 31] >> 32) as u32;
+        Rejection::StateApart { lanes: Lanes(lanes), addr, high, before }
+    };
+    let too_many =
+        Rejection::UndecidedOrder { lanes: Lanes(unit.lanes), addr, limit: arrivals::MAX_STATES as u32 };
+    let sum = arrivals.sum(start);
+
+    let Some(seen) = seen else {
+        let ends = arrivals.ends(start).map_err(|no_order| match no_order {
+            NoOrder::Stuck(places) => stuck(places),
+            NoOrder::TooMany => too_many,
+        })?;
+        let word = |&(pending, phase): &End| u128::from(Fields { pending, phase, ..sum }.word());
+        if let [end] = ends.as_slice() {
+            split(word(end), left);
+            return Ok(Final::Words);
+        }
+        choices.clear();
+        choices.extend(ends.iter().map(word));
+        return Ok(Final::OneOf);
+    };
+    let got = join(seen);
+    let goal = Fields::of(got as u64);
+    let wrong = || {
+        let one = arrivals.order_is_nothing(&start).then(|| arrivals.ascending(start).0.word().into());
+        wrong_object(case, unit, old, got, one)
+    };
+    if (Fields { pending: goal.pending, phase: goal.phase, ..sum }) != goal {
+        return Err(wrong());
+    }
+    arrivals.reaches(start, (goal.pending, goal.phase)).map_err(|no_order| match no_order {
+        NoOrder::Stuck(0) => wrong(),
+        NoOrder::Stuck(places) => stuck(places),
+        NoOrder::TooMany => too_many,
+    })?;
+    left.copy_from_slice(seen);
+    Ok(Final::Words)
+}

@@ -1,0 +1,387 @@
+//! Requests that sleep: MBAR.TRY_WAIT put to sleep until a phase completes or a limit passes (spec 6.3).
+//!
+//! A sleeping request gets no response but one wake-up, while others are answered. What it slept
+//! through is known only from the answers of those others, so there is doubt about moments: a wait is
+//! worked off at some time between the older and the younger requests of its port, and what an answer
+//! shows has happened some cycles before. Where the doubt matters, the verdict is in favour.
+//!
+//! Two things are kept apart for each wait. That its phase *may* have been complete at some moment
+//! excuses a wake-up. That it *must* find or have found its phase complete obliges to one.
+
+use atoms_ops::Op;
+
+use crate::access::{Access, lanes_of};
+use crate::mbarrier::{self, Fields, Layout, Object, Step};
+use crate::rejection::{Lanes, Rejection};
+use crate::request::{Geometry, Moment, Request};
+
+/// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
+pub const WAKE_CYCLES: u64 = 4;
+
+/// Quiet cycles without any answer in which every request that was accepted is worked off. The
+/// longest takes 32 passes, each of which may wait for the pipeline to run empty.
+pub const WORK_OFF_CYCLES: u64 = 4096;
+
+/// An object and the phase of it that a wait asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Question {
+    /// First word of the object.
+    word: u32,
+    /// Its address as the lanes formed it.
+    addr: u32,
+    parity: u8,
+}
+
+/// A wait without an answer.
+#[derive(Clone, Debug)]
+struct Waiter {
+    number: u64,
+    accepted: u64,
+    lanes: u32,
+    /// `None`: it faults, or its lanes ask different questions, and it may not sleep.
+    question: Option<Question>,
+    /// Shortest and longest limit of a lane, in cycles, if they are known.
+    limit: Option<(u64, u64)>,
+    /// By which cycle it is known to sleep.
+    asleep: Option<u64>,
+    /// By which cycle its phase is known to be complete, so that it must be told.
+    complete: Option<u64>,
+    /// Its phase may have been complete at some moment.
+    was_complete: bool,
+}
+
+/// A wake-up whose reason has yet to be seen: the answer that shows it may come later.
+#[derive(Clone, Debug)]
+struct Claim {
+    number: u64,
+    lanes: u32,
+    question: Question,
+    cycle: u64,
+}
+
+/// Every wait in flight.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waits {
+    default_limit: Option<u64>,
+    waiters: Vec<Waiter>,
+    claims: Vec<Claim>,
+    last_answer: u64,
+    /// First and last cycle of the quiet ones up to now.
+    quiet: Option<(u64, u64)>,
+}
+
+/// What memory can hold: the possible values of an object's high word, and the object as a report
+/// shows it.
+pub(crate) trait Memory {
+    /// The possible values of a word.
+    fn possible(&self, word: u32) -> Vec<u32>;
+    /// One of them.
+    fn word(&self, word: u32) -> u32;
+}
+
+fn object(memory: &impl Memory, question: Question) -> Object {
+    let (low, high) = (memory.word(question.word), memory.word(question.word + 1));
+    Object { word: u64::from(high) << 32 | u64::from(low), layout: Layout::Sm90 }
+}
+
+/// Whether the phase may be, and whether it must be complete.
+fn complete(memory: &impl Memory, question: Question) -> (bool, bool) {
+    let all = memory.possible(question.word + 1);
+    let is = |high: &u32| mbarrier::is_complete(u64::from(*high) << 32, question.parity);
+    (all.iter().any(is), all.iter().all(is))
+}
+
+/// What a request did to the object of a wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Nothing that anyone could wait for.
+    None,
+    /// It completed the phase asked about.
+    Completed,
+    /// It wrote there, and what the object went through is not known.
+    Unclear,
+}
+
+impl Waits {
+    pub(crate) fn set_default_limit(&mut self, cycles: u64) {
+        self.default_limit = Some(cycles);
+    }
+
+    /// Whether nothing waits and nothing is left to prove.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiters.is_empty() && self.claims.is_empty()
+    }
+
+    /// A wait was accepted; `access` is what it resolves to.
+    pub(crate) fn accept(
+        &mut self,
+        number: u64,
+        cycle: u64,
+        req: &Request,
+        geometry: &Geometry,
+        access: Option<&Access>,
+        memory: &impl Memory,
+    ) {
+        let lanes = req.mask & geometry.lane_mask();
+        let question = access.and_then(|access| {
+            let asks = |lane: usize| Question {
+                word: access.word[lane],
+                addr: access.addr[lane],
+                parity: mbarrier::parity_asked(req.b[lane]),
+            };
+            let first = asks(lanes.trailing_zeros() as usize & 31);
+            let same = |q: Question| (q.word, q.parity) == (first.word, first.parity);
+            lanes_of(lanes).all(|lane| same(asks(lane))).then_some(first)
+        });
+        let limits = lanes_of(lanes).map(|lane| match req.c[lane] as u32 {
+            0 => self.default_limit,
+            cycles => Some(cycles.into()),
+        });
+        let limit = limits
+            .map(|cycles| cycles.map(|cycles| (cycles, cycles)))
+            .reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))))
+            .flatten();
+        let (may, must) = question.map_or((false, false), |question| complete(memory, question));
+        self.waiters.push(Waiter {
+            number,
+            accepted: cycle,
+            lanes,
+            question,
+            limit,
+            asleep: None,
+            complete: must.then_some(cycle),
+            was_complete: may,
+        });
+    }
+
+    /// A request is answered: a wait that is no longer one, and older ones that sleep. To be told
+    /// before what the request did, which comes after them.
+    pub(crate) fn answered(&mut self, moment: &Moment, cluster: bool) {
+        self.last_answer = self.last_answer.max(moment.answered);
+        if !cluster {
+            self.waiters.retain(|waiter| waiter.number != moment.number);
+            self.older_sleep(moment.number, moment.answered);
+        }
+    }
+
+    fn older_sleep(&mut self, number: u64, cycle: u64) {
+        for waiter in self.waiters.iter_mut().filter(|waiter| waiter.number < number) {
+            waiter.asleep.get_or_insert(cycle);
+        }
+    }
+
+    /// The objects asked about, as far as they are known, before a request: for [`Waits::happened`].
+    pub(crate) fn objects(&self, memory: &impl Memory) -> Vec<Option<Object>> {
+        let questions = self.waiters.iter().map(|waiter| waiter.question);
+        let known = |question: Question| {
+            let certain = |word: u32| memory.possible(word).len() == 1;
+            (certain(question.word) && certain(question.word + 1)).then(|| object(memory, question))
+        };
+        questions
+            .chain(self.claims.iter().map(|claim| Some(claim.question)))
+            .map(|question| question.and_then(known))
+            .collect()
+    }
+
+    /// The request was judged, and `memory` is what it left of the objects `before` it.
+    ///
+    /// # Errors
+    /// [`Rejection::WokenEarly`] when the reason for a wake-up can no longer come.
+    pub(crate) fn happened(
+        &mut self,
+        moment: &Moment,
+        req: &Request,
+        access: Option<&Access>,
+        before: &[Option<Object>],
+        memory: &impl Memory,
+    ) -> Result<(), Rejection> {
+        let effect_on = |question: Question, before: Option<Object>| match access {
+            Some(access) => effect(req, access, question, before, memory),
+            None => Effect::None,
+        };
+        for (waiter, before) in self.waiters.iter_mut().zip(before) {
+            let Some(question) = waiter.question else { continue };
+            let effect = effect_on(question, *before);
+            let (may, must) = complete(memory, question);
+            waiter.was_complete |= may || effect != Effect::None;
+            let older = !req.cluster && moment.number < waiter.number;
+            waiter.complete = match waiter.asleep {
+                // Whatever comes later, it has been completed in its sleep.
+                Some(_) if effect == Effect::Completed => waiter.complete.or(Some(moment.answered)),
+                Some(_) => waiter.complete,
+                // It will be worked off after this request, or, if that came from the cluster, perhaps.
+                None if !must => None,
+                None if older || effect == Effect::Completed => waiter.complete.or(Some(moment.answered)),
+                None => waiter.complete,
+            };
+        }
+        let before = &before[self.waiters.len()..];
+        let proven: Vec<bool> = self
+            .claims
+            .iter()
+            .zip(before)
+            .map(|(claim, before)| {
+                complete(memory, claim.question).0 || effect_on(claim.question, *before) != Effect::None
+            })
+            .collect();
+        let mut proven = proven.into_iter();
+        self.claims.retain(|_| !proven.next().unwrap_or(false));
+        self.close_claims(moment.oldest_unanswered, memory)
+    }
+
+    /// A claim falls when every request accepted before the wake-up has been seen.
+    fn close_claims(
+        &mut self,
+        oldest_unanswered: Option<u64>,
+        memory: &impl Memory,
+    ) -> Result<(), Rejection> {
+        let closed = |claim: &Claim| oldest_unanswered.is_none_or(|accepted| accepted > claim.cycle);
+        let Some(place) = self.claims.iter().position(closed) else { return Ok(()) };
+        let Claim { number, lanes, question, cycle } = self.claims.swap_remove(place);
+        Err(Rejection::WokenEarly {
+            number,
+            lanes: Lanes(lanes),
+            addr: question.addr,
+            parity: question.parity,
+            cycle,
+            object: object(memory, question),
+        })
+    }
+
+    /// A wake-up appeared.
+    pub(crate) fn wake(
+        &mut self,
+        number: u64,
+        pred: u32,
+        cycle: u64,
+        memory: &impl Memory,
+    ) -> Result<(), Rejection> {
+        self.quiet = None;
+        let Some(place) = self.waiters.iter().position(|waiter| waiter.number == number) else {
+            return Err(Rejection::NotAsleep { number, cycle });
+        };
+        let waiter = self.waiters.swap_remove(place);
+        self.older_sleep(number, cycle);
+        let lanes = Lanes(waiter.lanes);
+        let Some(question) = waiter.question else {
+            return Err(Rejection::MustNotSleep { number, lanes, cycle });
+        };
+        let Question { addr, parity, .. } = question;
+        if pred == waiter.lanes {
+            if !waiter.was_complete {
+                self.claims.push(Claim { number, lanes: waiter.lanes, question, cycle });
+            }
+            return Ok(());
+        }
+        if pred != 0 {
+            return Err(Rejection::WrongWakeMask { number, lanes, pred, addr });
+        }
+        let Some((limit, _)) = waiter.limit else { return Ok(()) };
+        let waited = cycle.saturating_sub(waiter.accepted);
+        if waited < limit {
+            return Err(Rejection::GaveUpEarly { number, lanes, addr, waited, limit });
+        }
+        match waiter.complete {
+            Some(complete) if complete < waiter.accepted + limit => {
+                let object = object(memory, question);
+                Err(Rejection::LostWakeUp { number, lanes, addr, parity, complete, cycle, object })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// In these cycles no wake-up was offered, and no answer stood untaken.
+    pub(crate) fn quiet(&mut self, from: u64, to: u64, memory: &impl Memory) -> Result<(), Rejection> {
+        let begin = match self.quiet {
+            Some((begin, last)) if last + 1 >= from => begin,
+            _ => from,
+        };
+        self.quiet = Some((begin, to));
+        let before = begin.saturating_sub(1);
+        let idle = before.max(self.last_answer) + WORK_OFF_CYCLES;
+        for place in 0..self.waiters.len() {
+            let waiter = &self.waiters[place];
+            let (number, lanes) = (waiter.number, Lanes(waiter.lanes));
+            let asleep = waiter.asleep.unwrap_or(idle.max(waiter.accepted + WORK_OFF_CYCLES));
+            let Some(question) = waiter.question else { continue };
+            let Question { addr, parity, .. } = question;
+            let late = |since: u64| to > since.max(before) + WAKE_CYCLES;
+            if let Some(complete) = waiter.complete.filter(|&complete| late(complete.max(asleep))) {
+                self.waiters.swap_remove(place);
+                let object = object(memory, question);
+                return Err(Rejection::LeftAsleep {
+                    number,
+                    lanes,
+                    addr,
+                    parity,
+                    complete,
+                    cycle: to,
+                    object,
+                });
+            }
+            if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(asleep + limit)) {
+                let waited = to - waiter.accepted;
+                self.waiters.swap_remove(place);
+                return Err(Rejection::Overslept { number, lanes, addr, waited, limit });
+            }
+        }
+        if to > idle { self.close_claims(None, memory) } else { Ok(()) }
+    }
+
+    /// Nothing is left to be answered: the oldest wait that was not is the verdict.
+    pub(crate) fn finish(&self, memory: &impl Memory) -> Result<(), Rejection> {
+        self.clone().close_claims(None, memory)?;
+        let Some(waiter) = self.waiters.iter().min_by_key(|waiter| waiter.number) else { return Ok(()) };
+        Err(Rejection::NeverAnswered {
+            op: Op::MbarTryWait as u8,
+            lanes: Lanes(waiter.lanes),
+            addr: waiter.question.map_or(0, |question| question.addr),
+            waits_for: waiter.question.map(|question| (question.parity, object(memory, question))),
+        })
+    }
+}
+
+/// What a request without fault did to the object that a wait asks about.
+fn effect(
+    req: &Request,
+    access: &Access,
+    question: Question,
+    before: Option<Object>,
+    memory: &impl Memory,
+) -> Effect {
+    let names = |&lane: &usize| {
+        let (first, words) = (access.word[lane], access.size.bytes().div_ceil(4));
+        first < question.word + 2 && question.word < first + words
+    };
+    let mut lanes = lanes_of(access.lanes).filter(names).peekable();
+    if lanes.peek().is_none() {
+        return Effect::None;
+    }
+    match access.op {
+        Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait | Op::MbarExpectTx => {
+            return Effect::None;
+        }
+        _ => {}
+    }
+    let Some(before) = before.map(Object::fields) else { return Effect::Unclear };
+    let (mut sum, mut steps) = (before, Vec::new());
+    for lane in lanes {
+        let Some(step) = Step::of(access.op, req.b[lane] as u32) else { return Effect::Unclear };
+        Step { completes: false, ..step }.perform(&mut sum);
+        steps.push(step);
+    }
+    let high = memory.possible(question.word + 1);
+    let as_without = |high: &u32| {
+        let Fields { pending, phase, .. } = Fields::of(u64::from(*high) << 32);
+        (pending, phase) == (sum.pending, before.phase)
+    };
+    // Several phases in one request can add up to nothing.
+    let hidden = steps.len() > 1 && mbarrier::may_complete(&before, steps.into_iter());
+    if !hidden && high.iter().all(as_without) {
+        Effect::None
+    } else if high.iter().any(as_without) || before.phase != u32::from(question.parity) {
+        Effect::Unclear
+    } else {
+        Effect::Completed
+    }
+}

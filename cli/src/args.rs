@@ -67,6 +67,17 @@ pub(crate) struct MachineArgs {
     pub(crate) record: Option<PathBuf>,
 }
 
+/// What to do about undefined uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Check {
+    /// Look away
+    Off,
+    /// Name them on stderr, or in the JSON
+    Warn,
+    /// Name them, and end with exit status 1
+    Strict,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Listing, as nvdisasm prints it, with or without -hex
@@ -77,6 +88,10 @@ pub(crate) struct RunArgs {
     pub(crate) launch: PathBuf,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
+    /// What to do about uses of mbarrier objects that PTX leaves undefined (spec 6.9); the model
+    /// names them
+    #[arg(long, value_enum, default_value_t = Check::Warn)]
+    pub(crate) check: Check,
     /// Write a buffer's content at the end to a file
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) dump: Vec<String>,
@@ -109,7 +124,8 @@ pub(crate) struct CosimArgs {
     /// Stop after this many cycles
     #[arg(long, value_name = "CYCLE")]
     pub(crate) until: Option<u64>,
-    /// Operations to draw from, separated by commas: ADD,CAST.SPIN,LDS
+    /// Operations to draw from, separated by commas: ADD,CAST.SPIN,LDS; MBAR for all that work on
+    /// mbarrier objects
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
     /// What to do when it fails
@@ -141,6 +157,10 @@ pub(crate) struct BenchArgs {
     /// Configuration of rtl/configs.toml
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) config: String,
+    /// Operations of the mix, separated by commas; MBAR for all that work on mbarrier objects. Without
+    /// it, all that work on plain memory
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) ops: Vec<String>,
     /// Rounds; figures are medians
     #[arg(long, default_value_t = 7)]
     pub(crate) rounds: usize,

@@ -4,6 +4,7 @@ use atoms_cosim::bench;
 use atoms_verilated::Environment;
 
 use crate::args::BenchArgs;
+use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::machine;
 use crate::progress::bar;
@@ -13,6 +14,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
         return Err(CliError::message("0 rounds measure nothing: give --rounds 1 or more"));
     }
     let config = machine::config(&args.config)?;
+    let mix = cosim::ops(&args.ops)?;
     let library = machine::library(&config)?;
     let dir = Environment::from_process().target.join("bench");
     std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
@@ -20,7 +22,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     let bar = bar(args.rounds as u64, "measuring");
     let progress = |round: usize| bar.set_position(round as u64);
     let report =
-        bench::bench(&config.name, &library, config.config, args.rounds, args.seconds, &wave, progress)
+        bench::bench(&config.name, &library, config.config, &mix, args.rounds, args.seconds, &wave, progress)
             .map_err(CliError::of)?;
     bar.finish_and_clear();
     if args.json {

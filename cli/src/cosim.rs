@@ -34,15 +34,27 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
 }
 
-/// The operations named, in any case.
-fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
-    let parse = |name: &String| {
-        Op::from_name(&name.to_uppercase()).ok_or_else(|| {
-            let known: Vec<_> = OPS.iter().map(|row| row.name).collect();
-            CliError::message(format!("no operation `{name}`; there are {}", known.join(", ")))
-        })
-    };
-    names.iter().map(parse).collect()
+/// The operations named, in any case; a name that others begin with, before a dot, names them all.
+pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
+    let mut ops = Vec::new();
+    for name in names {
+        let upper = name.to_uppercase();
+        let group = format!("{upper}.");
+        match Op::from_name(&upper) {
+            Some(op) => ops.push(op),
+            None if OPS.iter().any(|row| row.name.starts_with(&group)) => {
+                ops.extend(OPS.iter().filter(|row| row.name.starts_with(&group)).map(|row| row.op));
+            }
+            None => {
+                let known: Vec<_> = OPS.iter().map(|row| row.name).collect();
+                let known = known.join(", ");
+                let message =
+                    format!("no operation `{name}`; there are {known}, and MBAR for all of its kind");
+                return Err(CliError::message(message));
+            }
+        }
+    }
+    Ok(ops)
 }
 
 fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> {
@@ -103,6 +115,9 @@ fn agreed(args: &CosimArgs, campaign: &Campaign, tally: &Tally, lines: &[String]
                 "cluster_requests": tally.cluster_requests,
                 "passes": tally.passes,
                 "faults": tally.faults,
+                "phases": tally.phases,
+                "wake_ups": tally.wake_ups,
+                "time_outs": tally.time_outs,
                 "judged": tally.judged,
             })
         );
@@ -117,6 +132,14 @@ fn agreed(args: &CosimArgs, campaign: &Campaign, tally: &Tally, lines: &[String]
         grouped(tally.cycles),
     );
     println!("  {} passes, {} faults", grouped(tally.passes), grouped(tally.faults));
+    if tally.phases + tally.wake_ups + tally.time_outs > 0 {
+        println!(
+            "  {} phases completed, {} waits woken, {} out of time",
+            grouped(tally.phases),
+            grouped(tally.wake_ups),
+            grouped(tally.time_outs)
+        );
+    }
     if args.machine.on == On::Lockstep {
         println!("  rtl and model agree in every output and every probe bit of every cycle");
     }

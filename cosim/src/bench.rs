@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
+use atoms_ops::Op;
 use atoms_verilated::{Library, Rtl};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
@@ -64,9 +65,9 @@ struct Tape {
 }
 
 impl Tape {
-    fn record(config: Config, seed: u64) -> Result<Tape, Stop> {
+    fn record(config: Config, ops: &[Op], seed: u64) -> Result<Tape, Stop> {
         let mut machine = ModelMachine::new(config);
-        let mut stimulus = RandomStimulus::new(config, &[], seed, u64::MAX, Manner::Busy);
+        let mut stimulus = RandomStimulus::new(config, ops, seed, u64::MAX, Manner::Busy);
         let mut inputs = vec![In::default()];
         let mut i = In::default();
         machine.cycle(&i)?;
@@ -109,21 +110,23 @@ fn rate(
     }
 }
 
-/// Measures `rounds` rounds; in each, everything runs for about `seconds` in turn. The wave goes to
-/// `wave`, which is overwritten.
+/// Measures `rounds` rounds; in each, everything runs for about `seconds` in turn, on a mix of `ops`, or
+/// of all that work on plain memory if there are none. The wave goes to `wave`, which is overwritten.
 ///
 /// # Errors
 /// [`Failure`], a mismatch for one.
+#[allow(clippy::too_many_arguments)] // what a benchmark is of, and how long it takes
 pub fn bench(
     name: &str,
     library: &Library,
     config: Config,
+    ops: &[Op],
     rounds: usize,
     seconds: f64,
     wave: &Path,
     mut progress: impl FnMut(usize),
 ) -> Result<Report, Failure> {
-    let tape = Tape::record(config, 1)?;
+    let tape = Tape::record(config, ops, 1)?;
     let rtl = || -> Result<Rtl, Failure> { Ok(library.instantiate().map_err(Stop::from)?) };
     let mut alone = rtl()?;
     let mut lockstep = Lockstep::new(rtl()?, config)?;

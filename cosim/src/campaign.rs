@@ -208,7 +208,11 @@ impl Memory {
             parts: self.parts.clone(),
             warps: self.warps.iter().skip(self.warps.len().saturating_sub(last)).cloned().collect(),
             clusters: self.clusters.iter().skip(self.clusters.len().saturating_sub(last)).cloned().collect(),
-            pauses: Pauses { response: 0x0f0f_3333_5555_ff00, ..Pauses::default() },
+            pauses: Pauses {
+                response: 0x0f0f_3333_5555_ff00,
+                wake: 0x00ff_0000_ff00_3333,
+                ..Pauses::default()
+            },
         }
     }
 }

@@ -1,10 +1,11 @@
 //! A finite case: a few requests and the pauses between them, to shrink, store and repeat.
 
 use atoms_model::port::{In, Out};
+use atoms_ops::Op;
 use serde::{Deserialize, Serialize};
 
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
-use crate::stimulus::Stimulus;
+use crate::stimulus::{Stimulus, Tags};
 
 /// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct Pauses {
     pub cluster: u64,
     /// Cluster responses are not taken.
     pub cluster_response: u64,
+    /// Wake-ups are not taken.
+    pub wake: u64,
 }
 
 /// One finite run from reset and a memory of zeros.
@@ -46,12 +49,16 @@ pub struct CaseStimulus<'a> {
     warps: usize,
     clusters: usize,
     cycle: u64,
+    /// Some request may sleep: tags must then tell the requests inside apart.
+    sleeps: bool,
+    tags: Tags,
 }
 
 impl<'a> CaseStimulus<'a> {
     /// From the first part on.
     pub fn new(case: &'a Case) -> Self {
-        CaseStimulus { case, parts: 0, warps: 0, clusters: 0, cycle: 0 }
+        let sleeps = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
+        CaseStimulus { case, parts: 0, warps: 0, clusters: 0, cycle: 0, sleeps, tags: Tags::default() }
     }
 }
 
@@ -63,6 +70,7 @@ impl Stimulus for CaseStimulus<'_> {
         i.rst_n = 1;
         i.rsp_ready = u8::from(open(pauses.response));
         i.cl_rsp_ready = u8::from(open(pauses.cluster_response));
+        i.wake_ready = u8::from(open(pauses.wake));
         if i.cta_valid == 0
             && let Some(part) = self.case.parts.get(self.parts)
         {
@@ -72,7 +80,9 @@ impl Stimulus for CaseStimulus<'_> {
             if i.req_valid == 0
                 && open(pauses.warp)
                 && let Some(request) = self.case.warps.get(self.warps)
+                && !(self.sleeps && self.tags.taken(request.tag))
             {
+                self.tags.take(request.tag);
                 request.drive(i);
                 self.warps += 1;
             }
@@ -87,7 +97,9 @@ impl Stimulus for CaseStimulus<'_> {
         self.cycle += 1;
     }
 
-    fn observe(&mut self, _: &In, _: &Out) {}
+    fn observe(&mut self, i: &In, out: &Out) {
+        self.tags.observe(i, out);
+    }
 
     fn finished(&self) -> bool {
         self.parts == self.case.parts.len()

@@ -1,5 +1,6 @@
 //! RTL and model on the same inputs, every output and every probe bit compared in every cycle.
 
+use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, Snapshot};
@@ -56,12 +57,13 @@ impl Lockstep {
         })
     }
 
-    /// Starts over: reset, with a memory of zeros, cycle 0. Also after a mismatch, and after the
-    /// RTL has stopped itself.
+    /// Starts over: reset, with a memory of zeros, cycle 0, nothing named. Also after a mismatch, and
+    /// after the RTL has stopped itself.
     ///
     /// # Errors
     /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart(&mut self) -> Result<(), Stop> {
+        let watched = self.model.watched().is_some();
         if self.apart {
             // A reset leaves registers that hold data as they were, and here they may differ.
             self.rtl.restore(&self.start)?;
@@ -72,6 +74,9 @@ impl Lockstep {
             self.rtl.clear_memory();
             self.model.reset();
             self.model.memory_mut().fill(0);
+        }
+        if watched {
+            self.model.watch();
         }
         self.cycles = 0;
         Ok(())
@@ -147,6 +152,10 @@ impl Machine for Lockstep {
         Ok(())
     }
 
+    fn word(&self, index: usize) -> u32 {
+        self.model.memory().get(index).copied().unwrap_or(0)
+    }
+
     fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
         let mut words = vec![0; self.rtl.library().words()];
         self.rtl.read_memory(&mut words)?;
@@ -169,5 +178,13 @@ impl Machine for Lockstep {
             self.apart = true;
             Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))))
         }
+    }
+
+    fn watch(&mut self) {
+        self.model.watch();
+    }
+
+    fn watched(&self) -> Option<&Watch> {
+        self.model.watched()
     }
 }

@@ -1,5 +1,6 @@
 //! What can stand behind the unit's ports: the model, the RTL, or both in lockstep.
 
+use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, RtlError};
@@ -49,6 +50,18 @@ pub trait Machine {
     /// # Errors
     /// [`Stop::Mismatch`] when RTL and model differ.
     fn read_memory(&mut self) -> Result<Vec<u32>, Stop>;
+
+    /// One word of memory by its index there, for messages; 0 where it cannot be read.
+    fn word(&self, index: usize) -> u32;
+
+    /// From now on names every use of an mbarrier object that PTX leaves undefined (spec 6.9). It is
+    /// the model that names them: where there is none, nothing is.
+    fn watch(&mut self) {}
+
+    /// What was named; `None` unless [`Machine::watch`] was called and there is a model.
+    fn watched(&self) -> Option<&Watch> {
+        None
+    }
 }
 
 /// The model alone.
@@ -99,6 +112,18 @@ impl Machine for ModelMachine {
 
     fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
         Ok(self.unit.memory().to_vec())
+    }
+
+    fn watch(&mut self) {
+        self.unit.watch();
+    }
+
+    fn watched(&self) -> Option<&Watch> {
+        self.unit.watched()
+    }
+
+    fn word(&self, index: usize) -> u32 {
+        self.unit.memory().get(index).copied().unwrap_or(0)
     }
 }
 
@@ -155,5 +180,11 @@ impl Machine for RtlMachine {
         let mut words = vec![0; self.rtl.library().words()];
         self.rtl.read_memory(&mut words)?;
         Ok(words)
+    }
+
+    fn word(&self, index: usize) -> u32 {
+        let mut words = vec![0; self.rtl.library().words()];
+        let read = self.rtl.read_memory(&mut words);
+        read.ok().and_then(|()| words.get(index).copied()).unwrap_or(0)
     }
 }

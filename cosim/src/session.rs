@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use atoms_model::MemoryPort;
+use atoms_model::memory_port::word_index;
 use atoms_model::port::{In, Out};
 
 use atoms_verilated::RtlError;
@@ -61,6 +62,12 @@ pub struct Tally {
     pub cycles: u64,
     /// Warp requests answered.
     pub requests: u64,
+    /// Of them, those that slept until a phase was complete, and until their limit had passed.
+    pub wake_ups: u64,
+    /// See [`Tally::wake_ups`].
+    pub time_outs: u64,
+    /// Phases of mbarrier objects completed.
+    pub phases: u64,
     /// Cluster requests answered.
     pub cluster_requests: u64,
     /// Passes of the warp requests.
@@ -278,9 +285,18 @@ impl<M: Machine + Sides> Session<M> {
             self.tally.requests += 1;
             self.tally.passes += u64::from(out.rsp_passes);
             self.tally.faults += u64::from(out.rsp_fault != 0);
-            self.in_flight.pop_front();
+            leave(&mut self.in_flight, out.rsp_tag);
             self.last_answer = cycle;
         }
+        if out.wake_valid & i.wake_ready == 1 {
+            self.tally.requests += 1;
+            *(if out.wake_pred == 0 { &mut self.tally.time_outs } else { &mut self.tally.wake_ups }) += 1;
+            leave(&mut self.in_flight, out.wake_tag);
+            self.last_answer = cycle;
+        }
+        let probe = self.machine.probe();
+        self.tally.phases += u64::from(probe.completed.count_ones());
+        let asleep = u64::from(probe.wait_asleep.count_ones());
         if out.cl_rsp_valid & i.cl_rsp_ready == 1 {
             self.tally.cluster_requests += 1;
             self.clusters.pop_front();
@@ -304,7 +320,8 @@ impl<M: Machine + Sides> Session<M> {
         }
         let waiting = (self.in_flight.len() + self.clusters.len()) as u64;
         let cycles = cycle.saturating_sub(self.last_answer);
-        if waiting > 0 && cycles > PATIENCE {
+        // Who sleeps is answered when the limit has passed, however long that is.
+        if waiting > asleep && cycles > PATIENCE {
             return Err(Failure::Stuck { waiting, cycles, cycle });
         }
         Ok(())
@@ -312,6 +329,14 @@ impl<M: Machine + Sides> Session<M> {
 
     fn is_quiet(&self) -> bool {
         self.in_flight.is_empty() && self.clusters.is_empty()
+    }
+}
+
+/// The oldest request with this tag is answered. Warp requests that sleep are answered after younger
+/// ones.
+fn leave(in_flight: &mut VecDeque<InFlight<WarpRequest>>, tag: u8) {
+    if let Some(at) = in_flight.iter().position(|flight| flight.request.tag == tag) {
+        in_flight.remove(at);
     }
 }
 
@@ -332,6 +357,10 @@ impl<M: Machine + Sides> MemoryPort for Session<M> {
 
     fn cta_slots(&self) -> u32 {
         self.machine.config().num_cta_slots
+    }
+
+    fn word(&self, row: u32, bank: u32) -> u32 {
+        self.machine.word(word_index(self.machine.config(), row, bank))
     }
 
     fn cycle(&mut self, inputs: &In) -> Result<Out, Failure> {

@@ -31,12 +31,13 @@ fn attempt(best: &mut Case, candidate: Case, fails: &mut impl FnMut(&Case) -> bo
 }
 
 fn without_pauses(best: &mut Case, fails: &mut impl FnMut(&Case) -> bool) {
-    let steps: [fn(&mut Pauses); 5] = [
+    let steps: [fn(&mut Pauses); 6] = [
         |pauses| *pauses = Pauses::default(),
         |pauses| pauses.warp = 0,
         |pauses| pauses.response = 0,
         |pauses| pauses.cluster = 0,
         |pauses| pauses.cluster_response = 0,
+        |pauses| pauses.wake = 0,
     ];
     for step in steps {
         let mut candidate = best.clone();
@@ -86,6 +87,7 @@ fn simplify(best: &mut Case, at: usize, fails: &mut impl FnMut(&Case) -> bool) {
         }
     });
     change(best, &|request| request.red = false);
+    // Requests of one tag wait for each other where some may sleep: that changes what happens.
     change(best, &|request| request.tag = 0);
     // The address: everything in Ra, if it can be.
     change(best, &|request| {
@@ -126,7 +128,7 @@ mod tests {
         };
         let case = Case {
             warps: vec![request(1, 5), request(2, 7), request(3, 9)],
-            pauses: Pauses { warp: 3, response: 4, cluster: 5, cluster_response: 6 },
+            pauses: Pauses { warp: 3, response: 4, cluster: 5, cluster_response: 6, wake: 7 },
             ..Case::default()
         };
         // Fails as long as some request has lane 3 with a B of 7.

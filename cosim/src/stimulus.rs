@@ -1,8 +1,8 @@
 //! Random stimulus: requests drawn where operations change behaviour, in bursts of conflict, with
 //! back-pressure on every port.
 
-use atoms_model::Config;
 use atoms_model::port::{In, MAX_LANES, Out};
+use atoms_model::{Config, mbarrier};
 use atoms_ops::{OPS, Op, Size};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,6 +49,40 @@ impl Pace {
     }
 }
 
+/// Tags of the warp requests inside, or offered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tags {
+    taken: u64,
+}
+
+impl Tags {
+    /// A request with this tag is inside.
+    pub fn taken(self, tag: u8) -> bool {
+        self.taken >> (tag & 63) & 1 != 0
+    }
+
+    /// A request with this tag is offered.
+    pub fn take(&mut self, tag: u8) {
+        self.taken |= 1 << (tag & 63);
+    }
+
+    /// Sees which requests are answered.
+    pub fn observe(&mut self, i: &In, out: &Out) {
+        if out.rsp_valid & i.rsp_ready == 1 {
+            self.taken &= !(1 << out.rsp_tag);
+        }
+        if out.wake_valid & i.wake_ready == 1 {
+            self.taken &= !(1 << out.wake_tag);
+        }
+    }
+
+    /// A tag drawn from those that are free; there are more of them than requests fit inside.
+    fn draw(self, rng: &mut impl Rng) -> u8 {
+        let start = rng.random_range(0..64u32);
+        ((start + self.taken.rotate_right(start).trailing_ones()) % 64) as u8
+    }
+}
+
 /// How the lanes of one request spread over memory.
 #[derive(Clone, Copy, Debug)]
 enum Spread {
@@ -59,6 +93,37 @@ enum Spread {
     PairEdge,
     PartEdge,
     Anywhere,
+}
+
+/// Operands of the mbarrier operations.
+struct Objects;
+
+impl Objects {
+    /// Operand B of one lane; none for an operation without one.
+    fn operand(op: Op, rng: &mut impl Rng) -> Option<u128> {
+        let few = [0, 1, 2, 3, 4, 7, 32, 33, 64];
+        let most = u128::from(mbarrier::MAX_COUNT);
+        Some(match op {
+            Op::MbarInit => {
+                let count = match rng.random_range(0..16) {
+                    0 => mbarrier::MAX_COUNT - rng.random_range(0..3),
+                    _ => few[rng.random_range(1..few.len())],
+                };
+                u128::from(mbarrier::Object::init(count).encode())
+            }
+            Op::MbarTestWait | Op::MbarTryWait => rng.random_range(0..2) << 31 | rng.random_range(0..8),
+            Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => {
+                // Few different amounts, so that what is expected is completed again.
+                [16, 16, 16, 32, 0, most][rng.random_range(0..6)]
+            }
+            _ if op.is_mbarrier() => match rng.random_range(0..32) {
+                0 => most - rng.random_range(0..2),
+                1 => 0,
+                _ => rng.random_range(1..4),
+            },
+            _ => return None,
+        })
+    }
 }
 
 /// Endless random stimulus, a function of configuration, operations and seed.
@@ -73,9 +138,17 @@ pub struct RandomStimulus {
     setup: Vec<PartWrite>,
     left: u64,
     manner: Manner,
-    paces: [Pace; 4],
+    paces: [Pace; 5],
     paces_for: u32,
+    tags: Tags,
+    /// Transactions expected and not completed, by slot and object, as far as requests tell: without
+    /// somebody who keeps count no phase would ever be complete.
+    owed: [[u32; OBJECTS as usize]; 16],
 }
+
+/// mbarrier objects in a part, one after the other from its beginning. More would seldom be
+/// completed while somebody waits.
+const OBJECTS: u32 = 3;
 
 /// What random stimulus is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +157,14 @@ pub enum Manner {
     Searching,
     /// To measure speed: legal warp requests only, offered and answered without a pause.
     Busy,
+}
+
+impl Manner {
+    /// Operations drawn from where none are named: all of them, to measure those on plain memory.
+    fn ops(self) -> Vec<Op> {
+        let all = OPS.iter().map(|row| row.op);
+        all.filter(|op| self == Manner::Searching || !op.is_mbarrier()).collect()
+    }
 }
 
 /// Values at which operations change behaviour.
@@ -95,15 +176,17 @@ impl RandomStimulus {
         let mut stimulus = RandomStimulus {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             config,
-            ops: if ops.is_empty() { OPS.iter().map(|row| row.op).collect() } else { ops.to_vec() },
+            ops: if ops.is_empty() { manner.ops() } else { ops.to_vec() },
             parts: [None; 16],
             offered_part: None,
             written: 0,
             setup: Vec::new(),
             left: requests,
             manner,
-            paces: [Pace::Always; 4],
+            paces: [Pace::Always; 5],
             paces_for: 0,
+            tags: Tags::default(),
+            owed: [[0; OBJECTS as usize]; 16],
         };
         stimulus.lay_out_parts();
         stimulus
@@ -177,13 +260,49 @@ impl RandomStimulus {
         (unit % units) * bytes
     }
 
+    /// Where the lanes of a request meet mbarrier objects: of the few that a part has, mostly one.
+    fn object(&mut self) -> (Spread, u32) {
+        let spread = match self.rng.random_range(0..8) {
+            0..6 => Spread::SameWord,
+            6 => Spread::FewWords,
+            _ => Spread::SameBank,
+        };
+        (spread, self.rng.random_range(0..OBJECTS))
+    }
+
+    /// Operands with which phases are completed now and then, and fields overflow now and then.
+    fn mbarrier_operands(&mut self, op: Op, i: &mut In) {
+        let uniform = self.rng.random_range(0..4) != 0;
+        let mut all = Objects::operand(op, &mut self.rng);
+        // Now and then what the operands were before.
+        if self.rng.random_range(0..32) == 0 {
+            all = None;
+        }
+        for l in 0..self.config.num_lanes as usize {
+            let own = if uniform { all } else { all.and(Objects::operand(op, &mut self.rng)) };
+            i.req_b[l] = own.unwrap_or(i.req_b[l]);
+        }
+    }
+
     /// Something rare that a search wants and a measurement does not.
     fn astray(&mut self, one_in: u32) -> bool {
         self.manner == Manner::Searching && self.rng.random_range(0..one_in) == 0
     }
 
     fn offer_warp(&mut self, i: &mut In) {
-        let op = self.ops[self.rng.random_range(0..self.ops.len())];
+        let mut op = self.ops[self.rng.random_range(0..self.ops.len())];
+        let slots = self.config.num_cta_slots.min(4) as u8;
+        i.req_slot = self.rng.random_range(0..slots);
+        let (object_spread, object) = self.object();
+        let owed = self.owed[usize::from(i.req_slot)][object as usize];
+        let pays =
+            op.is_mbarrier() && owed > 0 && self.ops.contains(&Op::MbarCompleteTx) && self.rng.random();
+        if pays {
+            op = Op::MbarCompleteTx;
+        } else if op == Op::MbarCompleteTx && self.ops.len() > 1 && self.rng.random_range(0..16) != 0 {
+            // What nobody expects keeps an object from completing for long.
+            op = Op::MbarArrive;
+        }
         let sizes = op.row().sizes;
         let size = sizes[self.rng.random_range(0..sizes.len())];
         i.req_valid = 1;
@@ -193,12 +312,11 @@ impl RandomStimulus {
             i.req_op = self.rng.random_range(0..32);
             i.req_size = self.rng.random_range(0..16);
         }
-        let slots = self.config.num_cta_slots.min(4) as u8;
-        i.req_slot = self.rng.random_range(0..slots);
         if self.astray(64) {
             i.req_slot = self.rng.random_range(0..16);
         }
-        i.req_tag = self.rng.random_range(0..64);
+        i.req_tag = self.tags.draw(&mut self.rng);
+        self.tags.take(i.req_tag);
         i.req_red = u8::from(self.rng.random_range(0..4) == 0);
         i.req_mask = match self.rng.random_range(0..4) {
             0 | 1 => u32::MAX,
@@ -208,8 +326,19 @@ impl RandomStimulus {
 
         let part = self.parts[usize::from(i.req_slot)].unwrap_or_default();
         let bytes = size.bytes();
-        let (spread, small) = (self.spread(), self.rng.random());
-        let start = self.rng.random_range(0..(part.size / bytes).max(1));
+        let (mut spread, small) = (self.spread(), self.rng.random());
+        let mut start = self.rng.random_range(0..(part.size / bytes).max(1));
+        if op.is_mbarrier() {
+            (spread, start) = (object_spread, object);
+            // What would spoil an object for long comes seldom, so that phases go by: the other layout
+            // on it, and dropping more than is expected.
+            if op == Op::MbarArriveSm80 && self.rng.random_range(0..16) != 0 {
+                start = OBJECTS;
+            }
+            if op.name().starts_with(Op::MbarArriveDrop.name()) && self.rng.random_range(0..16) != 0 {
+                i.req_mask &= i.req_mask.wrapping_neg();
+            }
+        }
 
         // The base all lanes add, then Ra to reach the offset wanted.
         i.req_absolute = u8::from(self.rng.random_range(0..32) == 0);
@@ -237,6 +366,23 @@ impl RandomStimulus {
             i.req_b[l] = self.operand(size, small);
             i.req_c[l] = self.operand(size, small);
         }
+        if op.is_mbarrier() {
+            self.mbarrier_operands(op, i);
+            let at = &mut self.owed[usize::from(i.req_slot)][object as usize];
+            match op {
+                Op::MbarInit => *at = 0,
+                Op::MbarExpectTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => {
+                    let lanes = (0..self.config.num_lanes as usize).filter(|l| i.req_mask >> l & 1 != 0);
+                    *at = lanes.fold(*at, |owed, l| owed.saturating_add(i.req_b[l] as u32));
+                }
+                _ if pays => {
+                    i.req_mask &= i.req_mask.wrapping_neg();
+                    i.req_b = [u128::from(owed); MAX_LANES];
+                    *at = 0;
+                }
+                _ => {}
+            }
+        }
         if shift != 0 && self.rng.random_range(0..8) != 0 {
             // Mostly reachable addresses: the base is a multiple of the factor.
             i.req_imm = 0;
@@ -255,30 +401,58 @@ impl RandomStimulus {
             _ => {}
         }
         i.req_ra[self.config.num_lanes as usize..].fill(0);
+        if i.req_op == Op::MbarTryWait as u8 {
+            // A limit that is drawn from all numbers would outlast the run.
+            i.req_c = [match self.manner {
+                Manner::Busy => 1,
+                Manner::Searching if self.rng.random() => 0,
+                Manner::Searching => self.rng.random_range(1..1000),
+            }; MAX_LANES];
+        }
         self.left -= 1;
     }
 
     fn offer_cluster(&mut self, i: &mut In) {
-        let op = self.ops[self.rng.random_range(0..self.ops.len())];
-        let sizes = op.row().sizes;
-        let size = sizes[self.rng.random_range(0..sizes.len())];
+        let mut op = self.ops[self.rng.random_range(0..self.ops.len())];
         let slot = self.rng.random_range(0..self.config.num_cta_slots.min(4) as u8);
         let part = self.parts[usize::from(slot)].unwrap_or_default();
-        let spread = self.spread();
-        let mut addr = self.offset(spread, 0, 0, part.size, size.bytes());
+        let (spread, start) = if op.is_mbarrier() { self.object() } else { (self.spread(), 0) };
+        let owed = self.owed[usize::from(slot)][start as usize];
+        let pays = owed > 0 && op.is_mbarrier() && self.rng.random();
+        let illegal = op.is_mbarrier() && !op.cluster_legal(true);
+        if (illegal || matches!(op, Op::MbarCompleteTx | Op::MbarExpectTx))
+            && self.rng.random_range(0..8) != 0
+        {
+            op = Op::MbarArrive;
+        }
+        if pays {
+            op = Op::MbarCompleteTx;
+        }
+        let sizes = op.row().sizes;
+        let size = sizes[self.rng.random_range(0..sizes.len())];
+        let mut addr = self.offset(spread, start, 0, part.size, size.bytes());
         if self.rng.random_range(0..32) == 0 {
             addr = self.rng.random_range(0..1 << 24);
         }
         let small = self.rng.random();
+        let (b, c) = match Objects::operand(op, &mut self.rng) {
+            Some(_) if pays => {
+                self.owed[usize::from(slot)][start as usize] = 0;
+                (owed.into(), 0)
+            }
+            Some(b) => (b, 0),
+            None => (self.operand(size, small), self.operand(size, small)),
+        };
         ClusterRequest {
             op: if self.rng.random_range(0..64) == 0 { self.rng.random_range(0..32) } else { op as u8 },
             size: size as u8,
-            red: self.rng.random(),
+            // Mostly what an object of another CTA knows (spec 6.7).
+            red: pays || self.rng.random() || (op.is_mbarrier() && self.rng.random_range(0..8) != 0),
             tag: self.rng.random_range(0..64),
             slot,
             addr,
-            b: self.operand(size, small),
-            c: self.operand(size, small),
+            b,
+            c,
         }
         .drive(i);
     }
@@ -328,11 +502,17 @@ impl Stimulus for RandomStimulus {
         }
         self.paces_for = self.paces_for.saturating_sub(1);
         i.rst_n = 1;
-        let [warp, answer, cluster, cluster_answer] = self.paces;
+        let [warp, answer, cluster, cluster_answer, wake] = self.paces;
         if i.req_valid == 0 && self.left > 0 && self.setup.is_empty() && warp.high(&mut self.rng) {
             self.offer_warp(i);
         }
-        if i.cl_valid == 0 && self.left > 0 && cluster.high(&mut self.rng) && self.astray(8) {
+        // Requests of either port keep a slot's part in use, and the table waiting.
+        if i.cl_valid == 0
+            && self.left > 0
+            && self.setup.is_empty()
+            && cluster.high(&mut self.rng)
+            && self.astray(8)
+        {
             self.offer_cluster(i);
         }
         if i.cta_valid == 0 && self.left > 0 && (self.manner == Manner::Searching || !self.setup.is_empty()) {
@@ -340,9 +520,11 @@ impl Stimulus for RandomStimulus {
         }
         i.rsp_ready = u8::from(answer.high(&mut self.rng));
         i.cl_rsp_ready = u8::from(cluster_answer.high(&mut self.rng));
+        i.wake_ready = u8::from(wake.high(&mut self.rng));
     }
 
     fn observe(&mut self, i: &In, out: &Out) {
+        self.tags.observe(i, out);
         if i.cta_valid == 1
             && out.cta_ready == 1
             && let Some(write) = self.offered_part.take()

@@ -4,6 +4,7 @@
 use atoms_cosim::case::{Case, Pauses};
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_model::Config;
+use atoms_model::mbarrier::{self, Object};
 use atoms_ops::{OPS, Op, Size};
 use proptest::prelude::*;
 use proptest::{bits, collection, option, sample};
@@ -51,14 +52,23 @@ pub fn operand() -> impl Strategy<Value = u128> {
     ]
 }
 
+/// Operand B of an mbarrier operation, of those with which phases are completed and fields overflow.
+fn mbarrier_operand(op: Op, pick: u32) -> Option<u128> {
+    let most = mbarrier::MAX_COUNT;
+    let of = |values: &[u32]| values[pick as usize % values.len()];
+    Some(match op {
+        Op::MbarInit => u128::from(Object::init(of(&[1, 2, 3, 4, 32, most, 0])).encode()),
+        Op::MbarTestWait | Op::MbarTryWait => u128::from(of(&[0, 1 << 31])),
+        _ if op.is_mbarrier() => u128::from(of(&[1, 2, 0, most, 3, u32::MAX])),
+        _ => return None,
+    })
+}
+
 /// Cycles in which a port stands still: mostly none, else some of 64.
 fn pauses() -> impl Strategy<Value = Pauses> {
     let some = || prop_oneof![3 => Just(0), 1 => bits::u64::between(0, 64), 1 => Just(u64::MAX)];
-    (some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response)| Pauses {
-        warp,
-        response,
-        cluster,
-        cluster_response,
+    (some(), some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response, wake)| {
+        Pauses { warp, response, cluster, cluster_response, wake }
     })
 }
 
@@ -170,11 +180,23 @@ struct DrawnLane {
     place: Place,
     b: u128,
     c: u128,
+    /// Which operand an mbarrier operation has.
+    pick: u32,
 }
 
 fn lane(wild: u32) -> impl Strategy<Value = DrawnLane> {
-    (proptest::bool::weighted(0.9), place(wild), operand(), operand())
-        .prop_map(|(active, place, b, c)| DrawnLane { active, place, b, c })
+    let pick = prop_oneof![4 => Just(0), 2 => 0..2u32, 1 => 0..7u32];
+    (proptest::bool::weighted(0.9), place(wild), operand(), operand(), pick)
+        .prop_map(|(active, place, b, c, pick)| DrawnLane { active, place, b, c, pick })
+}
+
+impl DrawnLane {
+    /// Operands B and C for an operation code.
+    fn operands(&self, op: u8) -> (u128, u128) {
+        let b = Op::from_code(op).and_then(|op| mbarrier_operand(op, self.pick)).unwrap_or(self.b);
+        // A limit drawn from all numbers would outlast the test.
+        (b, if op == Op::MbarTryWait as u8 { self.c % 64 } else { self.c })
+    }
 }
 
 /// A warp request before its addresses are formed.
@@ -285,7 +307,8 @@ impl DrawnWarp {
             // What scaling cannot reach is rounded: misaligned now and then, as it should be.
             let ra = address.wrapping_sub(base) >> shift;
             request.mask |= u32::from(drawn.active) << l;
-            request.lanes.push(Lane { ra, b: drawn.b, c: drawn.c });
+            let (b, c) = drawn.operands(request.op);
+            request.lanes.push(Lane { ra, b, c });
         }
         request
     }
@@ -327,7 +350,7 @@ impl DrawnCluster {
             tag: self.tag,
             slot,
             addr: address & 0xff_ffff,
-            b: self.lane.b,
+            b: self.lane.operands(self.instruction.0).0,
             c: self.lane.c,
         }
     }

@@ -9,14 +9,15 @@
 //! - *values*: every legal pair, with and without Rd, both lanes active, on every pair of aligned
 //!   addresses; for the comparing operations, bytes and halves on one word, on two words of one bank,
 //!   and on two banks; the words before, Rb and Rc of both lanes each take every value of
-//!   [`WORDS`], or its like for pairs and quads.
+//!   [`WORDS`], or its like for pairs and quads; for mbarrier operations the words before are those of
+//!   [`OBJECTS`], and Rb takes every value of [`COUNTS`].
 //!
 //! In `small` (4 lanes, 4 banks, held back instead of forwarded, two CTAs): every legal pair, with and
 //! without Rd, every mask, and for each lane every address of five: two words of one bank, a word of
 //! another, a misaligned one, and one out of range; lanes that compare all expect zero, or each what
-//! the one before leaves.
+//! the one before leaves; lanes that arrive meet objects with two arrivals pending.
 //!
-//! That makes 4,952,360 instructions in `tiny` and 956,250 in `small`; both tests assert it. Each follows
+//! That makes 5,433,800 instructions in `tiny` and 1,237,500 in `small`; both tests assert it. Each follows
 //! a store that sets its words, without a pause or a reset in between, so that the hazards of the
 //! pipeline are enumerated along with it.
 //!
@@ -40,6 +41,21 @@ const WORDS: [u128; 6] = [0, 1, 2, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 const PAIRS: [u128; 6] = [0, 1, 1 << 32, 1 << 32 | 1, 1 << 63, u64::MAX as u128];
 /// Quads that differ in one word, or in all.
 const QUADS: [u128; 6] = [0, 1, 1 << 32, 1 << 64, 1 << 96, u128::MAX];
+
+/// mbarrier objects a step from where they change: 1 and 2 arrivals pending, in either phase, with
+/// transactions outstanding, with none pending any more, and a word that is none.
+const OBJECTS: [u128; 6] = [
+    0x7fff_f800_001f_fffe,
+    0xffff_f000_001f_fffc,
+    0x7fff_fbff_fffd_fffa,
+    0x0000_03ff_ffff_fffe,
+    0x8000_0000_0020_0000,
+    0x7fff_ffff_3fff_ffff,
+];
+/// An object with two arrivals expected and pending.
+const TWO_PENDING: u128 = 0x7fff_f000_001f_fffc;
+/// Counts of arrivals and transactions: small ones, those that a field just holds, and just does not.
+const COUNTS: [u128; 6] = [0, 1, 2, 0xf_ffff, 0x10_0001, 0xffff_ffff];
 
 /// What stands in every word before an instruction whose addresses are enumerated: bytes and halves
 /// of both signs, all different.
@@ -65,7 +81,7 @@ struct Steps<'a> {
 impl Stimulus for Steps<'_> {
     fn drive(&mut self, i: &mut In) {
         i.rst_n = 1;
-        (i.rsp_ready, i.cl_rsp_ready) = (1, 1);
+        (i.rsp_ready, i.cl_rsp_ready, i.wake_ready) = (1, 1, 1);
         if i.cta_valid == 1 || i.req_valid == 1 {
             return;
         }
@@ -73,6 +89,8 @@ impl Stimulus for Steps<'_> {
             part.drive(i);
         } else if let Some(step) = self.steps.next() {
             i.req_valid = 1;
+            // Tells those inside apart, which is many fewer: some may sleep.
+            i.req_tag = (self.steps.len() % 64) as u8;
             i.req_op = step.op;
             i.req_size = step.size;
             i.req_red = u8::from(step.red);
@@ -124,6 +142,11 @@ fn instructions() -> impl Iterator<Item = (Op, Size)> {
     OPS.iter().flat_map(|row| row.sizes.iter().map(|size| (row.op, *size)))
 }
 
+/// Whether it compares with Rb and may store Rc.
+fn compares(op: Op) -> bool {
+    op.row().operands == Operands::BC && !op.is_mbarrier()
+}
+
 /// A value of an access's width that repeats a word.
 fn repeat(word: u32, size: Size) -> u128 {
     let word = u128::from(word);
@@ -143,9 +166,11 @@ const ADDRESSES: u32 = 36;
 
 fn addresses(op: Op, size: Size) -> Vec<Step> {
     let mut steps = Vec::new();
-    let compares = op.row().operands == Operands::BC;
+    let compares = compares(op);
     let before = repeat(BEFORE, size);
-    let left = 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10;
+    // Who sleeps in MBAR.TRY_WAIT does so until the limit of the configuration.
+    let left = if op == Op::MbarTryWait { 0 } else { 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10 };
+    let last = if op == Op::MbarTryWait { 0 } else { u128::MAX };
     let expectations: &[u128] = if compares { &[before, left] } else { &[0x7766_5544] };
     for red in [false, true] {
         for mask in 1..4 {
@@ -153,7 +178,7 @@ fn addresses(op: Op, size: Size) -> Vec<Step> {
                 for &second in expectations {
                     let first = if compares { before } else { left };
                     let lane0 = Lane { ra: at / ADDRESSES, b: first, c: left };
-                    let lane1 = Lane { ra: at % ADDRESSES, b: second, c: u128::MAX };
+                    let lane1 = Lane { ra: at % ADDRESSES, b: second, c: last };
                     let lanes = [lane0, lane1, Lane::default(), Lane::default()];
                     steps.push(set_all(BEFORE));
                     steps.push(Step { op: op as u8, size: size as u8, red, mask, lanes, slot: 0 });
@@ -180,6 +205,7 @@ fn codes() -> Vec<Step> {
 
 fn values(op: Op, size: Size) -> Vec<Step> {
     let set = match size {
+        Size::U64 if op.is_mbarrier() => OBJECTS,
         Size::U64 => PAIRS,
         Size::B128 => QUADS,
         Size::U8 | Size::U16 | Size::U32 | Size::S8 | Size::S16 | Size::S32 => WORDS,
@@ -187,7 +213,7 @@ fn values(op: Op, size: Size) -> Vec<Step> {
     // The unit that holds the access: bytes and halves lie in a word.
     let unit = size.bytes().max(4);
     let unit_size = if unit == 4 { Size::U32 } else { size };
-    let compares = op.row().operands == Operands::BC;
+    let compares = compares(op);
     let pairs: Vec<(u32, u32)> = if compares || size.bytes() < 4 {
         // One unit; two of one bank; two of different banks, unless one fills a row.
         let seconds: &[u32] = if unit == 16 { &[0, 16] } else { &[0, 16, 16 + unit] };
@@ -198,7 +224,10 @@ fn values(op: Op, size: Size) -> Vec<Step> {
     };
     let (bs, cs) = match op.row().operands {
         Operands::None => (&set[..1], &set[..1]),
+        Operands::B if op.is_mbarrier() && op != Op::MbarInit => (&COUNTS[..], &set[..1]),
         Operands::B => (&set[..], &set[..1]),
+        // The limits of sleep, which the oracle must not take for the configuration's.
+        Operands::BC if op == Op::MbarTryWait => (&[0, 1 << 31][..], &[0, 1, 5][..]),
         Operands::BC => (&set[..], &set[..]),
     };
     let mut steps = Vec::new();
@@ -250,7 +279,7 @@ fn values(op: Op, size: Size) -> Vec<Step> {
 }
 
 /// Instructions enumerated in `tiny`, the stores before them not counted.
-const IN_TINY: u64 = 4_952_360;
+const IN_TINY: u64 = 5_433_800;
 
 #[test]
 fn every_instruction_in_tiny() {
@@ -272,16 +301,19 @@ fn in_small(op: Op, size: Size) -> Vec<Step> {
     // Two units of one bank, one of another (for a quad: a third row), misaligned, out of range.
     let other = if bytes == 16 { 32 } else { bytes.max(4) };
     let addresses = [0, 16, other, 1, PART];
-    let zeros = |slot| Step {
+    // Objects with two arrivals pending, else zeros.
+    let before = if op.is_mbarrier() { TWO_PENDING << 64 | TWO_PENDING } else { 0 };
+    let waits = matches!(op, Op::MbarTestWait | Op::MbarTryWait);
+    let set = |slot| Step {
         op: Op::Store as u8,
         size: Size::B128 as u8,
         red: true,
         slot,
         mask: 7,
-        lanes: [0, 16, 32, 0].map(|ra| Lane { ra, b: 0, c: 0 }),
+        lanes: [0, 16, 32, 0].map(|ra| Lane { ra, b: before, c: 0 }),
     };
     let mut steps = Vec::new();
-    let compares = op.row().operands == Operands::BC;
+    let compares = compares(op);
     // All lanes compare with zero, or each with what the one before would leave.
     let chains: &[bool] = if compares { &[false, true] } else { &[true] };
     for red in [false, true] {
@@ -291,11 +323,15 @@ fn in_small(op: Op, size: Size) -> Vec<Step> {
                     let slot = (steps.len() / 2 % 2) as u8;
                     let lane = |l: usize| Lane {
                         ra: addresses[(at / 5u32.pow(l as u32) % 5) as usize],
-                        b: if chain { l as u128 + u128::from(!compares) } else { 0 },
+                        b: match chain {
+                            true if waits => (l as u128 & 1) << 31,
+                            true => l as u128 + u128::from(!compares),
+                            false => 0,
+                        },
                         c: l as u128 + 1,
                     };
                     let lanes = std::array::from_fn(lane);
-                    steps.push(zeros(slot));
+                    steps.push(set(slot));
                     steps.push(Step { op: op as u8, size: size as u8, red, slot, mask, lanes });
                 }
             }
@@ -305,7 +341,7 @@ fn in_small(op: Op, size: Size) -> Vec<Step> {
 }
 
 /// Instructions enumerated in `small`, the stores before them not counted.
-const IN_SMALL: u64 = (31 + 2 * 10) * 2 * 15 * 625;
+const IN_SMALL: u64 = (46 + 2 * 10) * 2 * 15 * 625;
 
 #[test]
 fn every_instruction_in_small() {

@@ -61,7 +61,7 @@ fn fault_e_is_the_list_of_faults() {
     assert_eq!(rtl_enum("fault_e"), (bits_of(Out::FIELDS, "rsp_fault"), expected));
 }
 
-/// Spec 3, both columns of sizes, and 3.5: operations by name, sizes by name.
+/// Spec 3, both columns of sizes, 3.5 and 6: operations by name, sizes by name.
 #[rustfmt::skip]
 const LEGAL: &[(&str, &str)] = &[
     ("ADD",       "u32 s32"),
@@ -79,6 +79,21 @@ const LEGAL: &[(&str, &str)] = &[
     ("POPC.INC",  "u32"),
     ("LDS",       "u8 s8 u16 s16 u32 u64 b128"),
     ("STS",       "u8 u16 u32 u64 b128"),
+    ("MBAR.INIT", "u64"),
+    ("MBAR.INVAL", "u64"),
+    ("MBAR.EXPECT_TX", "u64"),
+    ("MBAR.COMPLETE_TX", "u64"),
+    ("MBAR.ARRIVE", "u64"),
+    ("MBAR.ARRIVE_COUNT", "u64"),
+    ("MBAR.ARRIVE.EXPECT_TX", "u64"),
+    ("MBAR.ARRIVE.NO_COMPLETE", "u64"),
+    ("MBAR.ARRIVE_DROP", "u64"),
+    ("MBAR.ARRIVE_DROP_COUNT", "u64"),
+    ("MBAR.ARRIVE_DROP.EXPECT_TX", "u64"),
+    ("MBAR.ARRIVE_DROP.NO_COMPLETE", "u64"),
+    ("MBAR.TEST_WAIT", "u64"),
+    ("MBAR.TRY_WAIT", "u64"),
+    ("MBAR.ARRIVE.SM80", "u64"),
 ];
 
 fn in_spec(op: u8, size: u8) -> bool {

@@ -24,8 +24,8 @@ pub enum Failure {
     #[error(transparent)]
     Stop(#[from] Stop),
     /// The third voice objects.
-    #[error(transparent)]
-    Testimony(#[from] Testimony),
+    #[error("{0}")]
+    Testimony(Box<Testimony>),
     /// An answer did not come, although every answer that did was taken.
     #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
     Stuck {
@@ -42,6 +42,12 @@ pub enum Failure {
     /// The wave cannot be written.
     #[error(transparent)]
     Trace(#[from] TraceError),
+}
+
+impl From<Testimony> for Failure {
+    fn from(testimony: Testimony) -> Self {
+        Failure::Testimony(Box::new(testimony))
+    }
 }
 
 impl Failure {

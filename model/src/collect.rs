@@ -27,9 +27,8 @@ pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
 /// banks.
 pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Sleeper> {
     let one_object = work.valid.count_ones() == 2;
-    if !matches!(pass.kind, Some((Op::MbarTryWait, _)))
-        || !(pass.valid && pass.first && pass.last && one_object)
-    {
+    let waits = pass.valid && matches!(pass.kind, Some((Op::MbarTryWait, _)));
+    if !(waits && pass.first && pass.last && one_object) {
         return None;
     }
     let bank = work.valid.trailing_zeros() as usize & (MAX_BANKS - 1);

@@ -1,5 +1,6 @@
 //! What PTX leaves undefined about mbarrier objects is named, and nothing else is (spec 6.9).
 
+use atoms_model::config::WinnerPolicy;
 use atoms_model::diagnosis::KEPT;
 use atoms_model::mbarrier::{MAX_COUNT, Object};
 use atoms_model::port::{In, MAX_LANES};
@@ -624,4 +625,72 @@ fn a_diagnosis_tells_its_request() {
     let found = watch.diagnoses()[0];
     // Two table writes and ten empty cycles; then port, queue, issue and the pipeline.
     assert_eq!((found.taken, found.cycle), (12, 12 + 3 + u64::from(Config::default().rmw_latency)));
+}
+
+/// Whatever comes, right or wrong: a unit that is watched does what one that is not does.
+#[test]
+fn watching_changes_nothing() {
+    let small = Config { num_lanes: 4, num_banks: 8, num_rows: 16, num_cta_slots: 2, ..Config::default() };
+    let configs = [
+        Config { num_rows: 16, ..Config::default() },
+        Config { merge_arrive: true, merge_red: true, bank_hash: true, num_rows: 16, ..Config::default() },
+        Config { winner_policy: WinnerPolicy::Rotating, forwarding: false, ..small },
+        Config { num_waiters: 1, try_wait_limit: 20, bank_hash: true, rmw_latency: 8, ..small },
+    ];
+    let mut seed = 1u64;
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for config in configs {
+        let (mut watched, mut other) = (Unit::new(config), Unit::new(config));
+        watched.watch();
+        let mut i = Box::new(In::default());
+        for cycle in 0..30_000 {
+            i.rst_n = u8::from(random(5000) != 0);
+            i.rsp_ready = u8::from(random(4) != 0);
+            i.cl_rsp_ready = u8::from(random(4) != 0);
+            i.wake_ready = u8::from(random(4) != 0);
+            // A part changes only while its slot is quiet.
+            let quiet = cycle % 256 < 64;
+            i.cta_valid = u8::from(quiet && random(8) == 0);
+            i.cta_enable = u8::from(random(4) != 0);
+            i.cta_slot = random(3) as u8;
+            i.cta_base = 4 * u16::from(i.cta_slot);
+            i.cta_size = 3 * config.row_bytes();
+            i.req_valid = u8::from(!quiet && random(3) != 0);
+            i.req_absolute = u8::from(random(20) == 0);
+            i.req_op = random(32) as u8;
+            i.req_size = if i.req_op >= 16 { Size::U64 as u8 } else { random(11) as u8 };
+            i.req_red = random(2) as u8;
+            i.req_mask = random(1 << 32) as u32 & random(1 << 32) as u32 & config.lane_mask();
+            i.req_slot = random(3) as u8;
+            let align = random(2) as u32 * 4 + 4;
+            for lane in 0..MAX_LANES {
+                i.req_ra[lane] = random(6) as u32 * align + 4 * config.num_banks * random(2) as u32;
+                i.req_b[lane] = match random(3) {
+                    0 => init(random(3) as u32),
+                    1 => u128::from(random(4)),
+                    _ => u128::from(random(1 << 31)) << 1,
+                };
+                i.req_c[lane] = u128::from(random(3));
+            }
+            i.cl_valid = u8::from(!quiet && random(8) == 0);
+            i.cl_op = random(32) as u8;
+            i.cl_size = random(11) as u8;
+            i.cl_red = random(2) as u8;
+            i.cl_slot = random(3) as u8;
+            i.cl_addr = random(12) as u32 * 4;
+            i.cl_b = init(1);
+            assert_eq!(watched.evaluate(&i), other.evaluate(&i), "cycle {cycle}");
+            watched.tick(&i);
+            other.tick(&i);
+        }
+        assert_eq!(watched.memory(), other.memory());
+        let watch = watched.watched().expect("the unit is watched");
+        assert!(watch.counts().count() >= 8, "{:?}", watch.counts().collect::<Vec<_>>());
+        for diagnosis in watch.diagnoses() {
+            assert_eq!(diagnosis.to_string().lines().count(), 2);
+        }
+    }
 }

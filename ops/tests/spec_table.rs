@@ -23,6 +23,8 @@ fn table() -> String {
             Gives::Nothing => "-",
             Gives::Old => "M",
             Gives::Flag => "1 if it stored, else 0",
+            Gives::Together => "lanes, high word of M",
+            Gives::Predicate => "predicate",
         };
         let sizes: Vec<_> = row.sizes.iter().map(|size| size.name()).collect();
         // A bar would end the cell, in a code span too.

@@ -19,6 +19,8 @@ use crate::{lockstep_of, rtl_of};
 pub struct Observed {
     /// The outputs with each warp response, in order.
     pub warps: Vec<Out>,
+    /// The outputs with each wake-up, in order.
+    pub wakes: Vec<Out>,
     /// The outputs with each cluster response, in order.
     pub clusters: Vec<Out>,
     /// Writes of the CTA table that were refused.
@@ -32,6 +34,7 @@ pub struct Observed {
 pub struct Listening<S> {
     stimulus: S,
     warps: Vec<Out>,
+    wakes: Vec<Out>,
     clusters: Vec<Out>,
     refused: u32,
 }
@@ -39,7 +42,7 @@ pub struct Listening<S> {
 impl<S> Listening<S> {
     /// Listens to what `stimulus` is answered.
     pub fn new(stimulus: S) -> Self {
-        Listening { stimulus, warps: Vec::new(), clusters: Vec::new(), refused: 0 }
+        Listening { stimulus, warps: Vec::new(), wakes: Vec::new(), clusters: Vec::new(), refused: 0 }
     }
 }
 
@@ -53,6 +56,9 @@ impl<S: Stimulus> Stimulus for Listening<S> {
         self.refused += u32::from(out.cta_reject);
         if i.rsp_ready & out.rsp_valid == 1 {
             self.warps.push(*out);
+        }
+        if i.wake_ready & out.wake_valid == 1 {
+            self.wakes.push(*out);
         }
         if i.cl_rsp_ready & out.cl_rsp_valid == 1 {
             self.clusters.push(*out);
@@ -80,8 +86,8 @@ pub fn run_case<M: Machine + Sides>(
     let mut listening = Listening::new(CaseStimulus::new(case));
     session.run(&mut listening, u64::MAX, |_| {})?;
     let memory = session.machine.read_memory()?;
-    let Listening { warps, clusters, refused, .. } = listening;
-    Ok(Observed { warps, clusters, refused, memory })
+    let Listening { warps, wakes, clusters, refused, .. } = listening;
+    Ok(Observed { warps, wakes, clusters, refused, memory })
 }
 
 /// The three that a case is run on.

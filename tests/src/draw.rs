@@ -15,8 +15,17 @@ const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MA
 /// Most slots that are given parts.
 const SLOTS: u32 = 4;
 
+/// What requests are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    /// Every instruction, and now and then what is none.
+    All,
+    /// mbarrier operations, at few objects.
+    Objects,
+}
+
 /// A case for a configuration, of up to `requests` warp requests.
-pub fn case(name: &str, config: Config, requests: usize) -> impl Strategy<Value = Case> + use<> {
+pub fn case(name: &str, config: Config, requests: usize, mix: Mix) -> impl Strategy<Value = Case> + use<> {
     let name = name.to_string();
     let slots = config.num_cta_slots.min(SLOTS) as usize;
     let parts = collection::vec(part(&config), slots).prop_map(move |mut parts| {
@@ -26,8 +35,8 @@ pub fn case(name: &str, config: Config, requests: usize) -> impl Strategy<Value 
         parts
     });
     let late = prop_oneof![9 => Just(Vec::new()), 1 => collection::vec(any_part(&config), 1..3)];
-    let warps = collection::vec(warp(&config), 1..=requests);
-    let clusters = prop_oneof![2 => Just(Vec::new()), 1 => collection::vec(cluster(), 0..4)];
+    let warps = collection::vec(warp(&config, mix), 1..=requests);
+    let clusters = prop_oneof![2 => Just(Vec::new()), 1 => collection::vec(cluster(mix), 0..4)];
     (parts, late, warps, clusters, pauses()).prop_map(move |(parts, late, warps, clusters, pauses)| {
         let warps = warps.iter().map(|drawn| drawn.request(&config, &parts)).collect();
         let clusters = clusters.iter().map(|drawn| drawn.request(&config, &parts)).collect();
@@ -57,7 +66,9 @@ fn mbarrier_operand(op: Op, pick: u32) -> Option<u128> {
     let most = mbarrier::MAX_COUNT;
     let of = |values: &[u32]| values[pick as usize % values.len()];
     Some(match op {
-        Op::MbarInit => u128::from(Object::init(of(&[1, 2, 3, 4, 32, most, 0])).encode()),
+        // One of the other layout, too, an arrival before its phase is complete.
+        Op::MbarInit if pick == 6 => 0x7fff_ffff_3fff_ffff,
+        Op::MbarInit => u128::from(Object::init(of(&[1, 2, 3, 4, 32, most])).encode()),
         Op::MbarTestWait | Op::MbarTryWait => u128::from(of(&[0, 1 << 31])),
         _ if op.is_mbarrier() => u128::from(of(&[1, 2, 0, most, 3, u32::MAX])),
         _ => return None,
@@ -164,14 +175,23 @@ impl Place {
 }
 
 /// Operation and size: an instruction, or now and then any two codes.
-fn instruction() -> impl Strategy<Value = (u8, u8)> {
+fn instruction(mix: Mix) -> impl Strategy<Value = (u8, u8)> {
     let rows = OPS.iter().flat_map(|row| row.sizes.iter().map(|size| (row.op as u8, *size as u8)));
     let legal: Vec<_> = rows.collect();
     let contended: Vec<_> = [Op::Cas, Op::Cast, Op::CastSpin]
         .into_iter()
         .flat_map(|op| [Size::U32, Size::U64].map(|size| (op as u8, size as u8)))
         .collect();
-    prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 1 => (0..32u8, 0..16u8)]
+    let objects: Vec<_> = legal.iter().filter(|(op, _)| *op >= Op::MbarInit as u8).copied().collect();
+    // Waits and what ends them come often, or nobody would be woken.
+    let waits: Vec<_> =
+        [Op::MbarInit, Op::MbarTryWait, Op::MbarArrive].map(|op| (op as u8, Size::U64 as u8)).into();
+    let all =
+        prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 1 => (0..32u8, 0..16u8)];
+    match mix {
+        Mix::All => all.boxed(),
+        Mix::Objects => prop_oneof![3 => sample::select(objects), 2 => sample::select(waits)].boxed(),
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -241,18 +261,21 @@ fn slot() -> impl Strategy<Value = u8> {
     prop_oneof![30 => 0..SLOTS as u8, 1 => 0..16u8]
 }
 
-fn start() -> impl Strategy<Value = u32> {
-    prop_oneof![3 => 0..8u32, 1 => any::<u32>()]
+fn start(mix: Mix) -> impl Strategy<Value = u32> {
+    match mix {
+        Mix::All => prop_oneof![3 => 0..8u32, 1 => any::<u32>()].boxed(),
+        Mix::Objects => prop_oneof![3 => Just(0), 1 => 0..2u32].boxed(),
+    }
 }
 
-fn warp(config: &Config) -> impl Strategy<Value = DrawnWarp> + use<> {
+fn warp(config: &Config, mix: Mix) -> impl Strategy<Value = DrawnWarp> + use<> {
     // A request with one lane astray does nothing else: about one in eight has one.
     let wild = (16 / config.num_lanes).max(1);
     let some = || option::weighted(0.9, lane(wild));
     let few = collection::vec(some(), 1..=config.num_lanes.min(4) as usize);
     let full = collection::vec(some(), 1..=config.num_lanes as usize);
     let lanes = prop_oneof![1 => few.boxed(), 1 => full.boxed()];
-    (instruction(), any::<bool>(), slot(), 0..64u8, form(), start(), lanes).prop_map(
+    (instruction(mix), any::<bool>(), slot(), 0..64u8, form(), start(mix), lanes).prop_map(
         |(instruction, red, slot, tag, form, start, lanes)| DrawnWarp {
             instruction,
             red,
@@ -324,8 +347,8 @@ struct DrawnCluster {
     lane: DrawnLane,
 }
 
-fn cluster() -> impl Strategy<Value = DrawnCluster> {
-    (instruction(), any::<bool>(), slot(), 0..64u8, start(), lane(10)).prop_map(
+fn cluster(mix: Mix) -> impl Strategy<Value = DrawnCluster> {
+    (instruction(mix), any::<bool>(), slot(), 0..64u8, start(mix), lane(10)).prop_map(
         |(instruction, red, slot, tag, start, lane)| DrawnCluster {
             instruction,
             red,

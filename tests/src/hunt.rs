@@ -15,7 +15,8 @@ use atoms_model::port::In;
 use atoms_verilated::Library;
 use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestError, TestRunner};
 
-use crate::{draw, generated, root};
+use crate::draw::{self, Mix};
+use crate::{generated, root};
 
 /// A machine that can be made from a library, and start over.
 pub trait Hunted: Machine + Sides + Sized {
@@ -119,7 +120,7 @@ pub fn cases_or(cases: u32) -> u32 {
     number("PROPTEST_CASES").map_or(cases, |cases| cases as u32)
 }
 
-/// Draws up to `cases` cases of up to `requests` requests for the judge's configuration; the first that
+/// Draws up to `cases` cases of up to `requests` requests of `mix` for the judge's configuration; the first that
 /// fails is shrunk and kept as `failures/NAME.json`.
 ///
 /// The same seed, 1 unless `PROPTEST_RNG_SEED` says otherwise, draws the same cases.
@@ -134,6 +135,7 @@ pub fn hunt<M: Hunted>(
     judge: &mut Judge<M>,
     cases: u32,
     requests: usize,
+    mix: Mix,
 ) -> Result<(), Box<Found>> {
     let seed = number("PROPTEST_RNG_SEED").unwrap_or(1);
     let settings = Settings {
@@ -143,7 +145,7 @@ pub fn hunt<M: Hunted>(
         max_shrink_iters: 20_000,
         ..Settings::default()
     };
-    let strategy = draw::case(&judge.named.name, judge.named.config, requests);
+    let strategy = draw::case(&judge.named.name, judge.named.config, requests, mix);
     let judge = RefCell::new(judge);
     let outcome = TestRunner::new(settings).run(&strategy, |case| {
         judge.borrow_mut().judge(&case).map_err(|failure| {

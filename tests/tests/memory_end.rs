@@ -56,12 +56,11 @@ fn a_word_that_nobody_wrote_is_found_at_the_end() {
     let mut memory = session.machine.read_memory().expect("it can be read");
     memory[13] ^= 0x100;
     session.machine.load_memory(&memory).expect("it has as many words");
-    match session.judge_memory() {
-        Err(Failure::Testimony(Testimony::End(rejection))) => {
-            assert!(rejection.to_string().contains("word 13"), "{rejection}");
-        }
-        other => panic!("word 13 was changed behind the oracle's back: {other:?}"),
-    }
+    let Err(Failure::Testimony(testimony)) = session.judge_memory() else {
+        panic!("word 13 was changed behind the oracle's back");
+    };
+    let Testimony::End(rejection) = *testimony else { panic!("{testimony}") };
+    assert!(rejection.to_string().contains("word 13"), "{rejection}");
 }
 
 /// Runs `cycles` cycles, and gives what both sides drove in each.

@@ -13,7 +13,7 @@ use atoms_cosim::rtl;
 use atoms_cosim::session::Session;
 use atoms_ops::{Fault, legal};
 use atoms_tests::bench::run_case;
-use atoms_tests::draw;
+use atoms_tests::draw::{self, Mix};
 use atoms_tests::hunt::{Judge, cases_or, hunt};
 use atoms_tests::{all_configs, config};
 use atoms_verilated::Variant;
@@ -28,7 +28,7 @@ fn agree(name: &str, cases: u32) {
     let library = rtl::library(&configs::rtl_dir(), &named, Variant::Fast, &mut |_| {})
         .unwrap_or_else(|error| panic!("the RTL of `{name}` does not build: {error}"));
     let mut judge = Judge::<Lockstep>::new(library, named);
-    if let Err(found) = hunt(&format!("random-{name}"), &mut judge, cases_or(cases), REQUESTS) {
+    if let Err(found) = hunt(&format!("random-{name}"), &mut judge, cases_or(cases), REQUESTS, Mix::All) {
         panic!("configuration {name}: {found}");
     }
 }
@@ -70,7 +70,7 @@ configurations! {
 fn cases_are_worth_running() {
     for name in ["default", "small"] {
         let named = config(name);
-        let strategy = draw::case(name, named.config, REQUESTS);
+        let strategy = draw::case(name, named.config, REQUESTS, Mix::All);
         let mut runner = TestRunner::deterministic();
         let mut session = Session::new(ModelMachine::new(named.config), None);
         let zeros = vec![0; (named.config.bytes() / 4) as usize];

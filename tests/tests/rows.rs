@@ -226,10 +226,10 @@ fn operations_do_what_their_rows_say() {
     }
 }
 
-/// Every operation has a row in each of its sizes.
+/// Every operation on plain memory has a row in each of its sizes; `mbarrier.rs` has the others.
 #[test]
 fn every_operation_has_a_row_in_every_size() {
-    for row in atoms_ops::OPS {
+    for row in atoms_ops::OPS.iter().filter(|row| !row.op.is_mbarrier()) {
         for size in row.sizes {
             let found = OPERATIONS.iter().any(|r| r.1 == row.op && r.2 == *size);
             assert!(found, "{}.{size} has no row", row.op);

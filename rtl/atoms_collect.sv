@@ -261,6 +261,7 @@ module atoms_collect
   assign cl_rsp_fault_o      = cl_fault_q;
   assign cl_rsp_fault_addr_o = cl_fault_addr_q;
 
+  `ATOMS_ASSERT(OnlyWarpsSleep, !sleep_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
   `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
                                             || (pass_i.first && pass_i.last))
 endmodule : atoms_collect

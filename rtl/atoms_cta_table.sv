@@ -123,6 +123,10 @@ module atoms_cta_table
     if (write && exists(slot_i)) part_q[index_t'(slot_i)] <= written;
   end
 
+  `ATOMS_ASSERT(CtaOnlyWhoIsInsideLeaves,
+                !(leave_i && exists(leave_slot_i)) || (inside_q[index_t'(leave_slot_i)] != '0))
+  `ATOMS_ASSERT(CtaOnlyWhoIsInsideWakes,
+                !(woken_i && exists(woken_slot_i)) || (inside_q[index_t'(woken_slot_i)] != '0))
   `ATOMS_ASSERT(CtaPartKeptWhileInUse,
                 !(write && exists(slot_i)) || (inside_q[index_t'(slot_i)] == '0))
 endmodule : atoms_cta_table

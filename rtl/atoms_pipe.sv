@@ -263,4 +263,42 @@ module atoms_pipe
   assign completed_o  = completed;
 
   `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
+
+`ifndef SYNTHESIS
+  // What the steps of objects keep, seen from outside the kernels that carry them out (spec 6.4).
+  logic nothing_left, phase_kept;
+
+  function automatic void judge(output logic left_nothing, output logic kept_phase, input op_e op,
+                                input bank_mask_t written, input bank_mask_t complete,
+                                input words_t before_step, input words_t after_step);
+    /*verilator no_inline_task*/
+    mbar_t was, is;
+    left_nothing = 1'b1;
+    kept_phase   = 1'b1;
+    for (int unsigned b = 0; b < NumBanks; b += 2) begin
+      was = {before_step[b+1], before_step[b]};
+      is  = {after_step[b+1], after_step[b]};
+      if (complete[b] && (op != OpMbarArriveSm80)) begin
+        if (is.tx != '0) left_nothing = 1'b0;
+        // Arrivals beyond the completion may follow in the same step.
+        if ((op != OpMbarArrive) && (is.pending != is.expected)) left_nothing = 1'b0;
+      end
+      if (written[b] && !complete[b] && (op != OpMbarInit) && (is.phase != was.phase)) begin
+        kept_phase = 1'b0;
+      end
+    end
+  endfunction
+
+  always_comb begin
+    nothing_left = 1'b1;
+    phase_kept   = 1'b1;
+    if (for_mbar && (write != '0)) begin
+      judge(nothing_left, phase_kept, pass.op, write, completed, old, new_word);
+    end
+  end
+  `ATOMS_ASSERT(PhaseCompletesWithNothingLeft, nothing_left)
+  `ATOMS_ASSERT(PhaseChangesByCompletionOnly, phase_kept)
+  `ATOMS_ASSERT(ObjectsArePairs, !(last_valid && for_mbar)
+                || ((working & {NumBanks/2{2'b01}}) == ((working >> 1) & {NumBanks/2{2'b01}})))
+`endif
 endmodule : atoms_pipe

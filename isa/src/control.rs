@@ -76,10 +76,34 @@ pub enum Control {
     },
     /// Let other threads of the warp run.
     Yield,
-    /// Wait for a while: as [`Control::Yield`] here.
-    Sleep,
+    /// Wait for a while, in nanoseconds.
+    Sleep {
+        /// How long.
+        nanoseconds: Source,
+        /// `.SYNCS`: no longer than until the phase is complete that the thread's last
+        /// `SYNCS.PHASECHK.TRYWAIT` asked about.
+        watch: bool,
+    },
     /// Meet the block's other threads.
     Block(BlockBarrier),
+    /// Arrive at the cluster's barrier.
+    ClusterArrive,
+    /// Wait until all threads of the cluster have arrived at its barrier.
+    ClusterWait,
+    /// Copy half of the return program counter, which compilers use to keep a value, to a register.
+    ReturnPcToReg {
+        /// Destination.
+        dst: Reg,
+        /// The high half.
+        high: bool,
+    },
+    /// Copy a register to half of the return program counter.
+    RegToReturnPc {
+        /// The high half.
+        high: bool,
+        /// Source.
+        src: Source,
+    },
     /// Order memory accesses. Nothing to do where accesses are carried out in order.
     Fence,
     /// Nothing.
@@ -184,6 +208,10 @@ pub enum WarpOp {
     ToUniform {
         /// Result.
         dst: UReg,
+        /// The active lanes whose value differs from it; PT where nobody wants to know.
+        differs: Pred,
+        /// `.OR`: those that `differs` held in before stay in it.
+        accumulate: bool,
         /// The value.
         src: Source,
     },

@@ -2,6 +2,8 @@
 
 mod args;
 mod arith;
+mod barrier;
+mod copy;
 mod direct;
 mod float;
 mod global;
@@ -54,10 +56,13 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
     let mut args = Args::new(statement, parts.collect());
     let operation = match base {
         "LDS" | "STS" | "ATOMS" => shared::decode(base, &mut args),
+        "SYNCS" => barrier::decode(&mut args),
+        "LDGSTS" | "ARRIVES" | "UBLKCP" | "STAS" | "REDAS" => copy::decode(base, &mut args),
         "LDG" | "STG" | "LD" | "ST" | "RED" | "REDG" | "ATOM" | "ATOMG" | "QSPC" | "LDC" | "ULDC"
         | "LDCU" => global::decode(base, &mut args),
         "BRA" | "EXIT" | "BSSY" | "BSYNC" | "BREAK" | "BMOV" | "WARPSYNC" | "YIELD" | "NANOSLEEP" | "BAR"
-        | "MEMBAR" | "ERRBAR" | "CGAERRBAR" | "CCTL" | "NOP" => direct::decode(base, &mut args, targets),
+        | "MEMBAR" | "ERRBAR" | "CGAERRBAR" | "CCTL" | "NOP" | "FENCE" | "RPCMOV" | "UCGABAR_ARV"
+        | "UCGABAR_WAIT" => direct::decode(base, &mut args, targets),
         "VOTE" | "VOTEU" | "SHFL" | "REDUX" | "CREDUX" | "R2UR" | "ELECT" | "S2R" | "S2UR" | "CS2R" => {
             warp::decode(base, &mut args)
         }

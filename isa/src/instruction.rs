@@ -2,7 +2,9 @@
 
 use crate::alu::{Alu, Path};
 use crate::control::{Control, WarpOp};
-use crate::memory::{ConstAccess, GlobalAccess, SharedAccess};
+use crate::memory::{
+    AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, SharedAccess, ThreadCopy,
+};
 use crate::register::{Pred, PredSource};
 use crate::special::SpecialRegister;
 
@@ -29,6 +31,16 @@ pub enum Operation {
     Const(ConstAccess),
     /// Access shared memory.
     Shared(SharedAccess),
+    /// Work on an mbarrier object.
+    Barrier(BarrierAccess),
+    /// Copy to shared memory, thread by thread.
+    ThreadCopy(ThreadCopy),
+    /// Tell an mbarrier object when the thread's copies are done.
+    CopyArrival(CopyArrival),
+    /// Copy a block to shared memory.
+    BulkCopy(BulkCopy),
+    /// Access shared memory of the cluster, and tell an mbarrier object.
+    Async(AsyncAccess),
     /// Access global or generic memory.
     Global(GlobalAccess),
     /// Whether each lane's generic address names shared memory (`QSPC.E.S`).

@@ -31,8 +31,9 @@ pub use arch::Arch;
 pub use control::{BlockBarrier, BranchCondition, Control, ReduxOp, ShuffleMode, VoteMode, WarpOp};
 pub use instruction::{Guard, Instruction, Operation};
 pub use memory::{
-    AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, SharedAccess, SharedAddress,
-    SharedResult, Space,
+    AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, ConstAccess,
+    CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, SharedAccess, SharedAddress, SharedResult,
+    Space, ThreadCopy,
 };
 pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
 pub use problem::{ListingError, Problem};

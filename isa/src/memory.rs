@@ -1,7 +1,8 @@
 //! Instructions that touch memory.
 
+use crate::alu::Path;
 use crate::register::{Pred, Reg, UReg};
-use crate::source::ConstAddress;
+use crate::source::{ConstAddress, Source};
 use atoms_ops::{Op, Size};
 
 /// Address of a shared-memory access (spec 2.1, 2.2).
@@ -46,6 +47,103 @@ pub struct SharedAccess {
     pub rb: Reg,
     /// Operand C: the new value of CAS and CAST.
     pub rc: Reg,
+}
+
+/// Operand B of an operation on an mbarrier object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BarrierOperand {
+    /// None.
+    None,
+    /// One: `.A0T1`.
+    One,
+    /// 32 bits: a count, or the parity asked about in bit 31.
+    Word(Source),
+    /// 64 bits: the object that init makes.
+    Pair(Source),
+}
+
+/// Where the result of an operation on an mbarrier object goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierResult {
+    /// Nowhere.
+    None,
+    /// A register pair.
+    Pair(Reg),
+    /// A predicate of the thread, P0 to P6, or 7 for PT.
+    Pred(u8),
+}
+
+/// SYNCS: an operation on an mbarrier object (spec 6.8).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BarrierAccess {
+    /// The operation; always of 64 bits.
+    pub op: Op,
+    /// Whether each lane carries it out, or the warp once: the form whose operand is a uniform register
+    /// and whose destination is URZ.
+    pub path: Path,
+    /// Where the result goes.
+    pub result: BarrierResult,
+    /// The address of the object. Its top byte may name another CTA of the cluster (spec 1.4).
+    pub address: SharedAddress,
+    /// Operand B.
+    pub b: BarrierOperand,
+}
+
+/// LDGSTS: each thread copies from global to shared memory, and goes on meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadCopy {
+    /// 4, 8 or 16 bytes.
+    pub size: Size,
+    /// To where.
+    pub shared: SharedAddress,
+    /// From where.
+    pub global: GlobalAddress,
+}
+
+/// ARRIVES.LDGSTSBAR: each thread has an operation done on an mbarrier object when all its earlier copies
+/// ([`ThreadCopy`]) are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyArrival {
+    /// [`Op::MbarArriveSm80`] without a suffix, [`Op::MbarArrive`] with `.ARVCNT`, [`Op::MbarCompleteTx`] of one
+    /// transaction with `.TRANSCNT`.
+    pub op: Op,
+    /// The address of the object.
+    pub address: SharedAddress,
+}
+
+/// UBLKCP.S.G: the warp has a block of memory copied from global to shared memory, and that many
+/// transactions completed at an mbarrier object when all of it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BulkCopy {
+    /// Shared address of the first byte; the next register holds the address of the mbarrier object.
+    pub shared: UReg,
+    /// Pair that holds the global address of the first byte.
+    pub global: UReg,
+    /// Its low half holds the number of bytes, divided by 16.
+    pub size: UReg,
+}
+
+/// What STAS and REDAS do to the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsyncOp {
+    /// [`Op::Store`], or an atomic whose result is not wanted.
+    Plain(Op),
+    /// Addition of 64 bits, which the unit has no operation for (spec 3.4).
+    Add64,
+}
+
+/// STAS and REDAS: each thread has an operation done in shared memory of the cluster, and the bytes of its
+/// size completed at an mbarrier object after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsyncAccess {
+    /// What is done.
+    pub op: AsyncOp,
+    /// Its size.
+    pub size: Size,
+    /// Pair of the address of the data and that of the mbarrier object.
+    pub addresses: Reg,
+    /// Data.
+    pub rb: Reg,
 }
 
 /// Which memory a 64-bit address names.
@@ -135,7 +233,7 @@ pub enum Grain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstAccess {
     /// Whether per lane or per warp; also the file `dst` names.
-    pub path: crate::alu::Path,
+    pub path: Path,
     /// First result register.
     pub dst: u8,
     /// Registers filled.

@@ -1,6 +1,9 @@
 //! What text decodes to.
 
-use atoms_isa::{AddressBase, Instruction, Operation, Pred, PredSource, Program, Reg, SharedResult, UReg};
+use atoms_isa::{
+    AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, Control, GlobalOp,
+    Instruction, Operation, Path, Pred, PredSource, Program, Reg, SharedResult, Source, UReg, Value, WarpOp,
+};
 use atoms_ops::{Op, Size};
 
 fn decode(line: &str) -> Instruction {
@@ -58,6 +61,8 @@ const ACCESSES: &[(&str, Op, Size, SharedResult, u8, u8)] = &[
     ("ATOMS.CAST.SPIN.64 R6, [R9], R4, R6",    Op::CastSpin, Size::U64,  SharedResult::Reg(Reg(6)), 4,   6),
     ("ATOMS.CAST.SPIN P0, [R10], R2, R3",      Op::CastSpin, Size::U32,  SharedResult::Pred(0),     2,   3),
     ("ATOMS.POPC.INC.32 RZ, [R4+URZ]",         Op::PopcInc,  Size::U32,  SharedResult::None,        255, 255),
+    ("ATOMS.ARRIVE.64 R4, [R4+URZ]",           Op::MbarArriveSm80, Size::U64, SharedResult::Reg(Reg(4)), 255, 255),
+    ("ATOMS.ARRIVE.64 RZ, [URZ]",              Op::MbarArriveSm80, Size::U64, SharedResult::None,  255, 255),
     ("LDS.U R0, [R1]",                         Op::Load,     Size::U32,  SharedResult::Reg(Reg(0)), 255, 255),
     ("LDS.U.64 R2, [R1]",                      Op::Load,     Size::U64,  SharedResult::Reg(Reg(2)), 255, 255),
     ("LDS.U.U16 R2, [R1]",                     Op::Load,     Size::U16,  SharedResult::Reg(Reg(2)), 255, 255),
@@ -75,6 +80,126 @@ fn shared_accesses() {
     }
 }
 
+const R5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Reg(Reg(5))));
+
+/// Text; operation, result, operand B (spec 6.8).
+#[rustfmt::skip]
+const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
+    ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::plain(Value::Reg(Reg(4))))),
+    ("SYNCS.CCTL.IV [R2+URZ]",                                 Op::MbarInval,                BarrierResult::None,         BarrierOperand::None),
+    ("SYNCS.ARRIVE.TRANS64.A1T0 R2, [R0], RZ",                 Op::MbarArrive,               BarrierResult::Pair(Reg(2)), BarrierOperand::None),
+    ("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR10], RZ",           Op::MbarArrive,               BarrierResult::None,         BarrierOperand::None),
+    ("SYNCS.ARRIVE.TRANS64.ART0 RZ, [R2+URZ], R5",             Op::MbarArriveCount,          BarrierResult::None,         R5),
+    ("SYNCS.ARRIVE.TRANS64 R6, [R6+URZ], R5",                  Op::MbarArriveExpectTx,       BarrierResult::Pair(Reg(6)), R5),
+    ("SYNCS.ARRIVE.TRANS64.RED RZ, [R2+URZ], R5",              Op::MbarArriveExpectTx,       BarrierResult::None,         R5),
+    ("SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, [R2], R5",             Op::MbarExpectTx,             BarrierResult::None,         R5),
+    ("SYNCS.ARRIVE.TRANS64.RED.A0T1 RZ, [UR4], RZ",            Op::MbarExpectTx,             BarrierResult::None,         BarrierOperand::One),
+    ("SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, [R2], R5",             Op::MbarCompleteTx,           BarrierResult::None,         R5),
+    ("SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0 R6, [R2], RZ",          Op::MbarArriveDrop,           BarrierResult::Pair(Reg(6)), BarrierOperand::None),
+    ("SYNCS.ARRIVE.TRANS64.RED.OPTOUT.ART0 RZ, [R0], R5",      Op::MbarArriveDropCount,      BarrierResult::None,         R5),
+    ("SYNCS.ARRIVE.TRANS64.OPTOUT RZ, [R2], R5",               Op::MbarArriveDropExpectTx,   BarrierResult::None,         R5),
+    ("SYNCS.ARRIVE.TRANS64.TMASK.ART0 R2, [R0], R5",           Op::MbarArriveNoComplete,     BarrierResult::Pair(Reg(2)), R5),
+    ("SYNCS.ARRIVE.TRANS64.TMASK.OPTOUT.ART0 R6, [R2], R5",    Op::MbarArriveDropNoComplete, BarrierResult::Pair(Reg(6)), R5),
+    ("SYNCS.PHASECHK.TRANS64 P0, [R2+UR5], R5",                Op::MbarTestWait,             BarrierResult::Pred(0),      R5),
+    ("SYNCS.PHASECHK.TRANS64.TRYWAIT P3, [UR7], R5",           Op::MbarTryWait,              BarrierResult::Pred(3),      R5),
+];
+
+#[test]
+fn barrier_accesses() {
+    for (text, op, result, b) in BARRIERS {
+        let Operation::Barrier(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
+        assert_eq!((a.op, a.path, &a.result, &a.b), (*op, Path::Vector, result, b), "{text}");
+    }
+    let Operation::Barrier(a) = decode("@!UP0 SYNCS.EXCH.64 URZ, [UR6+0x8], UR4 ;").operation else {
+        panic!()
+    };
+    let BarrierAccess { op, path, result, address, b } = a;
+    assert_eq!((op, path, result), (Op::MbarInit, Path::Uniform, BarrierResult::None));
+    assert_eq!((address.ra, address.ur, address.imm), (Reg::RZ, UReg(6), 8));
+    assert_eq!(b, BarrierOperand::Pair(Source::plain(Value::Uniform(UReg(4)))));
+    assert_eq!(decode("SYNCS.CCTL.IVALL ;").operation, Operation::Control(Control::Fence));
+}
+
+#[test]
+fn copies_and_what_ends_them() {
+    for (text, size) in [
+        ("LDGSTS.E [R7], [R4.64]", Size::U32),
+        ("LDGSTS.E.64 [R7+0x10], [R4.64+0x8]", Size::U64),
+        ("LDGSTS.E.BYPASS.128 [R7], desc[UR8][R4.64]", Size::B128),
+        ("LDGSTS.E.BYPASS.LTC128B.128 [R7], [R4.64]", Size::B128),
+    ] {
+        let Operation::ThreadCopy(copy) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
+        assert_eq!(
+            (copy.size, copy.shared.ra, copy.global.base),
+            (size, Reg(7), AddressBase::Pair(Reg(4))),
+            "{text}"
+        );
+    }
+    for (suffix, op) in
+        [("", Op::MbarArriveSm80), (".ARVCNT", Op::MbarArrive), (".TRANSCNT", Op::MbarCompleteTx)]
+    {
+        let text = format!("ARRIVES.LDGSTSBAR.64{suffix} [UR4+0x1000] ;");
+        let Operation::CopyArrival(arrival) = decode(&text).operation else { panic!("{text}") };
+        assert_eq!((arrival.op, arrival.address.ur, arrival.address.imm), (op, UReg(4), 0x1000));
+    }
+    let bulk = BulkCopy { shared: UReg(8), global: UReg(6), size: UReg(4) };
+    assert_eq!(decode("UBLKCP.S.G [UR8], [UR6], UR4 ;").operation, Operation::BulkCopy(bulk));
+    for (text, op, size) in [
+        ("STAS [R6.64], R3", AsyncOp::Plain(Op::Store), Size::U32),
+        ("STAS.64 [R6.64], R4", AsyncOp::Plain(Op::Store), Size::U64),
+        ("STAS.128 [R6.64], R4", AsyncOp::Plain(Op::Store), Size::B128),
+        ("REDAS.ADD [R6.64], R3", AsyncOp::Plain(Op::Add), Size::U32),
+        ("REDAS.MIN.S32 [R6.64], R3", AsyncOp::Plain(Op::Min), Size::S32),
+        ("REDAS.DEC [R6.64], R3", AsyncOp::Plain(Op::Dec), Size::U32),
+        ("REDAS.ADD.64 [R6.64], R4", AsyncOp::Add64, Size::U64),
+    ] {
+        let Operation::Async(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
+        assert_eq!((a.op, a.size, a.addresses), (op, size, Reg(6)), "{text}");
+    }
+}
+
+/// Forms whose meaning is not known, or that the unit has no operation for, are named as lacking.
+#[test]
+fn forms_that_are_not_decoded() {
+    for text in [
+        "REDAS.MIN.64 [R6.64], R4",
+        "LDGSTS.E.BYPASS.128 [R7], [R4.64], P0",
+        "UBLKCP.G.S [UR8], [UR6], UR4",
+        "SYNCS.ARRIVE.TRANS64.TMASK R2, [R0], R5",
+        "USYNCS.PHASECHK.TRANS64.TRYWAIT UP0, [UR4+0x18], UR5",
+        "ARRIVES.LDGSTSBAR.32 [UR4]",
+        "SYNCS.ARRIVE.TRANS64 RZ, [R0], -R5",
+        "FENCE.PROXY [R4]",
+        "RPCMOV.64 R4, Rpc",
+    ] {
+        assert_eq!(decode(&format!("{text} ;")).operation, Operation::Lacking, "{text}");
+    }
+}
+
+#[test]
+fn values_for_the_warp_and_from_the_return_pc() {
+    let src = Source::plain(Value::Reg(Reg(0)));
+    let to_uniform = |dst, differs, accumulate| {
+        Operation::Warp(WarpOp::ToUniform { dst: UReg(dst), differs, accumulate, src })
+    };
+    for (text, operation) in [
+        ("R2UR UR4, R0", to_uniform(4, Pred::PT, false)),
+        ("R2UR.BROADCAST UR4, R0", to_uniform(4, Pred::PT, false)),
+        ("R2UR P1, UR4, R0", to_uniform(4, Pred::Thread(1), false)),
+        ("R2UR.OR P1, UR5, R0", to_uniform(5, Pred::Thread(1), true)),
+        ("R2UR P1, URZ, R0", to_uniform(63, Pred::Thread(1), false)),
+        ("RPCMOV.32 Rpc.HI, R0", Operation::Control(Control::RegToReturnPc { high: true, src })),
+        ("RPCMOV.32 R3, Rpc.LO", Operation::Control(Control::ReturnPcToReg { dst: Reg(3), high: false })),
+        ("UCGABAR_ARV", Operation::Control(Control::ClusterArrive)),
+        ("UCGABAR_WAIT", Operation::Control(Control::ClusterWait)),
+        ("FENCE.VIEW.ASYNC.S", Operation::Control(Control::Fence)),
+        ("NANOSLEEP.SYNCS R0", Operation::Control(Control::Sleep { nanoseconds: src, watch: true })),
+        ("NANOSLEEP R0", Operation::Control(Control::Sleep { nanoseconds: src, watch: false })),
+    ] {
+        assert_eq!(decode(&format!("{text} ;")).operation, operation, "{text}");
+    }
+}
+
 #[test]
 fn global_addresses() {
     for (text, base, ur, imm) in [
@@ -89,6 +214,17 @@ fn global_addresses() {
         };
         let a = access.address;
         assert_eq!((a.base, a.ur, a.imm), (base, ur, imm), "{text}");
+    }
+}
+
+#[test]
+fn generic_atomics_without_an_operand() {
+    for (text, op, size) in [
+        ("ATOM.E.ARRIVE.64.STRONG.SM PT, RZ, [R2.64+URZ]", Op::MbarArriveSm80, Size::U64),
+        ("ATOM.E.POPC.INC.32.STRONG.SM PT, RZ, [R2.64+URZ]", Op::PopcInc, Size::U32),
+    ] {
+        let Operation::Global(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
+        assert_eq!((a.op, a.size, a.rb, a.dst), (GlobalOp::Atomic(op), size, Reg::RZ, Reg::RZ), "{text}");
     }
 }
 

@@ -20,7 +20,9 @@ fn page() -> String {
     let special: Vec<_> = SpecialRegister::ALL.iter().map(|r| r.name()).collect();
     let _ = writeln!(
         page,
-        "\nATOMS, LDS and STS exist with the operations and sizes of the operation table (spec 3)."
+        "\nATOMS, LDS and STS exist with the operations and sizes of the operation table (spec 3), SYNCS, ATOMS.ARRIVE and\n\
+         ARRIVES with the forms of spec 6.8. LDGSTS with a predicate, REDAS of 64 bits but ADD, and UBLKCP other than from global\n\
+         to shared memory are not decoded."
     );
     let _ = writeln!(page, "\nSpecial registers: {}.", special.join(", "));
     let _ = writeln!(page, "\nKnown by name only: {}.", named.join(", "));

@@ -33,6 +33,22 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
             Op::Cas | Op::Cast | Op::CastSpin => (old == b).then_some(c),
             Op::PopcInc => Some(u128::from(old32.wrapping_add(1))),
             Op::Load => None,
+            // For shared memory alone; the core has refused them.
+            Op::MbarInit
+            | Op::MbarInval
+            | Op::MbarExpectTx
+            | Op::MbarCompleteTx
+            | Op::MbarArrive
+            | Op::MbarArriveCount
+            | Op::MbarArriveExpectTx
+            | Op::MbarArriveNoComplete
+            | Op::MbarArriveDrop
+            | Op::MbarArriveDropCount
+            | Op::MbarArriveDropExpectTx
+            | Op::MbarArriveDropNoComplete
+            | Op::MbarTestWait
+            | Op::MbarTryWait
+            | Op::MbarArriveSm80 => None,
         },
     }
 }

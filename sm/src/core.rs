@@ -1,24 +1,32 @@
-//! The core, cycle by cycle: starts CTAs, issues instructions, carries requests to the port and back.
+//! The core, cycle by cycle: lets warps issue, and carries requests to the port and back.
 
+mod barrier;
+mod copying;
 mod issue;
+mod residency;
+mod standing;
 
+use crate::cluster_port::ClusterPort;
 use crate::config::SmConfig;
 use crate::constant::ConstantBank;
-use crate::cta::{Barrier, Cta};
-use crate::error::{KernelError, Place, RunError, WarpStanding};
+use crate::copy::CopyEngine;
+use crate::cta::Cta;
+use crate::error::{KernelError, RunError};
 use crate::global::GlobalMemory;
 use crate::launch::Launch;
 use crate::observer::Observer;
+use crate::quiet::Quiet;
 use crate::report::RunReport;
 use crate::request::Request;
 use crate::statistics::Statistics;
 use crate::support;
 use crate::table::{PartTable, Verdict};
-use crate::warp::{Busy, Wait, Warp};
+use crate::warp::{Busy, Warp};
 use atoms_isa::Kernel;
 use atoms_model::MemoryPort;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op};
+use std::collections::BTreeSet;
 
 /// Runs a kernel to its end, against the memory behind `port`.
 ///
@@ -50,7 +58,7 @@ pub fn run_observed<P: MemoryPort>(
 ) -> Result<RunReport, RunError<P::Error>> {
     let mut core = Core::new(kernel, launch, config, Geometry::of(port), observer)?;
     while !core.finished() {
-        core.before_clock()?;
+        core.before_clock(&|row, bank| port.word(row, bank))?;
         let outputs = port.cycle(&core.inputs).map_err(RunError::Port)?;
         core.after_clock(&outputs)?;
     }
@@ -69,6 +77,14 @@ struct Geometry {
 impl Geometry {
     fn of<P: MemoryPort>(port: &P) -> Geometry {
         Geometry { lanes: port.lanes(), rows: port.rows(), banks: port.banks(), slots: port.cta_slots() }
+    }
+}
+
+fn count_request(statistics: &mut Statistics, op: Op) {
+    statistics.shared_requests += 1;
+    let row = OPS.iter().zip(&mut statistics.requests_by_op).find(|(row, _)| row.op == op);
+    if let Some((_, count)) = row {
+        *count += 1;
     }
 }
 
@@ -96,7 +112,12 @@ struct Core<'a> {
     turns: Vec<usize>,
     /// Bytes of a CTA's part, and the rows that hold them.
     part: (u32, u32),
-    next_cta: u32,
+    cluster_port: ClusterPort,
+    copies: CopyEngine,
+    quiet: Quiet,
+    /// Of sm_80 to sm_89, whose objects are waited for by plain loads: slot and offset of those arrived at.
+    objects: BTreeSet<(usize, u32)>,
+    next_cluster: u32,
     cycle: u64,
     budget: u64,
     statistics: Statistics,
@@ -154,8 +175,10 @@ impl<'a> Core<'a> {
                 "lanes are a power of two up to 32, and there is at least one slot".into(),
             ));
         }
+        let part = (bytes, bytes.div_ceil(row_bytes));
+        residency::check_cluster(kernel.arch, launch, geometry, part.1, warps, max_warps)?;
         let (global, bases) = GlobalMemory::new(launch);
-        let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, ..In::default() };
+        let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let schedulers = config.schedulers.clamp(1, TAGS) as usize;
         Ok(Core {
             constants: ConstantBank::new(kernel.arch, launch, &bases),
@@ -173,8 +196,12 @@ impl<'a> Core<'a> {
             offered: None,
             request_turn: max_warps as usize - 1,
             turns: vec![usize::MAX; schedulers],
-            part: (bytes, bytes.div_ceil(row_bytes)),
-            next_cta: 0,
+            part,
+            cluster_port: ClusterPort::default(),
+            copies: CopyEngine::new(config, geometry.slots),
+            quiet: Quiet::new(config.quiet_cycles, max_warps as usize),
+            objects: BTreeSet::new(),
+            next_cluster: 0,
             cycle: 0,
             budget: launch.cycle_budget.unwrap_or(config.cycle_budget),
             statistics: Statistics::default(),
@@ -183,65 +210,51 @@ impl<'a> Core<'a> {
     }
 
     fn finished(&self) -> bool {
-        self.next_cta == self.launch.ctas() && self.ctas.iter().all(Option::is_none) && self.table.idle()
+        let all_started = self.next_cluster == self.launch.ctas() / self.launch.cluster_ctas();
+        all_started && self.ctas.iter().all(Option::is_none) && self.table.idle()
     }
 
-    /// Issues instructions and sets the inputs of this cycle.
-    fn before_clock(&mut self) -> Result<(), KernelError> {
+    /// Issues instructions and sets the inputs of this cycle; `word` reads memory, for messages.
+    fn before_clock(&mut self, word: &dyn Fn(u32, u32) -> u32) -> Result<(), KernelError> {
         if self.cycle >= self.budget {
-            let warps = self.standing();
+            let warps = self.standing(word);
             return Err(KernelError::Budget { kernel: self.kernel.name.clone(), cycles: self.cycle, warps });
         }
-        self.start_ctas();
+        self.start_clusters();
+        if !self.copies.idle() || !self.cluster_port.idle() || !self.table.idle() {
+            self.quiet.change(self.cycle);
+        }
         let mut issued = false;
+        let mut repeats = false;
         for scheduler in 0..self.turns.len() {
             if let Some(slot) = self.next_warp(scheduler) {
                 self.turns[scheduler] = slot;
+                repeats |= self.look(slot);
                 self.issue(slot)?;
                 issued = true;
             }
         }
         if !issued && self.stuck() {
-            let warps = self.standing();
+            let warps = self.standing(word);
             return Err(KernelError::Deadlock {
                 kernel: self.kernel.name.clone(),
                 cycles: self.cycle,
                 warps,
             });
         }
+        if repeats && self.hopeless() {
+            return Err(KernelError::WaitsForEver {
+                kernel: self.kernel.name.clone(),
+                cycles: self.cycle,
+                quiet: self.quiet.cycles(self.cycle),
+                warps: self.standing(word),
+            });
+        }
         self.table.drive(&mut self.inputs);
         self.offer();
-        Ok(())
-    }
-
-    /// Starts CTAs as slots, rows and warps are free.
-    fn start_ctas(&mut self) {
-        let needed = self.launch.threads().div_ceil(32) as usize;
-        while self.next_cta < self.launch.ctas() {
-            let free: Vec<usize> = self.free_warps().take(needed).collect();
-            if free.len() < needed {
-                return;
-            }
-            let (bytes, rows) = self.part;
-            let Some(slot) = self.table.allocate(rows, bytes) else { return };
-            let number = self.next_cta;
-            let [x, y, _] = self.launch.grid;
-            let cta = Cta {
-                number,
-                index: [number % x, number / x % y, number / x / y],
-                warps: free,
-                barriers: [Barrier::default(); 16],
-                running: false,
-            };
-            self.ctas[slot] = Some(cta);
-            self.next_cta += 1;
-        }
-    }
-
-    /// Warp slots that no CTA has.
-    fn free_warps(&self) -> impl Iterator<Item = usize> {
-        let taken = |slot: &usize| self.ctas.iter().flatten().any(|c| c.warps.contains(slot));
-        (0..self.warps.len()).filter(move |slot| !taken(slot))
+        self.copies.clock(self.cycle);
+        let offered = self.cluster_port.drive(&mut self.inputs, &mut self.copies, &mut self.global);
+        offered.map_err(|(number, message)| self.copy_failed(number, message))
     }
 
     /// The next warp of a scheduler that can issue.
@@ -259,10 +272,30 @@ impl<'a> Core<'a> {
         first
     }
 
+    /// Looks at a warp that is about to issue, if nothing has changed for long; `true` if it is found to
+    /// repeat itself.
+    fn look(&mut self, slot: usize) -> bool {
+        if !self.quiet.long(self.cycle) {
+            return false;
+        }
+        let Some(warp) = self.warps[slot].as_deref_mut() else { return false };
+        // The split whose turn it is is the one that issues.
+        warp.turn();
+        self.quiet.visit(slot, warp)
+    }
+
+    /// Nobody is left who could change anything.
+    fn hopeless(&self) -> bool {
+        let mut warps = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
+        warps.all(|(slot, warp)| self.quiet.hopeless(slot, warp))
+    }
+
     /// Nothing that could change is on its way.
     fn stuck(&self) -> bool {
         let waits = |w: &Warp| w.busy != Busy::No;
         self.table.idle()
+            && self.copies.idle()
+            && self.cluster_port.idle()
             && self.requests.iter().all(Option::is_none)
             && !self.warps.iter().flatten().any(|w| waits(w) && !w.splits.is_empty())
             && !self.finished()
@@ -299,31 +332,32 @@ impl<'a> Core<'a> {
             self.observer.response(self.cycle, outputs);
             self.answered(outputs)?;
         }
+        if outputs.wake_valid != 0 {
+            self.observer.wake(self.cycle, outputs);
+            self.woken(outputs)?;
+        }
+        if self.cluster_port.taken(&self.inputs, outputs) {
+            self.observer.cluster_request(self.cycle, &self.inputs);
+        }
+        if let Some(answer) = self.cluster_port.answered(outputs)? {
+            self.observer.cluster_response(self.cycle, outputs);
+            self.cluster_answered(&answer)?;
+        }
         match self.table.observe(&self.inputs, outputs) {
             None => {}
-            Some(Verdict::Granted { slot }) => self.start_warps(slot),
+            Some(Verdict::Granted { slot }) => self.granted(slot),
             Some(Verdict::Refused { slot, part }) => {
                 let cta = self.ctas[slot].as_ref().map_or(0, |c| c.number);
                 return Err(KernelError::PartRefused { cta, bytes: part.bytes, row: part.base });
             }
             Some(Verdict::Released { slot }) => {
                 self.ctas[slot] = None;
+                self.objects.retain(|(of, _)| *of != slot);
                 self.statistics.ctas += 1;
             }
         }
         self.cycle += 1;
         Ok(())
-    }
-
-    fn start_warps(&mut self, slot: usize) {
-        let Some(cta) = self.ctas[slot].as_mut() else { return };
-        cta.running = true;
-        let threads = self.launch.threads();
-        for (number, warp_slot) in cta.warps.iter().enumerate() {
-            let left = threads - 32 * number as u32;
-            let mask = if left >= 32 { !0 } else { (1 << left) - 1 };
-            self.warps[*warp_slot] = Some(Box::new(Warp::new(slot, number as u32, mask)));
-        }
     }
 
     fn answered(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
@@ -344,8 +378,10 @@ impl<'a> Core<'a> {
             });
         }
         let lanes = self.geometry.lanes;
-        self.statistics.shared_requests += 1;
-        self.statistics.requests_by_op[request.op as usize % OPS.len()] += 1;
+        count_request(&mut self.statistics, request.op);
+        if !request.op.only_reads() {
+            self.quiet.change(self.cycle);
+        }
         self.statistics.passes += u64::from(outputs.rsp_passes);
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));
         if request.answer(outputs, lanes, warp) {
@@ -354,49 +390,28 @@ impl<'a> Core<'a> {
                 self.statistics.spin_successes += u64::from(request.stored.count_ones());
             }
             self.requests[slot] = None;
-            warp.busy = Busy::No;
+            warp.end_request();
         }
         Ok(())
     }
 
-    /// Where an instruction of a warp stands, for messages.
-    fn place(&self, slot: usize, pc: u32) -> Place {
-        let warp = self.warps.get(slot).and_then(Option::as_deref);
-        let cta = warp.and_then(|w| self.ctas.get(w.cta_slot)).and_then(Option::as_ref);
-        let source = self.kernel.source.get(pc as usize);
-        Place {
-            kernel: self.kernel.name.clone(),
-            line: source.map_or(0, |s| s.line),
-            text: source.map_or(String::new(), |s| s.text.clone()),
-            cta: cta.map_or(0, |c| c.number),
-            warp: warp.map_or(0, |w| w.number),
+    /// Takes in the wake-up of a request that slept.
+    fn woken(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
+        let slot = usize::from(outputs.wake_tag);
+        let waits = |r: &&mut Box<Request>| r.in_flight && r.op == Op::MbarTryWait;
+        let request = self.requests.get_mut(slot).and_then(|r| r.as_mut().filter(waits));
+        let warp = self.warps.get_mut(slot).and_then(Option::as_deref_mut);
+        let (Some(request), Some(warp)) = (request, warp) else {
+            return Err(KernelError::StrayResponse { tag: outputs.wake_tag });
+        };
+        count_request(&mut self.statistics, request.op);
+        self.statistics.sleeps += 1;
+        self.statistics.woken += u64::from(outputs.wake_pred != 0);
+        if request.wake(outputs, self.geometry.lanes, warp) {
+            self.requests[slot] = None;
+            warp.end_request();
         }
-    }
-
-    /// Where all threads stand.
-    fn standing(&self) -> Vec<WarpStanding> {
-        let each = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
-        each.flat_map(|(slot, warp)| {
-            warp.splits.iter().map(move |split| {
-                // A request belongs to the instruction that made it.
-                let request = self.requests[slot].as_ref().filter(|r| split.mask & r.mask != 0);
-                let pc = request.map_or(split.pc, |r| r.pc);
-                let place = self.place(slot, pc);
-                let waiting = match (request, split.wait) {
-                    (Some(request), _) if request.in_flight => "waiting for the unit's answer".to_string(),
-                    (Some(_), _) => "waiting to hand its request to the unit".to_string(),
-                    (None, Wait::Ready) => "ready".to_string(),
-                    (None, Wait::Convergence(barrier)) => {
-                        format!("waiting at convergence barrier B{barrier}")
-                    }
-                    (None, Wait::WarpSync(mask)) => format!("waiting for lanes {mask:#010x} at WARPSYNC"),
-                    (None, Wait::Block(id)) => format!("waiting at block barrier {id}"),
-                };
-                let Place { line, text, cta, warp, .. } = place;
-                WarpStanding { cta, warp, mask: split.mask, pc, line, text, waiting }
-            })
-        })
-        .collect()
+        Ok(())
     }
 
     fn report(self) -> RunReport {

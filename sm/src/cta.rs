@@ -11,6 +11,22 @@ pub(crate) struct Barrier {
     pub(crate) expected: Option<u32>,
 }
 
+/// How far a CTA has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It waits for its part, or for those of its cluster.
+    Starting {
+        /// It has its part.
+        granted: bool,
+    },
+    /// Its warps run.
+    Running,
+    /// Its threads have ended; copies may still need its part.
+    Ending,
+    /// Its part is being taken away.
+    Released,
+}
+
 /// A CTA on the core.
 pub(crate) struct Cta {
     /// Number in the grid, x first.
@@ -20,8 +36,11 @@ pub(crate) struct Cta {
     /// Slots of its warps.
     pub(crate) warps: Vec<usize>,
     pub(crate) barriers: [Barrier; 16],
-    /// Whether its warps run: it has its part.
-    pub(crate) running: bool,
+    pub(crate) state: Stage,
+    /// Number of its cluster in the grid.
+    pub(crate) cluster: u32,
+    /// Position in its cluster, x first.
+    pub(crate) rank: u32,
 }
 
 impl Cta {

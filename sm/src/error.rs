@@ -79,6 +79,26 @@ pub enum KernelError {
         /// The instruction.
         place: Place,
     },
+    /// An access to another CTA of the cluster that cannot be done (spec 6.7).
+    #[error("{message} in {place}, lane {lane}")]
+    Remote {
+        /// What cannot be done.
+        message: String,
+        /// The lane.
+        lane: u32,
+        /// The instruction.
+        place: Place,
+    },
+    /// An asynchronous copy that cannot be done.
+    #[error("{message} in {place}, lane {lane}")]
+    Copy {
+        /// What was copied, and what was wrong.
+        message: String,
+        /// The lane.
+        lane: u32,
+        /// The instruction.
+        place: Place,
+    },
     /// An instruction whose operands say something that cannot be done.
     #[error("{message} in {place}")]
     Operand {
@@ -116,6 +136,22 @@ pub enum KernelError {
         kernel: String,
         /// Cycles run.
         cycles: u64,
+        /// Where each warp stands.
+        warps: Vec<WarpStanding>,
+    },
+    /// Threads ask again and again for what nobody is left to do.
+    #[error(
+        "kernel `{kernel}` cannot go on at cycle {cycles}: nothing but registers has changed for {quiet} cycles, and \
+         every thread waits or repeats itself:{}",
+        standing(warps)
+    )]
+    WaitsForEver {
+        /// The kernel.
+        kernel: String,
+        /// Cycles run.
+        cycles: u64,
+        /// Cycles since something changed that another thread could see.
+        quiet: u64,
         /// Where each warp stands.
         warps: Vec<WarpStanding>,
     },

@@ -48,13 +48,16 @@ pub(crate) struct RawExpect {
     file: Option<String>,
     histogram_of: Option<String>,
     sum_of: Option<String>,
+    copy_of: Option<String>,
+    xor: Option<usize>,
     by: Option<String>,
     bins: Option<usize>,
     #[serde(default)]
     ulps: u64,
 }
 
-const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, or `sum_of` with `by` and `bins`";
+const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, or `copy_of` with \
+                    perhaps `xor`";
 
 impl RawExpect {
     /// The expectation for parameter `of`, computed from the buffers at the start.
@@ -67,19 +70,40 @@ impl RawExpect {
         let name = &params[of].name;
         let wrong = |message: &str| LaunchError::value(format!("{name}.expect"), message, HELP);
         let (element, start) = buffer(params, name, name)?;
-        let sources =
-            [self.values.is_some(), self.file.is_some(), self.histogram_of.is_some(), self.sum_of.is_some()];
+        let sources = [
+            self.values.is_some(),
+            self.file.is_some(),
+            self.histogram_of.is_some(),
+            self.sum_of.is_some(),
+            self.copy_of.is_some(),
+        ];
         if sources.into_iter().filter(|s| *s).count() != 1 {
             return Err(wrong("not one key says what is expected"));
         }
         let computed = self.histogram_of.is_some() || self.sum_of.is_some();
-        if self.bins.is_some() != computed || self.by.is_some() != self.sum_of.is_some() {
+        let stray =
+            self.by.is_some() && self.sum_of.is_none() || self.xor.is_some() && self.copy_of.is_none();
+        if self.bins.is_some() != computed || stray {
             return Err(wrong("keys that do not go together"));
         }
-        let bytes = match (&self.values, &self.file, &self.histogram_of, &self.sum_of) {
+        let bytes = match (&self.values, &self.file, &self.histogram_of, &self.copy_of, &self.sum_of) {
             (Some(values), ..) => param::pack(name, element, values)?,
             (_, Some(file), ..) => param::read_buffer(name, element, &folder.join(file))?,
-            (_, _, Some(source), _) => {
+            (_, _, _, Some(source), _) => {
+                let (kind, data) = buffer(params, name, source)?;
+                let xor = self.xor.unwrap_or(0);
+                let count = data.len() / kind.bytes();
+                if kind != element {
+                    return Err(wrong("`copy_of` has elements of another type"));
+                }
+                if !(0..count).all(|i| i ^ xor < count) {
+                    return Err(wrong("`xor` leads beyond the elements of `copy_of`"));
+                }
+                let mut bytes = Vec::with_capacity(data.len());
+                (0..count).for_each(|i| element.push(&mut bytes, kind.read(data, i ^ xor)));
+                bytes
+            }
+            (_, _, Some(source), ..) => {
                 let bins = bins(name, self.bins, element, start)?;
                 let (kind, data) = buffer(params, name, source)?;
                 accumulate(element, start, bins, &index_of(name, source, kind, data)?, |_| 1.0, |_| 1)
@@ -87,10 +111,14 @@ impl RawExpect {
             (.., sum) => {
                 let bins = bins(name, self.bins, element, start)?;
                 let source = sum.as_deref().unwrap_or_default();
-                let by = self.by.as_deref().unwrap_or_default();
                 let (kind, data) = buffer(params, name, source)?;
-                let (by_kind, by_data) = buffer(params, name, by)?;
-                let indices = index_of(name, by, by_kind, by_data)?;
+                let indices = match self.by.as_deref() {
+                    None => (0..data.len() / kind.bytes()).map(|i| i as i128).collect(),
+                    Some(by) => {
+                        let (by_kind, by_data) = buffer(params, name, by)?;
+                        index_of(name, by, by_kind, by_data)?
+                    }
+                };
                 if data.len() / kind.bytes() < indices.len() {
                     return Err(wrong("`sum_of` has fewer elements than `by`"));
                 }

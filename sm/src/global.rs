@@ -60,6 +60,19 @@ impl GlobalMemory {
         }
     }
 
+    /// Whether all of a block of bytes is in one buffer, at an address that is a multiple of `alignment`.
+    pub(crate) fn check(&self, address: u64, bytes: u64, alignment: u64) -> Result<(), String> {
+        if !address.is_multiple_of(alignment) {
+            return Err(format!("global address {address:#x} is not a multiple of {alignment}"));
+        }
+        let inside = self.regions.iter().any(|r| {
+            let offset = address.wrapping_sub(r.base);
+            let length = r.bytes.len() as u64;
+            offset <= length && bytes <= length - offset
+        });
+        if inside { Ok(()) } else { Err(self.outside(address, bytes as usize)) }
+    }
+
     fn outside(&self, address: u64, bytes: usize) -> String {
         let access = format!("{bytes} bytes at global address {address:#x} lie in no buffer");
         let distance = |r: &&Region| {

@@ -16,6 +16,8 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a CTA in x, y, z.
     pub block: [u32; 3],
+    /// CTAs of a cluster in x, y, z; the grid is a multiple of it.
+    pub cluster: [u32; 3],
     /// Bytes of static shared memory of a CTA. A listing does not say them; where the launch file does
     /// not either, a CTA gets 48 KiB, the most it may declare, or all there is.
     pub shared: Option<u32>,
@@ -29,6 +31,9 @@ pub struct Launch {
 
 /// Bytes of parameters a kernel may have. Source: [PTX] kernel function parameters.
 const MOST_PARAM_BYTES: u32 = 32764;
+
+/// CTAs a cluster may have, with the launch attribute that allows the larger sizes. Source: [PTX] cluster dimensions.
+const MOST_CLUSTER_CTAS: u64 = 16;
 
 /// Why a launch cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +127,7 @@ struct RawLaunch {
     arch: Option<String>,
     grid: toml::Value,
     block: toml::Value,
+    cluster: Option<toml::Value>,
     shared: Option<u32>,
     dynamic_shared: Option<u32>,
     cycle_budget: Option<u64>,
@@ -164,6 +170,7 @@ impl Launch {
             arch,
             grid: extent("grid", &raw.grid)?,
             block: extent("block", &raw.block)?,
+            cluster: raw.cluster.map_or(Ok([1; 3]), |value| extent("cluster", &value))?,
             shared: raw.shared,
             dynamic_shared: raw.dynamic_shared.unwrap_or(0),
             cycle_budget: raw.cycle_budget,
@@ -174,6 +181,7 @@ impl Launch {
             let message = format!("{threads} threads in a CTA");
             return Err(LaunchError::value("block", message, "there are at most 1024"));
         }
+        launch.check_cluster()?;
         let bytes =
             launch.param_offsets().last().map_or(0, |at| at + launch.params.last().map_or(0, Param::bytes));
         if bytes > MOST_PARAM_BYTES {
@@ -215,6 +223,46 @@ impl Launch {
     /// CTAs of the grid.
     pub fn ctas(&self) -> u32 {
         self.grid.iter().product()
+    }
+
+    /// CTAs of a cluster.
+    pub fn cluster_ctas(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    fn check_cluster(&self) -> Result<(), LaunchError> {
+        let ctas: u64 = self.cluster.iter().map(|n| u64::from(*n)).product();
+        if ctas > MOST_CLUSTER_CTAS {
+            let message = format!("{ctas} CTAs in a cluster");
+            return Err(LaunchError::value(
+                "cluster",
+                message,
+                format!("there are at most {MOST_CLUSTER_CTAS}"),
+            ));
+        }
+        let [grid, cluster] = [self.grid, self.cluster];
+        if grid.into_iter().zip(cluster).any(|(all, some)| all % some != 0) {
+            let message = format!("clusters of {cluster:?} CTAs do not fill a grid of {grid:?}");
+            return Err(LaunchError::value(
+                "cluster",
+                message,
+                "in x, y and z the grid is a multiple of the cluster",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Index in the grid of the CTA with this rank in this cluster, and its number; both count x first.
+    pub(crate) fn cta_of(&self, cluster: u32, rank: u32) -> ([u32; 3], u32) {
+        let [x, y, _] = self.grid;
+        let [cx, cy, _] = self.cluster;
+        let (clusters_x, clusters_y) = (x / cx, y / cy);
+        let first =
+            [cluster % clusters_x, cluster / clusters_x % clusters_y, cluster / clusters_x / clusters_y];
+        let inside = [rank % cx, rank / cx % cy, rank / cx / cy];
+        let index = std::array::from_fn(|i| first[i] * self.cluster[i] + inside[i]);
+        let [ix, iy, iz] = index;
+        (index, ix + x * (iy + y * iz))
     }
 
     /// Byte offset of each parameter from the first: naturally aligned, in order.

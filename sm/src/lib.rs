@@ -2,8 +2,9 @@
 //!
 //! [`run`] carries out one kernel of a [`atoms_isa::Program`] as a [`Launch`] says. Every access to
 //! shared memory goes through a [`MemoryPort`]; which side stands behind it (model, RTL, both in
-//! lockstep) is not known here. Registers, predicates, divergence, barriers and global memory are
-//! functional; time is one clock of the port per cycle, with the issue model of [`SmConfig`].
+//! lockstep) is not known here: a warp's own goes through the warp port, asynchronous copies and accesses to
+//! other CTAs of the cluster through the cluster port. Registers, predicates, divergence, barriers and global
+//! memory are functional; time is one clock of the port per cycle, with the issue model of [`SmConfig`].
 //!
 //! Absent on purpose: caches, instruction latencies, and any knowledge of how the unit groups lanes.
 
@@ -11,8 +12,10 @@
 
 mod alu;
 mod atomic;
+mod cluster_port;
 mod config;
 mod constant;
+mod copy;
 mod core;
 mod cta;
 mod element;
@@ -23,6 +26,7 @@ mod global;
 mod launch;
 mod observer;
 mod param;
+mod quiet;
 mod random;
 mod report;
 mod request;

@@ -35,6 +35,21 @@ pub trait Observer {
     fn response(&mut self, cycle: u64, outputs: &Out) {
         let _ = (cycle, outputs);
     }
+
+    /// The port has woken a request with `outputs`.
+    fn wake(&mut self, cycle: u64, outputs: &Out) {
+        let _ = (cycle, outputs);
+    }
+
+    /// The cluster port has taken the request in `inputs`.
+    fn cluster_request(&mut self, cycle: u64, inputs: &In) {
+        let _ = (cycle, inputs);
+    }
+
+    /// The cluster port has answered with `outputs`.
+    fn cluster_response(&mut self, cycle: u64, outputs: &Out) {
+        let _ = (cycle, outputs);
+    }
 }
 
 /// Looks away.

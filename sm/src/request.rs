@@ -1,7 +1,9 @@
 //! A warp's request to the unit, from the instruction to the answer.
 
 use crate::warp::{LANES, Row, View, Warp, lanes};
-use atoms_isa::{Reg, SharedAccess, SharedResult};
+use atoms_isa::{
+    BarrierAccess, BarrierOperand, BarrierResult, Reg, SharedAccess, SharedAddress, SharedResult,
+};
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
 
@@ -24,8 +26,6 @@ pub(crate) struct Request {
     pub(crate) piece: u32,
     /// Taken by the port, and not answered.
     pub(crate) in_flight: bool,
-    /// Passes of the pieces so far.
-    pub(crate) passes: u64,
     /// Lanes that stored, so far.
     pub(crate) stored: u32,
 }
@@ -37,6 +37,28 @@ pub(crate) struct Address {
     pub(crate) ur: u32,
     pub(crate) imm: u32,
     pub(crate) absolute: bool,
+}
+
+impl Address {
+    /// The parts that an instruction names.
+    pub(crate) fn of(text: &SharedAddress, view: &View<'_>) -> Address {
+        Address {
+            ra: *view.reg(text.ra),
+            scale: text.scale,
+            ur: view.uniform().get(text.ur),
+            imm: text.imm,
+            absolute: text.absolute,
+        }
+    }
+
+    /// The sum, as the port forms it (spec 2.1, 2.2).
+    pub(crate) fn sum(&self, lane: usize) -> u32 {
+        if self.absolute {
+            return self.ur.wrapping_add(self.imm);
+        }
+        let imm = ((self.imm << 8) as i32 >> 8) as u32;
+        (self.ra[lane] << self.scale).wrapping_add(self.ur).wrapping_add(imm)
+    }
 }
 
 /// One to four registers of a lane as one value.
@@ -62,7 +84,6 @@ pub(crate) fn scatter(warp: &mut Warp, dst: Reg, size: Size, mask: u32, values: 
 impl Request {
     /// The request of an ATOMS, LDS or STS.
     pub(crate) fn new(access: &SharedAccess, view: &View<'_>, mask: u32, pc: u32, slot: u8) -> Request {
-        let a = &access.address;
         let (dst, pred_dst) = match access.result {
             SharedResult::None => (Reg::RZ, None),
             SharedResult::Reg(reg) => (reg, None),
@@ -75,20 +96,50 @@ impl Request {
             pc,
             red: access.result == SharedResult::None,
             slot,
-            address: Address {
-                ra: *view.reg(a.ra),
-                scale: a.scale,
-                ur: view.uniform().get(a.ur),
-                imm: a.imm,
-                absolute: a.absolute,
-            },
+            address: Address::of(&access.address, view),
             b: gather(view, access.rb, access.size),
             c: gather(view, access.rc, access.size),
             dst,
             pred_dst,
             piece: 0,
             in_flight: false,
-            passes: 0,
+            stored: 0,
+        }
+    }
+
+    /// The request of a SYNCS.
+    pub(crate) fn on_barrier(
+        access: &BarrierAccess,
+        view: &View<'_>,
+        mask: u32,
+        pc: u32,
+        slot: u8,
+    ) -> Request {
+        let (dst, pred_dst) = match access.result {
+            BarrierResult::None => (Reg::RZ, None),
+            BarrierResult::Pair(reg) => (reg, None),
+            BarrierResult::Pred(pred) => (Reg::RZ, Some(pred)),
+        };
+        let b = match &access.b {
+            BarrierOperand::None => [0; LANES],
+            BarrierOperand::One => [1; LANES],
+            BarrierOperand::Word(source) => view.row(source).map(u128::from),
+            BarrierOperand::Pair(source) => view.pairs(source).map(u128::from),
+        };
+        Request {
+            op: access.op,
+            size: Size::U64,
+            mask,
+            pc,
+            red: access.result == BarrierResult::None,
+            slot,
+            address: Address::of(&access.address, view),
+            b: Box::new(b),
+            c: Box::new([0; LANES]),
+            dst,
+            pred_dst,
+            piece: 0,
+            in_flight: false,
             stored: 0,
         }
     }
@@ -132,13 +183,23 @@ impl Request {
     pub(crate) fn answer(&mut self, outputs: &Out, port_lanes: u32, warp: &mut Warp) -> bool {
         let first = self.piece * port_lanes;
         let mask = self.piece_mask(port_lanes) << first;
-        self.passes += u64::from(outputs.rsp_passes);
         self.stored |= (outputs.rsp_pred << first) & mask;
         if !self.red && self.pred_dst.is_none() {
             let mut values = [0; LANES];
             lanes(mask).for_each(|lane| values[lane] = outputs.rsp_rd[lane - first as usize]);
             scatter(warp, self.dst, self.size, mask, &values);
         }
+        self.end_piece(port_lanes, warp)
+    }
+
+    /// Takes the wake-up that answers the current piece; `true` if it was the last.
+    pub(crate) fn wake(&mut self, outputs: &Out, port_lanes: u32, warp: &mut Warp) -> bool {
+        let first = self.piece * port_lanes;
+        self.stored |= (outputs.wake_pred << first) & self.mask;
+        self.end_piece(port_lanes, warp)
+    }
+
+    fn end_piece(&mut self, port_lanes: u32, warp: &mut Warp) -> bool {
         self.piece += 1;
         self.in_flight = false;
         if self.skip_empty(port_lanes) {
@@ -146,6 +207,9 @@ impl Request {
         }
         if let Some(pred) = self.pred_dst {
             warp.registers.set_pred(pred, self.mask, self.stored);
+        }
+        if matches!(self.op, Op::MbarTestWait | Op::MbarTryWait) {
+            warp.asked.open = (warp.asked.open & !self.mask) | (self.mask & !self.stored);
         }
         true
     }

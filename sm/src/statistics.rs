@@ -27,6 +27,16 @@ pub struct Statistics {
     pub issues_by_mnemonic: Vec<(String, u64)>,
     /// CTAs run.
     pub ctas: u64,
+    /// Requests that the unit put to sleep, as seen by their wake-ups.
+    pub sleeps: u64,
+    /// Of these, the ones woken because their phase was complete; the others ran out of time.
+    pub woken: u64,
+    /// Asynchronous copies: LDGSTS, STAS and REDAS lane by lane, blocks one each.
+    pub copies: u64,
+    /// Bytes these wrote.
+    pub copied_bytes: u64,
+    /// Requests answered by the cluster port.
+    pub cluster_requests: u64,
 }
 
 impl Default for Statistics {
@@ -43,6 +53,11 @@ impl Default for Statistics {
             spin_successes: 0,
             issues_by_mnemonic: Vec::new(),
             ctas: 0,
+            sleeps: 0,
+            woken: 0,
+            copies: 0,
+            copied_bytes: 0,
+            cluster_requests: 0,
         }
     }
 }
@@ -50,6 +65,6 @@ impl Default for Statistics {
 impl Statistics {
     /// Requests of one operation.
     pub fn requests(&self, op: Op) -> u64 {
-        self.requests_by_op[op as usize]
+        OPS.iter().zip(&self.requests_by_op).filter(|(row, _)| row.op == op).map(|(_, count)| count).sum()
     }
 }

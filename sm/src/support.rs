@@ -1,7 +1,10 @@
 //! What of a kernel this core can carry out, found before anything runs.
 
 use crate::error::{KernelError, LackingInstruction};
-use atoms_isa::{Alu, ConstAddress, ConstIndex, Control, Grain, Kernel, Operation, Source, Value, WarpOp};
+use atoms_isa::{
+    Alu, BarrierAccess, BarrierOperand, ConstAddress, ConstIndex, Control, Grain, Kernel, MNEMONICS,
+    Operation, Source, Support, Value, WarpOp,
+};
 
 /// Names every instruction of the kernel that cannot be carried out.
 pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
@@ -12,7 +15,10 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
     let mut instructions = Vec::new();
     for (index, instruction) in kernel.instructions.iter().enumerate() {
         if instruction.operation == Operation::Lacking {
-            let reason = format!("no {}", kernel.mnemonic(index));
+            let mnemonic = kernel.mnemonic(index);
+            let base = mnemonic.split('.').next().unwrap_or_default();
+            let known = MNEMONICS.iter().any(|r| r.name == base && r.support == Support::Decoded);
+            let reason = format!("no {mnemonic}{}", if known { " in this form" } else { "" });
             instructions.push(lacking(index, reason));
         }
         for (constant, _) in constants(&instruction.operation) {
@@ -62,8 +68,17 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
             [of(lane, 4), of(control, 4)].into_iter().flatten().collect()
         }
         Operation::Warp(WarpOp::ToUniform { src, .. }) => of(src, 4).into_iter().collect(),
-        Operation::Control(Control::WarpSync { mask: src } | Control::RegToBarrier { src, .. }) => {
+        Operation::Control(
+            Control::WarpSync { mask: src }
+            | Control::RegToBarrier { src, .. }
+            | Control::Sleep { nanoseconds: src, .. }
+            | Control::RegToReturnPc { src, .. },
+        ) => of(src, 4).into_iter().collect(),
+        Operation::Barrier(BarrierAccess { b: BarrierOperand::Word(src), .. }) => {
             of(src, 4).into_iter().collect()
+        }
+        Operation::Barrier(BarrierAccess { b: BarrierOperand::Pair(src), .. }) => {
+            of(src, 8).into_iter().collect()
         }
         Operation::Control(Control::Block(barrier)) => {
             let threads = barrier.threads.as_ref().and_then(|t| of(t, 4));
@@ -71,6 +86,11 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         }
         Operation::Special { .. }
         | Operation::Shared(_)
+        | Operation::Barrier(_)
+        | Operation::ThreadCopy(_)
+        | Operation::CopyArrival(_)
+        | Operation::BulkCopy(_)
+        | Operation::Async(_)
         | Operation::Global(_)
         | Operation::QuerySpace { .. }
         | Operation::Warp(

@@ -12,6 +12,8 @@ pub(crate) struct Part {
     pub(crate) rows: u32,
     /// Bytes of it that the CTA may touch.
     pub(crate) bytes: u32,
+    /// Rank of the CTA in its cluster.
+    pub(crate) rank: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -51,7 +53,7 @@ impl PartTable {
     }
 
     /// Gives a free slot the first rows that fit, if there are any.
-    pub(crate) fn allocate(&mut self, rows: u32, bytes: u32) -> Option<usize> {
+    pub(crate) fn allocate(&mut self, rows: u32, bytes: u32, rank: u32) -> Option<usize> {
         let slot = self.parts.iter().position(Option::is_none)?;
         let mut used: Vec<_> = self.parts.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
         used.sort_unstable();
@@ -65,10 +67,25 @@ impl PartTable {
         if base + rows > self.rows {
             return None;
         }
-        let part = Part { base, rows, bytes };
+        let part = Part { base, rows, bytes, rank };
         self.parts[slot] = Some(part);
         self.writes.push_back(Write { slot, part: Some(part) });
         Some(slot)
+    }
+
+    /// How many more CTAs of so many rows there is room for.
+    pub(crate) fn room(&self, rows: u32) -> u32 {
+        let free_slots = self.parts.iter().filter(|p| p.is_none()).count() as u32;
+        let mut used: Vec<_> = self.parts.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
+        used.sort_unstable();
+        used.push((self.rows, self.rows));
+        let mut room = 0;
+        let mut base = 0;
+        for (start, end) in used {
+            room += (start - base) / rows.max(1);
+            base = end;
+        }
+        room.min(free_slots)
     }
 
     /// Takes a slot's part away.
@@ -84,8 +101,7 @@ impl PartTable {
             inputs.cta_enable = u8::from(part.is_some());
             inputs.cta_base = part.map_or(0, |p| p.base as u16);
             inputs.cta_size = part.map_or(0, |p| p.bytes);
-            // Rank 0: clusters are not modelled.
-            inputs.cta_rank = 0;
+            inputs.cta_rank = part.map_or(0, |p| p.rank as u8);
         }
     }
 
@@ -110,6 +126,11 @@ impl PartTable {
     }
 
     pub(crate) fn bytes(&self, slot: usize) -> u32 {
-        self.parts.get(slot).copied().flatten().map_or(0, |p| p.bytes)
+        self.part(slot).map_or(0, |p| p.bytes)
+    }
+
+    /// The part of a slot.
+    pub(crate) fn part(&self, slot: usize) -> Option<Part> {
+        self.parts.get(slot).copied().flatten()
     }
 }

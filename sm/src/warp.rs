@@ -21,6 +21,7 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Registers and predicates of the threads.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Registers {
     rows: Vec<Row>,
     /// One mask of lanes per predicate; PT is all ones.
@@ -60,7 +61,7 @@ impl Registers {
 /// Splits have a file each, copied when they part, so that code of one split between a uniform
 /// instruction and its use is not disturbed by another. [CHOSEN; when splits join, the file of the one
 /// that arrived last stays.]
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Uniform {
     regs: [u32; 64],
     /// Bit 7 is UPT.
@@ -98,9 +99,12 @@ pub(crate) enum Wait {
     WarpSync(u32),
     /// The block's other threads, at this barrier.
     Block(u8),
+    /// The cluster's other threads.
+    Cluster,
 }
 
 /// Threads that go on together.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) mask: u32,
     /// Index of the next instruction.
@@ -116,11 +120,25 @@ pub(crate) enum Busy {
     No,
     /// A cycle.
     Until(u64),
-    /// The answer to its request.
+    /// The answer to its requests.
     Request,
 }
 
+/// The phase that each lane asked about last, by SYNCS.PHASECHK.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Address of the object.
+    pub(crate) address: Row,
+    /// Lanes that asked about the odd phase.
+    pub(crate) parity: u32,
+    /// Lanes whose last question with `.TRYWAIT` this was; a sleep is meant for its object.
+    pub(crate) tried: u32,
+    /// Lanes that were told it is not complete.
+    pub(crate) open: u32,
+}
+
 /// A warp.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Warp {
     /// Slot of its CTA.
     pub(crate) cta_slot: usize,
@@ -135,6 +153,13 @@ pub(crate) struct Warp {
     /// Threads that have not ended.
     pub(crate) live: u32,
     pub(crate) busy: Busy,
+    /// Requests at the cluster port whose answers the warp waits for.
+    pub(crate) remote: u32,
+    /// Threads that have arrived at the cluster's barrier in its present phase.
+    pub(crate) at_cluster: u32,
+    /// Halves of the return program counter, low first.
+    pub(crate) return_pc: [Row; 2],
+    pub(crate) asked: Asked,
 }
 
 impl Warp {
@@ -150,6 +175,10 @@ impl Warp {
             current: 0,
             live: mask,
             busy: Busy::No,
+            remote: 0,
+            at_cluster: 0,
+            return_pc: [[0; LANES]; 2],
+            asked: Asked { address: [0; LANES], parity: 0, tried: 0, open: 0 },
         }
     }
 
@@ -161,6 +190,13 @@ impl Warp {
             Busy::Request => false,
         };
         free && self.splits.iter().any(|s| s.wait == Wait::Ready)
+    }
+
+    /// The request of the warp is answered in full.
+    pub(crate) fn end_request(&mut self) {
+        if self.remote == 0 {
+            self.busy = Busy::No;
+        }
     }
 
     /// The split whose turn it is; passes the turn on if that one waits.
@@ -210,7 +246,7 @@ impl Warp {
                     self.join(together, |w| w == wait);
                 }
                 Wait::WarpSync(_) => self.join(together, |w| matches!(w, Wait::WarpSync(_))),
-                Wait::Ready | Wait::Block(_) => {}
+                Wait::Ready | Wait::Block(_) | Wait::Cluster => {}
             }
         }
     }
@@ -224,7 +260,7 @@ impl Warp {
                 (noted, self.waiting(|w| w == split.wait))
             }
             Wait::WarpSync(mask) => (mask, self.waiting(|w| matches!(w, Wait::WarpSync(_)))),
-            Wait::Ready | Wait::Block(_) => return None,
+            Wait::Ready | Wait::Block(_) | Wait::Cluster => return None,
         };
         (needed & self.live & !there == 0).then_some(((needed & self.live) | split.mask, split.wait))
     }

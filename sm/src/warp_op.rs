@@ -2,7 +2,7 @@
 
 use crate::constant::ConstantBank;
 use crate::warp::{LANES, Row, Warp, lanes};
-use atoms_isa::{ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use atoms_isa::{PredSource, ReduxOp, ShuffleMode, VoteMode, WarpOp};
 
 /// Carries out the instruction for split `index`, in the lanes of `mask`, of which there is one.
 pub(crate) fn execute(op: &WarpOp, warp: &mut Warp, index: usize, mask: u32, constants: &ConstantBank) {
@@ -38,9 +38,16 @@ pub(crate) fn execute(op: &WarpOp, warp: &mut Warp, index: usize, mask: u32, con
             let combined = lanes(mask).map(|lane| row[lane]).reduce(|a, b| combine(op, a, b));
             warp.splits[index].uniform.set(dst, combined.unwrap_or(0));
         }
-        WarpOp::ToUniform { dst, src } => {
+        WarpOp::ToUniform { dst, differs, accumulate, src } => {
             let row = view.row(&src);
-            warp.splits[index].uniform.set(dst, row[mask.trailing_zeros() as usize % LANES]);
+            let taken = row[mask.trailing_zeros() as usize % LANES];
+            let before = match differs {
+                pred if accumulate => view.pred(PredSource { pred, negate: false }),
+                _ => 0,
+            };
+            let different = lanes(mask).filter(|l| row[*l] != taken).fold(before, |m, l| m | 1 << l);
+            warp.splits[index].uniform.set(dst, taken);
+            warp.set_pred(index, differs, mask, different);
         }
         WarpOp::Elect { pred_dst, dst } => {
             let lowest = mask.trailing_zeros();

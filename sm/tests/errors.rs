@@ -212,6 +212,10 @@ impl MemoryPort for Disagreeing {
         self.1 = self.1.checked_sub(1).ok_or(Disagreement)?;
         self.0.cycle(inputs).map_err(|never| match never {})
     }
+
+    fn word(&self, row: u32, bank: u32) -> u32 {
+        self.0.word(row, bank)
+    }
 }
 
 #[test]

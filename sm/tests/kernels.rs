@@ -2,16 +2,16 @@
 //! functional port, and on the cycle model in several configurations.
 
 mod functional;
+mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::config::WinnerPolicy;
-use atoms_model::port::{In, Out};
 use atoms_model::{Config, Unit};
 use atoms_ops::Op;
 use atoms_sm::{Buffer, Launch, MemoryPort, Outcome, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
+use modelled::ModelPort;
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 use std::path::PathBuf;
 
 const ARCHES: [&str; 4] = ["sm_75", "sm_80", "sm_90a", "sm_100a"];
@@ -46,35 +46,6 @@ fn run_behind<P: MemoryPort>(program: &Program, launch: &Launch, port: &mut P) -
     report
 }
 
-/// The cycle model behind the port.
-struct ModelPort(Unit);
-
-impl MemoryPort for ModelPort {
-    type Error = Infallible;
-
-    fn lanes(&self) -> u32 {
-        self.0.config().num_lanes
-    }
-
-    fn rows(&self) -> u32 {
-        self.0.config().num_rows
-    }
-
-    fn banks(&self) -> u32 {
-        self.0.config().num_banks
-    }
-
-    fn cta_slots(&self) -> u32 {
-        self.0.config().num_cta_slots
-    }
-
-    fn cycle(&mut self, inputs: &In) -> Result<Out, Infallible> {
-        let out = *self.0.evaluate(inputs);
-        self.0.tick(inputs);
-        Ok(out)
-    }
-}
-
 /// Configurations in which what could matter to a kernel differs.
 fn configs() -> [Config; 4] {
     let default = Config::default();
@@ -82,15 +53,30 @@ fn configs() -> [Config; 4] {
         default,
         Config { forwarding: false, rmw_latency: 3, winner_policy: WinnerPolicy::Rotating, ..default },
         Config { num_banks: 64, rmw_latency: 6, merge_red: true, queue_depth: 8, ..default },
-        Config { num_lanes: 16, num_banks: 16, num_cta_slots: 3, bank_hash: true, queue_depth: 1, ..default },
+        Config {
+            num_lanes: 16,
+            num_banks: 16,
+            num_cta_slots: 3,
+            bank_hash: true,
+            queue_depth: 1,
+            merge_arrive: true,
+            num_waiters: 2,
+            try_wait_limit: 50,
+            ..default
+        },
     ]
 }
 
 /// Runs a kernel on all architectures, on the functional port and on the model, and hands each report
 /// to `check`.
 fn on_each(kernel: &str, check: impl Fn(&RunReport, &Launch)) {
+    on_arches(kernel, &ARCHES, check);
+}
+
+/// As [`on_each`], on these architectures.
+fn on_arches(kernel: &str, arches: &[&str], check: impl Fn(&RunReport, &Launch)) {
     let launch = launch(kernel);
-    for arch in ARCHES {
+    for arch in arches {
         let program = program(kernel, arch);
         let report = run_on(&program, &launch, Shape::default());
         assert!(report.statistics.shared_requests > 0);
@@ -266,24 +252,50 @@ fn generic_addr_in_global_memory() {
     }
 }
 
-/// The barrier object of sm_75 is worked by ordinary atomics.
+/// The barrier object of sm_75 is worked by ordinary atomics, that of sm_80 by one of its own.
 #[test]
-fn awbarrier_of_sm_75() {
-    let launch = launch("awbarrier");
-    let atoms_sm::ParamKind::Buffer { element, bytes, .. } = &launch.params[0].kind else { panic!() };
-    let before: Vec<f64> = (0..768).map(|i| element.to_float(element.read(bytes, i))).collect();
-    let report = run_on(&program("awbarrier", "sm_75"), &launch, Shape::default());
-    let after = floats(report.buffer("d").unwrap());
-    for (before, after) in before.chunks(256).zip(after.chunks(256)) {
-        let reversed: Vec<f64> = before.iter().rev().copied().collect();
-        assert_eq!(reversed, after);
-    }
+fn awbarrier() {
+    on_each("awbarrier", |report, _| met(report, "d"));
+    let report = run_on(&program("awbarrier", "sm_80"), &launch("awbarrier"), Shape::default());
+    // Two phases a run, and one at the end; each of 8 warps arrives at once.
+    assert_eq!(report.statistics.requests(Op::MbarArriveSm80), 8 * 13);
+    let report = run_on(&program("awbarrier", "sm_90a"), &launch("awbarrier"), Shape::default());
+    assert_eq!(report.statistics.requests(Op::MbarArrive), 8 * 12 + 4);
+    assert_eq!(report.statistics.requests(Op::MbarArriveDrop), 4);
+}
+
+#[test]
+fn cpasync_mbar() {
+    on_arches("cpasync_mbar", &ARCHES[1..], |report, _| {
+        met(report, "out");
+        assert_eq!((report.statistics.copies, report.statistics.copied_bytes), (2 * 1280, 2 * 20480));
+        // A write and an arrival for each thread and run.
+        assert_eq!(report.statistics.cluster_requests, 2 * 2 * 1280);
+    });
+}
+
+#[test]
+fn cluster_mbar() {
+    on_arches("cluster_mbar", &ARCHES[2..], |report, _| {
+        met(report, "o");
+        // Of each CTA 32 arrivals, 64 stores and as many completions.
+        assert_eq!(report.statistics.cluster_requests, 8 * (32 + 64 + 64));
+    });
+}
+
+#[test]
+fn tma_bulk() {
+    on_arches("tma_bulk", &ARCHES[2..], |report, _| {
+        met(report, "out");
+        assert_eq!((report.statistics.copies, report.statistics.copied_bytes), (40, 40 * 1024));
+        assert!(report.statistics.sleeps > 0);
+    });
 }
 
 /// The answer depends neither on the port's shape nor on when it is ready.
 #[test]
 fn any_shape_and_any_stall() {
-    for kernel in ["hist_u32", "hist_u64", "accum_f32", "uniform_counter"] {
+    for kernel in ["hist_u32", "hist_u64", "accum_f32", "uniform_counter", "awbarrier"] {
         let launch = launch(kernel);
         for (arch, lanes, banks, slots, seed) in [
             ("sm_75", 8, 8, 1, 2),

@@ -1,10 +1,13 @@
 //! Kernels with something changed in them run to an end or to an error, never to a panic.
 
 mod functional;
+mod modelled;
 
 use atoms_isa::Program;
+use atoms_model::{Config, Unit};
 use atoms_sm::{Launch, SmConfig, run};
 use functional::{FunctionalPort, Shape};
+use modelled::ModelPort;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -98,9 +101,14 @@ proptest! {
         let Ok(kernel) = sample.launch.kernel(&program) else { return Ok(()) };
         let launch = Launch { cycle_budget: Some(2000), ..sample.launch.clone() };
         let mut port = FunctionalPort::new(Shape { seed, ..Shape::default() });
-        match run(kernel, &launch, &mut port, &SmConfig::default()) {
+        let config = SmConfig { quiet_cycles: seed % 500, copy_seed: seed, ..SmConfig::default() };
+        match run(kernel, &launch, &mut port, &config) {
             Ok(_) => prop_assert!(port.clean()),
             Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+        let mut port = ModelPort(Unit::new(Config { num_waiters: 2, ..Config::default() }));
+        if let Err(error) = run(kernel, &launch, &mut port, &config) {
+            prop_assert!(!error.to_string().is_empty());
         }
     }
 }

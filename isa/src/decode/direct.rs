@@ -37,9 +37,19 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>)
         }
         "YIELD" => Control::Yield,
         "NANOSLEEP" => {
-            args.ignore(&["SYNCS", "WARP"]);
-            args.source(Reading::Int)?;
-            Control::Sleep
+            args.ignore(&["WARP"]);
+            let watch = args.modifier("SYNCS");
+            Control::Sleep { watch, nanoseconds: args.source(Reading::Int)? }
+        }
+        "UCGABAR_ARV" => Control::ClusterArrive,
+        "UCGABAR_WAIT" => Control::ClusterWait,
+        "RPCMOV" => rpcmov(args)?,
+        "FENCE" => {
+            if !args.modifier("VIEW") || !args.modifier("ASYNC") {
+                return Err(Failure::Lacking);
+            }
+            args.ignore(&["S", "G", "T"]);
+            Control::Fence
         }
         "BAR" => bar(args)?,
         "NOP" => Control::Nop,
@@ -89,6 +99,24 @@ fn bmov(args: &mut Args<'_, '_>) -> Decoded<Control> {
     }
     let dst = args.reg()?;
     Ok(Control::BarrierToReg { dst, barrier: args.barrier()?, clear })
+}
+
+/// `RPCMOV.32 R, Rpc.LO|HI`, `RPCMOV.32 Rpc.LO|HI, R`
+fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Control> {
+    if !args.modifier("32") {
+        return Err(Failure::Lacking);
+    }
+    let half = |name: &str| match name {
+        "Rpc.LO" => Ok(false),
+        "Rpc.HI" => Ok(true),
+        _ => Err(Failure::Lacking),
+    };
+    if matches!(args.peek(), Some(OperandKind::Name(_))) {
+        let high = half(args.name()?)?;
+        return Ok(Control::RegToReturnPc { high, src: args.source(Reading::Int)? });
+    }
+    let dst = args.reg()?;
+    Ok(Control::ReturnPcToReg { dst, high: half(args.name()?)? })
 }
 
 /// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`

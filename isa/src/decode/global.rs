@@ -11,7 +11,7 @@ use crate::register::{Pred, Reg, UReg};
 use atoms_ops::{Op, Operands, Size};
 
 /// Modifiers that say with whom, how strongly and through which cache; accesses here are in order.
-const ORDERING: &[&str] = &[
+pub(super) const ORDERING: &[&str] = &[
     "E", "SYS", "GPU", "SM", "CTA", "VC", "STRONG", "WEAK", "CONSTANT", "MMIO", "PRIVATE", "EF", "EL", "LU",
     "EU", "NA", "LTC64B", "LTC128B", "LTC256B", "RN",
 ];
@@ -94,6 +94,8 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
     args.ignore(ORDERING);
     let op = match args.first_modifier() {
         Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
+        Some("POPC") if args.modifier("INC") => Op::PopcInc,
+        Some("ARRIVE") if space == Space::Generic => Op::MbarArriveSm80,
         Some(name @ ("ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" | "EXCH" | "CAS")) => {
             Op::from_name(name).ok_or(Failure::Lacking)?
         }
@@ -128,8 +130,12 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
         dst = args.reg_group(count)?;
     }
     let address = address(args)?;
-    let rb = args.reg_group(count)?;
-    let takes_c = matches!(op, GlobalOp::Atomic(op) if op.row().operands == Operands::BC);
+    let operands = match op {
+        GlobalOp::Atomic(op) => op.row().operands,
+        _ => Operands::B,
+    };
+    let rb = if operands == Operands::None { Reg::RZ } else { args.reg_group(count)? };
+    let takes_c = operands == Operands::BC;
     let rc = if takes_c { args.reg_group(count)? } else { Reg::RZ };
     Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
 }
@@ -150,7 +156,7 @@ fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 }
 
 /// Global or generic address. A lone register is a pair, since every access here is `.E`.
-fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
+pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
     let text = args.address()?;
     let range = args.last_range();
     let base = match text.reg {

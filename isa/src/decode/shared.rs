@@ -1,7 +1,7 @@
 //! ATOMS, LDS and STS.
 
+use super::Decoded;
 use super::args::Args;
-use super::{Decoded, Failure};
 use crate::instruction::Operation;
 use crate::memory::{SharedAccess, SharedAddress, SharedResult};
 use crate::operand::{OperandKind, Width};
@@ -62,10 +62,15 @@ fn store(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     }))
 }
 
+/// Whether it is an ATOMS under its own name.
+pub(super) fn plain_atomic(op: Op) -> bool {
+    !matches!(op, Op::Load | Op::Store) && !op.is_mbarrier()
+}
+
 /// Names of the operations of ATOMS, for messages.
 fn atomic_names() -> String {
-    let names = OPS.iter().filter(|r| !matches!(r.op, Op::Load | Op::Store)).map(|r| r.name);
-    names.collect::<Vec<_>>().join(", ")
+    let names = OPS.iter().filter(|r| plain_atomic(r.op)).map(|r| r.name);
+    names.chain(["ARRIVE"]).collect::<Vec<_>>().join(", ")
 }
 
 /// Suffix of a size in machine code text, for messages.
@@ -86,10 +91,9 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = match args.first_modifier() {
         Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
         Some("POPC") if args.modifier("INC") => Op::PopcInc,
-        // Known to exist: mbarrier arrival of sm_80.
-        Some("ARRIVE") => return Err(Failure::Lacking),
+        Some("ARRIVE") => Op::MbarArriveSm80,
         Some(name) => match Op::from_name(name) {
-            Some(op) if !matches!(op, Op::Load | Op::Store) => op,
+            Some(op) if plain_atomic(op) => op,
             _ => {
                 let message = format!("ATOMS has no operation `{name}`");
                 return args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()));
@@ -112,13 +116,14 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         _ => None,
     });
     let legal: Vec<_> = op.row().sizes.iter().map(|s| suffix(*s)).collect();
+    let op_name = if op == Op::MbarArriveSm80 { "ARRIVE" } else { op.name() };
     let Some(size) = size.filter(|s| op.row().sizes.contains(s)) else {
-        let message = format!("ATOMS.{op} does not exist in this size");
+        let message = format!("ATOMS.{op_name} does not exist in this size");
         let help = format!("it exists as {} (spec 3.3)", legal.join(", "));
         return args.wrong(args.mnemonic_range(), message, help);
     };
     if let Some(more) = args.modifiers_left().first() {
-        let message = format!("ATOMS.{op} has no modifier `.{more}`");
+        let message = format!("ATOMS.{op_name} has no modifier `.{more}`");
         let help = format!("after the operation stands one size: {}", legal.join(", "));
         return args.wrong(args.mnemonic_range(), message, help);
     }
@@ -128,14 +133,14 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         Some(OperandKind::Pred(_)) if row.gives == Gives::Flag => match args.pred_dst()? {
             Pred::Thread(number) => SharedResult::Pred(number),
             Pred::Uniform(_) => {
-                let message = format!("ATOMS.{op} cannot write a uniform predicate");
+                let message = format!("ATOMS.{op_name} cannot write a uniform predicate");
                 return args.wrong(args.last_range(), message, "write P0 to P6 or PT");
             }
         },
         _ => match args.reg_group(count)? {
             dst if dst.is_zero() => SharedResult::None,
             _ if row.gives == Gives::Nothing => {
-                let message = format!("ATOMS.{op} gives no result");
+                let message = format!("ATOMS.{op_name} gives no result");
                 return args.wrong(args.last_range(), message, "its destination is RZ");
             }
             dst => SharedResult::Reg(dst),
@@ -148,7 +153,7 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 }
 
 /// Shared-memory address (spec 2.1, 2.2).
-fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
+pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
     let text = args.address()?;
     let range = args.last_range();
     if let Some(reg) = text.reg

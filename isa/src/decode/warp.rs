@@ -18,11 +18,11 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
         "VOTEU" => vote(args, Path::Uniform)?,
         "SHFL" => shfl(args)?,
         "R2UR" => {
-            // The form with a predicate, and .OR and .BROADCAST, are a loop over differing values.
-            if !matches!(args.peek(), Some(OperandKind::Reg(_))) {
-                return Err(Failure::Lacking);
-            }
-            WarpOp::ToUniform { dst: args.ureg()?, src: args.source(Reading::Int)? }
+            // The lane whose value is taken is the same with and without .BROADCAST.
+            args.ignore(&["BROADCAST"]);
+            let accumulate = args.modifier("OR");
+            let differs = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
+            WarpOp::ToUniform { differs, accumulate, dst: args.ureg()?, src: args.source(Reading::Int)? }
         }
         "ELECT" => WarpOp::Elect { pred_dst: args.pred_dst()?, dst: args.ureg()? },
         _ => redux(args)?,

@@ -1,6 +1,7 @@
 //! Issuing one instruction of one warp.
 
 use super::Core;
+use crate::cta::Stage;
 use crate::error::KernelError;
 use crate::global::SHARED_WINDOW_HIGH;
 use crate::observer::Issue;
@@ -13,12 +14,25 @@ use atoms_isa::{
 };
 use atoms_ops::{Op, Size};
 
+/// Who carries an instruction out.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    /// Warp slot.
+    pub(super) slot: usize,
+    /// Index of the split.
+    pub(super) index: usize,
+    /// Lanes that take part, after the guard.
+    pub(super) mask: u32,
+    /// Index of the instruction.
+    pub(super) pc: u32,
+}
+
 /// What has to be looked at once the warp is back in its place.
 #[derive(PartialEq, Eq)]
 enum Then {
     Nothing,
-    /// Threads arrived at a block barrier, or ended.
-    Block,
+    /// Threads arrived at a barrier, or ended.
+    Barriers,
 }
 
 impl Core<'_> {
@@ -32,25 +46,24 @@ impl Core<'_> {
             // Messages name the warp, which is only now back in its place.
             Err(stop) => Err(stop.locate(self, slot)),
             Ok(Then::Nothing) => Ok(()),
-            Ok(Then::Block) => {
-                self.block_event(cta_slot);
+            Ok(Then::Barriers) => {
+                self.barrier_event(cta_slot);
                 Ok(())
             }
         }
     }
 
-    /// Releases block barriers that are complete, and the CTA if all its threads have ended.
-    fn block_event(&mut self, cta_slot: usize) {
+    /// Releases barriers that are complete, and the CTA if all its threads have ended.
+    fn barrier_event(&mut self, cta_slot: usize) {
         let Some(cta) = self.ctas[cta_slot].as_mut() else { return };
         cta.release_barriers(&mut self.warps);
         let ended = |slot: &usize| self.warps[*slot].as_deref().is_none_or(|w| w.splits.is_empty());
-        if cta.running && cta.warps.iter().all(ended) {
-            cta.running = false;
-            for slot in &cta.warps {
-                self.warps[*slot] = None;
-            }
-            self.table.release(cta_slot);
+        if cta.state == Stage::Running && cta.warps.iter().all(ended) {
+            cta.state = Stage::Ending;
         }
+        let cluster = cta.cluster;
+        self.release_cluster_barrier(cluster);
+        self.release_ended();
     }
 
     fn step(&mut self, slot: usize, warp: &mut Warp) -> Result<Then, Stop> {
@@ -63,7 +76,11 @@ impl Core<'_> {
         let mask = warp.splits[index].mask & warp.view(index, &self.constants).pred(instruction.guard);
         warp.splits[index].pc = pc + 1;
         self.count(warp, pc, mask);
+        if mask != 0 && others_see(&instruction.operation) {
+            self.quiet.change(self.cycle);
+        }
 
+        let at = At { slot, index, mask, pc };
         match &instruction.operation {
             Operation::Alu(alu) => alu::execute(alu, warp, index, mask, &self.constants),
             Operation::Special { path, dst, wide, register } => {
@@ -74,18 +91,25 @@ impl Core<'_> {
                 let cta_slot = warp.cta_slot as u8;
                 let view = warp.view(index, &self.constants);
                 let request = Request::new(access, &view, mask, pc, cta_slot);
+                self.note_object(warp, &request);
                 self.ask(slot, warp, request);
             }
             Operation::Shared(_) => {}
-            Operation::Global(access) => self.global_access(slot, warp, index, mask, pc, access)?,
-            Operation::QuerySpace { pred_dst, address, .. } => {
-                // Without clusters the cluster's window is the CTA's own.
+            Operation::Barrier(access) => self.barrier_access(at, warp, access)?,
+            Operation::ThreadCopy(copy) => self.thread_copy(at, warp, copy)?,
+            Operation::CopyArrival(arrival) => self.copy_arrival(at, warp, arrival)?,
+            Operation::BulkCopy(copy) => self.bulk_copy(at, warp, copy)?,
+            Operation::Async(access) => self.async_access(at, warp, access)?,
+            Operation::Global(access) => self.global_access(at, warp, access)?,
+            Operation::QuerySpace { pred_dst, address, own } => {
                 let addresses = addresses(&warp.view(index, &self.constants), address);
-                let shared = lanes(mask).filter(|l| in_window(addresses[*l])).fold(0, |m, l| m | 1 << l);
+                let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
+                let there = |l: &usize| in_window(addresses[*l]) && (!own || rank_of(addresses[*l]) == rank);
+                let shared = lanes(mask).filter(there).fold(0, |m, l| m | 1 << l);
                 warp.set_pred(index, *pred_dst, mask, shared);
             }
             Operation::Warp(op) => warp_op::execute(op, warp, index, mask, &self.constants),
-            Operation::Control(control) => return self.control(warp, index, mask, pc, control),
+            Operation::Control(control) => return self.control(at, warp, control),
             Operation::Lacking => {
                 return Err(Stop::operand(pc, "an instruction that was not decoded".into()));
             }
@@ -104,7 +128,7 @@ impl Core<'_> {
     }
 
     /// Queues a request; the warp waits for its answer.
-    fn ask(&mut self, slot: usize, warp: &mut Warp, mut request: Request) {
+    pub(super) fn ask(&mut self, slot: usize, warp: &mut Warp, mut request: Request) {
         if request.skip_empty(self.geometry.lanes) {
             self.requests[slot] = Some(Box::new(request));
             warp.busy = Busy::Request;
@@ -120,7 +144,7 @@ impl Core<'_> {
         register: SpecialRegister,
     ) {
         let [bx, by, _] = self.launch.block;
-        let cta = self.ctas[warp.cta_slot].as_ref().map_or([0; 3], |c| c.index);
+        let (cta, rank) = self.ctas[warp.cta_slot].as_ref().map_or(([0; 3], 0), |c| (c.index, c.rank));
         let thread = |lane: usize| 32 * warp.number + lane as u32;
         let of = |lane: usize| match register {
             SpecialRegister::TidX => thread(lane) % bx,
@@ -136,7 +160,8 @@ impl Core<'_> {
             SpecialRegister::LeMask => u32::MAX >> (31 - lane),
             SpecialRegister::GtMask => u32::MAX.checked_shl(lane as u32 + 1).unwrap_or(0),
             SpecialRegister::GeMask => u32::MAX << lane,
-            SpecialRegister::CgaCtaId | SpecialRegister::Zero => 0,
+            SpecialRegister::CgaCtaId => rank,
+            SpecialRegister::Zero => 0,
             SpecialRegister::SharedWindowHigh => SHARED_WINDOW_HIGH,
             SpecialRegister::ClockLo => self.cycle as u32,
             SpecialRegister::ClockHi => (self.cycle >> 32) as u32,
@@ -183,15 +208,8 @@ impl Core<'_> {
     }
 
     /// Global lanes are done at once, lane by lane; lanes in the shared window go to the unit.
-    fn global_access(
-        &mut self,
-        slot: usize,
-        warp: &mut Warp,
-        index: usize,
-        mask: u32,
-        pc: u32,
-        access: &GlobalAccess,
-    ) -> Result<(), Stop> {
+    fn global_access(&mut self, at: At, warp: &mut Warp, access: &GlobalAccess) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
         if mask == 0 {
             return Ok(());
         }
@@ -204,6 +222,27 @@ impl Core<'_> {
             Space::Global => 0,
             Space::Generic => lanes(mask).filter(|l| in_window(addresses[*l])).fold(0, |m, l| m | 1 << l),
         };
+        let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
+        if let Some(lane) = lanes(shared).find(|l| rank_of(addresses[*l]) != rank) {
+            let message = format!(
+                "generic address {:#x} is in the shared memory of another CTA of the cluster, which this core \
+                 reaches by SYNCS, STAS and REDAS alone",
+                addresses[lane]
+            );
+            return Err(Stop::remote(pc, lane as u32, message));
+        }
+        if let GlobalOp::Atomic(op) = op
+            && op.is_mbarrier()
+            && mask != shared
+        {
+            let lane = (mask & !shared).trailing_zeros();
+            let address = addresses[lane as usize % LANES];
+            return Err(Stop::global(
+                pc,
+                lane,
+                format!("{op} at {address:#x}, which is not in shared memory"),
+            ));
+        }
         let bytes = size.bytes() as usize;
         let mut results = [0; LANES];
         for lane in lanes(mask & !shared) {
@@ -257,7 +296,6 @@ impl Core<'_> {
                 pred_dst: None,
                 piece: 0,
                 in_flight: false,
-                passes: 0,
                 stored: 0,
             };
             self.ask(slot, warp, request);
@@ -265,14 +303,8 @@ impl Core<'_> {
         Ok(())
     }
 
-    fn control(
-        &mut self,
-        warp: &mut Warp,
-        index: usize,
-        mask: u32,
-        pc: u32,
-        control: &Control,
-    ) -> Result<Then, Stop> {
+    fn control(&mut self, at: At, warp: &mut Warp, control: &Control) -> Result<Then, Stop> {
+        let At { index, mask, pc, .. } = at;
         match *control {
             Control::Branch { target, condition } => {
                 let all = warp.splits[index].mask;
@@ -299,7 +331,7 @@ impl Core<'_> {
                 if mask != 0 {
                     warp.exit(index, mask);
                     warp.converge();
-                    return Ok(Then::Block);
+                    return Ok(Then::Barriers);
                 }
             }
             Control::SetBarrier { barrier } => {
@@ -332,7 +364,24 @@ impl Core<'_> {
                 let threads = row[mask.trailing_zeros() as usize % LANES];
                 self.wait(warp, index, mask, Wait::WarpSync(threads));
             }
-            Control::Yield | Control::Sleep => warp.pass_turn(),
+            Control::Yield => warp.pass_turn(),
+            Control::Sleep { nanoseconds, watch } => self.sleep(at, warp, nanoseconds, watch),
+            Control::ClusterArrive => {
+                warp.at_cluster |= mask;
+                return Ok(Then::Barriers);
+            }
+            Control::ClusterWait => {
+                // Threads that have not arrived, or arrived in a phase that is complete, do not wait.
+                self.wait(warp, index, mask & warp.at_cluster, Wait::Cluster);
+            }
+            Control::ReturnPcToReg { dst, high } => {
+                let row = warp.return_pc[usize::from(high)];
+                warp.registers.set(dst, mask, &row);
+            }
+            Control::RegToReturnPc { high, src } => {
+                let row = warp.view(index, &self.constants).row(&src);
+                lanes(mask).for_each(|lane| warp.return_pc[usize::from(high)][lane] = row[lane]);
+            }
             Control::Block(block) if mask != 0 => {
                 let view = warp.view(index, &self.constants);
                 let lowest = mask.trailing_zeros() as usize % LANES;
@@ -348,7 +397,7 @@ impl Core<'_> {
                 } else {
                     barrier.arrived += if mask == warp.live { 32 } else { mask.count_ones() };
                 }
-                return Ok(Then::Block);
+                return Ok(Then::Barriers);
             }
             Control::Block(_) | Control::Fence | Control::Nop => {}
         }
@@ -374,15 +423,25 @@ impl Core<'_> {
 }
 
 /// A stop whose place is not yet written out.
-enum Stop {
+pub(super) enum Stop {
     RanOff { pc: u32 },
     Operand { pc: u32, message: String },
     Global { pc: u32, lane: u32, message: String },
+    Remote { pc: u32, lane: u32, message: String },
+    Copy { pc: u32, lane: u32, message: String },
 }
 
 impl Stop {
     fn ran_off(pc: u32) -> Stop {
         Stop::RanOff { pc }
+    }
+
+    pub(super) fn remote(pc: u32, lane: u32, message: String) -> Stop {
+        Stop::Remote { pc, lane, message }
+    }
+
+    pub(super) fn copy(pc: u32, lane: u32, message: String) -> Stop {
+        Stop::Copy { pc, lane, message }
     }
 
     fn operand(pc: u32, message: String) -> Stop {
@@ -400,7 +459,52 @@ impl Stop {
             Stop::Global { pc, lane, message } => {
                 KernelError::Global { message, lane, place: core.place(slot, pc) }
             }
+            Stop::Remote { pc, lane, message } => {
+                KernelError::Remote { message, lane, place: core.place(slot, pc) }
+            }
+            Stop::Copy { pc, lane, message } => {
+                KernelError::Copy { message, lane, place: core.place(slot, pc) }
+            }
         }
+    }
+}
+
+/// Whether another thread may see that the instruction was carried out, or it depends on time itself: all but
+/// what changes nothing outside the warp's own registers.
+fn others_see(operation: &Operation) -> bool {
+    match operation {
+        Operation::Alu(_)
+        | Operation::Const(_)
+        | Operation::QuerySpace { .. }
+        | Operation::Warp(_)
+        | Operation::Lacking => false,
+        Operation::Special { register, .. } => {
+            matches!(register, SpecialRegister::ClockLo | SpecialRegister::ClockHi)
+        }
+        Operation::Shared(access) => !access.op.only_reads(),
+        Operation::Barrier(access) => !access.op.only_reads() || access.op == Op::MbarInval,
+        Operation::Global(access) => access.op != GlobalOp::Load,
+        Operation::ThreadCopy(_)
+        | Operation::CopyArrival(_)
+        | Operation::BulkCopy(_)
+        | Operation::Async(_) => true,
+        Operation::Control(control) => match control {
+            Control::Exit | Control::Block(_) | Control::ClusterArrive => true,
+            Control::Branch { .. }
+            | Control::SetBarrier { .. }
+            | Control::SyncBarrier { .. }
+            | Control::BreakBarrier { .. }
+            | Control::BarrierToReg { .. }
+            | Control::RegToBarrier { .. }
+            | Control::WarpSync { .. }
+            | Control::Yield
+            | Control::Sleep { .. }
+            | Control::ClusterWait
+            | Control::ReturnPcToReg { .. }
+            | Control::RegToReturnPc { .. }
+            | Control::Fence
+            | Control::Nop => false,
+        },
     }
 }
 
@@ -409,8 +513,13 @@ fn in_window(address: u64) -> bool {
     (address >> 32) as u32 == SHARED_WINDOW_HIGH
 }
 
+/// Rank of the CTA whose shared memory a generic address names (spec 1.4).
+fn rank_of(address: u64) -> u32 {
+    address as u32 >> 24
+}
+
 /// 64-bit address of each lane.
-fn addresses(view: &View<'_>, address: &GlobalAddress) -> [u64; LANES] {
+pub(super) fn addresses(view: &View<'_>, address: &GlobalAddress) -> [u64; LANES] {
     let uniform = address.ur.map_or(0, |ur| view.uniform().pair(ur));
     let rest = uniform.wrapping_add(i64::from(address.imm) as u64);
     match address.base {

@@ -1,0 +1,332 @@
+//! Asynchronous copies: they go on while the threads that asked for them do, end out of order, and tell an
+//! mbarrier object when their data is there.
+//!
+//! A copy waits for its latency, then reads its source and writes shared memory through the cluster port,
+//! 16 bytes at most at a time, in turn with other copies. Only when every write has been answered does its
+//! completion go out on the same port, so that nobody learns of data that is not there yet.
+
+use crate::cluster_port::{Answer, Origin, SharedPlace, Transfer};
+use crate::config::SmConfig;
+use crate::global::GlobalMemory;
+use crate::random::SplitMix64;
+use atoms_ops::{Op, Size};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+/// Where the data comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Data {
+    /// Global memory, from this address on.
+    Global(u64),
+    /// The instruction itself.
+    Given(u128),
+}
+
+/// What is done with the data.
+#[derive(Clone, Copy)]
+pub(crate) enum Action {
+    /// [`Op::Store`], or an atomic of the unit.
+    Each(Op),
+    /// 64-bit addition: load and compare-and-store, until that has stored (spec 7.1).
+    Add64 {
+        /// The sum is formed on this; loaded first.
+        old: Option<u64>,
+    },
+}
+
+impl std::fmt::Display for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Action::Each(op) => op.fmt(f),
+            Action::Add64 { .. } => f.write_str("ADD"),
+        }
+    }
+}
+
+/// The data part of a copy.
+#[derive(Clone, Copy)]
+pub(crate) struct Payload {
+    pub(crate) data: Data,
+    pub(crate) to: SharedPlace,
+    pub(crate) bytes: u32,
+    pub(crate) action: Action,
+    /// Size of each access.
+    pub(crate) size: Size,
+}
+
+/// What is done at an mbarrier object when the data is there.
+#[derive(Clone, Copy)]
+pub(crate) struct Completion {
+    pub(crate) op: Op,
+    pub(crate) at: SharedPlace,
+    pub(crate) b: u64,
+}
+
+/// The lane that asked, for messages, and the slot of its CTA.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker {
+    pub(crate) slot: usize,
+    pub(crate) warp: usize,
+    pub(crate) lane: u32,
+    pub(crate) pc: u32,
+}
+
+/// One copy on its way.
+pub(crate) struct Copy {
+    pub(crate) asker: Asker,
+    payload: Option<Payload>,
+    completion: Option<Completion>,
+    /// Whether the thread counts it among those it can wait for.
+    counted: bool,
+    /// Bytes whose writes are handed to the port, and those whose writes are answered.
+    sent: u32,
+    written: u32,
+}
+
+impl Copy {
+    /// What is copied, for messages.
+    pub(crate) fn describe(&self) -> String {
+        match (&self.payload, &self.completion) {
+            (Some(Payload { data: Data::Global(from), to, bytes, .. }), _) => {
+                format!("copy of {bytes} bytes from global {from:#x} to shared {:#010x}", to.address)
+            }
+            (Some(Payload { data: Data::Given(_), to, bytes, action, .. }), _) => {
+                format!("asynchronous {action} of {bytes} bytes at shared {:#010x}", to.address)
+            }
+            (None, Some(Completion { op, at, .. })) => format!("{op} at mbarrier {:#010x}", at.address),
+            (None, None) => "copy of nothing".into(),
+        }
+    }
+
+    fn bytes(&self) -> u32 {
+        self.payload.map_or(0, |p| p.bytes)
+    }
+
+    /// Slots whose parts it needs.
+    fn slots(&self) -> impl Iterator<Item = usize> {
+        let to = self.payload.map(|p| p.to.slot);
+        [Some(self.asker.slot), to, self.completion.map(|c| c.at.slot)].into_iter().flatten()
+    }
+}
+
+/// What a thread did, as far as an arrival has to wait for it.
+enum Step {
+    /// A copy; done or not.
+    Copy { number: u64, done: bool },
+    /// An arrival that waits for the copies before it.
+    Arrival(u64),
+}
+
+/// All copies on their way.
+pub(crate) struct CopyEngine {
+    latency: [u32; 2],
+    random: SplitMix64,
+    next: u64,
+    copies: BTreeMap<u64, Copy>,
+    /// Cycle and number of those that wait for their latency.
+    due: BinaryHeap<Reverse<(u64, u64)>>,
+    /// Numbers of those with something to hand to the port, in turn.
+    active: VecDeque<u64>,
+    /// By warp slot and lane.
+    threads: BTreeMap<(usize, u32), VecDeque<Step>>,
+    /// Copies that need the part of each slot.
+    users: Vec<u32>,
+}
+
+impl CopyEngine {
+    pub(crate) fn new(config: &SmConfig, slots: u32) -> CopyEngine {
+        let [least, most] = config.copy_latency_cycles;
+        CopyEngine {
+            latency: [least, most.max(least)],
+            random: SplitMix64::new(config.copy_seed),
+            next: 0,
+            copies: BTreeMap::new(),
+            due: BinaryHeap::new(),
+            active: VecDeque::new(),
+            threads: BTreeMap::new(),
+            users: vec![0; slots as usize],
+        }
+    }
+
+    /// No copy is on its way.
+    pub(crate) fn idle(&self) -> bool {
+        self.copies.is_empty()
+    }
+
+    /// Whether a copy needs the part of `slot`, or a thread of it waits for one.
+    pub(crate) fn uses(&self, slot: usize) -> bool {
+        self.users.get(slot).is_some_and(|users| *users > 0)
+    }
+
+    /// The copy with this number.
+    pub(crate) fn copy(&self, number: u64) -> Option<&Copy> {
+        self.copies.get(&number)
+    }
+
+    /// Starts a copy that ends in a completion.
+    pub(crate) fn start(&mut self, cycle: u64, asker: Asker, payload: Payload, completion: Completion) {
+        let number = self.add(asker, Some(payload), Some(completion), false);
+        self.wait_for_latency(cycle, number);
+    }
+
+    /// Starts a copy that the thread's next arrival waits for.
+    pub(crate) fn start_counted(&mut self, cycle: u64, asker: Asker, payload: Payload) {
+        let number = self.add(asker, Some(payload), None, true);
+        let steps = self.threads.entry((asker.warp, asker.lane)).or_default();
+        steps.push_back(Step::Copy { number, done: false });
+        self.wait_for_latency(cycle, number);
+    }
+
+    /// Has `completion` done when the thread's earlier copies are.
+    pub(crate) fn arrive(&mut self, asker: Asker, completion: Completion) {
+        let number = self.add(asker, None, Some(completion), false);
+        let thread = (asker.warp, asker.lane);
+        self.threads.entry(thread).or_default().push_back(Step::Arrival(number));
+        self.go_on(thread);
+    }
+
+    fn add(
+        &mut self,
+        asker: Asker,
+        payload: Option<Payload>,
+        completion: Option<Completion>,
+        counted: bool,
+    ) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        let copy = Copy { asker, payload, completion, counted, sent: 0, written: 0 };
+        self.count_users(&copy, |users| users + 1);
+        self.copies.insert(number, copy);
+        number
+    }
+
+    fn count_users(&mut self, copy: &Copy, to: impl Fn(u32) -> u32) {
+        for slot in copy.slots() {
+            if let Some(users) = self.users.get_mut(slot) {
+                *users = to(*users);
+            }
+        }
+    }
+
+    fn wait_for_latency(&mut self, cycle: u64, number: u64) {
+        let [least, most] = self.latency.map(i128::from);
+        // Between two u32: fits.
+        let latency = self.random.between(least, most) as u64;
+        self.due.push(Reverse((cycle + latency, number)));
+    }
+
+    /// Makes the copies active whose latency has passed.
+    pub(crate) fn clock(&mut self, cycle: u64) {
+        while let Some(Reverse((due, number))) = self.due.peek().copied()
+            && due <= cycle
+        {
+            self.due.pop();
+            self.active.push_back(number);
+        }
+    }
+
+    /// A copy has something to hand to the port.
+    pub(crate) fn has_request(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// The next request for the cluster port.
+    ///
+    /// # Errors
+    /// Number of the copy whose source cannot be read, and why.
+    pub(crate) fn next_request(
+        &mut self,
+        global: &mut GlobalMemory,
+    ) -> Result<Option<Transfer>, (u64, String)> {
+        let Some(number) = self.active.pop_front() else { return Ok(None) };
+        let Some(copy) = self.copies.get_mut(&number) else { return Ok(None) };
+        let origin = Origin::Copy(number);
+        if let Some(payload) = copy.payload
+            && copy.sent < payload.bytes
+        {
+            let step = payload.size.bytes();
+            let value = match payload.data {
+                Data::Given(value) => value,
+                Data::Global(from) => {
+                    let from = from.wrapping_add(u64::from(copy.sent));
+                    global.load(from, step as usize).map_err(|message| (number, message))?
+                }
+            };
+            let address = payload.to.address.wrapping_add(copy.sent);
+            let place = SharedPlace { address, ..payload.to };
+            let red = Transfer { op: Op::Load, size: payload.size, place, b: value, c: 0, red: true, origin };
+            let transfer = match payload.action {
+                Action::Each(op) => Transfer { op, ..red },
+                Action::Add64 { old: None } => Transfer { red: false, ..red },
+                Action::Add64 { old: Some(old) } => {
+                    let sum = u128::from(old.wrapping_add(value as u64));
+                    Transfer { op: Op::Cas, b: u128::from(old), c: sum, red: false, ..red }
+                }
+            };
+            copy.sent += step;
+            if copy.sent < payload.bytes {
+                self.active.push_back(number);
+            }
+            return Ok(Some(transfer));
+        }
+        let completion = copy.completion;
+        Ok(completion.map(|Completion { op, at, b }| Transfer {
+            op,
+            size: Size::U64,
+            place: at,
+            b: u128::from(b),
+            c: 0,
+            red: true,
+            origin,
+        }))
+    }
+
+    /// A request of the copy has been answered. Gives the bytes copied if that ends it.
+    pub(crate) fn answered(&mut self, number: u64, answer: &Answer) -> Option<u32> {
+        let copy = self.copies.get_mut(&number)?;
+        let bytes = copy.bytes();
+        if copy.written < bytes {
+            if let Some(Payload { action: Action::Add64 { old }, .. }) = &mut copy.payload
+                && !answer.stored
+            {
+                *old = Some(answer.old as u64);
+                copy.sent = 0;
+                self.active.push_back(number);
+                return None;
+            }
+            copy.written += copy.payload.map_or(0, |p| p.size.bytes());
+            if copy.written < bytes {
+                return None;
+            }
+            if copy.completion.is_some() {
+                self.active.push_back(number);
+                return None;
+            }
+        }
+        let copy = self.copies.remove(&number)?;
+        self.count_users(&copy, |users| users.saturating_sub(1));
+        if copy.counted {
+            let thread = (copy.asker.warp, copy.asker.lane);
+            for step in self.threads.get_mut(&thread).into_iter().flatten() {
+                if let Step::Copy { number: other, done } = step {
+                    *done |= *other == number;
+                }
+            }
+            self.go_on(thread);
+        }
+        Some(bytes)
+    }
+
+    /// Strikes the copies of a thread that are done, and lets the arrivals go that wait for no other.
+    fn go_on(&mut self, thread: (usize, u32)) {
+        let Some(steps) = self.threads.get_mut(&thread) else { return };
+        while let Some(Step::Copy { done: true, .. } | Step::Arrival(_)) = steps.front() {
+            if let Some(Step::Arrival(number)) = steps.pop_front() {
+                self.active.push_back(number);
+            }
+        }
+        if steps.is_empty() {
+            self.threads.remove(&thread);
+        }
+    }
+}

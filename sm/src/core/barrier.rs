@@ -1,0 +1,248 @@
+//! Work on mbarrier objects, here and in other CTAs of the cluster, and waiting for their phases.
+
+use super::Core;
+use super::issue::{At, Stop};
+use crate::cluster_port::{Origin, SharedPlace, Transfer};
+use crate::cta::Stage;
+use crate::request::{Address, Request};
+use crate::warp::{Busy, LANES, Warp, lanes};
+use atoms_isa::{BarrierAccess, Path, Reg, Source};
+use atoms_model::mbarrier::Object;
+use atoms_ops::{Op, Size};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Most cycles that a try-wait or a sleep holds up a warp whose threads are not all together: the others
+/// may be the ones waited for. [CHOSEN: PTX lets the system choose the limit]
+const OTHERS_TURN_CYCLES: u32 = 32;
+
+impl Core<'_> {
+    /// Lanes whose address is in the own CTA go to the unit in one request, the others one by one.
+    pub(super) fn barrier_access(
+        &mut self,
+        at: At,
+        warp: &mut Warp,
+        access: &BarrierAccess,
+    ) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
+        let mask = match access.path {
+            Path::Vector => mask,
+            // Once per warp; its operands are the same in all lanes.
+            Path::Uniform => mask & mask.wrapping_neg(),
+        };
+        if mask == 0 {
+            return Ok(());
+        }
+        let cta_slot = warp.cta_slot;
+        let view = warp.view(index, &self.constants);
+        let mut request = Request::on_barrier(access, &view, mask, pc, cta_slot as u8);
+        let rank = self.ctas[cta_slot].as_ref().map_or(0, |c| c.rank);
+        let local = lanes(mask).filter(|l| request.address.sum(*l) >> 24 == rank).fold(0, |m, l| m | 1 << l);
+        for lane in lanes(mask & !local) {
+            let address = request.address.sum(lane);
+            let refused = |message| Stop::remote(pc, lane as u32, message);
+            let place = self.resolve(cta_slot, address).map_err(refused)?;
+            if !access.op.cluster_legal(request.red) {
+                let result = if request.red { "" } else { " with a result" };
+                return Err(refused(format!(
+                    "{}{result} at {address:#010x}, in another CTA of the cluster: only arrivals without result and \
+                     transaction counts exist there (spec 6.7)",
+                    access.op
+                )));
+            }
+            let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
+            self.cluster_port.ask(Transfer {
+                op: access.op,
+                size: Size::U64,
+                place,
+                b: request.b[lane],
+                c: 0,
+                red: true,
+                origin,
+            });
+            warp.remote += 1;
+            warp.busy = Busy::Request;
+        }
+        request.mask = local;
+        if matches!(access.op, Op::MbarTestWait | Op::MbarTryWait) {
+            note_question(warp, &request);
+        }
+        if access.op == Op::MbarTryWait && warp.splits.len() > 1 {
+            request.c.fill(u128::from(OTHERS_TURN_CYCLES));
+        }
+        self.ask(slot, warp, request);
+        Ok(())
+    }
+
+    /// Keeps which objects of sm_80 to sm_89 there are, and who looks at them, for messages.
+    pub(super) fn note_object(&mut self, warp: &mut Warp, request: &Request) {
+        let slot = warp.cta_slot;
+        if request.op == Op::MbarArriveSm80 {
+            let each = lanes(request.mask).map(|l| (slot, request.address.sum(l)));
+            self.objects.extend(each);
+        }
+        warp.asked.open &= !request.mask;
+        if request.op == Op::Load && !self.objects.is_empty() {
+            for lane in lanes(request.mask) {
+                let object = request.address.sum(lane) & !7;
+                if self.objects.contains(&(slot, object)) {
+                    warp.asked.address[lane] = object;
+                    warp.asked.open |= 1 << lane;
+                }
+            }
+        }
+    }
+
+    /// The place that a thread of the CTA in `own` names by this address (spec 1.4).
+    pub(super) fn resolve(&self, own: usize, address: u32) -> Result<SharedPlace, String> {
+        let rank = address >> 24;
+        let Some(cta) = self.ctas[own].as_ref() else {
+            return Err("the CTA has ended".into());
+        };
+        if rank == cta.rank {
+            return Ok(SharedPlace { slot: own, address });
+        }
+        let count = self.launch.cluster_ctas();
+        if rank >= count {
+            return Err(format!(
+                "address {address:#010x} names rank {rank} of the cluster, which has {count} CTA(s); `cluster` of the \
+                 launch says how many"
+            ));
+        }
+        let sibling =
+            |c: &crate::cta::Cta| c.cluster == cta.cluster && c.rank == rank && c.state == Stage::Running;
+        let found = self.ctas.iter().position(|c| c.as_ref().is_some_and(sibling));
+        let Some(slot) = found else {
+            return Err(format!(
+                "address {address:#010x} names rank {rank} of the cluster, whose threads have ended; its shared memory \
+                 is no longer there"
+            ));
+        };
+        Ok(SharedPlace { slot, address })
+    }
+
+    /// NANOSLEEP. With `.SYNCS` it ends early when the phase is complete that the lowest active thread's
+    /// last try-wait asked about: the compiler's code puts it behind a try-wait that failed, as the
+    /// limit in nanoseconds (spec 6.10). [CHOSEN: of several lanes the lowest one's hint and object count]
+    pub(super) fn sleep(&mut self, at: At, warp: &mut Warp, nanoseconds: Source, watch: bool) {
+        let At { slot, index, mask, pc } = at;
+        let lowest = mask.trailing_zeros() as usize;
+        if lowest < LANES {
+            let hint = warp.view(index, &self.constants).row(&nanoseconds)[lowest];
+            let mut cycles = self.config.sleep_cycles(hint);
+            if warp.splits.len() > 1 {
+                cycles = cycles.min(OTHERS_TURN_CYCLES);
+            }
+            if cycles != 0 && watch && warp.asked.tried >> lowest & 1 != 0 {
+                let request = Request {
+                    op: Op::MbarTryWait,
+                    size: Size::U64,
+                    mask: 1 << lowest,
+                    pc,
+                    red: true,
+                    slot: warp.cta_slot as u8,
+                    address: Address { ra: warp.asked.address, scale: 0, ur: 0, imm: 0, absolute: false },
+                    b: Box::new([u128::from(warp.asked.parity >> lowest & 1) << 31; LANES]),
+                    c: Box::new([u128::from(cycles); LANES]),
+                    dst: Reg::RZ,
+                    pred_dst: None,
+                    piece: 0,
+                    in_flight: false,
+                    stored: 0,
+                };
+                self.ask(slot, warp, request);
+            } else {
+                warp.busy = Busy::Until(self.cycle + u64::from(cycles) + 1);
+            }
+        }
+        warp.pass_turn();
+    }
+
+    /// Lets the threads at the cluster's barrier go on if all have arrived.
+    pub(super) fn release_cluster_barrier(&mut self, cluster: u32) {
+        let mine = self.ctas.iter().flatten().filter(|c| c.cluster == cluster);
+        let slots: Vec<usize> = mine.flat_map(|c| c.warps.iter().copied()).collect();
+        let warps = |slot: &usize| self.warps[*slot].as_deref();
+        let arrived = slots.iter().filter_map(warps).any(|w| w.live & w.at_cluster != 0);
+        let complete = slots.iter().filter_map(warps).all(|w| w.live & !w.at_cluster == 0);
+        // Warps of a cluster start together, so that none is left out.
+        if !arrived || !complete {
+            return;
+        }
+        for slot in slots {
+            if let Some(warp) = self.warps[slot].as_deref_mut() {
+                warp.at_cluster = 0;
+                warp.join(!0, |w| w == crate::warp::Wait::Cluster);
+            }
+        }
+    }
+
+    /// What the lanes of `mask` have asked for and not got, for messages; `word` reads memory.
+    pub(super) fn open_questions(
+        &self,
+        warp: &Warp,
+        mask: u32,
+        word: &dyn Fn(u32, u32) -> u32,
+    ) -> Option<String> {
+        let open = mask & warp.asked.open;
+        let objects: BTreeSet<u32> = lanes(open).map(|l| warp.asked.address[l]).collect();
+        let mut text = String::new();
+        for address in objects {
+            let bits = self.read_object(warp.cta_slot, address, word)?;
+            let separator = if text.is_empty() { "" } else { "; " };
+            let state = if self.kernel.arch.number() < 90 { sm_80_object(bits) } else { object(bits) };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{separator}for mbarrier {address:#010x}: {state}");
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn read_object(&self, slot: usize, address: u32, word: &dyn Fn(u32, u32) -> u32) -> Option<u64> {
+        let part = self.table.part(slot)?;
+        let offset = address & 0xff_ffff;
+        if !offset.is_multiple_of(8) || offset.checked_add(8)? > part.bytes {
+            return None;
+        }
+        let first = offset / 4;
+        let at = |n: u32| u64::from(word(part.base + n / self.geometry.banks, n % self.geometry.banks));
+        Some(at(first) | at(first + 1) << 32)
+    }
+}
+
+/// Keeps what the lanes ask about, for a sleep and for messages.
+fn note_question(warp: &mut Warp, request: &Request) {
+    let asked = &mut warp.asked;
+    for lane in lanes(request.mask) {
+        asked.address[lane] = request.address.sum(lane);
+        let odd = (request.b[lane] >> 31) as u32 & 1;
+        asked.parity = (asked.parity & !(1 << lane)) | odd << lane;
+    }
+    if request.op == Op::MbarTryWait {
+        asked.tried |= request.mask;
+    }
+}
+
+/// The fields of an object, and what is missing.
+fn object(bits: u64) -> String {
+    let object = Object::decode(bits);
+    let mut missing = Vec::new();
+    if object.pending != 0 {
+        missing.push(format!("{} of {} arrivals", object.pending, object.expected));
+    }
+    if object.tx != 0 {
+        missing.push(format!("{} bytes or copies", object.tx));
+    }
+    let missing = if missing.is_empty() { "nothing".into() } else { missing.join(" and ") };
+    format!("{object}; {missing} outstanding")
+}
+
+/// The same for the two words of sm_80 to sm_89 (spec 6.2.1).
+fn sm_80_object(bits: u64) -> String {
+    let (low, high) = (bits as u32, (bits >> 32) as u32);
+    let expected = 0x4000_0000_u32.wrapping_sub(low);
+    let pending = 0x8000_0000_u32.wrapping_sub(high & 0x7fff_ffff);
+    let phase = high >> 31;
+    format!(
+        "phase parity {phase}, {pending} of {expected} arrivals pending; {pending} of {expected} arrivals outstanding"
+    )
+}

@@ -1,0 +1,198 @@
+//! Instructions that start asynchronous copies, and what comes back from the cluster port.
+
+use super::Core;
+use super::issue::{At, Stop, addresses};
+use crate::cluster_port::{Answer, Origin, SharedPlace};
+use crate::copy::{Action, Asker, Completion, Data, Payload};
+use crate::error::KernelError;
+use crate::request::{self, Address};
+use crate::warp::{Busy, Warp, lanes};
+use atoms_isa::{AsyncAccess, AsyncOp, BulkCopy, CopyArrival, SharedAddress, ThreadCopy};
+use atoms_ops::{Fault, Op, Size};
+
+/// Bytes of one write of a block copy, and what its addresses are multiples of. Source: [PTX] cp.async.bulk.
+const BULK_STEP: u32 = 16;
+
+impl Core<'_> {
+    /// LDGSTS.
+    pub(super) fn thread_copy(&mut self, at: At, warp: &Warp, copy: &ThreadCopy) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
+        let view = warp.view(index, &self.constants);
+        let from = addresses(&view, &copy.global);
+        let shared = Address::of(&copy.shared, &view);
+        let bytes = copy.size.bytes();
+        for lane in lanes(mask) {
+            let address = shared.sum(lane);
+            let what =
+                format!("copy of {bytes} bytes from global {:#x} to shared {address:#010x}", from[lane]);
+            let failed = |message: String| Stop::copy(pc, lane as u32, format!("{what}: {message}"));
+            self.global.check(from[lane], u64::from(bytes), u64::from(bytes)).map_err(failed)?;
+            let to = self.own_place(warp.cta_slot, address).map_err(failed)?;
+            self.check_part(to, bytes, bytes).map_err(failed)?;
+            let payload = Payload {
+                data: Data::Global(from[lane]),
+                to,
+                bytes,
+                action: Action::Each(Op::Store),
+                size: copy.size,
+            };
+            let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
+            self.copies.start_counted(self.cycle, asker, payload);
+        }
+        Ok(())
+    }
+
+    /// ARRIVES.LDGSTSBAR: one operation for each thread.
+    pub(super) fn copy_arrival(&mut self, at: At, warp: &Warp, arrival: &CopyArrival) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
+        let shared = self.shared_address(warp, index, &arrival.address);
+        for lane in lanes(mask) {
+            let address = shared.sum(lane);
+            let failed = |message: String| {
+                let what = format!("{} after the thread's copies at mbarrier {address:#010x}", arrival.op);
+                Stop::copy(pc, lane as u32, format!("{what}: {message}"))
+            };
+            let at = self.own_place(warp.cta_slot, address).map_err(failed)?;
+            self.check_part(at, 8, 8).map_err(failed)?;
+            let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
+            self.copies.arrive(asker, Completion { op: arrival.op, at, b: 1 });
+        }
+        Ok(())
+    }
+
+    /// UBLKCP: once for the warp.
+    pub(super) fn bulk_copy(&mut self, at: At, warp: &Warp, copy: &BulkCopy) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
+        if mask == 0 {
+            return Ok(());
+        }
+        let view = warp.view(index, &self.constants);
+        let uniform = view.uniform();
+        let from = uniform.pair(copy.global);
+        let (to, barrier) = (uniform.get(copy.shared), uniform.get(copy.shared.plus(1)));
+        let bytes = BULK_STEP * (uniform.get(copy.size) & 0xffff);
+        let lane = mask.trailing_zeros();
+        let failed = |message: String| {
+            let what = format!("copy of {bytes} bytes from global {from:#x} to shared {to:#010x}");
+            Stop::copy(pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
+        };
+        self.global.check(from, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
+        let to = self.resolve(warp.cta_slot, to).map_err(failed)?;
+        self.check_part(to, bytes, BULK_STEP).map_err(failed)?;
+        let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
+        self.check_part(at, 8, 8).map_err(failed)?;
+        let payload = Payload {
+            data: Data::Global(from),
+            to,
+            bytes,
+            action: Action::Each(Op::Store),
+            size: Size::B128,
+        };
+        let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
+        let asker = Asker { slot: warp.cta_slot, warp: slot, lane, pc };
+        self.copies.start(self.cycle, asker, payload, completion);
+        Ok(())
+    }
+
+    /// STAS and REDAS.
+    pub(super) fn async_access(&mut self, at: At, warp: &Warp, access: &AsyncAccess) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
+        let view = warp.view(index, &self.constants);
+        let (data, barriers) = (*view.reg(access.addresses), *view.reg(access.addresses.plus(1)));
+        let values = request::gather(&view, access.rb, access.size);
+        let bytes = access.size.bytes();
+        let action = match access.op {
+            AsyncOp::Plain(op) => Action::Each(op),
+            AsyncOp::Add64 => Action::Add64 { old: None },
+        };
+        for lane in lanes(mask) {
+            let (address, barrier) = (data[lane], barriers[lane]);
+            let failed = |message: String| {
+                let what = format!("asynchronous {action} of {bytes} bytes at shared {address:#010x}");
+                Stop::copy(pc, lane as u32, format!("{what}, mbarrier {barrier:#010x}: {message}"))
+            };
+            let to = self.resolve(warp.cta_slot, address).map_err(failed)?;
+            self.check_part(to, bytes, bytes).map_err(failed)?;
+            let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
+            self.check_part(at, 8, 8).map_err(failed)?;
+            let payload = Payload { data: Data::Given(values[lane]), to, bytes, action, size: access.size };
+            let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
+            let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
+            self.copies.start(self.cycle, asker, payload, completion);
+        }
+        Ok(())
+    }
+
+    fn shared_address(&self, warp: &Warp, index: usize, text: &SharedAddress) -> Address {
+        Address::of(text, &warp.view(index, &self.constants))
+    }
+
+    /// A place in the CTA's own part, where no other is allowed.
+    fn own_place(&self, slot: usize, address: u32) -> Result<SharedPlace, String> {
+        match self.resolve(slot, address) {
+            Ok(place) if place.slot != slot => Err("it names another CTA of the cluster".into()),
+            other => other,
+        }
+    }
+
+    /// Whether all of an access is in the part, and aligned.
+    fn check_part(&self, place: SharedPlace, bytes: u32, alignment: u32) -> Result<(), String> {
+        let SharedPlace { slot, address } = place;
+        if !address.is_multiple_of(alignment) {
+            return Err(format!("{address:#010x} is not a multiple of {alignment}"));
+        }
+        let part = self.table.bytes(slot);
+        if place.offset() + bytes > part {
+            return Err(format!("{bytes} bytes at {address:#010x} reach beyond the part of {part} bytes"));
+        }
+        Ok(())
+    }
+
+    /// Takes in what the cluster port has answered.
+    pub(super) fn cluster_answered(&mut self, answer: &Answer) -> Result<(), KernelError> {
+        let transfer = &answer.transfer;
+        if answer.fault != Fault::None {
+            return Err(match transfer.origin {
+                Origin::Lane { warp, lane, pc } => KernelError::Fault {
+                    fault: answer.fault,
+                    address: transfer.place.address,
+                    lane,
+                    part_bytes: self.table.bytes(transfer.place.slot),
+                    place: self.place(warp, pc),
+                },
+                Origin::Copy(number) => self.copy_failed(number, answer.fault.to_string()),
+            });
+        }
+        self.statistics.cluster_requests += 1;
+        match transfer.origin {
+            Origin::Lane { warp: slot, .. } => {
+                if let Some(warp) = self.warps[slot].as_deref_mut() {
+                    warp.remote = warp.remote.saturating_sub(1);
+                    if warp.remote == 0 && self.requests[slot].is_none() {
+                        warp.busy = Busy::No;
+                    }
+                }
+            }
+            Origin::Copy(number) => {
+                if let Some(bytes) = self.copies.answered(number, answer).filter(|bytes| *bytes > 0) {
+                    self.statistics.copies += 1;
+                    self.statistics.copied_bytes += u64::from(bytes);
+                }
+            }
+        }
+        self.release_ended();
+        Ok(())
+    }
+
+    /// The error of a copy that failed on its way.
+    pub(super) fn copy_failed(&self, number: u64, message: String) -> KernelError {
+        let Some(copy) = self.copies.copy(number) else {
+            return KernelError::Copy { message, lane: 0, place: self.place(usize::MAX, 0) };
+        };
+        KernelError::Copy {
+            message: format!("{}: {message}", copy.describe()),
+            lane: copy.asker.lane,
+            place: self.place(copy.asker.warp, copy.asker.pc),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Which CTAs are on the core: clusters start together, and a CTA goes when nothing needs its part.
+
+use super::{Core, Geometry, too_large};
+use crate::cta::{Barrier, Cta, Stage};
+use crate::error::KernelError;
+use crate::launch::Launch;
+use crate::warp::Warp;
+use atoms_isa::Arch;
+
+/// The first architecture with clusters (spec 1.4).
+const FIRST_CLUSTERS: u16 = 90;
+
+/// Checks that a cluster fits at once: its CTAs start together.
+pub(super) fn check_cluster(
+    arch: Arch,
+    launch: &Launch,
+    geometry: Geometry,
+    rows: u32,
+    warps: u32,
+    max_warps: u32,
+) -> Result<(), KernelError> {
+    let size = launch.cluster_ctas();
+    if size > 1 && arch.number() < FIRST_CLUSTERS {
+        return Err(too_large(
+            format!("a cluster of {size} CTAs on {arch}, which has no clusters"),
+            "drop `cluster` of the launch, or take a listing for sm_90 or later".into(),
+        ));
+    }
+    let limits = [
+        ("CTA slots", size, geometry.slots),
+        ("warps", size * warps, max_warps),
+        ("rows of shared memory", size * rows, geometry.rows),
+    ];
+    for (what, needed, there) in limits {
+        if size > 1 && needed > there {
+            return Err(too_large(
+                format!("a cluster of {size} CTAs needs {needed} {what} at once, and there are {there}"),
+                "lower `cluster`, `block` or `shared` of the launch, or take a larger configuration".into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Core<'_> {
+    /// Starts clusters as slots, rows and warps are free: all CTAs of one together.
+    pub(super) fn start_clusters(&mut self) {
+        let needed = self.launch.threads().div_ceil(32) as usize;
+        let size = self.launch.cluster_ctas();
+        let (bytes, rows) = self.part;
+        while self.next_cluster < self.launch.ctas() / size {
+            let all_needed = needed * size as usize;
+            if self.free_warps().take(all_needed).count() < all_needed || self.table.room(rows) < size {
+                return;
+            }
+            let cluster = self.next_cluster;
+            for rank in 0..size {
+                let Some(slot) = self.table.allocate(rows, bytes, rank) else { return };
+                let (index, number) = self.launch.cta_of(cluster, rank);
+                let cta = Cta {
+                    number,
+                    index,
+                    warps: self.free_warps().take(needed).collect(),
+                    barriers: [Barrier::default(); 16],
+                    state: Stage::Starting { granted: false },
+                    cluster,
+                    rank,
+                };
+                self.ctas[slot] = Some(cta);
+            }
+            self.next_cluster += 1;
+        }
+    }
+
+    /// Warp slots that no CTA has.
+    fn free_warps(&self) -> impl Iterator<Item = usize> {
+        let taken = |slot: &usize| self.ctas.iter().flatten().any(|c| c.warps.contains(slot));
+        (0..self.warps.len()).filter(move |slot| !taken(slot))
+    }
+
+    /// A CTA has its part: starts the warps of its cluster if it was the last of it.
+    pub(super) fn granted(&mut self, slot: usize) {
+        let Some(cta) = self.ctas[slot].as_mut() else { return };
+        cta.state = Stage::Starting { granted: true };
+        let cluster = cta.cluster;
+        let waits = |c: &&Cta| c.cluster == cluster && c.state == Stage::Starting { granted: false };
+        if self.ctas.iter().flatten().find(waits).is_none() {
+            let mine = |slot: &usize| self.ctas[*slot].as_ref().is_some_and(|c| c.cluster == cluster);
+            let slots: Vec<usize> = (0..self.ctas.len()).filter(mine).collect();
+            slots.into_iter().for_each(|slot| self.start_warps(slot));
+        }
+    }
+
+    /// Takes their parts away from CTAs whose threads have ended, once nothing on its way needs them.
+    pub(super) fn release_ended(&mut self) {
+        for (slot, cta) in self.ctas.iter_mut().enumerate() {
+            let Some(cta) = cta.as_mut().filter(|c| c.state == Stage::Ending) else { continue };
+            if self.copies.uses(slot) || self.cluster_port.uses(slot) {
+                continue;
+            }
+            cta.state = Stage::Released;
+            for warp in &cta.warps {
+                self.warps[*warp] = None;
+            }
+            self.table.release(slot);
+        }
+    }
+
+    fn start_warps(&mut self, slot: usize) {
+        let Some(cta) = self.ctas[slot].as_mut() else { return };
+        cta.state = Stage::Running;
+        let threads = self.launch.threads();
+        for (number, warp_slot) in cta.warps.iter().enumerate() {
+            let left = threads - 32 * number as u32;
+            let mask = if left >= 32 { !0 } else { (1 << left) - 1 };
+            self.warps[*warp_slot] = Some(Box::new(Warp::new(slot, number as u32, mask)));
+        }
+    }
+}

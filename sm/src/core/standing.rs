@@ -1,0 +1,55 @@
+//! Where threads stand, for messages.
+
+use super::Core;
+use crate::error::{Place, WarpStanding};
+use crate::warp::Wait;
+
+impl Core<'_> {
+    /// Where an instruction of a warp stands, for messages.
+    pub(super) fn place(&self, slot: usize, pc: u32) -> Place {
+        let warp = self.warps.get(slot).and_then(Option::as_deref);
+        let cta = warp.and_then(|w| self.ctas.get(w.cta_slot)).and_then(Option::as_ref);
+        let source = self.kernel.source.get(pc as usize);
+        Place {
+            kernel: self.kernel.name.clone(),
+            line: source.map_or(0, |s| s.line),
+            text: source.map_or(String::new(), |s| s.text.clone()),
+            cta: cta.map_or(0, |c| c.number),
+            warp: warp.map_or(0, |w| w.number),
+        }
+    }
+
+    /// Where all threads stand.
+    pub(super) fn standing(&self, word: &dyn Fn(u32, u32) -> u32) -> Vec<WarpStanding> {
+        let each = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
+        each.flat_map(|(slot, warp)| {
+            warp.splits.iter().map(move |split| {
+                // A request belongs to the instruction that made it.
+                let request = self.requests[slot].as_ref().filter(|r| split.mask & r.mask != 0);
+                let pc = request.map_or(split.pc, |r| r.pc);
+                let place = self.place(slot, pc);
+                let question = self.open_questions(warp, split.mask, word);
+                let waiting = match (request, split.wait) {
+                    (Some(_), _) | (None, Wait::Ready) if question.is_some() => {
+                        format!("waiting {}", question.unwrap_or_default())
+                    }
+                    (Some(request), _) if request.in_flight => "waiting for the unit's answer".to_string(),
+                    (Some(_), _) => "waiting to hand its request to the unit".to_string(),
+                    (None, Wait::Ready) if warp.remote > 0 => {
+                        "waiting for another CTA of the cluster".to_string()
+                    }
+                    (None, Wait::Ready) => "ready".to_string(),
+                    (None, Wait::Convergence(barrier)) => {
+                        format!("waiting at convergence barrier B{barrier}")
+                    }
+                    (None, Wait::WarpSync(mask)) => format!("waiting for lanes {mask:#010x} at WARPSYNC"),
+                    (None, Wait::Block(id)) => format!("waiting at block barrier {id}"),
+                    (None, Wait::Cluster) => "waiting at the cluster's barrier".to_string(),
+                };
+                let Place { line, text, cta, warp, .. } = place;
+                WarpStanding { cta, warp, mask: split.mask, pc, line, text, waiting }
+            })
+        })
+        .collect()
+    }
+}

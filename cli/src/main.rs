@@ -15,6 +15,7 @@ mod machine;
 mod progress;
 mod rtl;
 mod run;
+mod undefined;
 
 use std::process::ExitCode;
 

@@ -8,16 +8,22 @@ use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Sides;
 use atoms_isa::{Kernel, Program};
 use atoms_ops::OPS;
-use atoms_sm::{Buffer, Launch, Outcome, RunError, RunReport, SmConfig};
+use atoms_sm::{Buffer, Launch, Observer, Outcome, RunError, RunReport, SmConfig};
 use serde_json::{Value, json};
 
-use crate::args::{On, RunArgs};
+use crate::args::{Check, On, RunArgs};
 use crate::error::{CliError, Verdict};
 use crate::machine;
 use crate::progress::grouped;
+use crate::undefined::{Requests, Undefined};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let dumps = dumps(&args.dump)?;
+    if args.check == Check::Strict && args.machine.on == On::Rtl {
+        return Err(CliError::message(
+            "--check strict: the RTL names nothing; add --on lockstep or --on model",
+        ));
+    }
     let text = std::fs::read_to_string(&args.listing).map_err(CliError::reading(&args.listing))?;
     let name = args.listing.display().to_string();
     let program = Program::parse(&name, &text).map_err(|error| CliError::Listing(Box::new(error)))?;
@@ -61,25 +67,51 @@ struct Question<'a> {
 impl Question<'_> {
     fn on<M: Machine + Sides>(&self, machine: M) -> Result<Verdict, CliError> {
         let mut session = machine::session(machine, &self.args.machine, true)?;
-        let outcome = atoms_sm::run(self.kernel, self.launch, &mut session, &SmConfig::default());
+        if self.args.check != Check::Off {
+            session.machine.watch();
+        }
+        let mut requests = Requests::new(self.kernel);
+        let config = SmConfig::default();
+        let mut nobody = ();
+        let observer: &mut dyn Observer =
+            if session.machine.watched().is_some() { &mut requests } else { &mut nobody };
+        let outcome = atoms_sm::run_observed(self.kernel, self.launch, &mut session, &config, observer);
         let outcome = match outcome {
             Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
             failed => failed,
         };
         let lines = machine::finish(&mut session, &self.args.machine)?;
+        let undefined = session.machine.watched().map(|watch| Undefined::new(watch, &requests));
+        let undefined = undefined.as_ref();
+        let named = undefined.is_some_and(|undefined| !undefined.is_empty());
+        // JSON carries them, but only a report is JSON.
+        let report = match &outcome {
+            Ok(_) => true,
+            Err(RunError::Port(failure)) => failure.is_finding(),
+            Err(RunError::Kernel(_)) => false,
+        };
+        let json = self.args.json && report;
+        if let Some(undefined) = undefined
+            && named
+            && !json
+        {
+            eprint!("{}", undefined.text());
+        }
         match outcome {
             Ok(report) => {
                 self.write_dumps(&report)?;
-                let verdict = if report.as_expected() { Verdict::Agree } else { Verdict::Disagree };
+                let strict = named && self.args.check == Check::Strict;
+                let verdict =
+                    if report.as_expected() && !strict { Verdict::Agree } else { Verdict::Disagree };
                 if self.args.json {
-                    println!("{}", self.as_json(&report, &session));
+                    println!("{}", self.as_json(&report, &session, undefined));
                 } else {
                     self.print(&report, &session, &lines);
                 }
                 Ok(verdict)
             }
             Err(RunError::Port(failure)) if failure.is_finding() => {
-                self.print_failure(failure, &session, &lines);
+                self.print_failure(failure, &session, &lines, undefined);
                 Ok(Verdict::Disagree)
             }
             Err(RunError::Port(failure)) => Err(CliError::of(failure)),
@@ -160,6 +192,7 @@ impl Question<'_> {
         mut failure: Failure,
         session: &Session<M>,
         lines: &[String],
+        undefined: Option<&Undefined<'_>>,
     ) {
         let args = &self.args;
         let mut repeat = format!(
@@ -179,7 +212,11 @@ impl Question<'_> {
         if args.json {
             let text = failure.to_string();
             let cycle = session.machine.cycles();
-            println!("{}", json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat }));
+            let undefined = undefined.map(Undefined::as_json);
+            println!(
+                "{}",
+                json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined })
+            );
             return;
         }
         println!("{failure}");
@@ -189,7 +226,12 @@ impl Question<'_> {
         }
     }
 
-    fn as_json<M: Machine + Sides>(&self, report: &RunReport, session: &Session<M>) -> Value {
+    fn as_json<M: Machine + Sides>(
+        &self,
+        report: &RunReport,
+        session: &Session<M>,
+        undefined: Option<&Undefined<'_>>,
+    ) -> Value {
         let s = &report.statistics;
         let requests: serde_json::Map<_, _> =
             OPS.iter().zip(&s.requests_by_op).map(|(row, n)| (row.name.to_string(), json!(n))).collect();
@@ -209,6 +251,7 @@ impl Question<'_> {
             "spin_attempts": s.spin_attempts,
             "spin_successes": s.spin_successes,
             "judged": session.tally().judged,
+            "undefined": undefined.map(Undefined::as_json),
             "buffers": report.buffers.iter().map(|b| json!({
                 "name": b.name,
                 "bytes": b.bytes.len(),

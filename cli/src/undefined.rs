@@ -1,0 +1,175 @@
+//! Uses of mbarrier objects that PTX leaves undefined (spec 6.9), as a report shows them.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use atoms_isa::{Kernel, Operation, SourceLine};
+use atoms_model::diagnosis::{Diagnosis, Watch};
+use atoms_model::port::In;
+use atoms_ops::Op;
+use atoms_sm::{Issue, Observer};
+use serde_json::{Value, json};
+
+use crate::progress::grouped;
+
+/// Requests whose instruction is kept: 64 MiB of them.
+const REQUESTS: usize = 1 << 22;
+
+/// Looks on while a kernel runs, to tell the instruction of a request.
+///
+/// A request does not name its instruction. But a warp waits for the answer, so the instruction is the
+/// last one of some warp; where several warps stand at different ones that could have made it, none
+/// is told.
+pub(crate) struct Requests<'k> {
+    kernel: &'k Kernel,
+    /// By CTA and warp: the instruction, if it can make requests.
+    issued: HashMap<(u32, u32), u32>,
+    /// Cycle taken and instruction, in order.
+    made: Vec<(u64, u32)>,
+}
+
+impl<'k> Requests<'k> {
+    pub(crate) fn new(kernel: &'k Kernel) -> Self {
+        Requests { kernel, issued: HashMap::new(), made: Vec::new() }
+    }
+
+    fn operation(&self, pc: u32) -> Option<&'k Operation> {
+        self.kernel.instructions.get(pc as usize).map(|instruction| &instruction.operation)
+    }
+
+    /// Where the instruction that made the request of `diagnosis` is, if that is known.
+    fn line(&self, diagnosis: &Diagnosis) -> Option<&'k SourceLine> {
+        if diagnosis.cluster {
+            return None;
+        }
+        let at = self.made.binary_search_by_key(&diagnosis.taken, |(cycle, _)| *cycle).ok()?;
+        self.kernel.source.get(self.made[at].1 as usize)
+    }
+}
+
+impl Observer for Requests<'_> {
+    fn issue(&mut self, issue: &Issue<'_>) {
+        let warp = (issue.cta, issue.warp);
+        let asks = matches!(
+            self.operation(issue.pc),
+            Some(Operation::Shared(_) | Operation::Barrier(_) | Operation::Global(_))
+        );
+        if asks {
+            self.issued.insert(warp, issue.pc);
+        } else {
+            self.issued.remove(&warp);
+        }
+    }
+
+    fn request(&mut self, cycle: u64, inputs: &In) {
+        let Some(op) = Op::from_code(inputs.req_op) else { return };
+        let could = |pc: &u32| match self.operation(*pc) {
+            Some(Operation::Shared(access)) => access.op == op,
+            Some(Operation::Barrier(access)) => access.op == op,
+            // A generic address may be one of shared memory.
+            Some(Operation::Global(_)) => !op.is_mbarrier(),
+            _ => false,
+        };
+        let mut candidates = self.issued.values().copied().filter(could);
+        if let Some(pc) = candidates.next()
+            && candidates.all(|other| other == pc)
+            && self.made.len() < REQUESTS
+        {
+            self.made.push((cycle, pc));
+        }
+    }
+}
+
+/// What of one kind was done by one instruction.
+struct Group<'k> {
+    first: Diagnosis,
+    line: Option<&'k SourceLine>,
+    count: u64,
+}
+
+/// What was named in a run.
+pub(crate) struct Undefined<'k> {
+    groups: Vec<Group<'k>>,
+    counts: Vec<(&'static str, u64)>,
+}
+
+impl<'k> Undefined<'k> {
+    pub(crate) fn new(watch: &Watch, requests: &Requests<'k>) -> Self {
+        let mut groups: Vec<Group<'k>> = Vec::new();
+        for diagnosis in watch.diagnoses() {
+            let line = requests.line(diagnosis);
+            let alike = |group: &&mut Group<'_>| {
+                group.first.kind.name() == diagnosis.kind.name()
+                    && group.first.op == diagnosis.op
+                    && group.line == line
+            };
+            match groups.iter_mut().find(alike) {
+                Some(group) => group.count += 1,
+                None => groups.push(Group { first: *diagnosis, line, count: 1 }),
+            }
+        }
+        Undefined { groups, counts: watch.counts().collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn total(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| count).sum()
+    }
+
+    /// As text: each kind of use by each instruction once, with how often it was found.
+    pub(crate) fn text(&self) -> String {
+        let total = self.total();
+        let uses = if total == 1 { "use" } else { "uses" };
+        let mut text =
+            format!("atoms: {} {uses} of mbarrier objects that PTX leaves undefined:\n", grouped(total));
+        let mut kept = 0;
+        for Group { first, line, count } in &self.groups {
+            kept += count;
+            for part in first.to_string().lines() {
+                let _ = writeln!(text, "  {part}");
+            }
+            if let Some(SourceLine { line, text: instruction, .. }) = line {
+                let _ = writeln!(text, "    line {line}: `{instruction}`");
+            }
+            if *count > 1 {
+                let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
+            }
+        }
+        if total > kept {
+            let counts: Vec<_> =
+                self.counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
+            let _ = writeln!(text, "  shown are the first {}; in all: {}", grouped(kept), counts.join(", "));
+        }
+        text
+    }
+
+    pub(crate) fn as_json(&self) -> Value {
+        let found: Vec<_> = self
+            .groups
+            .iter()
+            .map(|Group { first: d, line, count }| {
+                json!({
+                    "kind": d.kind.name(),
+                    "clause": d.clause(),
+                    "what": d.what(),
+                    "found": d.found(),
+                    "advice": d.advice(),
+                    "op": d.op.name(),
+                    "address": d.address,
+                    "cycle": d.cycle,
+                    "cluster": d.cluster,
+                    "lane": d.lane,
+                    "tag": d.tag,
+                    "slot": d.slot,
+                    "line": line.map(|line| line.line),
+                    "instruction": line.map(|line| line.text.as_str()),
+                    "count": count,
+                })
+            })
+            .collect();
+        json!({ "total": self.total(), "found": found })
+    }
+}

@@ -16,10 +16,11 @@ module atoms_collect
   input  words_t                         old_i,
   input  bank_mask_t                     hit_i,
   input  places_t                        place_i,
-  /// Its banks, their rows and their operands C.
-  input  bank_mask_t                   bank_valid_i,
-  input  rows_t                        row_i,
-  input  words_t                       c_i,
+  /// It is a MBAR.TRY_WAIT at one object: its first bank, its row, and the limit that was given.
+  input  logic                         one_object_i,
+  input  bank_t                        object_bank_i,
+  input  row_t                         object_row_i,
+  input  word_t                        object_limit_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
   /// The table of waiters has a place; the pass is a request that goes to sleep there.
@@ -90,24 +91,13 @@ module atoms_collect
   end
 
   // A request sleeps if all its lanes ask about one object's phase, and that is not complete.
-  logic       sleeps;
-  bank_mask_t all_but_first;
-  bank_t      bank;   // first bank of the object
-  assign all_but_first = bank_valid_i & (bank_valid_i - bank_mask_t'(1));
-  assign sleeps = pass_i.valid && (pass_i.op == OpMbarTryWait) && pass_i.first && pass_i.last
-                  && (all_but_first != '0)
-                  && ((all_but_first & (all_but_first - bank_mask_t'(1))) == '0)
-                  && (stored == '0) && free_i;
-  assign sleep_o = sleeps && !stall_o;
-
-  always_comb begin
-    bank = '0;
-    if (sleeps) begin
-      for (int unsigned b = 0; b < NumBanks; b += 2) if (bank_valid_i[b]) bank = bank_t'(b);
-    end
-    sleeper_o = '{limit: (c_i[bank] == '0) ? TryWaitLimit : c_i[bank], mask: pass_i.served,
-                  row: row_i[bank], bank: bank, slot: pass_i.slot, tag: pass_i.tag};
-  end
+  logic sleeps;
+  assign sleeps    = pass_i.valid && pass_i.first && pass_i.last && one_object_i && (stored == '0)
+                     && free_i;
+  assign sleep_o   = sleeps && !stall_o;
+  assign sleeper_o = '{limit: (object_limit_i == '0) ? TryWaitLimit : object_limit_i,
+                       mask: pass_i.served, row: object_row_i, bank: object_bank_i,
+                       slot: pass_i.slot, tag: pass_i.tag};
 
   /// Puts what the lanes in `served` read into the results.
   function automatic void put(output wides_t rd, input wides_t so_far, input lane_mask_t served,
@@ -192,9 +182,8 @@ module atoms_collect
   endfunction
 
   always_comb begin
-    automatic wides_t so_far, objects;
-    so_far  = pass_i.first ? '0 : rd_q;
-    objects = '0;
+    automatic wides_t so_far;
+    so_far = pass_i.first ? '0 : rd_q;
     rd_d   = so_far;
     pred_d = (pass_i.first ? '0 : pred_q) | stored;
     if (pass_i.valid && !pass_i.red) begin
@@ -204,8 +193,8 @@ module atoms_collect
         OpCast, OpCastSpin: put_ones(rd_d, so_far, stored);
         OpMbarArrive: put_each(rd_d, so_far, pass_i.served, old_i, place_i);
         OpMbarArriveNoComplete, OpMbarArriveDropNoComplete: begin
-          put(objects, so_far, pass_i.served, pass_i.size, old_i, place_i);
-          put_together(rd_d, objects, pass_i.served);
+          put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
+          put_together(rd_d, rd_d, pass_i.served);
         end
         default: put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
       endcase

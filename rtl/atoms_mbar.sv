@@ -10,12 +10,15 @@ module atoms_mbar
   import atoms_pkg::*;
 (
   input  op_e        op_i,
-  /// Banks of the pass, in pairs; `new_o` means nothing elsewhere.
+  /// Banks of the pass, in pairs; none if it is for the one-word kernels.
   input  bank_mask_t valid_i,
   /// Words read from the banks.
   input  words_t     old_i,
   /// Operand B; for operations without one, how many lanes arrive together.
   input  words_t     b_i,
+  /// What the one-word kernels make of the pass, if it is for them.
+  input  words_t     word_i,
+  input  bank_mask_t word_write_i,
   /// Words to write.
   output words_t     new_o,
   /// Banks that must be written.
@@ -109,8 +112,8 @@ module atoms_mbar
   endfunction
 
   always_comb begin
-    new_o       = old_i;
-    write_o     = '0;
+    new_o       = word_i;
+    write_o     = word_write_i;
     completed_o = '0;
     if ((valid_i != '0) && is_mbarrier(op_i) && !only_reads(op_i)) begin
       work(new_o, completed_o, op_i, valid_i, old_i, b_i);

@@ -39,12 +39,13 @@ module atoms_pipe
   output pass_t                          pass_o,
   output words_t                         old_o,
   output bank_mask_t                     hit_o,
-  /// Banks of that pass, their rows and their operands C; the first banks of the mbarrier objects
-  /// that complete a phase in it.
-  output bank_mask_t                     bank_valid_o,
-  output rows_t                          row_o,
-  output words_t                         c_o,
+  /// First banks of the mbarrier objects that complete a phase in it.
   output bank_mask_t                     completed_o,
+  /// It is a MBAR.TRY_WAIT at one object: its first bank, its row, and the limit that was given.
+  output logic                           one_object_o,
+  output bank_t                          object_bank_o,
+  output row_t                           object_row_o,
+  output word_t                          object_limit_o,
   output places_t                        place_o,
   /// Stages that hold a pass.
   output logic       [RmwLatency:0]      valid_o
@@ -112,8 +113,8 @@ module atoms_pipe
   end
 
   // The word each bank works on: the youngest there is.
-  words_t     old, alu_word, mbar_word, new_word;
-  bank_mask_t working, alu_write, mbar_write, write, completed;
+  words_t     old, alu_word, new_word;
+  bank_mask_t working, alu_write, write, completed;
   assign working = last_valid ? bank_q[last] : '0;
 
   if (Forwarding) begin : g_forward
@@ -227,23 +228,16 @@ module atoms_pipe
   );
 
   atoms_mbar u_mbar (
-    .op_i       (pass.op),
-    .valid_i    (for_mbar ? working : '0),
-    .old_i      (old),
-    .b_i        (b_q[last]),
-    .new_o      (mbar_word),
-    .write_o    (mbar_write),
-    .completed_o(completed)
+    .op_i        (pass.op),
+    .valid_i     (for_mbar ? working : '0),
+    .old_i       (old),
+    .b_i         (b_q[last]),
+    .word_i      (alu_word),
+    .word_write_i(alu_write),
+    .new_o       (new_word),
+    .write_o     (write),
+    .completed_o (completed)
   );
-
-  always_comb begin
-    new_word = alu_word;
-    write    = alu_write;
-    if (for_mbar) begin
-      new_word = mbar_word;
-      write    = mbar_write;
-    end
-  end
 
   // Write.
   assign we_o    = write;
@@ -257,10 +251,24 @@ module atoms_pipe
   assign old_o       = old;
   assign hit_o       = hit;
   assign place_o     = place_q[last];
-  assign bank_valid_o = working;
-  assign row_o        = row_q[last];
-  assign c_o          = c_q[last];
-  assign completed_o  = completed;
+  assign completed_o = completed;
+
+  always_comb begin
+    automatic bank_mask_t rest;
+    rest           = '0;
+    one_object_o   = 1'b0;
+    object_bank_o  = '0;
+    object_row_o   = '0;
+    object_limit_o = '0;
+    if ((pass.op == OpMbarTryWait) && (working != '0)) begin
+      // Two banks: one is left without the lowest, none without the next.
+      rest         = working & (working - bank_mask_t'(1));
+      one_object_o = (rest & (rest - bank_mask_t'(1))) == '0;
+      for (int unsigned b = 0; b < NumBanks; b += 2) if (working[b]) object_bank_o = bank_t'(b);
+      object_row_o   = row_q[last][object_bank_o];
+      object_limit_o = c_q[last][object_bank_o];
+    end
+  end
 
   `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
 

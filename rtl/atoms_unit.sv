@@ -173,9 +173,11 @@ module atoms_unit
   pass_t                          done_pass;
   words_t                         done_old;
   places_t                        done_place;
-  bank_mask_t                     done_banks, done_completed, completed;
-  rows_t                          done_row;
-  words_t                         done_c;
+  bank_mask_t                     done_completed, completed;
+  logic                           one_object;
+  bank_t                          object_bank;
+  row_t                           object_row;
+  word_t                          object_limit;
   logic       [RmwLatency:0]      stage_valid;
 
   atoms_pipe u_pipe (
@@ -185,7 +187,8 @@ module atoms_unit
     .place_i(issue_place), .hazard_o(hazard),
     .re_o(re), .raddr_o(raddr), .rdata_i(rdata), .we_o(we), .waddr_o(waddr), .wdata_o(wdata),
     .pass_o(done_pass), .old_o(done_old), .hit_o(hit),
-    .bank_valid_o(done_banks), .row_o(done_row), .c_o(done_c), .completed_o(done_completed),
+    .completed_o(done_completed), .one_object_o(one_object), .object_bank_o(object_bank),
+    .object_row_o(object_row), .object_limit_o(object_limit),
     .place_o(done_place), .valid_o(stage_valid)
   );
 
@@ -209,7 +212,8 @@ module atoms_unit
   atoms_collect u_collect (
     .clk_i, .rst_ni,
     .pass_i(done_pass), .old_i(done_old), .hit_i(hit),
-    .place_i(done_place), .bank_valid_i(done_banks), .row_i(done_row), .c_i(done_c),
+    .place_i(done_place), .one_object_i(one_object), .object_bank_i(object_bank),
+    .object_row_i(object_row), .object_limit_i(object_limit),
     .stall_o(stall), .free_i(waiter_free), .sleep_o(sleep), .sleeper_o(sleeper),
     .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
     .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
@@ -222,7 +226,7 @@ module atoms_unit
   atoms_waiters u_waiters (
     .clk_i, .rst_ni,
     .enter_i(sleep), .sleeper_i(sleeper), .free_o(waiter_free),
-    .completed_i(completed), .row_i(done_row),
+    .completed_i(completed), .row_i(waddr),
     .wake_valid_o, .wake_ready_i, .wake_tag_o, .wake_pred_o,
     .leave_o(woken), .leave_slot_o(woken_slot),
     .asleep_o(asleep), .ready_o(wake_ready)

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use atoms_cosim::machine::Machine;
 use atoms_cosim::session::Session;
 use atoms_cosim::witness::Witness;
 use atoms_isa::Program;
@@ -51,12 +52,16 @@ fn in_lockstep(kernel: &str, arch: &str, on: &str) -> RunReport {
     let zeros = vec![0; (named.config.bytes() / 4) as usize];
     let witness = Witness::new(&named.config, &zeros);
     let mut session = Session::new(lockstep_of(&named), Some(witness));
+    session.machine.watch();
     let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
     let report =
         run(kernel, &launch, &mut session, &SmConfig::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
     session.judge_memory().unwrap_or_else(|e| panic!("{what}: {e}"));
     let tally = session.tally();
-    assert_eq!(tally.judged, tally.requests, "{what}: the oracle judged every answer");
+    let answers = tally.requests + tally.cluster_requests;
+    assert_eq!(tally.judged, answers, "{what}: the oracle judged every answer");
+    let undefined: Vec<_> = session.machine.watched().iter().flat_map(|watch| watch.diagnoses()).collect();
+    assert!(undefined.is_empty(), "{what}: undefined use of an mbarrier object: {}", undefined[0]);
     assert_eq!(tally.requests, report.statistics.shared_requests, "{what}: every request was answered");
     assert!(tally.requests > 0, "{what}: the unit was used");
     report
@@ -71,8 +76,18 @@ fn assert_met(report: &RunReport, what: &str) {
 }
 
 /// Kernels whose launch file states what must come out.
-const STATED: &[&str] =
-    &["accum_f32", "accum_half", "generic_addr", "hist_u32", "hist_u64", "spin_lock_acqrel"];
+const STATED: &[&str] = &[
+    "accum_f32",
+    "accum_half",
+    "awbarrier",
+    "cluster_mbar",
+    "cpasync_mbar",
+    "generic_addr",
+    "hist_u32",
+    "hist_u64",
+    "spin_lock_acqrel",
+    "tma_bulk",
+];
 
 #[test]
 fn every_listing_runs_in_lockstep() {
@@ -106,6 +121,23 @@ macro_rules! required_kernels {
             required_kernels_on(stringify!($name));
         })*
     };
+}
+
+/// Kernels that work on mbarrier objects, each on a generation that it was compiled for.
+#[test]
+fn kernels_with_mbarriers_run_in_other_configurations() {
+    let kernels = [
+        ("awbarrier", "sm_80"),
+        ("cpasync_mbar", "sm_80"),
+        ("cluster_mbar", "sm_100a"),
+        ("tma_bulk", "sm_90a"),
+    ];
+    for name in ["rotating", "hold", "merging", "hashed", "half", "deep"] {
+        for (kernel, arch) in kernels {
+            let report = in_lockstep(kernel, arch, name);
+            assert_met(&report, &format!("{kernel} on {arch} in `{name}`"));
+        }
+    }
 }
 
 required_kernels! { rotating hold merging hashed half wide }

@@ -283,7 +283,7 @@ const BUGS: &[Bug] = &[
         name: "a-request-sleeps-at-one-of-two-objects",
         on: On::Objects,
         patches: patches![
-            "atoms_collect.sv": "&& ((all_but_first & (all_but_first - bank_mask_t'(1))) == '0)" => ""
+            "atoms_pipe.sv": "one_object_o = (rest & (rest - bank_mask_t'(1))) == '0;" => "one_object_o = 1'b1;"
         ],
         shows_in: &["probe.wait_enter"],
         ops: &[Op::MbarTryWait],

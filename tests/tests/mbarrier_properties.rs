@@ -1,0 +1,455 @@
+//! Laws of mbarrier objects: pipelines drawn at random run to their end, through RTL, model and oracle,
+//! and what they bring to their objects is what these come to. Wrong programs stand still, and a report
+//! says who waits for what.
+//!
+//! What is checked of every right run, beyond lockstep and the oracle: phases, arrivals and transactions
+//! add up exactly; the parity advances by one with every phase, in memory and in the states handed out; no
+//! wait passes early or stays behind; waits by state and by parity agree; nothing is read before it was
+//! brought or overwritten before it was released; the model names no undefined use.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use atoms_cosim::case::{Case, Pauses};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::session::Session;
+use atoms_cosim::witness::Witness;
+use atoms_model::Config;
+use atoms_model::mbarrier::Object;
+use atoms_ops::{Op, Size};
+use atoms_tests::bench::{run_case, whole};
+use atoms_tests::hunt::cases_or;
+use atoms_tests::pipeline::{
+    Awaited, Design, Events, Manner, Member, Mistake, NO_LIMIT, Outcome, Pipeline, Reach, Standstill,
+    Trouble, Waiting, run,
+};
+use atoms_tests::{config, lockstep_of};
+use proptest::prelude::*;
+use proptest::test_runner::{Config as Settings, RngSeed, TestRunner};
+use proptest::{bits, collection};
+
+/// RTL and model of a configuration, with the oracle listening and the model watching.
+struct Stand {
+    session: Session<Lockstep>,
+}
+
+impl Stand {
+    fn new(name: &str) -> Self {
+        let named = config(name);
+        let zeros = vec![0; (named.config.bytes() / 4) as usize];
+        let witness = Witness::new(&named.config, &zeros);
+        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        session.machine.watch();
+        Stand { session }
+    }
+
+    fn config(&self) -> &Config {
+        self.session.machine.config()
+    }
+
+    fn run(&mut self, design: &Design) -> Result<Outcome, Trouble> {
+        self.session.restart_machine().expect("the RTL comes out of reset");
+        run(&mut self.session, design)
+    }
+
+    /// Of a right program the model has nothing to say.
+    fn run_right(&mut self, design: &Design) -> Result<Outcome, TestCaseError> {
+        let outcome = self.run(design).map_err(|trouble| TestCaseError::fail(trouble.to_string()))?;
+        let watch = self.session.machine.watched().expect("the model watches");
+        match watch.diagnoses().first() {
+            Some(diagnosis) => Err(TestCaseError::fail(diagnosis.to_string())),
+            None => Ok(outcome),
+        }
+    }
+}
+
+/// Draws `cases` values, the same ones for the same `PROPTEST_RNG_SEED`, and shrinks one that fails.
+fn for_all<S: Strategy>(cases: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let settings = Settings {
+        cases: cases_or(cases),
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..Settings::default()
+    };
+    if let Err(found) = TestRunner::new(settings).run(strategy, law) {
+        panic!("PROPTEST_RNG_SEED={seed}: {found}");
+    }
+}
+
+fn pauses() -> impl Strategy<Value = Pauses> {
+    let some = || prop_oneof![3 => Just(0), 1 => bits::u64::between(0, 64), 1 => Just(u64::MAX)];
+    (some(), some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response, wake)| {
+        Pauses { warp, response, cluster, cluster_response, wake }
+    })
+}
+
+/// Members of a crew.
+const CREW: usize = 4;
+
+/// What a whole crew may expect at once keeps the tx-count in its range (spec 6.1).
+const MOST_BYTES: u32 = (1 << 20) / CREW as u32;
+
+fn manner() -> impl Strategy<Value = Manner> {
+    prop_oneof![
+        (1..33u32).prop_map(Manner::Lanes),
+        (1..100u32).prop_map(Manner::Count),
+        (2..100u32).prop_map(Manner::ExpectTx),
+        (2..MOST_BYTES).prop_map(Manner::ExpectThenArrive),
+        (1..100u32).prop_map(Manner::NoComplete),
+    ]
+}
+
+/// Any way to wait.
+fn waiting() -> BoxedStrategy<Waiting> {
+    prop_oneof![
+        Just(Waiting::Poll),
+        Just(Waiting::Sleep),
+        (1..200u32).prop_map(Waiting::SleepFor),
+        Just(Waiting::SleepFor(NO_LIMIT)),
+    ]
+    .boxed()
+}
+
+fn member(visits: u32, waiting: &BoxedStrategy<Waiting>) -> impl Strategy<Value = Member> + use<> {
+    let delay = prop_oneof![Just(0), 0..16u32, 0..400u32];
+    (manner(), waiting.clone(), 1..=2 * visits, delay)
+        .prop_map(|(arrives, waits, leaves_after, delay)| Member { arrives, waits, leaves_after, delay })
+}
+
+fn pipeline(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = Pipeline> {
+    let reach = prop_oneof![Just(Reach::Local), Just(Reach::Remote)];
+    (1..9u32, 1..6u32, reach, any::<bool>()).prop_flat_map(move |(stages, visits, reach, meets)| {
+        let crew = || collection::vec(member(visits, &waiting), 1..=CREW);
+        (crew(), crew()).prop_map(move |(producers, consumers)| Pipeline {
+            stages,
+            visits,
+            reach,
+            meets,
+            producers,
+            consumers,
+        })
+    })
+}
+
+/// Up to three pipelines that wait in a way of `waiting`.
+fn design(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = Design> {
+    (collection::vec(pipeline(waiting), 1..4), pauses(), any::<u64>())
+        .prop_map(|(pipelines, pauses, seed)| Design { pipelines, pauses, seed, mistake: None })
+}
+
+fn right_programs_end_right(name: &str, cases: u32) {
+    let stand = RefCell::new(Stand::new(name));
+    for_all(cases, &design(waiting()), |design| stand.borrow_mut().run_right(&design).map(|_| ()));
+}
+
+macro_rules! configurations {
+    ($($name:ident: $cases:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            right_programs_end_right(stringify!($name), $cases);
+        })*
+    };
+}
+
+configurations! {
+    default: 100;
+    tiny: 600;
+    small: 300;
+    hold: 100;
+    deep: 80;
+    merging: 80;
+    half: 150;
+}
+
+/// Nobody is forgotten: who sleeps without a limit that could pass is woken. Only where the table of
+/// waiters is full is anyone turned away.
+#[test]
+fn no_wake_up_is_lost() {
+    for (name, cases) in [("default", 30), ("small", 100), ("hold", 30), ("deep", 30), ("half", 50)] {
+        let stand = RefCell::new(Stand::new(name));
+        let places = stand.borrow().config().num_waiters;
+        for_all(cases, &design(Just(Waiting::SleepFor(NO_LIMIT)).boxed()), |design| {
+            let Events { timed_out, turned_away, .. } = stand.borrow_mut().run_right(&design)?.events;
+            prop_assert_eq!(timed_out, 0);
+            let warps = design.pipelines.iter().flat_map(|p| p.producers.iter().chain(&p.consumers)).count();
+            if warps <= places as usize {
+                prop_assert_eq!(turned_away, 0, "{} warps", warps);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// However short the limit, whoever asks again gets through in the end.
+#[test]
+fn short_limits_are_asked_again() {
+    for name in ["default", "small", "hold", "half"] {
+        let stand = RefCell::new(Stand::new(name));
+        let timed_out = RefCell::new(0);
+        for_all(20, &design((1..20u32).prop_map(Waiting::SleepFor).boxed()), |design| {
+            *timed_out.borrow_mut() += stand.borrow_mut().run_right(&design)?.events.timed_out;
+            Ok(())
+        });
+        assert!(timed_out.into_inner() > 100, "{name}: limits pass");
+    }
+}
+
+/// What is drawn reaches what it is for.
+#[test]
+fn pipelines_are_worth_running() {
+    let stand = RefCell::new(Stand::new("hold"));
+    let all = RefCell::new(Vec::new());
+    for_all(60, &design(waiting()), |design| {
+        all.borrow_mut().push(stand.borrow_mut().run_right(&design)?.events);
+        Ok(())
+    });
+    let all = all.into_inner();
+    for (what, count) in EVENTS {
+        let runs = all.iter().filter(|events| count(events) > 0).count();
+        assert!(runs >= all.len() / 6, "{what} in {runs} of {} runs", all.len());
+    }
+}
+
+/// An event by its name.
+type Named = (&'static str, fn(&Events) -> u64);
+
+const EVENTS: [Named; 11] = [
+    ("waits that pass", |events| events.passed),
+    ("wake-ups", |events| events.woken),
+    ("limits that pass", |events| events.timed_out),
+    ("waits turned away", |events| events.turned_away),
+    ("both forms of a wait", |events| events.both_forms),
+    ("states", |events| events.states),
+    ("loads", |events| events.loads),
+    ("transactions completed before they are expected", |events| events.ahead),
+    ("arrivals from another CTA", |events| events.remote),
+    ("drops", |events| events.drops),
+    ("arrivals that must not complete", |events| events.no_complete),
+];
+
+/// Lanes that arrive together bring an object to the same as lanes one after the other: the same program
+/// leaves the same memory and the same number of phases.
+#[test]
+fn merged_arrivals_come_to_the_same() {
+    let (apart, merged) = (RefCell::new(Stand::new("default")), RefCell::new(Stand::new("merging")));
+    for_all(50, &design(waiting()), |design| {
+        let one = apart.borrow_mut().run_right(&design)?;
+        let other = merged.borrow_mut().run_right(&design)?;
+        prop_assert_eq!(one.phases, other.phases);
+        prop_assert!(one.memory == other.memory, "memory differs");
+        Ok(())
+    });
+}
+
+/// Objects that the arrivals of [`arrivals`] go to.
+const OBJECTS: u32 = 3;
+
+/// Arrivals of many lanes at few objects, by one warp: several phases by one request, too.
+fn arrivals() -> impl Strategy<Value = Case> {
+    let op = prop_oneof![
+        6 => Just(Op::MbarArrive),
+        1 => Just(Op::MbarArriveDrop),
+        1 => Just(Op::MbarArriveCount),
+        1 => Just(Op::MbarArriveExpectTx),
+        1 => Just(Op::MbarCompleteTx),
+    ];
+    let lane = || (0..OBJECTS, 1..3u64);
+    let request = (op, any::<bool>(), any::<u32>(), collection::vec(lane(), 32));
+    let counts = collection::vec(1..40u32, OBJECTS as usize);
+    (counts, collection::vec(request, 1..12)).prop_map(|(counts, requests)| {
+        let request = |op: Op, red, mask, lanes| WarpRequest {
+            op: op as u8,
+            size: Size::U64 as u8,
+            red,
+            mask,
+            lanes,
+            ..WarpRequest::default()
+        };
+        let lane = |object: u32, b: u64| Lane { ra: 8 * object, b: b.into(), c: 0 };
+        let init = (0..).zip(&counts).map(|(object, count)| lane(object, Object::init(*count).encode()));
+        let mut warps = vec![request(Op::MbarInit, true, (1 << OBJECTS) - 1, init.collect())];
+        for (op, red, mask, lanes) in requests {
+            let lanes = lanes.iter().map(|(object, b)| lane(*object, *b)).collect();
+            warps.push(request(op, red, mask, lanes));
+        }
+        let parts = vec![whole(&Config::default())];
+        Case { config: String::new(), parts, warps, ..Case::default() }
+    })
+}
+
+/// One warp is given the very same states, lane by lane, whether its lanes arrive together or one after
+/// the other.
+#[test]
+fn merged_arrivals_give_the_same_states() {
+    let (apart, merged) = (RefCell::new(Stand::new("default")), RefCell::new(Stand::new("merging")));
+    let zeros = vec![0; (apart.borrow().config().bytes() / 4) as usize];
+    let observed = |stand: &RefCell<Stand>, case: &Case| {
+        run_case(&mut stand.borrow_mut().session, case, &zeros)
+            .map_err(|failure| TestCaseError::fail(failure.to_string()))
+    };
+    for_all(2000, &arrivals(), |case| {
+        let (one, other) = (observed(&apart, &case)?, observed(&merged, &case)?);
+        prop_assert!(one.memory == other.memory, "memory differs");
+        for (number, (one, other)) in one.warps.iter().zip(&other.warps).enumerate() {
+            prop_assert_eq!(one.rsp_rd, other.rsp_rd, "request {}", number);
+        }
+        Ok(())
+    });
+}
+
+fn with_mistake(mistake: Mistake, first: impl Strategy<Value = Manner>) -> impl Strategy<Value = Design> {
+    (design(waiting()), first).prop_map(move |(mut design, first)| {
+        let pipeline = &mut design.pipelines[0];
+        pipeline.visits = pipeline.visits.max(2);
+        pipeline.producers[0].arrives = first;
+        Design { mistake: Some(mistake), ..design }
+    })
+}
+
+fn stands_still(stand: &RefCell<Stand>, design: &Design) -> Result<Standstill, TestCaseError> {
+    match stand.borrow_mut().run(design) {
+        Err(Trouble::Standstill(standstill)) => Ok(standstill),
+        Err(other) => Err(TestCaseError::fail(other.to_string())),
+        Ok(_) => Err(TestCaseError::fail("a wrong program ends")),
+    }
+}
+
+/// What the consumers of the first pipeline miss at its first stage in the second visit.
+fn missing(standstill: &Standstill) -> Vec<String> {
+    let at_fault = |awaits: &&Awaited| matches!(awaits, Awaited::Phase { object, phase: 1, .. } if object == "full[0.0]");
+    let awaited = standstill.stuck.iter().map(|stuck| &stuck.awaits).filter(at_fault);
+    awaited.map(Awaited::missing).collect()
+}
+
+#[test]
+fn a_forgotten_arrival_is_reported() {
+    for name in ["default", "small", "half"] {
+        let stand = RefCell::new(Stand::new(name));
+        for_all(15, &with_mistake(Mistake::ForgetsArrival, (1..9u32).prop_map(Manner::Count)), |design| {
+            let standstill = stands_still(&stand, &design)?;
+            let Manner::Count(count) = design.pipelines[0].producers[0].arrives else { unreachable!() };
+            let expected = match count {
+                1 => "1 arrival missing".to_string(),
+                count => format!("{count} arrivals missing"),
+            };
+            prop_assert!(!missing(&standstill).is_empty(), "{}", standstill);
+            for missing in missing(&standstill) {
+                prop_assert_eq!(missing, &*expected, "{}", standstill);
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_lost_byte_is_reported() {
+    for name in ["default", "small", "half"] {
+        let stand = RefCell::new(Stand::new(name));
+        let manner = prop_oneof![
+            (2..100u32).prop_map(Manner::ExpectTx),
+            (2..MOST_BYTES).prop_map(Manner::ExpectThenArrive),
+        ];
+        for_all(15, &with_mistake(Mistake::LosesByte, manner), |design| {
+            let standstill = stands_still(&stand, &design)?;
+            prop_assert!(!missing(&standstill).is_empty(), "{}", standstill);
+            for missing in missing(&standstill) {
+                prop_assert_eq!(missing, "1 byte missing", "{}", standstill);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Somebody who drops out and carries on is found out at the latest when the accounts are settled, and
+/// the model names what it does.
+#[test]
+fn a_drop_too_many_is_found() {
+    for name in ["default", "small", "half"] {
+        let stand = RefCell::new(Stand::new(name));
+        for_all(15, &with_mistake(Mistake::DropsAndStays, (1..9u32).prop_map(Manner::Count)), |design| {
+            prop_assert!(stand.borrow_mut().run(&design).is_err());
+            Ok(())
+        });
+    }
+}
+
+fn alone(arrives: Manner, waits: Waiting) -> Member {
+    Member { arrives, waits, leaves_after: u32::MAX, delay: 0 }
+}
+
+fn one_stage(producer: Member, mistake: Mistake) -> Design {
+    let consumer = alone(Manner::Count(1), Waiting::SleepFor(NO_LIMIT));
+    let pipeline = Pipeline {
+        stages: 1,
+        visits: 4,
+        reach: Reach::Local,
+        meets: false,
+        producers: vec![producer],
+        consumers: vec![consumer],
+    };
+    Design { pipelines: vec![pipeline], pauses: Pauses::default(), seed: 1, mistake: Some(mistake) }
+}
+
+/// The report, word for word.
+#[test]
+fn the_report_says_who_waits_for_what() {
+    #[rustfmt::skip]
+    let cases = [
+        (Mistake::ForgetsArrival, Manner::Count(3), [
+            "producer 0.0, tag 3, slot 0, waits for phase 1 of empty[0.0] at 0x00001710: \
+             phase parity 1, 1 of 1 arrivals pending, tx-count 0; 1 arrival missing",
+            "consumer 0.0, tag 4, slot 0, waits for phase 1 of full[0.0] at 0x00002608: \
+             phase parity 1, 3 of 3 arrivals pending, tx-count 0; 3 arrivals missing",
+        ]),
+        (Mistake::LosesByte, Manner::ExpectTx(64), [
+            "producer 0.0, tag 3, slot 0, waits for phase 1 of empty[0.0] at 0x00001710: \
+             phase parity 1, 1 of 1 arrivals pending, tx-count 0; 1 arrival missing",
+            "consumer 0.0, tag 4, slot 0, waits for phase 1 of full[0.0] at 0x00002608: \
+             phase parity 1, 0 of 1 arrivals pending, tx-count 1; 1 byte missing",
+        ]),
+        (Mistake::DropsAndStays, Manner::Count(1), [
+            "producer 0.0, tag 3, slot 0, waits for phase 2 of empty[0.0] at 0x00001710: \
+             phase parity 0, 1 of 1 arrivals pending, tx-count 0; 1 arrival missing",
+            "consumer 0.0, tag 4, slot 0, waits for phase 2 of full[0.0] at 0x00002608: \
+             phase parity 0, 1048575 of 0 arrivals pending, tx-count 0; 1 arrival too many",
+        ]),
+    ];
+    let stand = RefCell::new(Stand::new("default"));
+    for (mistake, arrives, lines) in cases {
+        let design = one_stage(alone(arrives, Waiting::Sleep), mistake);
+        let standstill = stands_still(&stand, &design).unwrap_or_else(|other| panic!("{mistake:?}: {other}"));
+        let found: Vec<_> = standstill.stuck.iter().map(ToString::to_string).collect();
+        assert_eq!(found, lines, "{mistake:?}");
+    }
+}
+
+/// Four producers and four consumers around four stages for a thousand phases each.
+#[test]
+fn a_long_pipeline_runs_in_seconds() {
+    let producer = |arrives| alone(arrives, Waiting::Sleep);
+    let pipeline = Pipeline {
+        stages: 4,
+        visits: 1000,
+        reach: Reach::Local,
+        meets: false,
+        producers: vec![
+            producer(Manner::Lanes(32)),
+            producer(Manner::Count(2)),
+            producer(Manner::ExpectTx(128)),
+            producer(Manner::NoComplete(1)),
+        ],
+        consumers: vec![alone(Manner::Lanes(1), Waiting::Sleep); 4],
+    };
+    let design = Design { pipelines: vec![pipeline], pauses: Pauses::default(), seed: 1, mistake: None };
+    let mut stand = Stand::new("default");
+    let start = Instant::now();
+    let outcome = stand.run_right(&design).unwrap_or_else(|trouble| panic!("{trouble}"));
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(outcome.phases, [1000; 8]);
+    println!("{} cycles in {seconds:.1} s; {:?}", outcome.cycles, outcome.events);
+    assert!(seconds < 60.0, "{seconds:.1} s");
+}

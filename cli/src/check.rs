@@ -28,6 +28,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
                         "requests": summary.requests,
                         "lanes": summary.lanes,
                         "faults": summary.faults,
+                        "wakes": summary.wakes,
                         "unseen": summary.unseen,
                         "final_words": summary.final_words,
                     })
@@ -40,6 +41,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
                     grouped(summary.faults),
                     grouped(summary.final_words),
                 );
+                if summary.wakes > 0 {
+                    println!("  {} wake-ups", grouped(summary.wakes));
+                }
                 if summary.unseen > 0 {
                     println!("  memory after {} of them was not recorded", grouped(summary.unseen));
                 }

@@ -160,6 +160,19 @@ impl Question<'_> {
             .map(|(row, count)| format!("{} {}", row.name, grouped(*count)))
             .collect();
         println!("  requests   {}", by_op.join(", "));
+        if s.sleeps + s.copies + s.cluster_requests > 0 {
+            println!(
+                "  waits      {} slept, {} of them until their phase was complete",
+                grouped(s.sleeps),
+                grouped(s.woken)
+            );
+            println!(
+                "  copies     {} of {} bytes; {} cluster requests",
+                grouped(s.copies),
+                grouped(s.copied_bytes),
+                grouped(s.cluster_requests)
+            );
+        }
         if s.spin_attempts > 0 {
             println!(
                 "  spin       {} of {} lanes stored ({:.1} %)",
@@ -245,6 +258,11 @@ impl Question<'_> {
             "cycles": s.cycles,
             "warp_instructions": s.warp_instructions,
             "shared_requests": s.shared_requests,
+            "cluster_requests": s.cluster_requests,
+            "sleeps": s.sleeps,
+            "woken": s.woken,
+            "copies": s.copies,
+            "copied_bytes": s.copied_bytes,
             "passes": s.passes,
             "conflicts": s.conflicts,
             "requests": requests,

@@ -1,13 +1,11 @@
 //! Uses of mbarrier objects that PTX leaves undefined (spec 6.9), as a report shows them.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use atoms_isa::{Kernel, Operation, SourceLine};
+use atoms_isa::{Kernel, SourceLine};
 use atoms_model::diagnosis::{Diagnosis, Watch};
 use atoms_model::port::In;
-use atoms_ops::Op;
-use atoms_sm::{Issue, Observer};
+use atoms_sm::Observer;
 use serde_json::{Value, json};
 
 use crate::progress::grouped;
@@ -16,28 +14,19 @@ use crate::progress::grouped;
 const REQUESTS: usize = 1 << 22;
 
 /// Looks on while a kernel runs, to tell the instruction of a request.
-///
-/// A request does not name its instruction. But a warp waits for the answer, so the instruction is the
-/// last one of some warp; where several warps stand at different ones that could have made it, none
-/// is told.
 pub(crate) struct Requests<'k> {
     kernel: &'k Kernel,
-    /// By CTA and warp: the instruction, if it can make requests.
-    issued: HashMap<(u32, u32), u32>,
     /// Cycle taken and instruction, in order.
     made: Vec<(u64, u32)>,
 }
 
 impl<'k> Requests<'k> {
     pub(crate) fn new(kernel: &'k Kernel) -> Self {
-        Requests { kernel, issued: HashMap::new(), made: Vec::new() }
+        Requests { kernel, made: Vec::new() }
     }
 
-    fn operation(&self, pc: u32) -> Option<&'k Operation> {
-        self.kernel.instructions.get(pc as usize).map(|instruction| &instruction.operation)
-    }
-
-    /// Where the instruction that made the request of `diagnosis` is, if that is known.
+    /// Where the instruction that made the request of `diagnosis` is. Requests of the cluster port are
+    /// made by copies too, which have none.
     fn line(&self, diagnosis: &Diagnosis) -> Option<&'k SourceLine> {
         if diagnosis.cluster {
             return None;
@@ -48,33 +37,8 @@ impl<'k> Requests<'k> {
 }
 
 impl Observer for Requests<'_> {
-    fn issue(&mut self, issue: &Issue<'_>) {
-        let warp = (issue.cta, issue.warp);
-        let asks = matches!(
-            self.operation(issue.pc),
-            Some(Operation::Shared(_) | Operation::Barrier(_) | Operation::Global(_))
-        );
-        if asks {
-            self.issued.insert(warp, issue.pc);
-        } else {
-            self.issued.remove(&warp);
-        }
-    }
-
-    fn request(&mut self, cycle: u64, inputs: &In) {
-        let Some(op) = Op::from_code(inputs.req_op) else { return };
-        let could = |pc: &u32| match self.operation(*pc) {
-            Some(Operation::Shared(access)) => access.op == op,
-            Some(Operation::Barrier(access)) => access.op == op,
-            // A generic address may be one of shared memory.
-            Some(Operation::Global(_)) => !op.is_mbarrier(),
-            _ => false,
-        };
-        let mut candidates = self.issued.values().copied().filter(could);
-        if let Some(pc) = candidates.next()
-            && candidates.all(|other| other == pc)
-            && self.made.len() < REQUESTS
-        {
+    fn request(&mut self, cycle: u64, pc: u32, _: &In) {
+        if self.made.len() < REQUESTS {
             self.made.push((cycle, pc));
         }
     }

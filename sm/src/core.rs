@@ -323,9 +323,9 @@ impl<'a> Core<'a> {
             && let Some(slot) = self.offered.take()
         {
             self.request_turn = slot;
-            self.observer.request(self.cycle, &self.inputs);
             if let Some(request) = self.requests[slot].as_mut() {
                 request.in_flight = true;
+                self.observer.request(self.cycle, request.pc, &self.inputs);
             }
         }
         if outputs.rsp_valid != 0 {

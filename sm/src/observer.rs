@@ -26,9 +26,9 @@ pub trait Observer {
         let _ = issue;
     }
 
-    /// The port has taken the request in `inputs`.
-    fn request(&mut self, cycle: u64, inputs: &In) {
-        let _ = (cycle, inputs);
+    /// The port has taken the request in `inputs`, which instruction `pc` made.
+    fn request(&mut self, cycle: u64, pc: u32, inputs: &In) {
+        let _ = (cycle, pc, inputs);
     }
 
     /// The port has answered with `outputs`.

@@ -71,6 +71,7 @@ module atoms_waiters
       end
     end
   end
+
   // Completion and limit in one cycle: completion counts, and there is one answer.
   always_comb begin
     wakes   = '0;

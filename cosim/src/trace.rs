@@ -193,8 +193,8 @@ fn name_of(radix: Radix, code: u8) -> &'static str {
     name.unwrap_or("illegal")
 }
 
-/// What one looks at first: the differences, the request, its passes, the answer; lanes and banks
-/// further down.
+/// What one looks at first: the differences, the request, its passes, who waits, the answer; lanes and
+/// banks further down.
 fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Comparison>) -> Layout {
     let pick = |names: &[&str]| -> Vec<Signal> {
         names.iter().flat_map(|name| inputs.one(In::FIELDS, name)).collect()
@@ -231,6 +231,12 @@ fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Com
                     "hazard",
                     "stall",
                 ])),
+            )
+            .group(
+                &format!("{name}: waiting"),
+                probe(&["completed", "wait_enter", "wait_asleep", "wait_ready"])
+                    .into_iter()
+                    .chain(out(&["wake_valid", "wake_tag", "wake_pred"])),
             )
             .group(&format!("{name}: banks"), probe(&["pipe_valid", "win_valid", "wr_en", "wr_data"]))
             .group(

@@ -220,11 +220,17 @@ fn listed(instructions: &[LackingInstruction]) -> String {
 }
 
 fn standing(warps: &[WarpStanding]) -> String {
-    warps
-        .iter()
-        .map(|w| {
-            let WarpStanding { cta, warp, mask, pc, line, text, waiting } = w;
-            format!("\n  CTA {cta} warp {warp} lanes {mask:#010x} at {pc} (line {line}: `{text}`), {waiting}")
-        })
-        .collect()
+    let mut text = String::new();
+    for (at, w) in warps.iter().enumerate() {
+        let WarpStanding { cta, warp, mask, pc, line, text: instruction, waiting } = w;
+        // Many wait at one object, whose fields need be told once.
+        let told = warps[..at].iter().any(|other| (other.cta, &other.waiting) == (*cta, waiting));
+        let waiting = match waiting.split_once(": ") {
+            Some((what, _)) if told => what,
+            _ => waiting,
+        };
+        let place = format!("at {pc} (line {line}: `{instruction}`)");
+        text += &format!("\n  CTA {cta} warp {warp} lanes {mask:#010x} {place}, {waiting}");
+    }
+    text
 }

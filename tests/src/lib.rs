@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod draw;
 pub mod hunt;
+pub mod pipeline;
 pub mod plant;
 
 use std::path::{Path, PathBuf};

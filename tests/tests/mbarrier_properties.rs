@@ -69,7 +69,7 @@ impl Stand {
 fn for_all<S: Strategy>(cases: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let settings = Settings {
-        cases: cases_or(cases),
+        cases,
         rng_seed: RngSeed::Fixed(seed),
         failure_persistence: None,
         max_shrink_iters: 2000,
@@ -143,7 +143,7 @@ fn design(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = Design> {
 
 fn right_programs_end_right(name: &str, cases: u32) {
     let stand = RefCell::new(Stand::new(name));
-    for_all(cases, &design(waiting()), |design| stand.borrow_mut().run_right(&design).map(|_| ()));
+    for_all(cases_or(cases), &design(waiting()), |design| stand.borrow_mut().run_right(&design).map(|_| ()));
 }
 
 macro_rules! configurations {
@@ -172,7 +172,7 @@ fn no_wake_up_is_lost() {
     for (name, cases) in [("default", 30), ("small", 100), ("hold", 30), ("deep", 30), ("half", 50)] {
         let stand = RefCell::new(Stand::new(name));
         let places = stand.borrow().config().num_waiters;
-        for_all(cases, &design(Just(Waiting::SleepFor(NO_LIMIT)).boxed()), |design| {
+        for_all(cases_or(cases), &design(Just(Waiting::SleepFor(NO_LIMIT)).boxed()), |design| {
             let Events { timed_out, turned_away, .. } = stand.borrow_mut().run_right(&design)?.events;
             prop_assert_eq!(timed_out, 0);
             let warps = design.pipelines.iter().flat_map(|p| p.producers.iter().chain(&p.consumers)).count();
@@ -364,15 +364,18 @@ fn a_lost_byte_is_reported() {
     }
 }
 
-/// Somebody who drops out and carries on is found out at the latest when the accounts are settled, and
-/// the model names what it does.
+/// Somebody who drops out and carries on is found out at the latest when the accounts are settled.
 #[test]
 fn a_drop_too_many_is_found() {
     for name in ["default", "small", "half"] {
         let stand = RefCell::new(Stand::new(name));
         for_all(15, &with_mistake(Mistake::DropsAndStays, (1..9u32).prop_map(Manner::Count)), |design| {
-            prop_assert!(stand.borrow_mut().run(&design).is_err());
-            Ok(())
+            // What the unit makes of it is not in dispute.
+            match stand.borrow_mut().run(&design) {
+                Err(Trouble::Standstill(_) | Trouble::Broken(_)) => Ok(()),
+                Err(Trouble::Failure(failure)) => Err(TestCaseError::fail(failure.to_string())),
+                Ok(_) => Err(TestCaseError::fail("a wrong program ends")),
+            }
         });
     }
 }

@@ -18,11 +18,22 @@ pub(crate) struct Requests<'k> {
     kernel: &'k Kernel,
     /// Cycle taken and instruction, in order.
     made: Vec<(u64, u32)>,
+    /// Pending counts taken from states that give none: by instruction, the first and how many.
+    pending_counts: Vec<PendingCounts>,
+}
+
+/// Pending counts that one instruction takes from states that no noComplete arrival gave.
+#[derive(Clone, Copy)]
+struct PendingCounts {
+    pc: u32,
+    cycle: u64,
+    lane: u32,
+    count: u64,
 }
 
 impl<'k> Requests<'k> {
     pub(crate) fn new(kernel: &'k Kernel) -> Self {
-        Requests { kernel, made: Vec::new() }
+        Requests { kernel, made: Vec::new(), pending_counts: Vec::new() }
     }
 
     /// Where the instruction that made the request of `diagnosis` is. Requests of the cluster port are
@@ -37,6 +48,14 @@ impl<'k> Requests<'k> {
 }
 
 impl Observer for Requests<'_> {
+    fn foreign_pending_count(&mut self, cycle: u64, pc: u32, mask: u32) {
+        let count = mask.count_ones().into();
+        match self.pending_counts.iter_mut().find(|counts| counts.pc == pc) {
+            Some(counts) => counts.count += count,
+            None => self.pending_counts.push(PendingCounts { pc, cycle, lane: mask.trailing_zeros(), count }),
+        }
+    }
+
     fn request(&mut self, cycle: u64, pc: u32, _: &In) {
         if self.made.len() < REQUESTS {
             self.made.push((cycle, pc));
@@ -55,7 +74,14 @@ struct Group<'k> {
 pub(crate) struct Undefined<'k> {
     groups: Vec<Group<'k>>,
     counts: Vec<(&'static str, u64)>,
+    pending_counts: Vec<(PendingCounts, Option<&'k SourceLine>)>,
 }
+
+/// What is wrong with a [`PendingCounts`], and what to do about it.
+const PENDING_COUNT: (&str, &str) = (
+    "pending_count of a state that no noComplete arrival gave",
+    "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
+);
 
 impl<'k> Undefined<'k> {
     pub(crate) fn new(watch: &Watch, requests: &Requests<'k>) -> Self {
@@ -72,15 +98,18 @@ impl<'k> Undefined<'k> {
                 None => groups.push(Group { first: *diagnosis, line, count: 1 }),
             }
         }
-        Undefined { groups, counts: watch.counts().collect() }
+        let line = |counts: &PendingCounts| requests.kernel.source.get(counts.pc as usize);
+        let pending_counts = requests.pending_counts.iter().map(|counts| (*counts, line(counts))).collect();
+        Undefined { groups, counts: watch.counts().collect(), pending_counts }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.groups.is_empty() && self.pending_counts.is_empty()
     }
 
     fn total(&self) -> u64 {
-        self.counts.iter().map(|(_, count)| count).sum()
+        let counts = self.pending_counts.iter().map(|(counts, _)| counts.count);
+        self.counts.iter().map(|(_, count)| count).sum::<u64>() + counts.sum::<u64>()
     }
 
     /// As text: each kind of use by each instruction once, with how often it was found.
@@ -95,12 +124,13 @@ impl<'k> Undefined<'k> {
             for part in first.to_string().lines() {
                 let _ = writeln!(text, "  {part}");
             }
-            if let Some(SourceLine { line, text: instruction, .. }) = line {
-                let _ = writeln!(text, "    line {line}: `{instruction}`");
-            }
-            if *count > 1 {
-                let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
-            }
+            text += &place(*line, *count);
+        }
+        for (PendingCounts { cycle, lane, count, .. }, line) in &self.pending_counts {
+            kept += count;
+            let (what, advice) = PENDING_COUNT;
+            let _ = writeln!(text, "  {what}: lane {lane}, cycle {cycle} (spec 6.9)\n    {advice}");
+            text += &place(*line, *count);
         }
         if total > kept {
             let counts: Vec<_> =
@@ -134,6 +164,33 @@ impl<'k> Undefined<'k> {
                 })
             })
             .collect();
+        let (what, advice) = PENDING_COUNT;
+        let pending_counts = self.pending_counts.iter().map(|(counts, line)| {
+            json!({
+                "kind": "foreign pending count",
+                "clause": "spec 6.9",
+                "what": what,
+                "advice": advice,
+                "cycle": counts.cycle,
+                "lane": counts.lane,
+                "line": line.map(|line| line.line),
+                "instruction": line.map(|line| line.text.as_str()),
+                "count": counts.count,
+            })
+        });
+        let found: Vec<_> = found.into_iter().chain(pending_counts).collect();
         json!({ "total": self.total(), "found": found })
     }
+}
+
+/// The instruction, if it is known, and how often it did the same.
+fn place(line: Option<&SourceLine>, count: u64) -> String {
+    let mut text = String::new();
+    if let Some(SourceLine { line, text: instruction, .. }) = line {
+        let _ = writeln!(text, "    line {line}: `{instruction}`");
+    }
+    if count > 1 {
+        let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
+    }
+    text
 }

@@ -30,6 +30,7 @@ mod quiet;
 mod random;
 mod report;
 mod request;
+mod states;
 mod statistics;
 mod support;
 mod table;

@@ -26,6 +26,12 @@ pub trait Observer {
         let _ = issue;
     }
 
+    /// Instruction `pc` takes, in the lanes of `mask`, a pending count from a state that no noComplete
+    /// arrival gave, which PTX leaves undefined (spec 6.9).
+    fn foreign_pending_count(&mut self, cycle: u64, pc: u32, mask: u32) {
+        let _ = (cycle, pc, mask);
+    }
+
     /// The port has taken the request in `inputs`, which instruction `pc` made.
     fn request(&mut self, cycle: u64, pc: u32, inputs: &In) {
         let _ = (cycle, pc, inputs);

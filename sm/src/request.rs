@@ -1,5 +1,6 @@
 //! A warp's request to the unit, from the instruction to the answer.
 
+use crate::states::high_words;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BarrierResult, Reg, SharedAccess, SharedAddress, SharedResult,
@@ -188,6 +189,7 @@ impl Request {
             let mut values = [0; LANES];
             lanes(mask).for_each(|lane| values[lane] = outputs.rsp_rd[lane - first as usize]);
             scatter(warp, self.dst, self.size, mask, &values);
+            warp.states.note(self.op, self.dst, mask, &high_words(&values));
         }
         self.end_piece(port_lanes, warp)
     }

@@ -8,6 +8,7 @@
 use atoms_isa::{ConstAddress, ConstIndex, Pred, PredSource, Reg, Source, UReg, Value};
 
 use crate::constant::ConstantBank;
+use crate::states::States;
 
 /// Threads of a warp.
 pub(crate) const LANES: usize = 32;
@@ -160,6 +161,7 @@ pub(crate) struct Warp {
     /// Halves of the return program counter, low first.
     pub(crate) return_pc: [Row; 2],
     pub(crate) asked: Asked,
+    pub(crate) states: States,
 }
 
 impl Warp {
@@ -179,6 +181,7 @@ impl Warp {
             at_cluster: 0,
             return_pc: [[0; LANES]; 2],
             asked: Asked { address: [0; LANES], parity: 0, tried: 0, open: 0 },
+            states: States::default(),
         }
     }
 

@@ -82,7 +82,13 @@ impl Core<'_> {
 
         let at = At { slot, index, mask, pc };
         match &instruction.operation {
-            Operation::Alu(alu) => alu::execute(alu, warp, index, mask, &self.constants),
+            Operation::Alu(alu) => {
+                let misused = warp.states.misused(alu, &warp.view(index, &self.constants), mask);
+                if misused != 0 {
+                    self.observer.foreign_pending_count(self.cycle, pc, misused);
+                }
+                alu::execute(alu, warp, index, mask, &self.constants);
+            }
             Operation::Special { path, dst, wide, register } => {
                 self.special(warp, index, mask, (*path, *dst, *wide), *register);
             }

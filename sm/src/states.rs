@@ -1,0 +1,84 @@
+//! States of mbarrier arrivals in registers: a pending count may be taken only from one that a noComplete
+//! arrival gave (spec 6.3, 6.9).
+//!
+//! `mbarrier.pending_count` is no access to memory, so the unit cannot see it: compilers take the count
+//! out of the state's high word with a shift or a mask.
+
+use crate::warp::{LANES, Row, View, lanes};
+use atoms_isa::{Alu, AluOp, Reg, Source, Value};
+use atoms_ops::Op;
+
+/// States kept for each warp, the newest.
+const KEPT: usize = 16;
+
+/// Where the pending count begins in a state's high word, sm_90 and later.
+const COUNT_SHIFT: i64 = 11;
+
+/// Bits of the pending count in a state's high word, sm_80 to sm_89.
+const COUNT_MASK_SM80: u32 = 0x7fff_ffff;
+
+/// High words of states that arrivals other than noComplete have given, by the registers that hold them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct States {
+    kept: Vec<(Reg, u32, Row)>,
+}
+
+impl States {
+    /// Notes that the lanes of `mask` were given states, high words in `high`, into the pair at `dst`.
+    pub(crate) fn note(&mut self, op: Op, dst: Reg, mask: u32, high: &Row) {
+        let plain = matches!(
+            op,
+            Op::MbarArrive
+                | Op::MbarArriveCount
+                | Op::MbarArriveExpectTx
+                | Op::MbarArriveDrop
+                | Op::MbarArriveDropCount
+                | Op::MbarArriveDropExpectTx
+                | Op::MbarArriveSm80
+        );
+        if !plain || dst.is_zero() {
+            return;
+        }
+        let register = dst.plus(1);
+        self.kept.retain(|(other, held, _)| *other != register || held & !mask != 0);
+        if self.kept.len() == KEPT {
+            self.kept.remove(0);
+        }
+        self.kept.push((register, mask, *high));
+    }
+
+    /// Lanes of `mask` in which `alu` takes a pending count out of such a state.
+    pub(crate) fn misused(&self, alu: &Alu, view: &View<'_>, mask: u32) -> u32 {
+        if self.kept.is_empty() {
+            return 0;
+        }
+        let Some(register) = counted(alu) else { return 0 };
+        let row = view.reg(register);
+        // A register that holds another word by now was written since.
+        let same = |high: &Row, held: u32| {
+            lanes(mask & held).filter(|lane| row[*lane] == high[*lane]).fold(0, |m, lane| m | 1 << lane)
+        };
+        let of_register = self.kept.iter().filter(|(reg, ..)| *reg == register);
+        of_register.fold(0, |misused, (_, held, high)| misused | same(high, *held))
+    }
+}
+
+/// The register whose pending count an instruction takes, if that is what it does.
+fn counted(alu: &Alu) -> Option<Reg> {
+    let reg = |source: &Source| match source.value {
+        Value::Reg(reg) if !reg.is_zero() => Some(reg),
+        _ => None,
+    };
+    let is =
+        |source: &Source, word: i64| matches!(source.value, Value::Imm(imm) if imm as u32 == word as u32);
+    match alu.op {
+        AluOp::ShiftRight { high: true, .. } if is(&alu.b, COUNT_SHIFT) => reg(&alu.c),
+        AluOp::Lop3 { .. } if is(&alu.b, i64::from(COUNT_MASK_SM80)) => reg(&alu.a),
+        _ => None,
+    }
+}
+
+/// High words of 64-bit results.
+pub(crate) fn high_words(values: &[u128; LANES]) -> Row {
+    std::array::from_fn(|lane| (values[lane] >> 32) as u32)
+}

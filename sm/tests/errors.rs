@@ -240,7 +240,7 @@ impl Observer for Counter {
         self.issues += 1;
     }
 
-    fn request(&mut self, _: u64, inputs: &In) {
+    fn request(&mut self, _: u64, _: u32, inputs: &In) {
         assert_eq!(inputs.req_valid, 1);
         self.requests += 1;
     }

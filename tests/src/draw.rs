@@ -186,8 +186,7 @@ fn instruction(mix: Mix) -> impl Strategy<Value = (u8, u8)> {
     // Waits and what ends them come often, or nobody would be woken.
     let waits: Vec<_> =
         [Op::MbarInit, Op::MbarTryWait, Op::MbarArrive].map(|op| (op as u8, Size::U64 as u8)).into();
-    let all =
-        prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 1 => (0..32u8, 0..16u8)];
+    let all = prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 4 => sample::select(waits.clone()), 1 => (0..32u8, 0..16u8)];
     match mix {
         Mix::All => all.boxed(),
         Mix::Objects => prop_oneof![3 => sample::select(objects), 2 => sample::select(waits)].boxed(),
@@ -321,10 +320,19 @@ impl DrawnWarp {
             ur: form.ur,
             lanes: Vec::new(),
         };
+        // Lanes meet at one object, and ask for one parity, in most requests.
+        let mbarrier = Op::from_code(request.op).is_some_and(Op::is_mbarrier);
+        let first = self.lanes.iter().flatten().next().filter(|_| mbarrier && self.tag % 4 != 0);
         for (l, drawn) in self.lanes.iter().enumerate() {
             let Some(drawn) = drawn else {
                 request.lanes.push(Lane::default());
                 continue;
+            };
+            let drawn = &match first {
+                Some(DrawnLane { place, pick, .. }) => {
+                    DrawnLane { place: *place, pick: *pick, ..drawn.clone() }
+                }
+                None => drawn.clone(),
             };
             let address = drawn.place.address(config, &part, bytes, self.start);
             // What scaling cannot reach is rounded: misaligned now and then, as it should be.

@@ -204,7 +204,7 @@ struct DrawnLane {
 }
 
 fn lane(wild: u32) -> impl Strategy<Value = DrawnLane> {
-    let pick = prop_oneof![4 => Just(0), 2 => 0..2u32, 1 => 0..7u32];
+    let pick = prop_oneof![3 => Just(0), 2 => 0..2u32, 2 => 0..7u32];
     (proptest::bool::weighted(0.9), place(wild), operand(), operand(), pick)
         .prop_map(|(active, place, b, c, pick)| DrawnLane { active, place, b, c, pick })
 }

@@ -20,7 +20,7 @@ use atoms_tests::plant::{Patch, plant};
 use atoms_verilated::Library;
 
 /// Cases drawn before a bug counts as missed.
-const CASES: u32 = 20_000;
+const CASES: u32 = 100_000;
 
 /// Most warp requests of a case.
 const REQUESTS: usize = 6;
@@ -477,7 +477,7 @@ fn without_a_bug_nothing_is_found() {
         let named = on.named();
         let library = plant(&format!("none-in-{}", named.name), &named, &[]);
         let mut judge = Judge::<Lockstep>::new(library, named);
-        if let Err(found) = hunt("planted-none", &mut judge, CASES / 10, REQUESTS, on.mix()) {
+        if let Err(found) = hunt("planted-none", &mut judge, CASES / 50, REQUESTS, on.mix()) {
             panic!("{on:?}: {found}");
         }
     }

@@ -351,7 +351,7 @@ const FAULTS: &[FaultRow] = {
         ("2.6 no lane, no fault",                   XC, B4,  0,      256, 0, &[1, 256, 6, 300],          None,       0, 0),
         ("2.6 no lane, not even an illegal one",    31, 15,  0,      256, 0, &[1],                       None,       0, 0),
         ("3.3 no such operation",                   15, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
-        ("3.3 a code kept for later",               16, B8,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
+        ("3.3 an mbarrier operation on one word",   16, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 the last code",                       31, B4,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 no such size",                        XC, 5,   1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 a signed size that is none",          XC, 11,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),

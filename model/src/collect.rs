@@ -25,10 +25,13 @@ pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
 /// The pass in the last stage is a request that goes to sleep, if the table of waiters has a place: all
 /// its lanes ask about one object's phase, and that is not complete. `work` is what it brought to its
 /// banks.
+#[inline] // nearly always the first test is all there is
 pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Sleeper> {
+    if !matches!(pass.kind, Some((Op::MbarTryWait, _))) {
+        return None;
+    }
     let one_object = work.valid.count_ones() == 2;
-    let waits = pass.valid && matches!(pass.kind, Some((Op::MbarTryWait, _)));
-    if !(waits && pass.first && pass.last && one_object) {
+    if !(pass.valid && pass.first && pass.last && one_object) {
         return None;
     }
     let bank = work.valid.trailing_zeros() as usize & (MAX_BANKS - 1);

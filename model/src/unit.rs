@@ -90,11 +90,8 @@ impl Unit {
         self.pipe.evaluate(&self.banks);
         self.hazard = self.issue.valid() && self.pipe.hazard(&self.config, self.issue.work());
         self.stall = collect::stall(self.pipe.pass(), &self.out, i);
-        self.sleeper = if self.stall || !self.waiters.free() {
-            None
-        } else {
-            collect::sleeper(&self.config, self.pipe.pass(), self.pipe.effect(), self.pipe.work())
-        };
+        self.sleeper = collect::sleeper(&self.config, self.pipe.pass(), self.pipe.effect(), self.pipe.work())
+            .filter(|_| !self.stall && self.waiters.free());
         self.out.req_ready = u8::from(self.warp_queue.ready());
         self.out.cl_ready = u8::from(self.cluster_queue.ready());
         self.out.cta_ready = u8::from(self.cta_table.ready(&self.config, i.cta_slot));

@@ -48,7 +48,8 @@ impl Waiters {
 
     /// A request can go to sleep.
     pub fn free(&self) -> bool {
-        self.vacant().is_some()
+        let taken = self.asleep | self.woken | self.expired;
+        (taken.count_ones() as usize) < self.places.len()
     }
 
     fn vacant(&self) -> Option<usize> {
@@ -77,6 +78,9 @@ impl Waiters {
     ) -> Option<u8> {
         if i.wake_ready == 1 {
             out.wake_valid = 0;
+        }
+        if self.asleep | self.ready() == 0 && enter.is_none() {
+            return None;
         }
         let vacant = self.vacant();
         let mut leave = None;

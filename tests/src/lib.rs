@@ -8,6 +8,7 @@ pub mod draw;
 pub mod hunt;
 pub mod pipeline;
 pub mod plant;
+pub mod ptx;
 
 use std::path::{Path, PathBuf};
 

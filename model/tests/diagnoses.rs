@@ -185,6 +185,16 @@ MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, 
   found object of an earlier CTA, gone in cycle N; init it first, and let every thread wait until that is done"]);
 }
 
+/// The first request of the next CTA may be a plain store that makes an object where one was.
+#[test]
+fn the_next_cta_makes_its_own_object() {
+    let mut bench = Bench::object(1);
+    bench.give_part(0, 0, 8);
+    bench.warp(Op::Store, Size::U64, 1, |_| 0x40, |_| init(1));
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&[]);
+}
+
 #[test]
 fn a_part_taken_away_leaves_other_slots_alone() {
     let mut bench = Bench::object(1);

@@ -322,7 +322,7 @@ impl DrawnWarp {
         };
         // Lanes meet at one object, and ask for one parity, in most requests.
         let mbarrier = Op::from_code(request.op).is_some_and(Op::is_mbarrier);
-        let first = self.lanes.iter().flatten().next().filter(|_| mbarrier && self.tag % 4 != 0);
+        let first = self.lanes.iter().flatten().next().filter(|_| mbarrier && !self.tag.is_multiple_of(4));
         for (l, drawn) in self.lanes.iter().enumerate() {
             let Some(drawn) = drawn else {
                 request.lanes.push(Lane::default());

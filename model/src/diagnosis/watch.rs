@@ -17,6 +17,9 @@ use crate::port::{In, MAX_BANKS, MAX_LANES};
 /// Diagnoses that a [`Watch`] keeps; further ones are counted only.
 pub const KEPT: usize = 1000;
 
+/// In place of a request's number, for what none did.
+const NO_REQUEST: u64 = u64::MAX;
+
 /// What is known of the word pair at one place.
 #[derive(Clone, Debug)]
 enum Place {
@@ -142,10 +145,11 @@ impl Watch {
 
     /// The part of `slot`, or of all, is another one or none now.
     fn end_part(&mut self, slot: Option<u8>) {
-        let (cycle, request) = (self.cycle, self.request);
+        let cycle = self.cycle;
         for place in self.places.values_mut() {
             if matches!(place, Place::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
-                *place = Place::Ended { how: Ended::PartTaken, cycle, request };
+                // No request ended it: the next one may make an object here.
+                *place = Place::Ended { how: Ended::PartTaken, cycle, request: NO_REQUEST };
             }
         }
     }

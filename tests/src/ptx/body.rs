@@ -1,0 +1,413 @@
+//! The machine code of a line: which registers it reads before it writes them, and what belongs there.
+//!
+//! Listings of single lines leave out the loads of parameters, so what an input register holds is found
+//! by following it to where it is used.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use atoms_isa::Arch;
+
+use super::spelling::{Operation, Reduction, Spelling};
+
+/// A register, of the thread or uniform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register {
+    /// Of the warp.
+    pub uniform: bool,
+    /// From 0; never that of the zero register.
+    pub number: u8,
+}
+
+impl Register {
+    fn next(self) -> Register {
+        Register { number: self.number + 1, ..self }
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}R{}", if self.uniform { "U" } else { "" }, self.number)
+    }
+}
+
+/// What an input register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Address of the object, or of the data of an asynchronous operation: `%a`, or the low word of `%ga`.
+    Address,
+    /// High word of `%ga`.
+    AddressHigh,
+    /// Address of the object beside that of the data: `%r3`.
+    Barrier,
+    /// Global address that is copied from, low word: `%ga`.
+    Source,
+    /// The same, high word.
+    SourceHigh,
+    /// Count of arrivals, of transactions, of bytes; data: `%c`.
+    Count,
+    /// Rank of a CTA: `%c` of `mapa`.
+    Rank,
+    /// `%s`, low word.
+    State,
+    /// `%s`, high word.
+    StateHigh,
+    /// `%par`
+    Parity,
+    /// `%h`
+    Hint,
+}
+
+/// The machine code of a line, understood.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// What only sets aside the spare address `%r3`, which nothing here uses before sm_90.
+    ///
+    /// In some rows the register gets the object's address later, from a load that the listing leaves
+    /// out, so these have to run before the inputs are set.
+    pub spare: Vec<String>,
+    /// Everything else, labels included, in order.
+    pub lines: Vec<String>,
+    /// Registers that are read before they are written.
+    pub inputs: BTreeMap<Register, Role>,
+    /// Low register of the pair that a state is in.
+    pub state: Option<Register>,
+    /// Register that is 1 if a phase is complete, else 0.
+    pub flag: Option<Register>,
+    /// Register that the last instruction writes.
+    pub last: Option<Register>,
+}
+
+/// Where the content of a register comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// From an input, perhaps with a constant added.
+    Input(Register),
+    /// From an input shifted left by 31.
+    Shifted(Register),
+    /// From elsewhere.
+    Made,
+}
+
+/// Guard, mnemonic and operands.
+struct Instruction<'t> {
+    text: &'t str,
+    mnemonic: &'t str,
+    operands: Vec<&'t str>,
+}
+
+impl<'t> Instruction<'t> {
+    fn parse(text: &'t str) -> Instruction<'t> {
+        let unguarded = match text.strip_prefix('@') {
+            Some(guarded) => guarded.split_once(' ').map_or("", |(_, rest)| rest),
+            None => text,
+        };
+        let (mnemonic, rest) = unguarded.split_once(' ').unwrap_or((unguarded, ""));
+        Instruction { text, mnemonic, operands: rest.split(", ").filter(|o| !o.is_empty()).collect() }
+    }
+
+    fn is(&self, base: &str) -> bool {
+        self.mnemonic.split('.').next() == Some(base)
+    }
+
+    fn has(&self, modifier: &str) -> bool {
+        self.mnemonic.split('.').skip(1).any(|m| m == modifier)
+    }
+
+    /// Operands without the predicates that are written or read beside the registers.
+    fn plain(&self) -> Vec<&'t str> {
+        let predicate = |o: &&&str| {
+            let name = o.trim_start_matches('!').trim_start_matches('U');
+            name.strip_prefix('P').is_some_and(|n| n == "T" || n.parse::<u8>().is_ok())
+        };
+        self.operands.iter().filter(|o| !predicate(o)).copied().collect()
+    }
+
+    /// Whether the first plain operand is written.
+    fn writes(&self) -> bool {
+        const NONE: [&str; 18] = [
+            "STS",
+            "ST",
+            "BRA",
+            "BSSY",
+            "BSYNC",
+            "NOP",
+            "MEMBAR",
+            "ERRBAR",
+            "CGAERRBAR",
+            "CCTL",
+            "FENCE",
+            "NANOSLEEP",
+            "ARRIVES",
+            "UBLKCP",
+            "STAS",
+            "REDAS",
+            "ISETP",
+            "PLOP3",
+        ];
+        let asks = self.is("SYNCS") && (self.has("PHASECHK") || self.has("CCTL"));
+        !asks && !NONE.iter().any(|name| self.is(name))
+    }
+
+    /// Whether registers of 64 bits are pairs here.
+    fn wide(&self) -> bool {
+        self.has("64") || self.has("TRANS64")
+    }
+
+    /// Puts the spare address in a register: `0x40`, also as the bits of a packed half.
+    fn is_spare(&self) -> bool {
+        let constant = self.operands.last().copied().unwrap_or("");
+        match self.mnemonic {
+            "MOV" | "IMAD.MOV.U32" => constant == "0x40",
+            "HFMA2.MMA" => constant == "3.814697265625e-06" && self.operands.ends_with(&["0", constant]),
+            _ => false,
+        }
+    }
+}
+
+/// Registers in an operand, in order; the zero registers are none.
+fn registers(operand: &str) -> Vec<Register> {
+    let names = operand.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let each = names.filter_map(|name| {
+        let (uniform, rest) = match name.strip_prefix("UR") {
+            Some(rest) => (true, rest),
+            None => (false, name.strip_prefix('R')?),
+        };
+        Some(Register { uniform, number: rest.parse().ok()? })
+    });
+    each.collect()
+}
+
+#[derive(Default)]
+struct Flow {
+    origins: HashMap<Register, Origin>,
+    inputs: BTreeMap<Register, Option<Role>>,
+}
+
+impl Flow {
+    /// Where a register that is read comes from.
+    fn read(&mut self, register: Register) -> Origin {
+        let inputs = &mut self.inputs;
+        *self.origins.entry(register).or_insert_with(|| {
+            inputs.insert(register, None);
+            Origin::Input(register)
+        })
+    }
+
+    /// Where the one register of an operand comes from; [`Origin::Made`] if there is none.
+    fn operand(&mut self, operand: &str) -> Origin {
+        registers(operand).first().map_or(Origin::Made, |register| self.read(*register))
+    }
+
+    /// Notes what an input is for.
+    fn is(&mut self, origin: Origin, role: Role) -> Result<(), String> {
+        let Origin::Input(register) = origin else { return Ok(()) };
+        match self.inputs.insert(register, Some(role)) {
+            Some(Some(other)) if other != role => Err(format!("{register} is {other:?} and {role:?}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes who asks about which phase: a state's high word, or a parity that was shifted.
+    fn asks(&mut self, origin: Origin) -> Result<(), String> {
+        match origin {
+            Origin::Shifted(register) => self.is(Origin::Input(register), Role::Parity),
+            other => self.is(other, Role::StateHigh),
+        }
+    }
+
+    /// Follows one instruction.
+    fn step(&mut self, i: &Instruction<'_>, wide_data: bool) -> Result<(), String> {
+        let plain = i.plain();
+        let sources = if i.writes() { plain.get(1..).unwrap_or(&[]) } else { &plain };
+        let mut origins = Vec::new();
+        for source in sources {
+            for register in registers(source) {
+                origins.push(self.read(register));
+            }
+        }
+        self.uses(i, sources, wide_data)?;
+        if i.writes()
+            && let Some(target) = plain.first().and_then(|o| registers(o).first().copied())
+        {
+            let made = self.made(i, sources, &origins)?;
+            self.origins.insert(target, made);
+            if i.wide() {
+                self.origins.insert(target.next(), Origin::Made);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the operands of memory accesses and waits are for.
+    fn uses(&mut self, i: &Instruction<'_>, sources: &[&str], wide_data: bool) -> Result<(), String> {
+        let address = sources.first().filter(|s| s.starts_with('[')).map(|s| registers(s));
+        let register = address.and_then(|a| a.first().copied());
+        let data = sources.get(1).copied().unwrap_or("");
+        if ["SYNCS", "ATOMS", "STS", "ARRIVES"].iter().any(|name| i.is(name))
+            && let Some(register) = register
+        {
+            let origin = self.read(register);
+            self.is(origin, Role::Address)?;
+        }
+        if ["LD", "ST", "ATOM"].iter().any(|name| i.is(name))
+            && let Some(register) = register
+        {
+            for (register, role) in [(register, Role::Address), (register.next(), Role::AddressHigh)] {
+                let origin = self.read(register);
+                self.is(origin, role)?;
+            }
+        }
+        match i.mnemonic.split('.').next().unwrap_or("") {
+            "SYNCS" if i.has("PHASECHK") => {
+                let origin = self.operand(data);
+                self.asks(origin)?;
+            }
+            "SYNCS" if i.has("ARRIVE") => {
+                let origin = self.operand(data);
+                self.is(origin, Role::Count)?;
+            }
+            "ATOMS" | "ATOM" if i.has("ADD") => {
+                let origin = self.operand(data);
+                self.is(origin, Role::Count)?;
+            }
+            "LOP3" if sources.contains(&"0x80000000") => {
+                let at = sources.iter().position(|s| *s == "0x80000000").unwrap_or(0);
+                let origin = self.operand(sources.get(at + 1).copied().unwrap_or(""));
+                self.asks(origin)?;
+            }
+            "NANOSLEEP" => {
+                let origin = self.operand(sources.first().copied().unwrap_or(""));
+                self.is(origin, Role::Hint)?;
+            }
+            "STAS" | "REDAS" => {
+                let register = register.ok_or_else(|| format!("`{}`: no address", i.text))?;
+                for (register, role) in [(register, Role::Address), (register.next(), Role::Barrier)] {
+                    let origin = self.read(register);
+                    self.is(origin, role)?;
+                }
+                let origin = self.operand(data);
+                self.is(origin, if wide_data { Role::State } else { Role::Count })?;
+                if i.wide()
+                    && let Some(low) = registers(data).first()
+                {
+                    let origin = self.read(low.next());
+                    self.is(origin, if wide_data { Role::StateHigh } else { Role::Count })?;
+                }
+            }
+            "UBLKCP" => {
+                let pairs = [(0, Role::Address, Role::Barrier), (1, Role::Source, Role::SourceHigh)];
+                for (at, low, high) in pairs {
+                    let register = registers(sources[at]).first().copied();
+                    let register = register.ok_or_else(|| format!("`{}`: no address", i.text))?;
+                    for (register, role) in [(register, low), (register.next(), high)] {
+                        let origin = self.read(register);
+                        self.is(origin, role)?;
+                    }
+                }
+                let origin = self.operand(sources.get(2).copied().unwrap_or(""));
+                self.is(origin, Role::Count)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where what an instruction writes comes from.
+    fn made(&mut self, i: &Instruction<'_>, sources: &[&str], origins: &[Origin]) -> Result<Origin, String> {
+        let only = match origins {
+            [only] => *only,
+            _ => Origin::Made,
+        };
+        Ok(match i.mnemonic.split('.').next().unwrap_or("") {
+            "MOV" | "UMOV" | "R2UR" => only,
+            "IMAD" if sources.first() == Some(&"RZ") => only,
+            // Counts are kept negative: what is subtracted from a power of two is one.
+            "IADD3" | "UIADD3" | "IADD"
+                if sources.iter().any(|s| s.starts_with("-R") || s.starts_with("-UR")) =>
+            {
+                self.is(only, Role::Count)?;
+                Origin::Made
+            }
+            "IADD3" | "IADD" | "VIADD" => only,
+            "SHF" | "USHF" if i.has("L") && sources.contains(&"0x1f") => match only {
+                Origin::Input(register) => Origin::Shifted(register),
+                other => other,
+            },
+            // The size of a block copy, in units of 16 bytes.
+            "SHF" if i.has("R") && sources.contains(&"0x4") => only,
+            "PRMT" if sources.contains(&"0x5410") => only,
+            "PRMT" if sources.contains(&"0x654") => {
+                let rank = self.operand(sources[0]);
+                self.is(rank, Role::Rank)?;
+                self.operand(sources[2])
+            }
+            _ => Origin::Made,
+        })
+    }
+}
+
+impl Body {
+    /// Follows the registers through the code of a line.
+    ///
+    /// # Errors
+    /// An input register whose purpose does not show, or that has two; inputs that are not the operands of
+    /// the line.
+    pub fn read(sass: &[String], arch: Arch, line: &Spelling) -> Result<Body, String> {
+        let wide_data = line.operation == Operation::ReduceAsync(Reduction::AddWide);
+        let mut flow = Flow::default();
+        let mut body = Body {
+            spare: Vec::new(),
+            lines: Vec::new(),
+            inputs: BTreeMap::new(),
+            state: None,
+            flag: None,
+            last: None,
+        };
+        for line in sass {
+            if line.ends_with(':') {
+                body.lines.push(line.clone());
+                continue;
+            }
+            let i = Instruction::parse(line);
+            if arch.number() < 90 && i.is_spare() {
+                body.spare.push(line.clone());
+                continue;
+            }
+            flow.step(&i, wide_data)?;
+            body.lines.push(line.clone());
+            let target = i.plain().first().and_then(|o| registers(o).first().copied()).filter(|_| i.writes());
+            let hands_out = i.has("ARRIVE") || ((i.is("ATOMS") || i.is("ATOM")) && i.has("ADD"));
+            body.state = target.filter(|_| hands_out).or(body.state);
+            body.flag = target.filter(|_| i.is("SEL")).or(body.flag);
+            body.last = target.or(body.last);
+        }
+        for (register, role) in flow.inputs {
+            body.inputs
+                .insert(register, role.ok_or_else(|| format!("what {register} is for does not show"))?);
+        }
+        body.check_operands(line)?;
+        Ok(body)
+    }
+
+    /// The inputs are the operands that the line names, no more and no less.
+    fn check_operands(&self, line: &Spelling) -> Result<(), String> {
+        let address = if line.generic() { "%ga" } else { "%a" };
+        let name = |role: &Role| match role {
+            Role::Address | Role::AddressHigh => address,
+            Role::Barrier => "%r3",
+            Role::Source | Role::SourceHigh => "%ga",
+            Role::Count | Role::Rank => "%c",
+            Role::State | Role::StateHigh => "%s",
+            Role::Parity => "%par",
+            Role::Hint => "%h",
+        };
+        let found: BTreeSet<&str> = self.inputs.values().map(name).collect();
+        let named: BTreeSet<&str> = line.operands.iter().map(String::as_str).collect();
+        // Before sm_90 an object ends without a trace.
+        if found != named && !(line.operation == Operation::Inval && self.lines.is_empty()) {
+            return Err(format!("operands {named:?}, but {found:?} are used"));
+        }
+        Ok(())
+    }
+}

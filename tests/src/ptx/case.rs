@@ -1,0 +1,551 @@
+//! What is tried with a line: in which state the object is, who carries the line out, with which operands,
+//! and what may come of it.
+
+use super::barrier::{Barrier, LIMIT, Layout};
+use super::spelling::{Operand, Operation, Reduction, Spelling, Yields};
+
+/// One step of bringing an object into a state, carried out by one thread.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Arrive so many times at once; gives a state.
+    Arrive(u32),
+    /// Expect so many transactions.
+    ExpectTx(u32),
+    /// Complete so many transactions.
+    CompleteTx(u32),
+    /// See the phase before the current one complete.
+    Wait,
+}
+
+/// An object when the line is carried out.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Count of init; without one there is no object, but other bytes.
+    pub count: Option<u32>,
+    /// What was done to it since.
+    pub steps: Vec<Step>,
+}
+
+/// A thread that carries the line out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Agent {
+    /// Its CTA.
+    pub cta: u32,
+    /// Its number in the CTA, which is its lane.
+    pub thread: u32,
+    /// CTA of the object.
+    pub target: u32,
+    /// Which object there.
+    pub object: usize,
+    /// `%c`, or the number in its place.
+    pub amount: u32,
+    /// `%s`
+    pub state: u64,
+    /// Parity of the phase asked about, by `%par`, by a number or by the state.
+    pub parity: u32,
+    /// `%h`
+    pub hint: u32,
+}
+
+impl Agent {
+    /// A word of what a block copy brings it.
+    pub fn source(&self, at: usize) -> u32 {
+        0x1111_0000 * (self.thread + 1) + 0x100 * self.cta + at as u32
+    }
+}
+
+/// When somebody else brings the last arrival of the phase that the agents wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// While try_wait is suspended.
+    InTryWait,
+    /// After try_wait's own limit, before that of the hint.
+    InHint,
+}
+
+/// One run of a line.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it is about.
+    pub what: String,
+    /// CTAs, all of one cluster.
+    pub ctas: u32,
+    /// The objects of every CTA.
+    pub objects: Vec<Start>,
+    /// Who carries the line out.
+    pub agents: Vec<Agent>,
+    /// An arrival at object 0, by a thread of another warp.
+    pub late: Option<Late>,
+}
+
+/// What the agents found, and what became of memory.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// Of each agent: the registers of the line's result.
+    pub answers: Vec<Answer>,
+    /// `[cta][object]`
+    pub words: Vec<Vec<u64>>,
+    /// Of each agent: its data, where an asynchronous operation has some.
+    pub data: Vec<Vec<u32>>,
+}
+
+/// Results of an agent; those that the line does not have are [`UNTOUCHED`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// State, low word.
+    pub low: u32,
+    /// State, high word.
+    pub high: u32,
+    /// 1 if the phase is complete.
+    pub flag: u32,
+    /// Pending count.
+    pub count: u32,
+}
+
+/// What stands where no result is stored.
+pub const UNTOUCHED: u32 = 0xcdcd_cdcd;
+
+/// Two words of every agent's data before an asynchronous operation; zeros follow.
+pub const DATA: [u32; 2] = [5, 5];
+
+/// Words of an agent's data.
+pub const DATA_WORDS: usize = 16;
+
+/// What a plain store leaves in the place of an object that is no more, or not yet.
+pub const OTHER_BYTES: u64 = 0x5a5a_1234_a5a5_4321;
+
+impl Start {
+    /// The object, and the states that its arrivals gave.
+    pub fn reached(&self, layout: Layout) -> (Option<Barrier>, Vec<u64>) {
+        let mut states = Vec::new();
+        let barrier = self.count.map(|count| {
+            let mut barrier = Barrier::new(count);
+            for step in &self.steps {
+                match *step {
+                    Step::Arrive(count) => {
+                        states.push(barrier.word(layout));
+                        barrier.arrive(count);
+                    }
+                    Step::ExpectTx(transactions) => barrier.expect_tx(transactions),
+                    Step::CompleteTx(transactions) => barrier.complete_tx(transactions),
+                    Step::Wait => {}
+                }
+            }
+            barrier
+        });
+        (barrier, states)
+    }
+}
+
+/// A state worth trying an operation in.
+#[derive(Clone, Copy)]
+struct Try {
+    what: &'static str,
+    expected: u32,
+    pending: u32,
+    tx: i64,
+    /// In phase 1, not in phase 0.
+    later: bool,
+}
+
+impl Try {
+    fn possible(&self) -> bool {
+        i64::from(self.expected) <= LIMIT && self.tx.abs() <= LIMIT
+    }
+
+    fn start(&self) -> Start {
+        let Try { expected, pending, tx, .. } = *self;
+        let mut steps = Vec::new();
+        if self.later {
+            steps.extend([Step::Arrive(expected), Step::Wait]);
+        }
+        match tx {
+            1.. => steps.push(Step::ExpectTx(tx as u32)),
+            0 => {}
+            _ => steps.push(Step::CompleteTx(-tx as u32)),
+        }
+        if pending < expected {
+            steps.push(Step::Arrive(expected - pending));
+        }
+        Start { count: Some(expected), steps }
+    }
+}
+
+/// States worth trying an operation in, for agents who bring these amounts to one object.
+fn tries(operation: Operation, layout: Layout, amounts: &[u32]) -> Vec<Try> {
+    use Operation::*;
+    let (agents, total) = (amounts.len() as u32, amounts.iter().sum());
+    let (arrivals, dropped) = match operation {
+        Arrive | ArriveNoComplete | PendingCount => (total, 0),
+        ArriveDrop | ArriveDropNoComplete => (total, total),
+        ArriveExpectTx | CopyArriveNoinc => (agents, 0),
+        ArriveDropExpectTx => (agents, agents),
+        Init | Inval | ExpectTx | CompleteTx | TestWait | TryWait | CopyArrive => (0, 0),
+        BulkCopy | StoreAsync | ReduceAsync(_) => (0, 0),
+    };
+    let stays = Try {
+        what: "leaves the phase open",
+        expected: arrivals + dropped + 3,
+        pending: arrivals + 2,
+        tx: 0,
+        later: false,
+    };
+    // Whoever drops is not expected in the phases after; somebody is.
+    let expected = if dropped == 0 { arrivals } else { dropped + 2 };
+    let ends = Try { what: "completes the phase", expected, pending: arrivals, ..stays };
+    let held = Try { what: "is held by transactions", ..ends };
+    let last = Try { expected: 3, pending: 0, tx: i64::from(total), ..ends };
+    let later = |t: Try| Try { later: true, ..t };
+    let tries = match operation {
+        Arrive | ArriveDrop | PendingCount | CopyArriveNoinc => match layout {
+            Layout::Fields => vec![later(stays), ends, later(Try { tx: 48, ..held }), later(ends)],
+            Layout::TwoWords => vec![later(stays), ends, later(ends)],
+        },
+        ArriveExpectTx | ArriveDropExpectTx => {
+            vec![stays, later(Try { tx: -i64::from(total), ..ends }), held]
+        }
+        Inval | ArriveNoComplete | ArriveDropNoComplete | CopyArrive => vec![stays, later(stays)],
+        ExpectTx => vec![later(stays), Try { tx: -i64::from(total), ..stays }],
+        CompleteTx | BulkCopy | StoreAsync | ReduceAsync(_) if total == 0 => vec![stays],
+        CompleteTx => vec![
+            Try { tx: last.tx + 8, ..stays },
+            later(last),
+            Try { what: "is ahead of what is expected", ..stays },
+            Try { what: "leaves transactions", tx: last.tx + 16, ..last },
+        ],
+        BulkCopy | StoreAsync | ReduceAsync(_) => vec![Try { tx: last.tx, ..stays }, later(last)],
+        Init | TestWait | TryWait => Vec::new(),
+    };
+    tries.into_iter().filter(Try::possible).collect()
+}
+
+/// Threads that take part: one; several, with gaps, at one object; several, each at its own.
+const CROWDS: [(&[u32], bool); 3] = [(&[0], false), (&[1, 4, 5, 7], false), (&[0, 2, 3, 9], true)];
+
+/// Everything that is tried with a line.
+pub fn cases(spelling: &Spelling, layout: Layout) -> Vec<Case> {
+    if spelling.operation.waits() {
+        return waits(spelling, layout);
+    }
+    let mut cases = Vec::new();
+    for (threads, apart) in CROWDS {
+        if !fits(spelling, threads.len(), apart) {
+            continue;
+        }
+        let amounts: Vec<u32> = (0..threads.len()).map(|n| amount(spelling, n)).collect();
+        let tries = |amounts: &[u32]| tries(spelling.operation, layout, amounts);
+        // Of asynchronous operations, the state is the data.
+        let agent = |(n, (thread, amount)): (usize, (&u32, &u32))| Agent {
+            thread: *thread,
+            object: if apart { n } else { 0 },
+            amount: *amount,
+            state: 0x1_0000_0003 * (n as u64 + 1),
+            ..Agent::default()
+        };
+        let agents: Vec<Agent> = threads.iter().zip(&amounts).enumerate().map(agent).collect();
+        let mut add = |what: &str, objects: Vec<Start>| {
+            cases.extend(places(spelling, layout, format!("threads {threads:?}: {what}"), &objects, &agents));
+        };
+        if spelling.operation == Operation::Init {
+            add("makes an object", vec![Start::default(); if apart { threads.len() } else { 1 }]);
+        } else if apart {
+            // The objects are in different states at once, so that one case is enough.
+            let start = |(n, amount): (usize, &u32)| {
+                let tries = tries(&[*amount]);
+                tries[n % tries.len()].start()
+            };
+            add("each at its own object", amounts.iter().enumerate().map(start).collect());
+        } else {
+            tries(&amounts).iter().for_each(|t| add(t.what, vec![t.start()]));
+        }
+    }
+    cases
+}
+
+/// The case in one CTA, and with two CTAs that work on each other's objects, where the line can do that.
+fn places(
+    spelling: &Spelling,
+    layout: Layout,
+    what: String,
+    objects: &[Start],
+    agents: &[Agent],
+) -> Vec<Case> {
+    let case = Case { what, ctas: 1, objects: objects.to_vec(), agents: agents.to_vec(), late: None };
+    let mut cases = Vec::new();
+    if spelling.reaches_others() && layout == Layout::Fields {
+        let of = |cta: u32| agents.iter().map(move |agent| Agent { cta, target: 1 - cta, ..*agent });
+        let what = format!("{}, in the other CTA", case.what);
+        cases.push(Case { what, ctas: 2, agents: of(0).chain(of(1)).collect(), ..case.clone() });
+    }
+    if !spelling.mapped {
+        cases.push(case);
+    }
+    cases
+}
+
+/// Whether so many threads may carry the line out together, each at its own object or all at one.
+fn fits(spelling: &Spelling, threads: usize, apart: bool) -> bool {
+    let one_object = threads > 1 && !apart;
+    let total: i64 = (0..threads).map(|n| i64::from(amount(spelling, n))).sum();
+    match spelling.operation {
+        // One thread makes or ends an object.
+        Operation::Init | Operation::Inval if one_object => false,
+        _ if one_object && total > LIMIT => false,
+        _ => !(apart && spelling.symbol),
+    }
+}
+
+/// What thread number `n` of those who take part brings: arrivals, transactions or bytes.
+fn amount(spelling: &Spelling, n: usize) -> u32 {
+    use Operation::*;
+    match (spelling.operation, spelling.operand) {
+        (StoreAsync | ReduceAsync(Reduction::AddWide), _) => 8,
+        (ReduceAsync(Reduction::Add | Reduction::Dec), _) => 4,
+        (BulkCopy, _) => [32, 64, 16, 48][n],
+        (_, Operand::Given(given)) => given,
+        (_, Operand::None) => 1,
+        (Init, Operand::Register) => [1, 5, LIMIT as u32, 300][n],
+        (ExpectTx | CompleteTx | ArriveExpectTx | ArriveDropExpectTx, Operand::Register) => {
+            [64, 16, 4096, 16][n]
+        }
+        // Some of a kind, since compilers take lanes of equal counts together.
+        (_, Operand::Register) => [2, 3, 2, 1][n],
+    }
+}
+
+/// Which phase an agent asks about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Current,
+    Before,
+}
+
+/// What is tried with a line that waits.
+struct Question<'a> {
+    what: &'static str,
+    threads: &'static [u32],
+    /// One object for all, or one for each.
+    starts: Vec<&'a Start>,
+    phases: &'static [Phase],
+    late: Option<Late>,
+}
+
+fn waits(spelling: &Spelling, layout: Layout) -> Vec<Case> {
+    use Phase::{Before, Current};
+    let arrivals = |count: usize| vec![Step::Arrive(1); count];
+    let open = Start { count: Some(3), steps: arrivals(2) };
+    let complete = Start { count: Some(3), steps: arrivals(3) };
+    let mut steps = arrivals(3);
+    steps.extend([Step::Wait, Step::Arrive(1)]);
+    let second = Start { count: Some(3), steps };
+    let alone =
+        |what, start, phases| Question { what, threads: &[3], starts: vec![start], phases, late: None };
+    let together = |what, start, phases| Question { threads: &[1, 4, 5], ..alone(what, start, phases) };
+    let questions = [
+        alone("an open phase", &open, &[Current]),
+        alone("the phase before the first", &open, &[Before]),
+        alone("a phase just completed", &complete, &[Before]),
+        alone("the phase after", &complete, &[Current]),
+        alone("the second phase", &second, &[Current]),
+        together("an open phase, by several", &open, &[Current; 3]),
+        together("two phases at once", &second, &[Before, Current, Before]),
+        Question {
+            starts: vec![&open, &complete, &second],
+            ..together("objects apart", &open, &[Current, Before, Current])
+        },
+        Question {
+            late: Some(Late::InTryWait),
+            ..together("a phase completed meanwhile", &open, &[Current; 3])
+        },
+        Question {
+            late: Some(Late::InHint),
+            ..alone("a phase completed within the hint", &open, &[Current])
+        },
+    ];
+    questions.iter().filter_map(|question| wait(spelling, layout, question)).collect()
+}
+
+/// The case of a question, if the line can ask it.
+fn wait(spelling: &Spelling, layout: Layout, question: &Question<'_>) -> Option<Case> {
+    let Question { what, threads, starts, phases, late } = question;
+    let apart = starts.len() > 1;
+    let long = match spelling.hint {
+        Operand::Register => true,
+        Operand::Given(nanoseconds) => nanoseconds > 10_000,
+        Operand::None => false,
+    };
+    let runs = match late {
+        None => true,
+        Some(Late::InTryWait) => spelling.operation == Operation::TryWait,
+        Some(Late::InHint) => long,
+    };
+    if !runs || (apart && spelling.symbol) {
+        return None;
+    }
+    let agent = |n: usize| {
+        let object = if apart { n } else { 0 };
+        let (barrier, states) = starts[object].reached(layout);
+        let current = barrier?.phase;
+        let asked = if phases[n] == Phase::Current { current } else { !current };
+        // The state of an arrival in the phase asked about, another one for every thread.
+        let fitting: Vec<u64> = states.into_iter().filter(|state| (state >> 63 == 1) == asked).collect();
+        let state = fitting.get(n % fitting.len().max(1)).copied();
+        let parity = u32::from(asked);
+        let given = !matches!(spelling.operand, Operand::Given(given) if given != parity);
+        let askable = given && (spelling.parity || state.is_some());
+        let hint = if *late == Some(Late::InHint) { 1_000_000 } else { 40 };
+        let state = state.unwrap_or(0);
+        let agent = Agent { thread: threads[n], object, state, parity, hint, ..Agent::default() };
+        askable.then_some(agent)
+    };
+    let agents = (0..threads.len()).map(agent).collect::<Option<_>>()?;
+    let objects = starts.iter().map(|start| (*start).clone()).collect();
+    Some(Case { what: (*what).into(), ctas: 1, objects, agents, late: *late })
+}
+
+/// Checks what was found against what [PTX] says may come of the case.
+///
+/// Threads are carried out one after the other, in an order that is not said: some order must explain all
+/// that was found (spec 4.5).
+///
+/// # Errors
+/// What was expected in the order of the threads' numbers, if no order does.
+pub fn judge(case: &Case, spelling: &Spelling, layout: Layout, observed: &Observed) -> Result<(), String> {
+    let start = |start: &Start| start.reached(layout).0;
+    let mut barriers: Vec<Vec<_>> =
+        (0..case.ctas).map(|_| case.objects.iter().map(start).collect()).collect();
+    if case.late.is_some()
+        && let Some(barrier) = &mut barriers[0][0]
+    {
+        barrier.arrive(1);
+    }
+    for (at, agent) in case.agents.iter().enumerate() {
+        let (found, expected) = (&observed.data[at], data(spelling.operation, agent));
+        if spelling.operation.asynchronous() && *found != expected {
+            return Err(format!(
+                "\n  {agent:x?}\n    data found    {found:x?}\n    data expected {expected:x?}"
+            ));
+        }
+    }
+    let judge = Judge { case, spelling, layout, observed };
+    let all: Vec<usize> = (0..case.agents.len()).collect();
+    if judge.some_order(&barriers, &all) {
+        return Ok(());
+    }
+    let mut text = String::new();
+    for at in all {
+        let agent = &case.agents[at];
+        let expected = judge.answer(agent, &mut barriers[agent.target as usize][agent.object], at);
+        let found = &observed.answers[at];
+        text += &format!("\n  {agent:x?}\n    found    {found:x?}\n    expected {expected:x?}");
+    }
+    let words: Vec<Vec<u64>> =
+        barriers.iter().map(|of| of.iter().map(|barrier| judge.word(barrier)).collect()).collect();
+    Err(format!("{text}\n  objects found    {:x?}\n  objects expected {words:x?}", observed.words))
+}
+
+/// An agent's data after an asynchronous operation.
+fn data(operation: Operation, agent: &Agent) -> Vec<u32> {
+    let mut words = vec![0; DATA_WORDS];
+    words[..2].copy_from_slice(&DATA);
+    let operand = agent.state as u32;
+    match operation {
+        Operation::BulkCopy => {
+            for (at, word) in words.iter_mut().take(agent.amount as usize / 4).enumerate() {
+                *word = agent.source(at);
+            }
+        }
+        Operation::StoreAsync => words[..2].fill(operand),
+        Operation::ReduceAsync(Reduction::Add) => words[0] = DATA[0].wrapping_add(operand),
+        Operation::ReduceAsync(Reduction::Dec) => {
+            words[0] = if DATA[0] == 0 || DATA[0] > operand { operand } else { DATA[0] - 1 };
+        }
+        Operation::ReduceAsync(Reduction::AddWide) => {
+            let sum = (u64::from(DATA[1]) << 32 | u64::from(DATA[0])).wrapping_add(agent.state);
+            (words[0], words[1]) = (sum as u32, (sum >> 32) as u32);
+        }
+        _ => {}
+    }
+    words
+}
+
+struct Judge<'a> {
+    case: &'a Case,
+    spelling: &'a Spelling,
+    layout: Layout,
+    observed: &'a Observed,
+}
+
+impl Judge<'_> {
+    fn some_order(&self, barriers: &[Vec<Option<Barrier>>], left: &[usize]) -> bool {
+        if left.is_empty() {
+            let mut all = barriers.iter().flatten().zip(self.observed.words.iter().flatten());
+            return all.all(|(barrier, word)| self.word(barrier) == *word);
+        }
+        left.iter().any(|&at| {
+            let agent = &self.case.agents[at];
+            let mut after = barriers.to_vec();
+            let answer = self.answer(agent, &mut after[agent.target as usize][agent.object], at);
+            let rest: Vec<usize> = left.iter().copied().filter(|other| *other != at).collect();
+            answer == self.observed.answers[at] && self.some_order(&after, &rest)
+        })
+    }
+
+    /// Carries the line out for one agent; what is implementation-specific in a state is as found.
+    fn answer(&self, agent: &Agent, place: &mut Option<Barrier>, at: usize) -> Answer {
+        use Operation::*;
+        let Agent { amount, .. } = *agent;
+        let mut answer = Answer { low: UNTOUCHED, high: UNTOUCHED, flag: UNTOUCHED, count: UNTOUCHED };
+        match self.spelling.operation {
+            Init => *place = Some(Barrier::new(amount)),
+            Inval => *place = None,
+            _ => {}
+        }
+        let Some(barrier) = place else { return answer };
+        let before = *barrier;
+        match self.spelling.operation {
+            Init | Inval => {}
+            ExpectTx => barrier.expect_tx(amount),
+            CompleteTx | BulkCopy | StoreAsync | ReduceAsync(_) => barrier.complete_tx(amount),
+            Arrive | ArriveNoComplete | PendingCount => barrier.arrive(amount),
+            ArriveExpectTx => {
+                barrier.expect_tx(amount);
+                barrier.arrive(1);
+            }
+            ArriveDrop | ArriveDropNoComplete => {
+                barrier.drop_expected(amount);
+                barrier.arrive(amount);
+            }
+            ArriveDropExpectTx => {
+                barrier.expect_tx(amount);
+                barrier.drop_expected(1);
+                barrier.arrive(1);
+            }
+            CopyArrive => {
+                barrier.increment();
+                barrier.arrive(1);
+            }
+            CopyArriveNoinc => barrier.arrive(1),
+            TestWait | TryWait => answer.flag = u32::from(u32::from(barrier.phase) != agent.parity),
+        }
+        match self.spelling.yields {
+            Yields::State if self.spelling.operation.no_complete() => {
+                let (found, mask) = (&self.observed.answers[at], Barrier::count_mask(self.layout));
+                answer.low = found.low;
+                answer.high = (found.high & !mask) | before.count_in_state(self.layout);
+                answer.count = before.pending as u32;
+            }
+            Yields::State => {
+                let word = before.word(self.layout);
+                (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
+            }
+            Yields::Count => answer.count = before.pending as u32,
+            Yields::Nothing | Yields::Predicate => {}
+        }
+        answer
+    }
+
+    fn word(&self, barrier: &Option<Barrier>) -> u64 {
+        barrier.map_or(OTHER_BYTES, |barrier| barrier.word(self.layout))
+    }
+}

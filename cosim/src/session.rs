@@ -325,9 +325,12 @@ impl<M: Machine + Sides> Session<M> {
             self.clusters_taken += 1;
         }
         let waiting = (self.in_flight.len() + self.clusters.len()) as u64;
-        let cycles = cycle.saturating_sub(self.last_answer);
         // Who sleeps is answered when the limit has passed, however long that is.
-        if waiting > asleep && cycles > PATIENCE {
+        if waiting <= asleep {
+            self.last_answer = cycle;
+        }
+        let cycles = cycle.saturating_sub(self.last_answer);
+        if cycles > PATIENCE {
             return Err(Failure::Stuck { waiting, cycles, cycle });
         }
         Ok(())

@@ -194,7 +194,7 @@ impl Unit {
             lanes: self.pipe.lanes(),
             banks: &self.banks,
             part: self.cta_table.part(pass.slot),
-            sleeps: self.sleeper.is_some(),
+            waiters: &self.waiters,
         };
         let enters = Enters {
             warp: i.req_valid == 1 && self.warp_queue.ready(),

@@ -57,6 +57,13 @@ impl Waiters {
         (0..self.places.len()).find(|place| taken >> place & 1 == 0)
     }
 
+    /// Somebody sleeps at the object with this first bank and row.
+    pub fn sleeps_at(&self, bank: u8, row: u16) -> bool {
+        let here =
+            |(place, s): (usize, &Sleeper)| self.asleep >> place & 1 != 0 && (s.bank, s.row) == (bank, row);
+        self.places.iter().enumerate().any(here)
+    }
+
     /// Places whose request sleeps.
     pub fn asleep(&self) -> u32 {
         self.asleep

@@ -185,6 +185,21 @@ MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, 
   found object of an earlier CTA, gone in cycle N; init it first, and let every thread wait until that is done"]);
 }
 
+/// Who slept until the limit has not seen the phase complete.
+#[test]
+fn a_sleep_that_ran_out_is_no_wait() {
+    let mut bench = Bench::object(1);
+    bench.mbar(Op::MbarTryWait, 0);
+    for _ in 0..Config::default().try_wait_limit {
+        bench.clock();
+    }
+    bench.mbar(Op::MbarArrive, 0);
+    bench.names(&[]);
+    bench.mbar(Op::MbarArrive, 0);
+    assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
+    assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor nobody has waited for"));
+}
+
 /// The first request of the next CTA may be a plain store that makes an object where one was.
 #[test]
 fn the_next_cta_makes_its_own_object() {

@@ -24,7 +24,8 @@ pub(crate) struct States {
 }
 
 impl States {
-    /// Notes that the lanes of `mask` were given states, high words in `high`, into the pair at `dst`.
+    /// Notes that the lanes of `mask` were given results of `op`, high words in `high`, into the pair at
+    /// `dst`: states, or what takes the place of some.
     pub(crate) fn note(&mut self, op: Op, dst: Reg, mask: u32, high: &Row) {
         let plain = matches!(
             op,
@@ -36,11 +37,19 @@ impl States {
                 | Op::MbarArriveDropExpectTx
                 | Op::MbarArriveSm80
         );
-        if !plain || dst.is_zero() {
+        if dst.is_zero() {
             return;
         }
         let register = dst.plus(1);
-        self.kept.retain(|(other, held, _)| *other != register || held & !mask != 0);
+        self.kept.retain_mut(|(other, held, _)| {
+            if *other == register {
+                *held &= !mask;
+            }
+            *held != 0
+        });
+        if !plain {
+            return;
+        }
         if self.kept.len() == KEPT {
             self.kept.remove(0);
         }

@@ -2,10 +2,14 @@
 //! on both in lockstep, with the oracle listening.
 
 use atoms_cosim::case::Case;
+use atoms_cosim::machine::Machine;
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
+use atoms_cosim::stimulus::{Manner, RandomStimulus, Stimulus, settle};
+use atoms_model::Config;
+use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op, Size};
-use atoms_tests::bench::{Bench, Observed};
-use atoms_tests::config;
+use atoms_tests::bench::{self, Bench, Observed};
+use atoms_tests::{config, lockstep_of};
 
 use Op::{
     MbarArrive, MbarArriveCount, MbarArriveDrop, MbarArriveDropCount, MbarArriveDropExpectTx,
@@ -130,10 +134,14 @@ fn sleeper(tag: u8, limit: u32, lanes: &[L]) -> WarpRequest {
 
 /// Memory with these objects and zeros.
 fn memory(bench: &Bench, objects: &[O]) -> Vec<u32> {
-    let mut memory = vec![0; (bench.config().bytes() / 4) as usize];
+    memory_of(bench.config(), objects)
+}
+
+fn memory_of(config: &Config, objects: &[O]) -> Vec<u32> {
+    let mut memory = vec![0; (config.bytes() / 4) as usize];
     for &(addr, object) in objects {
-        memory[bench.word(addr)] = object as u32;
-        memory[bench.word(addr + 4)] = (object >> 32) as u32;
+        memory[bench::word(config, addr)] = object as u32;
+        memory[bench::word(config, addr + 4)] = (object >> 32) as u32;
     }
     memory
 }
@@ -315,6 +323,100 @@ fn a_full_table_answers_at_once() {
             woken.sort_unstable();
             assert_eq!(woken, (0..places).map(|tag| (tag, 1)).collect::<Vec<_>>(), "on the {side}");
         }
+    }
+}
+
+/// Cycles from the one in which the request goes to sleep, or is answered at once, to that of its wake-up.
+fn cycles_of_sleep(name: &str, request: &WarpRequest, objects: &[O]) -> u64 {
+    let named = config(name);
+    let mut pair = lockstep_of(&named);
+    let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
+    pair.load_memory(&memory_of(&named.config, objects)).expect("as many words");
+    let mut cycle = |i: &In| {
+        pair.cycle(i).unwrap_or_else(|stop| panic!("{name}: {stop}"));
+        (*pair.out(), *pair.probe())
+    };
+    bench::whole(&named.config).drive(&mut i);
+    cycle(&i);
+    i.cta_valid = 0;
+    request.drive(&mut i);
+    cycle(&i);
+    i.req_valid = 0;
+    let mut entered = None;
+    for at in 0..100_000 {
+        let (out, probe) = cycle(&i);
+        if probe.wait_enter == 1 {
+            entered = Some(at);
+        }
+        if out.wake_valid == 1 {
+            return at - entered.expect("it went to sleep");
+        }
+        assert_eq!(out.rsp_valid, 0, "{name}: it sleeps");
+    }
+    panic!("{name}: never woken")
+}
+
+/// A limit of n ends in the nth cycle of sleep; the wake-up is valid two cycles later (spec 6.10,
+/// microarchitecture.md).
+#[test]
+fn limits_are_kept_to_the_cycle() {
+    let objects = [(0, word(0, 1, 0, 1))];
+    for name in ["default", "small", "hold", "short", "half"] {
+        for limit in [1, 2, 3, 7, 100, 30_000] {
+            let cycles = cycles_of_sleep(name, &sleeper(0, limit, &[(0, 0)]), &objects);
+            assert_eq!(cycles, u64::from(limit) + 2, "limit {limit} in {name}");
+        }
+        let limit = config(name).config.try_wait_limit;
+        let cycles = cycles_of_sleep(name, &sleeper(0, 0, &[(0, 0)]), &objects);
+        assert_eq!(cycles, u64::from(limit) + 2, "the limit of {name}");
+    }
+}
+
+/// Of lanes with several limits, that of the lane which goes first counts (spec 6.10).
+#[test]
+fn the_lane_that_goes_first_sets_the_limit() {
+    let objects = [(0, word(0, 1, 0, 1))];
+    for (name, limit) in [("default", 5), ("highest", 50), ("rotating", 5)] {
+        let mut request = sleeper(0, 20, &[(0, 0), (0, 0), (0, 0)]);
+        request.lanes[0].c = 5;
+        request.lanes[2].c = 50;
+        assert_eq!(cycles_of_sleep(name, &request, &objects), limit + 2, "in {name}");
+    }
+}
+
+/// A sleep longer than anything else takes is no standstill.
+#[test]
+fn a_long_sleep_is_no_standstill() {
+    let mut bench = Bench::new(config("small"));
+    let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
+    let case = case(&bench, vec![sleeper(3, 50_000, &[(0, 0)])], Vec::new());
+    for (side, observed) in bench.run("a long sleep", &case, &before) {
+        let wakes: Vec<_> = observed.wakes.iter().map(|out| (out.wake_tag, out.wake_pred)).collect();
+        assert_eq!(wakes, [(3, 0)], "on the {side}");
+    }
+}
+
+/// Reset forgets who sleeps and what is inside, in the middle of anything.
+#[test]
+fn reset_in_the_middle_leaves_both_sides_alike() {
+    for name in ["default", "small", "half", "deep"] {
+        let named = config(name);
+        let mut pair = lockstep_of(&named);
+        let (mut resets_of_sleepers, mut i) = (0, In::default());
+        for seed in 0..60 {
+            let mut stimulus = RandomStimulus::new(named.config, &[], seed, u64::MAX, Manner::Searching);
+            // All inputs zero are reset.
+            i = In::default();
+            resets_of_sleepers += u32::from(pair.probe().wait_asleep != 0);
+            pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
+            for _ in 0..200 + 7 * seed {
+                stimulus.drive(&mut i);
+                pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
+                stimulus.observe(&i, pair.out());
+                settle(&mut i, pair.out());
+            }
+        }
+        assert!(resets_of_sleepers > 3, "{name}: {resets_of_sleepers} resets while somebody slept");
     }
 }
 

@@ -13,6 +13,7 @@ use crate::mbarrier::{self, MAX_COUNT, Object};
 use crate::operands::{BankWork, last_word};
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES};
+use crate::waiters::Waiters;
 
 /// Diagnoses that a [`Watch`] keeps; further ones are counted only.
 pub const KEPT: usize = 1000;
@@ -35,15 +36,15 @@ struct Life {
     phase: u64,
     /// A wait has seen the phase before complete; there is none before the first.
     waited: bool,
-    /// Somebody sleeps until the current phase is complete.
-    sleepers: bool,
+    /// Cycle in which sleepers were woken last.
+    woken: Option<u64>,
     /// High words of the states handed out, with the last phase each was handed out in.
     states: HashMap<u32, u64>,
 }
 
 impl Life {
     fn new(slot: u8) -> Self {
-        Life { slot, phase: 0, waited: true, sleepers: false, states: HashMap::new() }
+        Life { slot, phase: 0, waited: true, woken: None, states: HashMap::new() }
     }
 }
 
@@ -67,8 +68,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) banks: &'a Banks,
     /// The part of the pass's slot.
     pub(crate) part: Part,
-    /// The request of the pass is put to sleep.
-    pub(crate) sleeps: bool,
+    /// Who sleeps.
+    pub(crate) waiters: &'a Waiters,
 }
 
 /// What the unit takes from its ports in the cycle at hand.
@@ -189,8 +190,9 @@ impl Watch {
                 _ => pair(&seen.work.b, low),
             };
             let word = words[low];
-            let operation =
-                Operation { op, operand, word, slot: pass.slot, red: pass.red, sleeps: seen.sleeps };
+            let sleepers = seen.waiters.sleeps_at(low as u8, access.row);
+            let (slot, red, cycle) = (pass.slot, pass.red, self.cycle);
+            let operation = Operation { op, operand, word, slot, red, cycle, sleepers };
             let (after, kinds) = self.operate(access.pair(seen.config, low), &operation);
             words[low] = after;
             for kind in kinds.into_iter().flatten() {
@@ -349,7 +351,9 @@ struct Operation {
     word: u64,
     slot: u8,
     red: bool,
-    sleeps: bool,
+    cycle: u64,
+    /// Somebody sleeps at the object.
+    sleepers: bool,
 }
 
 /// What a diagnosis says beyond the access.
@@ -408,7 +412,6 @@ fn judge_wait(life: &mut Life, o: &Operation) -> Option<Kind> {
     let asked = o.operand as u32;
     let complete = o.word >> 63 != u64::from(asked >> 31);
     life.waited |= complete;
-    life.sleepers |= o.sleeps;
     // parity << 31: which of two phases that is, nobody can tell.
     if asked << 1 == 0 {
         return None;
@@ -472,8 +475,11 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::Step) -> Option<K
     }
     if step.completed {
         life.phase += 1;
-        life.waited = life.sleepers;
-        life.sleepers = false;
+        // Of several completions in one cycle the first wakes whoever sleeps.
+        life.waited = o.sleepers && life.woken != Some(o.cycle);
+        if life.waited {
+            life.woken = Some(o.cycle);
+        }
     }
     kind
 }

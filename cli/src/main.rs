@@ -24,7 +24,24 @@ use clap::Parser;
 use args::{Cli, Command};
 use error::{Verdict, report};
 
+/// What a shell says of a command whose output nobody reads any more: 128 and the signal, SIGPIPE.
+const NOBODY_READS: i32 = 128 + 13;
+
+/// Whoever reads stdout may stop before its end, as `head` does: that ends us, but is no failure to tell
+/// about.
+fn end_when_nobody_reads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>();
+        if message.is_some_and(|m| m.starts_with("failed printing to stdout: Broken pipe")) {
+            std::process::exit(NOBODY_READS);
+        }
+        usual(panic);
+    }));
+}
+
 fn main() -> ExitCode {
+    end_when_nobody_reads();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -18,6 +18,8 @@ pub(crate) struct Requests<'k> {
     kernel: &'k Kernel,
     /// Cycle taken and instruction, in order.
     made: Vec<(u64, u32)>,
+    /// The same for the cluster port.
+    made_at_cluster_port: Vec<(u64, u32)>,
     /// Pending counts taken from states that give none: by instruction, the first and how many.
     pending_counts: Vec<PendingCounts>,
 }
@@ -33,17 +35,14 @@ struct PendingCounts {
 
 impl<'k> Requests<'k> {
     pub(crate) fn new(kernel: &'k Kernel) -> Self {
-        Requests { kernel, made: Vec::new(), pending_counts: Vec::new() }
+        Requests { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), pending_counts: Vec::new() }
     }
 
-    /// Where the instruction that made the request of `diagnosis` is. Requests of the cluster port are
-    /// made by copies too, which have none.
+    /// Where the instruction that made the request of `diagnosis` is, or had a copy make it.
     fn line(&self, diagnosis: &Diagnosis) -> Option<&'k SourceLine> {
-        if diagnosis.cluster {
-            return None;
-        }
-        let at = self.made.binary_search_by_key(&diagnosis.taken, |(cycle, _)| *cycle).ok()?;
-        self.kernel.source.get(self.made[at].1 as usize)
+        let made = if diagnosis.cluster { &self.made_at_cluster_port } else { &self.made };
+        let at = made.binary_search_by_key(&diagnosis.taken, |(cycle, _)| *cycle).ok()?;
+        self.kernel.source.get(made[at].1 as usize)
     }
 }
 
@@ -53,6 +52,14 @@ impl Observer for Requests<'_> {
         match self.pending_counts.iter_mut().find(|counts| counts.pc == pc) {
             Some(counts) => counts.count += count,
             None => self.pending_counts.push(PendingCounts { pc, cycle, lane: mask.trailing_zeros(), count }),
+        }
+    }
+
+    fn cluster_request(&mut self, cycle: u64, pc: Option<u32>, _: &In) {
+        if let Some(pc) = pc
+            && self.made_at_cluster_port.len() < REQUESTS
+        {
+            self.made_at_cluster_port.push((cycle, pc));
         }
     }
 

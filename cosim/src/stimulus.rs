@@ -406,7 +406,8 @@ impl RandomStimulus {
             i.req_c = [match self.manner {
                 Manner::Busy => 1,
                 Manner::Searching if self.rng.random() => 0,
-                Manner::Searching => self.rng.random_range(1..1000),
+                Manner::Searching if self.rng.random() => self.rng.random_range(1..5),
+                Manner::Searching => self.rng.random_range(5..1000),
             }; MAX_LANES];
         }
         self.left -= 1;

@@ -43,8 +43,7 @@ pub struct Diagnosis {
     pub cluster: bool,
     /// Lane of the request.
     pub lane: u8,
-    /// Address as the lane formed it, with the CTA's rank in the top byte; from the cluster port, the
-    /// offset inside the part.
+    /// Address as the lane formed it, with the rank of the CTA that owns it in the top byte.
     pub address: u32,
     /// Operation.
     pub op: Op,

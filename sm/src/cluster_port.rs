@@ -115,14 +115,15 @@ impl ClusterPort {
     }
 
     /// Whether the port has taken the request offered.
-    pub(crate) fn taken(&mut self, inputs: &In, outputs: &Out) -> bool {
+    pub(crate) fn taken(&mut self, inputs: &In, outputs: &Out) -> Option<Origin> {
         if inputs.cl_valid == 0 || outputs.cl_ready == 0 {
-            return false;
+            return None;
         }
-        self.in_flight.extend(self.offered.take().map(|transfer| (self.tag, transfer)));
+        let transfer = self.offered.take()?;
+        self.in_flight.push_back((self.tag, transfer));
         // The tag has 6 bits; the port holds far fewer requests.
         self.tag = (self.tag + 1) % 64;
-        true
+        Some(transfer.origin)
     }
 
     /// The request that is answered in this cycle.
@@ -164,7 +165,7 @@ mod tests {
         let (mut inputs, mut outputs) = (In::default(), Out { cl_ready: 1, ..Out::default() });
         for _ in 0..6 {
             port.drive(&mut inputs, &mut copies, &mut global).unwrap();
-            assert!(port.taken(&inputs, &outputs));
+            assert!(port.taken(&inputs, &outputs).is_some());
         }
         port.drive(&mut inputs, &mut copies, &mut global).unwrap();
         assert_eq!(inputs.cl_valid, 0);

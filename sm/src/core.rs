@@ -6,7 +6,7 @@ mod issue;
 mod residency;
 mod standing;
 
-use crate::cluster_port::ClusterPort;
+use crate::cluster_port::{ClusterPort, Origin};
 use crate::config::SmConfig;
 use crate::constant::ConstantBank;
 use crate::copy::CopyEngine;
@@ -336,8 +336,12 @@ impl<'a> Core<'a> {
             self.observer.wake(self.cycle, outputs);
             self.woken(outputs)?;
         }
-        if self.cluster_port.taken(&self.inputs, outputs) {
-            self.observer.cluster_request(self.cycle, &self.inputs);
+        if let Some(origin) = self.cluster_port.taken(&self.inputs, outputs) {
+            let pc = match origin {
+                Origin::Lane { pc, .. } => Some(pc),
+                Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.pc),
+            };
+            self.observer.cluster_request(self.cycle, pc, &self.inputs);
         }
         if let Some(answer) = self.cluster_port.answered(outputs)? {
             self.observer.cluster_response(self.cycle, outputs);

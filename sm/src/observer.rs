@@ -47,9 +47,10 @@ pub trait Observer {
         let _ = (cycle, outputs);
     }
 
-    /// The cluster port has taken the request in `inputs`.
-    fn cluster_request(&mut self, cycle: u64, inputs: &In) {
-        let _ = (cycle, inputs);
+    /// The cluster port has taken the request in `inputs`, which instruction `pc` made, or had made by a
+    /// copy; `None` if that is no longer known.
+    fn cluster_request(&mut self, cycle: u64, pc: Option<u32>, inputs: &In) {
+        let _ = (cycle, pc, inputs);
     }
 
     /// The cluster port has answered with `outputs`.

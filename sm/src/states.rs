@@ -91,3 +91,19 @@ fn counted(alu: &Alu) -> Option<Reg> {
 pub(crate) fn high_words(values: &[u128; LANES]) -> Row {
     std::array::from_fn(|lane| (values[lane] >> 32) as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_takes_the_place_of_a_state() {
+        let (dst, high) = (Reg(6), [0x7fff_d800; LANES]);
+        let mut states = States::default();
+        states.note(Op::MbarArrive, dst, 0b11, &high);
+        states.note(Op::MbarArriveNoComplete, dst, 0b01, &high);
+        assert_eq!(states.kept, [(dst.plus(1), 0b10, high)], "lane 1 still has its own");
+        states.note(Op::Load, dst, 0b10, &high);
+        assert_eq!(states.kept, []);
+    }
+}

@@ -244,7 +244,7 @@ struct Traffic {
 }
 
 impl Observer for Traffic {
-    fn cluster_request(&mut self, _: u64, inputs: &In) {
+    fn cluster_request(&mut self, _: u64, _: Option<u32>, inputs: &In) {
         let op = Op::from_code(inputs.cl_op).unwrap();
         if op != Op::Store {
             self.answered_before.insert(self.requests.len(), self.answered);

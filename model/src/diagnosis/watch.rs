@@ -326,7 +326,7 @@ impl Watch {
         if self.kept.len() >= KEPT {
             return;
         }
-        let rank = if pass.cluster { 0 } else { u32::from(seen.part.rank) << 24 };
+        let rank = u32::from(seen.part.rank) << 24;
         self.kept.push(Diagnosis {
             cycle: self.cycle,
             taken: taken.cycle,

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use atoms_cosim::campaign::{Campaign, Failed, run_case};
-use atoms_cosim::case::Case;
+use atoms_cosim::case::{Case, CaseStimulus};
+use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, Stop};
-use atoms_cosim::session::{Failure, Tally};
+use atoms_cosim::session::{Failure, Session, Tally};
 use atoms_cosim::trace::Sides;
+use atoms_cosim::witness::Witness;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
 use serde_json::json;
@@ -164,8 +166,10 @@ fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
         line += &format!(" --on {}", args.machine.on.name());
     }
     if !campaign.ops.is_empty() {
+        let all: Vec<_> = OPS.iter().map(|row| row.op).filter(|op| op.is_mbarrier()).collect();
         let names: Vec<_> = campaign.ops.iter().map(|op| op.name()).collect();
-        line += &format!(" --ops {}", names.join(","));
+        let names = if campaign.ops == all { "MBAR".to_string() } else { names.join(",") };
+        line += &format!(" --ops {names}");
     }
     line
 }
@@ -196,9 +200,28 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
             lines.push("smaller  none found: the failure needs more of its history".to_string());
         }
     }
+    let opinion = small.as_ref().and_then(|(case, _)| opinion_of_the_rtl(args, &campaign.config, case));
     let text = describe(campaign, &mut failed.failure);
     print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref());
+    if let Some(opinion) = opinion.filter(|_| !args.json) {
+        println!("what the oracle says of the RTL alone:\n{opinion}");
+    }
     Ok(Verdict::Disagree)
+}
+
+/// What the oracle objects to in the RTL alone: lockstep stops where the two sides differ, and does not
+/// say which of them is wrong, nor by which clause.
+fn opinion_of_the_rtl(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String> {
+    if args.no_oracle {
+        return None;
+    }
+    let witness = Witness::new(&config.config, &[]);
+    let mut session = Session::new(machine::rtl_machine(config).ok()?, Some(witness));
+    let outcome = session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {});
+    outcome
+        .err()
+        .filter(|failure| matches!(failure, Failure::Testimony(_)))
+        .map(|failure| failure.to_string())
 }
 
 /// The failure in its own words, a mismatch with its configuration.

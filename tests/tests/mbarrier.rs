@@ -403,13 +403,13 @@ fn reset_in_the_middle_leaves_both_sides_alike() {
         let named = config(name);
         let mut pair = lockstep_of(&named);
         let mut resets_of_sleepers = 0;
-        for seed in 0..60 {
+        for seed in 0..400 {
             let mut stimulus = RandomStimulus::new(named.config, &[], seed, u64::MAX, Manner::Searching);
             // All inputs zero are reset.
             let mut i = In::default();
             resets_of_sleepers += u32::from(pair.probe().wait_asleep != 0);
             pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
-            for _ in 0..200 + 7 * seed {
+            for _ in 0..200 + 7 * (seed % 60) {
                 stimulus.drive(&mut i);
                 pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
                 stimulus.observe(&i, pair.out());

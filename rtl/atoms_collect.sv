@@ -27,6 +27,7 @@ module atoms_collect
   input  logic                         free_i,
   output logic                         sleep_o,
   output sleeper_t                     sleeper_o,
+  output logic [31:0]                  sleep_limit_o,
   /// Warp response.
   output logic                         rsp_valid_o,
   input  logic                         rsp_ready_i,
@@ -95,9 +96,9 @@ module atoms_collect
   assign sleeps    = pass_i.valid && pass_i.first && pass_i.last && one_object_i && (stored == '0)
                      && free_i;
   assign sleep_o   = sleeps && !stall_o;
-  assign sleeper_o = '{limit: (object_limit_i == '0) ? TryWaitLimit : object_limit_i,
-                       mask: pass_i.served, row: object_row_i, bank: object_bank_i,
+  assign sleeper_o = '{mask: pass_i.served, row: object_row_i, bank: object_bank_i,
                        slot: pass_i.slot, tag: pass_i.tag};
+  assign sleep_limit_o = (object_limit_i == '0) ? TryWaitLimit : object_limit_i;
 
   /// Puts what the lanes in `served` read into the results.
   function automatic void put(output wides_t rd, input wides_t so_far, input lane_mask_t served,

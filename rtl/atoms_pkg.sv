@@ -160,7 +160,6 @@ package atoms_pkg;
 
   /// A request that goes to sleep in MBAR.TRY_WAIT.
   typedef struct packed {
-    logic [31:0] limit;      // cycles until it is answered all the same
     lane_mask_t  mask;       // lanes that take part
     row_t        row;        // of the object
     bank_t       bank;       // first bank of the object

@@ -204,6 +204,7 @@ module atoms_unit
   fault_e   rsp_fault, cl_rsp_fault;
   logic     waiter_free, sleep, woken;
   sleeper_t sleeper;
+  logic [31:0] sleep_limit;
   slot_t    woken_slot;
   logic [NumWaiters-1:0] asleep, wake_ready;
   assign rsp_fault_o    = rsp_fault;
@@ -215,6 +216,7 @@ module atoms_unit
     .place_i(done_place), .one_object_i(one_object), .object_bank_i(object_bank),
     .object_row_i(object_row), .object_limit_i(object_limit),
     .stall_o(stall), .free_i(waiter_free), .sleep_o(sleep), .sleeper_o(sleeper),
+    .sleep_limit_o(sleep_limit),
     .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
     .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
     .cl_rsp_valid_o, .cl_rsp_ready_i, .cl_rsp_rd_o, .cl_rsp_pred_o, .cl_rsp_tag_o,
@@ -225,7 +227,7 @@ module atoms_unit
 
   atoms_waiters u_waiters (
     .clk_i, .rst_ni,
-    .enter_i(sleep), .sleeper_i(sleeper), .free_o(waiter_free),
+    .enter_i(sleep), .sleeper_i(sleeper), .limit_i(sleep_limit), .free_o(waiter_free),
     .completed_i(completed), .row_i(waddr),
     .wake_valid_o, .wake_ready_i, .wake_tag_o, .wake_pred_o,
     .leave_o(woken), .leave_slot_o(woken_slot),

@@ -16,6 +16,8 @@ module atoms_waiters
   /// A request goes to sleep; only while `free_o`.
   input  logic       enter_i,
   input  sleeper_t   sleeper_i,
+  /// Cycles until it is answered all the same; not 0.
+  input  logic [31:0] limit_i,
   output logic       free_o,
   /// First banks of the objects that complete a phase, and the rows of all banks.
   input  bank_mask_t completed_i,
@@ -85,7 +87,7 @@ module atoms_waiters
         left_d[p]  = left_q[p] - 32'd1;
       end
     end
-    if (enter_i) left_d[vacant] = sleeper_i.limit;
+    if (enter_i) left_d[vacant] = limit_i;
   end
 
   assign answer       = (ready != '0) && (!wake_valid_q || wake_ready_i);

@@ -260,6 +260,11 @@ impl RandomStimulus {
         (unit % units) * bytes
     }
 
+    /// Whether an operation may stand in for the one drawn: only those asked for are drawn.
+    fn listed(&self, op: Op) -> bool {
+        self.ops.contains(&op)
+    }
+
     /// Where the lanes of a request meet mbarrier objects: of the few that a part has, mostly one.
     fn object(&mut self) -> (Spread, u32) {
         let spread = match self.rng.random_range(0..8) {
@@ -295,11 +300,11 @@ impl RandomStimulus {
         i.req_slot = self.rng.random_range(0..slots);
         let (object_spread, object) = self.object();
         let owed = self.owed[usize::from(i.req_slot)][object as usize];
-        let pays =
-            op.is_mbarrier() && owed > 0 && self.ops.contains(&Op::MbarCompleteTx) && self.rng.random();
+        let pays = op.is_mbarrier() && owed > 0 && self.listed(Op::MbarCompleteTx) && self.rng.random();
         if pays {
             op = Op::MbarCompleteTx;
-        } else if op == Op::MbarCompleteTx && self.ops.len() > 1 && self.rng.random_range(0..16) != 0 {
+        } else if op == Op::MbarCompleteTx && self.listed(Op::MbarArrive) && self.rng.random_range(0..16) != 0
+        {
             // What nobody expects keeps an object from completing for long.
             op = Op::MbarArrive;
         }
@@ -419,10 +424,11 @@ impl RandomStimulus {
         let part = self.parts[usize::from(slot)].unwrap_or_default();
         let (spread, start) = if op.is_mbarrier() { self.object() } else { (self.spread(), 0) };
         let owed = self.owed[usize::from(slot)][start as usize];
-        let pays = owed > 0 && op.is_mbarrier() && self.rng.random();
+        let pays = owed > 0 && op.is_mbarrier() && self.rng.random() && self.listed(Op::MbarCompleteTx);
         let illegal = op.is_mbarrier() && !op.cluster_legal(true);
         if (illegal || matches!(op, Op::MbarCompleteTx | Op::MbarExpectTx))
             && self.rng.random_range(0..8) != 0
+            && self.listed(Op::MbarArrive)
         {
             op = Op::MbarArrive;
         }
@@ -547,4 +553,27 @@ pub fn settle(i: &mut In, out: &Out) {
     i.req_valid &= 1 - out.req_ready;
     i.cl_valid &= 1 - out.cl_ready;
     i.cta_valid &= 1 - out.cta_ready;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No operation stands in for another that was not asked for.
+    #[test]
+    fn only_listed_operations_are_drawn() {
+        let ops = [Op::MbarCompleteTx, Op::MbarExpectTx, Op::Load];
+        let mut stimulus = RandomStimulus::new(Config::default(), &ops, 1, u64::MAX, Manner::Searching);
+        let mut others = 0;
+        for _ in 0..1000 {
+            let mut i = In::default();
+            stimulus.offer_cluster(&mut i);
+            stimulus.offer_warp(&mut i);
+            stimulus.tags = Tags::default();
+            let other = |code: u8| !ops.iter().any(|op| *op as u8 == code);
+            others += u32::from(other(i.req_op)) + u32::from(other(i.cl_op));
+        }
+        // A search draws any code now and then, one in 64 of each port.
+        assert!(others < 80, "{others} of 2000 operations were not asked for");
+    }
 }

@@ -264,7 +264,7 @@ pub struct Alu {
     pub path: Path,
     /// Number of the result register (or of the low one of a pair) in the file of `path`; the zero
     /// register where there is none.
-    pub dst: u8,
+    pub dst: u16,
     /// Predicate results; PT where there is none.
     pub pred_dst: [Pred; 2],
     /// First operand.

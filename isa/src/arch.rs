@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Architecture of a listing: `sm_75`, `sm_90a`, ...
 ///
-/// Only sm_70 and later: earlier machine code has another text (spec 2.3, 2.5).
+/// Listings are read from sm_70 on: earlier machine code has another text (spec 2.3, 2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arch {
     number: u16,
@@ -12,7 +12,7 @@ pub struct Arch {
 }
 
 impl Arch {
-    /// The architecture named `sm_` and a number from 70 to 129, with or without a letter after it.
+    /// The architecture named `sm_` and a number from 50 to 129, with or without a letter after it.
     pub fn from_name(name: &str) -> Option<Arch> {
         let rest = name.strip_prefix("sm_")?;
         let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
@@ -21,8 +21,13 @@ impl Arch {
             [letter] => Some(char::from(*letter)),
             _ => return None,
         };
-        let number = digits.parse().ok().filter(|n| (70..130).contains(n))?;
+        let number = digits.parse().ok().filter(|n| (50..130).contains(n))?;
         Some(Arch { number, suffix })
+    }
+
+    /// Whether listings for it can be read and run.
+    pub const fn runs(self) -> bool {
+        self.number >= 70
     }
 
     /// The number after `sm_`.

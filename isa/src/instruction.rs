@@ -5,6 +5,7 @@ use crate::control::{Control, WarpOp};
 use crate::memory::{
     AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, SharedAccess, ThreadCopy,
 };
+use crate::order::Ordering;
 use crate::register::{Pred, PredSource};
 use crate::special::SpecialRegister;
 
@@ -21,7 +22,7 @@ pub enum Operation {
         /// Whether per lane or per warp; also the file `dst` names.
         path: Path,
         /// Result register.
-        dst: u8,
+        dst: u16,
         /// Fill the pair `dst`, `dst + 1`.
         wide: bool,
         /// What to read.
@@ -67,4 +68,6 @@ pub struct Instruction {
     pub guard: Guard,
     /// What it does.
     pub operation: Operation,
+    /// Memory order and scope, where the text says them: `.STRONG.GPU`, `atom.acquire.cta`.
+    pub ordering: Option<Ordering>,
 }

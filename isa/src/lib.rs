@@ -17,11 +17,14 @@ mod control;
 mod decode;
 mod instruction;
 mod listing;
+pub mod lower;
 mod memory;
 mod mnemonic;
 mod operand;
+mod order;
 mod problem;
 mod program;
+pub mod ptx;
 mod register;
 mod source;
 mod special;
@@ -36,6 +39,7 @@ pub use memory::{
     Space, ThreadCopy,
 };
 pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
+pub use order::{Ordering, Scope, Semantics};
 pub use problem::{ListingError, Problem};
 pub use program::{Kernel, Program, SourceLine};
 pub use register::{BarrierRegister, Pred, PredSource, Reg, UReg};

@@ -1,6 +1,6 @@
 //! Lines of a listing: directives, labels and statements.
 
-use crate::operand::{self, Operand};
+use crate::operand::{self, Limits, Operand, OperandKind};
 use crate::problem::Problem;
 use crate::register::PredSource;
 use std::ops::Range;
@@ -8,13 +8,14 @@ use std::ops::Range;
 /// The text of a listing, with the place of each line.
 pub(crate) struct Text<'t> {
     text: &'t str,
+    limits: Limits,
     line_starts: Vec<usize>,
 }
 
 impl<'t> Text<'t> {
-    pub(crate) fn new(text: &'t str) -> Text<'t> {
+    pub(crate) fn new(text: &'t str, limits: Limits) -> Text<'t> {
         let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Text { text, line_starts: std::iter::once(0).chain(starts).collect() }
+        Text { text, limits, line_starts: std::iter::once(0).chain(starts).collect() }
     }
 
     /// Where a slice of the text stands in it.
@@ -50,6 +51,8 @@ pub(crate) enum Line<'t> {
 
 /// One instruction as text.
 pub(crate) struct Statement<'t> {
+    /// Registers that the text may name.
+    pub(crate) limits: Limits,
     /// Line in the listing, from 1.
     pub(crate) line: u32,
     /// Byte offset in the kernel, where the listing says it.
@@ -60,6 +63,19 @@ pub(crate) struct Statement<'t> {
     pub(crate) operands: Vec<Operand<'t>>,
     /// Guard to last operand, for messages.
     pub(crate) text: &'t str,
+}
+
+impl Statement<'_> {
+    /// The highest number of a thread's register in the operands.
+    pub(crate) fn highest_register(&self) -> Option<u16> {
+        let named = |operand: &Operand<'_>| match &operand.kind {
+            OperandKind::Reg(reg) => Some(*reg),
+            OperandKind::Address(address) => address.reg,
+            OperandKind::Const(constant) => constant.index,
+            _ => None,
+        };
+        self.operands.iter().filter_map(named).filter(|r| !r.uniform).filter_map(|r| r.index).max()
+    }
 }
 
 /// Reads all lines; what cannot be read goes to `problems`.
@@ -142,7 +158,7 @@ fn statement<'t>(text: &Text<'t>, rest: &'t str, offset: Option<u64>) -> Result<
         .into_iter()
         .map(|operand| {
             let range = text.range(operand);
-            match operand::parse(operand) {
+            match operand::parse(operand, text.limits) {
                 _ if operand.is_empty() => Err(text.problem(
                     range,
                     "an operand is missing".into(),
@@ -154,6 +170,7 @@ fn statement<'t>(text: &Text<'t>, rest: &'t str, offset: Option<u64>) -> Result<
         })
         .collect::<Result<_, _>>()?;
     Ok(Statement {
+        limits: text.limits,
         line,
         offset,
         guard,
@@ -167,7 +184,7 @@ fn statement<'t>(text: &Text<'t>, rest: &'t str, offset: Option<u64>) -> Result<
 fn guard<'t>(text: &Text<'t>, body: &'t str) -> Result<(PredSource, &'t str), Problem> {
     let Some(guarded) = body.strip_prefix('@') else { return Ok((PredSource::TRUE, body)) };
     let (name, rest) = guarded.split_once(char::is_whitespace).unwrap_or((guarded, ""));
-    match operand::parse(name) {
+    match operand::parse(name, text.limits) {
         Ok(operand::OperandKind::Pred(pred)) => Ok((pred, rest.trim_start())),
         _ => {
             let message = format!("`@{name}` is not a guard");

@@ -28,8 +28,8 @@ pub enum SharedResult {
     None,
     /// A register, or the low one of a pair or quad.
     Reg(Reg),
-    /// A predicate of the thread, P0 to P6, or 7 for PT: CAST from sm_100 on (spec 3.2).
-    Pred(u8),
+    /// A predicate of the thread, by its number in [`Pred::Thread`]: CAST from sm_100 on (spec 3.2).
+    Pred(u16),
 }
 
 /// ATOMS, LDS and STS.
@@ -69,8 +69,8 @@ pub enum BarrierResult {
     None,
     /// A register pair.
     Pair(Reg),
-    /// A predicate of the thread, P0 to P6, or 7 for PT.
-    Pred(u8),
+    /// A predicate of the thread, by its number in [`Pred::Thread`].
+    Pred(u16),
 }
 
 /// SYNCS: an operation on an mbarrier object (spec 6.8).
@@ -235,7 +235,7 @@ pub struct ConstAccess {
     /// Whether per lane or per warp; also the file `dst` names.
     pub path: Path,
     /// First result register.
-    pub dst: u8,
+    pub dst: u16,
     /// Registers filled.
     pub grain: Grain,
     /// The address.

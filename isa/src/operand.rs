@@ -38,7 +38,7 @@ pub(crate) struct Signs {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegText {
     pub(crate) uniform: bool,
-    pub(crate) index: Option<u8>,
+    pub(crate) index: Option<u16>,
     pub(crate) signs: Signs,
     pub(crate) suffix: RegSuffix,
 }
@@ -89,11 +89,27 @@ pub(crate) struct AddressText {
     pub(crate) imm: i64,
 }
 
+/// How many registers and predicates a thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) registers: u16,
+    pub(crate) predicates: u16,
+}
+
+impl Limits {
+    /// Those of machine code: R0 to R254, P0 to P6.
+    pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7 };
+
+    /// Those of code lowered from PTX, before registers are allocated: what the text can name.
+    #[allow(dead_code)] // until PTX is run
+    pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0 };
+}
+
 /// Why an operand cannot be read: message and help.
 pub(crate) type Unreadable = (String, String);
 
 /// Reads one operand. `text` is not empty and has no white space at its ends.
-pub(crate) fn parse(text: &str) -> Result<OperandKind<'_>, Unreadable> {
+pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unreadable> {
     if let Some(label) = text.strip_prefix("`(") {
         return label
             .strip_suffix(')')
@@ -106,26 +122,26 @@ pub(crate) fn parse(text: &str) -> Result<OperandKind<'_>, Unreadable> {
     }
     let (signs, inverted, body) = signs(text);
     if body.starts_with('[') {
-        return address(body).map(OperandKind::Address);
+        return address(body, limits).map(OperandKind::Address);
     }
     if body.starts_with("desc[") {
         let inner = body.find(']').map(|end| body[end + 1..].trim_start());
         return match inner {
-            Some(inner) if inner.starts_with('[') => address(inner).map(OperandKind::Address),
+            Some(inner) if inner.starts_with('[') => address(inner, limits).map(OperandKind::Address),
             _ => {
                 Err((format!("no address after the descriptor in `{text}`"), "write desc[UR8][R2.64]".into()))
             }
         };
     }
     if body.starts_with("c[") {
-        let mut constant = constant(body)?;
+        let mut constant = constant(body, limits)?;
         constant.signs = Signs { invert: signs.invert || inverted, ..signs };
         return Ok(OperandKind::Const(constant));
     }
-    if let Some(pred) = predicate(body) {
+    if let Some(pred) = predicate(body, limits) {
         return Ok(OperandKind::Pred(PredSource { pred, negate: inverted }));
     }
-    if let Some(register) = register(body) {
+    if let Some(register) = register(body, limits) {
         return match register {
             RegOutcome::Register(mut reg) => {
                 reg.signs = Signs { invert: signs.invert || inverted, ..signs };
@@ -201,23 +217,24 @@ fn signs(text: &str) -> (Signs, bool, &str) {
     (signs, inverted, rest)
 }
 
-fn decimal(text: &str) -> Option<u32> {
-    (!text.is_empty() && text.len() <= 4 && text.bytes().all(|b| b.is_ascii_digit()))
+fn decimal(text: &str) -> Option<u16> {
+    (!text.is_empty() && text.len() <= 5 && text.bytes().all(|b| b.is_ascii_digit()))
         .then(|| text.parse().ok())
         .flatten()
 }
 
-fn predicate(text: &str) -> Option<Pred> {
+fn predicate(text: &str, limits: Limits) -> Option<Pred> {
     let text = text.strip_suffix(".reuse").unwrap_or(text);
     let (uniform, rest) = match text.strip_prefix('U') {
         Some(rest) => (true, rest),
         None => (false, text),
     };
-    let index = match rest.strip_prefix('P')? {
-        "T" => 7,
-        digits => decimal(digits).filter(|n| *n < 7)? as u8,
-    };
-    Some(if uniform { Pred::Uniform(index) } else { Pred::Thread(index) })
+    match (rest.strip_prefix('P')?, uniform) {
+        ("T", false) => Some(Pred::PT),
+        ("T", true) => Some(Pred::Uniform(7)),
+        (digits, false) => decimal(digits).filter(|n| *n < limits.predicates).map(Pred::Thread),
+        (digits, true) => decimal(digits).filter(|n| *n < 7).map(|n| Pred::Uniform(n as u8)),
+    }
 }
 
 enum RegOutcome {
@@ -227,7 +244,7 @@ enum RegOutcome {
     Odd,
 }
 
-fn register(text: &str) -> Option<RegOutcome> {
+fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
     let (name, suffixes) = text.split_once('.').map_or((text, None), |(name, s)| (name, Some(s)));
     let (uniform, rest) = match name.strip_prefix("UR") {
         Some(rest) => (true, rest),
@@ -237,11 +254,11 @@ fn register(text: &str) -> Option<RegOutcome> {
         None
     } else {
         let index = decimal(rest)?;
-        let (limit, last) = if uniform { (63, "UR62, or URZ") } else { (255, "R254, or RZ") };
+        let (limit, last) = if uniform { (63, "UR62, or URZ") } else { (limits.registers, "R254, or RZ") };
         if index >= limit {
             return Some(RegOutcome::TooHigh(last));
         }
-        Some(index as u8)
+        Some(index)
     };
     let mut suffix = RegSuffix { width: None, scale: 0, half: HalfSelect::Both };
     for part in suffixes.into_iter().flat_map(|s| s.split('.')) {
@@ -301,7 +318,7 @@ fn bracketed<'t>(text: &'t str, whole: &str) -> Result<(&'t str, &'t str), Unrea
 }
 
 /// Register and immediate terms of an address, joined by `+`; a negative term is `+-0x4`.
-fn terms(inner: &str, whole: &str) -> Result<AddressText, Unreadable> {
+fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     let mut address = AddressText { reg: None, uniform: None, imm: 0 };
     let mut immediate = false;
     let odd = |term: &str| {
@@ -311,7 +328,7 @@ fn terms(inner: &str, whole: &str) -> Result<AddressText, Unreadable> {
         )
     };
     for term in inner.split('+').map(str::trim) {
-        match (register(term), number(term)) {
+        match (register(term, limits), number(term)) {
             (Some(RegOutcome::Register(reg)), _) if reg.uniform && address.uniform.is_none() => {
                 address.uniform = Some(reg);
             }
@@ -331,7 +348,7 @@ fn terms(inner: &str, whole: &str) -> Result<AddressText, Unreadable> {
     Ok(address)
 }
 
-fn address(text: &str) -> Result<AddressText, Unreadable> {
+fn address(text: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     let (inner, rest) = bracketed(text, text)?;
     if !rest.is_empty() {
         return Err((
@@ -339,10 +356,10 @@ fn address(text: &str) -> Result<AddressText, Unreadable> {
             "separate operands by commas".into(),
         ));
     }
-    terms(inner, text)
+    terms(inner, text, limits)
 }
 
-fn constant(text: &str) -> Result<ConstText, Unreadable> {
+fn constant(text: &str, limits: Limits) -> Result<ConstText, Unreadable> {
     let help = || "write c[0x0][0x160] or c[0x0][R2+0x160]".to_string();
     let (bank, rest) = bracketed(&text[1..], text)?;
     let Some(Number::Hex(bank) | Number::Dec(bank)) = number(bank.trim()) else {
@@ -353,7 +370,7 @@ fn constant(text: &str) -> Result<ConstText, Unreadable> {
     if !rest.is_empty() {
         return Err((format!("`{rest}` after the constant `{text}`"), help()));
     }
-    let address = terms(inner, text)?;
+    let address = terms(inner, text, limits)?;
     if address.reg.is_some() && address.uniform.is_some() {
         return Err((format!("two registers in the constant `{text}`"), help()));
     }

@@ -4,6 +4,7 @@ use crate::arch::Arch;
 use crate::decode::{self, Failure, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
+use crate::operand::Limits;
 use crate::problem::{ListingError, Problem};
 use std::collections::HashMap;
 
@@ -29,6 +30,12 @@ pub struct Kernel {
     pub source: Vec<SourceLine>,
     /// Distinct mnemonics with their modifiers, as [`SourceLine::mnemonic`] numbers them.
     pub mnemonics: Vec<String>,
+    /// Registers of a thread: none of a higher number is named, nor is part of a group.
+    pub registers: u16,
+    /// Predicates of a thread.
+    pub predicates: u16,
+    /// Bytes of static shared memory of a CTA, where the text declares them.
+    pub shared: Option<u32>,
 }
 
 /// Where an instruction comes from.
@@ -49,7 +56,7 @@ impl Program {
     /// Everything that is wrong, with line and column. Instructions that are merely not decoded are
     /// not errors: see [`Operation::Lacking`].
     pub fn parse(name: &str, text: &str) -> Result<Program, ListingError> {
-        let place = Text::new(text);
+        let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
         let lines = listing::lines(&place, &mut problems);
         let arch = arch(&place, &lines, &mut problems);
@@ -71,6 +78,9 @@ impl Program {
             instructions: body.instructions,
             source: body.source,
             mnemonics: body.mnemonics,
+            registers: body.registers,
+            predicates: Limits::MACHINE.predicates,
+            shared: None,
         });
         Ok(Program { arch, kernels: kernels.collect() })
     }
@@ -95,11 +105,29 @@ impl Kernel {
     }
 }
 
+/// Decodes code lowered from PTX, one statement or label (`L0:`) per line, without semicolons. It may name as
+/// many registers and predicates as it likes; branch targets are indices into the result.
+///
+/// # Errors
+/// What a listing of these lines would be refused for.
+#[allow(dead_code)] // until PTX is run
+pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, ListingError> {
+    let end = |line: &String| if line.ends_with(':') { "\n" } else { " ;\n" };
+    let text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
+    let place = Text::new(&text, Limits::VIRTUAL);
+    let mut problems = Vec::new();
+    let mut read = vec![Line::Section { kernel: Some("lowered"), range: 0..0 }];
+    read.append(&mut listing::lines(&place, &mut problems));
+    let sections = sections(&place, read, &mut problems);
+    let body: Vec<_> = sections.iter().flat_map(|s| s.decode(&place, &mut problems).instructions).collect();
+    if problems.is_empty() { Ok(body) } else { Err(ListingError::new("lowered code", &text, problems)) }
+}
+
 fn arch(place: &Text<'_>, lines: &[Line<'_>], problems: &mut Vec<Problem>) -> Option<Arch> {
     let mut found = None;
     for line in lines {
         let Line::Target { name, range } = line else { continue };
-        match (Arch::from_name(name), found) {
+        match (Arch::from_name(name).filter(|a| a.runs()), found) {
             (None, _) => problems.push(place.problem(
                 range.clone(),
                 format!("architecture `{name}` is not one of those read here"),
@@ -185,12 +213,14 @@ struct Body {
     instructions: Vec<Instruction>,
     source: Vec<SourceLine>,
     mnemonics: Vec<String>,
+    registers: u16,
 }
 
 impl Section<'_> {
     fn decode(&self, place: &Text<'_>, problems: &mut Vec<Problem>) -> Body {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut body = Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new() };
+        let mut body =
+            Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
         for statement in &self.statements {
             let operation = match decode::decode(statement, &self.targets) {
                 Ok(operation) => operation,
@@ -204,7 +234,10 @@ impl Section<'_> {
                 body.mnemonics.push(statement.mnemonic.into());
                 body.mnemonics.len() as u32 - 1
             });
-            body.instructions.push(Instruction { guard: statement.guard, operation });
+            body.instructions.push(Instruction { guard: statement.guard, operation, ordering: None });
+            // The last register named may begin a group of four.
+            let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
+            body.registers = body.registers.max(registers.min(Limits::MACHINE.registers));
             body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
         }
         body

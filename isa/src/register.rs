@@ -2,22 +2,22 @@
 
 use std::fmt;
 
-/// A 32-bit register of a thread: R0 to R254, or RZ.
+/// A 32-bit register of a thread: R0 to R254 in machine code, as many as it takes in PTX; or RZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reg(pub u8);
+pub struct Reg(pub u16);
 
 impl Reg {
     /// Reads as zero; what is written to it is lost.
-    pub const RZ: Reg = Reg(255);
+    pub const RZ: Reg = Reg(u16::MAX);
 
     /// Whether this is RZ.
     pub const fn is_zero(self) -> bool {
-        self.0 == 255
+        self.0 == Reg::RZ.0
     }
 
     /// The register `n` further on, as in a pair or a quad; RZ stays RZ.
     pub const fn plus(self, n: u8) -> Reg {
-        if self.is_zero() { self } else { Reg(self.0.saturating_add(n)) }
+        if self.is_zero() { self } else { Reg(self.0.saturating_add(n as u16)) }
     }
 }
 
@@ -52,22 +52,22 @@ impl fmt::Display for UReg {
     }
 }
 
-/// A predicate: P0 to P6 or PT of a thread, UP0 to UP6 or UPT of a warp.
+/// A predicate: P0 to P6 or PT of a thread (as many as it takes in PTX), UP0 to UP6 or UPT of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pred {
-    /// One bit per thread; 7 is PT.
-    Thread(u8),
+    /// One bit per thread; [`Pred::PT`] always holds.
+    Thread(u16),
     /// One bit per warp; 7 is UPT.
     Uniform(u8),
 }
 
 impl Pred {
     /// Always true; what is written to it is lost.
-    pub const PT: Pred = Pred::Thread(7);
+    pub const PT: Pred = Pred::Thread(u16::MAX);
 
     /// Whether this is PT or UPT.
     pub const fn is_true(self) -> bool {
-        matches!(self, Pred::Thread(7) | Pred::Uniform(7))
+        matches!(self, Pred::Thread(u16::MAX) | Pred::Uniform(7))
     }
 }
 

@@ -158,7 +158,7 @@ pub(crate) fn execute(alu: &Alu, warp: &mut Warp, index: usize, mask: u32, const
             }
         }
         Path::Uniform if mask != 0 => {
-            let dst = UReg(alu.dst);
+            let dst = UReg(alu.dst as u8);
             let uniform = &mut warp.splits[index].uniform;
             uniform.set(dst, low[0]);
             if alu.op.wide_result() {

@@ -22,7 +22,7 @@ pub(crate) struct Request {
     pub(crate) c: Box<[u128; LANES]>,
     pub(crate) dst: Reg,
     /// Predicate of the threads.
-    pub(crate) pred_dst: Option<u8>,
+    pub(crate) pred_dst: Option<u16>,
     /// Piece offered or in flight.
     pub(crate) piece: u32,
     /// Taken by the port, and not answered.

@@ -5,7 +5,7 @@
 //! Another split gets its turn when the current one waits, at YIELD, and at every taken backward
 //! branch, so that a retry loop in one split cannot keep the others from running.
 
-use atoms_isa::{ConstAddress, ConstIndex, Pred, PredSource, Reg, Source, UReg, Value};
+use atoms_isa::{ConstAddress, ConstIndex, Kernel, Pred, PredSource, Reg, Source, UReg, Value};
 
 use crate::constant::ConstantBank;
 use crate::states::States;
@@ -16,6 +16,8 @@ pub(crate) const LANES: usize = 32;
 /// One value per lane.
 pub(crate) type Row = [u32; LANES];
 
+static ZEROS: Row = [0; LANES];
+
 /// Lanes of a mask, in order.
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
@@ -25,33 +27,34 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Registers {
     rows: Vec<Row>,
-    /// One mask of lanes per predicate; PT is all ones.
-    preds: [u32; 8],
+    /// One mask of lanes per predicate.
+    preds: Vec<u32>,
 }
 
 impl Registers {
-    fn new() -> Registers {
-        let mut preds = [0; 8];
-        preds[7] = !0;
-        Registers { rows: vec![[0; LANES]; 256], preds }
+    fn new(kernel: &Kernel) -> Registers {
+        Registers {
+            rows: vec![[0; LANES]; usize::from(kernel.registers)],
+            preds: vec![0; usize::from(kernel.predicates)],
+        }
     }
 
     pub(crate) fn row(&self, reg: Reg) -> &Row {
-        &self.rows[usize::from(reg.0)]
+        // RZ is beyond any file.
+        self.rows.get(usize::from(reg.0)).unwrap_or(&ZEROS)
     }
 
     /// Writes the lanes of `mask`.
     pub(crate) fn set(&mut self, reg: Reg, mask: u32, values: &Row) {
-        if !reg.is_zero() {
-            let row = &mut self.rows[usize::from(reg.0)];
+        if let Some(row) = self.rows.get_mut(usize::from(reg.0)) {
             lanes(mask).for_each(|lane| row[lane] = values[lane]);
         }
     }
 
     /// Writes a predicate in the lanes of `mask`.
-    pub(crate) fn set_pred(&mut self, number: u8, mask: u32, values: u32) {
-        if number < 7 {
-            let bits = &mut self.preds[usize::from(number)];
+    pub(crate) fn set_pred(&mut self, number: u16, mask: u32, values: u32) {
+        // PT is beyond any file.
+        if let Some(bits) = self.preds.get_mut(usize::from(number)) {
             *bits = (*bits & !mask) | (values & mask);
         }
     }
@@ -166,12 +169,12 @@ pub(crate) struct Warp {
 
 impl Warp {
     /// A warp whose lanes of `mask` start at the first instruction.
-    pub(crate) fn new(cta_slot: usize, number: u32, mask: u32) -> Warp {
+    pub(crate) fn new(kernel: &Kernel, cta_slot: usize, number: u32, mask: u32) -> Warp {
         let split = Split { mask, pc: 0, wait: Wait::Ready, uniform: Uniform::new() };
         Warp {
             cta_slot,
             number,
-            registers: Registers::new(),
+            registers: Registers::new(kernel),
             barriers: [[0; LANES]; 16],
             splits: vec![split],
             current: 0,
@@ -303,7 +306,7 @@ impl Warp {
     /// Writes a predicate in the lanes of `mask`; a uniform one takes the lowest of them.
     pub(crate) fn set_pred(&mut self, index: usize, pred: Pred, mask: u32, values: u32) {
         match pred {
-            Pred::Thread(7) | Pred::Uniform(7) => {}
+            Pred::Uniform(7) => {}
             Pred::Thread(number) => self.registers.set_pred(number, mask, values),
             Pred::Uniform(number) => {
                 let bit = 1 << (number & 7);
@@ -326,7 +329,7 @@ impl View<'_> {
     /// Lanes in which a predicate holds.
     pub(crate) fn pred(&self, source: PredSource) -> u32 {
         let mask = match source.pred {
-            Pred::Thread(number) => self.registers.preds[usize::from(number & 7)],
+            Pred::Thread(number) => self.registers.preds.get(usize::from(number)).copied().unwrap_or(!0),
             Pred::Uniform(number) if self.uniform.preds >> (number & 7) & 1 != 0 => !0,
             Pred::Uniform(_) => 0,
         };

@@ -132,7 +132,7 @@ impl<'a, 't> Args<'a, 't> {
         last.map_or_else(|| self.mnemonic_range(), |o| o.range.clone())
     }
 
-    fn plain_register(&mut self, uniform: bool, what: &str) -> Decoded<Option<u8>> {
+    fn plain_register(&mut self, uniform: bool, what: &str) -> Decoded<Option<u16>> {
         match self.peek() {
             Some(OperandKind::Reg(reg))
                 if reg.uniform == uniform && reg.signs == Signs::default() && reg.suffix.scale == 0 =>
@@ -158,29 +158,30 @@ impl<'a, 't> Args<'a, 't> {
 
     /// A register of a warp.
     pub(super) fn ureg(&mut self) -> Decoded<UReg> {
-        self.plain_register(true, "a uniform register (UR0 to UR62, URZ)").map(|i| i.map_or(UReg::URZ, UReg))
+        self.plain_register(true, "a uniform register (UR0 to UR62, URZ)").map(uniform)
     }
 
     /// Number of the result register in the file of `path`, aligned on `count`.
-    pub(super) fn dst(&mut self, path: Path, count: u8) -> Decoded<u8> {
+    pub(super) fn dst(&mut self, path: Path, count: u8) -> Decoded<u16> {
         match path {
             Path::Vector => self.reg_group(count).map(|r| r.0),
             Path::Uniform => {
                 let reg = self.ureg()?;
-                self.aligned((!reg.is_zero()).then_some(reg.0), count, "UR")?;
-                Ok(reg.0)
+                self.aligned((!reg.is_zero()).then_some(reg.0.into()), count, "UR")?;
+                Ok(reg.0.into())
             }
         }
     }
 
     /// Checks the register taken last for being the first of a group.
-    pub(super) fn aligned(&self, index: Option<u8>, count: u8, prefix: &str) -> Decoded<()> {
+    pub(super) fn aligned(&self, index: Option<u16>, count: u8, prefix: &str) -> Decoded<()> {
         let Some(index) = index else { return Ok(()) };
-        let last = if prefix == "R" { 254 } else { 62 };
-        if index % count == 0 && u32::from(index) + u32::from(count) - 1 <= last {
+        let last = if prefix == "R" { self.statement.limits.registers - 1 } else { 62 };
+        let size = u16::from(count);
+        if index.is_multiple_of(size) && index + size - 1 <= last {
             return Ok(());
         }
-        let down = index - index % count;
+        let down = index - index % size;
         let bits = u32::from(count) * 32;
         let message = format!("{prefix}{index} cannot start a {bits}-bit operand");
         let rule = if count == 2 { "is even" } else { "is a multiple of four" };
@@ -263,7 +264,7 @@ impl<'a, 't> Args<'a, 't> {
         let source = self.source(reading)?;
         match source.value {
             Value::Reg(reg) => self.aligned((!reg.is_zero()).then_some(reg.0), 2, "R")?,
-            Value::Uniform(reg) => self.aligned((!reg.is_zero()).then_some(reg.0), 2, "UR")?,
+            Value::Uniform(reg) => self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?,
             Value::Imm(_) | Value::Const(_) => {}
         }
         Ok(source)
@@ -381,10 +382,15 @@ impl<'a, 't> Args<'a, 't> {
     }
 }
 
+/// The register of a warp with this number; the zero register where there is none.
+pub(super) fn uniform(index: Option<u16>) -> UReg {
+    index.and_then(|i| u8::try_from(i).ok()).map_or(UReg::URZ, UReg)
+}
+
 fn register_value(reg: &RegText) -> Value {
     match (reg.uniform, reg.index) {
         (false, index) => Value::Reg(index.map_or(Reg::RZ, Reg)),
-        (true, index) => Value::Uniform(index.map_or(UReg::URZ, UReg)),
+        (true, index) => Value::Uniform(uniform(index)),
     }
 }
 
@@ -418,7 +424,7 @@ pub(super) fn blank(op: AluOp, path: Path) -> Alu {
         path,
         dst: match path {
             Path::Vector => Reg::RZ.0,
-            Path::Uniform => UReg::URZ.0,
+            Path::Uniform => UReg::URZ.0.into(),
         },
         pred_dst: [Pred::PT; 2],
         a: Source::ZERO,

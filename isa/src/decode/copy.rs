@@ -76,13 +76,13 @@ fn bulk_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 fn uniform_pair(args: &mut Args<'_, '_>) -> Decoded<UReg> {
     let text = args.address()?;
     let reg = match (text.reg, text.uniform, text.imm) {
-        (None, Some(uniform), 0) => uniform.index.map_or(UReg::URZ, UReg),
+        (None, Some(uniform), 0) => super::args::uniform(uniform.index),
         _ => {
             let message = "an address of a block copy is a pair of uniform registers".to_string();
             return args.wrong(args.last_range(), message, "write [UR8]");
         }
     };
-    args.aligned((!reg.is_zero()).then_some(reg.0), 2, "UR")?;
+    args.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?;
     Ok(reg)
 }
 

@@ -7,7 +7,7 @@ use crate::alu::Path;
 use crate::instruction::Operation;
 use crate::memory::{AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space};
 use crate::operand::Width;
-use crate::register::{Pred, Reg, UReg};
+use crate::register::{Pred, Reg};
 use atoms_ops::{Op, Operands, Size};
 
 /// Modifiers that say with whom, how strongly and through which cache; accesses here are in order.
@@ -173,9 +173,9 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
             }
         },
     };
-    let ur = text.uniform.map(|u| u.index.map_or(UReg::URZ, UReg));
+    let ur = text.uniform.map(|u| super::args::uniform(u.index));
     if let Some(ur) = ur {
-        args.aligned((!ur.is_zero()).then_some(ur.0), 2, "UR")?;
+        args.aligned((!ur.is_zero()).then_some(ur.0.into()), 2, "UR")?;
     }
     let Some(imm) = i32::try_from(text.imm).ok().filter(|i| (-0x80_0000..=0xff_ffff).contains(i)) else {
         let message = format!("offset {:#x} does not fit in 24 bits", text.imm);

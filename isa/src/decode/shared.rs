@@ -5,7 +5,7 @@ use super::args::Args;
 use crate::instruction::Operation;
 use crate::memory::{SharedAccess, SharedAddress, SharedResult};
 use crate::operand::{OperandKind, Width};
-use crate::register::{Pred, Reg, UReg};
+use crate::register::{Pred, Reg};
 use atoms_ops::{Gives, OPS, Op, Operands, Size};
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -162,7 +162,7 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
         return args.wrong(range, "a shared address has 32 bits".into(), "write [R2+UR4+0x10], without .64");
     }
     let ra = text.reg.and_then(|r| r.index).map_or(Reg::RZ, Reg);
-    let ur = text.uniform.and_then(|r| r.index).map_or(UReg::URZ, UReg);
+    let ur = super::args::uniform(text.uniform.and_then(|r| r.index));
     let absolute = ra.is_zero() && text.uniform.is_none();
     let limits = if absolute { 0..=0xff_ffff } else { -0x80_0000..=0x7f_ffff };
     if !limits.contains(&text.imm) {

@@ -146,7 +146,7 @@ impl Core<'_> {
         warp: &mut Warp,
         index: usize,
         mask: u32,
-        dst: (Path, u8, bool),
+        dst: (Path, u16, bool),
         register: SpecialRegister,
     ) {
         let [bx, by, _] = self.launch.block;
@@ -181,7 +181,7 @@ impl Core<'_> {
                     warp.registers.set(Reg(dst).plus(1), mask, &[0; LANES]);
                 }
             }
-            Path::Uniform if mask != 0 => warp.splits[index].uniform.set(UReg(dst), row[0]),
+            Path::Uniform if mask != 0 => warp.splits[index].uniform.set(UReg(dst as u8), row[0]),
             Path::Uniform => {}
         }
     }
@@ -208,7 +208,7 @@ impl Core<'_> {
             let dst = access.dst;
             match access.path {
                 Path::Vector => warp.registers.set(Reg(dst).plus(word as u8), mask, row),
-                Path::Uniform => warp.splits[index].uniform.set(UReg(dst).plus(word as u8), row[0]),
+                Path::Uniform => warp.splits[index].uniform.set(UReg(dst as u8).plus(word as u8), row[0]),
             }
         }
     }

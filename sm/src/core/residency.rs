@@ -113,7 +113,7 @@ impl Core<'_> {
         for (number, warp_slot) in cta.warps.iter().enumerate() {
             let left = threads - 32 * number as u32;
             let mask = if left >= 32 { !0 } else { (1 << left) - 1 };
-            self.warps[*warp_slot] = Some(Box::new(Warp::new(slot, number as u32, mask)));
+            self.warps[*warp_slot] = Some(Box::new(Warp::new(self.kernel, slot, number as u32, mask)));
         }
     }
 }

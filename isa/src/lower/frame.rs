@@ -1,0 +1,142 @@
+//! Which machine registers lowered code uses.
+
+use crate::ptx::{Function, RegId, Symbol};
+use std::collections::HashMap;
+
+/// Which machine registers hold PTX registers and scratch values, and where shared variables are.
+///
+/// Machine registers are numbered without regard to how many a thread has: nothing is ever spilled.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    registers: HashMap<RegId, u16>,
+    predicates: HashMap<RegId, u16>,
+    /// First number not in use yet.
+    next_register: u16,
+    next_predicate: u16,
+    /// Scratch registers made so far: words, first number, in use.
+    scratch: Vec<(u8, u16, bool)>,
+    scratch_predicates: Vec<(u16, bool)>,
+    next_uniform: u8,
+    next_uniform_predicate: u8,
+    next_label: u32,
+    shared: HashMap<Symbol, u32>,
+}
+
+impl Frame {
+    /// A frame in which nothing has a place yet.
+    pub fn new() -> Frame {
+        Frame::default()
+    }
+
+    /// Starts the next sequence: scratch registers of the one before may be used again.
+    pub fn begin(&mut self) {
+        self.scratch.iter_mut().for_each(|(.., used)| *used = false);
+        self.scratch_predicates.iter_mut().for_each(|(_, used)| *used = false);
+        self.next_uniform = 4;
+        self.next_uniform_predicate = 0;
+    }
+
+    /// Number of the machine register, or of the first of `words` (1, 2 or 4, aligned to them), that holds a
+    /// PTX register. The first question decides the words.
+    pub fn register(&mut self, id: RegId, words: u8) -> u16 {
+        if let Some(register) = self.registers.get(&id) {
+            return *register;
+        }
+        let register = self.fresh(words);
+        self.registers.insert(id, register);
+        register
+    }
+
+    /// Number of the machine predicate that holds a PTX predicate.
+    pub fn predicate(&mut self, id: RegId) -> u16 {
+        *self.predicates.entry(id).or_insert_with(|| {
+            self.next_predicate += 1;
+            self.next_predicate - 1
+        })
+    }
+
+    /// First of `words` (1, 2 or 4, aligned to them) registers for this sequence.
+    pub fn scratch(&mut self, words: u8) -> u16 {
+        if let Some((_, register, used)) = self.scratch.iter_mut().find(|(w, _, used)| *w == words && !used) {
+            *used = true;
+            return *register;
+        }
+        let register = self.fresh(words);
+        self.scratch.push((words, register, true));
+        register
+    }
+
+    /// A predicate for this sequence.
+    pub fn scratch_predicate(&mut self) -> u16 {
+        if let Some((predicate, used)) = self.scratch_predicates.iter_mut().find(|(_, used)| !used) {
+            *used = true;
+            return *predicate;
+        }
+        let predicate = self.next_predicate;
+        self.next_predicate += 1;
+        self.scratch_predicates.push((predicate, true));
+        predicate
+    }
+
+    /// First of `words` uniform registers for this sequence.
+    pub fn uniform(&mut self, words: u8) -> u8 {
+        let register = self.next_uniform.next_multiple_of(words.max(1));
+        self.next_uniform = register + words;
+        register
+    }
+
+    /// A uniform predicate for this sequence.
+    pub fn uniform_predicate(&mut self) -> u8 {
+        self.next_uniform_predicate += 1;
+        self.next_uniform_predicate - 1
+    }
+
+    /// A label that no other sequence of this frame has.
+    pub fn label(&mut self) -> String {
+        self.next_label += 1;
+        format!("L{}", self.next_label - 1)
+    }
+
+    /// Says at which byte of the CTA's part a shared variable is.
+    pub fn place(&mut self, symbol: Symbol, address: u32) {
+        self.shared.insert(symbol, address);
+    }
+
+    /// At which byte of the CTA's part a shared variable is; `None` if it is not one.
+    pub fn shared_address(&self, symbol: Symbol) -> Option<u32> {
+        self.shared.get(&symbol).copied()
+    }
+
+    /// Registers that are in use.
+    pub fn registers(&self) -> u16 {
+        self.next_register
+    }
+
+    /// Predicates that are in use.
+    pub fn predicates(&self) -> u16 {
+        self.next_predicate
+    }
+
+    /// Gives every register of a function whose type is declared a place.
+    pub fn place_registers(&mut self, function: &Function<'_>) {
+        for (index, register) in function.registers.iter().enumerate() {
+            let id = RegId(index as u32);
+            match register.ty.map(crate::ptx::Type::words) {
+                None => {}
+                Some(0) => {
+                    self.predicate(id);
+                }
+                Some(words) => {
+                    self.register(id, words);
+                }
+            }
+        }
+    }
+
+    fn fresh(&mut self, words: u8) -> u16 {
+        let words = u16::from(words.max(1));
+        let register = self.next_register.checked_next_multiple_of(words).unwrap_or(u16::MAX);
+        self.next_register = register.saturating_add(words);
+        register
+    }
+}

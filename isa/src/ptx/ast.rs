@@ -1,0 +1,317 @@
+//! What a PTX module says, with names resolved to indices. Text borrows from the file.
+
+use crate::arch::Arch;
+
+/// A PTX file.
+#[derive(Clone, Debug)]
+pub struct Module<'t> {
+    /// `.version`, major and minor.
+    pub version: (u16, u16),
+    /// `.target`, the architecture the text is for.
+    pub target: Arch,
+    /// `.address_size`, 32 or 64 bits.
+    pub address_size: u8,
+    /// Variables outside functions, in order.
+    pub variables: Vec<Variable<'t>>,
+    /// Functions with and without bodies, in order.
+    pub functions: Vec<Function<'t>>,
+}
+
+impl<'t> Module<'t> {
+    /// The kernel with this name.
+    pub fn kernel(&self, name: &str) -> Option<&Function<'t>> {
+        self.functions.iter().find(|f| f.entry && f.name == name)
+    }
+}
+
+/// Type of a register, a variable or an operation. Source: [PTX] types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is its name in PTX")]
+pub enum Type {
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F64,
+    Pred,
+}
+
+impl Type {
+    /// The type with this name, without a dot.
+    pub fn from_name(name: &str) -> Option<Type> {
+        Some(match name {
+            "b8" => Type::B8,
+            "b16" => Type::B16,
+            "b32" => Type::B32,
+            "b64" => Type::B64,
+            "b128" => Type::B128,
+            "u8" => Type::U8,
+            "u16" => Type::U16,
+            "u32" => Type::U32,
+            "u64" => Type::U64,
+            "s8" => Type::S8,
+            "s16" => Type::S16,
+            "s32" => Type::S32,
+            "s64" => Type::S64,
+            "f16" => Type::F16,
+            "f16x2" => Type::F16x2,
+            "bf16" => Type::Bf16,
+            "bf16x2" => Type::Bf16x2,
+            "f32" => Type::F32,
+            "f64" => Type::F64,
+            "pred" => Type::Pred,
+            _ => return None,
+        })
+    }
+
+    /// Bits of a value; 1 for a predicate.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Type::Pred => 1,
+            Type::B8 | Type::U8 | Type::S8 => 8,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 16,
+            Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::Bf16x2 => 32,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 64,
+            Type::B128 => 128,
+        }
+    }
+
+    /// 32-bit machine registers that hold a value; none for a predicate.
+    pub const fn words(self) -> u8 {
+        match self {
+            Type::Pred => 0,
+            _ => self.bits().div_ceil(32) as u8,
+        }
+    }
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateSpace {
+    /// Constant memory.
+    Const,
+    /// Global memory.
+    Global,
+    /// Memory of one thread.
+    Local,
+    /// Parameters: of kernels, of functions, and those of a call being prepared.
+    Param,
+    /// Shared memory of a CTA.
+    Shared,
+}
+
+/// A variable: of a module, of a function, or a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// Where it lives.
+    pub space: StateSpace,
+    /// Type of an element.
+    pub ty: Type,
+    /// Elements: 1 for a scalar, of all dimensions and of `.v2`, `.v4` together for an array; `None` for an
+    /// array whose size the launch decides (`.extern .shared .b8 s[]`).
+    pub count: Option<u64>,
+    /// Alignment in bytes: as said, or that of an element.
+    pub align: u32,
+    /// Initial values from the first element on; what is not said is zero.
+    pub initial: Vec<Initial<'t>>,
+    /// Declared `.extern`: the definition is elsewhere.
+    pub external: bool,
+    /// Line of the declaration, from 1.
+    pub line: u32,
+}
+
+impl Variable<'_> {
+    /// Bytes; `None` where the launch decides.
+    pub fn bytes(&self) -> Option<u64> {
+        self.count.map(|n| n.saturating_mul(u64::from(self.ty.bits().div_ceil(8))))
+    }
+}
+
+/// One initial value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Initial<'t> {
+    /// Bits of an integer or a float, of the element's width.
+    Bits(u64),
+    /// The address of a variable or function, plus an offset; `generic()` of it if so said.
+    Address {
+        /// Name of the variable.
+        symbol: &'t str,
+        /// Bytes added.
+        offset: i64,
+        /// A generic address in place of one in the variable's space.
+        generic: bool,
+    },
+}
+
+/// What a function's header says about launches. `None` where it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Directives {
+    /// `.maxntid`: threads of a CTA at most, x, y, z.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`: threads of a CTA, x, y, z.
+    pub threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: CTAs of a cluster, x, y, z.
+    pub cluster: Option<[u32; 3]>,
+}
+
+/// A function: a kernel, or one that is called.
+#[derive(Clone, Debug)]
+pub struct Function<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// `.entry`: a kernel; else `.func`.
+    pub entry: bool,
+    /// What its header says about launches.
+    pub directives: Directives,
+    /// Registers, by [`RegId`]. Those of inner blocks are here too, each with a number of its own.
+    pub registers: Vec<Register<'t>>,
+    /// Variables, by the index in [`Symbol::Local`]: parameters, then results, then those declared inside.
+    pub variables: Vec<Variable<'t>>,
+    /// How many of `variables` are parameters.
+    pub params: usize,
+    /// How many of `variables`, after the parameters, are results.
+    pub results: usize,
+    /// Instructions; empty for a declaration.
+    pub instructions: Vec<Instruction<'t>>,
+    /// Labels, by [`LabelId`].
+    pub labels: Vec<Label<'t>>,
+    /// Whether there is a body.
+    pub defined: bool,
+    /// Line of the header, from 1.
+    pub line: u32,
+}
+
+/// Number of a register in its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegId(pub u32);
+
+/// A register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register<'t> {
+    /// Name, with `%` where it has one: `%r7`, also of those declared together as `%r<31>`.
+    pub name: std::borrow::Cow<'t, str>,
+    /// Declared type; `None` in a snippet, which declares none.
+    pub ty: Option<Type>,
+}
+
+/// Number of a label in its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LabelId(pub u32);
+
+/// A label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// Index of the instruction it stands before; their number if it stands at the end.
+    pub at: u32,
+}
+
+/// Which lanes take part: those in which a predicate holds, or does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate.
+    pub register: RegId,
+    /// `@!`
+    pub negate: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction<'t> {
+    /// Which lanes take part; all of them where there is none.
+    pub guard: Option<Guard>,
+    /// The part before the first dot.
+    pub opcode: &'t str,
+    /// What follows, without the dots: `shared::cta`, `add`, `u32`.
+    pub modifiers: Vec<&'t str>,
+    /// Operands.
+    pub operands: Vec<Operand<'t>>,
+    /// Guard to last operand, as written.
+    pub text: &'t str,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+/// What an operand of an address is based on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// A register.
+    Register(RegId),
+    /// A variable.
+    Symbol(Symbol),
+    /// Nothing: the offset is the address.
+    None,
+}
+
+/// A name of something with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// Index into [`Function::variables`].
+    Local(u32),
+    /// Index into [`Module::variables`].
+    Module(u32),
+    /// Index into [`Module::functions`].
+    Function(u32),
+}
+
+/// An operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand<'t> {
+    /// A register.
+    Register(RegId),
+    /// `!%p1`
+    Not(RegId),
+    /// `%v.x`: an element of a vector register, which this crate names by its number.
+    Element(RegId, u8),
+    /// A special register, without `%`: `tid.x`, `laneid`.
+    Special(&'t str),
+    /// An integer: two's complement of 64 bits.
+    Integer(i64),
+    /// Bits of a binary32, written `0f3F800000`.
+    Single(u32),
+    /// Bits of a binary64, written `0d3FF0000000000000` or in decimal digits.
+    Double(u64),
+    /// `{%r1, %r2}`
+    Vector(Vec<Operand<'t>>),
+    /// `%p1|%p2`
+    Pair(Box<[Operand<'t>; 2]>),
+    /// `[%r1+4]`
+    Address {
+        /// What it is based on.
+        base: Base,
+        /// Bytes added.
+        offset: i64,
+    },
+    /// The address of a variable or function, perhaps with bytes added.
+    Symbol {
+        /// What is named.
+        symbol: Symbol,
+        /// Bytes added.
+        offset: i64,
+    },
+    /// A label.
+    Label(LabelId),
+    /// `_`
+    Sink,
+    /// `(a, b)`, of a call.
+    List(Vec<Operand<'t>>),
+    /// A name that is none of these, such as a call's prototype.
+    Name(&'t str),
+}

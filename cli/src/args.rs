@@ -161,6 +161,12 @@ pub(crate) struct BenchArgs {
     /// it, all that work on plain memory
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
+    /// Measure this kernel in place of a mix of operations
+    #[arg(long, value_name = "FILE.sass", requires = "launch", conflicts_with = "ops")]
+    pub(crate) kernel: Option<PathBuf>,
+    /// How the kernel is launched (docs/launch-files.md)
+    #[arg(long, value_name = "FILE.toml", requires = "kernel")]
+    pub(crate) launch: Option<PathBuf>,
     /// Rounds; figures are medians
     #[arg(long, default_value_t = 7)]
     pub(crate) rounds: usize,

@@ -1,19 +1,32 @@
-//! `atoms bench`: how fast RTL, model and lockstep are.
+//! `atoms bench`: how fast RTL, model and lockstep are, on a mix of operations or on a kernel.
 
-use atoms_cosim::bench;
+use std::path::Path;
+
+use atoms_cosim::bench::{self, median, processor_time};
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::session::Session;
+use atoms_cosim::trace::Sides;
+use atoms_isa::{Kernel, Program};
+use atoms_sm::{Launch, SmConfig, Statistics};
 use atoms_verilated::Environment;
+use serde_json::json;
 
 use crate::args::BenchArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::progress::bar;
+use crate::progress::{bar, grouped};
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     if args.rounds == 0 {
         return Err(CliError::message("0 rounds measure nothing: give --rounds 1 or more"));
     }
     let config = machine::config(&args.config)?;
+    if let (Some(kernel), Some(launch)) = (&args.kernel, &args.launch) {
+        return on_kernel(args, &config, kernel, launch);
+    }
     let mix = cosim::ops(&args.ops)?;
     let library = machine::library(&config)?;
     let dir = Environment::from_process().target.join("bench");
@@ -46,4 +59,90 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
         println!("  {:35} {:6.2}  ({:.2} to {:.2})", ratio.what, ratio.median, ratio.min, ratio.max);
     }
     Ok(Verdict::Agree)
+}
+
+/// A kernel on the model alone and in lockstep, without the oracle: what core and machine cost together.
+fn on_kernel(
+    args: &BenchArgs,
+    config: &NamedConfig,
+    listing: &Path,
+    launch: &Path,
+) -> Result<Verdict, CliError> {
+    let text = std::fs::read_to_string(listing).map_err(CliError::reading(listing))?;
+    let name = listing.display().to_string();
+    let program = Program::parse(&name, &text).map_err(|error| CliError::Listing(Box::new(error)))?;
+    let launch = Launch::from_file(launch).map_err(CliError::of)?;
+    let kernel = launch.kernel(&program).map_err(CliError::of)?;
+    let library = machine::library(config)?;
+    let bar = bar(args.rounds as u64, "measuring");
+    let mut rates: [Vec<f64>; 2] = Default::default();
+    let mut statistics = Statistics::default();
+    for round in 0..args.rounds {
+        bar.set_position(round as u64);
+        let (rate, counted) = rate(kernel, &launch, args.seconds, || Ok(ModelMachine::new(config.config)))?;
+        rates[0].push(rate);
+        statistics = counted;
+        let lockstep = || {
+            let rtl = library.instantiate().map_err(CliError::of)?;
+            Lockstep::new(rtl, config.config).map_err(CliError::of)
+        };
+        rates[1].push(self::rate(kernel, &launch, args.seconds, lockstep)?.0);
+    }
+    bar.finish_and_clear();
+    let [model, lockstep] = rates.map(|each| median(&each));
+    let Statistics { warp_instructions, thread_instructions, cycles, shared_requests, .. } = statistics;
+    if args.json {
+        println!(
+            "{}",
+            json!({
+                "kernel": kernel.name, "arch": kernel.arch.to_string(), "config": config.name, "rounds": args.rounds,
+                "warp_instructions": warp_instructions, "thread_instructions": thread_instructions,
+                "cycles": cycles, "shared_requests": shared_requests,
+                "warp_instructions_per_second": { "model": model, "lockstep": lockstep },
+            })
+        );
+        return Ok(Verdict::Agree);
+    }
+    println!(
+        "{} ({}), configuration {}, medians of {} rounds, one core\n  a run is {} warp instructions ({} of \
+         threads), {} shared-memory requests, {} cycles",
+        kernel.name,
+        kernel.arch,
+        config.name,
+        args.rounds,
+        grouped(warp_instructions),
+        grouped(thread_instructions),
+        grouped(shared_requests),
+        grouped(cycles),
+    );
+    for (what, rate) in [("model", model), ("lockstep", lockstep)] {
+        println!(
+            "  {what:9} {:7.3} million warp instructions/s {:9.3} million thread instructions/s",
+            rate / 1e6,
+            rate / 1e6 * thread_instructions as f64 / warp_instructions.max(1) as f64
+        );
+    }
+    Ok(Verdict::Agree)
+}
+
+/// Runs a kernel over and over for about `seconds` of processor time; gives warp instructions per second, the
+/// launch's setting up included, and what one run counted.
+fn rate<M: Machine + Sides>(
+    kernel: &Kernel,
+    launch: &Launch,
+    seconds: f64,
+    machine: impl Fn() -> Result<M, CliError>,
+) -> Result<(f64, Statistics), CliError> {
+    let mut session = Session::new(machine()?, None);
+    let start = processor_time();
+    let mut instructions = 0;
+    loop {
+        let report =
+            atoms_sm::run(kernel, launch, &mut session, &SmConfig::default()).map_err(CliError::of)?;
+        instructions += report.statistics.warp_instructions;
+        let spent = (processor_time() - start).as_secs_f64();
+        if spent >= seconds {
+            return Ok((instructions as f64 / spent, report.statistics));
+        }
+    }
 }

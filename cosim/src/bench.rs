@@ -85,7 +85,7 @@ impl Tape {
 }
 
 /// Processor time of this thread.
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
@@ -185,7 +185,8 @@ fn ratio(what: &'static str, over: &[f64], under: &[f64]) -> Ratio {
     }
 }
 
-fn median(values: &[f64]) -> f64 {
+/// The middle one of some values; NaN of none.
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)

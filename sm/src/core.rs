@@ -4,6 +4,7 @@ mod barrier;
 mod copying;
 mod issue;
 mod residency;
+mod slots;
 mod standing;
 
 use crate::cluster_port::{ClusterPort, Origin};
@@ -26,6 +27,7 @@ use atoms_isa::Kernel;
 use atoms_model::MemoryPort;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op};
+use slots::Slots;
 use std::collections::BTreeSet;
 
 /// Runs a kernel to its end, against the memory behind `port`.
@@ -101,15 +103,19 @@ struct Core<'a> {
     /// By slot of the CTA table.
     ctas: Vec<Option<Cta>>,
     /// By warp slot, which is the tag of its requests.
-    warps: Vec<Option<Box<Warp>>>,
+    warps: Slots,
     /// By warp slot.
     requests: Vec<Option<Box<Request>>>,
+    /// Slots whose request waits to be offered, one bit each.
+    waiting: u64,
     /// Warp whose request is offered.
     offered: Option<usize>,
     /// Warp after which the search for the next request starts.
     request_turn: usize,
-    /// Per scheduler, the warp after which its search starts.
-    turns: Vec<usize>,
+    /// Per scheduler, the warp that issued last.
+    turns: Vec<Option<usize>>,
+    /// A CTA has ended since the last attempt to start one.
+    vacated: bool,
     /// Bytes of a CTA's part, and the rows that hold them.
     part: (u32, u32),
     cluster_port: ClusterPort,
@@ -191,11 +197,13 @@ impl<'a> Core<'a> {
             inputs: Box::new(inputs),
             table: PartTable::new(geometry.slots, geometry.rows),
             ctas: (0..geometry.slots).map(|_| None).collect(),
-            warps: (0..max_warps).map(|_| None).collect(),
+            warps: Slots::new(max_warps as usize),
             requests: (0..max_warps).map(|_| None).collect(),
+            waiting: 0,
             offered: None,
             request_turn: max_warps as usize - 1,
-            turns: vec![usize::MAX; schedulers],
+            turns: vec![None; schedulers],
+            vacated: true,
             part,
             cluster_port: ClusterPort::default(),
             copies: CopyEngine::new(config, geometry.slots),
@@ -220,15 +228,18 @@ impl<'a> Core<'a> {
             let warps = self.standing(word);
             return Err(KernelError::Budget { kernel: self.kernel.name.clone(), cycles: self.cycle, warps });
         }
-        self.start_clusters();
+        if std::mem::take(&mut self.vacated) {
+            self.start_clusters();
+        }
         if !self.copies.idle() || !self.cluster_port.idle() || !self.table.idle() {
             self.quiet.change(self.cycle);
         }
         let mut issued = false;
         let mut repeats = false;
         for scheduler in 0..self.turns.len() {
-            if let Some(slot) = self.next_warp(scheduler) {
-                self.turns[scheduler] = slot;
+            let (step, last) = (self.turns.len(), self.turns[scheduler]);
+            if let Some(slot) = self.warps.next_due(scheduler, step, last, self.cycle) {
+                self.turns[scheduler] = Some(slot);
                 repeats |= self.look(slot);
                 self.issue(slot)?;
                 issued = true;
@@ -255,21 +266,6 @@ impl<'a> Core<'a> {
         self.copies.clock(self.cycle);
         let offered = self.cluster_port.drive(&mut self.inputs, &mut self.copies, &mut self.global);
         offered.map_err(|(number, message)| self.copy_failed(number, message))
-    }
-
-    /// The next warp of a scheduler that can issue.
-    fn next_warp(&self, scheduler: usize) -> Option<usize> {
-        let (step, count) = (self.turns.len(), self.warps.len());
-        let own = (scheduler..count).step_by(step);
-        let ready = |slot: &usize| self.warps[*slot].as_deref().is_some_and(|w| w.ready(self.cycle));
-        let mut first = None;
-        for slot in own.filter(ready) {
-            if slot > self.turns[scheduler] {
-                return Some(slot);
-            }
-            first = first.or(Some(slot));
-        }
-        first
     }
 
     /// Looks at a warp that is about to issue, if nothing has changed for long; `true` if it is found to
@@ -304,10 +300,11 @@ impl<'a> Core<'a> {
     /// Offers the next request to the port.
     fn offer(&mut self) {
         self.inputs.req_valid = 0;
-        let count = self.requests.len();
-        if self.offered.is_none() {
-            let waiting = |slot: &usize| self.requests[*slot].as_ref().is_some_and(|r| !r.in_flight);
-            self.offered = (1..=count).map(|i| (self.request_turn + i) % count).find(waiting);
+        if self.offered.is_none() && self.waiting != 0 {
+            // The first after the turn, else the first of all.
+            let after = self.waiting & (!1_u64).unbounded_shl(self.request_turn as u32);
+            let slots = if after != 0 { after } else { self.waiting };
+            self.offered = Some(slots.trailing_zeros() as usize);
         }
         if let Some(slot) = self.offered
             && let Some(request) = &self.requests[slot]
@@ -325,6 +322,7 @@ impl<'a> Core<'a> {
             self.request_turn = slot;
             if let Some(request) = self.requests[slot].as_mut() {
                 request.in_flight = true;
+                self.waiting &= !(1 << slot);
                 self.observer.request(self.cycle, request.pc, &self.inputs);
             }
         }
@@ -356,6 +354,7 @@ impl<'a> Core<'a> {
             }
             Some(Verdict::Released { slot }) => {
                 self.ctas[slot] = None;
+                self.vacated = true;
                 self.objects.retain(|(of, _)| *of != slot);
                 self.statistics.ctas += 1;
             }
@@ -367,7 +366,8 @@ impl<'a> Core<'a> {
     fn answered(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
         let slot = usize::from(outputs.rsp_tag);
         let request = self.requests.get_mut(slot).and_then(|r| r.as_mut().filter(|r| r.in_flight));
-        let warp = self.warps.get_mut(slot).and_then(Option::as_deref_mut);
+        let known = slot < self.warps.len();
+        let warp = if known { self.warps[slot].as_deref_mut() } else { None };
         let (Some(request), Some(warp)) = (request, warp) else {
             return Err(KernelError::StrayResponse { tag: outputs.rsp_tag });
         };
@@ -395,6 +395,8 @@ impl<'a> Core<'a> {
             }
             self.requests[slot] = None;
             warp.end_request();
+        } else {
+            self.waiting |= 1 << slot;
         }
         Ok(())
     }
@@ -404,7 +406,8 @@ impl<'a> Core<'a> {
         let slot = usize::from(outputs.wake_tag);
         let waits = |r: &&mut Box<Request>| r.in_flight && r.op == Op::MbarTryWait;
         let request = self.requests.get_mut(slot).and_then(|r| r.as_mut().filter(waits));
-        let warp = self.warps.get_mut(slot).and_then(Option::as_deref_mut);
+        let known = slot < self.warps.len();
+        let warp = if known { self.warps[slot].as_deref_mut() } else { None };
         let (Some(request), Some(warp)) = (request, warp) else {
             return Err(KernelError::StrayResponse { tag: outputs.wake_tag });
         };
@@ -414,6 +417,8 @@ impl<'a> Core<'a> {
         if request.wake(outputs, self.geometry.lanes, warp) {
             self.requests[slot] = None;
             warp.end_request();
+        } else {
+            self.waiting |= 1 << slot;
         }
         Ok(())
     }

@@ -188,14 +188,17 @@ impl Warp {
         }
     }
 
-    /// Whether an instruction can be issued in this cycle.
-    pub(crate) fn ready(&self, cycle: u64) -> bool {
-        let free = match self.busy {
-            Busy::No => true,
-            Busy::Until(end) => end <= cycle,
-            Busy::Request => false,
-        };
-        free && self.splits.iter().any(|s| s.wait == Wait::Ready)
+    /// The first cycle in which an instruction can be issued; the end of time if something else must happen
+    /// first.
+    pub(crate) fn due(&self) -> u64 {
+        if !self.splits.iter().any(|s| s.wait == Wait::Ready) {
+            return u64::MAX;
+        }
+        match self.busy {
+            Busy::No => 0,
+            Busy::Until(end) => end,
+            Busy::Request => u64::MAX,
+        }
     }
 
     /// The request of the warp is answered in full.

@@ -137,6 +137,7 @@ impl Core<'_> {
     pub(super) fn ask(&mut self, slot: usize, warp: &mut Warp, mut request: Request) {
         if request.skip_empty(self.geometry.lanes) {
             self.requests[slot] = Some(Box::new(request));
+            self.waiting |= 1 << slot;
             warp.busy = Busy::Request;
         }
     }

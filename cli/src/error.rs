@@ -32,7 +32,7 @@ impl From<Verdict> for ExitCode {
 pub(crate) enum CliError {
     /// A listing with problems, each shown in its place.
     #[error(transparent)]
-    Listing(Box<atoms_isa::ListingError>),
+    Listing(Box<atoms_isa::TextError>),
     /// A file that cannot be read.
     #[error("cannot read `{}`", path.display())]
     Read { path: PathBuf, source: std::io::Error },
@@ -83,7 +83,7 @@ pub(crate) fn report(error: &CliError) -> ExitCode {
 }
 
 /// Every problem of a listing with the line it is in.
-fn show_listing(listing: &atoms_isa::ListingError) {
+fn show_listing(listing: &atoms_isa::TextError) {
     let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor());
     let mut text = String::new();
     let diagnostic: &dyn Diagnostic = listing;

@@ -3,7 +3,7 @@
 //! [`Program::parse`] reads a listing as `nvdisasm` prints it, with or without the encodings in
 //! comments, and gives decoded [`Kernel`]s: every operand is resolved to a number, so that whoever
 //! carries an instruction out compares no strings. All problems of a listing are reported together
-//! ([`ListingError`]). What the instructions *do* is written down beside their types; carrying them
+//! ([`TextError`]). What the instructions *do* is written down beside their types; carrying them
 //! out, and everything about banks and cycles, is somebody else's business.
 //!
 //! Instructions whose mnemonic exists but which this crate cannot decode are kept as
@@ -20,6 +20,7 @@ mod listing;
 pub mod lower;
 mod memory;
 mod mnemonic;
+mod nearest;
 mod operand;
 mod order;
 mod problem;
@@ -40,7 +41,7 @@ pub use memory::{
 };
 pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
 pub use order::{Ordering, Scope, Semantics};
-pub use problem::{ListingError, Problem};
+pub use problem::{Problem, TextError};
 pub use program::{Kernel, Program, SourceLine};
 pub use register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};

@@ -30,10 +30,7 @@ impl<'t> Text<'t> {
     }
 
     pub(crate) fn problem(&self, range: Range<usize>, message: String, help: String) -> Problem {
-        let line = self.line(range.start);
-        let start = self.line_starts[line - 1];
-        let column = self.text.get(start..range.start).map_or(0, |before| before.chars().count()) + 1;
-        Problem { message, help, line: line as u32, column: column as u32, span: range.into() }
+        Problem::new(range, message, help)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The mnemonics of machine code text, and which of them are decoded.
 
-use std::cmp::Reverse;
-
 /// What this crate does with a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
@@ -267,30 +265,9 @@ pub(crate) fn find(name: &str) -> Option<&'static MnemonicRow> {
     MNEMONICS.iter().find(|row| row.name == name)
 }
 
-/// The known mnemonic that takes the fewest single-character changes to reach from `name`; of several,
-/// the one with which it has the longest beginning in common.
+/// The known mnemonic nearest to `name`.
 pub(crate) fn nearest(name: &str) -> &'static str {
-    // A mnemonic is short; what is longer than any of them is as far from one as from another.
-    let name: Vec<char> = name.chars().take(24).collect();
-    let common = |row: &MnemonicRow| row.name.chars().zip(&name).take_while(|(a, b)| a == *b).count();
-    let nearest = MNEMONICS.iter().min_by_key(|row| (distance(&name, row.name), Reverse(common(row))));
-    nearest.map_or("", |row| row.name)
-}
-
-/// Levenshtein distance, ignoring case.
-fn distance(a: &[char], b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let change = diagonal + usize::from(!ca.eq_ignore_ascii_case(cb));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+    crate::nearest::nearest(name, MNEMONICS.iter().map(|row| row.name)).unwrap_or("")
 }
 
 #[cfg(test)]

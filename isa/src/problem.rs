@@ -1,22 +1,33 @@
-//! What is wrong with a listing.
+//! What is wrong with a text, listing or PTX, and where.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// One thing wrong in a listing, with the place.
+/// A text is read no further than to so many problems.
+pub(crate) const MOST_PROBLEMS: usize = 1000;
+
+/// One thing wrong in a text, with the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What is wrong, and what was found.
     pub message: String,
     /// What would work.
     pub help: String,
-    /// Line in the listing, from 1.
+    /// Line, from 1.
     pub line: u32,
     /// Column of the first character, from 1, in characters.
     pub column: u32,
-    /// Bytes of the listing the problem is about.
+    /// Bytes of the text the problem is about.
     pub span: SourceSpan,
+}
+
+impl Problem {
+    /// A problem whose line and column [`TextError::new`] finds.
+    pub(crate) fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Problem {
+        Problem { message: message.into(), help: help.into(), line: 0, column: 0, span: range.into() }
+    }
 }
 
 impl fmt::Display for Problem {
@@ -37,24 +48,34 @@ impl Diagnostic for Problem {
     }
 }
 
-/// Everything wrong with a listing, in order of place.
+/// Everything wrong with a text, in order of place.
 #[derive(Clone, Debug)]
-pub struct ListingError {
-    /// Name of the listing, for messages.
+pub struct TextError {
+    /// Name of the text, for messages.
     pub name: String,
     /// Its problems; never empty.
     pub problems: Vec<Problem>,
     source: NamedSource<Arc<str>>,
 }
 
-impl ListingError {
-    pub(crate) fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> ListingError {
-        problems.sort_by_key(|p| (p.line, p.column));
-        ListingError { name: name.into(), problems, source: NamedSource::new(name, Arc::from(text)) }
+impl TextError {
+    /// Sorts the problems and finds their lines and columns in one pass over the text.
+    pub(crate) fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> TextError {
+        problems.sort_by_key(|p| p.span.offset());
+        let (mut at, mut line, mut column) = (0, 1, 1);
+        for problem in &mut problems {
+            let start = problem.span.offset().min(text.len());
+            for c in text.get(at..start).unwrap_or("").chars() {
+                (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+            }
+            at = start;
+            (problem.line, problem.column) = (line, column);
+        }
+        TextError { name: name.into(), problems, source: NamedSource::new(name, Arc::from(text)) }
     }
 }
 
-impl fmt::Display for ListingError {
+impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.problems.len() == 1 { "problem" } else { "problems" };
         write!(f, "`{}` has {} {plural}", self.name, self.problems.len())?;
@@ -62,9 +83,9 @@ impl fmt::Display for ListingError {
     }
 }
 
-impl std::error::Error for ListingError {}
+impl std::error::Error for TextError {}
 
-impl Diagnostic for ListingError {
+impl Diagnostic for TextError {
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {
         Some(&self.source)
     }

@@ -5,7 +5,7 @@ use crate::decode::{self, Failure, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
 use crate::operand::Limits;
-use crate::problem::{ListingError, Problem};
+use crate::problem::{Problem, TextError};
 use std::collections::HashMap;
 
 /// A listing decoded.
@@ -55,7 +55,7 @@ impl Program {
     /// # Errors
     /// Everything that is wrong, with line and column. Instructions that are merely not decoded are
     /// not errors: see [`Operation::Lacking`].
-    pub fn parse(name: &str, text: &str) -> Result<Program, ListingError> {
+    pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
         let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
         let lines = listing::lines(&place, &mut problems);
@@ -70,7 +70,7 @@ impl Program {
         }
         let bodies: Vec<_> = sections.iter().map(|s| s.decode(&place, &mut problems)).collect();
         let Some(arch) = arch.filter(|_| problems.is_empty()) else {
-            return Err(ListingError::new(name, text, problems));
+            return Err(TextError::new(name, text, problems));
         };
         let kernels = sections.iter().zip(bodies).map(|(section, body)| Kernel {
             name: section.name.into(),
@@ -111,7 +111,7 @@ impl Kernel {
 /// # Errors
 /// What a listing of these lines would be refused for.
 #[allow(dead_code)] // until PTX is run
-pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, ListingError> {
+pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> {
     let end = |line: &String| if line.ends_with(':') { "\n" } else { " ;\n" };
     let text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
     let place = Text::new(&text, Limits::VIRTUAL);
@@ -120,7 +120,7 @@ pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, ListingErro
     read.append(&mut listing::lines(&place, &mut problems));
     let sections = sections(&place, read, &mut problems);
     let body: Vec<_> = sections.iter().flat_map(|s| s.decode(&place, &mut problems).instructions).collect();
-    if problems.is_empty() { Ok(body) } else { Err(ListingError::new("lowered code", &text, problems)) }
+    if problems.is_empty() { Ok(body) } else { Err(TextError::new("lowered code", &text, problems)) }
 }
 
 fn arch(place: &Text<'_>, lines: &[Line<'_>], problems: &mut Vec<Problem>) -> Option<Arch> {

@@ -171,7 +171,7 @@ pub struct Directives {
 }
 
 /// A function: a kernel, or one that is called.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Function<'t> {
     /// Its name.
     pub name: &'t str,
@@ -191,6 +191,8 @@ pub struct Function<'t> {
     pub instructions: Vec<Instruction<'t>>,
     /// Labels, by [`LabelId`].
     pub labels: Vec<Label<'t>>,
+    /// Labels of each `.branchtargets`, by the index in [`Operand::Targets`].
+    pub branch_targets: Vec<Vec<LabelId>>,
     /// Whether there is a body.
     pub defined: bool,
     /// Line of the header, from 1.
@@ -308,6 +310,8 @@ pub enum Operand<'t> {
     },
     /// A label.
     Label(LabelId),
+    /// The name of a `.branchtargets`: index into [`Function::branch_targets`].
+    Targets(u32),
     /// `_`
     Sink,
     /// `(a, b)`, of a call.

@@ -1,8 +1,42 @@
 //! PTX modules: parsed, with every name resolved. What instructions do is not said here.
 
 mod ast;
+mod body;
+mod decl;
+mod function;
+mod lex;
+mod number;
+mod opcode;
+mod operand;
+mod parser;
+mod scope;
 
 pub use ast::{
     Base, Directives, Function, Guard, Initial, Instruction, Label, LabelId, Module, Operand, RegId,
     Register, StateSpace, Symbol, Type, Variable,
 };
+
+use crate::problem::TextError;
+use parser::Parser;
+
+impl<'t> Module<'t> {
+    /// Reads a module as compilers write it; `name` is for messages. What says nothing about what code does
+    /// (`.loc`, `.file`, debug sections, `.pragma`) is skipped; modifiers are not looked at.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with line and column.
+    pub fn parse(name: &str, text: &'t str) -> Result<Module<'t>, TextError> {
+        Parser::new(text, false).module(name, text)
+    }
+}
+
+/// Reads statements without a module around them, such as `atom.shared.add.u32 %r4, [%r8], %r1;`. The last
+/// semicolon may be absent. Registers need no declaration: [`Register::ty`] is `None` of those that have none.
+/// Nor do variables: what is named in an address, or is no label elsewhere, is a shared array whose size is not
+/// known, at a multiple of 16 bytes.
+///
+/// # Errors
+/// Everything that is wrong, with line and column.
+pub fn snippet(text: &str) -> Result<Function<'_>, TextError> {
+    Parser::new(text, true).snippet(text)
+}

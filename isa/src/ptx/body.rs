@@ -1,0 +1,497 @@
+//! Bodies of functions: blocks, labels, instructions.
+
+use super::ast::{Function, Guard, Instruction, Label, LabelId, Operand, Symbol};
+use super::opcode::{OPCODES, known};
+use super::operand::{Flow, placeholder};
+use super::parser::{Parsed, Parser, twice, unclosed, unsupported};
+use super::scope::{Entry, Reference, Scope, Site, Target};
+use crate::nearest::nearest;
+use crate::problem::Problem;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Blocks inside each other at most.
+const DEPTH: usize = 32;
+
+const INSIDE: &[&str] = &[
+    "reg",
+    "shared",
+    "local",
+    "param",
+    "global",
+    "const",
+    "extern",
+    "loc",
+    "file",
+    "section",
+    "pragma",
+    "branchtargets",
+    "calltargets",
+    "callprototype",
+];
+
+/// The function being read.
+#[derive(Debug, Default)]
+pub(super) struct Body<'t> {
+    pub(super) function: Function<'t>,
+    /// Blocks around the place being read, the function's own first.
+    pub(super) scopes: Vec<Scope<'t>>,
+    /// Names that have been reported as not declared.
+    pub(super) reported: HashSet<&'t str>,
+    /// Numbers given to labels that are not known yet.
+    placeholders: u32,
+    /// Labels found late: instruction, placeholder, what it is.
+    found: Vec<(u32, LabelId, Operand<'t>)>,
+}
+
+impl<'t> Body<'t> {
+    pub(super) fn new(function: Function<'t>, open: Range<usize>) -> Body<'t> {
+        Body { function, scopes: vec![Scope::new(open)], ..Body::default() }
+    }
+
+    /// What a name is declared as, in the innermost block that declares it.
+    #[inline]
+    pub(super) fn find(&self, name: &str) -> Option<Entry> {
+        self.scopes.iter().rev().find_map(|scope| scope.find(name))
+    }
+
+    /// The innermost block.
+    pub(super) fn scope(&mut self) -> &mut Scope<'t> {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    pub(super) fn placeholder(&mut self) -> LabelId {
+        self.placeholders += 1;
+        placeholder(self.placeholders)
+    }
+
+    pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool + Copy) -> impl Iterator<Item = &'t str> {
+        self.scopes.iter().rev().flat_map(move |scope| scope.names(wanted))
+    }
+
+    pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
+        self.scopes.iter().rev().flat_map(Scope::prefixes)
+    }
+
+    pub(super) fn last_of_family(&self, name: &str) -> Option<String> {
+        self.scopes.iter().rev().find_map(|scope| scope.last_of_family(name))
+    }
+}
+
+impl<'t> Parser<'t> {
+    /// Statements up to the } of the function or, in a loose text, to the end.
+    pub(super) fn statements(&mut self) {
+        loop {
+            self.cursor.trivia();
+            if self.done() {
+                if !self.loose && self.cursor.at_end() {
+                    let open = self.body.scope().open.clone();
+                    self.report(unclosed(open));
+                }
+                while self.body.scopes.len() > 1 {
+                    self.close();
+                }
+                return;
+            }
+            let (start, line) = (self.cursor.pos(), self.cursor.line());
+            match self.cursor.peek() {
+                b'{' => {
+                    self.cursor.bump();
+                    if self.body.scopes.len() > DEPTH {
+                        let message = format!("more than {DEPTH} blocks inside each other");
+                        self.report(Problem::new(start..start + 1, message, "use fewer blocks"));
+                        self.cursor.rewind(start, line);
+                        self.cursor.skip_balanced(b'{', b'}');
+                        continue;
+                    }
+                    self.body.scopes.push(Scope::new(start..start + 1));
+                }
+                b'}' => {
+                    if self.body.scopes.len() > 1 {
+                        self.cursor.bump();
+                        self.close();
+                    } else if self.loose {
+                        self.cursor.bump();
+                        let help = "remove it, or open a block with { before it";
+                        self.report(Problem::new(start..start + 1, "a } without its {", help));
+                    } else {
+                        self.cursor.bump();
+                        return;
+                    }
+                }
+                b';' => self.cursor.bump(),
+                _ => match self.statement(start, line) {
+                    Ok(true) => {}
+                    // A directive that stands outside functions: a } is missing before it.
+                    Ok(false) => return self.unclosed_before(start, line),
+                    Err(problem) => {
+                        self.report(problem);
+                        self.recover(start, line);
+                    }
+                },
+            }
+        }
+    }
+
+    fn unclosed_before(&mut self, start: usize, line: u32) {
+        let open = self.body.scope().open.clone();
+        self.report(unclosed(open));
+        while self.body.scopes.len() > 1 {
+            self.close();
+        }
+        self.cursor.rewind(start, line);
+    }
+
+    /// Goes on after a problem in the statement at `start`: behind its semicolon, or at a bracket that opens or
+    /// closes a block.
+    fn recover(&mut self, start: usize, line: u32) {
+        let reached = (self.cursor.pos(), self.cursor.line());
+        self.cursor.rewind(start, line);
+        let mut block = None;
+        let mut depth = 0_usize;
+        loop {
+            // What a missing semicolon made one statement of two.
+            if self.cursor.pos() >= reached.0 && reached.1 > line && depth == 0 && self.cursor.pos() > start {
+                return;
+            }
+            match self.cursor.peek() {
+                0 if self.cursor.at_end() => return,
+                b';' => {
+                    match block {
+                        Some((pos, line)) if depth > 0 => self.cursor.rewind(pos, line),
+                        _ => self.cursor.bump(),
+                    }
+                    return;
+                }
+                b'{' => {
+                    if depth == 0 {
+                        block = Some((self.cursor.pos(), self.cursor.line()));
+                    }
+                    depth += 1;
+                    self.cursor.bump();
+                }
+                b'}' if depth == 0 && self.cursor.pos() > start => return,
+                b'}' => {
+                    depth = depth.saturating_sub(1);
+                    self.cursor.bump();
+                }
+                b'"' => drop(self.cursor.string()),
+                _ => self.cursor.bump_char(),
+            }
+            self.cursor.trivia();
+        }
+    }
+
+    /// One statement; false for a directive that stands outside functions.
+    fn statement(&mut self, start: usize, line: u32) -> Parsed<bool> {
+        let mut guard = None;
+        let mut guarded = false;
+        match self.cursor.peek() {
+            b'.' => return self.directive(start),
+            b'@' => {
+                if self.cursor.ahead(1) == b'@' {
+                    self.cursor.to_line_end();
+                    return Ok(true);
+                }
+                self.cursor.bump();
+                let negate = self.cursor.eat(b'!');
+                guard = self.predicate()?.map(|register| Guard { register, negate });
+                guarded = true;
+                self.cursor.trivia();
+            }
+            _ => {}
+        }
+        let word = self.cursor.pos();
+        let Some(opcode) = self.cursor.word() else {
+            let help = "statements are instructions, labels NAME:, directives and blocks";
+            return Err(self.expected("an instruction", help));
+        };
+        if self.cursor.peek() == b'.' {
+            self.instruction(guard, opcode, word, start, line)?;
+            return Ok(true);
+        }
+        let end = self.cursor.pos();
+        self.cursor.trivia();
+        if !guarded && self.cursor.peek() == b':' {
+            self.cursor.bump();
+            self.label_here(opcode, word..end)?;
+            return Ok(true);
+        }
+        self.instruction(guard, opcode, word, start, line)?;
+        Ok(true)
+    }
+
+    fn instruction(
+        &mut self,
+        guard: Option<Guard>,
+        opcode: &'t str,
+        word: usize,
+        start: usize,
+        line: u32,
+    ) -> Parsed<()> {
+        if !known(opcode) {
+            let near = nearest(opcode, OPCODES.iter().copied()).unwrap_or("");
+            let message = format!("unknown opcode `{opcode}`");
+            let help = format!("the nearest known one is `{near}`");
+            return Err(Problem::new(word..word + opcode.len(), message, help));
+        }
+        let flow = match opcode {
+            "bra" => Flow::Branch,
+            "call" => Flow::Call,
+            _ => Flow::Plain,
+        };
+        let mut modifiers = Vec::new();
+        let mut end;
+        loop {
+            end = self.cursor.pos();
+            self.cursor.trivia();
+            if self.cursor.peek() != b'.' {
+                break;
+            }
+            match self.cursor.dotted() {
+                Some(modifier) => modifiers.push(modifier),
+                None => {
+                    self.cursor.bump();
+                    return Err(self.expected("a modifier", "write a word after the dot, or remove it"));
+                }
+            }
+        }
+        let mut operands = Vec::new();
+        if self.cursor.peek() != b';' {
+            loop {
+                if operands.is_empty() && self.loose && self.cursor.at_end() {
+                    break;
+                }
+                operands.push(self.operand(flow)?);
+                end = self.cursor.pos();
+                self.cursor.trivia();
+                // `ld.global [%rd1].unified`
+                while self.cursor.peek() == b'.' && matches!(operands.last(), Some(Operand::Address { .. })) {
+                    let Some(modifier) = self.cursor.dotted() else { break };
+                    modifiers.push(modifier);
+                    end = self.cursor.pos();
+                    self.cursor.trivia();
+                }
+                if self.cursor.peek() != b',' {
+                    break;
+                }
+                self.cursor.bump();
+            }
+        }
+        if self.cursor.peek() == b';' {
+            self.cursor.bump();
+        } else if !(self.loose && self.cursor.at_end()) {
+            return Err(self.missing_semicolon(end));
+        }
+        let text = self.cursor.slice(start..end);
+        let instructions = &mut self.body.function.instructions;
+        instructions.push(Instruction { guard, opcode, modifiers, operands, text, line });
+        Ok(())
+    }
+
+    fn missing_semicolon(&mut self, end: usize) -> Problem {
+        let (_, found) = self.cursor.found();
+        let message = format!("{found} where a comma or a semicolon should be");
+        Problem::new(end..end, message, "end the instruction with ; or separate operands by commas")
+    }
+
+    fn directive(&mut self, start: usize) -> Parsed<bool> {
+        let mut name = self.directive_name()?;
+        let mut range = start..self.cursor.pos();
+        let mut external = false;
+        while matches!(name, "extern" | "visible" | "weak" | "common") {
+            external |= name == "extern";
+            self.cursor.trivia();
+            let start = self.cursor.pos();
+            name = self.directive_name()?;
+            range = start..self.cursor.pos();
+        }
+        match name {
+            "reg" => self.registers()?,
+            "shared" | "local" | "param" | "global" | "const" => {
+                for (variable, range) in self.variables_of(name, external)? {
+                    let index = self.body.function.variables.len() as u32;
+                    if !self.body.scope().declare(variable.name, Entry::Variable(index)) {
+                        return Err(twice(variable.name, range));
+                    }
+                    self.body.function.variables.push(variable);
+                }
+            }
+            "entry" | "func" | "version" | "target" | "address_size" => return Ok(false),
+            _ if self.ignored(name)? => {}
+            _ => return Err(unsupported(name, range, INSIDE)),
+        }
+        Ok(true)
+    }
+
+    fn label_here(&mut self, name: &'t str, range: Range<usize>) -> Parsed<()> {
+        let mut look = self.cursor.clone();
+        look.trivia();
+        let target = match look.dotted() {
+            Some("branchtargets") => {
+                self.cursor = look;
+                Target::Table(self.branch_targets()?)
+            }
+            Some("callprototype" | "calltargets") => {
+                self.cursor = look;
+                while !matches!(self.cursor.peek(), b';' | b'{' | b'}') && !self.cursor.at_end() {
+                    self.cursor.bump_char();
+                    self.cursor.trivia();
+                }
+                self.semicolon()?;
+                Target::Other
+            }
+            _ => {
+                let id = LabelId(self.body.function.labels.len() as u32);
+                let at = self.body.function.instructions.len() as u32;
+                self.body.function.labels.push(Label { name, at });
+                Target::Label(id)
+            }
+        };
+        if self.body.scope().labels.insert(name, target).is_some() {
+            let help = "labels differ within a block; put { } around one of them";
+            return Err(Problem::new(range, format!("a second label `{name}`"), help));
+        }
+        Ok(())
+    }
+
+    fn branch_targets(&mut self) -> Parsed<u32> {
+        let table = self.body.function.branch_targets.len() as u32;
+        self.body.function.branch_targets.push(Vec::new());
+        let mut count = 0;
+        loop {
+            let (name, range) = self.declared_name()?;
+            let site = Site::Table { table, entry: count };
+            self.body.scope().pending.push(Reference { name, range, offset: None, site });
+            count += 1;
+            if !self.cursor.eat(b',') {
+                break;
+            }
+        }
+        self.semicolon()?;
+        if let Some(targets) = self.body.function.branch_targets.get_mut(table as usize) {
+            targets.resize(count as usize, LabelId(u32::MAX));
+        }
+        Ok(table)
+    }
+
+    /// Ends a block inside another: labels of the block get their numbers, others are looked for outside.
+    fn close(&mut self) {
+        let Some(scope) = self.body.scopes.pop() else { return };
+        let mut left = self.resolve(scope);
+        self.body.scope().pending.append(&mut left);
+    }
+
+    /// Finds the labels of a block; gives those that are not in it.
+    fn resolve(&mut self, scope: Scope<'t>) -> Vec<Reference<'t>> {
+        let Scope { labels, mut pending, .. } = scope;
+        pending.retain(|reference| match (labels.get(reference.name), reference.offset) {
+            (Some(target), None) => {
+                self.settle(reference, *target);
+                false
+            }
+            _ => true,
+        });
+        pending
+    }
+
+    fn settle(&mut self, reference: &Reference<'t>, target: Target) {
+        match (reference.site, target) {
+            (Site::Operand { instruction, label, .. }, target) => {
+                let operand = match target {
+                    Target::Label(id) => Operand::Label(id),
+                    Target::Table(table) => Operand::Targets(table),
+                    Target::Other => Operand::Name(reference.name),
+                };
+                self.body.found.push((instruction, label, operand));
+            }
+            (Site::Table { table, entry }, Target::Label(id)) => {
+                let targets = self.body.function.branch_targets.get_mut(table as usize);
+                if let Some(target) = targets.and_then(|t| t.get_mut(entry as usize)) {
+                    *target = id;
+                }
+            }
+            (Site::Table { .. }, _) => {
+                let message = format!("`{}` is no label of an instruction", reference.name);
+                self.report(Problem::new(
+                    reference.range.clone(),
+                    message,
+                    "name labels before instructions",
+                ));
+            }
+        }
+    }
+
+    /// Ends the body: labels that are not found are reported, or in a loose text are variables.
+    pub(super) fn finish(&mut self) -> Function<'t> {
+        let outermost = std::mem::take(self.body.scope());
+        let names: Vec<&'t str> = outermost.labels.keys().copied().take(1000).collect();
+        for reference in self.resolve(outermost) {
+            self.unresolved(&reference, &names);
+        }
+        let mut body = std::mem::take(&mut self.body);
+        for (instruction, label, operand) in body.found {
+            let operands = body.function.instructions.get_mut(instruction as usize).map(|i| &mut i.operands);
+            if let Some(place) = operands.and_then(|o| find_label(o, label)) {
+                *place = operand;
+            }
+        }
+        body.function
+    }
+
+    fn unresolved(&mut self, reference: &Reference<'t>, labels: &[&'t str]) {
+        let Reference { name, range, offset, site } = reference;
+        match *site {
+            Site::Operand { instruction, label, branch: false, call } if self.loose => {
+                let operand = if call {
+                    Operand::Name(name)
+                } else {
+                    let known = self.body.find(name);
+                    let symbol = match known {
+                        Some(Entry::Variable(index)) => Symbol::Local(index),
+                        _ => self.loose_variable(name),
+                    };
+                    Operand::Symbol { symbol, offset: offset.unwrap_or(0) }
+                };
+                self.body.found.push((instruction, label, operand));
+            }
+            Site::Operand { branch: false, .. } if offset.is_some() => {
+                self.undeclared_variable(name, range.clone());
+            }
+            site => {
+                if !self.body.reported.insert(name) {
+                    return;
+                }
+                let (what, help) = match site {
+                    Site::Operand { call: true, .. } => ("function", "declare it before: .func name;"),
+                    Site::Operand { branch: false, .. } => {
+                        ("name", "declare a register, a variable or a label of this name")
+                    }
+                    _ => ("label", "put NAME: before an instruction"),
+                };
+                let globals = self.globals.keys().copied().take(1000);
+                let near = match what {
+                    "label" => nearest(name, labels.iter().copied()),
+                    "function" => nearest(name, globals),
+                    _ => nearest(name, labels.iter().copied().chain(globals)),
+                };
+                let help = near.map_or(help.into(), |near| format!("the nearest one declared is `{near}`"));
+                self.report(Problem::new(range.clone(), format!("{what} `{name}` is not declared"), help));
+            }
+        }
+    }
+}
+
+/// The operand that is this label, also inside vectors and lists.
+fn find_label<'a, 't>(operands: &'a mut [Operand<'t>], wanted: LabelId) -> Option<&'a mut Operand<'t>> {
+    operands.iter_mut().find_map(|operand| match operand {
+        Operand::Label(label) if *label == wanted => Some(operand),
+        Operand::Vector(inner) | Operand::List(inner) => find_label(inner, wanted),
+        Operand::Pair(inner) => find_label(inner.as_mut_slice(), wanted),
+        _ => None,
+    })
+}

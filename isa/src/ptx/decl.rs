@@ -1,0 +1,438 @@
+//! Declarations of variables, parameters and registers.
+
+use super::ast::{Initial, RegId, Register, StateSpace, Type, Variable};
+use super::number::{Number, number};
+use super::parser::{Parsed, Parser, twice};
+use super::scope::Entry;
+use crate::nearest::nearest;
+use crate::problem::Problem;
+use std::ops::Range;
+
+/// Dimensions an array has at most.
+const DIMENSIONS: usize = 16;
+
+/// Names of the parts of vectors.
+const LANES: [&str; 4] = ["x", "y", "z", "w"];
+
+/// What stands between the state space and the names.
+struct Kind {
+    ty: Type,
+    /// 2 or 4 of `.v2` and `.v4`, else 1.
+    lanes: u8,
+    align: Option<u32>,
+}
+
+const TYPES: &[&str] = &[
+    "b8",
+    "b16",
+    "b32",
+    "b64",
+    "b128",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "s8",
+    "s16",
+    "s32",
+    "s64",
+    "f16",
+    "f16x2",
+    "bf16",
+    "bf16x2",
+    "f32",
+    "f64",
+    "pred",
+    "align",
+    "v2",
+    "v4",
+    "ptr",
+    "attribute",
+];
+
+impl<'t> Parser<'t> {
+    /// The state space with this name.
+    pub(super) fn space(name: &str) -> Option<StateSpace> {
+        Some(match name {
+            "const" => StateSpace::Const,
+            "global" => StateSpace::Global,
+            "local" => StateSpace::Local,
+            "param" => StateSpace::Param,
+            "shared" => StateSpace::Shared,
+            _ => return None,
+        })
+    }
+
+    /// Variables declared together, after the name of their state space, up to the semicolon.
+    pub(super) fn variables_of(
+        &mut self,
+        space: &str,
+        external: bool,
+    ) -> Parsed<Vec<(Variable<'t>, Range<usize>)>> {
+        let space = Self::space(space).unwrap_or(StateSpace::Global);
+        let kind = self.kind()?;
+        let mut variables = Vec::new();
+        loop {
+            variables.push(self.variable(space, &kind, external)?);
+            if !self.cursor.eat(b',') {
+                break;
+            }
+        }
+        self.semicolon()?;
+        Ok(variables)
+    }
+
+    /// One parameter or result, after `.param`.
+    pub(super) fn parameter(&mut self) -> Parsed<(Variable<'t>, Range<usize>)> {
+        let kind = self.kind()?;
+        self.variable(StateSpace::Param, &kind, false)
+    }
+
+    fn kind(&mut self) -> Parsed<Kind> {
+        let mut ty = None;
+        let (mut lanes, mut align, mut pointee) = (1, None, false);
+        loop {
+            self.cursor.trivia();
+            let start = self.cursor.pos();
+            let Some(name) = self.cursor.dotted() else { break };
+            match name {
+                "v2" => lanes = 2,
+                "v4" => lanes = 4,
+                "ptr" => pointee = true,
+                "align" => {
+                    let said = self.alignment()?;
+                    // After .ptr it is that of what the parameter points to.
+                    align = if pointee { align } else { Some(said) };
+                }
+                "attribute" => {
+                    self.cursor.trivia();
+                    if self.cursor.peek() != b'(' || !self.cursor.skip_balanced(b'(', b')') {
+                        return Err(self.expected("attributes in brackets", "write .attribute(.managed)"));
+                    }
+                }
+                _ if pointee && Self::space(name).is_some() => {}
+                _ => match Type::from_name(name) {
+                    Some(found) => ty = Some(found),
+                    None => {
+                        let near = nearest(name, TYPES.iter().copied()).unwrap_or("");
+                        let help = format!(
+                            "types are .b8 to .b128, .u8, .s32, .f32, .pred, ...; the nearest is .{near}"
+                        );
+                        let message = format!("no such type as .{name}");
+                        return Err(Problem::new(start..self.cursor.pos(), message, help));
+                    }
+                },
+            }
+        }
+        let ty = ty.ok_or_else(|| self.expected("a type", "write one such as .b32 before the name"))?;
+        Ok(Kind { ty, lanes, align })
+    }
+
+    fn alignment(&mut self) -> Parsed<u32> {
+        let (value, range) = self.small_number()?;
+        if value.is_power_of_two() {
+            return Ok(value);
+        }
+        Err(Problem::new(range, format!("an alignment of {value} bytes"), "alignments are powers of two"))
+    }
+
+    /// A number of at most 32 bits.
+    pub(super) fn small_number(&mut self) -> Parsed<(u32, Range<usize>)> {
+        self.cursor.trivia();
+        let start = self.cursor.pos();
+        if !self.cursor.peek().is_ascii_digit() {
+            return Err(self.expected("a number", "write one such as 16"));
+        }
+        let value = number(&mut self.cursor)?;
+        let range = start..self.cursor.pos();
+        match value {
+            Number::Integer(value) if u32::try_from(value).is_ok() => Ok((value as u32, range)),
+            _ => {
+                let message = format!("`{}` where a number of 32 bits should be", self.cursor.since(start));
+                Err(Problem::new(range, message, "write one such as 16"))
+            }
+        }
+    }
+
+    /// A name that is declared here.
+    pub(super) fn declared_name(&mut self) -> Parsed<(&'t str, Range<usize>)> {
+        self.cursor.trivia();
+        let start = self.cursor.pos();
+        match self.cursor.word() {
+            Some(name) => Ok((name, start..self.cursor.pos())),
+            None => Err(self.expected("a name", "a name starts with a letter, _, $ or %")),
+        }
+    }
+
+    fn variable(
+        &mut self,
+        space: StateSpace,
+        kind: &Kind,
+        external: bool,
+    ) -> Parsed<(Variable<'t>, Range<usize>)> {
+        let (name, range) = self.declared_name()?;
+        let line = self.cursor.line();
+        let mut sizes: Vec<Option<u64>> = Vec::new();
+        while self.cursor.eat(b'[') {
+            if sizes.len() == DIMENSIONS {
+                let help = format!("an array has at most {DIMENSIONS}");
+                return Err(Problem::new(range, format!("`{name}` has too many dimensions"), help));
+            }
+            sizes.push(self.dimension(sizes.is_empty())?);
+        }
+        // Vectors are arrays of their elements.
+        if kind.lanes > 1 {
+            sizes.push(Some(kind.lanes.into()));
+        }
+        let row = sizes.iter().skip(1).fold(1_u64, |n, size| n.saturating_mul(size.unwrap_or(1)));
+        let count = match sizes.first() {
+            None => Some(1),
+            Some(size) => size.map(|size| size.saturating_mul(row)),
+        };
+        let mut initial = Vec::new();
+        if self.cursor.eat(b'=') {
+            let rows: Vec<u64> = sizes.iter().skip(1).map(|size| size.unwrap_or(1)).collect();
+            self.initial(kind.ty, &rows, &mut initial, 0)?;
+        }
+        let count = match count {
+            None if !initial.is_empty() => Some((initial.len() as u64).next_multiple_of(row.max(1))),
+            count => count,
+        };
+        if let Some(count) = count.filter(|count| (initial.len() as u64) > *count) {
+            let message = format!("{} initial values for the {count} elements of `{name}`", initial.len());
+            return Err(Problem::new(range, message, "remove some of them, or declare a larger array"));
+        }
+        if count.is_none() && !external && space != StateSpace::Param {
+            let help = "say how many elements it has, or write .extern before it: then the launch decides";
+            return Err(Problem::new(range, format!("`{name}` has no size"), help));
+        }
+        let natural = kind.ty.bits().div_ceil(8) * u32::from(kind.lanes);
+        let align = kind.align.unwrap_or(natural);
+        Ok((Variable { name, space, ty: kind.ty, count, align, initial, external, line }, range))
+    }
+
+    /// `16]` or, if it is the first one, `]`
+    fn dimension(&mut self, first: bool) -> Parsed<Option<u64>> {
+        if first && self.cursor.eat(b']') {
+            return Ok(None);
+        }
+        self.cursor.trivia();
+        let start = self.cursor.pos();
+        if !self.cursor.peek().is_ascii_digit() {
+            return Err(self.expected("a number of elements", "write one such as [16]"));
+        }
+        let Number::Integer(size) = number(&mut self.cursor)? else {
+            let range = start..self.cursor.pos();
+            return Err(Problem::new(range, "a number of elements is an integer", "write one such as [16]"));
+        };
+        if self.cursor.eat(b']') { Ok(Some(size)) } else { Err(self.expected("]", "close it with ]")) }
+    }
+
+    /// Initial values: one, or some in braces. `rows` are the dimensions after the first: a pair of braces
+    /// inside others fills a row.
+    fn initial(&mut self, ty: Type, rows: &[u64], values: &mut Vec<Initial<'t>>, depth: usize) -> Parsed<()> {
+        if !self.cursor.eat(b'{') {
+            let value = self.initial_value(ty)?;
+            return self.keep(value, values);
+        }
+        let open = self.cursor.pos() - 1;
+        if depth > rows.len() {
+            let help = "there is one pair for the whole and one for each row of an array of arrays";
+            return Err(Problem::new(open..open + 1, "too many braces inside each other", help));
+        }
+        while !self.cursor.eat(b'}') {
+            if self.cursor.peek() == b'{' {
+                let first = values.len() as u64;
+                let row = rows.iter().skip(depth).fold(1_u64, |n, size| n.saturating_mul(*size));
+                self.initial(ty, rows, values, depth + 1)?;
+                let end = first.saturating_add(row);
+                let missing = end.saturating_sub(values.len() as u64);
+                if missing > self.left_to_spend() {
+                    let message = "too many initial values that are not written";
+                    let help = "write rows out, or leave out zeros at the end of the array";
+                    return Err(Problem::new(open..open + 1, message, help));
+                }
+                for _ in 0..missing {
+                    self.keep(Initial::Bits(0), values)?;
+                }
+            } else {
+                let value = self.initial_value(ty)?;
+                self.keep(value, values)?;
+            }
+            if !self.cursor.eat(b',') {
+                if self.cursor.eat(b'}') {
+                    break;
+                }
+                return Err(self.expected("a comma or }", "separate initial values by commas and end with }"));
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, value: Initial<'t>, values: &mut Vec<Initial<'t>>) -> Parsed<()> {
+        if self.spend(1) {
+            values.push(value);
+            return Ok(());
+        }
+        let at = self.cursor.pos();
+        Err(Problem::new(at..at, "more initial values than this text can have", "leave out zeros at the end"))
+    }
+
+    fn initial_value(&mut self, ty: Type) -> Parsed<Initial<'t>> {
+        self.cursor.trivia();
+        let start = self.cursor.pos();
+        let negative = self.cursor.eat(b'-');
+        self.cursor.trivia();
+        if self.cursor.peek().is_ascii_digit() {
+            let value = number(&mut self.cursor)?;
+            let value = if negative { value.negated() } else { value };
+            return self.bits(ty, value, start..self.cursor.pos()).map(Initial::Bits);
+        }
+        let help = "initial values are numbers, names of variables, NAME+4 and generic(NAME)+4";
+        let Some(mut symbol) = self.cursor.word().filter(|_| !negative) else {
+            return Err(self.expected("an initial value", help));
+        };
+        let generic = symbol == "generic" && self.cursor.eat(b'(');
+        if generic {
+            self.cursor.trivia();
+            symbol = self.cursor.word().ok_or_else(|| self.expected("a name", "write generic(NAME)"))?;
+            if !self.cursor.eat(b')') {
+                return Err(self.expected(")", "write generic(NAME)"));
+            }
+        }
+        let offset = self.offset()?.unwrap_or(0);
+        if ty.bits() < 32 {
+            let message = format!("an address in an element of {} bits", ty.bits());
+            return Err(Problem::new(start..self.cursor.pos(), message, "declare it as .u64, or .u32"));
+        }
+        Ok(Initial::Address { symbol, offset, generic })
+    }
+
+    /// `+4`, `-4` or `+-4`, if it stands here.
+    pub(super) fn offset(&mut self) -> Parsed<Option<i64>> {
+        let mut sum = None;
+        loop {
+            let negative = if self.cursor.eat(b'+') {
+                self.cursor.eat(b'-')
+            } else if self.cursor.eat(b'-') {
+                true
+            } else {
+                return Ok(sum);
+            };
+            self.cursor.trivia();
+            let start = self.cursor.pos();
+            if !self.cursor.peek().is_ascii_digit() {
+                return Err(self.expected("a number of bytes", "write one such as +16 or +-16"));
+            }
+            let Number::Integer(value) = number(&mut self.cursor)? else {
+                let range = start..self.cursor.pos();
+                return Err(Problem::new(range, "an offset is an integer", "write one such as +16 or +-16"));
+            };
+            let value = if negative { (value as i64).wrapping_neg() } else { value as i64 };
+            sum = Some(sum.unwrap_or(0_i64).wrapping_add(value));
+        }
+    }
+
+    /// Bits of an element of this type.
+    fn bits(&self, ty: Type, value: Number, range: Range<usize>) -> Parsed<u64> {
+        let width = ty.bits().min(64);
+        let bits = match (value, ty) {
+            (Number::Integer(value), Type::F32) => (value as i64 as f32).to_bits().into(),
+            (Number::Integer(value), Type::F64) => (value as i64 as f64).to_bits(),
+            (Number::Integer(value), _) => value,
+            (Number::Single(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
+            (Number::Single(bits), Type::F32 | Type::B32) => bits.into(),
+            (Number::Double(bits), Type::F32) => (f64::from_bits(bits) as f32).to_bits().into(),
+            (Number::Double(bits), Type::F64 | Type::B64) => bits,
+            _ => {
+                let help = "write its bits as an integer such as 0x3c00";
+                return Err(Problem::new(range, "a float in an element that is none", help));
+            }
+        };
+        Ok(bits & (u64::MAX >> (64 - width)))
+    }
+
+    /// Registers declared together, after `.reg`, up to the semicolon.
+    pub(super) fn registers(&mut self) -> Parsed<()> {
+        let kind = self.kind()?;
+        loop {
+            let (name, range) = self.declared_name()?;
+            if self.cursor.eat(b'<') {
+                let (count, _) = self.small_number()?;
+                if !self.cursor.eat(b'>') {
+                    return Err(self.expected(">", "write %r<16>"));
+                }
+                self.family(&kind, name, count, range)?;
+            } else {
+                self.register(&kind, name, range)?;
+            }
+            if !self.cursor.eat(b',') {
+                return self.semicolon();
+            }
+        }
+    }
+
+    fn may_declare(&mut self, name: &str, count: u64, range: &Range<usize>) -> Parsed<RegId> {
+        let first = self.body.function.registers.len() as u32;
+        if self.spend(count) {
+            return Ok(RegId(first));
+        }
+        let message = format!("{count} registers `{name}` are more than a text of this length can use");
+        let help = format!("at most {} more can be declared here", self.left_to_spend());
+        Err(Problem::new(range.clone(), message, help))
+    }
+
+    fn family(&mut self, kind: &Kind, prefix: &'t str, count: u32, range: Range<usize>) -> Parsed<()> {
+        if kind.lanes > 1 {
+            let help = "declare them one by one: .reg .v2 .f32 a, b;";
+            return Err(Problem::new(range, "vector registers declared by their number", help));
+        }
+        let first = self.may_declare(prefix, count.into(), &range)?;
+        if !self.body.scope().declare_family(prefix, first, count) {
+            return Err(twice(&format!("{prefix}<{count}>"), range));
+        }
+        let mut digits = [0; 10];
+        for number in 0..count {
+            let name = numbered(prefix, number, &mut digits);
+            self.body.function.registers.push(Register { name: name.into(), ty: Some(kind.ty) });
+        }
+        Ok(())
+    }
+
+    fn register(&mut self, kind: &Kind, name: &'t str, range: Range<usize>) -> Parsed<()> {
+        let first = self.may_declare(name, kind.lanes.into(), &range)?;
+        let ty = Some(kind.ty);
+        let entry = if kind.lanes > 1 { Entry::Vector(first, kind.lanes) } else { Entry::Register(first) };
+        if !self.body.scope().declare(name, entry) {
+            return Err(twice(name, range));
+        }
+        let registers = &mut self.body.function.registers;
+        if kind.lanes == 1 {
+            registers.push(Register { name: name.into(), ty });
+        } else {
+            let lanes = LANES.iter().take(kind.lanes.into());
+            registers.extend(lanes.map(|lane| Register { name: format!("{name}.{lane}").into(), ty }));
+        }
+        Ok(())
+    }
+}
+
+/// `prefix` and the number: a string of its own length, without the machinery of formatting, since there are
+/// as many registers as instructions.
+fn numbered(prefix: &str, number: u32, digits: &mut [u8; 10]) -> String {
+    let mut left = number;
+    let mut start = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (left % 10) as u8;
+        left /= 10;
+        start -= 1;
+        if left == 0 {
+            break;
+        }
+    }
+    let digits = digits.get(start..).unwrap_or_default();
+    let mut name = String::with_capacity(prefix.len() + digits.len());
+    name.push_str(prefix);
+    name.extend(digits.iter().map(|d| char::from(*d)));
+    name
+}

@@ -1,0 +1,184 @@
+//! Functions: headers.
+
+use super::ast::{Directives, Function, Symbol, Variable};
+use super::body::Body;
+use super::parser::{Parsed, Parser, twice, unsupported};
+use super::scope::Entry;
+use crate::problem::Problem;
+use std::ops::Range;
+
+const HEADER: &[&str] = &[
+    "maxntid",
+    "reqntid",
+    "minnctapersm",
+    "maxnctapersm",
+    "maxnreg",
+    "noreturn",
+    "explicitcluster",
+    "reqnctapercluster",
+    "maxclusterrank",
+    "blocksareclusters",
+    "pragma",
+    "abi_preserve",
+    "abi_preserve_control",
+];
+
+type Parameters<'t> = Vec<(Variable<'t>, Range<usize>)>;
+
+impl<'t> Parser<'t> {
+    /// A kernel or a function, after `.entry` or `.func`.
+    pub(super) fn function(&mut self, entry: bool) -> Parsed<()> {
+        let line = self.cursor.line();
+        self.attributes()?;
+        let results = if entry { Vec::new() } else { self.parameters()? };
+        let (name, range) = self.declared_name()?;
+        let params = self.parameters()?;
+        let directives = self.header()?;
+        let counts = (params.len(), results.len());
+        let mut variables = Vec::new();
+        let mut body = Body::new(Function::default(), self.cursor.char_range());
+        for (variable, range) in params.into_iter().chain(results) {
+            let entry = Entry::Variable(variables.len() as u32);
+            // `_` names nothing.
+            if variable.name != "_" && !body.scope().declare(variable.name, entry) {
+                self.report(twice(variable.name, range));
+            }
+            variables.push(variable);
+        }
+        let defined = self.cursor.eat(b'{');
+        let function = Function {
+            name,
+            entry,
+            directives,
+            variables,
+            params: counts.0,
+            results: counts.1,
+            defined,
+            line,
+            ..Function::default()
+        };
+        let index = self.enter(&function, range)?;
+        if !defined {
+            return self.semicolon();
+        }
+        body.function = function;
+        self.body = body;
+        self.statements();
+        let function = self.finish();
+        if let Some(place) = self.functions.get_mut(index) {
+            *place = function;
+        }
+        Ok(())
+    }
+
+    /// Gives the function a number, so that it can be named in its own body. A definition takes the place of
+    /// the declarations before it.
+    fn enter(&mut self, function: &Function<'t>, range: Range<usize>) -> Parsed<usize> {
+        let next = self.functions.len();
+        let index = match self.globals.get(function.name) {
+            None => next,
+            Some(Symbol::Function(index)) => *index as usize,
+            Some(_) => return Err(twice(function.name, range)),
+        };
+        match self.functions.get_mut(index) {
+            None => {
+                self.globals.insert(function.name, Symbol::Function(index as u32));
+                self.functions.push(function.clone());
+            }
+            Some(earlier) if earlier.defined && function.defined => return Err(twice(function.name, range)),
+            // Declared again.
+            Some(_) if !function.defined => {}
+            Some(earlier) => *earlier = function.clone(),
+        }
+        Ok(index)
+    }
+
+    fn attributes(&mut self) -> Parsed<()> {
+        self.cursor.trivia();
+        while self.cursor.peek() == b'.' {
+            let start = self.cursor.pos();
+            match self.directive_name()? {
+                "attribute" => {
+                    self.cursor.trivia();
+                    if self.cursor.peek() != b'(' || !self.cursor.skip_balanced(b'(', b')') {
+                        return Err(self.expected("attributes in brackets", "write .attribute(...)"));
+                    }
+                }
+                name => return Err(unsupported(name, start..self.cursor.pos(), &["attribute"])),
+            }
+            self.cursor.trivia();
+        }
+        Ok(())
+    }
+
+    /// `(.param .u64 a, .param .u32 b)`, or nothing.
+    fn parameters(&mut self) -> Parsed<Parameters<'t>> {
+        let mut parameters = Vec::new();
+        if !self.cursor.eat(b'(') || self.cursor.eat(b')') {
+            return Ok(parameters);
+        }
+        loop {
+            self.cursor.trivia();
+            let start = self.cursor.pos();
+            let help = "write .param .u64 name";
+            if self.cursor.peek() != b'.' {
+                return Err(self.expected("a parameter", help));
+            }
+            let name = self.directive_name()?;
+            if name != "param" {
+                let message = format!("a parameter in state space .{name}");
+                return Err(Problem::new(start..self.cursor.pos(), message, help));
+            }
+            parameters.push(self.parameter()?);
+            if self.cursor.eat(b')') {
+                return Ok(parameters);
+            }
+            if !self.cursor.eat(b',') {
+                return Err(self.expected("a comma or )", "separate parameters by commas and end with )"));
+            }
+        }
+    }
+
+    /// Directives between the parameters and the body.
+    fn header(&mut self) -> Parsed<Directives> {
+        let mut directives = Directives::default();
+        loop {
+            self.cursor.trivia();
+            if self.cursor.peek() != b'.' {
+                break;
+            }
+            let start = self.cursor.pos();
+            match self.directive_name()? {
+                "maxntid" => directives.max_threads = Some(self.extent()?),
+                "reqntid" => directives.threads = Some(self.extent()?),
+                "reqnctapercluster" => directives.cluster = Some(self.extent()?),
+                "minnctapersm"
+                | "maxnctapersm"
+                | "maxnreg"
+                | "maxclusterrank"
+                | "abi_preserve"
+                | "abi_preserve_control" => drop(self.small_number()?),
+                "noreturn" | "explicitcluster" | "blocksareclusters" => {}
+                "pragma" => drop(self.ignored("pragma")?),
+                "attribute" => {
+                    self.cursor.rewind(start, self.cursor.line());
+                    self.attributes()?;
+                }
+                name => return Err(unsupported(name, start..self.cursor.pos(), HEADER)),
+            }
+        }
+        Ok(directives)
+    }
+
+    /// `x`, `x, y` or `x, y, z`; those not said are 1.
+    fn extent(&mut self) -> Parsed<[u32; 3]> {
+        let mut extent = [1; 3];
+        for (index, size) in extent.iter_mut().enumerate() {
+            if index > 0 && !self.cursor.eat(b',') {
+                break;
+            }
+            *size = self.small_number()?.0;
+        }
+        Ok(extent)
+    }
+}

@@ -1,0 +1,84 @@
+//! The words of PTX: opcodes, special registers.
+
+/// Every opcode, the part of an instruction before its first dot, in alphabetical order. Source: [PTX].
+#[rustfmt::skip]
+pub(super) const OPCODES: &[&str] = &[
+    "abs", "activemask", "add", "addc", "alloca", "and", "applypriority", "atom", "bar", "barrier", "bfe",
+    "bfi", "bfind", "bmsk", "bra", "brev", "brkpt", "brx", "call", "clusterlaunchcontrol", "clz", "cnot",
+    "copysign", "cos", "cp", "createpolicy", "cvt", "cvta", "discard", "div", "dp2a", "dp4a", "elect",
+    "ex2", "exit", "fence", "fma", "fns", "getctarank", "griddepcontrol", "isspacep", "istypep", "ld",
+    "ldmatrix", "ldu", "lg2", "lop3", "mad", "mad24", "madc", "mapa", "match", "max", "mbarrier", "membar",
+    "min", "mma", "mov", "movmatrix", "mul", "mul24", "multimem", "nanosleep", "neg", "not", "or",
+    "pmevent", "popc", "prefetch", "prefetchu", "prmt", "rcp", "red", "redux", "rem", "ret", "rsqrt", "sad",
+    "selp", "set", "setmaxnreg", "setp", "shf", "shfl", "shl", "shr", "sin", "slct", "sqrt", "st",
+    "stackrestore", "stacksave", "stmatrix", "sub", "subc", "suld", "suq", "sured", "sust", "szext", "tanh",
+    "tcgen05", "tensormap", "testp", "tex", "tld4", "trap", "txq", "vabsdiff", "vabsdiff2", "vabsdiff4",
+    "vadd", "vadd2", "vadd4", "vavrg2", "vavrg4", "vmad", "vmax", "vmax2", "vmax4", "vmin", "vmin2",
+    "vmin4", "vote", "vset", "vset2", "vset4", "vshl", "vshr", "vsub", "vsub2", "vsub4", "wgmma", "wmma",
+    "xor",
+];
+
+/// Whether there is such an opcode.
+pub(super) fn known(name: &str) -> bool {
+    OPCODES.binary_search(&name).is_ok()
+}
+
+/// Special registers without `%` and without the number or `.x` after some of them. Source: [PTX].
+#[rustfmt::skip]
+const SPECIAL: &[&str] = &[
+    "aggr_smem_size", "clock", "clock64", "clock_hi", "cluster_ctaid", "cluster_ctarank", "cluster_nctaid",
+    "cluster_nctarank", "clusterid", "ctaid", "current_graph_exec", "dynamic_smem_size", "globaltimer",
+    "globaltimer_hi", "globaltimer_lo", "gridid", "is_explicit_cluster", "laneid", "lanemask_eq",
+    "lanemask_ge", "lanemask_gt", "lanemask_le", "lanemask_lt", "nclusterid", "nctaid", "nsmid", "ntid",
+    "nwarpid", "reserved_smem_offset_begin", "reserved_smem_offset_cap", "reserved_smem_offset_end", "smid",
+    "tid", "total_smem_size", "warpid",
+];
+
+/// Special registers that come in numbers: the name before the number, how many, and the name after it.
+const NUMBERED: &[(&str, u32, &str)] =
+    &[("envreg", 32, ""), ("pm", 8, ""), ("pm", 8, "_64"), ("reserved_smem_offset_", 2, "")];
+
+/// Special registers with parts `.x`, `.y`, `.z` and `.w`.
+const TRIPLES: &[&str] =
+    &["cluster_ctaid", "cluster_nctaid", "clusterid", "ctaid", "nclusterid", "nctaid", "ntid", "tid"];
+
+/// Whether a name, without `%` and without a part, is a special register's.
+pub(super) fn special(name: &str) -> bool {
+    SPECIAL.binary_search(&name).is_ok()
+        || NUMBERED.iter().any(|(before, count, after)| {
+            let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            let digits =
+                number.filter(|n| !n.is_empty() && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit()));
+            digits.and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n < *count)
+        })
+}
+
+/// Whether a special register has parts.
+pub(super) fn has_parts(name: &str) -> bool {
+    TRIPLES.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted_and_without_doubles() {
+        for table in [OPCODES, SPECIAL, TRIPLES] {
+            assert!(table.is_sorted_by(|a, b| a < b), "{table:?}");
+        }
+        assert!(TRIPLES.iter().all(|name| special(name)));
+    }
+
+    #[test]
+    fn special_registers_are_told_from_others() {
+        for name in
+            ["tid", "clock_hi", "clock64", "pm0", "pm7", "pm7_64", "envreg31", "reserved_smem_offset_1"]
+        {
+            assert!(special(name), "{name}");
+        }
+        for name in ["r1", "pm8", "pm", "envreg32", "envreg-1", "pm+1", "envreg", "Tid", ""] {
+            assert!(!special(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Modules: directives outside functions, and what all parts of the parser share.
+
+use super::ast::{Function, Module, Symbol, Variable};
+use super::body::Body;
+use super::lex::Cursor;
+use crate::arch::Arch;
+use crate::nearest::nearest;
+use crate::problem::{MOST_PROBLEMS, Problem, TextError};
+use std::collections::HashMap;
+use std::ops::Range;
+
+pub(super) type Parsed<T> = Result<T, Problem>;
+
+/// Registers and initial values that any text may have; more of them are in proportion to its length. Without
+/// a limit `.reg .b32 %r<4000000000>;` would be a lot of memory.
+const ALLOWED: u64 = 100_000;
+
+pub(super) struct Parser<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) variables: Vec<Variable<'t>>,
+    pub(super) functions: Vec<Function<'t>>,
+    pub(super) globals: HashMap<&'t str, Symbol>,
+    pub(super) body: Body<'t>,
+    /// A text without declarations: see [`super::snippet`].
+    pub(super) loose: bool,
+    /// Registers and initial values that there may be yet.
+    budget: u64,
+    version: Option<(u16, u16)>,
+    target: Option<Arch>,
+    /// A `.target` was met, even if it names nothing known.
+    targeted: bool,
+}
+
+const OUTSIDE: &[&str] = &[
+    "version",
+    "target",
+    "address_size",
+    "visible",
+    "extern",
+    "weak",
+    "common",
+    "entry",
+    "func",
+    "global",
+    "const",
+    "shared",
+    "local",
+    "file",
+    "section",
+    "pragma",
+    "loc",
+];
+
+const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str, loose: bool) -> Parser<'t> {
+        Parser {
+            cursor: Cursor::new(text),
+            problems: Vec::new(),
+            variables: Vec::new(),
+            functions: Vec::new(),
+            globals: HashMap::new(),
+            body: Body::default(),
+            loose,
+            budget: ALLOWED + text.len() as u64,
+            version: None,
+            target: None,
+            targeted: false,
+        }
+    }
+
+    /// Notes a problem.
+    pub(super) fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Whether reading on is pointless: the text has ended, or there are problems enough.
+    pub(super) fn done(&self) -> bool {
+        self.cursor.at_end() || self.problems.len() >= MOST_PROBLEMS
+    }
+
+    /// Takes so many registers or initial values from what the text may have.
+    pub(super) fn spend(&mut self, count: u64) -> bool {
+        let left = self.budget.checked_sub(count);
+        self.budget = left.unwrap_or(self.budget);
+        left.is_some()
+    }
+
+    pub(super) fn left_to_spend(&self) -> u64 {
+        self.budget
+    }
+
+    pub(super) fn module(mut self, name: &str, text: &'t str) -> Result<Module<'t>, TextError> {
+        loop {
+            self.cursor.trivia();
+            if self.done() {
+                break;
+            }
+            let start = self.cursor.pos();
+            if let Err(problem) = self.outside() {
+                self.report(problem);
+                self.skip_item(start);
+            }
+        }
+        self.headers();
+        let open = self.cursor.take_open();
+        self.problems.extend(open);
+        match (self.version, self.target) {
+            (Some(version), Some(target)) if self.problems.is_empty() => {
+                let Parser { variables, functions, .. } = self;
+                Ok(Module { version, target, address_size: 64, variables, functions })
+            }
+            _ => Err(TextError::new(name, text, self.problems)),
+        }
+    }
+
+    pub(super) fn snippet(mut self, text: &'t str) -> Result<Function<'t>, TextError> {
+        let function =
+            Function { name: "snippet", entry: true, defined: true, line: 1, ..Function::default() };
+        self.body = Body::new(function, 0..0);
+        while !self.done() {
+            self.statements();
+            if !self.done() {
+                // A directive that stands outside functions.
+                let (range, found) = self.cursor.found();
+                let help = "write instructions alone, or a whole module from .version on";
+                self.report(Problem::new(range, format!("{found} among loose instructions"), help));
+                break;
+            }
+        }
+        let function = self.finish();
+        let open = self.cursor.take_open();
+        self.problems.extend(open);
+        if self.problems.is_empty() {
+            Ok(function)
+        } else {
+            Err(TextError::new("snippet", text, self.problems))
+        }
+    }
+
+    /// What a module must say.
+    fn headers(&mut self) {
+        if self.version.is_none() && self.problems.is_empty() {
+            let help = "begin with a line such as .version 8.0";
+            self.report(Problem::new(0..0, "the text does not name its version of PTX", help));
+        }
+        if !self.targeted && self.problems.is_empty() {
+            let help = "add a line such as .target sm_90 after .version";
+            self.report(Problem::new(0..0, "the text does not name its architecture", help));
+        }
+    }
+
+    /// One directive outside functions.
+    fn outside(&mut self) -> Parsed<()> {
+        let start = self.cursor.pos();
+        match self.cursor.peek() {
+            b'.' => {}
+            b';' => {
+                self.cursor.bump();
+                return Ok(());
+            }
+            b'@' if self.cursor.ahead(1) == b'@' => {
+                self.cursor.to_line_end();
+                return Ok(());
+            }
+            b'}' => {
+                self.cursor.bump();
+                let help = "remove it, or open a block with { before it";
+                self.report(Problem::new(start..start + 1, "a } without its {", help));
+                return Ok(());
+            }
+            _ => {
+                let (range, found) = self.cursor.found();
+                let help =
+                    "outside functions stand directives: .version, .target, .visible .entry, .global, ...";
+                return Err(Problem::new(range, format!("{found} outside a function"), help));
+            }
+        }
+        let name = self.directive_name()?;
+        match name {
+            "version" => self.version_directive(),
+            "target" => self.target_directive(start),
+            "address_size" => self.address_size(),
+            "visible" | "extern" | "weak" | "common" => {
+                self.cursor.trivia();
+                let start = self.cursor.pos();
+                let inner = self.directive_name()?;
+                self.declaration(inner, start, name == "extern")
+            }
+            "b8" | "b16" | "b32" | "b64" | "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" => {
+                // Data of a debug section without braces.
+                self.cursor.to_line_end();
+                Ok(())
+            }
+            _ => self.declaration(name, start, false),
+        }
+    }
+
+    fn declaration(&mut self, name: &'t str, start: usize, external: bool) -> Parsed<()> {
+        match name {
+            "entry" => self.function(true),
+            "func" => self.function(false),
+            "global" | "const" | "shared" | "local" => {
+                let declared = self.variables_of(name, external)?;
+                declared.into_iter().try_for_each(|(v, range)| self.declare_outside(v, range))
+            }
+            _ if self.ignored(name)? => Ok(()),
+            _ => Err(unsupported(name, start..self.cursor.pos(), OUTSIDE)),
+        }
+    }
+
+    /// A directive's name; the cursor is on its dot.
+    pub(super) fn directive_name(&mut self) -> Parsed<&'t str> {
+        if let Some(name) = self.cursor.dotted() {
+            return Ok(name);
+        }
+        let (range, found) = self.cursor.found();
+        Err(Problem::new(range, format!("{found} where a directive should be"), "write one such as .global"))
+    }
+
+    /// Skips what says nothing about what code does. False if the directive is none of this kind.
+    pub(super) fn ignored(&mut self, name: &str) -> Parsed<bool> {
+        match name {
+            "loc" | "file" => self.skip_position(),
+            "section" => {
+                while !matches!(self.cursor.peek(), b'{' | b'\n') && !self.cursor.at_end() {
+                    self.cursor.bump_char();
+                }
+                let (end, line) = (self.cursor.pos(), self.cursor.line());
+                self.cursor.trivia();
+                if self.cursor.peek() != b'{' {
+                    self.cursor.rewind(end, line);
+                    return Ok(true);
+                }
+                let open = self.cursor.pos();
+                if !self.cursor.skip_balanced(b'{', b'}') {
+                    return Err(unclosed(open..open + 1));
+                }
+            }
+            "pragma" => {
+                loop {
+                    self.cursor.trivia();
+                    if self.cursor.peek() != b'"' {
+                        return Err(self.expected("a string", "write .pragma \"nounroll\";"));
+                    }
+                    self.cursor.string();
+                    if !self.cursor.eat(b',') {
+                        break;
+                    }
+                }
+                self.semicolon()?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` and `.file 1 "name", 4, 5`: without a semicolon.
+    fn skip_position(&mut self) {
+        loop {
+            self.cursor.trivia();
+            match self.cursor.peek() {
+                b'"' => drop(self.cursor.string()),
+                b'0'..=b'9' => drop(self.cursor.digits()),
+                b',' => {
+                    self.cursor.bump();
+                    self.cursor.trivia();
+                    if let Some("function_name") = self.cursor.word() {
+                        self.cursor.trivia();
+                        self.cursor.word();
+                        if self.cursor.eat(b'+') {
+                            self.cursor.trivia();
+                            self.cursor.digits();
+                        }
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn version_directive(&mut self) -> Parsed<()> {
+        self.cursor.trivia();
+        let start = self.cursor.pos();
+        let major = self.cursor.digits();
+        let minor = self.cursor.dotted();
+        let number = |text: Option<&str>| text.and_then(|t| t.parse::<u16>().ok());
+        match (number(major), number(minor)) {
+            (Some(major), Some(minor)) => self.version = Some((major, minor)),
+            _ => {
+                let range = start..self.cursor.pos().max(start);
+                return Err(Problem::new(range, "no version number", "write .version 8.0"));
+            }
+        }
+        Ok(())
+    }
+
+    fn target_directive(&mut self, start: usize) -> Parsed<()> {
+        if std::mem::replace(&mut self.targeted, true) {
+            let message = "a second .target";
+            self.report(Problem::new(start..self.cursor.pos(), message, "a module has one; split the file"));
+        }
+        loop {
+            self.cursor.trivia();
+            let start = self.cursor.pos();
+            let Some(name) = self.cursor.word() else {
+                return Err(self.expected("an architecture", "write .target sm_90"));
+            };
+            match Arch::from_name(name) {
+                Some(arch) => self.target = Some(self.target.unwrap_or(arch)),
+                None if TARGET_OPTIONS.contains(&name) => {}
+                None => {
+                    let message = format!("architecture `{name}` is not one of those read here");
+                    let help = "they are sm_50 to sm_129, with or without a letter, such as sm_90a";
+                    self.report(Problem::new(start..self.cursor.pos(), message, help));
+                }
+            }
+            if !self.cursor.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn address_size(&mut self) -> Parsed<()> {
+        self.cursor.trivia();
+        let start = self.cursor.pos();
+        match self.cursor.digits() {
+            Some("64") => Ok(()),
+            found => {
+                let message = format!("addresses of {} bits", found.unwrap_or("no"));
+                let help = "compile for 64-bit addresses: .address_size 64";
+                Err(Problem::new(start..self.cursor.pos(), message, help))
+            }
+        }
+    }
+
+    /// Declares a variable of the module; a definition takes the place of a declaration.
+    fn declare_outside(&mut self, variable: Variable<'t>, range: Range<usize>) -> Parsed<()> {
+        match self.globals.get(variable.name) {
+            None => {
+                self.globals.insert(variable.name, Symbol::Module(self.variables.len() as u32));
+                self.variables.push(variable);
+            }
+            Some(Symbol::Module(index)) => match self.variables.get_mut(*index as usize) {
+                Some(earlier) if earlier.external => *earlier = variable,
+                Some(_) if variable.external => {}
+                _ => return Err(twice(variable.name, range)),
+            },
+            Some(_) => return Err(twice(variable.name, range)),
+        }
+        Ok(())
+    }
+
+    /// After a problem in the directive at `start`, outside functions: to its end, its block included, or to the
+    /// next line that starts with a directive.
+    fn skip_item(&mut self, start: usize) {
+        while !self.cursor.at_end() {
+            match self.cursor.peek() {
+                b';' => return self.cursor.bump(),
+                b'{' => {
+                    let open = self.cursor.pos();
+                    if !self.cursor.skip_balanced(b'{', b'}') {
+                        self.report(unclosed(open..open + 1));
+                    }
+                    return;
+                }
+                b'}' => return,
+                b'"' => drop(self.cursor.string()),
+                b'.' if self.cursor.pos() > start && self.cursor.starts_line() => {
+                    let mut look = self.cursor.clone();
+                    if look.dotted().is_some_and(|name| OUTSIDE.contains(&name)) {
+                        return;
+                    }
+                    self.cursor.bump();
+                }
+                _ => self.cursor.bump_char(),
+            }
+            self.cursor.trivia();
+        }
+    }
+
+    /// Says what stands here and what should.
+    pub(super) fn expected(&self, what: &str, help: &str) -> Problem {
+        let (range, found) = self.cursor.found();
+        Problem::new(range, format!("{found} where {what} should be"), help)
+    }
+
+    /// Reads a semicolon.
+    pub(super) fn semicolon(&mut self) -> Parsed<()> {
+        if self.cursor.eat(b';') { Ok(()) } else { Err(self.expected("a semicolon", "end it with ;")) }
+    }
+}
+
+pub(super) fn twice(name: &str, range: Range<usize>) -> Problem {
+    Problem::new(range, format!("a second `{name}`"), "names differ within a block, and outside functions")
+}
+
+pub(super) fn unclosed(range: Range<usize>) -> Problem {
+    Problem::new(range, "{ is not closed", "end the block with }")
+}
+
+/// A directive that there is not, or that is not read here.
+pub(super) fn unsupported(name: &str, range: Range<usize>, known: &[&str]) -> Problem {
+    let near = nearest(name, known.iter().copied()).unwrap_or("");
+    let help = format!("the nearest one that is read here is .{near}");
+    Problem::new(range, format!("directive .{name} is not one that is read here"), help)
+}

@@ -1,0 +1,137 @@
+//! Names of a block `{ ... }` and what they stand for.
+
+use super::ast::{LabelId, RegId};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What a name is declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// One register.
+    Register(RegId),
+    /// A vector register: so many registers, from this one on.
+    Vector(RegId, u8),
+    /// A variable of the function.
+    Variable(u32),
+}
+
+/// What a label stands before.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// An instruction.
+    Label(LabelId),
+    /// `.branchtargets`
+    Table(u32),
+    /// `.callprototype` or `.calltargets`
+    Other,
+}
+
+/// Registers declared together: `%r<31>`.
+#[derive(Clone, Copy, Debug)]
+struct Family {
+    first: RegId,
+    count: u32,
+}
+
+/// Where a label was named before it was known.
+#[derive(Clone, Debug)]
+pub(super) struct Reference<'t> {
+    pub(super) name: &'t str,
+    pub(super) range: Range<usize>,
+    /// Bytes added, if a `+` follows: then it is no label.
+    pub(super) offset: Option<i64>,
+    pub(super) site: Site,
+}
+
+/// What a label is patched into.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Site {
+    /// The operand of this instruction that is the label with this number.
+    Operand {
+        instruction: u32,
+        label: LabelId,
+        /// Of a branch: it cannot be anything else than a label.
+        branch: bool,
+        /// Of a call: it may be a function's name.
+        call: bool,
+    },
+    /// The entry of a table of branch targets.
+    Table { table: u32, entry: u32 },
+}
+
+/// Names of one block.
+#[derive(Debug, Default)]
+pub(super) struct Scope<'t> {
+    names: HashMap<&'t str, Entry>,
+    families: HashMap<&'t str, Family>,
+    /// Whether the beginning of a family ends in a digit: then a name may be split in several ways.
+    digits: bool,
+    pub(super) labels: HashMap<&'t str, Target>,
+    /// Labels named here or in blocks inside, not found yet.
+    pub(super) pending: Vec<Reference<'t>>,
+    /// Where the block begins.
+    pub(super) open: Range<usize>,
+}
+
+impl<'t> Scope<'t> {
+    pub(super) fn new(open: Range<usize>) -> Scope<'t> {
+        Scope { open, ..Scope::default() }
+    }
+
+    /// What the name is declared as in this block.
+    pub(super) fn find(&self, name: &str) -> Option<Entry> {
+        if !self.families.is_empty()
+            && let Some(register) = self.member(name)
+        {
+            return Some(Entry::Register(register));
+        }
+        if self.names.is_empty() { None } else { self.names.get(name).copied() }
+    }
+
+    fn member(&self, name: &str) -> Option<RegId> {
+        let digits = name.bytes().rev().take(9).take_while(u8::is_ascii_digit).count();
+        let shortest = if self.digits { 1 } else { digits.max(1) };
+        (shortest..=digits).rev().find_map(|length| {
+            let (prefix, number) = name.split_at(name.len() - length);
+            // %r07 is not %r7.
+            if number.len() > 1 && number.starts_with('0') {
+                return None;
+            }
+            let family = self.families.get(prefix)?;
+            let number = number.bytes().fold(0, |n, digit| n * 10 + u32::from(digit - b'0'));
+            (number < family.count).then(|| RegId(family.first.0 + number))
+        })
+    }
+
+    /// Declares a name; false if it is declared in this block already.
+    pub(super) fn declare(&mut self, name: &'t str, entry: Entry) -> bool {
+        self.find(name).is_none() && self.names.insert(name, entry).is_none()
+    }
+
+    /// Declares registers from `prefix0` on; false if one of them is declared in this block already.
+    pub(super) fn declare_family(&mut self, prefix: &'t str, first: RegId, count: u32) -> bool {
+        let ends_in_digit = prefix.ends_with(|c: char| c.is_ascii_digit());
+        let taken = self.families.contains_key(prefix)
+            || (!self.names.is_empty() || ends_in_digit || self.digits)
+                && (0..count).any(|n| self.find(&format!("{prefix}{n}")).is_some());
+        self.digits |= ends_in_digit;
+        !taken && self.families.insert(prefix, Family { first, count }).is_none()
+    }
+
+    /// The last register of the family that the name, cut before its number, is of.
+    pub(super) fn last_of_family(&self, name: &str) -> Option<String> {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let family = self.families.get(prefix).filter(|f| f.count > 0)?;
+        Some(format!("{prefix}{}", family.count - 1))
+    }
+
+    /// Some of the names declared, for what may be meant by another.
+    pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &'t str> {
+        self.names.iter().filter(move |(_, entry)| wanted(entry)).map(|(name, _)| *name).take(1000)
+    }
+
+    /// Beginnings of families.
+    pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
+        self.families.keys().copied().take(100)
+    }
+}

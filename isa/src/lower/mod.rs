@@ -3,7 +3,12 @@
 //! A sequence is text as `nvdisasm` writes it, so that what `atoms lower` prints is also what is decoded and
 //! run: one statement or label (`L0:`) per line, branches to `` `(L0) ``, without semicolons.
 
+mod atom;
 mod frame;
+mod mbarrier;
+
+use crate::arch::Arch;
+use crate::ptx::{Function, Instruction, Module};
 
 pub use frame::Frame;
 
@@ -22,4 +27,23 @@ pub struct Refusal {
     pub message: String,
     /// What would work: the nearest legal spelling, or the first architecture that has it.
     pub help: String,
+}
+
+/// Machine code of a PTX instruction on shared memory at an architecture; `None` for one that is not lowered
+/// but interpreted.
+///
+/// `used` says whether anybody reads the destination: a compiler leaves out what makes a result nobody wants.
+/// The guard is not part of the sequence: whoever runs it branches around it.
+pub fn lower(
+    module: &Module<'_>,
+    function: &Function<'_>,
+    instruction: &Instruction<'_>,
+    used: bool,
+    arch: Arch,
+    frame: &mut Frame,
+) -> Option<Result<Sequence, Refusal>> {
+    match instruction.opcode {
+        "atom" | "red" => atom::lower(module, function, instruction, used, arch, frame),
+        _ => mbarrier::lower(module, function, instruction, used, arch, frame),
+    }
 }

@@ -13,6 +13,7 @@
 
 mod alu;
 mod arch;
+pub mod builtin;
 mod control;
 mod decode;
 mod instruction;

@@ -1,0 +1,156 @@
+//! From a call of a compiler's atomic builtin to the PTX it becomes, or the diagnostic why it is refused.
+//!
+//! Three families of names: `__nvvm_atom_*`, with the scope in the name; `__nv_atomic_*`, with order and
+//! scope as operands; and the `atomic*` functions of CUDA C++. Two dialects of what they become: as
+//! documented by [NVVM] ([`Dialect::Nvvm`]) and as a current compiler emits ([`Dialect::Current`]).
+//! Where [NVVM] contradicts itself, `docs/builtins.md` says what was chosen. Source: spec 8.
+//!
+//! The text of a dialect is that of the device function which contains the call and nothing else, without
+//! loads of parameters and the return. [`Expansion::module`] makes a kernel of it.
+
+mod current;
+mod machine;
+mod name;
+mod nearest;
+mod nvvm;
+mod operand;
+mod refusal;
+mod text;
+mod types;
+
+pub use machine::{Hint, atom_text, membar_text};
+pub use name::{Builtin, Form, Op, Reach};
+pub use operand::{Argument, Numbered, Order, Scope, Target};
+pub use refusal::Refusal;
+pub use text::{Expansion, Input, Register, RegisterType, Role, Warning};
+pub use types::{Class, Type};
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose PTX a call becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// As documented by [NVVM].
+    Nvvm,
+    /// As emitted by the compiler of [TOOLS].
+    Current,
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Dialect::Nvvm => "nvvm",
+            Dialect::Current => "current",
+        })
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Dialect, Refusal> {
+        match text {
+            "nvvm" => Ok(Dialect::Nvvm),
+            "current" => Ok(Dialect::Current),
+            _ => Err(Refusal::new(format!("unknown dialect `{}`", nearest::excerpt(text)))
+                .help("`nvvm` or `current`")),
+        }
+    }
+}
+
+/// Where the object is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// At a generic address passed in.
+    #[default]
+    Generic,
+    /// In a shared array of eight, at the index `threadIdx.x & 7`. For the functions of CUDA C++ in
+    /// [`Dialect::Current`] only, which then emit `.shared` accesses.
+    Shared,
+}
+
+/// Whether a compare-and-swap may fail though the values are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Strength {
+    /// It may not.
+    #[default]
+    Strong,
+    /// It may, which saves the loop where there would be one.
+    Weak,
+}
+
+/// A builtin with its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The builtin.
+    pub builtin: Builtin,
+    /// Type of the object; needed where the name does not fix it.
+    pub ty: Option<Type>,
+    /// Type of the other arguments, where it is not that of the object.
+    pub operand: Option<Type>,
+    /// Memory order; of a compare-and-swap, of a successful one.
+    pub order: Argument<Order>,
+    /// Memory order of a compare-and-swap that does not store.
+    pub failure: Argument<Order>,
+    /// Whether a compare-and-swap may fail for no reason. [`Dialect::Nvvm`] has strong ones only.
+    pub strength: Strength,
+    /// Scope.
+    pub scope: Argument<Scope>,
+    /// Where the object is.
+    pub place: Place,
+}
+
+impl Call {
+    /// A call with the operands that the language takes when they are left out: sequentially consistent
+    /// (relaxed on failure), system scope.
+    pub fn new(builtin: Builtin) -> Call {
+        Call {
+            builtin,
+            ty: None,
+            operand: None,
+            order: Order::SeqCst.into(),
+            failure: Order::Relaxed.into(),
+            strength: Strength::Strong,
+            scope: Scope::System.into(),
+            place: Place::Generic,
+        }
+    }
+
+    /// The type of the object.
+    fn object_type(&self) -> Result<Type, Refusal> {
+        match (self.builtin.object_type(), self.ty) {
+            (None, None) => Err(Refusal::new(format!("`{}` works on objects of many types", self.builtin))
+                .help("say the type of the object, such as `u32`")),
+            (None, Some(ty)) | (Some(ty), None) => Ok(ty),
+            (Some(fixed), Some(ty)) => {
+                let letterless =
+                    matches!(self.builtin, Builtin::Nv { form: Form::Sized { class: Class::Bits, .. }, .. });
+                if fixed == ty || (letterless && fixed.bytes() == ty.bytes()) {
+                    return Ok(fixed);
+                }
+                Err(Refusal::new(format!("`{}` works on `{fixed}`, not on `{ty}`", self.builtin))
+                    .help("leave the type out, or use the name for it"))
+            }
+        }
+    }
+}
+
+/// Reads the name of a builtin.
+///
+/// # Errors
+/// An unknown name, with the nearest known one; diagnostic 3767 for a width that no object has.
+pub fn parse(name: &str) -> Result<Builtin, Refusal> {
+    name.parse()
+}
+
+/// The PTX of a call.
+///
+/// # Errors
+/// What the compiler of the dialect says of it.
+pub fn expand(call: &Call, target: Target, dialect: Dialect) -> Result<Expansion, Refusal> {
+    match dialect {
+        Dialect::Nvvm => nvvm::expand(call, target),
+        Dialect::Current => current::expand(call, target),
+    }
+}

@@ -1,0 +1,192 @@
+//! What a current compiler emits. Source: [TOOLS], spec 8.5.
+//!
+//! The compiler is two: up to sm_90 each builtin becomes a piece of inline assembly, from sm_100 an
+//! instruction of a newer code generator ([`Generation`]). They differ in spelling, in what is native
+//! and in what is refused.
+
+mod bfloat;
+mod check;
+mod cuda;
+mod subword;
+mod wide;
+mod word;
+
+use super::text::{Expansion, RegisterType, Role, Writer, put};
+use super::{Argument, Builtin, Call, Class, Form, Op, Order, Place, Refusal, Scope, Strength, Target, Type};
+
+/// Which of the two code generators works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Generation {
+    /// Up to sm_90: `atom.add.relaxed.cta.u32`, registers for floats.
+    Inline,
+    /// From sm_100: `atom.relaxed.cta.add.u32`, floats in registers without a type.
+    Native,
+}
+
+impl Generation {
+    const fn of(target: Target) -> Generation {
+        if target.number() >= 100 { Generation::Native } else { Generation::Inline }
+    }
+
+    /// The type of a plain access, a copy or a selection.
+    fn plain(self, bits: u32) -> String {
+        match self {
+            Generation::Inline => format!("u{bits}"),
+            Generation::Native => format!("b{bits}"),
+        }
+    }
+
+    /// The type of a comparison for equality.
+    fn compared(self, bits: u32) -> String {
+        match self {
+            Generation::Inline => format!("s{bits}"),
+            Generation::Native => format!("b{bits}"),
+        }
+    }
+
+    /// The register that holds a value of a type in arithmetic; of 16 bytes, one half.
+    fn register(self, ty: Type) -> RegisterType {
+        match (self, ty) {
+            (Generation::Inline, Type::F32) => RegisterType::F32,
+            (Generation::Inline, Type::F64) => RegisterType::F64,
+            _ => match ty.bytes() {
+                1 | 2 => RegisterType::B16,
+                4 => RegisterType::B32,
+                _ => RegisterType::B64,
+            },
+        }
+    }
+}
+
+/// The PTX type that a value is passed as.
+fn passed_as(ty: Type) -> &'static str {
+    match ty {
+        Type::S8 => "s8",
+        Type::U8 => "u8",
+        Type::S16 => "s16",
+        Type::F32 => "f32",
+        Type::F64 => "f64",
+        _ => match ty.bytes() {
+            2 => "u16",
+            4 => "u32",
+            _ => "u64",
+        },
+    }
+}
+
+/// A checked call of the newer family.
+struct Nv {
+    op: Op,
+    ty: Type,
+    /// Values are passed by address.
+    indirect: bool,
+    order: Order,
+    strength: Strength,
+    scope: &'static str,
+    generation: Generation,
+}
+
+impl Nv {
+    /// The order on the access itself. A sequentially consistent one has a fence before it.
+    fn qualifier(&self) -> &'static str {
+        match (self.order, self.op, self.generation) {
+            (Order::SeqCst, Op::Store, Generation::Inline) => Order::Relaxed.qualifier(),
+            (Order::SeqCst, Op::Store, Generation::Native) => Order::Release.qualifier(),
+            (Order::SeqCst, ..) => Order::Acquire.qualifier(),
+            (order, ..) => order.qualifier(),
+        }
+    }
+
+    /// The fence before a sequentially consistent access.
+    fn fence(&self, text: &mut Writer) {
+        if self.order == Order::SeqCst {
+            put!(text, "fence.sc.{};", self.scope);
+        }
+    }
+
+    /// The fence before a loop that stands for an access: the accesses in it are relaxed.
+    fn fence_before_loop(&self, text: &mut Writer) {
+        match self.order {
+            Order::SeqCst => self.fence(text),
+            order if order.releases() => put!(text, "fence.release.{};", self.scope),
+            _ => {}
+        }
+    }
+
+    /// The fence after a loop that stands for an access.
+    fn fence_after_loop(&self, text: &mut Writer) {
+        if self.order.acquires() {
+            put!(text, "fence.acquire.{};", self.scope);
+        }
+    }
+
+    /// Writes an `atom` with an order.
+    fn atom(&self, text: &mut Writer, order: &str, suffix: &str, to: &str, operands: &[&str]) {
+        let (op, scope) = (self.op.ptx(), self.scope);
+        match self.generation {
+            Generation::Inline => {
+                let (to, operands) = (to, operands.join(","));
+                put!(text, "atom.{op}.{order}.{scope}.{suffix} {to},{operands};");
+            }
+            Generation::Native => {
+                let operands = operands.join(", ");
+                put!(text, "atom.{order}.{scope}.{op}.{suffix} {to}, {operands};");
+            }
+        }
+    }
+
+    /// Writes the relaxed compare-and-swap of a loop.
+    fn loop_cas(&self, text: &mut Writer, suffix: &str, to: &str, operands: &[&str]) {
+        put!(text, "atom.relaxed.{}.cas.{suffix} {to}, {};", self.scope, operands.join(", "));
+    }
+}
+
+pub(super) fn expand(call: &Call, target: Target) -> Result<Expansion, Refusal> {
+    if target.number() < 70 {
+        return Err(Refusal::new(format!("the current compiler has no target {target}"))
+            .help("sm_70 or later, or the dialect `nvvm`"));
+    }
+    let generation = Generation::of(target);
+    if call.place == Place::Shared && !matches!(call.builtin, Builtin::Cuda { .. }) {
+        return Err(Refusal::new(format!("`{}` takes a generic address", call.builtin))
+            .help("an `atomic` function of CUDA C++, or a generic address"));
+    }
+    match call.builtin {
+        Builtin::Nv { op, form } => {
+            let nv = check::nv(call, op, form, call.object_type()?, target)?;
+            Ok(match nv.ty.bytes() {
+                16 => wide::expand(&nv),
+                1 | 2 if generation == Generation::Native && !matches!(op, Op::Load | Op::Store) => {
+                    subword::expand(&nv)
+                }
+                _ => word::expand(&nv),
+            })
+        }
+        Builtin::ThreadFence => {
+            let (order, scope) = check::fence(call)?;
+            let mut text = Writer::default();
+            let order = match order {
+                Order::SeqCst => "sc",
+                order if target.number() >= 90 => order.qualifier(),
+                _ => Order::AcqRel.qualifier(),
+            };
+            put!(text, "fence.{order}.{};", scope.qualifier(target));
+            Ok(text.finish(&[]))
+        }
+        Builtin::CudaFence { reach } => {
+            let mut text = Writer::default();
+            put!(text, "membar.{};", reach.membar());
+            Ok(text.finish(&[]))
+        }
+        Builtin::Cuda { op, reach } => {
+            let ty = call.object_type()?;
+            check::overload(call.builtin, op, reach, ty, target)?;
+            Ok(cuda::expand(op, reach, ty, call.place, target))
+        }
+        Builtin::Nvvm { op, reach, ty } => {
+            call.object_type()?;
+            check::older(call.builtin, ty, target)?;
+            Ok(cuda::expand(op, reach, ty, call.place, target))
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The functions of CUDA C++, and the older family of builtins behind them.
+
+use super::*;
+use crate::builtin::Reach;
+
+/// Name of the shared array: that of a static variable `sm` of a function `f`.
+const ARRAY: &str = "_ZZ1fE2sm";
+
+/// Where the object is, once its address is computed.
+pub(super) struct Object {
+    /// The address, in brackets.
+    pub(super) operand: String,
+    /// What an access says of it.
+    pub(super) space: &'static str,
+}
+
+/// Declares the shared array. The declaration stands first in the text.
+fn declare_array(text: &mut Writer, ty: Type) {
+    put!(text, ".shared .align {0} .b8 {ARRAY}[{1}];", ty.bytes(), 8 * ty.bytes());
+}
+
+/// Computes the address of the array's element, or takes the object's.
+pub(super) fn object(text: &mut Writer, place: Place, ty: Type, generation: Generation) -> Object {
+    if place == Place::Generic {
+        return Object { operand: format!("[{}]", text.address(Role::Object)), space: "" };
+    }
+    let [thread, offset, masked, base, address] = [(); 5].map(|()| text.register(RegisterType::B32));
+    declare_array(text, ty);
+    put!(text, "mov.u32 {thread}, %tid.x;");
+    put!(text, "shl.b32 {offset}, {thread}, {};", ty.bytes().ilog2());
+    put!(text, "and.b32 {masked}, {offset}, {};", 7 * ty.bytes());
+    put!(text, "mov.{} {base}, {ARRAY};", generation.plain(32));
+    put!(text, "add.s32 {address}, {base}, {masked};");
+    Object { operand: format!("[{address}]"), space: ".shared" }
+}
+
+/// Computes the generic address of the array's element: inline assembly of a header knows no space.
+pub(super) fn generic_object(
+    text: &mut Writer,
+    place: Place,
+    ty: Type,
+    generation: Generation,
+) -> (String, Vec<String>) {
+    if place == Place::Generic {
+        return (text.address(Role::Object), Vec::new());
+    }
+    let [thread, base, offset] = [(); 3].map(|()| text.register(RegisterType::B32));
+    let [window, wide, masked, address] = [(); 4].map(|()| text.register(RegisterType::B64));
+    let mut lines = vec![
+        format!(".shared .align {0} .b8 {ARRAY}[{1}];", ty.bytes(), 8 * ty.bytes()),
+        format!("mov.u32 {thread}, %tid.x;"),
+        format!("mov.{} {base}, {ARRAY};", generation.plain(32)),
+    ];
+    match generation {
+        Generation::Inline => lines.extend([
+            "{ .reg .b64 %tmp;".into(),
+            format!("cvt.u64.u32 %tmp, {base};"),
+            format!("cvta.shared.u64 {window}, %tmp; }}"),
+        ]),
+        Generation::Native => {
+            let zeroed = text.register(RegisterType::B64);
+            lines.push(format!("cvt.u64.u32 {zeroed}, {base};"));
+            lines.push(format!("cvta.shared.u64 {window}, {zeroed};"));
+        }
+    }
+    lines.extend([
+        format!("shl.b32 {offset}, {thread}, {};", ty.bytes().ilog2()),
+        format!("cvt.u64.u32 {wide}, {offset};"),
+        format!("and.b64 {masked}, {wide}, {};", 7 * ty.bytes()),
+        format!("add.s64 {address}, {window}, {masked};"),
+    ]);
+    (address, lines)
+}
+
+/// The words between `atom` and the operation. Without a scope in the name, the newer code generator
+/// spells out the order and scope that hold by default.
+fn qualifiers(reach: Reach, space: &str, generation: Generation) -> String {
+    match (reach, generation) {
+        (Reach::Device, Generation::Native) => format!(".relaxed.gpu{space}"),
+        _ => format!("{space}{}", reach.qualifier()),
+    }
+}
+
+/// The letter and width on the access.
+fn suffix(op: Op, ty: Type) -> String {
+    let letter = match (op, ty.class()) {
+        (Op::Add | Op::Sub, Class::Float) => 'f',
+        (Op::Add | Op::Sub | Op::Inc | Op::Dec, _) => 'u',
+        (Op::Min | Op::Max, class) => class.letter(),
+        _ => 'b',
+    };
+    format!("{letter}{}", ty.bits())
+}
+
+pub(super) fn expand(op: Op, reach: Reach, ty: Type, place: Place, target: Target) -> Expansion {
+    let generation = Generation::of(target);
+    match ty {
+        Type::Bf16 | Type::Bf16x2 if target.number() < 90 => bfloat::expand(ty, place, target),
+        Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => half_add(ty, place, generation),
+        Type::B128 => sixteen_bytes(op, reach, place, generation),
+        _ => plain(op, reach, ty, place, generation),
+    }
+}
+
+fn plain(op: Op, reach: Reach, ty: Type, place: Place, generation: Generation) -> Expansion {
+    let mut text = Writer::default();
+    let bits = ty.bits();
+    // An exchange of floats is one of their bits.
+    let as_bits = op == Op::Exchange && ty == Type::F32;
+    let register = if as_bits { RegisterType::B32 } else { generation.register(ty) };
+    let generic = if place == Place::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
+    let passed = if as_bits { "b32" } else { passed_as(ty) };
+    let compare = (op == Op::CompareExchange).then(|| text.input(Role::Compare, register, passed));
+    let value = text.input(Role::Value, register, passed);
+    let object = match generic {
+        Some(object) => object,
+        None => object(&mut text, place, ty, generation),
+    };
+    let value = if op == Op::Sub {
+        let negated = text.register(register);
+        put!(text, "neg.s{bits} {negated}, {value};");
+        negated
+    } else {
+        value
+    };
+    let result = text.register(register);
+    let operands = match compare {
+        Some(compare) => format!("{compare}, {value}"),
+        None => value,
+    };
+    // Older than orders: the compare-and-swap of 16 bits has the spelling of a header.
+    let words =
+        if ty == Type::U16 { object.space.to_owned() } else { qualifiers(reach, object.space, generation) };
+    let (op, suffix) = (op.ptx(), suffix(op, ty));
+    put!(text, "atom{words}.{op}.{suffix} {result}, {}, {operands};", object.operand);
+    if ty == Type::U16 {
+        let wide = text.register(RegisterType::B32);
+        put!(text, "cvt.u32.u16 {wide}, {result};");
+        return text.finish(&[&wide]);
+    }
+    if as_bits && generation == Generation::Inline {
+        let float = text.register(RegisterType::F32);
+        put!(text, "mov.b32 {float}, {result};");
+        return text.finish(&[&float]);
+    }
+    text.finish(&[&result])
+}
+
+/// Half and bfloat16, alone or packed. Packed values are passed by address.
+fn half_add(ty: Type, place: Place, generation: Generation) -> Expansion {
+    let mut text = Writer::default();
+    let packed = ty.bytes() == 4;
+    let register = if packed { RegisterType::B32 } else { RegisterType::B16 };
+    let plain = generation.plain(32);
+    let generic =
+        if place == Place::Generic { Some(generic_object(&mut text, place, ty, generation)) } else { None };
+    let addresses = packed.then(|| (text.address(Role::ResultAddress), text.address(Role::ValueAddress)));
+    let passed = (!packed).then(|| text.input(Role::Value, register, "u16"));
+    let (object, lines) = match generic {
+        Some(object) => object,
+        None => generic_object(&mut text, place, ty, generation),
+    };
+    lines.into_iter().for_each(|line| text.line(line));
+    let value = passed.unwrap_or_else(|| text.register(register));
+    let result = text.register(register);
+    if let Some((_, from)) = &addresses {
+        put!(text, "ld.{plain} {value}, [{from}];");
+    }
+    put!(text, "{{ atom.add.noftz.{} {result},[{object}],{value}; }}", ty.name());
+    match addresses {
+        Some((to, _)) => {
+            put!(text, "st.{plain} [{to}], {result};");
+            text.finish(&[])
+        }
+        None => text.finish(&[&result]),
+    }
+}
+
+/// Exchange and compare-and-swap of 16 bytes, in pairs of registers.
+fn sixteen_bytes(op: Op, reach: Reach, place: Place, generation: Generation) -> Expansion {
+    let mut text = Writer::default();
+    let ty = Type::B128;
+    let generic = if place == Place::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
+    let mut pair = |role| {
+        let low = text.input(role, RegisterType::B64, "u64");
+        (low, text.input(role, RegisterType::B64, "u64"))
+    };
+    let compare = (op == Op::CompareExchange).then(|| pair(Role::Compare));
+    let value = pair(Role::Value);
+    let object = match generic {
+        Some(object) => object,
+        None => object(&mut text, place, ty, generation),
+    };
+    // With a scope in the name the newer generator still has the instruction of the older one.
+    let new_names = generation == Generation::Native && reach == Reach::Device;
+    let [compared, new, found] = match (new_names, op) {
+        (true, Op::CompareExchange) => ["cmp", "swap", "dst"],
+        (true, _) => ["cmp", "amt", "dst"],
+        (false, Op::CompareExchange) => ["%b", "%c", "%dst"],
+        (false, _) => ["%c", "%b", "%dst"],
+    };
+    let mut operands = String::new();
+    if let Some((low, high)) = &compare {
+        text.named(compared, RegisterType::B128);
+        put!(text, "mov.b128 {compared}, {{{low}, {high}}};");
+        operands = format!("{compared}, ");
+    }
+    let (low, high) = &value;
+    text.named(new, RegisterType::B128);
+    text.named(found, RegisterType::B128);
+    put!(text, "mov.b128 {new}, {{{low}, {high}}};");
+    operands.push_str(new);
+    let words = qualifiers(reach, object.space, generation);
+    put!(text, "atom{words}.{}.b128 {found}, {}, {operands};", op.ptx(), object.operand);
+    let [low, high] = [(); 2].map(|()| text.register(RegisterType::B64));
+    put!(text, "mov.b128 {{{low}, {high}}}, {found};");
+    text.finish(&[&low, &high])
+}

@@ -1,0 +1,231 @@
+//! Objects of the width of one instruction: 4 and 8 bytes, and smaller ones where PTX has them.
+
+use super::*;
+
+/// The letter and width on an access.
+fn suffix(nv: &Nv) -> String {
+    let letter = match (nv.op, nv.ty.class(), nv.generation) {
+        (Op::Add | Op::Sub, Class::Signed, Generation::Native) => 'u',
+        (Op::Add | Op::Sub | Op::Min | Op::Max, class, _) => class.letter(),
+        _ => 'b',
+    };
+    format!("{letter}{}", nv.ty.bits())
+}
+
+/// The register that an access of the object names.
+fn object_register(nv: &Nv) -> RegisterType {
+    match (nv.op.is_fetch(), nv.ty.bytes(), nv.generation) {
+        (true, ..) => nv.generation.register(nv.ty),
+        // Inline assembly has no constraint for single bytes.
+        (_, 1, Generation::Inline) => RegisterType::B32,
+        (_, 1 | 2, _) => RegisterType::B16,
+        (_, 4, _) => RegisterType::B32,
+        _ => RegisterType::B64,
+    }
+}
+
+pub(super) fn expand(nv: &Nv) -> Expansion {
+    match nv.op {
+        Op::Load => load(nv),
+        Op::Store => store(nv),
+        Op::Exchange => exchange(nv),
+        Op::CompareExchange => compare_exchange(nv),
+        Op::Sub => subtract(nv),
+        Op::Min | Op::Max if nv.ty.class() == Class::Float => float_loop(nv),
+        _ => fetch(nv),
+    }
+}
+
+fn fetch(nv: &Nv) -> Expansion {
+    let mut text = Writer::default();
+    let register = nv.generation.register(nv.ty);
+    let object = text.address(Role::Object);
+    let value = text.input(Role::Value, register, passed_as(nv.ty));
+    let result = text.register(register);
+    nv.fence(&mut text);
+    nv.atom(&mut text, nv.qualifier(), &suffix(nv), &result, &[&format!("[{object}]"), &value]);
+    text.finish(&[&result])
+}
+
+fn subtract(nv: &Nv) -> Expansion {
+    if nv.ty.class() == Class::Float && nv.generation == Generation::Native {
+        return float_loop(nv);
+    }
+    let mut text = Writer::default();
+    let register = nv.generation.register(nv.ty);
+    let object = text.address(Role::Object);
+    let value = text.input(Role::Value, register, passed_as(nv.ty));
+    let negated = text.register(register);
+    let result = text.register(register);
+    nv.fence(&mut text);
+    match nv.ty.class() {
+        Class::Float => {
+            let bits = nv.ty.bits();
+            let zero = text.register(register);
+            let literal = if bits == 32 { "0f00000000" } else { "0d0000000000000000" };
+            put!(text, "mov.f{bits} {zero}, {literal};");
+            put!(text, "sub.f{bits} {negated}, {zero}, {value};");
+        }
+        _ => put!(text, "neg.s{} {negated}, {value};", nv.ty.bits()),
+    }
+    nv.atom(&mut text, nv.qualifier(), &suffix(nv), &result, &[&format!("[{object}]"), &negated]);
+    text.finish(&[&result])
+}
+
+/// A loop around a compare-and-swap, for what has no instruction.
+fn float_loop(nv: &Nv) -> Expansion {
+    let mut text = Writer::default();
+    let bits = nv.ty.bits();
+    let register = nv.generation.register(nv.ty);
+    let object = text.address(Role::Object);
+    let value = text.input(Role::Value, register, passed_as(nv.ty));
+    let old = text.register(register);
+    let new = text.register(register);
+    let found = text.register(register);
+    let failed = text.register(RegisterType::Pred);
+    let again = text.label();
+    let op = match nv.op {
+        Op::Min => "min",
+        Op::Max => "max",
+        _ => "sub",
+    };
+    nv.fence_before_loop(&mut text);
+    put!(text, "ld.relaxed.{}.b{bits} {old}, [{object}];", nv.scope);
+    put!(text, "{again}:");
+    put!(text, "{op}.f{bits} {new}, {old}, {value};");
+    nv.loop_cas(&mut text, &format!("b{bits}"), &found, &[&format!("[{object}]"), &old, &new]);
+    put!(text, "setp.ne.b{bits} {failed}, {found}, {old};");
+    put!(text, "mov.b{bits} {old}, {found};");
+    put!(text, "@{failed} bra {again};");
+    nv.fence_after_loop(&mut text);
+    text.finish(&[&found])
+}
+
+fn load(nv: &Nv) -> Expansion {
+    let mut text = Writer::default();
+    let object = text.address(Role::Object);
+    let to = if nv.indirect { Some(text.address(Role::ResultAddress)) } else { None };
+    let result = text.register(object_register(nv));
+    let suffix = suffix(nv);
+    nv.fence(&mut text);
+    put!(text, "ld.{}.{}.{suffix} {result}, [{object}];", nv.qualifier(), nv.scope);
+    if let Some(to) = to {
+        put!(text, "st.{} [{to}], {result};", nv.generation.plain(nv.ty.bits()));
+        return text.finish(&[]);
+    }
+    if !nv.ty.is_subword() {
+        return text.finish(&[&result]);
+    }
+    let wide = text.register(RegisterType::B32);
+    match (nv.ty, nv.generation) {
+        (Type::U8, Generation::Inline) => put!(text, "and.b32 {wide}, {result}, 255;"),
+        (Type::S8, Generation::Inline) => put!(text, "cvt.s32.s8 {wide}, {result};"),
+        (Type::S8, Generation::Native) => {
+            // Single bytes come in 16-bit registers, and are widened twice.
+            let zeroed = text.register(RegisterType::B32);
+            put!(text, "cvt.u32.u16 {zeroed}, {result};");
+            put!(text, "cvt.s32.s8 {wide}, {zeroed};");
+        }
+        (Type::S16, _) => put!(text, "cvt.s32.s16 {wide}, {result};"),
+        _ => put!(text, "cvt.u32.u16 {wide}, {result};"),
+    }
+    text.finish(&[&wide])
+}
+
+fn store(nv: &Nv) -> Expansion {
+    let mut text = Writer::default();
+    let register = object_register(nv);
+    let object = text.address(Role::Object);
+    let value = if nv.indirect {
+        let from = text.address(Role::ValueAddress);
+        let value = text.register(register);
+        put!(text, "ld.{} {value}, [{from}];", nv.generation.plain(nv.ty.bits()));
+        nv.fence(&mut text);
+        value
+    } else {
+        let passed = text.input(Role::Value, nv.generation.register(nv.ty), passed_as(nv.ty));
+        nv.fence(&mut text);
+        if register == nv.generation.register(nv.ty) {
+            passed
+        } else {
+            let value = text.register(register);
+            put!(text, "cvt.u32.u16 {value}, {passed};");
+            value
+        }
+    };
+    put!(text, "st.{}.{}.{} [{object}], {value};", nv.qualifier(), nv.scope, suffix(nv));
+    text.finish(&[])
+}
+
+fn exchange(nv: &Nv) -> Expansion {
+    let mut text = Writer::default();
+    let register = object_register(nv);
+    let plain = nv.generation.plain(nv.ty.bits());
+    let object = text.address(Role::Object);
+    let (value, to) = if nv.indirect {
+        let from = text.address(Role::ValueAddress);
+        let to = text.address(Role::ResultAddress);
+        let value = text.register(register);
+        put!(text, "ld.{plain} {value}, [{from}];");
+        (value, Some(to))
+    } else {
+        (text.input(Role::Value, register, passed_as(nv.ty)), None)
+    };
+    let result = text.register(register);
+    nv.fence(&mut text);
+    nv.atom(&mut text, nv.qualifier(), &suffix(nv), &result, &[&format!("[{object}]"), &value]);
+    match to {
+        Some(to) => {
+            put!(text, "st.{plain} [{to}], {result};");
+            text.finish(&[])
+        }
+        None => text.finish(&[&result]),
+    }
+}
+
+fn compare_exchange(nv: &Nv) -> Expansion {
+    let mut text = Writer::default();
+    let register = object_register(nv);
+    let plain = nv.generation.plain(nv.ty.bits());
+    let object = text.address(Role::Object);
+    let expected = text.address(Role::ExpectedAddress);
+    let compare = text.register(register);
+    // Either code generator reads the value to store where the front end asks for it, which is before
+    // the fence; the inline one asks for the value to compare with only at the access.
+    let native = nv.generation == Generation::Native;
+    let swap = if nv.indirect {
+        let from = text.address(Role::ValueAddress);
+        if native {
+            put!(text, "ld.{plain} {compare}, [{expected}];");
+        }
+        let swap = text.register(register);
+        put!(text, "ld.{plain} {swap}, [{from}];");
+        swap
+    } else {
+        let swap = text.input(Role::Value, register, passed_as(nv.ty));
+        if native {
+            put!(text, "ld.{plain} {compare}, [{expected}];");
+        }
+        swap
+    };
+    nv.fence(&mut text);
+    if !native {
+        put!(text, "ld.{plain} {compare}, [{expected}];");
+    }
+    let found = text.register(register);
+    let stored = text.register(RegisterType::Pred);
+    let result = text.register(RegisterType::B32);
+    let address = format!("[{object}]");
+    nv.atom(&mut text, nv.qualifier(), &suffix(nv), &found, &[&address, &compare, &swap]);
+    let compared = nv.generation.compared(nv.ty.bits());
+    if native {
+        put!(text, "setp.eq.{compared} {stored}, {found}, {compare};");
+    } else {
+        let again = text.register(register);
+        put!(text, "ld.{plain} {again}, [{expected}];");
+        put!(text, "setp.eq.{compared} {stored}, {again}, {found};");
+    }
+    put!(text, "st.{plain} [{expected}], {found};");
+    put!(text, "selp.{} {result}, 1, 0, {stored};", nv.generation.plain(32));
+    text.finish(&[&result])
+}

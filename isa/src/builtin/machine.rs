@@ -1,0 +1,75 @@
+//! The last stage that [NVVM] documents: from the operand word of a machine instruction to its mnemonic.
+
+use super::Refusal;
+
+/// Whether an atomic carries a hint to the L2 cache (from sm_80).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// It does not.
+    Absent,
+    /// `.L2::cache_hint`
+    L2,
+}
+
+/// Operations by number: name and letter of the type. 2 and 4 are not given to any.
+const OPERATIONS: &[Option<(&str, char)>] = &[
+    Some(("exch", 'b')),
+    Some(("add", 'u')),
+    None,
+    Some(("and", 'b')),
+    None,
+    Some(("or", 'b')),
+    Some(("xor", 'b')),
+    Some(("max", 's')),
+    Some(("min", 's')),
+    Some(("max", 'u')),
+    Some(("min", 'u')),
+    Some(("add", 'f')),
+    Some(("inc", 'u')),
+    Some(("dec", 'u')),
+    Some(("cas", 'b')),
+];
+
+/// The mnemonic of an atomic: `word` has the scope in bits 7:4 and the operation in bits 23:16.
+///
+/// # Errors
+/// A number that no scope or operation has; a width other than 2, 4, 8 or 16 bytes.
+pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, Refusal> {
+    let scope = match (word >> 4) & 0xf {
+        0 => "",
+        1 => ".cta",
+        2 => ".sys",
+        other => {
+            return Err(Refusal::new(format!("no scope has number {other}")).help("0 gpu, 1 cta, 2 sys"));
+        }
+    };
+    let number = (word >> 16) & 0xff;
+    let found = usize::try_from(number).ok().and_then(|n| OPERATIONS.get(n).copied().flatten());
+    let Some((op, letter)) = found else {
+        return Err(Refusal::new(format!("no atomic operation has number {number:#04x}"))
+            .help("0x00 to 0x0e without 0x02 and 0x04"));
+    };
+    if !matches!(bytes, 2 | 4 | 8 | 16) {
+        return Err(Refusal::new(format!("no atomic has {bytes} bytes")).help("2, 4, 8 or 16"));
+    }
+    let hint = match hint {
+        Hint::Absent => "",
+        Hint::L2 => ".L2::cache_hint",
+    };
+    Ok(format!("atom{scope}.{op}{hint}.{letter}{}", 8 * bytes))
+}
+
+/// The instruction of a memory barrier's operand. `membar.gpu` is how the documentation writes what
+/// PTX calls `membar.gl`.
+///
+/// # Errors
+/// A number that no barrier has.
+pub fn membar_text(operand: u8) -> Result<&'static str, Refusal> {
+    match operand {
+        0 => Ok("membar.gpu"),
+        1 => Ok("membar.cta"),
+        2 => Ok("membar.sys"),
+        4 => Ok("fence.sc.cluster"),
+        _ => Err(Refusal::new(format!("Bad membar op: {operand}")).help("0, 1, 2 or 4")),
+    }
+}

@@ -1,0 +1,232 @@
+//! The PTX that a call becomes: lines, and the registers they name.
+
+use super::Target;
+use std::fmt::{self, Write};
+
+/// Type of a PTX register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are those of PTX
+pub enum RegisterType {
+    Pred,
+    B16,
+    B32,
+    B64,
+    F32,
+    F64,
+    B128,
+}
+
+impl RegisterType {
+    const COUNT: usize = 7;
+
+    /// How the compilers begin the name of such a register.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            RegisterType::Pred => "%p",
+            RegisterType::B16 => "%rs",
+            RegisterType::B32 => "%r",
+            RegisterType::B64 => "%rd",
+            RegisterType::F32 => "%f",
+            RegisterType::F64 => "%fd",
+            RegisterType::B128 => "%rq",
+        }
+    }
+}
+
+impl fmt::Display for RegisterType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RegisterType::Pred => "pred",
+            RegisterType::B16 => "b16",
+            RegisterType::B32 => "b32",
+            RegisterType::B64 => "b64",
+            RegisterType::F32 => "f32",
+            RegisterType::F64 => "f64",
+            RegisterType::B128 => "b128",
+        })
+    }
+}
+
+/// A register that the text uses and does not declare.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Register {
+    /// Name, such as `%rd1`.
+    pub name: String,
+    /// Type.
+    pub ty: RegisterType,
+}
+
+/// What a register holds when the text begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Generic address of the object.
+    Object,
+    /// The value to combine or store; of 16 bytes, the low half first.
+    Value,
+    /// The value that a compare-and-swap compares with.
+    Compare,
+    /// Generic address of the value to combine or store.
+    ValueAddress,
+    /// Generic address of the value to compare with, which takes the old value.
+    ExpectedAddress,
+    /// Generic address that takes the old value.
+    ResultAddress,
+}
+
+/// A register that must be set before the text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Input {
+    /// Its name.
+    pub register: String,
+    /// What it holds.
+    pub role: Role,
+    /// PTX type that the value is passed as: values below 32 bits come extended by their sign.
+    pub passed_as: &'static str,
+}
+
+/// The PTX of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expansion {
+    /// Declarations of shared variables, instructions and labels, one to a line.
+    pub lines: Vec<String>,
+    /// Every register that `lines` uses and does not itself declare, inputs first.
+    pub registers: Vec<Register>,
+    /// What must be set before.
+    pub inputs: Vec<Input>,
+    /// Registers with the result, low half first; none where nothing is returned in registers.
+    pub result: Vec<String>,
+    /// What the compiler warns of.
+    pub warnings: Vec<Warning>,
+}
+
+/// A diagnostic that does not keep the text from being emitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Number of the diagnostic.
+    pub number: u16,
+    /// What it says.
+    pub message: String,
+}
+
+impl fmt::Display for Expansion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+impl Expansion {
+    /// A module with one kernel, `name`, that does the call once per thread: its parameters are the
+    /// inputs in order and, last, the generic address to put the result at if there is one.
+    pub fn module(&self, name: &str, target: Target) -> String {
+        // 9.0 is the first edition that knows every target from sm_75 up to sm_121, and the last
+        // before them knows the older ones.
+        let version = if target.number() < 75 { "8.0" } else { "9.0" };
+        let mut params: Vec<String> = Vec::new();
+        let mut loads = String::new();
+        for (place, input) in self.inputs.iter().enumerate() {
+            params.push(format!("\t.param .{} {name}_param_{place}", input.passed_as));
+            let _ =
+                writeln!(loads, "\tld.param.{} {}, [{name}_param_{place}];", input.passed_as, input.register);
+        }
+        let mut stores = String::new();
+        if !self.result.is_empty() {
+            let place = params.len();
+            params.push(format!("\t.param .u64 {name}_param_{place}"));
+            let _ = writeln!(loads, "\tld.param.u64 %result, [{name}_param_{place}];");
+            let mut offset = 0;
+            for register in &self.result {
+                let ty = self.registers.iter().find(|r| r.name == *register).map(|r| r.ty);
+                let (ty, bytes) = match ty {
+                    Some(RegisterType::B16) => ("b16", 2),
+                    Some(RegisterType::B64) => ("b64", 8),
+                    Some(RegisterType::F32) => ("f32", 4),
+                    Some(RegisterType::F64) => ("f64", 8),
+                    _ => ("b32", 4),
+                };
+                let _ = writeln!(stores, "\tst.{ty} [%result+{offset}], {register};");
+                offset += bytes;
+            }
+        }
+        let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n\n");
+        let _ = writeln!(text, ".visible .entry {name}(\n{}\n)\n{{", params.join(",\n"));
+        for register in &self.registers {
+            let _ = writeln!(text, "\t.reg .{} {};", register.ty, register.name);
+        }
+        if !self.result.is_empty() {
+            text.push_str("\t.reg .b64 %result;\n");
+        }
+        let _ = write!(text, "{loads}");
+        for line in &self.lines {
+            let _ = writeln!(text, "\t{line}");
+        }
+        let _ = write!(text, "{stores}\tret;\n}}\n");
+        text
+    }
+}
+
+/// An expansion being written.
+#[derive(Default)]
+pub(super) struct Writer {
+    text: Expansion,
+    used: [u32; RegisterType::COUNT],
+    labels: u32,
+}
+
+impl Writer {
+    /// A fresh register.
+    pub(super) fn register(&mut self, ty: RegisterType) -> String {
+        let used = match self.used.get_mut(ty as usize) {
+            Some(count) => {
+                *count += 1;
+                *count
+            }
+            None => 0,
+        };
+        self.named(&format!("{}{used}", ty.prefix()), ty)
+    }
+
+    /// A register with a name of its own.
+    pub(super) fn named(&mut self, name: &str, ty: RegisterType) -> String {
+        if !self.text.registers.iter().any(|r| r.name == name) {
+            self.text.registers.push(Register { name: name.into(), ty });
+        }
+        name.into()
+    }
+
+    /// A register that the caller sets. To be asked for before any other.
+    pub(super) fn input(&mut self, role: Role, ty: RegisterType, passed_as: &'static str) -> String {
+        let register = self.register(ty);
+        self.text.inputs.push(Input { register: register.clone(), role, passed_as });
+        register
+    }
+
+    /// A 64-bit generic address that the caller sets.
+    pub(super) fn address(&mut self, role: Role) -> String {
+        self.input(role, RegisterType::B64, "u64")
+    }
+
+    pub(super) fn line(&mut self, line: String) {
+        self.text.lines.push(line);
+    }
+
+    /// A fresh label.
+    pub(super) fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("$L__BB0_{}", self.labels)
+    }
+
+    pub(super) fn warn(&mut self, number: u16, message: &str) {
+        self.text.warnings.push(Warning { number, message: message.into() });
+    }
+
+    /// The text, with the registers that hold the result.
+    pub(super) fn finish(self, result: &[&str]) -> Expansion {
+        Expansion { result: result.iter().map(ToString::to_string).collect(), ..self.text }
+    }
+}
+
+/// Writes one line.
+macro_rules! put {
+    ($writer:expr, $($format:tt)*) => { $writer.line(format!($($format)*)) };
+}
+pub(super) use put;

@@ -93,7 +93,8 @@ pub struct Expansion {
     pub registers: Vec<Register>,
     /// What must be set before.
     pub inputs: Vec<Input>,
-    /// Registers with the result, low half first; none where nothing is returned in registers.
+    /// Registers with the result, low half first; none where nothing is returned in registers. Below 32
+    /// bits it is extended by its sign, but for single instructions of the documented dialect.
     pub result: Vec<String>,
     /// What the compiler warns of.
     pub warnings: Vec<Warning>,

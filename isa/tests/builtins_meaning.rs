@@ -1,0 +1,331 @@
+//! What the emitted PTX does, run by a small interpreter of its own, against the operation as the language
+//! has it; and what holds for every call whatsoever.
+
+mod interpreter;
+
+use atoms_isa::builtin::{
+    Argument, Builtin, Call, Class, Dialect, Expansion, Form, Numbered, Op, Order, Place, Role, Scope,
+    Strength, Target, Type, expand, parse,
+};
+use interpreter::{MEMORY, Thread, combine, mask, signed};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+const VALUE: u64 = 0x40;
+const EXPECTED: u64 = 0x50;
+const RESULT: u64 = 0x60;
+
+/// What the language says of an operation: the new value for the old one. Independent of [`combine`] in
+/// that it starts from the builtin, not from PTX.
+fn language(op: Op, ty: Type, old: u128, value: u128, compare: u128) -> u128 {
+    let letter = ty.class().letter();
+    match op {
+        Op::CompareExchange => {
+            if old == compare {
+                value
+            } else {
+                old
+            }
+        }
+        Op::Exchange | Op::Store => value,
+        Op::Load => old,
+        Op::Sub => combine("sub", letter, ty.bits(), old, value),
+        op => combine(op.ptx(), letter, ty.bits(), old, value),
+    }
+}
+
+/// The value as a register of the width holds it: extended by its sign to 32 bits at least.
+fn in_register(ty: Type, value: u128) -> u128 {
+    if ty.is_subword() && ty.class() == Class::Signed {
+        return signed(value, ty.bits()) as u128 & mask(32);
+    }
+    value
+}
+
+struct Case {
+    call: Call,
+    ty: Type,
+    target: Target,
+    dialect: Dialect,
+    memory: [u8; 128],
+    offset: u64,
+    value: u128,
+    compare: u128,
+}
+
+/// Runs an expansion and checks memory and result. Gives back whether there was one to run.
+fn check(case: &Case) -> bool {
+    let Ok(expansion) = expand(&case.call, case.target, case.dialect) else { return false };
+    let bytes = case.ty.bytes();
+    let mut thread = Thread::new(case.memory);
+    let old = thread.read(MEMORY + case.offset, bytes);
+    thread.write(MEMORY + VALUE, bytes, case.value);
+    thread.write(MEMORY + EXPECTED, bytes, case.compare);
+    let before = thread.memory;
+    enter(&mut thread, &expansion, case);
+    thread.run(&expansion.lines);
+
+    let op = case.call.builtin.op().unwrap();
+    let new = language(op, case.ty, old, case.value, case.compare);
+    let mut wanted = Thread::new(before);
+    wanted.write(MEMORY + case.offset, bytes, new);
+    let roles: Vec<Role> = expansion.inputs.iter().map(|i| i.role).collect();
+    if roles.contains(&Role::ExpectedAddress) {
+        wanted.write(MEMORY + EXPECTED, bytes, old);
+    }
+    if roles.contains(&Role::ResultAddress) {
+        wanted.write(MEMORY + RESULT, bytes, old);
+    }
+    let context = format!("{:?}\n{expansion}", case.call);
+    assert_eq!(thread.memory, wanted.memory, "{context}");
+    let result = expansion.result.iter().rev().fold(0, |whole, r| whole << 64 | thread.get(r));
+    if roles.contains(&Role::ExpectedAddress) {
+        assert_eq!(result, u128::from(old == case.compare), "{context}");
+    } else if !expansion.result.is_empty() {
+        // The documented dialect says nothing of what follows a single instruction: the bits are there.
+        let bare = case.dialect == Dialect::Nvvm && matches!(op, Op::Load | Op::CompareExchange);
+        let (got, wanted) = (result, in_register(case.ty, old));
+        let seen = if bare { mask(case.ty.bits()) } else { u128::MAX };
+        assert_eq!(got & seen, wanted & seen, "{context}");
+    } else {
+        assert!(op == Op::Store || roles.contains(&Role::ResultAddress), "no result\n{context}");
+    }
+    true
+}
+
+fn enter(thread: &mut Thread, expansion: &Expansion, case: &Case) {
+    let mut halves: HashMap<Role, u32> = HashMap::new();
+    for input in &expansion.inputs {
+        let half = halves.entry(input.role).or_default();
+        let value = match input.role {
+            Role::Object => u128::from(MEMORY + case.offset),
+            Role::ValueAddress => u128::from(MEMORY + VALUE),
+            Role::ExpectedAddress => u128::from(MEMORY + EXPECTED),
+            Role::ResultAddress => u128::from(MEMORY + RESULT),
+            Role::Value => case.value >> (64 * *half),
+            Role::Compare => case.compare >> (64 * *half),
+        };
+        *half += 1;
+        let bits = input.passed_as[1..].parse().unwrap();
+        let passed =
+            if input.passed_as.starts_with('s') { signed(value, bits) as u128 } else { value & mask(bits) };
+        thread.set(&input.register, passed);
+    }
+}
+
+/// Types that the interpreter knows.
+fn types() -> Vec<Type> {
+    Type::ALL.iter().copied().filter(|ty| ty.class() != Class::Half).collect()
+}
+
+/// A value of a type: any bits, bits at which comparisons turn, or a small float.
+fn value(ty: Type) -> BoxedStrategy<u128> {
+    let bits = ty.bits();
+    match ty {
+        Type::F32 => (1u8..100).prop_map(|n| f32::from(n).to_bits().into()).boxed(),
+        Type::F64 => (1u8..100).prop_map(|n| f64::from(n).to_bits().into()).boxed(),
+        _ => prop_oneof![
+            Just(0),
+            Just(1),
+            Just(mask(bits)),
+            Just(1 << (bits - 1)),
+            Just((1 << (bits - 1)) - 1),
+            any::<u128>().prop_map(move |v| v & mask(bits)),
+        ]
+        .boxed(),
+    }
+}
+
+fn any_of<T: Numbered + std::fmt::Debug>() -> impl Strategy<Value = T> {
+    proptest::sample::select(T::ALL)
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let calls: Vec<(Builtin, Type)> = Builtin::all()
+        .into_iter()
+        .filter(|b| b.op().is_some())
+        .flat_map(|b| types().into_iter().map(move |ty| (b, ty)))
+        .filter(|(b, ty)| b.object_type().is_none_or(|fixed| fixed == *ty))
+        .collect();
+    let targets = proptest::sample::select(vec!["sm_60", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]);
+    let dialects = proptest::sample::select(vec![Dialect::Nvvm, Dialect::Current]);
+    proptest::sample::select(calls).prop_flat_map(move |(builtin, ty)| {
+        (
+            (any_of::<Order>(), any_of::<Order>(), any_of::<Scope>(), any::<bool>()),
+            (targets.clone(), dialects.clone()),
+            (value(ty), value(ty), value(ty), any::<bool>()),
+            (any::<[u8; 32]>(), 0u64..4),
+        )
+            .prop_map(move |(operands, (target, dialect), values, (noise, place))| {
+                let (order, failure, scope, weak) = operands;
+                let (old, value, compare, equal) = values;
+                let offset = place * u64::from(ty.bytes());
+                let mut memory = [0; 128];
+                memory[..32].copy_from_slice(&noise);
+                memory[32..64].copy_from_slice(&noise);
+                let at = offset as usize;
+                memory[at..at + ty.bytes() as usize]
+                    .copy_from_slice(&old.to_le_bytes()[..ty.bytes() as usize]);
+                Case {
+                    call: Call {
+                        ty: Some(ty),
+                        order: order.into(),
+                        failure: failure.into(),
+                        scope: scope.into(),
+                        strength: if weak { Strength::Weak } else { Strength::Strong },
+                        ..Call::new(builtin)
+                    },
+                    ty,
+                    target: target.parse().unwrap(),
+                    dialect,
+                    memory,
+                    offset,
+                    value,
+                    compare: if equal { old } else { compare },
+                }
+            })
+    })
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:?} {} {} offset {} value {:#x} compare {:#x}",
+            self.call, self.target, self.dialect, self.offset, self.value, self.compare
+        )
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The text does to memory what the language says, returns what it says, and leaves the rest alone.
+    #[test]
+    fn the_text_does_what_the_builtin_says(case in case()) {
+        check(&case);
+    }
+
+    /// Arbitrary text is read or refused.
+    #[test]
+    fn names_are_read_or_refused(name in ".{0,80}", dotted in "(__nv_atomic_|__nvvm_atom_|atomic)[a-z_]{0,24}[0-9]{0,24}(_[usfn])?") {
+        for text in [name, dotted] {
+            if let Err(refusal) = parse(&text) {
+                prop_assert!(!refusal.help.is_empty() && refusal.message.len() < 400, "{refusal:?}");
+            }
+            let _ = (text.parse::<Type>(), text.parse::<Order>(), text.parse::<Scope>(), text.parse::<Target>());
+            let _ = (text.parse::<Argument<Order>>(), text.parse::<Dialect>());
+        }
+    }
+}
+
+/// Every call there is expands or is refused; what expands names each register it uses, and once.
+#[test]
+fn every_call_expands_or_is_refused() {
+    let mut builtins = Builtin::all();
+    for op in Op::NV.iter().copied() {
+        for bytes in [0, 1, 16, u32::MAX] {
+            for class in [Class::Bits, Class::Unsigned, Class::Signed, Class::Float, Class::Half] {
+                builtins.push(Builtin::Nv { op, form: Form::Sized { bytes, class } });
+            }
+        }
+    }
+    let (mut expanded, mut refused, mut ran) = (0, 0, 0);
+    let targets = ["sm_50", "sm_60", "sm_75", "sm_80", "sm_90a", "sm_121"];
+    for builtin in builtins {
+        for ty in Type::ALL.iter().copied() {
+            for (order, failure) in Order::ALL.iter().flat_map(|o| Order::ALL.iter().map(move |f| (*o, *f))) {
+                for target in targets {
+                    for dialect in [Dialect::Nvvm, Dialect::Current] {
+                        let call = Call {
+                            ty: Some(ty),
+                            order: order.into(),
+                            failure: failure.into(),
+                            place: if failure == Order::Consume { Place::Shared } else { Place::Generic },
+                            ..Call::new(builtin)
+                        };
+                        let target: Target = target.parse().unwrap();
+                        match expand(&call, target, dialect) {
+                            Ok(expansion) => {
+                                expanded += 1;
+                                names_its_registers(&expansion);
+                            }
+                            Err(refusal) => {
+                                refused += 1;
+                                assert!(!refusal.message.is_empty() && !refusal.help.is_empty(), "{call:?}");
+                            }
+                        }
+                        let known = ty.class() != Class::Half
+                            && builtin.op().is_some()
+                            && builtin.object_type().is_none_or(|fixed| fixed == ty);
+                        if known && call.place == Place::Generic && failure == Order::Relaxed {
+                            let memory = [0x5a; 128];
+                            let (value, compare) = (3, 0x5a & mask(ty.bits()));
+                            if ty.class() != Class::Float {
+                                let case =
+                                    Case { call, ty, target, dialect, memory, offset: 0, value, compare };
+                                ran += usize::from(check(&case));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{expanded} expanded, {refused} refused, {ran} run");
+    assert!(expanded > 100_000 && refused > 100_000 && ran > 5_000, "{expanded} {refused} {ran}");
+}
+
+fn names_its_registers(expansion: &Expansion) {
+    let names: Vec<&str> = expansion.registers.iter().map(|r| r.name.as_str()).collect();
+    for (i, name) in names.iter().enumerate() {
+        assert!(!names[..i].contains(name), "`{name}` twice\n{expansion}");
+    }
+    for line in &expansion.lines {
+        for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || "%_$.".contains(c))) {
+            if word.starts_with('%') && !["%tid.x", "%tmp"].contains(&word) {
+                assert!(names.contains(&word), "`{word}` has no type\n{expansion}");
+            }
+        }
+    }
+    for register in expansion.inputs.iter().map(|i| &i.register).chain(&expansion.result) {
+        assert!(names.contains(&register.as_str()), "`{register}`\n{expansion}");
+    }
+}
+
+/// Names lead back to what they name, and slips to what was meant.
+#[test]
+fn names_are_read_as_they_are_written() {
+    for builtin in Builtin::all() {
+        assert_eq!(parse(&builtin.to_string()), Ok(builtin));
+    }
+    for ty in Type::ALL {
+        assert_eq!((ty.name().parse(), ty.cuda_name().parse()), (Ok(*ty), Ok(*ty)));
+    }
+    for (i, order) in Order::ALL.iter().enumerate() {
+        assert_eq!((order.to_string().parse(), i.to_string().parse()), (Ok(*order), Ok(*order)));
+    }
+    for (name, scope) in
+        [("cta", Scope::Block), ("gpu", Scope::Device), ("sys", Scope::System), ("2", Scope::Cluster)]
+    {
+        assert_eq!(name.parse(), Ok(scope));
+    }
+    for (slip, meant) in [
+        ("__nv_atomic_fetch_ad_4_u", "__nv_atomic_fetch_add_4_u"),
+        ("__nvvm_atom_cta_cas_gen_us", "__nvvm_atom_cta_cas_gen_i"),
+        ("atomicadd", "atomicAdd"),
+        ("atomicExchange", "atomicExch"),
+        ("__nv_atomic_threadfence", "__nv_atomic_thread_fence"),
+    ] {
+        let help = parse(slip).unwrap_err().help;
+        assert!(help.contains(&format!("`{meant}")), "{slip}: {help}");
+    }
+    for (name, bad) in
+        [("order", "relaxd".parse::<Order>().unwrap_err()), ("order", "6".parse::<Order>().unwrap_err())]
+    {
+        assert!(bad.message.contains(name) && !bad.help.is_empty(), "{bad:?}");
+    }
+    for bad in ["sm_49", "sm_130", "sm_", "sm_90x", "90", "sm_90aa", "sm_+90", ""] {
+        assert!(bad.parse::<Target>().is_err(), "{bad}");
+    }
+}

@@ -6,6 +6,8 @@
 //! ([`TextError`]). What the instructions *do* is written down beside their types; carrying them
 //! out, and everything about banks and cycles, is somebody else's business.
 //!
+//! [`builtin`] is apart from that: calls of a compiler's atomic builtins to the PTX they become.
+//!
 //! Instructions whose mnemonic exists but which this crate cannot decode are kept as
 //! [`Operation::Lacking`], so that a listing with a few of them still parses and the core can name them.
 

@@ -18,8 +18,10 @@ pub struct Frame {
     scratch_predicates: Vec<(u16, bool)>,
     next_uniform: u8,
     next_uniform_predicate: u8,
+    next_barrier: u8,
     next_label: u32,
     shared: HashMap<Symbol, u32>,
+    global: HashMap<Symbol, u64>,
 }
 
 impl Frame {
@@ -34,6 +36,7 @@ impl Frame {
         self.scratch_predicates.iter_mut().for_each(|(_, used)| *used = false);
         self.next_uniform = 4;
         self.next_uniform_predicate = 0;
+        self.next_barrier = 0;
     }
 
     /// Number of the machine register, or of the first of `words` (1, 2 or 4, aligned to them), that holds a
@@ -91,6 +94,12 @@ impl Frame {
         self.next_uniform_predicate - 1
     }
 
+    /// A convergence barrier for this sequence: `B0` first.
+    pub fn barrier(&mut self) -> u8 {
+        self.next_barrier += 1;
+        self.next_barrier - 1
+    }
+
     /// A label that no other sequence of this frame has.
     pub fn label(&mut self) -> String {
         self.next_label += 1;
@@ -105,6 +114,16 @@ impl Frame {
     /// At which byte of the CTA's part a shared variable is; `None` if it is not one.
     pub fn shared_address(&self, symbol: Symbol) -> Option<u32> {
         self.shared.get(&symbol).copied()
+    }
+
+    /// Says at which address of global memory a variable is.
+    pub fn place_global(&mut self, symbol: Symbol, address: u64) {
+        self.global.insert(symbol, address);
+    }
+
+    /// At which address of global memory a variable is; `None` if it is not one.
+    pub fn global_address(&self, symbol: Symbol) -> Option<u64> {
+        self.global.get(&symbol).copied()
     }
 
     /// Registers that are in use.

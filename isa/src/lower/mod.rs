@@ -43,7 +43,8 @@ pub fn lower(
     frame: &mut Frame,
 ) -> Option<Result<Sequence, Refusal>> {
     match instruction.opcode {
-        "atom" | "red" => atom::lower(module, function, instruction, used, arch, frame),
+        // `red.async` reports to an mbarrier object.
+        "atom" | "red" if !instruction.modifiers.contains(&"async") => atom::lower(module, function, instruction, used, arch, frame),
         _ => mbarrier::lower(module, function, instruction, used, arch, frame),
     }
 }

@@ -1,17 +1,137 @@
-//! `atom` and `red` (spec 7.1 to 7.5).
+//! `atom` and `red` (spec 7.1 to 7.5): what compilers make of them.
+//!
+//! | file | what it decides |
+//! |---|---|
+//! | `form.rs` | what the modifiers say |
+//! | `legality.rs` | whether an assembler takes them, and what it says if not |
+//! | `operand.rs` | what operands are, in which registers |
+//! | `code.rs` | how statements are written, by architecture |
+//! | `compute.rs` | the new value from the old one |
+//! | `fence.rs` | what `.sem` and `.scope` add |
+//! | `shared.rs` | one ATOMS, or a loop around CAST.SPIN |
+//! | `halves.rs` | a loop around CAS on the word that contains a half |
+//! | `warp.rs` | one address for all lanes: the warp combines first |
+//! | `generic.rs` | generic, cluster and global addresses |
+//! | `maxwell.rs` | loops before sm_70 |
+
+mod code;
+mod compute;
+mod fence;
+mod form;
+mod generic;
+mod halves;
+mod legality;
+mod maxwell;
+mod operand;
+mod shared;
+mod warp;
 
 use super::{Frame, Refusal, Sequence};
 use crate::arch::Arch;
-use crate::ptx::{Function, Instruction, Module};
+use crate::ptx::{Function, Instruction, Module, Type};
+use code::Code;
+use form::{AtomicOp, AtomicSpace, Form};
+use operand::{Operands, Value};
 
 /// Machine code of `atom` and `red`.
-pub fn lower(
-    _module: &Module<'_>,
-    _function: &Function<'_>,
-    _instruction: &Instruction<'_>,
-    _used: bool,
-    _arch: Arch,
-    _frame: &mut Frame,
+pub(super) fn lower(
+    module: &Module<'_>,
+    function: &Function<'_>,
+    instruction: &Instruction<'_>,
+    used: bool,
+    arch: Arch,
+    frame: &mut Frame,
 ) -> Option<Result<Sequence, Refusal>> {
-    None
+    let mut run = || {
+        let form = Form::read(instruction, arch)?;
+        let place = operand::Place { module, function, arch };
+        let operands = Operands::read(&place, instruction, &form, frame)?;
+        let (form, operands) = simplified(form, operands);
+        let tail = last(function, instruction);
+        let mut code = Code::new(arch, frame, tail);
+        code.lower(&form, &operands, used && operands.destination.is_some())?;
+        Ok(Sequence { lines: code.lines })
+    };
+    Some(run())
+}
+
+/// An increment that never comes to its limit is an addition.
+fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
+    match (form.op, operands.b) {
+        (AtomicOp::Inc, Value::Constant(limit)) if limit as u32 == u32::MAX => {
+            (Form { op: AtomicOp::Add, ..form }, Operands { b: Value::Constant(1), ..operands })
+        }
+        _ => (form, operands),
+    }
+}
+
+/// Whether nothing but the end of the kernel follows: who is done may then exit.
+fn last(function: &Function<'_>, instruction: &Instruction<'_>) -> bool {
+    let at = function.instructions.iter().position(|i| std::ptr::eq(i, instruction));
+    let ends = |i: &Instruction<'_>| i.guard.is_none() && matches!(i.opcode, "ret" | "exit");
+    let next = at.map(|at| function.instructions.get(at + 1));
+    function.entry && next.is_some_and(|next| next.is_none_or(ends))
+}
+
+/// How an operation on shared memory is carried out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// One ATOMS.
+    Native,
+    /// Load, compute, CAST.SPIN, again if it failed (spec 7.2).
+    Spin,
+    /// The same with CAS on the containing word.
+    Halves,
+}
+
+impl Form {
+    /// How the unit is used. Source: spec 7.1.
+    fn manner(&self) -> Manner {
+        match (self.op, self.ty) {
+            (_, Type::B16 | Type::F16 | Type::Bf16) => Manner::Halves,
+            (AtomicOp::Exch | AtomicOp::Cas, _) => Manner::Native,
+            (_, Type::U32 | Type::S32 | Type::B32) => Manner::Native,
+            _ => Manner::Spin,
+        }
+    }
+
+    /// 32-bit registers of a value.
+    fn words(&self) -> u8 {
+        self.ty.words()
+    }
+
+    /// Order of the type as integers: whether it has a sign.
+    fn signed(&self) -> bool {
+        matches!(self.ty, Type::S32 | Type::S64)
+    }
+}
+
+impl Code<'_> {
+    fn lower(&mut self, form: &Form, operands: &Operands, used: bool) -> Result<(), Refusal> {
+        // Before sm_90 an acquire makes the result wanted: the fence after it waits for that.
+        self.wanted = used;
+        let used = used || form.sem.acquires() && self.number < 90 && !form.red;
+        self.leave_early = self.leave_early && !used;
+        match (form.space, form.manner()) {
+            (_, Manner::Halves) => self.halves(form, operands, used),
+            (AtomicSpace::Shared, Manner::Native) => {
+                if !self.combined(form, operands, used) {
+                    self.native(form, operands, used);
+                }
+            }
+            (AtomicSpace::Shared, Manner::Spin) if self.number < 70 => self.maxwell(form, operands, used),
+            (AtomicSpace::Shared, Manner::Spin) => self.spin(form, operands, used),
+            (AtomicSpace::Global, _) => self.global(form, operands, used),
+            (AtomicSpace::Generic | AtomicSpace::Cluster, _) if self.number < 70 => {
+                return legality::refuse(
+                    format!("generic addresses are not lowered for sm_{}", self.number),
+                    "name the state space, or lower it for sm_70 or later",
+                );
+            }
+            (AtomicSpace::Generic | AtomicSpace::Cluster, manner) => {
+                self.generic(form, operands, used, manner);
+            }
+        }
+        Ok(())
+    }
 }

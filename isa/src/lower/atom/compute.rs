@@ -1,0 +1,170 @@
+//! The new value from the old one, as loops around CAST.SPIN compute it.
+
+use super::code::{Code, Reg, emit, signed};
+use super::form::{AtomicOp, Form};
+use super::operand::Value;
+use crate::ptx::Type;
+
+/// Which pipe adds the upper halves: compilers take either, to keep both busy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carry {
+    /// IADD3.X
+    Add,
+    /// IMAD.X
+    Multiply,
+}
+
+/// Operand B where a loop wants it.
+#[derive(Clone, Copy)]
+pub(super) enum Operand {
+    Register(Reg),
+    /// Bits of a 64-bit integer that stand in the instructions.
+    Constant(u64),
+}
+
+impl Code<'_> {
+    /// Operand B, prepared before a loop.
+    pub(super) fn operand(&mut self, form: &Form, b: Value) -> Operand {
+        match (b, form.op, form.ty) {
+            (Value::Constant(bits), AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Type::B64) => {
+                Operand::Constant(bits)
+            }
+            (Value::Constant(bits), AtomicOp::Add, Type::U64) if !self.wide() || bits <= 0x7fff_ffff => {
+                Operand::Constant(bits)
+            }
+            _ => Operand::Register(self.in_registers(b, form.words())),
+        }
+    }
+
+    /// Computes what a loop stores over `old` and gives the registers it is in: `new`, or others where there
+    /// is nothing to compute. Not for min and max.
+    pub(super) fn compute(&mut self, form: &Form, old: Reg, b: Operand, new: Reg, carry: Carry) -> Reg {
+        match (form.op, form.ty, b) {
+            (AtomicOp::Add, Type::U64, Operand::Constant(0)) => return old,
+            (AtomicOp::Add, Type::U64, Operand::Constant(bits)) => self.add_constant(old, bits, new, carry),
+            (AtomicOp::Add, Type::U64, Operand::Register(b)) => self.add_pair(old, b, new, carry),
+            (AtomicOp::Add, Type::F32, Operand::Register(b)) => emit!(self, "FADD {new}, {b}, {old}"),
+            (AtomicOp::Add, Type::F64, Operand::Register(b)) => emit!(self, "DADD {new}, {b}, {old}"),
+            (AtomicOp::Add, ty, Operand::Register(b)) => {
+                let format = if ty == Type::Bf16x2 { ".BF16_V2" } else { "" };
+                let on_mma = self.packed_on_mma && self.number == 80;
+                match self.number {
+                    ..90 if !on_mma => emit!(self, "HADD2{format} {new}, {old}, {b}"),
+                    ..100 => emit!(self, "HFMA2.MMA{format} {new}, {old}, 1, 1, {b}"),
+                    _ => emit!(self, "HFMA2{format} {new}, {old}, 1, 1, {b}"),
+                }
+            }
+            (op, _, b) => return self.bitwise(op, old, b, new),
+        }
+        new
+    }
+
+    fn add_pair(&mut self, old: Reg, b: Reg, new: Reg, carry: Carry) {
+        if self.wide() {
+            emit!(self, "IADD.64 {new}, {b}, {old}");
+            return;
+        }
+        let (out, ignored) = self.carries();
+        let p = self.predicate();
+        emit!(self, "IADD3 {new}, {p}{out}, {b}, {old}, RZ");
+        match carry {
+            Carry::Add => {
+                emit!(self, "IADD3.X {}, {ignored}{}, {}, RZ, {p}, !PT", new.high(), b.high(), old.high());
+            }
+            Carry::Multiply => {
+                emit!(self, "IMAD.X {}, {}, 0x1, {}, {p}", new.high(), b.high(), old.high());
+            }
+        }
+    }
+
+    fn add_constant(&mut self, old: Reg, bits: u64, new: Reg, carry: Carry) {
+        let (low, high) = (bits as u32, (bits >> 32) as u32);
+        if self.wide() {
+            emit!(self, "IADD.64 {new}, {old}, {low:#x}");
+            return;
+        }
+        let (out, ignored) = self.carries();
+        let p = self.predicate();
+        match low {
+            0 => emit!(self, "IADD3 {new}, {p}{out}, RZ, {old}, RZ"),
+            _ => emit!(self, "IADD3 {new}, {p}{out}, {old}, {}, RZ", signed(low)),
+        }
+        let (new, old) = (new.high(), old.high());
+        match (high, carry) {
+            (0, Carry::Multiply) => emit!(self, "IMAD.X {new}, RZ, RZ, {old}, {p}"),
+            (0, Carry::Add) => emit!(self, "IADD3.X {new}, {ignored}RZ, {old}, RZ, {p}, !PT"),
+            _ => emit!(self, "IADD3.X {new}, {ignored}{old}, {}, RZ, {p}, !PT", signed(high)),
+        }
+    }
+
+    /// How the second carry out of IADD3 and those of IADD3.X are written, which nobody wants.
+    fn carries(&self) -> (&'static str, &'static str) {
+        if self.number >= 100 { (", PT", "PT, PT, ") } else { ("", "") }
+    }
+
+    /// Bit by bit. Halves of a constant that leave the old half, or set it, are moves.
+    fn bitwise(&mut self, op: AtomicOp, old: Reg, b: Operand, new: Reg) -> Reg {
+        let table = match op {
+            AtomicOp::And => "0xc0",
+            AtomicOp::Or => "0xfc",
+            _ => "0x3c",
+        };
+        let bits = match b {
+            Operand::Constant(0) if op == AtomicOp::And => return Reg::ZERO,
+            Operand::Constant(u64::MAX) if op == AtomicOp::And => return old,
+            Operand::Constant(0) => return old,
+            Operand::Register(b) => {
+                for word in 0..2 {
+                    let (new, old, b) = (new.plus(word), old.plus(word), b.plus(word));
+                    emit!(self, "LOP3.LUT {new}, {old}, {b}, RZ, {table}, !PT");
+                }
+                return new;
+            }
+            Operand::Constant(bits) => bits,
+        };
+        for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
+            let (new, old) = (new.plus(word as u16), old.plus(word as u16));
+            match (op, bits) {
+                (AtomicOp::And, u32::MAX) | (AtomicOp::Or | AtomicOp::Xor, 0) => emit!(self, "MOV {new}, {old}"),
+                (AtomicOp::And, 0) => emit!(self, "MOV {new}, RZ"),
+                (AtomicOp::Or, u32::MAX) => emit!(self, "MOV {new}, 0xffffffff"),
+                (AtomicOp::Xor, u32::MAX) => emit!(self, "LOP3.LUT {new}, RZ, {old}, RZ, 0x33, !PT"),
+                _ => emit!(self, "LOP3.LUT {new}, {old}, {bits:#x}, RZ, {table}, !PT"),
+            }
+        }
+        new
+    }
+
+    /// Sets a predicate if min or max would leave the old value.
+    pub(super) fn unchanged(&mut self, form: &Form, old: Reg, b: Value, registers: Reg) -> String {
+        let p = self.predicate();
+        let kind = if form.signed() { "" } else { ".U32" };
+        let wide = if form.signed() { "S64" } else { "U64" };
+        // Compilers compare the operand with the old value, or the old value with a constant.
+        let swap = |b_first: bool| match (form.op, b_first) {
+            (AtomicOp::Min, true) | (AtomicOp::Max, false) => "GE",
+            _ => "LE",
+        };
+        match b {
+            Value::Constant(bits) if !self.wide() => {
+                let compare = swap(false);
+                let (low, high) = (signed(bits as u32), signed((bits >> 32) as u32));
+                emit!(self, "ISETP.{compare}.U32.AND {p}, PT, {old}, {low}, PT");
+                emit!(self, "ISETP.{compare}{kind}.AND.EX {p}, PT, {}, {high}, PT, {p}", old.high());
+            }
+            Value::Constant(_) => {
+                emit!(self, "ISETP.{}.{wide}.AND {p}, PT, {old}, {registers}, PT", swap(false));
+            }
+            Value::Register(_) if self.wide() => {
+                emit!(self, "ISETP.{}.{wide}.AND {p}, PT, {registers}, {old}, PT", swap(true));
+            }
+            Value::Register(_) => {
+                let compare = swap(true);
+                emit!(self, "ISETP.{compare}.U32.AND {p}, PT, {registers}, {old}, PT");
+                let (high, old) = (registers.high(), old.high());
+                emit!(self, "ISETP.{compare}{kind}.AND.EX {p}, PT, {high}, {old}, PT, {p}");
+            }
+        }
+        p
+    }
+}

@@ -1,0 +1,341 @@
+//! Generic and global addresses, and those of other CTAs of the cluster (spec 7.5).
+//!
+//! A generic atomic that shared memory has no operation for says in a predicate whether it was carried out;
+//! if not, code asks which space the address names: the CTA's own shared memory, that of another CTA of the
+//! cluster, or else memory of the thread, where a load and a store will do.
+
+use super::code::{Code, Reg, emit, plus};
+use super::compute::{Carry, Operand};
+use super::form::{AtomicOp, AtomicSpace, Form};
+use super::operand::{Address, AddressBase, Operands, Value};
+use super::Manner;
+use crate::ptx::Type;
+
+impl Form {
+    /// Operation and type as ATOM, ATOMG and RED name them.
+    fn wide_name(&self) -> String {
+        let ty = match (self.op, self.ty) {
+            (_, Type::F32) => ".F32.FTZ.RN",
+            (_, Type::F64) => ".F64.RN",
+            (_, Type::F16x2) => ".F16x2.RN",
+            (_, Type::Bf16x2) => ".BF16x2.RN",
+            (_, Type::S32) => ".S32",
+            (_, Type::S64) => ".S64",
+            (_, Type::U64 | Type::B64) => ".64",
+            (_, Type::B128) => ".128",
+            _ => "",
+        };
+        format!("{}{ty}", self.op.mnemonic())
+    }
+}
+
+impl Code<'_> {
+    /// A 64-bit address as it stands in brackets: `.64` says so from sm_80 on, but for CAS.
+    fn bracket(&self, base: Reg, offset: i64, form: &Form) -> String {
+        let wide = self.number >= 80 && form.op != AtomicOp::Cas && form.space != AtomicSpace::Cluster;
+        format!("[{base}{}{}]", if wide { ".64" } else { "" }, plus(offset))
+    }
+
+    /// `LD.E` or `LDG.E`.
+    pub(super) fn load_wide(&mut self, mnemonic: &str, to: Reg, base: Reg, offset: i64, words: u8) {
+        let size = if words == 2 { ".64" } else { "" };
+        let system = if self.number < 80 { ".SYS" } else { "" };
+        emit!(self, "{mnemonic}.E{size}{system} {to}, [{base}{}]", plus(offset));
+    }
+
+    fn store_wide(&mut self, base: Reg, offset: i64, value: Reg, words: u8) {
+        let size = if words == 2 { ".64" } else { "" };
+        let system = if self.number < 80 { ".SYS" } else { "" };
+        emit!(self, "ST.E{size}{system} [{base}{}], {value}", plus(offset));
+    }
+
+    /// The generic address of a cluster-wide shared one, offset and all.
+    pub(super) fn cluster_address(&mut self, address: &Address) -> Reg {
+        let pair = self.scratch(2);
+        let low = match address.base {
+            // What a variable is called is the own CTA's.
+            AddressBase::Shared(_) => self.shared_register(address),
+            AddressBase::Register(_) | AddressBase::Word(_) | AddressBase::Global(_) => {
+                self.shared_register(address)
+            }
+        };
+        emit!(self, "S2R {}, SR_SWINHI", pair.high());
+        emit!(self, "MOV {pair}, {low}");
+        pair
+    }
+
+    fn operands_in_registers(&mut self, form: &Form, operands: &Operands) -> (Reg, Reg) {
+        let words = form.words();
+        let b = self.in_registers(operands.b, words);
+        let c = if form.op == AtomicOp::Cas { self.in_registers(operands.c, words) } else { b };
+        (b, c)
+    }
+
+    /// `.global`: one ATOMG, or RED where nobody wants the result.
+    pub(super) fn global(&mut self, form: &Form, operands: &Operands, used: bool) {
+        let (b, c) = self.operands_in_registers(form, operands);
+        let (base, offset) = self.wide_address(&operands.address);
+        let (name, strength) = (form.wide_name(), self.strength(form));
+        let address = self.bracket(base, offset, form);
+        self.before(form, "");
+        let result = self.result(operands, used, form.words());
+        let returns = matches!(form.op, AtomicOp::Exch | AtomicOp::Cas) || form.sem.acquires();
+        match (self.number, form.op) {
+            (_, AtomicOp::Cas) if self.number >= 70 => {
+                emit!(self, "ATOMG.E.{name}{strength} PT, {result}, {address}, {b}, {c}");
+            }
+            (..70, AtomicOp::Cas) => emit!(self, "ATOM.E.{name} {result}, {address}, {b}, {c}"),
+            (..70, _) if used || returns => emit!(self, "ATOM.E.{name} {result}, {address}, {b}"),
+            (..70, _) => emit!(self, "RED.E.{name} {address}, {b}"),
+            _ if used || returns => {
+                emit!(self, "ATOMG.E.{name}{strength} PT, {result}, {address}, {b}");
+            }
+            (..90, _) => emit!(self, "RED.E.{name}{strength} {address}, {b}"),
+            _ => emit!(self, "REDG.E.{name}{strength} {address}, {b}"),
+        }
+        self.after(form, "");
+    }
+
+    /// Generic and cluster-wide shared addresses, from sm_70 on.
+    pub(super) fn generic(&mut self, form: &Form, operands: &Operands, used: bool, manner: Manner) {
+        let words = form.words();
+        let (b, c) = self.operands_in_registers(form, operands);
+        let (base, offset) = match form.space {
+            AtomicSpace::Cluster => (self.cluster_address(&operands.address), 0),
+            _ => self.wide_address(&operands.address),
+        };
+        let everywhere = manner == Manner::Native && words != 2;
+        let (name, strength) = (form.wide_name(), self.strength(form));
+        let address = self.bracket(base, offset, form);
+        let c = if form.op == AtomicOp::Cas { format!(", {c}") } else { String::new() };
+        if everywhere {
+            let result = self.result(operands, used, words);
+            self.before(form, "");
+            emit!(self, "ATOM.E.{name}{strength} PT, {result}, {address}, {b}{c}");
+            self.after(form, "");
+            return;
+        }
+        let (result, done) = (self.scratch(words), self.predicate());
+        let written = if used { result } else { Reg::ZERO };
+        // Where threads meet again is noted before the atomic or after it, as compilers do.
+        let noted_first = match form.space {
+            AtomicSpace::Cluster => false,
+            _ if self.number >= 90 => true,
+            _ => self.number >= 80 && !form.sem.releases(),
+        };
+        let end = self.frame.label();
+        let join = self.frame.label();
+        let mut meeting = None;
+        let mut barrier = None;
+        if noted_first && !self.leave_early {
+            meeting = Some(self.meet(&end));
+        } else if !self.leave_early && self.number < 80 && !form.sem.releases() {
+            barrier = Some(self.clear_barrier());
+        }
+        self.before(form, "");
+        emit!(self, "ATOM.E.{name}{strength} {done}, {written}, {address}, {b}{c}");
+        if self.number >= 90 {
+            self.after(form, "");
+        }
+        if !noted_first && !self.leave_early {
+            meeting = Some(match barrier {
+                Some(barrier) => self.note(barrier, &end),
+                None => self.meet(&end),
+            });
+        }
+        self.leave_if(&done, &join);
+        self.packed_on_mma = used;
+        if manner == Manner::Spin {
+            self.elsewhere(form, operands.b, result, (base, offset), &join, used);
+        }
+        // Memory of the thread: nobody else is there.
+        self.alone(form, operands, b, result, (base, offset), used);
+        if let Some(meeting) = &meeting {
+            self.label(&join);
+            self.met(meeting);
+        }
+        if used && let Some(to) = operands.destination {
+            self.copy(Reg(to), result, words);
+        }
+        if self.number < 90 {
+            self.after(form, "");
+        }
+    }
+
+    /// Goes to where all meet, or exits, if a predicate holds.
+    fn leave_if(&mut self, p: &str, join: &str) {
+        match self.leave_early {
+            true => emit!(self, "@{p} EXIT"),
+            false => emit!(self, "@{p} BRA `({join})"),
+        }
+    }
+
+    fn leave(&mut self, join: &str) {
+        match self.leave_early {
+            true => emit!(self, "EXIT"),
+            false => emit!(self, "BRA `({join})"),
+        }
+    }
+
+    /// Shared memory of the own CTA, then, for the floats that have it, that of others.
+    fn elsewhere(
+        &mut self,
+        form: &Form,
+        b: Value,
+        result: Reg,
+        (base, offset): (Reg, i64),
+        join: &str,
+        used: bool,
+    ) {
+        let words = form.words();
+        let (asked, not_own) = (self.predicate(), self.frame.label());
+        emit!(self, "QSPC.E.S {asked}, RZ, [{base}{}]", plus(offset));
+        emit!(self, "@!{asked} BRA `({not_own})");
+        let meeting = self.inner_meeting();
+        let own = self.scratch(1);
+        if self.number < 90 {
+            emit!(self, "LOP3.LUT {own}, {base}, 0xffffff, RZ, 0xc0, !PT");
+        } else {
+            emit!(self, "MOV {own}, {base}");
+        }
+        let address = format!("{own}{}", plus(offset));
+        let carry = if used && self.number < 90 { Carry::Add } else { Carry::Multiply };
+        let old = self.scratch(words);
+        self.spin_body(form, b, old, [&address, &address], carry);
+        if let Some(meeting) = meeting {
+            self.met(&meeting);
+        }
+        if used {
+            self.copy(result, old, words);
+        }
+        self.leave(join);
+        self.label(&not_own);
+        if self.number >= 90 && matches!(form.ty, Type::F32 | Type::F64) {
+            self.in_the_cluster(form, b, result, (base, offset), join, used);
+        }
+    }
+
+    fn inner_meeting(&mut self) -> Option<super::code::Meeting> {
+        (!self.leave_early).then(|| self.meet_here())
+    }
+
+    /// Shared memory of another CTA of the cluster: a loop around a generic CAST.SPIN.
+    fn in_the_cluster(
+        &mut self,
+        form: &Form,
+        b: Value,
+        result: Reg,
+        (base, offset): (Reg, i64),
+        join: &str,
+        used: bool,
+    ) {
+        let words = form.words();
+        let size = if words == 2 { ".64" } else { "" };
+        let (asked, not_there) = (self.predicate(), self.frame.label());
+        emit!(self, "QSPC.E.D {asked}, RZ, [{base}{}]", plus(offset));
+        emit!(self, "@!{asked} BRA `({not_there})");
+        let meeting = self.inner_meeting();
+        let operand = self.operand(form, b);
+        let (old, new, flag, done) =
+            (self.scratch(words), self.scratch(words), self.scratch(words), self.predicate());
+        let start = self.frame.label();
+        self.label(&start);
+        self.load_wide("LD", old, base, offset, words);
+        let new = self.compute(form, old, operand, new, Carry::Multiply);
+        emit!(
+            self,
+            "ATOM.E.CAST.SPIN{size}.STRONG.SM PT, {flag}, [{base}{}], {old}, {new}",
+            plus(offset)
+        );
+        if self.wide() && words == 2 {
+            emit!(self, "ISETP.EQ.U64.AND {done}, PT, {flag}, 0x1, PT");
+        } else {
+            self.succeeded(&done, flag, words);
+        }
+        emit!(self, "@!{done} BRA `({start})");
+        if let Some(meeting) = meeting {
+            self.met(&meeting);
+        }
+        if used {
+            self.copy(result, old, words);
+        }
+        self.leave(join);
+        self.label(&not_there);
+    }
+
+    /// Load, compute, store.
+    fn alone(
+        &mut self,
+        form: &Form,
+        operands: &Operands,
+        b: Reg,
+        result: Reg,
+        (base, offset): (Reg, i64),
+        used: bool,
+    ) {
+        let words = form.words();
+        if form.op == AtomicOp::Exch {
+            if used {
+                self.load_wide("LD", result, base, offset, if self.wanted { words } else { 1 });
+            }
+            self.store_wide(base, offset, b, words);
+            return;
+        }
+        self.load_wide("LD", result, base, offset, words);
+        let new = self.scratch(words);
+        let new = match (form.op, form.ty) {
+            (AtomicOp::Min | AtomicOp::Max, _) => {
+                self.extremum(form, result, b, new);
+                new
+            }
+            (AtomicOp::Cas, _) => {
+                let c = self.in_registers(operands.c, words);
+                self.exchange_if_equal(result, b, c, new);
+                new
+            }
+            // Compilers add packed halves as one integer here [TOOLS].
+            (_, Type::F16x2 | Type::Bf16x2) => {
+                self.sum("", new, b, &result.to_string());
+                new
+            }
+            _ => {
+                let operand = match operands.b {
+                    Value::Constant(_) => self.operand(form, operands.b),
+                    Value::Register(_) => Operand::Register(b),
+                };
+                self.compute(form, result, operand, new, Carry::Multiply)
+            }
+        };
+        self.store_wide(base, offset, new, words);
+    }
+
+    fn extremum(&mut self, form: &Form, old: Reg, b: Reg, new: Reg) {
+        let least = form.op == AtomicOp::Min;
+        if self.wide() {
+            let (kind, which) =
+                (if form.signed() { "S64" } else { "U64" }, if least { "PT" } else { "!PT" });
+            emit!(self, "IMNMX.{kind} PT, PT, {new}, {old}, {b}, {which}, !PT");
+            return;
+        }
+        let p = self.predicate();
+        let compare = if least { "LT" } else { "GT" };
+        let kind = if form.signed() { "" } else { ".U32" };
+        emit!(self, "ISETP.{compare}.U32.AND {p}, PT, {old}, {b}, PT");
+        emit!(self, "ISETP.{compare}{kind}.AND.EX {p}, PT, {}, {}, PT, {p}", old.high(), b.high());
+        emit!(self, "SEL {new}, {old}, {b}, {p}");
+        emit!(self, "SEL {}, {}, {}, {p}", new.high(), old.high(), b.high());
+    }
+
+    fn exchange_if_equal(&mut self, old: Reg, b: Reg, c: Reg, new: Reg) {
+        let p = self.predicate();
+        if self.wide() {
+            emit!(self, "ISETP.EQ.U64.AND {p}, PT, {old}, {b}, PT");
+            emit!(self, "SEL.64 {new}, {c}, {old}, {p}");
+            return;
+        }
+        emit!(self, "ISETP.EQ.U32.AND {p}, PT, {old}, {b}, PT");
+        emit!(self, "ISETP.EQ.U32.AND.EX {p}, PT, {}, {}, PT, {p}", old.high(), b.high());
+        emit!(self, "SEL {new}, {c}, {old}, {p}");
+        emit!(self, "SEL {}, {}, {}, {p}", new.high(), c.high(), old.high());
+    }
+}

@@ -1,0 +1,194 @@
+//! Loops on shared memory before sm_70: no CAST, so a CAS is compared afterwards. The text is for reading:
+//! machine code of these architectures is not run here.
+
+use super::code::{Code, Reg, emit};
+use super::form::{AtomicOp, Form};
+use super::operand::{Operands, Value};
+use crate::ptx::Type;
+
+/// What goes into the next CAS, and in which registers.
+struct Round {
+    /// Compared with, and the first half of CAS's operands.
+    old: Reg,
+    /// Stored.
+    new: Reg,
+    /// What CAS found.
+    seen: Reg,
+}
+
+impl Code<'_> {
+    /// A loop around CAS.
+    pub(super) fn maxwell(&mut self, form: &Form, operands: &Operands, used: bool) {
+        let words = form.words();
+        let size = if words == 2 { ".64" } else { "" };
+        let end = (!self.leave_early).then(|| self.frame.label());
+        if let Some(end) = &end {
+            emit!(self, "SSY `({end})");
+        }
+        let pair = self.scratch(2 * words);
+        let round = Round { old: pair, new: pair.plus(u16::from(words)), seen: self.scratch(words) };
+        let address = self.shared_address(&operands.address).to_string();
+        self.before(form, "");
+        if matches!(form.op, AtomicOp::Min | AtomicOp::Max) {
+            self.maxwell_extremum(form, operands, &round, &address);
+        } else {
+            self.load_shared(round.old, &address, words);
+            self.maxwell_compute(form, operands.b, "", round.old, round.new);
+            let (start, same) = (self.frame.label(), self.predicate());
+            self.label(&start);
+            emit!(self, "ATOMS.CAS{size} {}, [{address}], {}, {}", round.seen, round.old, round.new);
+            self.maxwell_compare("EQ", ".U32", &same, &round, words);
+            let again = if end.is_some() { format!("@!{same} ") } else { String::new() };
+            if end.is_none() {
+                emit!(self, "@{same} EXIT");
+            }
+            self.maxwell_compute(form, operands.b, &again, round.seen, round.new);
+            for word in 0..u16::from(words) {
+                emit!(self, "{again}MOV {}, {}", round.old.plus(word), round.seen.plus(word));
+            }
+            emit!(self, "{again}BRA `({start})");
+        }
+        if let Some(end) = &end {
+            emit!(self, "SYNC");
+            self.label(end);
+        }
+        if used && let Some(to) = operands.destination {
+            self.copy(Reg(to), round.seen, words);
+        }
+    }
+
+    /// Sets a predicate by comparing what CAS found with what it expected.
+    fn maxwell_compare(&mut self, compare: &str, kind: &str, p: &str, round: &Round, words: u8) {
+        let Round { old, seen, .. } = round;
+        if words == 2 {
+            emit!(self, "IADD RZ.CC, -{seen}, {old}");
+            emit!(self, "ISETP.{compare}{kind}.X.AND {p}, PT, {}, {}, PT", old.high(), seen.high());
+        } else {
+            emit!(self, "ISETP.{compare}.U32.AND {p}, PT, {old}, {seen}, PT");
+        }
+    }
+
+    /// Min and max leave when nothing would change.
+    fn maxwell_extremum(&mut self, form: &Form, operands: &Operands, round: &Round, address: &str) {
+        let kind = if form.signed() { "" } else { ".U32" };
+        let b = self.in_registers(operands.b, 2);
+        self.load_shared(round.seen, address, 2);
+        let (start, p) = (self.frame.label(), self.predicate());
+        self.label(&start);
+        let (seen, old) = (round.seen, round.old);
+        match operands.b {
+            Value::Constant(bits) => {
+                let compare = if form.op == AtomicOp::Min { "LE" } else { "GE" };
+                let (low, high) = (bits as u32, (bits >> 32) as u32);
+                match low {
+                    0 => emit!(self, "IADD RZ.CC, {seen}, -RZ"),
+                    // What has no negative of its own comes from a register.
+                    0x8000_0000 => emit!(self, "IADD RZ.CC, {seen}, -{b}"),
+                    low => emit!(self, "IADD32I RZ.CC, {seen}, {}", super::code::signed(low.wrapping_neg())),
+                }
+                let high = super::code::signed(high);
+                emit!(self, "ISETP.{compare}{kind}.X.AND {p}, PT, {}, {high}, PT", seen.high());
+            }
+            Value::Register(_) => {
+                let compare = if form.op == AtomicOp::Min { "GE" } else { "LE" };
+                emit!(self, "IADD RZ.CC, {b}, -{seen}");
+                emit!(self, "ISETP.{compare}{kind}.X.AND {p}, PT, {}, {}, PT", b.high(), seen.high());
+            }
+        }
+        match self.leave_early {
+            true => emit!(self, "@{p} EXIT"),
+            false => emit!(self, "@{p} SYNC"),
+        }
+        self.copy(old, seen, 2);
+        self.copy(round.new, b, 2);
+        emit!(self, "ATOMS.CAS.64 {seen}, [{address}], {old}, {}", round.new);
+        self.maxwell_compare("NE", kind, &p, round, 2);
+        emit!(self, "@{p} BRA `({start})");
+    }
+
+    /// The new value from `old`; `guard` is empty, or `@!P0 `.
+    fn maxwell_compute(&mut self, form: &Form, b: Value, guard: &str, old: Reg, new: Reg) {
+        let constant = match b {
+            Value::Constant(bits) => Some(bits),
+            Value::Register(_) => None,
+        };
+        match (form.op, form.ty) {
+            (AtomicOp::Add, Type::F32) => {
+                // An immediate of FADD has the upper 20 bits alone.
+                let long = constant.is_some_and(|bits| bits & 0xfff != 0);
+                let b = self.in_registers(b, 1);
+                emit!(self, "{guard}FADD{} {new}, {old}, {b}", if long { "32I" } else { "" });
+            }
+            (AtomicOp::Add, Type::F64) => {
+                let b = self.in_registers(b, 2);
+                emit!(self, "{guard}DADD {new}, {b}, {old}");
+            }
+            (AtomicOp::Add, Type::F16x2) => self.maxwell_halves(b, guard, old, new),
+            (AtomicOp::Add, _) if constant == Some(0) => self.maxwell_move(guard, old, new),
+            (AtomicOp::Add, _) => {
+                let (high_old, high_new) = (old.high(), new.high());
+                match b {
+                    Value::Register(b) => {
+                        let b = Reg(b);
+                        emit!(self, "{guard}IADD {new}.CC, {b}, {old}");
+                        emit!(self, "{guard}IADD.X {high_new}, {}, {high_old}", b.high());
+                    }
+                    Value::Constant(bits) => {
+                        let (low, high) = (bits as u32, (bits >> 32) as u32);
+                        let name = |bits| if bits == 0 { "IADD" } else { "IADD32I" };
+                        let (low_name, high_name) = (name(low), name(high));
+                        let (low, high) = (super::code::signed(low), super::code::signed(high));
+                        emit!(self, "{guard}{low_name} {new}.CC, {old}, {low}");
+                        emit!(self, "{guard}{high_name}.X {high_new}, {high_old}, {high}");
+                    }
+                }
+            }
+            (op, _) => {
+                let name = match op {
+                    AtomicOp::And => "AND",
+                    AtomicOp::Or => "OR",
+                    _ => "XOR",
+                };
+                for word in 0..2_u16 {
+                    let (new, old) = (new.plus(word), old.plus(word));
+                    let bits = constant.map(|bits| (bits >> (32 * word)) as u32);
+                    match (op, b, bits) {
+                        (_, Value::Register(b), _) => {
+                            emit!(self, "{guard}LOP.{name} {new}, {old}, {}", Reg(b).plus(word));
+                        }
+                        (AtomicOp::And, _, Some(0)) => emit!(self, "{guard}MOV {new}, RZ"),
+                        (AtomicOp::And, _, Some(u32::MAX)) | (AtomicOp::Or | AtomicOp::Xor, _, Some(0)) => {
+                            emit!(self, "{guard}MOV {new}, {old}");
+                        }
+                        (AtomicOp::Or, _, Some(u32::MAX)) => emit!(self, "{guard}MOV32I {new}, -0x1"),
+                        (AtomicOp::Xor, _, Some(u32::MAX)) => {
+                            emit!(self, "{guard}LOP.PASS_B {new}, RZ, ~{old}");
+                        }
+                        (_, _, bits) => {
+                            emit!(self, "{guard}LOP32I.{name} {new}, {old}, {:#x}", bits.unwrap_or(0));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn maxwell_move(&mut self, guard: &str, old: Reg, new: Reg) {
+        for word in 0..2 {
+            emit!(self, "{guard}MOV {}, {}", new.plus(word), old.plus(word));
+        }
+    }
+
+    /// Packed halves: under a guard compilers add one after the other.
+    fn maxwell_halves(&mut self, b: Value, guard: &str, old: Reg, new: Reg) {
+        let b = self.in_registers(b, 1);
+        if guard.is_empty() {
+            emit!(self, "HADD2 {new}, {old}, {b}");
+            return;
+        }
+        let (low, high) = (self.scratch(1), self.scratch(1));
+        emit!(self, "{guard}HADD2 {low}, {old}.H0_H0, {b}.H0_H0");
+        emit!(self, "{guard}HADD2 {high}, {old}.H1_H1, {b}.H1_H1");
+        emit!(self, "{guard}XMAD.PSL.CLO {new}, {high}, 0x1, {low}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Shared memory of the own CTA from sm_70 on: one ATOMS, or a loop around CAST.SPIN (spec 7.1, 7.2).
+
+use super::code::{Code, Reg, SharedAddress, emit};
+use super::compute::{Carry, Operand};
+use super::form::{AtomicOp, Form};
+use super::operand::{AddressBase, Operands, Value};
+use crate::ptx::Type;
+
+impl Code<'_> {
+    /// ATOMS alone. Before sm_70 too.
+    pub(super) fn native(&mut self, form: &Form, operands: &Operands, used: bool) {
+        let counts = self.number >= 80 && !used && form.op == AtomicOp::Add && form.ty == Type::U32;
+        if counts && operands.b == Value::Constant(1) {
+            // All lanes of one address at once.
+            let address = match self.shared_address(&operands.address) {
+                SharedAddress::Register { register, offset: 0 } => format!("{register}+URZ"),
+                SharedAddress::Absolute(byte) => format!("URZ+{byte:#x}"),
+                address => address.to_string(),
+            };
+            self.before(form, "");
+            emit!(self, "ATOMS.POPC.INC.32 RZ, [{address}]");
+            self.after_shared(form, "");
+            return;
+        }
+        let words = form.words();
+        let (b, c) = match form.op {
+            AtomicOp::Cas if self.number < 70 => self.adjacent(operands, words),
+            AtomicOp::Cas => (self.in_registers(operands.b, words), self.in_registers(operands.c, words)),
+            _ => (self.in_registers(operands.b, words), Reg::ZERO),
+        };
+        let address = self.shared_address(&operands.address);
+        self.before(form, "");
+        let result = self.result(operands, used, words);
+        self.atoms("", form, result, &address.to_string(), b, c);
+        self.after_shared(form, "");
+    }
+
+    /// Where the result of an atomic goes. What an acquire waits for goes somewhere even if PTX has no name
+    /// for it.
+    pub(super) fn result(&mut self, operands: &Operands, used: bool, words: u8) -> Reg {
+        match operands.destination {
+            Some(register) if used => Reg(register),
+            None if used => self.scratch(words),
+            _ => Reg::ZERO,
+        }
+    }
+
+    /// Up to sm_62 the operands of CAS are neighbours (spec 2.5).
+    fn adjacent(&mut self, operands: &Operands, words: u8) -> (Reg, Reg) {
+        let both = self.scratch(2 * words);
+        for (value, to) in [(operands.b, both), (operands.c, both.plus(u16::from(words)))] {
+            let from = self.in_registers(value, words);
+            self.copy(to, from, words);
+        }
+        (both, both.plus(u16::from(words)))
+    }
+
+    /// `ATOMS.op d, [a], b[, c]`
+    pub(super) fn atoms(&mut self, guard: &str, form: &Form, to: Reg, address: &str, b: Reg, c: Reg) {
+        let size = match (form.ty, form.op) {
+            (Type::S32, _) => ".S32",
+            (Type::B64, AtomicOp::Exch) if self.number < 70 => ".U64",
+            (Type::B64, _) => ".64",
+            (Type::B128, _) => ".128",
+            _ => "",
+        };
+        let op = form.op.mnemonic();
+        let c = if form.op == AtomicOp::Cas { format!(", {c}") } else { String::new() };
+        emit!(self, "{guard}ATOMS.{op}{size} {to}, [{address}], {b}{c}");
+    }
+
+    /// A loop around CAST.SPIN.
+    pub(super) fn spin(&mut self, form: &Form, operands: &Operands, used: bool) {
+        let words = form.words();
+        let meeting = (!self.leave_early).then(|| self.meet_here());
+        let load = self.shared_address(&operands.address);
+        let cast = self.own_register(load);
+        // From sm_90 on compilers leave the fences of these loops out [TOOLS].
+        if self.number < 90 {
+            self.before(form, "");
+        }
+        let uniform = matches!(operands.address.base, AddressBase::Shared(_));
+        let far = !(-0x80_0000..0x80_0000).contains(&operands.address.offset);
+        let carry = match self.number {
+            90..100 if used && !uniform && !far => Carry::Add,
+            100.. => Carry::Add,
+            _ => Carry::Multiply,
+        };
+        self.packed_on_mma = far && !used;
+        let old = self.scratch(words);
+        self.spin_body(form, operands.b, old, [&load.to_string(), &cast.to_string()], carry);
+        if let Some(meeting) = meeting {
+            self.met(&meeting);
+        }
+        if used && let Some(to) = operands.destination {
+            self.copy(Reg(to), old, words);
+        }
+    }
+
+    /// CAST.SPIN takes no uniform register beside an operand in one: compilers copy it.
+    fn own_register(&mut self, address: SharedAddress) -> SharedAddress {
+        let SharedAddress::Uniform { register: uniform, offset } = address else { return address };
+        let register = self.scratch(1);
+        emit!(self, "MOV {register}, UR{uniform}");
+        SharedAddress::Register { register, offset }
+    }
+
+    /// Load, compute, CAST.SPIN, again if it failed; `old` is left with what was there. Min and max leave when
+    /// nothing would change. The addresses are that of the load and that of the CAST.
+    pub(super) fn spin_body(
+        &mut self,
+        form: &Form,
+        b: Value,
+        old: Reg,
+        [load, cast]: [&str; 2],
+        carry: Carry,
+    ) {
+        let words = form.words();
+        let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
+        let operand = if extremum {
+            Operand::Register(self.in_registers(b, words))
+        } else {
+            self.operand(form, b)
+        };
+        let (new, done) = (self.scratch(words), self.predicate());
+        let (start, leave) = (self.frame.label(), self.frame.label());
+        self.label(&start);
+        self.load_shared(old, load, words);
+        let mut left = false;
+        let new = match operand {
+            Operand::Register(b_registers) if extremum => {
+                let p = self.unchanged(form, old, b, b_registers);
+                left = !self.leave_early;
+                match left {
+                    true => emit!(self, "@{p} BRA `({leave})"),
+                    false => emit!(self, "@{p} EXIT"),
+                }
+                b_registers
+            }
+            operand => self.compute(form, old, operand, new, carry),
+        };
+        let size = if words == 2 { ".64" } else { "" };
+        if self.number >= 100 {
+            emit!(self, "ATOMS.CAST.SPIN{size} {done}, [{cast}], {old}, {new}");
+        } else {
+            let flag = self.scratch(words);
+            emit!(self, "ATOMS.CAST.SPIN{size} {flag}, [{cast}], {old}, {new}");
+            self.succeeded(&done, flag, words);
+        }
+        emit!(self, "@!{done} BRA `({start})");
+        if left {
+            self.label(&leave);
+        }
+    }
+
+    /// Sets a predicate if the flag that CAST left in registers is one.
+    pub(super) fn succeeded(&mut self, p: &str, flag: Reg, words: u8) {
+        emit!(self, "ISETP.EQ.U32.AND {p}, PT, {flag}, 0x1, PT");
+        if words == 2 {
+            emit!(self, "ISETP.EQ.U32.AND.EX {p}, PT, {}, RZ, PT, {p}", flag.high());
+        }
+    }
+}

@@ -117,9 +117,36 @@ fn is_far_offset(mnemonic: &str, operands: &str) -> bool {
 /// Whether an instruction counts outside loops too.
 fn counts(mnemonic: &str) -> bool {
     const ALWAYS: &[&str] = &[
-        "ATOM", "ATOMG", "ATOMS", "RED", "REDG", "LD", "LDG", "LDS", "ST", "STG", "STS", "MEMBAR", "ERRBAR",
-        "CGAERRBAR", "CCTL", "FENCE", "BRA", "BSSY", "BSYNC", "BMOV", "SYNC", "QSPC", "VOTE", "VOTEU",
-        "SHFL", "REDUX", "CREDUX", "POPC", "FLO", "UFLO",
+        "ATOM",
+        "ATOMG",
+        "ATOMS",
+        "RED",
+        "REDG",
+        "LD",
+        "LDG",
+        "LDS",
+        "ST",
+        "STG",
+        "STS",
+        "MEMBAR",
+        "ERRBAR",
+        "CGAERRBAR",
+        "CCTL",
+        "FENCE",
+        "BRA",
+        "BSSY",
+        "BSYNC",
+        "BMOV",
+        "SYNC",
+        "QSPC",
+        "VOTE",
+        "VOTEU",
+        "SHFL",
+        "REDUX",
+        "CREDUX",
+        "POPC",
+        "FLO",
+        "UFLO",
     ];
     ALWAYS.contains(&mnemonic.split('.').next().unwrap_or(""))
 }
@@ -220,6 +247,8 @@ fn rows_agree() {
         }
     }
     for ((kind, target), [n, agree, strict, all, words]) in &table {
-        println!("{kind:9} {target:7} {agree:4} of {n:4}   strict {strict:4}   everything {all:4}   wording {words:4}");
+        println!(
+            "{kind:9} {target:7} {agree:4} of {n:4}   strict {strict:4}   everything {all:4}   wording {words:4}"
+        );
     }
 }

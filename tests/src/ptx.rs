@@ -5,7 +5,11 @@
 //! registers its operands belong.
 
 pub mod barrier;
+pub mod bench;
 pub mod body;
 pub mod case;
+pub mod compare;
 pub mod kernel;
+pub mod lowered;
+pub mod product;
 pub mod spelling;

@@ -8,19 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use atoms_cosim::lockstep::Lockstep;
-use atoms_cosim::machine::Machine;
-use atoms_cosim::session::Session;
-use atoms_cosim::witness::Witness;
-use atoms_isa::{Arch, Program};
-use atoms_model::MemoryPort;
-use atoms_sm::{Observer, SmConfig, run_observed};
-use atoms_tests::ptx::barrier::Layout;
+use atoms_isa::Arch;
+use atoms_tests::ptx::bench::{Bench, miscompiled};
 use atoms_tests::ptx::body::Body;
-use atoms_tests::ptx::case::{Agent, Case, DATA_WORDS, Observed, Start, cases, judge};
-use atoms_tests::ptx::kernel::{self, Kernel, Tail, layout};
+use atoms_tests::ptx::case::{cases, judge};
+use atoms_tests::ptx::kernel::{Kernel, Tail, layout};
 use atoms_tests::ptx::spelling::{Operation, ROWS, Reduction, Spelling};
-use atoms_tests::{config, lockstep_of};
 use serde_json::Value;
 
 /// Architectures, and how many cases are tried on each.
@@ -58,21 +51,6 @@ const LINES: &[(Operation, [usize; 5])] = &[
     (ReduceAsync(Reduction::AddWide), [ 0,  0,  1,  1,  1]),
     (ReduceAsync(Reduction::Dec),     [ 0,  0,  1,  1,  1]),
 ];
-
-/// What [`CopyArrive`] before sm_90 comes to where threads of a warp name different objects: compilers add
-/// the increments of all at the object of the highest, and the counts come out wrong, on devices as here.
-fn miscompiled(case: &Case, layout: Layout) -> Vec<Vec<u64>> {
-    let last = case.objects.len() - 1;
-    let word = |(at, start): (usize, &Start)| {
-        let mut barrier = start.reached(layout).0.expect("there is an object");
-        if at == last {
-            case.objects.iter().for_each(|_| barrier.increment());
-        }
-        barrier.arrive(1);
-        barrier.word(layout)
-    };
-    vec![case.objects.iter().enumerate().map(word).collect()]
-}
 
 /// One line of PTX, and what it becomes on some architectures.
 struct Form {
@@ -113,95 +91,6 @@ fn lines(arch: Arch) -> Vec<Line> {
         Line { ptx: form.ptx, spelling, body }
     })
     .collect()
-}
-
-/// Lanes that took a pending count from a state that no noComplete arrive gave (spec 6.9).
-struct Misused(u32);
-
-impl Observer for Misused {
-    fn foreign_pending_count(&mut self, _cycle: u64, _pc: u32, mask: u32) {
-        self.0 |= mask;
-    }
-}
-
-/// What runs lines one after the other.
-struct Bench {
-    session: Session<Lockstep>,
-    core: SmConfig,
-}
-
-impl Bench {
-    fn new(name: &str) -> Bench {
-        let named = config(name);
-        let witness = Witness::new(&named.config, &[]);
-        let mut session = Session::new(lockstep_of(&named), Some(witness));
-        session.machine.watch();
-        // Hints of milliseconds last long enough for somebody to arrive in between, and no longer.
-        let core =
-            SmConfig { longest_sleep_cycles: 3000, copy_latency_cycles: [20, 60], ..SmConfig::default() };
-        Bench { session, core }
-    }
-
-    /// Runs a case; what does not belong in any run is an error.
-    fn observe(&mut self, kernel: &Kernel<'_>) -> Result<Observed, String> {
-        let text = kernel.listing();
-        let program = Program::parse("line.sass", &text).map_err(|e| e.to_string())?;
-        let code = program.kernel(kernel::NAME).expect("the listing has this kernel");
-        let before = self.session.tally();
-        let mut misused = Misused(0);
-        let report = run_observed(code, &kernel.launch(), &mut self.session, &self.core, &mut misused)
-            .map_err(|e| e.to_string())?;
-        self.session.judge_memory().map_err(|e| e.to_string())?;
-        let tally = self.session.tally();
-        let clusters = tally.cluster_requests - before.cluster_requests;
-        if tally.judged - before.judged != tally.requests - before.requests + clusters {
-            return Err("the oracle has not judged every answer".into());
-        }
-        let undefined = self.session.machine.watched().expect("somebody watches").diagnoses();
-        if let Some(diagnosis) = undefined.first() {
-            return Err(format!("undefined: {diagnosis}"));
-        }
-        // These lines take the count of a state that has none to give; the others, of noComplete states.
-        let takes = |agent: &Agent| u32::from(kernel.spelling.operation == PendingCount) << agent.thread;
-        let taken = kernel.case.agents.iter().map(takes).fold(0, |mask, lane| mask | lane);
-        if misused.0 != taken {
-            return Err(format!(
-                "counts taken of wrong states: lanes {taken:#x}, but {:#x} are named",
-                misused.0
-            ));
-        }
-        // An arrival that is added and taken away leaves nothing to see.
-        let agents = kernel.case.agents.len() as u64;
-        if kernel.spelling.operation == CopyArrive && clusters != agents {
-            return Err(format!("{clusters} arrivals of {agents} came through the cluster port"));
-        }
-        Ok(Observed { answers: kernel.answers(&report), words: self.words(kernel), data: self.data(kernel) })
-    }
-
-    /// A word of a CTA's part. Parts are handed out in order of rank, from the first row on.
-    fn word(&self, kernel: &Kernel<'_>, cta: u32, offset: u32) -> u32 {
-        let banks = self.session.banks();
-        let rows = (kernel::SHARED + kernel.arch.shared_origin()).div_ceil(4 * banks);
-        self.session.word(cta * rows + offset / (4 * banks), offset / 4 % banks)
-    }
-
-    fn words(&self, kernel: &Kernel<'_>) -> Vec<Vec<u64>> {
-        let object = |cta: u32, n: usize| {
-            let word = |offset: u32| u64::from(self.word(kernel, cta, offset));
-            word(kernel.object(n) + 4) << 32 | word(kernel.object(n))
-        };
-        let objects = 0..kernel.case.objects.len();
-        (0..kernel.case.ctas).map(|cta| objects.clone().map(|n| object(cta, n)).collect()).collect()
-    }
-
-    fn data(&self, kernel: &Kernel<'_>) -> Vec<Vec<u32>> {
-        let each = kernel.case.agents.iter().enumerate();
-        each.map(|(at, agent)| {
-            let word = |n: usize| self.word(kernel, agent.target, kernel.data(at) + 4 * n as u32);
-            (0..DATA_WORDS).map(word).collect()
-        })
-        .collect()
-    }
 }
 
 /// Runs every line of an architecture in every case.
@@ -253,7 +142,7 @@ fn every_line_runs(column: usize, configuration: &str) {
     }
     assert!(ran.is_empty(), "operations that are not in the table: {ran:?}");
     assert_eq!(cases_ran, tried, "cases on {name}");
-    let tally = bench.session.tally();
+    let tally = bench.tally();
     let fields = arch.number() >= 90;
     assert!(apart_ran > 0 && fields == (remote_ran > 0), "objects apart, and in other CTAs");
     assert!(fields == (tally.wake_ups > 0 && tally.time_outs > 0), "waits end both ways");

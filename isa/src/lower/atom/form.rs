@@ -162,7 +162,8 @@ impl<'t> Modifiers<'t> {
                         found.double("type", message);
                     }
                 }
-                sem @ ("relaxed" | "acquire" | "release" | "acq_rel" | "sc" | "weak" | "volatile" | "mmio") => {
+                sem @ ("relaxed" | "acquire" | "release" | "acq_rel" | "sc" | "weak" | "volatile"
+                | "mmio") => {
                     if found.sem.keep_first(Some(sem)) {
                         found.double("semantics", format!("Duplicate .{sem} modifier"));
                     }

@@ -4,11 +4,11 @@
 //! if not, code asks which space the address names: the CTA's own shared memory, that of another CTA of the
 //! cluster, or else memory of the thread, where a load and a store will do.
 
+use super::Manner;
 use super::code::{Code, Reg, emit, plus};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{Address, AddressBase, Operands, Value};
-use super::Manner;
 use crate::ptx::Type;
 
 impl Form {
@@ -242,11 +242,7 @@ impl Code<'_> {
         self.label(&start);
         self.load_wide("LD", old, base, offset, words);
         let new = self.compute(form, old, operand, new, Carry::Multiply);
-        emit!(
-            self,
-            "ATOM.E.CAST.SPIN{size}.STRONG.SM PT, {flag}, [{base}{}], {old}, {new}",
-            plus(offset)
-        );
+        emit!(self, "ATOM.E.CAST.SPIN{size}.STRONG.SM PT, {flag}, [{base}{}], {old}, {new}", plus(offset));
         if self.wide() && words == 2 {
             emit!(self, "ISETP.EQ.U64.AND {done}, PT, {flag}, 0x1, PT");
         } else {
@@ -312,8 +308,7 @@ impl Code<'_> {
     fn extremum(&mut self, form: &Form, old: Reg, b: Reg, new: Reg) {
         let least = form.op == AtomicOp::Min;
         if self.wide() {
-            let (kind, which) =
-                (if form.signed() { "S64" } else { "U64" }, if least { "PT" } else { "!PT" });
+            let (kind, which) = (if form.signed() { "S64" } else { "U64" }, if least { "PT" } else { "!PT" });
             emit!(self, "IMNMX.{kind} PT, PT, {new}, {old}, {b}, {which}, !PT");
             return;
         }

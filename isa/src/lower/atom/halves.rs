@@ -16,7 +16,8 @@ impl Code<'_> {
         let b = self.in_registers(operands.b, 1);
         let c = if form.op == AtomicOp::Cas { self.in_registers(operands.c, 1) } else { Reg::ZERO };
         // The load goes where it has the longest to wait for the address [TOOLS].
-        let displaced = matches!(operands.address.base, AddressBase::Shared(_)) && operands.address.offset != 0;
+        let displaced =
+            matches!(operands.address.base, AddressBase::Shared(_)) && operands.address.offset != 0;
         let load_first = match inside {
             false => form.sem.releases(),
             true => displaced && (form.op == AtomicOp::Cas || !self.wide()),

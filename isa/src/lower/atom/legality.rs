@@ -127,11 +127,7 @@ fn full_name(opcode: &str, op: AtomicOp, ty: Type, space: AtomicSpace) -> String
 ///
 /// # Errors
 /// The first complaint of the assembler for `arch`.
-pub(super) fn check(
-    modifiers: &Modifiers<'_>,
-    red: bool,
-    arch: Arch,
-) -> Result<(AtomicOp, Type), Refusal> {
+pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<(AtomicOp, Type), Refusal> {
     let number = arch.number();
     let opcode = if red { "red" } else { "atom" };
     if let Some((kind, message)) = &modifiers.doubled {

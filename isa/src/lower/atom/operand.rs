@@ -83,7 +83,9 @@ impl Operands {
             Some((first, rest)) if !form.red => (destination(place, first, form, frame)?, rest),
             _ => (None, &instruction.operands[..]),
         };
-        let [address, values @ ..] = rest else { return arguments_mismatch(instruction.opcode, "no address") };
+        let [address, values @ ..] = rest else {
+            return arguments_mismatch(instruction.opcode, "no address");
+        };
         let address = self::address(place, address, form, frame)?;
         let mut values = values.iter().take(sources).map(|v| value(place, v, form, frame));
         let b = values.next().transpose()?.unwrap_or(Value::Constant(0));
@@ -109,12 +111,7 @@ fn fits(register: Type, operation: Type) -> bool {
             || !(float(register) || half(register) || float(operation) || half(operation)))
 }
 
-fn register(
-    place: &Place<'_, '_>,
-    id: RegId,
-    form: &Form,
-    frame: &mut Frame,
-) -> Result<u16, Refusal> {
+fn register(place: &Place<'_, '_>, id: RegId, form: &Form, frame: &mut Frame) -> Result<u16, Refusal> {
     let declared = place.function.registers.get(id.0 as usize);
     if let Some((name, ty)) = declared.and_then(|r| Some((&r.name, r.ty?)))
         && !fits(ty, form.ty)

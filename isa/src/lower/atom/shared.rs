@@ -117,11 +117,8 @@ impl Code<'_> {
     ) {
         let words = form.words();
         let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
-        let operand = if extremum {
-            Operand::Register(self.in_registers(b, words))
-        } else {
-            self.operand(form, b)
-        };
+        let operand =
+            if extremum { Operand::Register(self.in_registers(b, words)) } else { self.operand(form, b) };
         let (new, done) = (self.scratch(words), self.predicate());
         let (start, leave) = (self.frame.label(), self.frame.label());
         self.label(&start);

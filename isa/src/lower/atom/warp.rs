@@ -128,8 +128,7 @@ impl Code<'_> {
     fn butterfly(&mut self, form: &Form, operands: &Operands, b: Reg) {
         let address = self.shared_address(&operands.address).to_string();
         self.early_fence(form);
-        let (lane, here, value, other) =
-            (self.scratch(1), self.scratch(1), self.scratch(1), self.scratch(1));
+        let (lane, here, value, other) = (self.scratch(1), self.scratch(1), self.scratch(1), self.scratch(1));
         let (full, first, end) = (self.predicate(), self.predicate(), self.frame.label());
         let leave_early = self.leave_early;
         emit!(self, "S2R {lane}, SR_LANEID");

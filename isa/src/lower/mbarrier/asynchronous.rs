@@ -1,0 +1,301 @@
+//! Operations that complete transactions at an object: bulk copies, `st.async`, `red.async`; and what belongs
+//! around them: `mapa`, fences.
+
+use super::code::{Code, Place};
+use super::operand::{Reader, Word};
+use super::{illegal, lacking, mismatch};
+use crate::lower::Refusal;
+use crate::ptx::Operand;
+
+type Outcome = Result<(), Refusal>;
+
+/// Writes one of the instructions.
+type Writer = fn(&Reader<'_, '_>, &[&str], &mut Code<'_>) -> Outcome;
+
+/// How the completion is reported.
+const COMPLETION: &str = "mbarrier::complete_tx::bytes";
+
+/// Writes the machine code of an instruction; `None` for anything else than the above.
+pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outcome> {
+    let modifiers = reader.instruction.modifiers.as_slice();
+    let (name, writer): (_, Writer) = match (reader.instruction.opcode, modifiers) {
+        ("mapa", _) => ("mapa", map),
+        ("fence", ["mbarrier_init", ..]) => ("fence.mbarrier_init", fence_init),
+        ("fence", ["proxy", "async", ..]) => ("fence.proxy.async", fence_async),
+        ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", ..]) => {
+            ("cp.async.bulk", bulk_copy)
+        }
+        ("st", ["async", ..]) => ("st.async", store),
+        ("red", ["async", ..]) => ("red.async", reduce),
+        _ => return None,
+    };
+    if code.arch.number() < 90 {
+        let help = "there are no clusters, and no copies that complete transactions, before sm_90";
+        return Some(Err(lacking(name, 90, help)));
+    }
+    Some(writer(reader, modifiers, code))
+}
+
+/// `mapa[.shared::cluster].u32 d, a, rank`: the rank takes the place of the one in the address (spec 1.4).
+fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    let (generic, wide) = match modifiers {
+        ["u32"] => (true, false),
+        ["u64"] => (true, true),
+        ["shared::cluster", "u32"] => (false, false),
+        ["shared::cluster", "u64"] => (false, true),
+        _ => {
+            return Err(illegal(
+                &format!(".{}", modifiers.join(".")),
+                "mapa",
+                "write mapa.shared::cluster.u32",
+            ));
+        }
+    };
+    let wrong = || mismatch("mapa", "write d, address, rank, as wide as the type says");
+    let bits = if wide { 64 } else { 32 };
+    let [target, address, rank] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
+    let target = reader.register(target, bits).ok_or_else(wrong)?;
+    let address_register = reader.register(address, bits);
+    let rank = reader.word(rank).ok_or_else(wrong)?;
+    let words = if wide { 2 } else { 1 };
+    let low = match (address_register, address) {
+        (Some(id), _) => code.frame.register(id, words),
+        (None, Operand::Symbol { symbol, offset }) => {
+            let address = reader.symbol(*symbol, *offset);
+            let place = code.place(address)?;
+            code.address_register(place)
+        }
+        _ => return Err(wrong()),
+    };
+    let rank = code.word(rank);
+    let target = code.frame.register(target, words);
+    code.line(format!("PRMT R{target}, {rank}, 0x654, R{low}"));
+    match (wide, generic, address_register) {
+        (true, true, Some(_)) => code.line(format!("MOV R{}, R{}", target + 1, low + 1)),
+        (true, true, None) => code.line(format!("S2R R{}, SR_SWINHI", target + 1)),
+        (true, false, _) => code.line(format!("MOV R{}, RZ", target + 1)),
+        (false, ..) => {}
+    }
+    Ok(())
+}
+
+/// `fence.mbarrier_init.release.cluster`
+fn fence_init(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    if !matches!(modifiers, [_, "release", "cluster"]) {
+        return Err(illegal(
+            &format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")),
+            "fence.mbarrier_init",
+            "write fence.mbarrier_init.release.cluster",
+        ));
+    }
+    code.line("NOP");
+    Ok(())
+}
+
+/// `fence.proxy.async[.space]`
+fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    let view = match modifiers {
+        [_, _] => "",
+        [_, _, "shared::cta" | "shared::cluster"] => ".S",
+        [_, _, "global"] => ".G",
+        _ => {
+            let rest = modifiers.get(2..).unwrap_or(&[]).join(".");
+            let help = "a state space may follow: .shared::cta, .shared::cluster or .global";
+            return Err(illegal(&format!(".{rest}"), "fence.proxy.async", help));
+        }
+    };
+    code.line("MEMBAR.ALL.CTA");
+    code.line(format!("FENCE.VIEW.ASYNC{view}"));
+    Ok(())
+}
+
+/// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`
+///
+/// All operands are uniform, so that the lanes take turns.
+fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    const NAME: &str = "cp.async.bulk";
+    if modifiers.get(4..) != Some(&[COMPLETION]) {
+        let rest = modifiers.get(4..).unwrap_or(&[]).join(".");
+        let help = format!("only .{COMPLETION} is lowered: no multicast, no cache hints");
+        return Err(illegal(&format!(".{rest}"), NAME, help));
+    }
+    let wrong = || mismatch(NAME, "write [shared], [global], bytes, [object]");
+    let [to, from, bytes, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
+    let to = reader.address(to, false).ok_or_else(wrong)?;
+    let from = reader.address(from, true).ok_or_else(wrong)?;
+    let bytes = reader.word(bytes).ok_or_else(wrong)?;
+    let object = reader.address(object, false).ok_or_else(wrong)?;
+    let lanes = code.all_wait();
+    let size = code.frame.uniform(1);
+    let (source, target) = (code.frame.uniform(2), code.frame.uniform(2));
+    let mut head = Vec::new();
+    let broadcast = if code.arch.number() < 100 { "" } else { ".BROADCAST" };
+    let mut uniform = |to: u8, from: u16| head.push(format!("R2UR{broadcast} UR{to}, R{from}"));
+    // Sizes are in units of 16 bytes.
+    match bytes {
+        Word::Constant(bytes) => code.line(format!("UMOV UR{size}, {:#x}", bytes >> 4 & 0xffff)),
+        Word::Register(id) => {
+            let (bytes, units) = (code.frame.register(id, 1), code.frame.scratch(1));
+            code.line(format!("SHF.R.U32.HI R{units}, RZ, 0x4, R{bytes}"));
+            code.line(format!("PRMT R{units}, R{units}, 0x5410, RZ"));
+            uniform(size, units);
+        }
+    }
+    let from = code.global(from)?;
+    uniform(source, from);
+    uniform(source + 1, from + 1);
+    let (to, object) = (code.place(to)?, code.place(object)?);
+    let (to, object) = (code.address_register(to), code.address_register(object));
+    uniform(target + 1, object);
+    uniform(target, to);
+    code.one_by_one(lanes, &head, &format!("UBLKCP.S.G [UR{target}], [UR{source}], UR{size}"));
+    Ok(())
+}
+
+/// Data and object, as operations on another CTA's memory name them: a pair of registers.
+fn pair_of_addresses(data: Place, object: Place, code: &mut Code<'_>) -> u16 {
+    let pair = code.frame.scratch(2);
+    for (at, place) in [(pair, data), (pair + 1, object)] {
+        let from = code.address_register(place);
+        code.line(format!("MOV R{at}, R{from}"));
+    }
+    pair
+}
+
+/// `st.async[.weak].shared::cluster.mbarrier::complete_tx::bytes[.v2|.v4].type [data], value, [object]`
+fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    const NAME: &str = "st.async";
+    let rest = modifiers.get(1..).unwrap_or(&[]);
+    let rest = rest.strip_prefix(&["weak"]).unwrap_or(rest);
+    let Some(rest) = rest.strip_prefix(&["shared::cluster", COMPLETION]) else {
+        return Err(illegal(
+            &format!(".{}", rest.join(".")),
+            NAME,
+            format!("write .shared::cluster.{COMPLETION}"),
+        ));
+    };
+    let (elements, ty) = match *rest {
+        [ty] => (1, ty),
+        ["v2", ty] => (2, ty),
+        ["v4", ty] => (4, ty),
+        _ => return Err(illegal(&format!(".{}", rest.join(".")), NAME, "write a type: .b32, .b64")),
+    };
+    let words = match ty {
+        "b32" | "u32" | "s32" | "f32" => 1,
+        "b64" | "u64" | "s64" | "f64" => 2,
+        _ => return Err(illegal(&format!(".{ty}"), NAME, "values have 32 or 64 bits")),
+    };
+    let size = match elements * words {
+        1 => "",
+        2 => ".64",
+        4 => ".128",
+        _ => return Err(illegal(".v4", NAME, "a store has 16 bytes at most: write .v2")),
+    };
+    let wrong = || mismatch(NAME, "write [data], value, [object]");
+    let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
+    let data = reader.address(data, false).ok_or_else(wrong)?;
+    let object = reader.address(object, false).ok_or_else(wrong)?;
+    let values = match value {
+        Operand::Vector(values) => values.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    if values.len() != usize::from(elements) {
+        return Err(wrong());
+    }
+    let source = match (values, elements) {
+        ([value], 1) if reader.register(value, 32 * u32::from(words)).is_some() => {
+            reader.register(value, 32 * u32::from(words)).map(|id| code.frame.register(id, words))
+        }
+        _ => None,
+    };
+    let source = match source {
+        Some(source) => source,
+        None => {
+            let group = code.frame.scratch(elements * words);
+            for (at, value) in (group..).step_by(usize::from(words)).zip(values) {
+                move_value(reader, value, words, at, code).ok_or_else(wrong)?;
+            }
+            group
+        }
+    };
+    let (data, object) = (code.place(data)?, code.place(object)?);
+    let pair = pair_of_addresses(data, object, code);
+    code.line(format!("STAS{size} [R{pair}.64], R{source}"));
+    Ok(())
+}
+
+/// Puts a value of so many words in registers; `None` if the operand is none.
+fn move_value(
+    reader: &Reader<'_, '_>,
+    value: &Operand<'_>,
+    words: u8,
+    at: u16,
+    code: &mut Code<'_>,
+) -> Option<()> {
+    let constant = match *value {
+        Operand::Integer(value) => value as u64,
+        Operand::Single(bits) if words == 1 => u64::from(bits),
+        Operand::Double(bits) if words == 2 => bits,
+        _ => {
+            let id = reader.register(value, 32 * u32::from(words))?;
+            let from = code.frame.register(id, words);
+            for word in 0..u16::from(words) {
+                code.line(format!("MOV R{}, R{}", at + word, from + word));
+            }
+            return Some(());
+        }
+    };
+    for word in 0..u16::from(words) {
+        code.line(format!("MOV R{}, {:#x}", at + word, (constant >> (32 * word)) as u32));
+    }
+    Some(())
+}
+
+/// `red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.op.type [data], value, [object]`
+fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    const NAME: &str = "red.async";
+    const START: [&str; 5] = ["async", "relaxed", "cluster", "shared::cluster", COMPLETION];
+    let Some(&[operation, ty]) = modifiers.strip_prefix(&START) else {
+        let help = format!("write {NAME}.relaxed.cluster.shared::cluster.{COMPLETION}, operation and type");
+        return Err(illegal(&format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")), NAME, help));
+    };
+    let (name, types): (_, &[_]) = match operation {
+        "inc" => ("INC", &["u32"]),
+        "dec" => ("DEC", &["u32"]),
+        "min" => ("MIN", &["u32", "s32"]),
+        "max" => ("MAX", &["u32", "s32"]),
+        "add" => ("ADD", &["u32", "s32", "u64"]),
+        "and" => ("AND", &["b32"]),
+        "or" => ("OR", &["b32"]),
+        "xor" => ("XOR", &["b32"]),
+        _ => {
+            let help = "there are inc, dec, min, max, add, and, or, xor";
+            return Err(illegal(&format!(".{operation}"), NAME, help));
+        }
+    };
+    if !types.contains(&ty) {
+        let help = format!("{operation} takes .{}", types.join(", ."));
+        return Err(illegal(&format!(".{ty}"), NAME, help));
+    }
+    let (suffix, words) = match ty {
+        "s32" => (".S32", 1),
+        "u64" => (".64", 2),
+        _ => ("", 1),
+    };
+    let wrong = || mismatch(NAME, "write [data], value, [object]");
+    let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
+    let data = reader.address(data, false).ok_or_else(wrong)?;
+    let object = reader.address(object, false).ok_or_else(wrong)?;
+    let source = match reader.register(value, 32 * u32::from(words)) {
+        Some(id) => code.frame.register(id, words),
+        None => {
+            let group = code.frame.scratch(words);
+            move_value(reader, value, words, group, code).ok_or_else(wrong)?;
+            group
+        }
+    };
+    let (data, object) = (code.place(data)?, code.place(object)?);
+    let pair = pair_of_addresses(data, object, code);
+    code.line(format!("REDAS.{name}{suffix} [R{pair}.64], R{source}"));
+    Ok(())
+}

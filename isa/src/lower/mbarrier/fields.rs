@@ -1,0 +1,356 @@
+//! sm_90 and later: objects are fields of one word of 64 bits, which SYNCS works on (spec 6.2, 6.8).
+
+use super::code::{Base, Code, Lanes, Place};
+use super::form::{Arrival, Form, Space, Verb};
+use super::operand::{Address, Start, Word};
+use super::two_words::shifted;
+use crate::lower::Refusal;
+
+/// Writes the machine code of an instruction.
+pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
+    if form.verb == Verb::PendingCount {
+        pending_count(form, code);
+        return Ok(());
+    }
+    let Some(address) = form.address else { return Ok(()) };
+    // Constants come before the copy of a generic address, as compilers order them.
+    let constant = match form.amount {
+        Some(Word::Constant(value)) if keeps_constant(form) => Some(code.constant(value)),
+        _ => None,
+    };
+    match form.verb {
+        Verb::Init if code.arch.number() < 100 => {
+            let count = form.amount.unwrap_or(Word::Constant(0));
+            return init_uniform(form, count, code);
+        }
+        Verb::Init => return init(form, code),
+        _ => {}
+    }
+    let result = form.result.filter(|_| used);
+    let lanes = takes_turns(form, result.is_some(), address).then(|| code.all_wait());
+    let place = code.place(address)?;
+    let amount = match (constant, form.amount) {
+        (Some(constant), _) => constant,
+        (None, Some(Word::Register(id))) => format!("R{}", code.frame.register(id, 1)),
+        _ => "RZ".into(),
+    };
+    match form.verb {
+        Verb::Inval => code.line(format!("SYNCS.CCTL.IV {}", place.with_uniform())),
+        Verb::Arrive { drop, how } => {
+            let mnemonic = arrive_mnemonic(form, drop, how, result.is_some());
+            let state = result.map(|id| code.pair(id));
+            release(form, code);
+            arrive(form, &mnemonic, state, lanes, place, &amount, code);
+        }
+        Verb::ExpectTx => {
+            code.line(format!("SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, {}, {amount}", place.with_uniform()));
+        }
+        Verb::CompleteTx => {
+            code.line(format!("SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, {}, {amount}", place.with_uniform()));
+        }
+        Verb::Wait { suspends, parity } => wait(form, suspends, parity, place, code),
+        Verb::CopyArrive { counted } => copy_arrive(place, counted, lanes, code),
+        Verb::Init | Verb::PendingCount => {}
+    }
+    Ok(())
+}
+
+/// One arrival needs no register that says so, unless it must not complete the phase.
+fn is_one(form: &Form<'_>) -> bool {
+    matches!(form.verb, Verb::Arrive { how: Arrival::Plain, .. })
+        && matches!(form.amount, None | Some(Word::Constant(1)))
+}
+
+/// Whether a constant amount is put in a register as it is.
+fn keeps_constant(form: &Form<'_>) -> bool {
+    !is_one(form) && !matches!(form.verb, Verb::Init | Verb::Wait { .. })
+}
+
+/// Whether lanes with equal operands are taken together: where an operand has to be uniform, or where a lane's
+/// state follows from how many of them arrive before it.
+fn takes_turns(form: &Form<'_>, gives_state: bool, address: Address<'_>) -> bool {
+    match form.verb {
+        Verb::CopyArrive { .. } => !is_fixed(address),
+        Verb::Arrive { how: Arrival::NoComplete, .. } => {
+            gives_state && matches!(form.amount, Some(Word::Register(_)))
+        }
+        _ => false,
+    }
+}
+
+/// What was written before is there for the whole cluster.
+fn release(form: &Form<'_>, code: &mut Code<'_>) {
+    if form.cluster_order {
+        ["MEMBAR.ALL.CTA", "MEMBAR.ALL.GPU", "ERRBAR", "CGAERRBAR"].iter().for_each(|line| code.line(*line));
+    }
+}
+
+/// SYNCS.ARRIVE with its suffixes (spec 6.8).
+fn arrive_mnemonic(form: &Form<'_>, drop: bool, how: Arrival, gives_state: bool) -> String {
+    // An object of another CTA, or one that may be another's, gives no state.
+    let remote = if form.result.is_none() && form.space != Space::Cta { ".RED" } else { "" };
+    let mask = if how == Arrival::NoComplete && gives_state { ".TMASK" } else { "" };
+    let drop = if drop { ".OPTOUT" } else { "" };
+    let counts = match how {
+        _ if is_one(form) => ".A1T0",
+        Arrival::ExpectTx => "",
+        Arrival::Plain | Arrival::NoComplete => ".ART0",
+    };
+    format!("SYNCS.ARRIVE.TRANS64{remote}{mask}{drop}{counts}")
+}
+
+fn arrive(
+    form: &Form<'_>,
+    mnemonic: &str,
+    state: Option<u16>,
+    lanes: Option<Lanes>,
+    place: Place,
+    amount: &str,
+    code: &mut Code<'_>,
+) {
+    let address = place.with_uniform();
+    let masks = mnemonic.contains(".TMASK");
+    match (state, lanes, form.amount, place.base) {
+        (Some(low), Some(lanes), Some(Word::Register(id)), _) if masks => {
+            let count = code.frame.register(id, 1);
+            return masked_by_count(mnemonic, &address, count, low, lanes, code);
+        }
+        (Some(low), None, _, Base::Uniform(_))
+            if code.arch.number() == 107 && mnemonic == "SYNCS.ARRIVE.TRANS64.A1T0" =>
+        {
+            return arrive_uniform(low, &address, code);
+        }
+        _ => {}
+    }
+    let target = state.map_or("RZ".into(), |low| format!("R{low}"));
+    code.line(format!("{mnemonic} {target}, {address}, {amount}"));
+    if let (Some(low), true) = (state, masks) {
+        states(low, amount).iter().for_each(|line| code.line(line));
+    }
+}
+
+/// sm_107 has a uniform form of an arrival. What its last operand is for is not known; compilers name the
+/// register that the CTA's rank is in.
+fn arrive_uniform(low: u16, address: &str, code: &mut Code<'_>) {
+    let (state, rank) = (code.frame.uniform(2), code.frame.uniform(1));
+    code.line(format!("S2UR UR{rank}, SR_CgaCtaId"));
+    code.line(format!("USYNCS.ARRIVE.TRANS64.ACT0 UR{state}, {address}, UR{rank}"));
+    code.line(format!("MOV.64 R{low}, UR{state}"));
+}
+
+/// The states of lanes that arrived in one instruction: it gives all of them the object before it, and in the
+/// low word who took part. Each lane has those of lower number arrive before it.
+fn states(low: u16, count: &str) -> [String; 9] {
+    let high = low + 1;
+    [
+        format!("RPCMOV.32 Rpc.HI, R{high}"),
+        format!("RPCMOV.32 Rpc.LO, R{low}"),
+        format!("S2R R{high}, SR_LTMASK"),
+        format!("LOP3.LUT R{low}, R{low}, R{high}, RZ, 0x40, !PT"),
+        format!("RPCMOV.32 R{high}, Rpc.HI"),
+        format!("POPC R{low}, R{low}"),
+        format!("SHF.L.U32 R{low}, R{low}, 0xb, RZ"),
+        format!("IMAD R{high}, R{low}, {count}, R{high}"),
+        format!("RPCMOV.32 R{low}, Rpc.LO"),
+    ]
+}
+
+/// Arrivals that leave the phase open, and whose lanes may bring different counts: equal ones are taken
+/// together, so that a lane's state can be told from how many arrived before it. Compilers make the count
+/// uniform twice; nothing comes of the first loop.
+fn masked_by_count(mnemonic: &str, address: &str, count: u16, low: u16, lanes: Lanes, code: &mut Code<'_>) {
+    let (copy, unused) = (code.frame.scratch(1), code.frame.uniform(1));
+    let copies = match code.arch.number() {
+        ..=106 => format!("IMAD.MOV.U32 R{copy}, RZ, RZ, R{count}"),
+        _ => format!("MOV R{copy}, R{count}"),
+    };
+    let label = code.take_equals(lanes, &[(format!("UR{unused}"), count)], std::slice::from_ref(&copies));
+    code.line(format!("@!P{} NOP", lanes.others));
+    code.next_equals(lanes, &label);
+    code.all_wait_again(lanes);
+    let label = code.take_equals(lanes, &[("URZ".into(), count)], &[copies]);
+    code.line(format!("@!P{} {mnemonic} R{low}, {address}, R{copy}", lanes.others));
+    for line in states(low, &format!("R{copy}")) {
+        code.line(format!("@!P{} {line}", lanes.others));
+    }
+    code.next_equals(lanes, &label);
+}
+
+fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut Code<'_>) {
+    let Some(complete) = form.result else { return };
+    let complete = code.frame.predicate(complete);
+    let address = place.with_uniform();
+    let uniform = code.arch.number() == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
+    if let (true, Some(Word::Constant(parity))) = (uniform, form.amount) {
+        wait_uniform(suspends, parity, complete, &address, code);
+    } else {
+        let asked = match (parity, form.amount, form.state) {
+            (true, Some(parity), _) => shifted(parity, code),
+            (_, _, Some(state)) => format!("R{}", code.pair(state) + 1),
+            _ => "RZ".into(),
+        };
+        let try_wait = if suspends { ".TRYWAIT" } else { "" };
+        code.line(format!("SYNCS.PHASECHK.TRANS64{try_wait} P{complete}, {address}, {asked}"));
+        if let Some(hint) = form.hint {
+            let hint = match hint {
+                Word::Register(id) => format!("R{}", code.frame.register(id, 1)),
+                Word::Constant(0) => "RZ".into(),
+                Word::Constant(nanoseconds) => format!("{nanoseconds:#x}"),
+            };
+            code.line(format!("@!P{complete} NANOSLEEP.SYNCS {hint}"));
+            code.line(format!("@!P{complete} SYNCS.PHASECHK.TRANS64 P{complete}, {address}, {asked}"));
+        }
+    }
+    if form.cluster_order {
+        code.line(format!("@P{complete} CCTL.IVALL"));
+    }
+}
+
+/// sm_107 has a uniform form of a wait too, for a parity that is a constant.
+fn wait_uniform(suspends: bool, parity: u32, complete: u16, address: &str, code: &mut Code<'_>) {
+    let (asked, found) = (code.frame.uniform(1), code.frame.uniform_predicate());
+    let try_wait = if suspends { ".TRYWAIT" } else { "" };
+    let source = match parity {
+        0 => "URZ".into(),
+        _ => {
+            code.line(format!("UMOV UR{asked}, {parity:#x}"));
+            format!("UR{asked}")
+        }
+    };
+    code.line(format!("USHF.L.U32 UR{asked}, {source}, 0x1f, URZ"));
+    code.line(format!("USYNCS.PHASECHK.TRANS64{try_wait} UP{found}, {address}, UR{asked}"));
+    code.line(format!("PLOP3.LUT P{complete}, PT, PT, PT, UP{found}, 0x80, 0x8"));
+}
+
+/// The word of a new object, made of its count: both words of a pair of registers, low and high. `prefix` and
+/// `zero` are those of the unit that does it.
+fn word_of_count(pair: u16, prefix: &str, zero: &str) -> [String; 2] {
+    let register = if prefix.is_empty() { "R" } else { "UR" };
+    let high = pair + 1;
+    [
+        format!("{prefix}SHF.L.U32 {register}{high}, {register}{pair}, 0xb, {zero}"),
+        format!("{prefix}SHF.L.U32 {register}{pair}, {register}{pair}, 0x1, {zero}"),
+    ]
+}
+
+/// Whether an address is the same for all lanes.
+fn is_fixed(address: Address<'_>) -> bool {
+    matches!(address.base, Start::Symbol(..) | Start::Nothing)
+}
+
+/// From sm_100 on an object is stored, and SYNCS is told to look again.
+fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), Refusal> {
+    let (Some(address), Some(count)) = (form.address, form.amount) else { return Ok(()) };
+    if let (true, Word::Constant(_)) = (is_fixed(address), count) {
+        return init_uniform(form, count, code);
+    }
+    let pair = code.frame.scratch(2);
+    let place = match count {
+        Word::Constant(count) => {
+            code.set(pair, count);
+            code.subtract_from(pair, 0x10_0000, &format!("R{pair}"));
+            None
+        }
+        Word::Register(id) => {
+            let place = code.place(address)?;
+            let count = format!("R{}", code.frame.register(id, 1));
+            code.subtract_from(pair, 0x10_0000, &count);
+            Some(place)
+        }
+    };
+    word_of_count(pair, "", "RZ").iter().for_each(|line| code.line(line));
+    let place = match place {
+        Some(place) => place,
+        None => code.place(address)?,
+    };
+    code.line(format!("STS.64 {}, R{pair}", place.with_uniform()));
+    code.line("FENCE.VIEW.ASYNC.S");
+    code.line("SYNCS.CCTL.IVALL");
+    Ok(())
+}
+
+/// Exchanges the word of an object, with operands that are the same for all lanes: where they need not be,
+/// lanes with equal ones take turns.
+fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(), Refusal> {
+    let Some(address) = form.address else { return Ok(()) };
+    let word = code.frame.uniform(2);
+    let object = code.frame.uniform(1);
+    let subtract = match code.arch.number() {
+        ..=99 => format!("UIADD3 UR{word}, -UR{word}, 0x100000, URZ"),
+        _ => format!("UIADD3 UR{word}, UPT, UPT, -UR{word}, 0x100000, URZ"),
+    };
+    let [high, low] = word_of_count(u16::from(word), "U", "URZ");
+    let lanes = (!is_fixed(address) || matches!(count, Word::Register(_))).then(|| code.all_wait());
+    let generic = matches!(address.base, Start::Generic(_));
+    let mut place = None;
+    let mut registers = Vec::new();
+    match (count, lanes) {
+        (Word::Register(id), Some(lanes)) => {
+            if generic {
+                place = Some(code.place(address)?);
+            }
+            let count = code.frame.register(id, 1);
+            let pair = code.frame.scratch(2);
+            let label = code.take_equals(lanes, &[(format!("UR{word}"), count)], &[]);
+            [subtract, high, low].iter().for_each(|line| code.line(line));
+            code.line(format!("@!P{} IMAD.U32 R{pair}, RZ, RZ, UR{word}", lanes.others));
+            code.line(format!("@!P{} IMAD.U32 R{}, RZ, RZ, UR{}", lanes.others, pair + 1, word + 1));
+            code.next_equals(lanes, &label);
+            registers.extend([(format!("UR{word}"), pair), (format!("UR{}", word + 1), pair + 1)]);
+        }
+        (Word::Constant(value), _) => {
+            code.line(format!("UMOV UR{word}, {value:#x}"));
+            [subtract, high, low].iter().for_each(|line| code.line(line));
+        }
+        (Word::Register(_), None) => {}
+    }
+    let place = match place {
+        Some(place) => place,
+        None => code.place(address)?,
+    };
+    if let (Some(lanes), true) = (lanes, !registers.is_empty()) {
+        code.all_wait_again(lanes);
+    }
+    let target = match place.base {
+        Base::Register(register) => {
+            registers.push((format!("UR{object}"), register));
+            place.based(Base::Uniform(object))
+        }
+        _ => place,
+    };
+    let label = lanes.map(|lanes| (lanes, code.take_equals(lanes, &registers, &[])));
+    code.line("FENCE.VIEW.ASYNC.S");
+    code.line(format!("SYNCS.EXCH.64 URZ, {}, UR{word}", target.with_uniform()));
+    if let Some((lanes, label)) = label {
+        code.next_equals(lanes, &label);
+    }
+    Ok(())
+}
+
+fn pending_count(form: &Form<'_>, code: &mut Code<'_>) {
+    let (Some(count), Some(state)) = (form.result, form.state) else { return };
+    let (count, state) = (code.frame.register(count, 1), code.pair(state));
+    code.line(format!("SHF.R.U32.HI R{count}, RZ, 0xb, R{}", state + 1));
+    code.line(format!("LOP3.LUT R{count}, R{count}, 0xfffff, RZ, 0x40, !PT"));
+    code.subtract_from(count, 0x10_0000, &format!("R{count}"));
+}
+
+/// An arrival when the thread's copies are done. One that is not counted yet is a transaction, so that the
+/// phase stays open until then.
+fn copy_arrive(place: Place, counted: bool, lanes: Option<Lanes>, code: &mut Code<'_>) {
+    let report = if counted { ".ARVCNT" } else { ".TRANSCNT" };
+    let body = |object: &str| {
+        let expects = (!counted).then(|| format!("SYNCS.ARRIVE.TRANS64.RED.A0T1 RZ, {object}, RZ"));
+        expects.into_iter().chain([format!("ARRIVES.LDGSTSBAR.64{report} {object}")])
+    };
+    let (Base::Register(register), Some(lanes)) = (place.base, lanes) else {
+        body(&place.with_uniform()).for_each(|line| code.line(line));
+        return;
+    };
+    let object = code.frame.uniform(1);
+    let label = code.take_equals(lanes, &[(format!("UR{object}"), register)], &[]);
+    for line in body(&place.based(Base::Uniform(object)).with_uniform()) {
+        code.line(format!("@!P{} {line}", lanes.others));
+    }
+    code.next_equals(lanes, &label);
+}

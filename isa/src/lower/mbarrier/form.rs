@@ -1,0 +1,453 @@
+//! What an instruction on an object says, and whether an assembler takes it. The order of the checks is the
+//! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
+
+use super::operand::{Address, Reader, Word};
+use super::{illegal, lacking, mismatch};
+use crate::arch::Arch;
+use crate::lower::Refusal;
+use crate::ptx::{Instruction, Operand, RegId};
+
+/// What is done to the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Init,
+    Inval,
+    Arrive {
+        /// The arrivals are not expected in the phases to come.
+        drop: bool,
+        how: Arrival,
+    },
+    Wait {
+        /// `try_wait`, which may sleep.
+        suspends: bool,
+        /// The phase is named by its parity, not by a state.
+        parity: bool,
+    },
+    ExpectTx,
+    CompleteTx,
+    PendingCount,
+    CopyArrive {
+        /// The arrival is among those that init was told of.
+        counted: bool,
+    },
+}
+
+/// What an arrival brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    Plain,
+    ExpectTx,
+    NoComplete,
+}
+
+/// The state space of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    /// `.shared`, `.shared::cta`
+    Cta,
+    /// `.shared::cluster`
+    Cluster,
+    /// None is named.
+    Generic,
+}
+
+/// A legal instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Form<'t> {
+    pub(super) verb: Verb,
+    pub(super) space: Space,
+    /// Releases or acquires beyond the CTA.
+    pub(super) cluster_order: bool,
+    /// State, predicate or count; `None` for `_`, or where there is none.
+    pub(super) result: Option<RegId>,
+    /// The object; the CTA's first byte where there is none.
+    pub(super) address: Option<Address<'t>>,
+    /// Count, transactions, parity.
+    pub(super) amount: Option<Word>,
+    /// The state asked about.
+    pub(super) state: Option<RegId>,
+    /// How long to wait, in nanoseconds.
+    pub(super) hint: Option<Word>,
+}
+
+/// Whether the instruction is `mbarrier.*` or `cp.async.mbarrier.*`.
+pub(super) fn is_operation(instruction: &Instruction<'_>) -> bool {
+    match instruction.opcode {
+        "mbarrier" => true,
+        "cp" => instruction.modifiers.starts_with(&["async", "mbarrier"]),
+        _ => false,
+    }
+}
+
+/// Modifiers besides those that say what is done.
+#[derive(Default)]
+struct Modifiers<'t> {
+    sem: Option<&'t str>,
+    scope: Option<&'t str>,
+    space: Option<&'t str>,
+    b64: bool,
+}
+
+/// Largest count of arrivals (spec 6.1).
+const MOST: i64 = (1 << 20) - 1;
+
+const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, test_wait, try_wait, expect_tx, \
+     complete_tx and pending_count, and cp.async.mbarrier.arrive";
+
+/// Reads an instruction and judges it.
+pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, Refusal> {
+    let (verb, rest) = verb(reader.instruction)?;
+    let name = verb.name();
+    let modifiers = modifiers(rest, name)?;
+    let space = match modifiers.space {
+        None => Space::Generic,
+        Some("shared::cluster") => Space::Cluster,
+        Some(_) => Space::Cta,
+    };
+    let form =
+        operands(reader, verb, space).ok_or_else(|| mismatch(name, format!("write {}", verb.usage())))?;
+    if arch.number() < verb.first() {
+        return Err(lacking(name, verb.first(), verb.instead()));
+    }
+    check_space(verb, space, arch)?;
+    check_sem(verb, &modifiers, arch)?;
+    let counted = matches!(verb, Verb::Arrive { how: Arrival::Plain, .. }) && form.amount.is_some();
+    if counted && arch.number() < 90 {
+        // The assembler has no name for it.
+        let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
+        return Err(lacking("(null)", 90, help));
+    }
+    check_scope(verb, &modifiers, arch)?;
+    if let Verb::Arrive { how, .. } = verb
+        && space == Space::Cluster
+    {
+        check_cluster(verb, how, &form)?;
+    }
+    if !modifiers.b64 {
+        let message = format!("Instruction '{name}' has no type");
+        return Err(Refusal { message, help: "end it in .b64".into() });
+    }
+    check_values(reader.instruction, verb)?;
+    let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
+    Ok(Form { cluster_order, ..form })
+}
+
+/// What is done, and the modifiers after it.
+fn verb<'a, 't>(instruction: &'a Instruction<'t>) -> Result<(Verb, &'a [&'t str]), Refusal> {
+    let mut rest = instruction.modifiers.as_slice();
+    if instruction.opcode == "cp" {
+        rest = rest.get(2..).unwrap_or(&[]);
+    }
+    let unknown = || Refusal {
+        message: format!("Unknown instruction '{}.{}'", instruction.opcode, instruction.modifiers.join(".")),
+        help: OPERATIONS.into(),
+    };
+    let (first, mut rest) = rest.split_first().ok_or_else(unknown)?;
+    let mut next = |modifier: &str| {
+        let there = rest.first() == Some(&modifier);
+        rest = &rest[usize::from(there)..];
+        there
+    };
+    let verb = match (instruction.opcode, *first) {
+        ("cp", "arrive") => Verb::CopyArrive { counted: next("noinc") },
+        ("cp", _) => return Err(unknown()),
+        (_, "init") => Verb::Init,
+        (_, "inval") => Verb::Inval,
+        (_, "arrive" | "arrive_drop") => {
+            let how = match () {
+                () if next("expect_tx") => Arrival::ExpectTx,
+                () if next("noComplete") => Arrival::NoComplete,
+                () => Arrival::Plain,
+            };
+            Verb::Arrive { drop: *first == "arrive_drop", how }
+        }
+        (_, "test_wait" | "try_wait") => {
+            Verb::Wait { suspends: *first == "try_wait", parity: next("parity") }
+        }
+        (_, "expect_tx") => Verb::ExpectTx,
+        (_, "complete_tx") => Verb::CompleteTx,
+        (_, "pending_count") => Verb::PendingCount,
+        _ => return Err(unknown()),
+    };
+    Ok((verb, rest))
+}
+
+/// Sorts the modifiers; their order is not looked at.
+fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Refusal> {
+    let mut modifiers = Modifiers::default();
+    for modifier in rest.iter().copied() {
+        let place = match modifier {
+            "release" | "relaxed" | "acquire" => &mut modifiers.sem,
+            "cta" | "cluster" | "gpu" | "sys" => &mut modifiers.scope,
+            "shared" | "shared::cta" | "shared::cluster" => &mut modifiers.space,
+            "b64" => {
+                modifiers.b64 = true;
+                continue;
+            }
+            _ => return Err(illegal(&format!(".{modifier}"), name, "leave it out")),
+        };
+        if let Some(other) = place.replace(modifier) {
+            return Err(Refusal {
+                message: format!("Modifiers '.{other}' and '.{modifier}' exclude each other"),
+                help: "leave one of them out".into(),
+            });
+        }
+    }
+    Ok(modifiers)
+}
+
+impl Verb {
+    /// Name in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Verb::Init => "mbarrier.init",
+            Verb::Inval => "mbarrier.inval",
+            Verb::Arrive { drop: false, how: Arrival::ExpectTx } => "mbarrier.arrive.expect_tx",
+            Verb::Arrive { drop: true, how: Arrival::ExpectTx } => "mbarrier.arrive_drop.expect_tx",
+            Verb::Arrive { drop: false, .. } => "mbarrier.arrive",
+            Verb::Arrive { drop: true, .. } => "mbarrier.arrive_drop",
+            Verb::Wait { suspends: false, parity: false } => "mbarrier.test_wait",
+            Verb::Wait { suspends: false, parity: true } => "mbarrier.test_wait.parity",
+            Verb::Wait { suspends: true, parity: false } => "mbarrier.try_wait",
+            Verb::Wait { suspends: true, parity: true } => "mbarrier.try_wait.parity",
+            Verb::ExpectTx => "mbarrier.expect_tx",
+            Verb::CompleteTx => "mbarrier.complete_tx",
+            Verb::PendingCount => "mbarrier.pending_count",
+            Verb::CopyArrive { .. } => "cp.async.mbarrier.arrive",
+        }
+    }
+
+    /// Number of the first architecture that has it.
+    fn first(self) -> u16 {
+        match self {
+            Verb::Arrive { how: Arrival::ExpectTx, .. }
+            | Verb::Wait { suspends: true, .. }
+            | Verb::ExpectTx
+            | Verb::CompleteTx => 90,
+            _ => 80,
+        }
+    }
+
+    /// What to do where it is not there.
+    fn instead(self) -> &'static str {
+        match self {
+            Verb::Wait { .. } if self.first() == 90 => "before sm_90, ask with mbarrier.test_wait in a loop",
+            _ if self.first() == 90 => "objects count transactions from sm_90 on",
+            _ => "there are no mbarrier objects before sm_80; bar.sync is on every architecture",
+        }
+    }
+
+    /// The operands it takes.
+    fn usage(self) -> &'static str {
+        match self {
+            Verb::Init => "[address], count",
+            Verb::Inval | Verb::CopyArrive { .. } => "[address]",
+            Verb::Arrive { how: Arrival::Plain, .. } => "state, [address] or state, [address], count",
+            Verb::Arrive { how: Arrival::NoComplete, .. } => {
+                "state, [address], count: .noComplete needs a count"
+            }
+            Verb::Arrive { how: Arrival::ExpectTx, .. } => "state, [address], transactions",
+            Verb::Wait { suspends: false, parity: false } => "predicate, [address], state",
+            Verb::Wait { suspends: false, parity: true } => "predicate, [address], parity",
+            Verb::Wait { suspends: true, parity: false } => "predicate, [address], state, nanoseconds",
+            Verb::Wait { suspends: true, parity: true } => "predicate, [address], parity, nanoseconds",
+            Verb::ExpectTx | Verb::CompleteTx => "[address], transactions",
+            Verb::PendingCount => "count, state",
+        }
+    }
+
+    /// Orderings it can have, besides the one it has unasked.
+    fn orderings(self) -> &'static [&'static str] {
+        match self {
+            Verb::Arrive { .. } => &["release", "relaxed"],
+            Verb::Wait { .. } => &["acquire", "relaxed"],
+            Verb::ExpectTx | Verb::CompleteTx => &["relaxed"],
+            Verb::Init | Verb::Inval | Verb::PendingCount | Verb::CopyArrive { .. } => &[],
+        }
+    }
+
+    /// Whether the object may be another CTA's (spec 6.7).
+    fn reaches_cluster(self) -> bool {
+        matches!(self, Verb::Arrive { .. } | Verb::ExpectTx | Verb::CompleteTx)
+    }
+}
+
+/// The operands, if they are those that the instruction takes.
+fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<Form<'t>> {
+    let operands = reader.instruction.operands.as_slice();
+    let object = |operand: &Operand<'_>| reader.address(operand, space == Space::Generic);
+    let mut form = Form {
+        verb,
+        space,
+        cluster_order: false,
+        result: None,
+        address: None,
+        amount: None,
+        state: None,
+        hint: None,
+    };
+    match (verb, operands) {
+        (Verb::Init | Verb::ExpectTx | Verb::CompleteTx, [address, amount]) => {
+            form.address = Some(object(address)?);
+            form.amount = Some(reader.word(amount)?);
+        }
+        (Verb::Inval | Verb::CopyArrive { .. }, [address]) => form.address = Some(object(address)?),
+        (Verb::Arrive { how, .. }, [state, address, amount @ ..]) => {
+            form.result = match state {
+                Operand::Sink => None,
+                state => Some(reader.register(state, 64)?),
+            };
+            form.address = Some(object(address)?);
+            form.amount = match amount {
+                [] if how == Arrival::Plain => None,
+                [amount] => Some(reader.word(amount)?),
+                _ => return None,
+            };
+        }
+        (Verb::Wait { suspends, parity }, [complete, address, phase, hint @ ..]) => {
+            form.result = Some(reader.register(complete, 1)?);
+            form.address = Some(object(address)?);
+            match parity {
+                true => form.amount = Some(reader.word(phase)?),
+                false => form.state = Some(reader.register(phase, 64)?),
+            }
+            form.hint = match hint {
+                [] => None,
+                [hint] if suspends => Some(reader.word(hint)?),
+                _ => return None,
+            };
+        }
+        (Verb::PendingCount, [count, state]) => {
+            form.result = Some(reader.register(count, 32)?);
+            form.state = Some(reader.register(state, 64)?);
+        }
+        _ => return None,
+    }
+    Some(form)
+}
+
+fn check_space(verb: Verb, space: Space, arch: Arch) -> Result<(), Refusal> {
+    let copy = matches!(verb, Verb::CopyArrive { .. });
+    match space {
+        Space::Cluster if arch.number() < 90 && !copy => {
+            Err(lacking(".shared::cluster", 90, "before sm_90 there are no clusters; write .shared"))
+        }
+        Space::Cluster if !verb.reaches_cluster() => {
+            let help = "it works on objects of the own CTA only: write .shared::cta";
+            Err(illegal("::cluster", verb.name(), help))
+        }
+        Space::Cta if verb == Verb::PendingCount => {
+            Err(illegal(".shared", verb.name(), "it works on a state, not on memory: leave it out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_sem(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+    let name = verb.name();
+    let list = verb.orderings();
+    match (modifiers.sem, modifiers.scope) {
+        (Some(sem), _) if !list.contains(&sem) => {
+            let help = match list {
+                [] => "leave it out".into(),
+                _ => format!("write .{}", list.join(" or .")),
+            };
+            Err(illegal(&format!(".{sem}"), name, help))
+        }
+        (Some(sem), None) => Err(Refusal {
+            message: format!("Modifier '.{sem}' requires scope with '{name}' instruction"),
+            help: format!("write .{sem}.cta or .{sem}.cluster"),
+        }),
+        (None, Some(scope)) => {
+            let help = match list.first() {
+                Some(sem) => format!("write .{sem}.{scope}"),
+                None => "leave it out".into(),
+            };
+            Err(illegal(&format!(".{scope}"), name, help))
+        }
+        (Some("relaxed"), _) if arch.number() < 90 => Err(Refusal {
+            message: format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
+            help: format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_scope(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+    let sem = modifiers.sem.unwrap_or_default();
+    match modifiers.scope {
+        Some(scope @ ("gpu" | "sys")) => {
+            let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
+            Err(illegal(&format!(".{scope}"), verb.name(), help))
+        }
+        Some("cluster") if arch.number() < 90 => {
+            Err(lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta"))
+        }
+        _ if !matches!(verb, Verb::Arrive { how: Arrival::NoComplete, .. }) => Ok(()),
+        // [PTX] has .noComplete with .release.cta only; the wording is that of other pairs.
+        Some("cluster") => Err(apart(".cluster", ".noComplete", "write .release.cta")),
+        _ if sem == "relaxed" => Err(apart(".relaxed", ".noComplete", "write .release.cta")),
+        _ => Ok(()),
+    }
+}
+
+/// Modifiers that do not go together.
+fn apart(one: &str, other: &str, help: &str) -> Refusal {
+    Refusal {
+        message: format!("Modifier '{one}' cannot be combined with modifier '{other}'"),
+        help: help.into(),
+    }
+}
+
+/// An object of another CTA gives no state.
+fn check_cluster(verb: Verb, how: Arrival, form: &Form<'_>) -> Result<(), Refusal> {
+    if form.result.is_some() {
+        let name = verb.name();
+        return Err(Refusal {
+            message: format!(
+                "Sink '_' is expected as a destination operand for instruction '{name}' with '.shared::cluster'"
+            ),
+            help: "write _ for the state, or .shared::cta".into(),
+        });
+    }
+    if how == Arrival::NoComplete {
+        return Err(apart(".shared::cluster", ".noComplete", "write .shared::cta"));
+    }
+    Ok(())
+}
+
+/// Constants are in range. Assemblers count operands from 0.
+fn check_values(instruction: &Instruction<'_>, verb: Verb) -> Result<(), Refusal> {
+    let name = verb.name();
+    let constant = |at: usize| match instruction.operands.get(at) {
+        Some(Operand::Integer(value)) => Some(*value),
+        _ => None,
+    };
+    let at = match verb {
+        Verb::Init => 1,
+        // [PTX] gives these counts the same range; that an assembler looks is not known.
+        Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. } => 2,
+        Verb::Wait { parity: true, .. } => {
+            return match constant(2) {
+                Some(value) if !(0..=1).contains(&value) => Err(Refusal {
+                    message: format!(
+                        "Argument 2 of instruction '{name}': unexpected value '{value}', expected to be 0 or 1"
+                    ),
+                    help: "name the phase by its parity: 0 the even ones, 1 the odd ones".into(),
+                }),
+                _ => Ok(()),
+            };
+        }
+        _ => return Ok(()),
+    };
+    match constant(at) {
+        Some(value) if !(1..=MOST).contains(&value) => Err(Refusal {
+            message: format!(
+                "Argument {at} of instruction '{name}': value '{value}' out of range, expected to be in range \
+                 [1..{MOST}]"
+            ),
+            help: "an object counts 1 to 2^20 - 1 arrivals".into(),
+        }),
+        _ => Ok(()),
+    }
+}

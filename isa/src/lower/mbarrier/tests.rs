@@ -1,0 +1,268 @@
+//! Rules that no sample of an assembler shows, or shows only in passing; and that nothing panics.
+
+use crate::arch::Arch;
+use crate::instruction::Operation;
+use crate::lower::{self, Frame, Refusal};
+use crate::program::assemble;
+use crate::ptx::{self, Function, Module, Symbol, Type};
+use proptest::prelude::*;
+
+const ARCHITECTURES: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"];
+
+fn arch(name: &str) -> Arch {
+    Arch::from_name(name).expect("an architecture")
+}
+
+fn module(target: Arch) -> Module<'static> {
+    Module { version: (9, 0), target, address_size: 64, variables: Vec::new(), functions: Vec::new() }
+}
+
+fn lines_of(function: &Function<'_>, used: bool, arch: Arch) -> Option<Result<Vec<String>, Refusal>> {
+    let mut frame = Frame::new();
+    for at in 0..function.variables.len() {
+        frame.place(Symbol::Local(at as u32), arch.shared_origin());
+    }
+    let mut lines = Vec::new();
+    for instruction in &function.instructions {
+        frame.begin();
+        match lower::lower(&module(arch), function, instruction, used, arch, &mut frame)? {
+            Ok(sequence) => lines.extend(sequence.lines),
+            Err(refusal) => return Some(Err(refusal)),
+        }
+    }
+    Some(Ok(lines))
+}
+
+fn lines(text: &str, name: &str) -> Result<Vec<String>, Refusal> {
+    let function = ptx::snippet(text).unwrap_or_else(|e| panic!("`{text}`: {e}"));
+    lines_of(&function, true, arch(name)).unwrap_or_else(|| panic!("`{text}` is not lowered"))
+}
+
+#[rustfmt::skip]
+const CODE: &[(&str, &str, &str, &[&str])] = &[
+    // rule                                  line, architecture, code
+    ("fences before objects are used",
+        "fence.mbarrier_init.release.cluster;", "sm_90", &["NOP"]),
+    ("fences between proxies name the memory",
+        "fence.proxy.async.shared::cta;", "sm_100", &["MEMBAR.ALL.CTA", "FENCE.VIEW.ASYNC.S"]),
+    ("the rank takes the place of the thread's own",
+        "mapa.u64 %d, %s, 3;", "sm_90", &["HFMA2.MMA R2, -RZ, RZ, 0, 1.78813934326171875e-07",
+        "PRMT R4, R2, 0x654, R0", "MOV R5, R1"]),
+    ("one value is stored as it is",
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%a], %c, [%m];", "sm_90",
+        &["MOV R4, R1", "MOV R5, R2", "STAS [R4.64], R0"]),
+    ("wide values are pairs",
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%a], {%s, 7}, [%m];", "sm_120",
+        &["MOV R0, R4", "MOV R1, R5", "MOV R2, 0x7", "MOV R3, 0x0", "MOV R8, R6", "MOV R9, R7",
+        "STAS.128 [R8.64], R0"]),
+    ("an offset is added to the address of the data",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32 [%a+8], %c, [%m];",
+        "sm_90", &["IADD3 R6, R1, 0x8, RZ", "MOV R4, R6", "MOV R5, R2", "REDAS.MIN.S32 [R4.64], R0"]),
+    ("what nobody reads is not made",
+        "mbarrier.arrive.noComplete.shared.b64 _, [%a], 5;", "sm_90",
+        &["HFMA2.MMA R0, -RZ, RZ, 0, 2.98023223876953125e-07",
+        "SYNCS.ARRIVE.TRANS64.ART0 RZ, [R1+URZ], R0"]),
+    ("an address that is the same for all needs no loop",
+        "cp.async.mbarrier.arrive.noinc.shared.b64 [sm+8];", "sm_90",
+        &["S2UR UR4, SR_CgaCtaId", "UMOV UR5, 0x400", "ULEA UR5, UR4, UR5, 0x18",
+        "ARRIVES.LDGSTSBAR.64.ARVCNT [UR5+0x8]"]),
+    ("nor does an object there",
+        "mbarrier.init.shared.b64 [sm], 1;", "sm_100",
+        &["UMOV UR4, 0x1", "UIADD3 UR4, UPT, UPT, -UR4, 0x100000, URZ", "USHF.L.U32 UR5, UR4, 0xb, URZ",
+        "USHF.L.U32 UR4, UR4, 0x1, URZ", "S2UR UR7, SR_CgaCtaId", "UMOV UR8, 0x400",
+        "ULEA UR8, UR7, UR8, 0x18", "FENCE.VIEW.ASYNC.S", "SYNCS.EXCH.64 URZ, [UR8], UR4"]),
+    ("before sm_90 such an address is a number",
+        "mbarrier.test_wait.shared.b64 %p, [sm+16], %s;", "sm_80",
+        &["LDS R0, [0x14]", "LOP3.LUT P0, RZ, R0, 0x80000000, R3, 0x48, !PT"]),
+    ("a parity that is a constant is in the table",
+        "mbarrier.test_wait.parity.shared.b64 %p, [%a], 1;", "sm_80",
+        &["LDS R1, [R0+0x4]", "LOP3.LUT P0, RZ, R1, 0x80000000, RZ, 0xc, !PT"]),
+];
+
+#[test]
+fn code_is_as_expected() {
+    let mut wrong = Vec::new();
+    for (rule, line, name, expected) in CODE {
+        let expected: Vec<String> = expected.iter().map(|line| line.to_string()).collect();
+        let found = lines(line, name);
+        if found.as_ref() != Ok(&expected) {
+            wrong.push(format!("{rule}: `{line}` on {name}\n  {found:?}\n  {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[rustfmt::skip]
+const REFUSALS: &[(&str, &str, &str)] = &[
+    ("mbarrier.pending_count.b64 %c, %s;", "sm_75",
+        "Feature 'mbarrier.pending_count' requires .target sm_80 or higher"),
+    ("mbarrier.init.shared::cluster.b64 [%a], 1;", "sm_90",
+        "Illegal modifier '::cluster' for instruction 'mbarrier.init'"),
+    ("mbarrier.test_wait.parity.acquire.cluster.shared.b64 %p, [%a], 2;", "sm_80",
+        "Feature '.cluster scope' requires .target sm_90 or higher"),
+    ("mbarrier.test_wait.parity.shared.b64 %p, [%a], 2;", "sm_80",
+        "Argument 2 of instruction 'mbarrier.test_wait.parity': unexpected value '2', expected to be 0 or 1"),
+    ("mbarrier.arrive.expect_tx.shared.b64 _, [%a];", "sm_90",
+        "Arguments mismatch for instruction 'mbarrier.arrive.expect_tx'"),
+    ("mbarrier.arrive.noComplete.relaxed.cta.shared.b64 _, [%a], 2;", "sm_90",
+        "Modifier '.relaxed' cannot be combined with modifier '.noComplete'"),
+    ("mbarrier.arrive.weak.shared.b64 _, [%a];", "sm_90",
+        "Illegal modifier '.weak' for instruction 'mbarrier.arrive'"),
+    ("mbarrier.arrive.cta.shared.b64 _, [%a];", "sm_90",
+        "Illegal modifier '.cta' for instruction 'mbarrier.arrive'"),
+    ("mbarrier.wait.shared.b64 %p, [%a];", "sm_90",
+        "Unknown instruction 'mbarrier.wait.shared.b64'"),
+    ("mbarrier.inval.shared [%a];", "sm_90", "Instruction 'mbarrier.inval' has no type"),
+    ("fence.proxy.async;", "sm_80", "Feature 'fence.proxy.async' requires .target sm_90 or higher"),
+    ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.u32 [%a], %c, [%m];", "sm_90",
+        "Illegal modifier '.u32' for instruction 'red.async'"),
+    ("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64 [%a], {%s, %s, %s, %s}, [%m];", "sm_90",
+        "Illegal modifier '.v4' for instruction 'st.async'"),
+];
+
+#[test]
+fn refusals_are_as_expected() {
+    for (line, name, message) in REFUSALS {
+        let refusal = lines(line, name).expect_err(line);
+        assert_eq!(refusal.message, *message, "`{line}`");
+        assert!(!refusal.help.is_empty(), "`{line}`");
+    }
+}
+
+/// A kernel whose registers have types.
+fn typed(instruction: &str) -> String {
+    format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<4>;\n\
+         .reg .b64 %rd<4>;\n.reg .pred %p<2>;\n.shared .align 8 .b64 bar;\n{instruction}\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn declared_types_are_looked_at() {
+    for (instruction, expected) in [
+        ("mbarrier.init.shared.b64 [%rd1], %r1;", true),
+        ("mbarrier.init.shared.b64 [%r2], %rd1;", false),
+        ("mbarrier.init.b64 [%r2], 1;", false),
+        ("mbarrier.arrive.shared.b64 %r1, [bar];", false),
+        ("mbarrier.arrive.shared.b64 %rd1, [bar];", true),
+        ("mbarrier.test_wait.shared.b64 %r1, [bar], %rd1;", false),
+        ("mbarrier.test_wait.shared.b64 %p1, [bar], %rd1;", true),
+    ] {
+        let text = typed(instruction);
+        let module = Module::parse("typed.ptx", &text).unwrap_or_else(|e| panic!("{e}"));
+        let kernel = module.kernel("k").expect("the kernel is there");
+        let mut frame = Frame::new();
+        frame.place_registers(kernel);
+        frame.place(Symbol::Local(0), 0x400);
+        let first = &kernel.instructions[0];
+        let lowered = lower::lower(&module, kernel, first, true, module.target, &mut frame);
+        let lowered = lowered.expect("it is lowered");
+        assert_eq!(lowered.is_ok(), expected, "`{instruction}`: {lowered:?}");
+        assert!(kernel.registers.iter().all(|r| r.ty != Some(Type::B8)));
+    }
+}
+
+#[test]
+fn a_state_that_nobody_reads_is_not_made() {
+    for (line, name, expected) in [
+        ("mbarrier.arrive.noComplete.shared.b64 %s, [%a], %c;", "sm_90", "SYNCS.ARRIVE.TRANS64.ART0 RZ"),
+        ("mbarrier.arrive.b64 %s, [%g];", "sm_90", "SYNCS.ARRIVE.TRANS64.A1T0 RZ"),
+        ("mbarrier.arrive.shared.b64 %s, [%a];", "sm_80", "ATOMS.ARRIVE.64 RZ"),
+    ] {
+        let function = ptx::snippet(line).expect("it is readable");
+        let lines = lines_of(&function, false, arch(name)).expect("it is lowered").expect("it is legal");
+        assert!(lines.last().is_some_and(|last| last.starts_with(expected)), "`{line}`: {lines:?}");
+    }
+}
+
+/// Parts of lines, right and wrong ones.
+fn line() -> impl Strategy<Value = String> {
+    let head = prop::sample::select(vec![
+        "mbarrier.init",
+        "mbarrier.inval",
+        "mbarrier.arrive",
+        "mbarrier.arrive_drop",
+        "mbarrier.test_wait",
+        "mbarrier.try_wait",
+        "mbarrier.expect_tx",
+        "mbarrier.complete_tx",
+        "mbarrier.pending_count",
+        "cp.async.mbarrier.arrive",
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes",
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes",
+        "mapa",
+        "fence.proxy.async",
+        "fence.mbarrier_init",
+    ]);
+    let modifier = prop::sample::select(vec![
+        "expect_tx",
+        "noComplete",
+        "parity",
+        "noinc",
+        "release",
+        "relaxed",
+        "acquire",
+        "cta",
+        "cluster",
+        "gpu",
+        "shared",
+        "shared::cta",
+        "shared::cluster",
+        "global",
+        "b64",
+        "u32",
+        "u64",
+        "s32",
+        "v2",
+        "v4",
+        "add",
+        "min",
+        "weak",
+    ]);
+    let operand = prop::sample::select(vec![
+        "%s",
+        "%c",
+        "%p",
+        "_",
+        "[%a]",
+        "[%g+16]",
+        "[sm+8388608]",
+        "[%a+-2147483648]",
+        "[64]",
+        "0",
+        "1",
+        "-1",
+        "4294967296",
+        "{%c, %c}",
+        "{%s, 1}",
+        "sm",
+        "0f3F800000",
+        "[%m]",
+    ]);
+    let modifiers = prop::collection::vec(modifier, 0..5);
+    let operands = prop::collection::vec(operand, 0..5);
+    (head, modifiers, operands).prop_map(|(head, modifiers, operands)| {
+        let modifiers: String = modifiers.iter().map(|m| format!(".{m}")).collect();
+        format!("{head}{modifiers} {};", operands.join(", "))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    /// Whatever is written: it is refused with help, or what it becomes is decoded, every statement of it.
+    #[test]
+    fn lowered_code_is_decoded(text in line(), name in prop::sample::select(&ARCHITECTURES[..])) {
+        let Ok(function) = ptx::snippet(&text) else { return Ok(()) };
+        match lines_of(&function, true, arch(name)) {
+            None => {}
+            Some(Err(refusal)) => prop_assert!(!refusal.message.is_empty() && !refusal.help.is_empty()),
+            Some(Ok(lines)) => {
+                let code = assemble(&lines).map_err(|e| TestCaseError::fail(format!("{e}: {lines:#?}")))?;
+                let lacking = code.iter().position(|i| i.operation == Operation::Lacking);
+                prop_assert!(lacking.is_none(), "`{text}` on {name}: {lines:#?}, instruction {lacking:?}");
+            }
+        }
+    }
+}

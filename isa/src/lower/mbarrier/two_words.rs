@@ -1,0 +1,178 @@
+//! sm_80 to sm_89: objects are two words, which plain atomics and ATOMS.ARRIVE work on (spec 6.2.1).
+
+use super::code::{Base, Code, Place};
+use super::form::{Arrival, Form, Verb};
+use super::operand::Word;
+use crate::lower::Refusal;
+
+/// Writes the machine code of an instruction.
+pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
+    let result = form.result.filter(|_| used);
+    if form.verb == Verb::PendingCount {
+        if let (Some(count), Some(state)) = (form.result, form.state) {
+            let (count, state) = (code.frame.register(count, 1), code.pair(state));
+            code.line(format!("LOP3.LUT R{count}, R{}, 0x7fffffff, RZ, 0xc0, !PT", state + 1));
+            code.line(format!("IADD3 R{count}, -R{count}, -0x80000000, RZ"));
+        }
+        return Ok(());
+    }
+    // An object ends without a trace.
+    let (Some(address), false) = (form.address, form.verb == Verb::Inval) else { return Ok(()) };
+    match form.verb {
+        Verb::Init => {
+            let count = form.amount.unwrap_or(Word::Constant(0));
+            let pair = words(count, code);
+            let place = code.place(address)?;
+            let store = if wide(place) { "ST.E.64.STRONG.SM" } else { "STS.64" };
+            code.line(format!("{store} {}, R{pair}", place.plain(0)));
+        }
+        Verb::Arrive { drop, how } => {
+            let place = code.place(address)?;
+            let state = result.map(|id| code.pair(id));
+            match (how, form.amount) {
+                (Arrival::NoComplete, Some(count)) => arrive_some(place, drop, count, state, code),
+                _ => arrive(place, drop, state, code),
+            }
+        }
+        Verb::Wait { .. } => {
+            let place = code.place(address)?;
+            let word = code.frame.scratch(1);
+            let load = if wide(place) { "LD.E.STRONG.SM" } else { "LDS" };
+            code.line(format!("{load} R{word}, {}", place.plain(4)));
+            let Some(complete) = form.result.map(|id| code.frame.predicate(id)) else { return Ok(()) };
+            // Bit 31 of the word against that of the phase asked about; where this is a constant, with the table
+            // of what is left.
+            let (asked, table) = match (form.amount, form.state) {
+                (Some(Word::Constant(0)), _) => ("RZ".into(), "0xc0"),
+                (Some(Word::Constant(_)), _) => ("RZ".into(), "0xc"),
+                (Some(parity), _) => (shifted(parity, code), "0x48"),
+                (None, Some(state)) => (format!("R{}", code.pair(state) + 1), "0x48"),
+                (None, None) => return Ok(()),
+            };
+            code.line(format!("LOP3.LUT P{complete}, RZ, R{word}, 0x80000000, {asked}, {table}, !PT"));
+        }
+        Verb::CopyArrive { counted } => {
+            let place = code.place(address)?;
+            copy_arrive(place, counted, code);
+        }
+        Verb::Inval | Verb::PendingCount | Verb::ExpectTx | Verb::CompleteTx => {}
+    }
+    Ok(())
+}
+
+/// A parity where the phase is in an object, in a new register.
+pub(super) fn shifted(parity: Word, code: &mut Code<'_>) -> String {
+    let parity = code.word(parity);
+    let shifted = code.frame.scratch(1);
+    code.line(format!("SHF.L.U32 R{shifted}, {parity}, 0x1f, RZ"));
+    format!("R{shifted}")
+}
+
+fn wide(place: Place) -> bool {
+    matches!(place.base, Base::Pair(_))
+}
+
+/// Both words of a new object. Counts are kept as what is missing to a power of two.
+fn words(count: Word, code: &mut Code<'_>) -> u16 {
+    let pair = code.frame.scratch(2);
+    match count {
+        Word::Constant(count) => {
+            code.set(pair, 0x4000_0000_u32.wrapping_sub(count));
+            code.set(pair + 1, 0x8000_0000_u32.wrapping_sub(count));
+        }
+        Word::Register(id) => {
+            let count = format!("R{}", code.frame.register(id, 1));
+            code.subtract_from(pair, 0x4000_0000, &count);
+            code.subtract_from(pair + 1, i32::MIN, &count);
+        }
+    }
+    pair
+}
+
+/// `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`, up to the destination.
+fn atomic(place: Place, operation: &str, target: &str) -> String {
+    match wide(place) {
+        true => format!("ATOM.E.{operation}.STRONG.SM PT, {target}"),
+        false => format!("ATOMS.{operation} {target}"),
+    }
+}
+
+/// One arrival, which may complete the phase.
+fn arrive(place: Place, drop: bool, state: Option<u16>, code: &mut Code<'_>) {
+    code.line("MEMBAR.ALL.CTA");
+    let address = place.with_uniform();
+    if drop {
+        code.line(format!("{}, {address}", atomic(place, "POPC.INC.32", "RZ")));
+    }
+    let target = state.map_or("RZ".into(), |low| format!("R{low}"));
+    code.line(format!("{}, {address}", atomic(place, "ARRIVE.64", &target)));
+}
+
+/// Arrivals that leave the phase open: the counts are added to. The state is the word before, twice.
+fn arrive_some(place: Place, drop: bool, count: Word, state: Option<u16>, code: &mut Code<'_>) {
+    let count = code.word(count);
+    code.line("MEMBAR.ALL.CTA");
+    if drop {
+        code.line(format!("{}, {}, {count}", atomic(place, "ADD", "RZ"), place.plain(0)));
+    }
+    let target = state.map_or("RZ".into(), |low| format!("R{low}"));
+    code.line(format!("{}, {}, {count}", atomic(place, "ADD", &target), place.plain(4)));
+    if let Some(low) = state {
+        code.line(format!("MOV R{}, R{low}", low + 1));
+    }
+}
+
+/// An arrival when the thread's copies are done. Where it is not counted yet, the highest active lane counts
+/// those of all, at its own object: that lanes name different ones is a case compilers get wrong.
+fn copy_arrive(place: Place, counted: bool, code: &mut Code<'_>) {
+    let (again, end) = (code.frame.label(), code.frame.label());
+    let barrier = code.frame.barrier();
+    let uniform = matches!(place.base, Base::Nothing | Base::Uniform(_));
+    let lanes = (!counted).then(|| {
+        let lanes = code.frame.scratch(1);
+        code.line(format!("VOTE.ALL R{lanes}, PT, PT"));
+        lanes
+    });
+    if !uniform {
+        code.line(format!("BSSY B{barrier}, `({end})"));
+    }
+    let count = lanes.map(|lanes| {
+        let [lane, highest, count] = [(); 3].map(|()| code.frame.scratch(1));
+        let highest_lane = code.frame.scratch_predicate();
+        code.line(format!("S2R R{lane}, SR_LANEID"));
+        code.line(format!("FLO.U32 R{highest}, R{lanes}"));
+        code.line(format!("POPC R{count}, R{lanes}"));
+        code.line(format!("ISETP.EQ.U32.AND P{highest_lane}, PT, R{highest}, R{lane}, PT"));
+        code.line(format!("IMAD.MOV R{count}, RZ, RZ, -R{count}"));
+        (highest_lane, count)
+    });
+    let waiting = (count.is_none() && !uniform).then(|| code.all_wait());
+    let place = match place.base {
+        Base::Pair(low) => {
+            let shared = code.frame.scratch(1);
+            code.line(format!(
+                "IADD3 R{shared}, R{low}, -c[0x0][{:#x}], RZ",
+                code.arch.shared_window_offset()
+            ));
+            place.based(Base::Register(shared))
+        }
+        _ => place,
+    };
+    if let Some((highest_lane, count)) = count {
+        code.line(format!("@P{highest_lane} ATOMS.ADD.S32 RZ, {}, R{count}", place.plain(4)));
+    }
+    let Base::Register(register) = place.base else {
+        code.line(format!("ARRIVES.LDGSTSBAR.64 {}", place.with_uniform()));
+        return;
+    };
+    let lanes = waiting.unwrap_or_else(|| code.all_wait());
+    let shared = code.frame.uniform(1);
+    code.label(&again);
+    code.line(format!("@P{} R2UR P{}, UR{shared}, R{register}", lanes.waiting, lanes.others));
+    let object = place.based(Base::Uniform(shared)).with_uniform();
+    code.line(format!("@!P{} ARRIVES.LDGSTSBAR.64 {object}", lanes.others));
+    code.line(format!("@P{0} PLOP3.LUT P{0}, PT, P{1}, PT, PT, 0x80, 0x0", lanes.waiting, lanes.others));
+    code.line(format!("@P{} BRA `({again})", lanes.others));
+    code.line(format!("BSYNC B{barrier}"));
+    code.label(&end);
+}

@@ -1,0 +1,130 @@
+//! Runs kernels around lines of PTX, and looks at what became of memory.
+
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::session::{Session, Tally};
+use atoms_cosim::witness::Witness;
+use atoms_isa::Program;
+use atoms_model::MemoryPort;
+use atoms_sm::{Observer, SmConfig, run_observed};
+
+use super::barrier::Layout;
+use super::case::{Agent, Case, DATA_WORDS, Observed, Start};
+use super::kernel::{self, Kernel};
+use super::spelling::Operation;
+use crate::{config, lockstep_of};
+
+/// What `cp.async.mbarrier.arrive` before sm_90 comes to where threads of a warp name different objects:
+/// compilers add the increments of all at the object of the highest, and the counts come out wrong, on devices
+/// as here.
+pub fn miscompiled(case: &Case, layout: Layout) -> Vec<Vec<u64>> {
+    let last = case.objects.len() - 1;
+    let word = |(at, start): (usize, &Start)| {
+        let mut barrier = start.reached(layout).0.expect("there is an object");
+        if at == last {
+            case.objects.iter().for_each(|_| barrier.increment());
+        }
+        barrier.arrive(1);
+        barrier.word(layout)
+    };
+    vec![case.objects.iter().enumerate().map(word).collect()]
+}
+
+/// Lanes that took a pending count from a state that no noComplete arrive gave (spec 6.9).
+struct Misused(u32);
+
+impl Observer for Misused {
+    fn foreign_pending_count(&mut self, _cycle: u64, _pc: u32, mask: u32) {
+        self.0 |= mask;
+    }
+}
+
+/// What runs lines one after the other, on RTL and model in lockstep.
+pub struct Bench {
+    session: Session<Lockstep>,
+    core: SmConfig,
+}
+
+impl Bench {
+    /// A bench of a configuration.
+    pub fn new(name: &str) -> Bench {
+        let named = config(name);
+        let witness = Witness::new(&named.config, &[]);
+        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        session.machine.watch();
+        // Hints of milliseconds last long enough for somebody to arrive in between, and no longer.
+        let core =
+            SmConfig { longest_sleep_cycles: 3000, copy_latency_cycles: [20, 60], ..SmConfig::default() };
+        Bench { session, core }
+    }
+
+    /// Requests and answers so far.
+    pub fn tally(&self) -> Tally {
+        self.session.tally()
+    }
+
+    /// Runs a case.
+    ///
+    /// # Errors
+    /// What does not belong in any run.
+    pub fn observe(&mut self, kernel: &Kernel<'_>) -> Result<Observed, String> {
+        let text = kernel.listing();
+        let program = Program::parse("line.sass", &text).map_err(|e| e.to_string())?;
+        let code = program.kernel(kernel::NAME).expect("the listing has this kernel");
+        let before = self.session.tally();
+        let mut misused = Misused(0);
+        let report = run_observed(code, &kernel.launch(), &mut self.session, &self.core, &mut misused)
+            .map_err(|e| e.to_string())?;
+        self.session.judge_memory().map_err(|e| e.to_string())?;
+        let tally = self.session.tally();
+        let clusters = tally.cluster_requests - before.cluster_requests;
+        if tally.judged - before.judged != tally.requests - before.requests + clusters {
+            return Err("the oracle has not judged every answer".into());
+        }
+        let undefined = self.session.machine.watched().expect("somebody watches").diagnoses();
+        if let Some(diagnosis) = undefined.first() {
+            return Err(format!("undefined: {diagnosis}"));
+        }
+        // These lines take the count of a state that has none to give; the others, of noComplete states.
+        let takes =
+            |agent: &Agent| u32::from(kernel.spelling.operation == Operation::PendingCount) << agent.thread;
+        let taken = kernel.case.agents.iter().map(takes).fold(0, |mask, lane| mask | lane);
+        if misused.0 != taken {
+            return Err(format!(
+                "counts taken of wrong states: lanes {taken:#x}, but {:#x} are named",
+                misused.0
+            ));
+        }
+        // An arrival that is added and taken away leaves nothing to see.
+        let agents = kernel.case.agents.len() as u64;
+        if kernel.spelling.operation == Operation::CopyArrive && clusters != agents {
+            return Err(format!("{clusters} arrivals of {agents} came through the cluster port"));
+        }
+        Ok(Observed { answers: kernel.answers(&report), words: self.words(kernel), data: self.data(kernel) })
+    }
+
+    /// A word of a CTA's part. Parts are handed out in order of rank, from the first row on.
+    fn word(&self, kernel: &Kernel<'_>, cta: u32, offset: u32) -> u32 {
+        let banks = self.session.banks();
+        let rows = (kernel::SHARED + kernel.arch.shared_origin()).div_ceil(4 * banks);
+        self.session.word(cta * rows + offset / (4 * banks), offset / 4 % banks)
+    }
+
+    fn words(&self, kernel: &Kernel<'_>) -> Vec<Vec<u64>> {
+        let object = |cta: u32, n: usize| {
+            let word = |offset: u32| u64::from(self.word(kernel, cta, offset));
+            word(kernel.object(n) + 4) << 32 | word(kernel.object(n))
+        };
+        let objects = 0..kernel.case.objects.len();
+        (0..kernel.case.ctas).map(|cta| objects.clone().map(|n| object(cta, n)).collect()).collect()
+    }
+
+    fn data(&self, kernel: &Kernel<'_>) -> Vec<Vec<u32>> {
+        let each = kernel.case.agents.iter().enumerate();
+        each.map(|(at, agent)| {
+            let word = |n: usize| self.word(kernel, agent.target, kernel.data(at) + 4 * n as u32);
+            (0..DATA_WORDS).map(word).collect()
+        })
+        .collect()
+    }
+}

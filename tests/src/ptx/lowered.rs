@@ -1,0 +1,91 @@
+//! Lines of PTX as this project lowers them, made to run, and compared with what a real assembler makes of them.
+
+use std::collections::BTreeMap;
+
+use atoms_isa::Arch;
+use atoms_isa::lower::{self, Frame, Refusal};
+use atoms_isa::ptx::{self, Function, Module, RegId, Symbol};
+
+use super::body::{Body, Register, Role};
+use super::spelling::{Operation, Spelling};
+
+/// A line lowered: its machine code, and where its operands are.
+pub struct Lowered<'t> {
+    /// Statements and labels.
+    pub lines: Vec<String>,
+    function: Function<'t>,
+    frame: Frame,
+}
+
+/// Lowers a line, all of whose results are used.
+///
+/// # Errors
+/// Why the architecture does not have it.
+///
+/// # Panics
+/// If the line cannot be parsed, or holds an instruction that is not lowered.
+pub fn lower(text: &str, arch: Arch) -> Result<Lowered<'_>, Refusal> {
+    let function = ptx::snippet(text).unwrap_or_else(|e| panic!("`{text}`: {e}"));
+    let module = Module {
+        version: (9, 0),
+        target: arch,
+        address_size: 64,
+        variables: Vec::new(),
+        functions: Vec::new(),
+    };
+    let mut frame = Frame::new();
+    for at in 0..function.variables.len() {
+        frame.place(Symbol::Local(at as u32), arch.shared_origin());
+    }
+    let mut lines = Vec::new();
+    for instruction in &function.instructions {
+        frame.begin();
+        let lowered = lower::lower(&module, &function, instruction, true, arch, &mut frame);
+        lines.extend(lowered.unwrap_or_else(|| panic!("`{text}`: not lowered"))?.lines);
+    }
+    Ok(Lowered { lines, function, frame })
+}
+
+impl Lowered<'_> {
+    fn id(&self, name: &str) -> Option<RegId> {
+        let at = self.function.registers.iter().position(|register| register.name == name)?;
+        Some(RegId(at as u32))
+    }
+
+    /// The code in the form in which a kernel is put around it.
+    ///
+    /// # Panics
+    /// If it names more registers than the kernel leaves it.
+    pub fn body(mut self, spelling: &Spelling) -> Body {
+        let copies = spelling.operation == Operation::BulkCopy;
+        let pair = if copies { [Role::Source, Role::SourceHigh] } else { [Role::Address, Role::AddressHigh] };
+        let roles: [(&str, &[Role]); 7] = [
+            ("%a", &[Role::Address]),
+            ("%ga", &pair),
+            ("%r3", &[Role::Barrier]),
+            ("%c", if spelling.mapped { &[Role::Rank] } else { &[Role::Count] }),
+            ("%s", &[Role::State, Role::StateHigh]),
+            ("%par", &[Role::Parity]),
+            ("%h", &[Role::Hint]),
+        ];
+        let numbered = |number: u16| Register {
+            uniform: false,
+            number: u8::try_from(number).expect("a register in reach of a listing"),
+        };
+        let mut inputs = BTreeMap::new();
+        for (name, roles) in roles {
+            let Some(id) = self.id(name) else { continue };
+            let first = self.frame.register(id, roles.len() as u8);
+            inputs.extend((first..).map(numbered).zip(roles.iter().copied()));
+        }
+        let state = self.id("%st").map(|id| numbered(self.frame.register(id, 2)));
+        let last = self.id("%r1").map(|id| numbered(self.frame.register(id, 1)));
+        let flag = self.id("%p1").map(|id| {
+            let complete = self.frame.predicate(id);
+            let flag = self.frame.scratch(1);
+            self.lines.push(format!("SEL R{flag}, RZ, 0x1, !P{complete}"));
+            numbered(flag)
+        });
+        Body { spare: Vec::new(), lines: self.lines, inputs, state, flag, last }
+    }
+}

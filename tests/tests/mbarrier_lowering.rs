@@ -1,0 +1,209 @@
+//! What instructions on mbarrier objects are lowered to: the machine code that a real assembler makes of them,
+//! and refusals where it refuses; and that it runs, in lockstep with the oracle listening, to the right result.
+//!
+//! `tests/vectors/lowering_sample.json` holds lines of PTX, each with the architectures on which an assembler
+//! says the same of it, and what that is [TOOLS]; those of kind `mbarrier` are compared here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use atoms_isa::Arch;
+use atoms_tests::ptx::bench::{Bench, miscompiled};
+use atoms_tests::ptx::case::{cases, judge};
+use atoms_tests::ptx::compare::{self, View};
+use atoms_tests::ptx::kernel::{Kernel, Tail, layout};
+use atoms_tests::ptx::lowered::lower;
+use atoms_tests::ptx::product;
+use atoms_tests::ptx::spelling::{Operation, Spelling};
+use serde_json::Value;
+
+/// One line of PTX, and what an assembler says of it on some architectures.
+struct Row {
+    ptx: String,
+    targets: Vec<String>,
+    said: Result<Vec<String>, String>,
+}
+
+fn rows() -> Vec<Row> {
+    let text = include_str!("../vectors/lowering_sample.json");
+    let rows: Vec<Value> = serde_json::from_str(text).expect("the rows are readable");
+    let list = |row: &Value, key: &str| -> Vec<String> {
+        let items = row[key].as_array().expect("a list").iter();
+        items.map(|item| item.as_str().expect("a text").to_string()).collect()
+    };
+    let read = |row: &Value| Row {
+        ptx: row["ptx"].as_str().expect("a line").into(),
+        targets: list(row, "targets"),
+        said: match row["status"].as_str() {
+            Some("ok") => Ok(list(row, "sass")),
+            _ => Err(row["error"].as_str().expect("a message").into()),
+        },
+    };
+    rows.iter().filter(|row| row["kind"] == "mbarrier").map(read).collect()
+}
+
+/// Rows of one architecture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    /// That an assembler takes.
+    taken: usize,
+    /// Of these, such that the memory instructions and the loops are the same.
+    same: usize,
+    /// Such that their operands are the same too, but for the numbers of registers.
+    operands: usize,
+    /// Such that moves and address arithmetic are the same too.
+    full: usize,
+    /// That an assembler refuses.
+    refused: usize,
+    /// Of these, such that they are refused here.
+    agreed: usize,
+    /// Such that the reason is given in the same words.
+    words: usize,
+}
+
+/// What every architecture has to reach.
+#[rustfmt::skip]
+const REACHED: [(&str, Count); 7] = [
+    //                     taken      same        operands       full       refused       agreed       words
+    ("sm_75",  Count { taken:   0, same:   0, operands:   0, full:   0, refused: 321, agreed: 321, words: 321 }),
+    ("sm_80",  Count { taken:  40, same:  40, operands:  40, full:  40, refused: 281, agreed: 281, words: 281 }),
+    ("sm_89",  Count { taken:  40, same:  40, operands:  40, full:  40, refused: 281, agreed: 281, words: 281 }),
+    ("sm_90",  Count { taken: 240, same: 240, operands: 240, full: 230, refused:  81, agreed:  81, words:  81 }),
+    ("sm_100", Count { taken: 240, same: 240, operands: 240, full: 232, refused:  81, agreed:  81, words:  81 }),
+    ("sm_107", Count { taken: 240, same: 240, operands: 240, full: 231, refused:  81, agreed:  81, words:  81 }),
+    ("sm_120", Count { taken: 240, same: 240, operands: 240, full: 232, refused:  81, agreed:  81, words:  81 }),
+];
+
+#[test]
+fn lowered_code_is_that_of_an_assembler() {
+    let mut counts: BTreeMap<String, Count> = BTreeMap::new();
+    let mut differences = String::new();
+    for row in rows() {
+        for target in &row.targets {
+            let arch = Arch::from_name(target).expect("an architecture");
+            let count = counts.entry(target.clone()).or_default();
+            let lowered = lower(&row.ptx, arch).map(|lowered| lowered.lines);
+            let mut differs = |what: &str, theirs: &dyn std::fmt::Debug, ours: &dyn std::fmt::Debug| {
+                writeln!(differences, "{what}: {target} `{}`\n  {theirs:#?}\n  {ours:#?}", row.ptx)
+                    .expect("a string takes all");
+            };
+            match (&row.said, &lowered) {
+                (Ok(theirs), Ok(ours)) => {
+                    count.taken += 1;
+                    for (view, same) in [
+                        (View::Mnemonics, &mut count.same),
+                        (View::Operands, &mut count.operands),
+                        (View::Full, &mut count.full),
+                    ] {
+                        let (theirs, ours) = (compare::seen(theirs, view), compare::seen(ours, view));
+                        *same += usize::from(theirs == ours);
+                        if theirs != ours {
+                            differs(&format!("{view:?}"), &theirs, &ours);
+                        }
+                    }
+                }
+                (Err(theirs), Err(ours)) => {
+                    count.refused += 1;
+                    count.agreed += 1;
+                    count.words += usize::from(*theirs == ours.message);
+                    if *theirs != ours.message {
+                        differs("words", theirs, &ours.message);
+                    }
+                    assert!(!ours.help.is_empty(), "`{}` is refused without help", row.ptx);
+                }
+                (theirs, ours) => {
+                    count.taken += usize::from(theirs.is_ok());
+                    count.refused += usize::from(theirs.is_err());
+                    differs("legality", theirs, ours);
+                }
+            }
+        }
+    }
+    println!("{differences}");
+    println!("target  taken: same operands full   refused: agreed words");
+    for (target, count) in &counts {
+        let Count { taken, same, operands, full, refused, agreed, words } = count;
+        println!(
+            "{target:<7}  {taken:4} {same:5}    {operands:5} {full:4}       {refused:3}    {agreed:3}   {words:3}"
+        );
+    }
+    for (target, reached) in REACHED {
+        assert_eq!(counts.remove(target), Some(reached), "{target}\n{differences}");
+    }
+    assert!(counts.is_empty(), "architectures that are not in the table: {counts:?}");
+}
+
+/// Architectures that run, and how many lines and cases are tried.
+const RUNS: [(&str, usize, usize); 5] = [
+    ("sm_80", 378, 1597),
+    ("sm_89", 378, 1597),
+    ("sm_90", 2062, 14921),
+    ("sm_100", 2062, 14921),
+    ("sm_120", 2062, 14921),
+];
+
+/// Runs every line of the sample and of the cross product that is lowered on an architecture, in every case.
+fn every_lowered_line_runs(column: usize) {
+    let (name, lines_tried, cases_tried) = RUNS[column];
+    let arch = Arch::from_name(name).expect("an architecture");
+    let counting = "mbarrier.arrive.shared.b64 %st,[%a]; mbarrier.pending_count.b64 %r1,%st;";
+    let read = |ptx: &str| Spelling::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
+    let counting = lower(counting, arch).expect("it is legal").body(&read(counting));
+    let tail = Tail::of(&counting).expect("it counts");
+    let mut bench = Bench::new("default");
+    let mut failures = Vec::new();
+    let (mut lines_ran, mut cases_ran) = (0, 0);
+    let lines: BTreeSet<String> = rows().into_iter().map(|row| row.ptx).chain(product::lines()).collect();
+    for ptx in &lines {
+        let Ok(lowered) = lower(ptx, arch) else { continue };
+        lines_ran += 1;
+        let spelling = read(ptx);
+        let body = lowered.body(&spelling);
+        let cases = cases(&spelling, layout(arch));
+        // Somebody has to be left: for the phases after, or for this one where it must not complete.
+        let leaves = ptx.contains("arrive_drop") || ptx.contains(".noComplete");
+        let undefined = leaves && ptx.ends_with(", 1048575;");
+        assert!(!cases.is_empty() || undefined, "nothing is tried with `{ptx}`");
+        for case in &cases {
+            cases_ran += 1;
+            let kernel = Kernel { arch, spelling: &spelling, body: &body, case, tail: &tail };
+            let apart = case.objects.len() > 1;
+            let wrong = arch.number() < 90 && spelling.operation == Operation::CopyArrive && apart;
+            let why = match bench.observe(&kernel) {
+                Err(why) => {
+                    bench = Bench::new("default");
+                    why
+                }
+                Ok(observed) if wrong => {
+                    assert_eq!(observed.words, miscompiled(case, layout(arch)), "`{ptx}`");
+                    continue;
+                }
+                Ok(observed) => match judge(case, &spelling, layout(arch), &observed) {
+                    Ok(()) => continue,
+                    Err(why) => why,
+                },
+            };
+            failures.push(format!("`{ptx}`, {}: {why}\n{}", case.what, kernel.listing()));
+        }
+    }
+    let first = failures.first().map_or("", String::as_str);
+    assert!(failures.is_empty(), "{} of {cases_ran} cases fail on {name}, first: {first}", failures.len());
+    assert_eq!((lines_ran, cases_ran), (lines_tried, cases_tried), "lines and cases on {name}");
+}
+
+macro_rules! architectures {
+    ($($test:ident: $column:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            every_lowered_line_runs($column);
+        })*
+    };
+}
+
+architectures! {
+    sm_80: 0,
+    sm_89: 1,
+    sm_90: 2,
+    sm_100: 3,
+    sm_120: 4,
+}

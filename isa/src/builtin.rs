@@ -2,16 +2,16 @@
 //!
 //! Three families of names: `__nvvm_atom_*`, with the scope in the name; `__nv_atomic_*`, with order and
 //! scope as operands; and the `atomic*` functions of CUDA C++. Two dialects of what they become: as
-//! documented by [NVVM] ([`Dialect::Nvvm`]) and as a current compiler emits ([`Dialect::Current`]).
-//! Where [NVVM] contradicts itself, `docs/builtins.md` says what was chosen. Source: spec 8.
+//! documented by \[NVVM\] ([`Dialect::Nvvm`]) and as a current compiler emits ([`Dialect::Current`]).
+//! Where \[NVVM\] contradicts itself, `docs/builtins.md` says what was chosen. Source: spec 8.
 //!
 //! The text of a dialect is that of the device function which contains the call and nothing else, without
 //! loads of parameters and the return. [`Expansion::module`] makes a kernel of it.
 
 mod current;
+mod excerpt;
 mod machine;
 mod name;
-mod nearest;
 mod nvvm;
 mod operand;
 mod refusal;
@@ -31,9 +31,9 @@ use std::str::FromStr;
 /// Whose PTX a call becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// As documented by [NVVM].
+    /// As documented by \[NVVM\].
     Nvvm,
-    /// As emitted by the compiler of [TOOLS].
+    /// As emitted by the compiler of \[TOOLS\].
     Current,
 }
 
@@ -53,7 +53,7 @@ impl FromStr for Dialect {
         match text {
             "nvvm" => Ok(Dialect::Nvvm),
             "current" => Ok(Dialect::Current),
-            _ => Err(Refusal::new(format!("unknown dialect `{}`", nearest::excerpt(text)))
+            _ => Err(Refusal::new(format!("unknown dialect `{}`", excerpt::excerpt(text)))
                 .help("`nvvm` or `current`")),
         }
     }

@@ -7,9 +7,10 @@ use atoms_isa::builtin::{
     Argument, Builtin, Call, Class, Dialect, Expansion, Form, Numbered, Op, Order, Place, Role, Scope,
     Strength, Target, Type, expand, parse,
 };
+use atoms_isa::ptx::{Module, snippet};
 use interpreter::{MEMORY, Thread, combine, mask, signed};
 use proptest::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 const VALUE: u64 = 0x40;
 const EXPECTED: u64 = 0x50;
@@ -231,10 +232,11 @@ fn every_call_expands_or_is_refused() {
         }
     }
     let (mut expanded, mut refused, mut ran) = (0, 0, 0);
+    let failures = [Order::Relaxed, Order::Consume, Order::Release];
     let targets = ["sm_50", "sm_60", "sm_75", "sm_80", "sm_90a", "sm_121"];
     for builtin in builtins {
         for ty in Type::ALL.iter().copied() {
-            for (order, failure) in Order::ALL.iter().flat_map(|o| Order::ALL.iter().map(move |f| (*o, *f))) {
+            for (order, failure) in Order::ALL.iter().flat_map(|o| failures.map(|f| (*o, f))) {
                 for target in targets {
                     for dialect in [Dialect::Nvvm, Dialect::Current] {
                         let call = Call {
@@ -273,7 +275,37 @@ fn every_call_expands_or_is_refused() {
         }
     }
     println!("{expanded} expanded, {refused} refused, {ran} run");
-    assert!(expanded > 100_000 && refused > 100_000 && ran > 5_000, "{expanded} {refused} {ran}");
+    assert!(expanded > 50_000 && refused > 50_000 && ran > 5_000, "{expanded} {refused} {ran}");
+}
+
+/// What is emitted is PTX to the parser of this crate, alone and as a module.
+#[test]
+fn what_is_emitted_is_read() {
+    let mut texts = BTreeMap::new();
+    for (builtin, ty) in Builtin::all().into_iter().flat_map(|b| Type::ALL.iter().map(move |ty| (b, *ty))) {
+        for (order, strength) in [(Order::Relaxed, Strength::Strong), (Order::SeqCst, Strength::Weak)] {
+            for arch in ["sm_60", "sm_75", "sm_80", "sm_90", "sm_100"] {
+                for (dialect, place) in [
+                    (Dialect::Nvvm, Place::Generic),
+                    (Dialect::Current, Place::Generic),
+                    (Dialect::Current, Place::Shared),
+                ] {
+                    let call =
+                        Call { ty: Some(ty), order: order.into(), strength, place, ..Call::new(builtin) };
+                    let target = arch.parse().unwrap();
+                    if let Ok(expansion) = expand(&call, target, dialect) {
+                        texts.insert((arch, expansion.to_string()), expansion.module("f", target));
+                    }
+                }
+            }
+        }
+    }
+    assert!(texts.len() > 1000, "{}", texts.len());
+    for ((_, lines), module) in &texts {
+        snippet(lines).unwrap_or_else(|e| panic!("{e}\n{lines}"));
+        let read = Module::parse("builtin", module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        assert_eq!(read.functions.len(), 1, "{module}");
+    }
 }
 
 fn names_its_registers(expansion: &Expansion) {

@@ -1,4 +1,4 @@
-//! What a current compiler emits. Source: [TOOLS], spec 8.5.
+//! What a current compiler emits. Source: \[TOOLS\], spec 8.5.
 //!
 //! The compiler is two: up to sm_90 each builtin becomes a piece of inline assembly, from sm_100 an
 //! instruction of a newer code generator ([`Generation`]). They differ in spelling, in what is native

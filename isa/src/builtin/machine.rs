@@ -1,4 +1,4 @@
-//! The last stage that [NVVM] documents: from the operand word of a machine instruction to its mnemonic.
+//! The last stage that \[NVVM\] documents: from the operand word of a machine instruction to its mnemonic.
 
 use super::Refusal;
 

@@ -1,7 +1,8 @@
-//! The builtins by name, and by the identifiers of [NVVM].
+//! The builtins by name, and by the identifiers of \[NVVM\].
 
-use super::nearest::{excerpt, nearest};
+use super::excerpt::excerpt;
 use super::{Class, Refusal, Type};
+use crate::nearest::nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -106,7 +107,7 @@ impl Op {
 
     /// The operation behind a builtin kind of the front end, and whether it is the kind whose name is
     /// given outright (else it is constructed). The kind of the fence, 0x6286, is no operation.
-    /// Source: [NVVM], EDG Frontend Name Construction.
+    /// Source: \[NVVM\], EDG Frontend Name Construction.
     pub fn of_frontend_kind(kind: u16) -> Option<(Op, bool)> {
         const KINDS: &[(u16, Op)] = &[
             (0x6241, Op::CompareExchange),
@@ -229,7 +230,7 @@ pub enum Builtin {
 }
 
 /// One name of the older family: operation, its word, the type's word, type, identifier of the first
-/// scope. Those of the other scopes follow it. [NVVM] gives ranges only; that scopes run fastest
+/// scope. Those of the other scopes follow it. \[NVVM\] gives ranges only; that scopes run fastest
 /// within them is chosen.
 type NvvmRow = (Op, &'static str, &'static str, Type, u16);
 
@@ -314,7 +315,7 @@ impl Builtin {
         all
     }
 
-    /// The identifier of [NVVM], where there is one.
+    /// The identifier of \[NVVM\], where there is one.
     pub fn id(self) -> Option<u16> {
         match self {
             Builtin::Nvvm { op, reach, ty } => {
@@ -360,7 +361,7 @@ impl Builtin {
     }
 
     /// The name that the front end constructs for an operation on objects of a type.
-    /// Source: [NVVM], Name Construction Algorithm.
+    /// Source: \[NVVM\], Name Construction Algorithm.
     ///
     /// # Errors
     /// 3748 for a fetch operation on objects of other than 4 or 8 bytes; 852 for an operation without
@@ -438,8 +439,10 @@ impl FromStr for Builtin {
             return Ok(found);
         }
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-        Err(Refusal::new(format!("unknown builtin `{}`", excerpt(name)))
-            .help(format!("the nearest known one is `{}`", nearest(name, names.iter().map(String::as_str)))))
+        Err(Refusal::new(format!("unknown builtin `{}`", excerpt(name))).help(format!(
+            "the nearest known one is `{}`",
+            nearest(name, names.iter().map(String::as_str)).unwrap_or_default()
+        )))
     }
 }
 

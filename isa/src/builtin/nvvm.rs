@@ -1,4 +1,4 @@
-//! The documented dialect. Source: [NVVM], spec 8; where it contradicts itself, `docs/builtins.md`.
+//! The documented dialect. Source: \[NVVM\], spec 8; where it contradicts itself, `docs/builtins.md`.
 
 mod subword;
 

@@ -1,7 +1,8 @@
 //! Memory order and scope, the operands of the newer family of builtins, and the target.
 
 use super::Refusal;
-use super::nearest::{excerpt, nearest};
+use super::excerpt::excerpt;
+use crate::nearest::nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -162,7 +163,7 @@ impl<T: Numbered> FromStr for Argument<T> {
         found.map(|v| Argument::Literal(*v)).ok_or_else(|| {
             let names = T::ALL.iter().flat_map(|v| v.names().iter().copied());
             Refusal::new(format!("unknown {} `{}`", T::KIND, excerpt(text)))
-                .help(format!("the nearest known one is `{}`", nearest(text, names)))
+                .help(format!("the nearest known one is `{}`", nearest(text, names).unwrap_or_default()))
         })
     }
 }

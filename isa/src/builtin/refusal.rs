@@ -5,7 +5,7 @@ use std::fmt;
 /// Why there is no PTX for a builtin call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Number of the diagnostic, where [NVVM] gives one.
+    /// Number of the diagnostic, where \[NVVM\] gives one.
     pub number: Option<u16>,
     /// What is wrong. In the dialect [`super::Dialect::Current`] the words of the compiler.
     pub message: String,

@@ -1,7 +1,8 @@
 //! The types of the objects that atomic builtins work on.
 
 use super::Refusal;
-use super::nearest::nearest;
+use super::excerpt::excerpt;
+use crate::nearest::nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -156,8 +157,8 @@ impl FromStr for Type {
         let found = Type::ALL.iter().find(|t| t.name() == other || t.cuda_name() == other);
         found.copied().ok_or_else(|| {
             let names = Type::ALL.iter().flat_map(|t| [t.name(), t.cuda_name()]);
-            Refusal::new(format!("unknown type `{}`", super::nearest::excerpt(text)))
-                .help(format!("the nearest known one is `{}`", nearest(&plain, names)))
+            Refusal::new(format!("unknown type `{}`", excerpt(text)))
+                .help(format!("the nearest known one is `{}`", nearest(&plain, names).unwrap_or_default()))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The dialect `current` against what a compiler emits, row by row.
 //!
-//! `tests/vectors/nvvm_sample.json` is the sample handed to us, `nvvm_shapes.json` what we compiled with the
+//! `tests/vectors/nvvm_sample.json` is a sample of what it emits, `nvvm_shapes.json` what we compiled with the
 //! same release. A row is {key, targets, status, ptx or error}; its key is the name, the type, the order (of
 //! a compare-and-swap also the one on failure) and the scope.
 

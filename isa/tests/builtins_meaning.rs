@@ -206,6 +206,10 @@ proptest! {
     fn the_text_does_what_the_builtin_says(case in case()) {
         check(&case);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Arbitrary text is read or refused.
     #[test]

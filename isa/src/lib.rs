@@ -18,6 +18,7 @@ mod arch;
 pub mod builtin;
 mod control;
 mod decode;
+mod index;
 mod instruction;
 mod listing;
 pub mod lower;

@@ -5,32 +5,26 @@ use crate::problem::Problem;
 use crate::register::PredSource;
 use std::ops::Range;
 
-/// The text of a listing, with the place of each line.
+/// The text of a listing.
 pub(crate) struct Text<'t> {
     text: &'t str,
     limits: Limits,
-    line_starts: Vec<usize>,
 }
 
 impl<'t> Text<'t> {
     pub(crate) fn new(text: &'t str, limits: Limits) -> Text<'t> {
-        let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Text { text, limits, line_starts: std::iter::once(0).chain(starts).collect() }
+        Text { text, limits }
+    }
+
+    /// Each line, with its number from 1.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (u32, &'t str)> {
+        (1..).zip(self.text.lines())
     }
 
     /// Where a slice of the text stands in it.
     fn range(&self, part: &str) -> Range<usize> {
         let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize).min(self.text.len());
         start..(start + part.len()).min(self.text.len())
-    }
-
-    /// The line, from 1, that the byte is in.
-    fn line(&self, byte: usize) -> usize {
-        self.line_starts.partition_point(|start| *start <= byte)
-    }
-
-    pub(crate) fn problem(&self, range: Range<usize>, message: String, help: String) -> Problem {
-        Problem::new(range, message, help)
     }
 }
 
@@ -43,7 +37,7 @@ pub(crate) enum Line<'t> {
     /// `NAME:`
     Label { name: &'t str, range: Range<usize> },
     /// An instruction.
-    Statement(Box<Statement<'t>>),
+    Statement(Statement<'t>),
 }
 
 /// One instruction as text.
@@ -75,50 +69,39 @@ impl Statement<'_> {
     }
 }
 
-/// Reads all lines; what cannot be read goes to `problems`.
-pub(crate) fn lines<'t>(text: &Text<'t>, problems: &mut Vec<Problem>) -> Vec<Line<'t>> {
-    text.text
-        .lines()
-        .filter_map(|line| {
-            read(text, line).unwrap_or_else(|problem| {
-                problems.push(problem);
-                None
-            })
-        })
-        .collect()
-}
-
-fn read<'t>(text: &Text<'t>, line: &'t str) -> Result<Option<Line<'t>>, Problem> {
+/// Reads a line; nothing if it is blank, a comment or an ignored directive.
+pub(crate) fn read<'t>(text: &Text<'t>, number: u32, line: &'t str) -> Result<Option<Line<'t>>, Problem> {
     let mut offset = None;
-    let mut rest = line.trim();
+    let mut rest = line.trim_ascii();
     while let Some(comment) = rest.strip_prefix("/*") {
         let Some((inside, after)) = comment.split_once("*/") else {
-            return Err(text.problem(
-                text.range(rest),
-                "comment is not closed".into(),
-                "end it with */".into(),
-            ));
+            return Err(Problem::new(text.range(rest), "comment is not closed", "end it with */"));
         };
         if offset.is_none() && !inside.starts_with(' ') && inside.len() <= 16 {
             offset = u64::from_str_radix(inside, 16).ok();
         }
-        rest = after.trim_start();
+        rest = after.trim_ascii_start();
     }
-    rest = rest.trim_start_matches(['{', '}']).trim();
+    if rest.starts_with(['{', '}']) {
+        rest = rest.trim_start_matches(['{', '}']).trim_ascii_start();
+    }
     if rest.is_empty() || rest.starts_with("//") {
         return Ok(None);
     }
-    if let Some((name, after)) = rest.split_once(':') {
-        let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.$@".contains(c));
-        let after = after.trim();
-        if named && (after.is_empty() || after.starts_with("//") || after.starts_with("/*")) {
+    let named = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'@');
+    let length = rest.bytes().take_while(named).count();
+    if let Some((name, after)) = rest.split_at_checked(length)
+        && let Some(after) = after.strip_prefix(':')
+    {
+        let after = after.trim_ascii_start();
+        if length > 0 && (after.is_empty() || after.starts_with("//") || after.starts_with("/*")) {
             return Ok(Some(Line::Label { name, range: text.range(name) }));
         }
     }
     if rest.starts_with('.') {
         return Ok(directive(text, rest));
     }
-    statement(text, rest, offset).map(|s| Some(Line::Statement(Box::new(s))))
+    statement(text, rest, offset, number).map(|s| Some(Line::Statement(s)))
 }
 
 fn directive<'t>(text: &Text<'t>, rest: &'t str) -> Option<Line<'t>> {
@@ -135,37 +118,26 @@ fn directive<'t>(text: &Text<'t>, rest: &'t str) -> Option<Line<'t>> {
     }
 }
 
-fn statement<'t>(text: &Text<'t>, rest: &'t str, offset: Option<u64>) -> Result<Statement<'t>, Problem> {
+fn statement<'t>(
+    text: &Text<'t>,
+    rest: &'t str,
+    offset: Option<u64>,
+    line: u32,
+) -> Result<Statement<'t>, Problem> {
     let Some((body, _)) = rest.split_once(';') else {
         let help = "an instruction ends with a semicolon; other lines are labels, directives and comments";
-        return Err(text.problem(text.range(rest), "this is not a line of a listing".into(), help.into()));
+        return Err(Problem::new(text.range(rest), "this is not a line of a listing", help));
     };
-    let body = body.trim();
-    let line = text.line(text.range(rest).start) as u32;
+    let body = body.trim_ascii_end();
     let (guard, after_guard) = guard(text, body)?;
-    let (mnemonic, operands) = after_guard.split_once(char::is_whitespace).unwrap_or((after_guard, ""));
+    let (mnemonic, operands) = word(after_guard);
     let well_formed = mnemonic.starts_with(|c: char| c.is_ascii_alphabetic())
-        && mnemonic.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
+        && mnemonic.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'));
     if !well_formed {
         let message = format!("`{mnemonic}` is not a mnemonic");
         let range = if mnemonic.is_empty() { text.range(body) } else { text.range(mnemonic) };
-        return Err(text.problem(range, message, "a mnemonic is a word such as IADD3 or ATOMS.ADD".into()));
+        return Err(Problem::new(range, message, "a mnemonic is a word such as IADD3 or ATOMS.ADD"));
     }
-    let operands = split(operands)
-        .into_iter()
-        .map(|operand| {
-            let range = text.range(operand);
-            match operand::parse(operand, text.limits) {
-                _ if operand.is_empty() => Err(text.problem(
-                    range,
-                    "an operand is missing".into(),
-                    "there is one comma too many".into(),
-                )),
-                Ok(kind) => Ok(Operand { kind, range }),
-                Err((message, help)) => Err(text.problem(range, message, help)),
-            }
-        })
-        .collect::<Result<_, _>>()?;
     Ok(Statement {
         limits: text.limits,
         line,
@@ -173,54 +145,70 @@ fn statement<'t>(text: &Text<'t>, rest: &'t str, offset: Option<u64>) -> Result<
         guard,
         mnemonic,
         mnemonic_range: text.range(mnemonic),
-        operands,
+        operands: operands_of(text, operands)?,
         text: body,
     })
 }
 
+/// What stands before the first white space, and what after it.
+fn word(text: &str) -> (&str, &str) {
+    let length = text.bytes().take_while(|b| !b.is_ascii_whitespace()).count();
+    let (word, rest) = text.split_at_checked(length).unwrap_or((text, ""));
+    (word, rest.trim_ascii_start())
+}
+
 fn guard<'t>(text: &Text<'t>, body: &'t str) -> Result<(PredSource, &'t str), Problem> {
     let Some(guarded) = body.strip_prefix('@') else { return Ok((PredSource::TRUE, body)) };
-    let (name, rest) = guarded.split_once(char::is_whitespace).unwrap_or((guarded, ""));
+    let (name, rest) = word(guarded);
     match operand::parse(name, text.limits) {
-        Ok(operand::OperandKind::Pred(pred)) => Ok((pred, rest.trim_start())),
+        Ok(operand::OperandKind::Pred(pred)) => Ok((pred, rest)),
         _ => {
             let message = format!("`@{name}` is not a guard");
             let range = if name.is_empty() { text.range(body) } else { text.range(name) };
-            Err(text.problem(
-                range,
-                message,
-                "a guard is @P0 to @P6, @UP0 to @UP6, or @! and one of them".into(),
-            ))
+            Err(Problem::new(range, message, "a guard is @P0 to @P6, @UP0 to @UP6, or @! and one of them"))
         }
     }
 }
 
-/// Splits operands at commas outside brackets; scheduling attributes (`&req={0}`, `?trans1`) end them.
-fn split(operands: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
+/// Operands, parted by commas outside brackets; scheduling attributes (`&req={0}`, `?trans1`) end them.
+fn operands_of<'t>(text: &Text<'t>, operands: &'t str) -> Result<Vec<Operand<'t>>, Problem> {
+    let mut parsed = Vec::new();
     let mut depth = 0_i32;
     let mut start = 0;
     let mut end = operands.len();
     let mut after_space = true;
-    for (i, c) in operands.char_indices() {
-        match c {
-            '[' | '(' | '{' => depth += 1,
-            ']' | ')' | '}' => depth -= 1,
-            ',' if depth <= 0 => {
-                parts.push(operands[start..i].trim());
+    for (i, byte) in operands.bytes().enumerate() {
+        match byte {
+            b'[' | b'(' | b'{' => depth += 1,
+            b']' | b')' | b'}' => depth -= 1,
+            b',' if depth <= 0 => {
+                parsed.push(operand(text, operands.get(start..i).unwrap_or(""))?);
                 start = i + 1;
             }
-            '&' | '?' if depth <= 0 && after_space => {
+            b'&' | b'?' if depth <= 0 && after_space => {
                 end = i;
                 break;
             }
             _ => {}
         }
-        after_space = c.is_whitespace();
+        after_space = byte.is_ascii_whitespace();
     }
-    let last = operands[start..end].trim();
-    if !last.is_empty() || !parts.is_empty() {
-        parts.push(last);
+    let last = operands.get(start..end).unwrap_or("");
+    if !parsed.is_empty() || !last.trim_ascii().is_empty() {
+        parsed.push(operand(text, last)?);
     }
-    parts
+    Ok(parsed)
+}
+
+fn operand<'t>(text: &Text<'t>, operand: &'t str) -> Result<Operand<'t>, Problem> {
+    let start = text.range(operand).start;
+    let operand = operand.trim_ascii();
+    if operand.is_empty() {
+        return Err(Problem::new(start..start, "an operand is missing", "there is one comma too many"));
+    }
+    let range = text.range(operand);
+    match operand::parse(operand, text.limits) {
+        Ok(kind) => Ok(Operand { kind, range }),
+        Err((message, help)) => Err(Problem::new(range, message, help)),
+    }
 }

@@ -1,5 +1,7 @@
 //! The mnemonics of machine code text, and which of them are decoded.
 
+use crate::index::Index;
+
 /// What this crate does with a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
@@ -260,9 +262,20 @@ pub const MNEMONICS: &[MnemonicRow] = &[
     named("WARPGROUPSET"),
 ];
 
+static INDEX: Index = {
+    let mut index = Index::new();
+    let mut position = 0;
+    while position < MNEMONICS.len() {
+        index = index.with(MNEMONICS[position].name, position);
+        position += 1;
+    }
+    index
+};
+
 /// The row of a mnemonic, by the part before its first dot.
 pub(crate) fn find(name: &str) -> Option<&'static MnemonicRow> {
-    MNEMONICS.iter().find(|row| row.name == name)
+    let is = |position: usize| MNEMONICS.get(position).is_some_and(|row| row.name == name);
+    INDEX.find(name, is).and_then(|position| MNEMONICS.get(position))
 }
 
 /// The known mnemonic nearest to `name`.

@@ -7,11 +7,17 @@ use std::cmp::Reverse;
 const COMPARED: usize = 48;
 
 /// The candidate that takes the fewest single-character changes to reach from `name`, ignoring case; of several,
-/// the one with which it has the longest beginning in common.
+/// the one with which it has the longest beginning in common, or else the first by alphabet.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.chars().take(COMPARED).collect();
     let common = |other: &str| other.chars().zip(&name).take_while(|(a, b)| a == *b).count();
-    candidates.into_iter().min_by_key(|other| (distance(&name, other), Reverse(common(other))))
+    candidates.into_iter().min_by_key(|other| (distance(&name, other), Reverse(common(other)), *other))
+}
+
+/// The nearest candidate, if at most half of the letters are others.
+pub(crate) fn close<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters: Vec<char> = name.chars().take(COMPARED).collect();
+    nearest(name, candidates).filter(|near| distance(&letters, near) * 2 <= letters.len())
 }
 
 /// Levenshtein distance, ignoring case.

@@ -5,8 +5,9 @@ use crate::decode::{self, Failure, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
 use crate::operand::Limits;
-use crate::problem::{Problem, TextError};
-use std::collections::HashMap;
+use crate::problem::{MOST_PROBLEMS, Problem, TextError};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// A listing decoded.
 #[derive(Clone, Debug)]
@@ -58,17 +59,18 @@ impl Program {
     pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
         let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
-        let lines = listing::lines(&place, &mut problems);
-        let arch = arch(&place, &lines, &mut problems);
-        let sections = sections(&place, lines, &mut problems);
-        if sections.is_empty() && problems.is_empty() {
-            problems.push(place.problem(
-                0..0,
-                "no kernel in this listing".into(),
-                "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits".into(),
-            ));
+        let mut reader = Reader::default();
+        let readable = reader.read(&place, &mut problems);
+        if reader.arch.is_none() && readable && !reader.target {
+            let help = "add a line such as .target sm_80";
+            problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
         }
-        let bodies: Vec<_> = sections.iter().map(|s| s.decode(&place, &mut problems)).collect();
+        let Reader { arch, sections, .. } = reader;
+        if sections.is_empty() && problems.is_empty() {
+            let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
+            problems.push(Problem::new(0..0, "no kernel in this listing", help));
+        }
+        let bodies: Vec<_> = sections.iter().map(|s| s.decode(&mut problems)).collect();
         let Some(arch) = arch.filter(|_| problems.is_empty()) else {
             return Err(TextError::new(name, text, problems));
         };
@@ -116,39 +118,12 @@ pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> 
     let text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
     let place = Text::new(&text, Limits::VIRTUAL);
     let mut problems = Vec::new();
-    let mut read = vec![Line::Section { kernel: Some("lowered"), range: 0..0 }];
-    read.append(&mut listing::lines(&place, &mut problems));
-    let sections = sections(&place, read, &mut problems);
-    let body: Vec<_> = sections.iter().flat_map(|s| s.decode(&place, &mut problems).instructions).collect();
+    let mut reader = Reader::default();
+    reader.section(Some("lowered"), 0..0, &mut problems);
+    reader.read(&place, &mut problems);
+    let sections = reader.sections.iter();
+    let body: Vec<_> = sections.flat_map(|s| s.decode(&mut problems).instructions).collect();
     if problems.is_empty() { Ok(body) } else { Err(TextError::new("lowered code", &text, problems)) }
-}
-
-fn arch(place: &Text<'_>, lines: &[Line<'_>], problems: &mut Vec<Problem>) -> Option<Arch> {
-    let mut found = None;
-    for line in lines {
-        let Line::Target { name, range } = line else { continue };
-        match (Arch::from_name(name).filter(|a| a.runs()), found) {
-            (None, _) => problems.push(place.problem(
-                range.clone(),
-                format!("architecture `{name}` is not one of those read here"),
-                "they are sm_70 and later: the machine code text of earlier ones differs".into(),
-            )),
-            (Some(arch), Some(earlier)) if arch != earlier => problems.push(place.problem(
-                range.clone(),
-                format!("a second architecture, {arch} after {earlier}"),
-                "a listing has one .target; split the file".into(),
-            )),
-            (arch, _) => found = arch,
-        }
-    }
-    if found.is_none() && problems.is_empty() {
-        problems.push(place.problem(
-            0..0,
-            "the listing does not name its architecture".into(),
-            "add a line such as .target sm_80".into(),
-        ));
-    }
-    found
 }
 
 /// The statements and labels of one kernel.
@@ -158,54 +133,95 @@ struct Section<'t> {
     targets: Targets<'t>,
 }
 
-fn sections<'t>(place: &Text<'t>, lines: Vec<Line<'t>>, problems: &mut Vec<Problem>) -> Vec<Section<'t>> {
-    let mut sections: Vec<Section<'t>> = Vec::new();
-    let mut inside = false;
-    for line in lines {
-        match line {
-            Line::Target { .. } => {}
-            Line::Section { kernel: None, .. } => inside = false,
-            Line::Section { kernel: Some(name), range } => {
-                if sections.iter().any(|s| s.name == name) {
-                    problems.push(place.problem(
-                        range,
-                        format!("a second kernel `{name}`"),
-                        "names of kernels differ within a listing".into(),
-                    ));
+/// What the lines read so far say.
+#[derive(Default)]
+struct Reader<'t> {
+    arch: Option<Arch>,
+    /// A `.target` was met, even if it names nothing known.
+    target: bool,
+    sections: Vec<Section<'t>>,
+    names: HashSet<&'t str>,
+    /// The last section is still open.
+    inside: bool,
+}
+
+impl<'t> Reader<'t> {
+    /// Reads all lines; false if some cannot be read.
+    fn read(&mut self, place: &Text<'t>, problems: &mut Vec<Problem>) -> bool {
+        let mut readable = true;
+        for (number, line) in place.lines() {
+            match listing::read(place, number, line) {
+                Ok(None) => {}
+                Ok(Some(line)) => self.line(line, problems),
+                Err(problem) => {
+                    problems.push(problem);
+                    readable = false;
                 }
-                let targets = Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0 };
-                sections.push(Section { name, statements: Vec::new(), targets });
-                inside = true;
             }
+            if problems.len() >= MOST_PROBLEMS {
+                return false;
+            }
+        }
+        readable
+    }
+
+    fn line(&mut self, line: Line<'t>, problems: &mut Vec<Problem>) {
+        match line {
+            Line::Target { name, range } => self.target(name, range, problems),
+            Line::Section { kernel, range } => self.section(kernel, range, problems),
             Line::Label { name, range } => {
-                let Some(section) = sections.last_mut().filter(|_| inside) else { continue };
+                let Some(section) = self.sections.last_mut().filter(|_| self.inside) else { return };
                 let next = section.statements.len() as u32;
                 if section.targets.labels.insert(name, next).is_some() {
-                    problems.push(place.problem(
-                        range,
-                        format!("a second label `{name}` in kernel `{}`", section.name),
-                        "labels differ within a kernel".into(),
-                    ));
+                    let message = format!("a second label `{name}` in kernel `{}`", section.name);
+                    problems.push(Problem::new(range, message, "labels differ within a kernel"));
                 }
             }
-            Line::Statement(statement) => match sections.last_mut().filter(|_| inside) {
+            Line::Statement(statement) => match self.sections.last_mut().filter(|_| self.inside) {
                 Some(section) => {
                     let index = section.statements.len() as u32;
                     if let Some(offset) = statement.offset {
                         section.targets.offsets.insert(offset, index);
                     }
-                    section.statements.push(*statement);
+                    section.statements.push(statement);
                     section.targets.count = index + 1;
                 }
-                None => problems.push(place.problem(
-                    statement.mnemonic_range.clone(),
-                    "an instruction outside a kernel".into(),
-                    "put a line such as .section .text.NAME before it".into(),
-                )),
+                None => {
+                    let help = "put a line such as .section .text.NAME before it";
+                    let range = statement.mnemonic_range;
+                    problems.push(Problem::new(range, "an instruction outside a kernel", help));
+                }
             },
         }
     }
-    sections
+
+    fn target(&mut self, name: &str, range: Range<usize>, problems: &mut Vec<Problem>) {
+        self.target = true;
+        match (Arch::from_name(name).filter(|a| a.runs()), self.arch) {
+            (None, _) => {
+                let message = format!("architecture `{name}` is not one of those read here");
+                let help = "they are sm_70 and later: the machine code text of earlier ones differs";
+                problems.push(Problem::new(range, message, help));
+            }
+            (Some(arch), Some(earlier)) if arch != earlier => {
+                let message = format!("a second architecture, {arch} after {earlier}");
+                problems.push(Problem::new(range, message, "a listing has one .target; split the file"));
+            }
+            (arch, _) => self.arch = arch,
+        }
+    }
+
+    /// Starts a section: of a kernel, or one without code.
+    fn section(&mut self, kernel: Option<&'t str>, range: Range<usize>, problems: &mut Vec<Problem>) {
+        self.inside = kernel.is_some();
+        let Some(name) = kernel else { return };
+        if !self.names.insert(name) {
+            let message = format!("a second kernel `{name}`");
+            problems.push(Problem::new(range, message, "names of kernels differ within a listing"));
+        }
+        let targets = Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0 };
+        self.sections.push(Section { name, statements: Vec::new(), targets });
+    }
 }
 
 /// What a section decodes to; see [`Kernel`].
@@ -217,16 +233,19 @@ struct Body {
 }
 
 impl Section<'_> {
-    fn decode(&self, place: &Text<'_>, problems: &mut Vec<Problem>) -> Body {
+    fn decode(&self, problems: &mut Vec<Problem>) -> Body {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut body =
             Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
         for statement in &self.statements {
+            if problems.len() >= MOST_PROBLEMS {
+                break;
+            }
             let operation = match decode::decode(statement, &self.targets) {
                 Ok(operation) => operation,
                 Err(Failure::Lacking) => Operation::Lacking,
                 Err(Failure::Wrong { range, message, help }) => {
-                    problems.push(place.problem(range, message, help));
+                    problems.push(Problem::new(range, message, help));
                     Operation::Lacking
                 }
             };

@@ -111,6 +111,11 @@ impl<'t> Parser<'t> {
                     }
                 }
                 _ if pointee && Self::space(name).is_some() => {}
+                "texref" | "samplerref" | "surfref" => {
+                    let message = format!("variables of type .{name} are not read here");
+                    let help = "remove it, with the kernels that use textures or surfaces";
+                    return Err(Problem::new(start..self.cursor.pos(), message, help));
+                }
                 _ => match Type::from_name(name) {
                     Some(found) => ty = Some(found),
                     None => {
@@ -300,11 +305,13 @@ impl<'t> Parser<'t> {
                 return Err(self.expected(")", "write generic(NAME)"));
             }
         }
+        let range = start..self.cursor.pos();
         let offset = self.offset()?.unwrap_or(0);
         if ty.bits() < 32 {
             let message = format!("an address in an element of {} bits", ty.bits());
             return Err(Problem::new(start..self.cursor.pos(), message, "declare it as .u64, or .u32"));
         }
+        self.addresses.push((symbol, range));
         Ok(Initial::Address { symbol, offset, generic })
     }
 
@@ -312,11 +319,13 @@ impl<'t> Parser<'t> {
     pub(super) fn offset(&mut self) -> Parsed<Option<i64>> {
         let mut sum = None;
         loop {
+            let (end, line) = (self.cursor.pos(), self.cursor.line());
             let negative = if self.cursor.eat(b'+') {
                 self.cursor.eat(b'-')
             } else if self.cursor.eat(b'-') {
                 true
             } else {
+                self.cursor.rewind(end, line);
                 return Ok(sum);
             };
             self.cursor.trivia();

@@ -45,7 +45,8 @@ impl<'t> Parser<'t> {
             }
             variables.push(variable);
         }
-        let defined = self.cursor.eat(b'{');
+        self.cursor.trivia();
+        let defined = self.cursor.peek() == b'{';
         let function = Function {
             name,
             entry,
@@ -57,11 +58,11 @@ impl<'t> Parser<'t> {
             line,
             ..Function::default()
         };
-        let index = self.enter(&function, range)?;
+        let index = self.enter(function, range, &mut body)?;
         if !defined {
             return self.semicolon();
         }
-        body.function = function;
+        self.cursor.bump();
         self.body = body;
         self.statements();
         let function = self.finish();
@@ -71,24 +72,29 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Gives the function a number, so that it can be named in its own body. A definition takes the place of
-    /// the declarations before it.
-    fn enter(&mut self, function: &Function<'t>, range: Range<usize>) -> Parsed<usize> {
-        let next = self.functions.len();
+    /// Gives the function a number, so that it can be named in its own body, into which it goes if it has one.
+    /// A definition takes the place of the declarations before it.
+    fn enter(&mut self, function: Function<'t>, range: Range<usize>, body: &mut Body<'t>) -> Parsed<usize> {
         let index = match self.globals.get(function.name) {
-            None => next,
+            None => {
+                let index = self.functions.len();
+                self.globals.insert(function.name, Symbol::Function(index as u32));
+                self.functions.push(Function { name: function.name, ..Function::default() });
+                index
+            }
             Some(Symbol::Function(index)) => *index as usize,
             Some(_) => return Err(twice(function.name, range)),
         };
         match self.functions.get_mut(index) {
-            None => {
-                self.globals.insert(function.name, Symbol::Function(index as u32));
-                self.functions.push(function.clone());
-            }
             Some(earlier) if earlier.defined && function.defined => return Err(twice(function.name, range)),
-            // Declared again.
-            Some(_) if !function.defined => {}
-            Some(earlier) => *earlier = function.clone(),
+            Some(earlier) if function.defined => {
+                earlier.defined = true;
+                body.function = function;
+            }
+            // Declared again after its definition.
+            Some(earlier) if earlier.defined => {}
+            Some(earlier) => *earlier = function,
+            None => {}
         }
         Ok(index)
     }
@@ -157,9 +163,13 @@ impl<'t> Parser<'t> {
                 | "maxnreg"
                 | "maxclusterrank"
                 | "abi_preserve"
-                | "abi_preserve_control" => drop(self.small_number()?),
+                | "abi_preserve_control" => {
+                    self.small_number()?;
+                }
                 "noreturn" | "explicitcluster" | "blocksareclusters" => {}
-                "pragma" => drop(self.ignored("pragma")?),
+                "pragma" => {
+                    self.ignored("pragma")?;
+                }
                 "attribute" => {
                     self.cursor.rewind(start, self.cursor.line());
                     self.attributes()?;

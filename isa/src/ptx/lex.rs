@@ -80,6 +80,11 @@ impl<'t> Cursor<'t> {
         self.text.get(range).unwrap_or("")
     }
 
+    /// Whether a comment or string without an end was met.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// The comment or string that has no end, if one was met.
     pub(super) fn take_open(&mut self) -> Option<Problem> {
         self.open.take()
@@ -151,7 +156,7 @@ impl<'t> Cursor<'t> {
 
     fn comment(&mut self) {
         if self.ahead(1) == b'/' {
-            self.to_line_end();
+            self.skip_line();
             return;
         }
         let start = self.pos;
@@ -176,7 +181,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips what is left of the line, without its newline.
-    pub(super) fn to_line_end(&mut self) {
+    pub(super) fn skip_line(&mut self) {
         let rest = self.text.as_bytes().get(self.pos..).unwrap_or_default();
         self.pos += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
     }
@@ -262,7 +267,8 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips a bracket and all up to the one that closes it, brackets of this kind nested, comments and strings
-    /// regarded. The cursor is on the first bracket; false if the text ends first.
+    /// regarded. The cursor is on the first bracket; false if the text ends first, or what is not in braces does
+    /// at a brace or semicolon.
     pub(super) fn skip_balanced(&mut self, open: u8, close: u8) -> bool {
         let mut depth = 0_usize;
         while !self.at_end() {
@@ -277,6 +283,7 @@ impl<'t> Cursor<'t> {
                     continue;
                 }
                 b'\n' => self.line += 1,
+                b'{' | b'}' | b';' if open != b'{' => return false,
                 _ if byte == open => depth += 1,
                 _ if byte == close => depth -= 1,
                 _ => {}

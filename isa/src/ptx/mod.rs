@@ -4,6 +4,7 @@ mod ast;
 mod body;
 mod decl;
 mod function;
+mod label;
 mod lex;
 mod number;
 mod opcode;

@@ -1,5 +1,7 @@
 //! The words of PTX: opcodes, special registers.
 
+use crate::index::Index;
+
 /// Every opcode, the part of an instruction before its first dot, in alphabetical order. Source: [PTX].
 #[rustfmt::skip]
 pub(super) const OPCODES: &[&str] = &[
@@ -18,9 +20,19 @@ pub(super) const OPCODES: &[&str] = &[
     "xor",
 ];
 
+static INDEX: Index = {
+    let mut index = Index::new();
+    let mut position = 0;
+    while position < OPCODES.len() {
+        index = index.with(OPCODES[position], position);
+        position += 1;
+    }
+    index
+};
+
 /// Whether there is such an opcode.
 pub(super) fn known(name: &str) -> bool {
-    OPCODES.binary_search(&name).is_ok()
+    INDEX.find(name, |position| OPCODES.get(position) == Some(&name)).is_some()
 }
 
 /// Special registers without `%` and without the number or `.x` after some of them. Source: [PTX].
@@ -67,6 +79,7 @@ mod tests {
         for table in [OPCODES, SPECIAL, TRIPLES] {
             assert!(table.is_sorted_by(|a, b| a < b), "{table:?}");
         }
+        assert!(OPCODES.iter().all(|name| known(name)) && !known("") && !known("atoms"));
         assert!(TRIPLES.iter().all(|name| special(name)));
     }
 

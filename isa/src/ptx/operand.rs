@@ -1,11 +1,12 @@
 //! Operands, and what the names in them stand for.
 
 use super::ast::{Base, LabelId, Operand, RegId, Register, StateSpace, Symbol, Type, Variable};
+use super::body::SUGGESTIONS;
 use super::number::{Number, number};
 use super::opcode;
 use super::parser::{Parsed, Parser};
 use super::scope::{Entry, Reference, Site};
-use crate::nearest::nearest;
+use crate::nearest::close;
 use crate::problem::Problem;
 use std::ops::Range;
 
@@ -30,19 +31,19 @@ impl<'t> Parser<'t> {
             b'[' => self.address(),
             b'{' => {
                 self.cursor.bump();
-                self.group(b'}', flow).map(Operand::Vector)
+                self.group(b'}').map(Operand::Vector)
             }
             b'(' => {
                 self.cursor.bump();
-                self.group(b')', flow).map(Operand::List)
+                self.group(b')').map(Operand::List)
             }
             _ => {
                 let first = self.scalar(flow)?;
-                self.cursor.trivia();
-                if self.cursor.peek() != b'|' {
+                let (end, line) = (self.cursor.pos(), self.cursor.line());
+                if !self.cursor.eat(b'|') {
+                    self.cursor.rewind(end, line);
                     return Ok(first);
                 }
-                self.cursor.bump();
                 self.cursor.trivia();
                 let second = self.scalar(flow)?;
                 Ok(Operand::Pair(Box::new([first, second])))
@@ -51,7 +52,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Operands in brackets, after the first bracket; none of them has brackets itself.
-    fn group(&mut self, close: u8, flow: Flow) -> Parsed<Vec<Operand<'t>>> {
+    fn group(&mut self, close: u8) -> Parsed<Vec<Operand<'t>>> {
         let mut operands = Vec::new();
         self.cursor.trivia();
         if self.cursor.eat(close) {
@@ -59,7 +60,7 @@ impl<'t> Parser<'t> {
         }
         loop {
             self.cursor.trivia();
-            operands.push(self.scalar(flow)?);
+            operands.push(self.scalar(Flow::Plain)?);
             if self.cursor.eat(close) {
                 return Ok(operands);
             }
@@ -185,7 +186,7 @@ impl<'t> Parser<'t> {
             let name = self.cursor.since(start);
             return self.loose_register(name, range).map(Operand::Register);
         }
-        if !self.body.reported.insert(name) {
+        if !self.reports(name) {
             return Ok(Operand::Sink);
         }
         let help = match self.body.last_of_family(name) {
@@ -193,7 +194,7 @@ impl<'t> Parser<'t> {
             None => {
                 let registers =
                     self.body.names(|entry| matches!(entry, Entry::Register(_) | Entry::Vector(..)));
-                match nearest(name, registers.chain(self.body.prefixes())) {
+                match close(name, registers.chain(self.body.prefixes())) {
                     Some(near) if self.body.find(near).is_some() => {
                         format!("the nearest one declared is `{near}`")
                     }
@@ -284,7 +285,7 @@ impl<'t> Parser<'t> {
             let second = match self.cursor.peek() {
                 b'{' => {
                     self.cursor.bump();
-                    Operand::Vector(self.group(b'}', Flow::Plain)?)
+                    Operand::Vector(self.group(b'}')?)
                 }
                 _ => self.scalar(Flow::Plain)?,
             };
@@ -328,11 +329,11 @@ impl<'t> Parser<'t> {
 
     /// Reports a variable, function or label that is not declared.
     pub(super) fn undeclared_variable(&mut self, name: &'t str, range: Range<usize>) {
-        if !self.body.reported.insert(name) {
+        if !self.reports(name) {
             return;
         }
         let local = self.body.names(|entry| matches!(entry, Entry::Variable(_)));
-        let near = nearest(name, local.chain(self.globals.keys().copied().take(1000)));
+        let near = close(name, local.chain(self.globals.keys().copied().take(SUGGESTIONS)));
         let help = match near {
             Some(near) => format!("the nearest one declared is `{near}`"),
             None => "declare it first: .shared .align 4 .b8 name[64];".into(),
@@ -348,11 +349,13 @@ impl<'t> Parser<'t> {
         let Some(name) = self.cursor.word() else { return Err(self.expected("a predicate", help)) };
         let range = start..self.cursor.pos();
         if !name.starts_with('%') && self.body.find(name).is_none() {
-            if self.body.reported.insert(name) {
+            if opcode::known(name) {
+                return Err(Problem::new(range, format!("`{name}` where a predicate should be"), help));
+            }
+            if self.reports(name) {
                 let registers = self.body.names(|entry| matches!(entry, Entry::Register(_)));
-                let help = nearest(name, registers.chain(self.body.prefixes())).map_or(help.into(), |near| {
-                    format!("the nearest one declared is `{near}`, or starts with it")
-                });
+                let help = close(name, registers)
+                    .map_or(help.into(), |near| format!("the nearest one declared is `{near}`"));
                 self.report(Problem::new(range, format!("register `{name}` is not declared"), help));
             }
             return Ok(None);

@@ -22,6 +22,8 @@ pub(super) struct Parser<'t> {
     pub(super) functions: Vec<Function<'t>>,
     pub(super) globals: HashMap<&'t str, Symbol>,
     pub(super) body: Body<'t>,
+    /// Names of which initial values are addresses: those may be declared later.
+    pub(super) addresses: Vec<(&'t str, Range<usize>)>,
     /// A text without declarations: see [`super::snippet`].
     pub(super) loose: bool,
     /// Registers and initial values that there may be yet.
@@ -63,6 +65,7 @@ impl<'t> Parser<'t> {
             functions: Vec::new(),
             globals: HashMap::new(),
             body: Body::default(),
+            addresses: Vec::new(),
             loose,
             budget: ALLOWED + text.len() as u64,
             version: None,
@@ -76,9 +79,19 @@ impl<'t> Parser<'t> {
         self.problems.push(problem);
     }
 
-    /// Whether reading on is pointless: the text has ended, or there are problems enough.
+    /// Whether there are problems enough.
+    pub(super) fn full(&self) -> bool {
+        self.problems.len() >= MOST_PROBLEMS
+    }
+
+    /// Whether reading on is pointless.
     pub(super) fn done(&self) -> bool {
-        self.cursor.at_end() || self.problems.len() >= MOST_PROBLEMS
+        self.cursor.at_end() || self.full()
+    }
+
+    /// Whether a name that is not declared is to be reported: once, and while there are not problems enough.
+    pub(super) fn reports(&mut self, name: &'t str) -> bool {
+        !self.full() && self.body.reported.insert(name)
     }
 
     /// Takes so many registers or initial values from what the text may have.
@@ -98,10 +111,15 @@ impl<'t> Parser<'t> {
             if self.done() {
                 break;
             }
-            let start = self.cursor.pos();
+            let (start, line) = (self.cursor.pos(), self.cursor.line());
             if let Err(problem) = self.outside() {
                 self.report(problem);
-                self.skip_item(start);
+                self.skip_item(start, line);
+            }
+        }
+        for (symbol, range) in std::mem::take(&mut self.addresses) {
+            if !self.globals.contains_key(symbol) {
+                self.undeclared_variable(symbol, range);
             }
         }
         self.headers();
@@ -162,7 +180,7 @@ impl<'t> Parser<'t> {
                 return Ok(());
             }
             b'@' if self.cursor.ahead(1) == b'@' => {
-                self.cursor.to_line_end();
+                self.cursor.skip_line();
                 return Ok(());
             }
             b'}' => {
@@ -191,7 +209,7 @@ impl<'t> Parser<'t> {
             }
             "b8" | "b16" | "b32" | "b64" | "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" => {
                 // Data of a debug section without braces.
-                self.cursor.to_line_end();
+                self.cursor.skip_line();
                 Ok(())
             }
             _ => self.declaration(name, start, false),
@@ -355,18 +373,22 @@ impl<'t> Parser<'t> {
 
     /// After a problem in the directive at `start`, outside functions: to its end, its block included, or to the
     /// next line that starts with a directive.
-    fn skip_item(&mut self, start: usize) {
+    fn skip_item(&mut self, start: usize, line: u32) {
+        self.cursor.rewind(start, line);
         while !self.cursor.at_end() {
             match self.cursor.peek() {
                 b';' => return self.cursor.bump(),
                 b'{' => {
                     let open = self.cursor.pos();
-                    if !self.cursor.skip_balanced(b'{', b'}') {
+                    let reported = |p: &Problem| p.span.offset() == open;
+                    if !self.cursor.skip_balanced(b'{', b'}') && !self.problems.iter().any(reported) {
                         self.report(unclosed(open..open + 1));
                     }
+                    // After a body there is none, after initial values there is.
+                    self.cursor.eat(b';');
                     return;
                 }
-                b'}' => return,
+                b'}' if self.cursor.pos() > start => return,
                 b'"' => drop(self.cursor.string()),
                 b'.' if self.cursor.pos() > start && self.cursor.starts_line() => {
                     let mut look = self.cursor.clone();

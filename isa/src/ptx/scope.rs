@@ -92,13 +92,9 @@ impl<'t> Scope<'t> {
         let digits = name.bytes().rev().take(9).take_while(u8::is_ascii_digit).count();
         let shortest = if self.digits { 1 } else { digits.max(1) };
         (shortest..=digits).rev().find_map(|length| {
-            let (prefix, number) = name.split_at(name.len() - length);
-            // %r07 is not %r7.
-            if number.len() > 1 && number.starts_with('0') {
-                return None;
-            }
+            let (prefix, digits) = name.split_at(name.len() - length);
+            let number = number(digits)?;
             let family = self.families.get(prefix)?;
-            let number = number.bytes().fold(0, |n, digit| n * 10 + u32::from(digit - b'0'));
             (number < family.count).then(|| RegId(family.first.0 + number))
         })
     }
@@ -112,8 +108,14 @@ impl<'t> Scope<'t> {
     pub(super) fn declare_family(&mut self, prefix: &'t str, first: RegId, count: u32) -> bool {
         let ends_in_digit = prefix.ends_with(|c: char| c.is_ascii_digit());
         let taken = self.families.contains_key(prefix)
-            || (!self.names.is_empty() || ends_in_digit || self.digits)
-                && (0..count).any(|n| self.find(&format!("{prefix}{n}")).is_some());
+            || if ends_in_digit || self.digits || self.names.len() > count as usize {
+                (0..count).any(|n| self.find(&format!("{prefix}{n}")).is_some())
+            } else {
+                // The usual case: names are parameters, and few.
+                self.names.keys().any(|name| {
+                    name.strip_prefix(prefix).and_then(number).is_some_and(|number| number < count)
+                })
+            };
         self.digits |= ends_in_digit;
         !taken && self.families.insert(prefix, Family { first, count }).is_none()
     }
@@ -125,13 +127,19 @@ impl<'t> Scope<'t> {
         Some(format!("{prefix}{}", family.count - 1))
     }
 
-    /// Some of the names declared, for what may be meant by another.
+    /// Names declared, for what may be meant by another.
     pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &'t str> {
-        self.names.iter().filter(move |(_, entry)| wanted(entry)).map(|(name, _)| *name).take(1000)
+        self.names.iter().filter(move |(_, entry)| wanted(entry)).map(|(name, _)| *name)
     }
 
     /// Beginnings of families.
     pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
-        self.families.keys().copied().take(100)
+        self.families.keys().copied()
     }
+}
+
+/// The number of a register of a family, after what they begin with. `07` is none: %r07 is not %r7.
+fn number(digits: &str) -> Option<u32> {
+    let canonical = !digits.starts_with('0') || digits.len() == 1;
+    (canonical && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
 }

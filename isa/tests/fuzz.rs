@@ -1,0 +1,201 @@
+//! Whatever is done to a real text, reading it gives what is in it or problems that lie in it: no panic, no
+//! hang, no more memory than the text accounts for.
+//!
+//! To look for longer, with a new seed each time:
+//! `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa --test fuzz -- --ignored --nocapture`.
+//! What fails is named by its seed; `ATOMS_FUZZ_SEED=...` starts there.
+
+mod common;
+
+use atoms_isa::Program;
+use atoms_isa::ptx::{Module, snippet};
+use common::{Random, check_function, check_problems, kernels, mutated};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+static LISTINGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| kernels("sass"));
+static MODULES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| kernels("ptx"));
+
+/// The time one text may take: a thousand times what it usually does, and what a busy machine needs.
+fn limit(text: &str) -> Duration {
+    Duration::from_secs(2) + Duration::from_micros(20) * text.len() as u32
+}
+
+/// One of the texts, changed as the seed says.
+fn changed(texts: &[(String, String)], seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let which = &texts[random.below(texts.len())].1;
+    let other = &texts[random.below(texts.len())].1;
+    mutated(which, other, &mut random)
+}
+
+fn read_module(text: &str) {
+    let start = Instant::now();
+    match Module::parse("changed.ptx", text) {
+        Ok(module) => {
+            let counts = (module.functions.len(), module.variables.len());
+            module.functions.iter().for_each(|f| check_function(f, counts.0, counts.1, text.len()));
+            let registers: usize = module.functions.iter().map(|f| f.registers.len()).sum();
+            let initial: usize = module.variables.iter().map(|v| v.initial.len()).sum();
+            assert!(registers + initial <= 100_000 + text.len());
+        }
+        Err(error) => check_problems(&error, text),
+    }
+    assert!(start.elapsed() < limit(text), "{:?}", start.elapsed());
+}
+
+fn read_snippet(text: &str) {
+    let start = Instant::now();
+    match snippet(text) {
+        Ok(function) => check_function(&function, 0, 0, text.len()),
+        Err(error) => check_problems(&error, text),
+    }
+    assert!(start.elapsed() < limit(text), "{:?}", start.elapsed());
+}
+
+fn read_listing(text: &str) {
+    let start = Instant::now();
+    if let Err(error) = Program::parse("changed.sass", text) {
+        check_problems(&error, text);
+    }
+    assert!(start.elapsed() < limit(text), "{:?}", start.elapsed());
+}
+
+/// What stands between the braces of the first body.
+fn body(text: &str) -> &str {
+    text.split_once("\n{").map_or(text, |(_, body)| body)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn changed_modules(seed in any::<u64>()) {
+        read_module(&changed(&MODULES, seed));
+    }
+
+    #[test]
+    fn changed_bodies(seed in any::<u64>()) {
+        read_snippet(body(&changed(&MODULES, seed)));
+    }
+
+    #[test]
+    fn changed_listings(seed in any::<u64>()) {
+        read_listing(&changed(&LISTINGS, seed));
+    }
+
+    /// Nothing of a real text need be there.
+    #[test]
+    fn any_text(text in "[ -~\\n]{0,80}") {
+        read_module(&text);
+        read_snippet(&text);
+        read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\n{text}"));
+    }
+}
+
+/// Texts made to take long: each is read in the time that its length allows.
+#[test]
+fn texts_made_to_take_long() {
+    let head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+    let times = |piece: &str| piece.repeat(400_000 / piece.len());
+    for piece in [
+        "{",
+        "}",
+        "(",
+        "[",
+        "x{",
+        "x{{;",
+        "@",
+        "@%p",
+        ".",
+        ";",
+        ":",
+        "a:",
+        "{a:",
+        "bra x;",
+        "{bra x;",
+        "/*",
+        "\"",
+        "x\n",
+        ".reg .b32 %r<9>;",
+        ".reg .b32 %r<90000>;",
+        "{.reg .b32 %r<9>;",
+        ".global .attribute(\n",
+        ".section {",
+        ".section\n",
+        ".global .b32 x[9][9] = {{{",
+        ".global .b8 x[99999] = {{",
+        ".func f\n",
+        ".func f(.param .b8 x) {",
+        "x.x.x.x",
+        "%r1|",
+        "a|a|",
+        "add a, a, ",
+        "-",
+        "--1",
+        "0x",
+        "1e9",
+        "x::",
+        "\u{4e2d}",
+        ".loc 1 1 1, ",
+        ".file \"",
+        "mov a, {b, ",
+        "t: .branchtargets ",
+        "t: .branchtargets a; brx.idx b, t;",
+        "call (a), b, (c), d;",
+        ".entry k(",
+        ".target sm_80,",
+    ] {
+        let text = times(piece);
+        read_snippet(&text);
+        read_module(&format!("{head}{text}"));
+        read_module(&format!("{head}.entry k() {{ {text} }}"));
+        read_listing(&text);
+        read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\n{text}"));
+        read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\nMOV R1, {text};\n"));
+    }
+    // Names that are all declared, and names that are all not.
+    let declared: String = (0..20_000).map(|n| format!(".reg .b32 a{n}, b{n}<9>;\n")).collect();
+    let named: String = (0..20_000).map(|n| format!("add.s32 a{n}, b{n}3, c{n};\n")).collect();
+    read_module(&format!("{head}.entry k() {{ {declared} {named} }}"));
+    let listing: String = (0..20_000).map(|n| format!(".L{n}:\nBRA `(.M{n});\nFOO{n};\n")).collect();
+    read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\n{listing}"));
+}
+
+/// Peak memory of this process in bytes, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+#[test]
+#[ignore = "runs as long as ATOMS_FUZZ_MINUTES says, by itself one minute"]
+fn for_as_long_as_asked() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let minutes = number("ATOMS_FUZZ_MINUTES").unwrap_or(1);
+    let clock =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+    let first = number("ATOMS_FUZZ_SEED").unwrap_or(clock >> 8);
+    let start = Instant::now();
+    let mut bytes = 0;
+    let mut seed = first;
+    while start.elapsed() < Duration::from_secs(60 * minutes) {
+        let run = std::panic::catch_unwind(|| {
+            let (module, listing) = (changed(&MODULES, seed), changed(&LISTINGS, seed));
+            read_module(&module);
+            read_snippet(body(&module));
+            read_listing(&listing);
+            module.len() + listing.len()
+        });
+        bytes += run.unwrap_or_else(|_| panic!("the text of ATOMS_FUZZ_SEED={seed} fails"));
+        seed = seed.wrapping_add(1);
+    }
+    let peak = peak_memory();
+    println!(
+        "{} texts of each kind, {bytes} bytes, from seed {first} on; peak memory {peak:?}",
+        seed - first
+    );
+    assert!(peak.is_none_or(|bytes| bytes < 1 << 30), "{peak:?}");
+}

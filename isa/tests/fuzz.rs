@@ -155,6 +155,14 @@ fn texts_made_to_take_long() {
         read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\n{text}"));
         read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\nMOV R1, {text};\n"));
     }
+    // Names that are labels or variables, all in one instruction.
+    let names = |count: usize| (0..count).map(|n| format!("n{n}, ")).collect::<String>();
+    for list in ["x, ".repeat(100_000), names(50_000)] {
+        let vector = format!("mov.b32 {{{list}x}}, {{{list}x}}; {{ call ({list}x), x, ({list}x); }} x: ret;");
+        read_snippet(&vector);
+        read_module(&format!("{head}.entry k() {{ {vector} }}"));
+        read_module(&format!("{head}.entry k() {{ {} }}", vector.replace(" x:", &list.replace(", ", ": "))));
+    }
     // Names that are all declared, and names that are all not.
     let declared: String = (0..20_000).map(|n| format!(".reg .b32 a{n}, b{n}<9>;\n")).collect();
     let named: String = (0..20_000).map(|n| format!("add.s32 a{n}, b{n}3, c{n};\n")).collect();

@@ -33,6 +33,9 @@ const INSIDE: &[&str] = &[
     "callprototype",
 ];
 
+/// A label that was named before it was known: instruction, placeholder, what it is.
+pub(super) type Found<'t> = (u32, LabelId, Operand<'t>);
+
 /// The function being read.
 #[derive(Debug, Default)]
 pub(super) struct Body<'t> {
@@ -43,8 +46,7 @@ pub(super) struct Body<'t> {
     pub(super) reported: HashSet<&'t str>,
     /// Numbers given to labels that are not known yet.
     placeholders: u32,
-    /// Labels found late: instruction, placeholder, what it is.
-    pub(super) found: Vec<(u32, LabelId, Operand<'t>)>,
+    pub(super) found: Vec<Found<'t>>,
 }
 
 impl<'t> Body<'t> {
@@ -91,7 +93,8 @@ impl<'t> Parser<'t> {
         loop {
             self.cursor.trivia();
             if self.done() {
-                if !self.loose && self.cursor.at_end() && !self.cursor.is_open() {
+                let inside = !self.loose || self.body.scopes.len() > 1;
+                if inside && self.cursor.at_end() && !self.cursor.is_open() {
                     let open = self.body.scope().open.clone();
                     self.report(unclosed(open));
                 }
@@ -108,7 +111,7 @@ impl<'t> Parser<'t> {
                         let message = format!("more than {DEPTH} blocks inside each other");
                         self.report(Problem::new(start..start + 1, message, "use fewer blocks"));
                         self.cursor.rewind(start, line);
-                        self.cursor.skip_balanced(b'{', b'}');
+                        self.cursor.skip_block();
                         continue;
                     }
                     self.body.scopes.push(Scope::new(start..start + 1));
@@ -141,8 +144,10 @@ impl<'t> Parser<'t> {
     }
 
     fn unclosed_before(&mut self, start: usize, line: u32) {
-        let open = self.body.scope().open.clone();
-        self.report(unclosed(open));
+        if !self.loose || self.body.scopes.len() > 1 {
+            let open = self.body.scope().open.clone();
+            self.report(unclosed(open));
+        }
         while self.body.scopes.len() > 1 {
             self.close();
         }
@@ -171,7 +176,8 @@ impl<'t> Parser<'t> {
                     return;
                 }
                 b'{' => {
-                    if depth == 0 {
+                    // What was read before the problem was a vector.
+                    if depth == 0 && self.cursor.pos() >= reached.0 {
                         block = Some((self.cursor.pos(), self.cursor.line()));
                     }
                     depth += 1;
@@ -217,13 +223,12 @@ impl<'t> Parser<'t> {
             self.instruction(guard, opcode, word, start, line)?;
             return Ok(true);
         }
-        let end = self.cursor.pos();
-        self.cursor.trivia();
-        if !guarded && self.cursor.peek() == b':' {
-            self.cursor.bump();
+        let (end, end_line) = (self.cursor.pos(), self.cursor.line());
+        if !guarded && self.cursor.eat(b':') {
             self.label_here(opcode, word..end)?;
             return Ok(true);
         }
+        self.cursor.rewind(end, end_line);
         self.instruction(guard, opcode, word, start, line)?;
         Ok(true)
     }

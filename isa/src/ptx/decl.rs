@@ -104,12 +104,7 @@ impl<'t> Parser<'t> {
                     // After .ptr it is that of what the parameter points to.
                     align = if pointee { align } else { Some(said) };
                 }
-                "attribute" => {
-                    self.cursor.trivia();
-                    if self.cursor.peek() != b'(' || !self.cursor.skip_balanced(b'(', b')') {
-                        return Err(self.expected("attributes in brackets", "write .attribute(.managed)"));
-                    }
-                }
+                "attribute" => self.attribute()?,
                 _ if pointee && Self::space(name).is_some() => {}
                 "texref" | "samplerref" | "surfref" => {
                     let message = format!("variables of type .{name} are not read here");
@@ -131,6 +126,40 @@ impl<'t> Parser<'t> {
         }
         let ty = ty.ok_or_else(|| self.expected("a type", "write one such as .b32 before the name"))?;
         Ok(Kind { ty, lanes, align })
+    }
+
+    /// `(.managed, .unified(1, 2))`, after `.attribute`.
+    pub(super) fn attribute(&mut self) -> Parsed<()> {
+        let help = "write .attribute(.managed)";
+        if !self.cursor.eat(b'(') {
+            return Err(self.expected("(", help));
+        }
+        loop {
+            self.cursor.trivia();
+            if self.cursor.dotted().is_none() {
+                return Err(self.expected("an attribute", help));
+            }
+            if self.cursor.eat(b'(') {
+                loop {
+                    self.cursor.trivia();
+                    if self.cursor.digits().is_none() {
+                        return Err(self.expected("a number", "write .attribute(.unified(1, 2))"));
+                    }
+                    if !self.cursor.eat(b',') {
+                        break;
+                    }
+                }
+                if !self.cursor.eat(b')') {
+                    return Err(self.expected(")", "write .attribute(.unified(1, 2))"));
+                }
+            }
+            if self.cursor.eat(b')') {
+                return Ok(());
+            }
+            if !self.cursor.eat(b',') {
+                return Err(self.expected("a comma or )", help));
+            }
+        }
     }
 
     fn alignment(&mut self) -> Parsed<u32> {

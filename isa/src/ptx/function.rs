@@ -104,12 +104,7 @@ impl<'t> Parser<'t> {
         while self.cursor.peek() == b'.' {
             let start = self.cursor.pos();
             match self.directive_name()? {
-                "attribute" => {
-                    self.cursor.trivia();
-                    if self.cursor.peek() != b'(' || !self.cursor.skip_balanced(b'(', b')') {
-                        return Err(self.expected("attributes in brackets", "write .attribute(...)"));
-                    }
-                }
+                "attribute" => self.attribute()?,
                 name => return Err(unsupported(name, start..self.cursor.pos(), &["attribute"])),
             }
             self.cursor.trivia();
@@ -170,10 +165,7 @@ impl<'t> Parser<'t> {
                 "pragma" => {
                     self.ignored("pragma")?;
                 }
-                "attribute" => {
-                    self.cursor.rewind(start, self.cursor.line());
-                    self.attributes()?;
-                }
+                "attribute" => self.attribute()?,
                 name => return Err(unsupported(name, start..self.cursor.pos(), HEADER)),
             }
         }

@@ -1,11 +1,13 @@
 //! Labels: where they stand, and who names them.
 
 use super::ast::{Function, Label, LabelId, Operand, Symbol};
-use super::body::SUGGESTIONS;
+use super::body::{Found, SUGGESTIONS};
 use super::parser::{Parsed, Parser};
-use super::scope::{Entry, Reference, Scope, Site, Target};
+use super::scope::{Entry, Reference, Site, Target};
 use crate::nearest::close;
 use crate::problem::Problem;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 
 impl<'t> Parser<'t> {
@@ -63,13 +65,16 @@ impl<'t> Parser<'t> {
     /// Ends a block inside another: labels of the block get their numbers, others are looked for outside.
     pub(super) fn close(&mut self) {
         let Some(scope) = self.body.scopes.pop() else { return };
-        let mut left = self.resolve(scope);
+        let mut left = self.resolve(&scope.labels, scope.pending);
         self.body.scope().pending.append(&mut left);
     }
 
-    /// Finds the labels of a block; gives those that are not in it.
-    fn resolve(&mut self, scope: Scope<'t>) -> Vec<Reference<'t>> {
-        let Scope { labels, mut pending, .. } = scope;
+    /// Finds the labels of a block among those that were named; gives those that are not in it.
+    fn resolve(
+        &mut self,
+        labels: &HashMap<&'t str, Target>,
+        mut pending: Vec<Reference<'t>>,
+    ) -> Vec<Reference<'t>> {
         pending.retain(|reference| match (labels.get(reference.name), reference.offset) {
             (Some(target), None) => {
                 self.settle(reference, *target);
@@ -109,22 +114,25 @@ impl<'t> Parser<'t> {
 
     /// Ends the body: labels that are not found are reported, or in a loose text are variables.
     pub(super) fn finish(&mut self) -> Function<'t> {
-        let outermost = std::mem::take(self.body.scope());
-        let names: Vec<&'t str> = outermost.labels.keys().copied().take(SUGGESTIONS).collect();
-        for reference in self.resolve(outermost) {
-            self.unresolved(&reference, &names);
+        let scope = self.body.scope();
+        let (labels, pending) = (std::mem::take(&mut scope.labels), std::mem::take(&mut scope.pending));
+        for reference in self.resolve(&labels, pending) {
+            self.unresolved(&reference);
         }
         let mut body = std::mem::take(&mut self.body);
-        for (instruction, label, operand) in body.found {
-            let operands = body.function.instructions.get_mut(instruction as usize).map(|i| &mut i.operands);
-            if let Some(place) = operands.and_then(|o| find_label(o, label)) {
-                *place = operand;
+        // In the order in which they were named, which is that of the instructions.
+        body.found.sort_unstable_by_key(|(_, label, _)| Reverse(label.0));
+        let mut instructions: Vec<u32> = body.found.iter().map(|(instruction, ..)| *instruction).collect();
+        instructions.dedup();
+        for instruction in instructions {
+            if let Some(instruction) = body.function.instructions.get_mut(instruction as usize) {
+                patch(&mut instruction.operands, &mut body.found);
             }
         }
         body.function
     }
 
-    fn unresolved(&mut self, reference: &Reference<'t>, labels: &[&'t str]) {
+    fn unresolved(&mut self, reference: &Reference<'t>) {
         let Reference { name, range, offset, site } = reference;
         match *site {
             Site::Operand { instruction, label, branch: false, call } if self.loose => {
@@ -154,25 +162,41 @@ impl<'t> Parser<'t> {
                     }
                     _ => ("label", "put NAME: before an instruction"),
                 };
-                let globals = self.globals.keys().copied().take(SUGGESTIONS);
-                let near = match what {
-                    "label" => close(name, labels.iter().copied()),
-                    "function" => close(name, globals),
-                    _ => close(name, labels.iter().copied().chain(globals)),
+                let near = {
+                    let labels = self.body.function.labels.iter().map(|l| l.name).take(SUGGESTIONS);
+                    let globals = self.globals.keys().copied().take(SUGGESTIONS);
+                    match what {
+                        "label" => close(name, labels),
+                        "function" => close(name, globals),
+                        _ => close(name, labels.chain(globals).chain(self.body.names(|_| true))),
+                    }
                 };
-                let help = near.map_or(help.into(), |near| format!("the nearest one declared is `{near}`"));
+                let help = match near {
+                    Some(near) if near == *name => {
+                        "the one of this name is inside a block: put both there".into()
+                    }
+                    Some(near) => format!("the nearest one declared is `{near}`"),
+                    None => help.into(),
+                };
                 self.report(Problem::new(range.clone(), format!("{what} `{name}` is not declared"), help));
             }
         }
     }
 }
 
-/// The operand that is this label, also inside vectors and lists.
-fn find_label<'a, 't>(operands: &'a mut [Operand<'t>], wanted: LabelId) -> Option<&'a mut Operand<'t>> {
-    operands.iter_mut().find_map(|operand| match operand {
-        Operand::Label(label) if *label == wanted => Some(operand),
-        Operand::Vector(inner) | Operand::List(inner) => find_label(inner, wanted),
-        Operand::Pair(inner) => find_label(inner.as_mut_slice(), wanted),
-        _ => None,
-    })
+/// Puts what labels turned out to be in their places, also inside vectors and lists.
+fn patch<'t>(operands: &mut [Operand<'t>], found: &mut [Found<'t>]) {
+    for operand in operands {
+        match operand {
+            Operand::Label(label) => {
+                let place = found.binary_search_by_key(&Reverse(label.0), |(_, label, _)| Reverse(label.0));
+                if let Some((.., known)) = place.ok().and_then(|place| found.get_mut(place)) {
+                    *operand = std::mem::replace(known, Operand::Sink);
+                }
+            }
+            Operand::Vector(inner) | Operand::List(inner) => patch(inner, found),
+            Operand::Pair(inner) => patch(inner.as_mut_slice(), found),
+            _ => {}
+        }
+    }
 }

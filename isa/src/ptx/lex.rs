@@ -266,10 +266,9 @@ impl<'t> Cursor<'t> {
         self.since(start + 1)
     }
 
-    /// Skips a bracket and all up to the one that closes it, brackets of this kind nested, comments and strings
-    /// regarded. The cursor is on the first bracket; false if the text ends first, or what is not in braces does
-    /// at a brace or semicolon.
-    pub(super) fn skip_balanced(&mut self, open: u8, close: u8) -> bool {
+    /// Skips a { and all up to the } that closes it, comments and strings regarded. The cursor is on the {; false
+    /// if the text ends first.
+    pub(super) fn skip_block(&mut self) -> bool {
         let mut depth = 0_usize;
         while !self.at_end() {
             let byte = self.peek();
@@ -283,9 +282,8 @@ impl<'t> Cursor<'t> {
                     continue;
                 }
                 b'\n' => self.line += 1,
-                b'{' | b'}' | b';' if open != b'{' => return false,
-                _ if byte == open => depth += 1,
-                _ if byte == close => depth -= 1,
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
                 _ => {}
             }
             self.pos += 1;

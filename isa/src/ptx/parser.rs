@@ -253,7 +253,7 @@ impl<'t> Parser<'t> {
                     return Ok(true);
                 }
                 let open = self.cursor.pos();
-                if !self.cursor.skip_balanced(b'{', b'}') {
+                if !self.cursor.skip_block() {
                     return Err(unclosed(open..open + 1));
                 }
             }
@@ -381,7 +381,7 @@ impl<'t> Parser<'t> {
                 b'{' => {
                     let open = self.cursor.pos();
                     let reported = |p: &Problem| p.span.offset() == open;
-                    if !self.cursor.skip_balanced(b'{', b'}') && !self.problems.iter().any(reported) {
+                    if !self.cursor.skip_block() && !self.problems.iter().any(reported) {
                         self.report(unclosed(open..open + 1));
                     }
                     // After a body there is none, after initial values there is.

@@ -127,6 +127,20 @@ fn lowered_code_is_that_of_an_assembler() {
             "{target:<7}  {taken:4} {same:5}    {operands:5} {full:4}       {refused:3}    {agreed:3}   {words:3}"
         );
     }
+    let columns = REACHED.map(|(target, _)| counts.get(target).copied().unwrap_or_default());
+    for (what, number) in [
+        ("legal lines", (|c| c.taken) as fn(&Count) -> usize),
+        ("same instructions, modifiers, order", |c| c.same),
+        ("same operands too, but for register numbers", |c| c.operands),
+        ("same with moves and address arithmetic", |c| c.full),
+        ("refused lines", |c| c.refused),
+        ("refused here", |c| c.agreed),
+        ("in the same words", |c| c.words),
+    ] {
+        let numbers: String = columns.iter().map(|count| format!(" {} |", number(count))).collect();
+        let line = format!("| {what} |{numbers}\n");
+        assert!(include_str!("../../docs/lowering.md").contains(&line), "docs/lowering.md lacks\n{line}");
+    }
     for (target, reached) in REACHED {
         assert_eq!(counts.remove(target), Some(reached), "{target}\n{differences}");
     }

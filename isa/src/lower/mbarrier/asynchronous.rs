@@ -18,18 +18,23 @@ const COMPLETION: &str = "mbarrier::complete_tx::bytes";
 /// Writes the machine code of an instruction; `None` for anything else than the above.
 pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outcome> {
     let modifiers = reader.instruction.modifiers.as_slice();
+    let old = code.arch.number() < 90;
     let (name, writer): (_, Writer) = match (reader.instruction.opcode, modifiers) {
         ("mapa", _) => ("mapa", map),
         ("fence", ["mbarrier_init", ..]) => ("fence.mbarrier_init", fence_init),
         ("fence", ["proxy", "async", ..]) => ("fence.proxy.async", fence_async),
-        ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", ..]) => {
+        ("cp", ["async", "bulk", ..]) if old => ("cp.async.bulk", bulk_copy),
+        // With cache hints, to several CTAs, from one to the other: none of these is lowered.
+        ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION]) => {
             ("cp.async.bulk", bulk_copy)
         }
+        // Those that release store to global memory, and report to nobody.
+        ("st" | "red", ["async", rest @ ..]) if rest.contains(&"release") && !old => return None,
         ("st", ["async", ..]) => ("st.async", store),
         ("red", ["async", ..]) => ("red.async", reduce),
         _ => return None,
     };
-    if code.arch.number() < 90 {
+    if old {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
         return Some(Err(lacking(name, 90, help)));
     }
@@ -112,14 +117,8 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
 /// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`
 ///
 /// All operands are uniform, so that the lanes take turns.
-fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
-    const NAME: &str = "cp.async.bulk";
-    if modifiers.get(4..) != Some(&[COMPLETION]) {
-        let rest = modifiers.get(4..).unwrap_or(&[]).join(".");
-        let help = format!("only .{COMPLETION} is lowered: no multicast, no cache hints");
-        return Err(illegal(&format!(".{rest}"), NAME, help));
-    }
-    let wrong = || mismatch(NAME, "write [shared], [global], bytes, [object]");
+fn bulk_copy(reader: &Reader<'_, '_>, _: &[&str], code: &mut Code<'_>) -> Outcome {
+    let wrong = || mismatch("cp.async.bulk", "write [shared], [global], bytes, [object]");
     let [to, from, bytes, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
     let to = reader.address(to, false).ok_or_else(wrong)?;
     let from = reader.address(from, true).ok_or_else(wrong)?;
@@ -162,18 +161,22 @@ fn pair_of_addresses(data: Place, object: Place, code: &mut Code<'_>) -> u16 {
     pair
 }
 
-/// `st.async[.weak].shared::cluster.mbarrier::complete_tx::bytes[.v2|.v4].type [data], value, [object]`
+/// The state space and the way to report, either of which may be left out: whether addresses are generic, and
+/// what follows.
+fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
+    let (generic, rest) = match modifiers.strip_prefix(&["shared::cluster"]) {
+        Some(rest) => (false, rest),
+        None => (true, modifiers),
+    };
+    (generic, rest.strip_prefix(&[COMPLETION]).unwrap_or(rest))
+}
+
+/// `st.async[.weak][.shared::cluster][.mbarrier::complete_tx::bytes][.v2|.v4].type [data], value, [object]`
 fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "st.async";
     let rest = modifiers.get(1..).unwrap_or(&[]);
     let rest = rest.strip_prefix(&["weak"]).unwrap_or(rest);
-    let Some(rest) = rest.strip_prefix(&["shared::cluster", COMPLETION]) else {
-        return Err(illegal(
-            &format!(".{}", rest.join(".")),
-            NAME,
-            format!("write .shared::cluster.{COMPLETION}"),
-        ));
-    };
+    let (generic, rest) = destination(rest);
     let (elements, ty) = match *rest {
         [ty] => (1, ty),
         ["v2", ty] => (2, ty),
@@ -193,8 +196,8 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     };
     let wrong = || mismatch(NAME, "write [data], value, [object]");
     let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
-    let data = reader.address(data, false).ok_or_else(wrong)?;
-    let object = reader.address(object, false).ok_or_else(wrong)?;
+    let data = reader.address(data, generic).ok_or_else(wrong)?;
+    let object = reader.address(object, generic).ok_or_else(wrong)?;
     let values = match value {
         Operand::Vector(values) => values.as_slice(),
         value => std::slice::from_ref(value),
@@ -251,11 +254,11 @@ fn move_value(
     Some(())
 }
 
-/// `red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.op.type [data], value, [object]`
+/// `red.async.relaxed.cluster[.shared::cluster][.mbarrier::complete_tx::bytes].op.type [data], value, [object]`
 fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "red.async";
-    const START: [&str; 5] = ["async", "relaxed", "cluster", "shared::cluster", COMPLETION];
-    let Some(&[operation, ty]) = modifiers.strip_prefix(&START) else {
+    let rest = modifiers.strip_prefix(&["async", "relaxed", "cluster"]).map(destination);
+    let Some((generic, &[operation, ty])) = rest else {
         let help = format!("write {NAME}.relaxed.cluster.shared::cluster.{COMPLETION}, operation and type");
         return Err(illegal(&format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")), NAME, help));
     };
@@ -284,8 +287,8 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
     };
     let wrong = || mismatch(NAME, "write [data], value, [object]");
     let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
-    let data = reader.address(data, false).ok_or_else(wrong)?;
-    let object = reader.address(object, false).ok_or_else(wrong)?;
+    let data = reader.address(data, generic).ok_or_else(wrong)?;
+    let object = reader.address(object, generic).ok_or_else(wrong)?;
     let source = match reader.register(value, 32 * u32::from(words)) {
         Some(id) => code.frame.register(id, words),
         None => {

@@ -58,6 +58,9 @@ const CODE: &[(&str, &str, &str, &[&str])] = &[
     ("an offset is added to the address of the data",
         "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32 [%a+8], %c, [%m];",
         "sm_90", &["IADD3 R6, R1, 0x8, RZ", "MOV R4, R6", "MOV R5, R2", "REDAS.MIN.S32 [R4.64], R0"]),
+    ("generic addresses lose their high words",
+        "st.async.b64 [%g], %s, [%m];", "sm_90",
+        &["MOV R4, R2", "MOV R8, R6", "MOV R10, R4", "MOV R11, R8", "STAS.64 [R10.64], R0"]),
     ("what nobody reads is not made",
         "mbarrier.arrive.noComplete.shared.b64 _, [%a], 5;", "sm_90",
         &["HFMA2.MMA R0, -RZ, RZ, 0, 2.98023223876953125e-07",
@@ -113,6 +116,7 @@ const REFUSALS: &[(&str, &str, &str)] = &[
     ("mbarrier.wait.shared.b64 %p, [%a];", "sm_90",
         "Unknown instruction 'mbarrier.wait.shared.b64'"),
     ("mbarrier.inval.shared [%a];", "sm_90", "Instruction 'mbarrier.inval' has no type"),
+    ("cp.async.bulk.commit_group;", "sm_80", "Feature 'cp.async.bulk' requires .target sm_90 or higher"),
     ("fence.proxy.async;", "sm_80", "Feature 'fence.proxy.async' requires .target sm_90 or higher"),
     ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.u32 [%a], %c, [%m];", "sm_90",
         "Illegal modifier '.u32' for instruction 'red.async'"),
@@ -135,6 +139,22 @@ fn typed(instruction: &str) -> String {
         ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<4>;\n\
          .reg .b64 %rd<4>;\n.reg .pred %p<2>;\n.shared .align 8 .b64 bar;\n{instruction}\nret;\n}}\n"
     )
+}
+
+#[test]
+fn other_instructions_are_left_to_others() {
+    for line in [
+        "fence.acq_rel.gpu;",
+        "cp.async.ca.shared.global [%a], [%g], 4;",
+        "cp.async.bulk.commit_group;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%a], [%g], %c, [%m], %w;",
+        "st.async.mmio.release.sys.global.u32 [%g], %c;",
+        "st.shared.u32 [%a], %c;",
+        "add.u32 %c, %c, 1;",
+    ] {
+        let function = ptx::snippet(line).expect("it is readable");
+        assert_eq!(lines_of(&function, true, arch("sm_90")), None, "`{line}`");
+    }
 }
 
 #[test]

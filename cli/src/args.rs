@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use atoms_isa::Arch;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// The shared-memory atomic unit of a GPU, as RTL and as a model, in lockstep.
@@ -16,7 +17,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a kernel, given as the text that nvdisasm prints
+    /// Run a kernel, given as the text that nvdisasm prints or as PTX
     Run(RunArgs),
     /// Run random requests through RTL and model in lockstep, the oracle listening
     Cosim(CosimArgs),
@@ -67,6 +68,10 @@ pub(crate) struct MachineArgs {
     pub(crate) record: Option<PathBuf>,
 }
 
+fn arch(name: &str) -> Result<Arch, String> {
+    Arch::from_name(name).ok_or_else(|| "expected sm_75, sm_80, sm_90a, ...".to_string())
+}
+
 /// What to do about undefined uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
@@ -80,9 +85,12 @@ pub(crate) enum Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Listing, as nvdisasm prints it, with or without -hex
-    #[arg(value_name = "FILE.sass")]
+    /// Listing, as nvdisasm prints it, with or without -hex; or PTX
+    #[arg(value_name = "FILE")]
     pub(crate) listing: PathBuf,
+    /// Architecture that PTX is run on, in place of its .target
+    #[arg(long, value_name = "sm_NN", value_parser = arch)]
+    pub(crate) arch: Option<Arch>,
     /// Kernel, grid, block, parameters and expectations (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) launch: PathBuf,

@@ -26,8 +26,20 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     }
     let text = std::fs::read_to_string(&args.listing).map_err(CliError::reading(&args.listing))?;
     let name = args.listing.display().to_string();
-    let program = Program::parse(&name, &text).map_err(|error| CliError::Listing(Box::new(error)))?;
     let launch = Launch::from_file(&args.launch).map_err(CliError::of)?;
+    let program = if args.listing.extension().is_some_and(|e| e == "ptx") || atoms_isa::ptx::is_module(&text)
+    {
+        Program::from_ptx(&name, &text, args.arch.or(launch.arch))
+    } else {
+        Program::parse(&name, &text)
+    };
+    let program = program.map_err(|error| CliError::Listing(Box::new(error)))?;
+    if let Some(arch) = args.arch.filter(|arch| *arch != program.arch) {
+        return Err(CliError::message(format!(
+            "--arch {arch}: the listing is for {}; only PTX is run on another architecture",
+            program.arch
+        )));
+    }
     let kernel = launch.kernel(&program).map_err(CliError::of)?;
     for (name, _) in &dumps {
         if !launch.buffers().any(|param| param.name == *name) {
@@ -215,6 +227,9 @@ impl Question<'_> {
             args.machine.on.name(),
             self.config.name
         );
+        if let Some(arch) = args.arch {
+            repeat += &format!(" --arch {arch}");
+        }
         match &args.machine.trace {
             Some(path) => repeat += &format!(" --trace {}", machine::shell(path)),
             None => repeat += " --trace target/failure.vcd",

@@ -1,5 +1,8 @@
 //! Instructions that compute: registers and predicates in, one register result and predicates out.
 
+use crate::number::{
+    DotPieces, FloatFormat, FloatMode, HalfFormat, HalfMode, IntSize, MufuFunction, PermuteMode, Rounding,
+};
 use crate::register::{Pred, PredSource};
 use crate::source::Source;
 
@@ -78,22 +81,6 @@ impl IntType {
     }
 }
 
-/// Format of the two halves of a packed operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HalfFormat {
-    /// IEEE binary16.
-    F16,
-    /// bfloat16.
-    Bf16,
-}
-
-/// Function of the multi-function unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MufuFunction {
-    /// Reciprocal.
-    Rcp,
-}
-
 /// What an [`Alu`] instruction computes from `a`, `b`, `c` and the predicate operands `p`.
 ///
 /// Carries: a negated operand of [`AluOp::IAdd3`] counts as its inverse plus one, so that the carry of a
@@ -102,15 +89,17 @@ pub enum MufuFunction {
 pub enum AluOp {
     /// `a`.
     Mov,
+    /// `a`, 64 bits wide.
+    Mov64,
     /// Low word of `a * b + c + p0`.
     IMad,
     /// `a * b + c + p0` with 64-bit `c` and result; carry out in the first predicate.
     IMadWide(IntType),
-    /// High word of `a * b + c` with 64-bit `c`.
+    /// High word of `a * b + c + p0` with 64-bit `c`.
     IMadHi(IntType),
     /// `a + b + c + p0 + p1`; the predicates count the carries out.
     IAdd3,
-    /// `a + b`, 64 bits wide.
+    /// As [`AluOp::IAdd3`], 64 bits wide.
     IAdd64,
     /// Bitwise function of three words: bit `a << 2 | b << 1 | c` of the table. The predicate is
     /// "not zero", combined with `p0`.
@@ -157,6 +146,8 @@ pub enum AluOp {
     },
     /// `p0 ? a : b`.
     Select,
+    /// `p0 ? a : b`, 64 bits wide.
+    Select64,
     /// `a compare b`, combined with `p0`; the second predicate takes the inverse comparison.
     ISetP {
         /// The comparison.
@@ -169,9 +160,56 @@ pub enum AluOp {
         extended: bool,
     },
     /// `p0 ? min(a, b) : max(a, b)`.
-    IMinMax(IntType),
-    /// Bytes of `{c, a}` chosen by the nibbles of `b`; bit 3 of a nibble repeats the byte's sign.
-    Permute,
+    IMinMax {
+        /// Width and signedness.
+        kind: IntType,
+        /// `.RELU`: then no less than zero.
+        relu: bool,
+    },
+    /// The least, if `p0`, or the greatest of `a`, `b` and `c`.
+    IMinMax3 {
+        /// Signedness; 32 bits.
+        kind: IntType,
+        /// `.RELU`: then no less than zero.
+        relu: bool,
+    },
+    /// `p0 ? min(a + b, c) : max(a + b, c)`; the sum wraps.
+    AddMinMax {
+        /// Signedness; 32 bits.
+        kind: IntType,
+        /// `.RELU`: then no less than zero.
+        relu: bool,
+    },
+    /// `|a - b| + c`.
+    AbsDiff(IntType),
+    /// Sum of `|a - b|` over the four bytes; plus `c` with `.ACC`.
+    AbsDiff4 {
+        /// Bytes are signed.
+        signed: bool,
+        /// Add `c`.
+        accumulate: bool,
+    },
+    /// `c` plus the sum of products of the bytes of `b` with the bytes, or with two halves, of `a`.
+    Dot {
+        /// What `a` holds.
+        pieces: DotPieces,
+        /// Signedness of the pieces of `a` and of `b`.
+        signed: [bool; 2],
+    },
+    /// Bytes of `{c, a}` chosen by `b`, as the mode says.
+    Permute(PermuteMode),
+    /// `b` ones from bit `a` up.
+    BitMask {
+        /// Take both modulo 32 in place of limiting them.
+        wrap: bool,
+    },
+    /// The low `b` bits of `a`, extended to 32.
+    Extend {
+        /// Repeat the sign.
+        signed: bool,
+        /// Take `b` modulo 32 in place of limiting it.
+        wrap: bool,
+    },
     /// Number of ones in `a`.
     PopCount,
     /// Position of the highest one of `a` (of the highest bit unlike the sign, if signed), all ones if
@@ -186,22 +224,24 @@ pub enum AluOp {
     BitReverse,
     /// `|a|`.
     IAbs,
-    /// `a + b`, binary32, to nearest even.
-    FAdd {
-        /// Flush subnormal operands and results to zero.
-        flush: bool,
+    /// Integer `a` in another integer type.
+    IntToInt {
+        /// Type of the operand.
+        from: IntSize,
+        /// Type of the result, extended to 32 bits.
+        to: IntSize,
+        /// Limit to the range of the type in place of cutting off.
+        saturate: bool,
     },
-    /// `a * b`, binary32, to nearest even.
-    FMul {
-        /// Flush subnormal operands and results to zero.
-        flush: bool,
-    },
-    /// `a * b + c`, binary32, rounded once, to nearest even.
-    FFma {
-        /// Flush subnormal operands and results to zero.
-        flush: bool,
-    },
-    /// `a compare b`, binary32, combined with `p0`.
+    /// `c << 2n | a << n | b`, of `a` and `b` limited to the range of a type of n bits.
+    PackInt(IntSize),
+    /// `a + b`, binary32.
+    FAdd(FloatMode),
+    /// `a * b`, binary32.
+    FMul(FloatMode),
+    /// `a * b + c`, binary32, rounded once.
+    FFma(FloatMode),
+    /// `a compare b`, binary32, combined with `p0`; the second predicate takes the inverse comparison.
     FSetP {
         /// The comparison.
         compare: FloatCompare,
@@ -210,48 +250,163 @@ pub enum AluOp {
         /// Flush subnormal operands to zero.
         flush: bool,
     },
-    /// `p0 ? min(a, b) : max(a, b)`, binary32; a NaN loses against a number.
+    /// The first predicate of [`AluOp::FSetP`] as a word: all ones, or 1.0 if `one`.
+    FSet {
+        /// The comparison.
+        compare: FloatCompare,
+        /// Combination with `p0`.
+        combine: BoolOp,
+        /// Flush subnormal operands to zero.
+        flush: bool,
+        /// `.BF`: 1.0 stands for true.
+        one: bool,
+    },
+    /// `p0 ? min(a, b) : max(a, b)`, binary32.
     FMinMax {
         /// Flush subnormal operands to zero.
         flush: bool,
+        /// `.NAN`: a NaN operand gives NaN; else it loses against a number.
+        nan: bool,
     },
     /// `p0 ? a : b`, binary32.
-    FSelect,
-    /// A function of the multi-function unit of `a`, binary32, subnormals flushed.
-    Mufu(MufuFunction),
-    /// Integer `a` to binary32, rounded as said.
-    IntToFloat {
-        /// Type of the integer.
-        kind: IntType,
-        /// Round towards plus infinity in place of to nearest even.
-        up: bool,
+    FSelect {
+        /// Flush the result to zero if it is subnormal.
+        flush: bool,
     },
-    /// Binary32 `a` to an integer, towards zero, limited to its range; NaN gives 0 for signed and
-    /// unsigned types alike where the text says `.NTZ`.
-    FloatToInt {
-        /// Type of the integer.
-        kind: IntType,
+    /// Predicate: the quotient `a / b`, binary32, needs more than the short sequence around a reciprocal.
+    FCheck,
+    /// `a` rounded to a whole number, in its own format.
+    FRound {
+        /// The format.
+        format: FloatFormat,
+        /// Where to.
+        round: Rounding,
         /// Flush a subnormal operand to zero.
         flush: bool,
     },
-    /// `a + b` in both halves, to nearest even, subnormals kept.
-    HAdd2(HalfFormat),
+    /// A function of the multi-function unit of `a`.
+    Mufu(MufuFunction),
+    /// Integer `a` to a float.
+    IntToFloat {
+        /// Type of the integer.
+        from: IntSize,
+        /// Format of the result.
+        to: FloatFormat,
+        /// Rounding.
+        round: Rounding,
+    },
+    /// Float `a` to an integer, limited to its range; a NaN gives 0 with `.NTZ` and for 8 and 16 bits, else
+    /// the highest bit alone (chosen: what [PTX] cvt and the instruction without `.NTZ` are said to give).
+    FloatToInt {
+        /// Format of the operand.
+        from: FloatFormat,
+        /// Type of the integer.
+        to: IntSize,
+        /// Rounding.
+        round: Rounding,
+        /// Flush a subnormal operand to zero.
+        flush: bool,
+        /// `.NTZ`: a NaN gives zero.
+        nan_to_zero: bool,
+    },
+    /// Float `a` in another format.
+    FloatToFloat {
+        /// Format of the operand.
+        from: FloatFormat,
+        /// Format of the result.
+        to: FloatFormat,
+        /// Rounding, flushing, limiting.
+        mode: FloatMode,
+    },
+    /// `a` and `b`, binary32, in the high and the low half of a word.
+    PackHalves {
+        /// Format of the halves.
+        format: HalfFormat,
+        /// Rounding.
+        round: Rounding,
+        /// `.RELU`: negative values and NaN become zero.
+        relu: bool,
+    },
+    /// `a + b` in both halves.
+    HAdd2(HalfMode),
     /// `a * b` in both halves.
-    HMul2(HalfFormat),
+    HMul2(HalfMode),
     /// `a * b + c` in both halves, rounded once.
-    HFma2(HalfFormat),
+    HFma2(HalfMode),
+    /// `p0 ? min(a, b) : max(a, b)` in both halves.
+    HMinMax2 {
+        /// Format of the halves.
+        format: HalfFormat,
+        /// `.NAN`: a NaN operand gives NaN; else it loses against a number.
+        nan: bool,
+    },
+    /// `a compare b` in both halves, each combined with `p0`; the first predicate takes the low half's, the
+    /// second the high half's.
+    HSetP2 {
+        /// Format of the halves.
+        format: HalfFormat,
+        /// The comparison.
+        compare: FloatCompare,
+        /// Combination with `p0`.
+        combine: BoolOp,
+        /// `.H_AND`: the first predicate takes both halves' conjunction, the second its inverse.
+        both: bool,
+        /// Flush subnormal operands to zero.
+        flush: bool,
+    },
+    /// As [`AluOp::HSetP2`], into the halves of a word: all ones, or 1.0 if `one`.
+    HSet2 {
+        /// Format of the halves.
+        format: HalfFormat,
+        /// The comparison.
+        compare: FloatCompare,
+        /// Combination with `p0`.
+        combine: BoolOp,
+        /// Flush subnormal operands to zero.
+        flush: bool,
+        /// `.BF`: 1.0 stands for true.
+        one: bool,
+    },
     /// `a + b`, binary64.
-    DAdd,
+    DAdd(Rounding),
     /// `a * b`, binary64.
-    DMul,
+    DMul(Rounding),
     /// `a * b + c`, binary64, rounded once.
-    DFma,
+    DFma(Rounding),
+    /// `a compare b`, binary64, combined with `p0`; the second predicate takes the inverse comparison.
+    DSetP {
+        /// The comparison.
+        compare: FloatCompare,
+        /// Combination with `p0`.
+        combine: BoolOp,
+    },
+    /// The first predicate: `a` is the minimum (or maximum) of `a` and `b`, binary64, where a NaN loses
+    /// against a number; the second: both are NaN (chosen: what compiled fmin and fmax make of them).
+    DMinMaxP {
+        /// Minimum.
+        min: bool,
+        /// Combination with `p0`.
+        combine: BoolOp,
+    },
 }
 
 impl AluOp {
     /// Whether the register result is a pair.
     pub const fn wide_result(self) -> bool {
-        matches!(self, AluOp::IMadWide(_) | AluOp::IAdd64 | AluOp::DAdd | AluOp::DMul | AluOp::DFma)
+        match self {
+            AluOp::Mov64
+            | AluOp::Select64
+            | AluOp::IMadWide(_)
+            | AluOp::IAdd64
+            | AluOp::DAdd(_)
+            | AluOp::DMul(_)
+            | AluOp::DFma(_) => true,
+            AluOp::IMinMax { kind, .. } => kind.wide(),
+            AluOp::IntToFloat { to, .. } | AluOp::FloatToFloat { to, .. } => to.wide(),
+            AluOp::FRound { format, .. } => format.wide(),
+            AluOp::FloatToInt { to, .. } => to.bits == 64,
+            _ => false,
+        }
     }
 }
 

@@ -74,6 +74,37 @@ impl Arch {
         0x18
     }
 
+    /// Byte offset in constant bank 0 of the number of bytes of dynamic shared memory. Source: code that others
+    /// compiled, by their account.
+    pub const fn dynamic_shared_offset(self) -> u32 {
+        match self.number {
+            ..=99 => 0x2c,
+            _ => 0x2ac,
+        }
+    }
+
+    /// Where constant bank 0 has the cluster's shape, from sm_90 on. Source: as for
+    /// [`Arch::dynamic_shared_offset`]; from sm_100 on offsets are relative to `SR_CgaSize`, taken to be 0.
+    pub const fn cluster_offsets(self) -> Option<ClusterOffsets> {
+        match self.number {
+            ..=89 => None,
+            90..=99 => Some(ClusterOffsets {
+                explicit: 0x140,
+                shape: 0x144,
+                reciprocals: 0x150,
+                clusters: 0x15c,
+                ctas: 0x188,
+            }),
+            _ => Some(ClusterOffsets {
+                explicit: 0x36c,
+                shape: 0x2a0,
+                reciprocals: 0x2b0,
+                clusters: 0x2c0,
+                ctas: 0x2cc,
+            }),
+        }
+    }
+
     /// Offset of the first static shared variable in the CTA's part, in bytes. Source: spec 1.4.
     pub const fn shared_origin(self) -> u32 {
         match self.number {
@@ -81,6 +112,21 @@ impl Arch {
             _ => 0x400,
         }
     }
+}
+
+/// Byte offsets in constant bank 0 of what code computes a thread block's place in its cluster from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterOffsets {
+    /// 1 if the grid is launched in clusters.
+    pub explicit: u32,
+    /// CTAs of a cluster in x, y, z.
+    pub shape: u32,
+    /// Their reciprocals, binary32, rounded up.
+    pub reciprocals: u32,
+    /// Clusters of the grid in x, y, z.
+    pub clusters: u32,
+    /// CTAs of a cluster.
+    pub ctas: u32,
 }
 
 impl fmt::Display for Arch {

@@ -4,7 +4,7 @@ use crate::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 use crate::source::Source;
 
 /// Condition of a branch besides its guard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BranchCondition {
     /// Each thread for itself.
     Thread,
@@ -12,6 +12,31 @@ pub enum BranchCondition {
     /// or the guard, which the compiler made the same in all of them.
     Uniform(PredSource),
     /// `BRA.U.ANY`: all threads that are together, if the guard holds in any.
+    Any,
+    /// Each thread for itself, where this holds as well as the guard.
+    ThreadIf(PredSource),
+    /// `BRA.DIV`: all threads that are together, unless all that live of this mask are among them.
+    Apart(Source),
+}
+
+/// Where a jump to an address held in registers goes. Code addresses are byte offsets in the kernel, 16 for
+/// each instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JumpBase {
+    /// A register of each thread; threads may part.
+    Thread(Reg),
+    /// A register of the warp.
+    Uniform(UReg),
+}
+
+/// How a block barrier combines a predicate of all threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierVote {
+    /// `.POPC`: in how many it holds.
+    Count,
+    /// `.AND`: whether in all.
+    All,
+    /// `.OR`: whether in any.
     Any,
 }
 
@@ -24,6 +49,8 @@ pub struct BlockBarrier {
     pub threads: Option<Source>,
     /// Whether threads that arrive also wait (`BAR.SYNC`) or go on (`BAR.ARV`).
     pub wait: bool,
+    /// `BAR.RED`: a predicate that is combined over the threads that wait; [`WarpOp::BarrierResult`] reads it.
+    pub vote: Option<(BarrierVote, PredSource)>,
 }
 
 /// Control instruction. Branch targets are indices of instructions.
@@ -36,8 +63,17 @@ pub enum Control {
         /// Condition besides the guard.
         condition: BranchCondition,
     },
+    /// Go to the instruction at the address in the register plus `offset` bytes.
+    Jump {
+        /// The register, or the low one of a pair whose high word is not looked at.
+        base: JumpBase,
+        /// Added to it.
+        offset: i32,
+    },
     /// End the thread.
     Exit,
+    /// `BPT.TRAP`: end the run with an error.
+    Trap,
     /// Note in `barrier` that the active threads will meet.
     SetBarrier {
         /// The convergence barrier.
@@ -48,10 +84,18 @@ pub enum Control {
         /// The convergence barrier.
         barrier: BarrierRegister,
     },
-    /// Strike the active threads from `barrier`.
+    /// As [`Control::SyncBarrier`], but whoever has waited for long goes on: of code without convergence
+    /// barriers of its own (PTX), in which the others may wait for what comes after.
+    Meet {
+        /// The convergence barrier.
+        barrier: BarrierRegister,
+    },
+    /// Strike the active threads in which `pred` holds from `barrier`.
     BreakBarrier {
         /// The convergence barrier.
         barrier: BarrierRegister,
+        /// Which threads, besides the guard.
+        pred: PredSource,
     },
     /// Copy a convergence barrier to a register; perhaps clear it.
     BarrierToReg {
@@ -86,6 +130,14 @@ pub enum Control {
     },
     /// Meet the block's other threads.
     Block(BlockBarrier),
+    /// What the thread copies with LDGSTS and UBLKCP.G.S since the last time is one group (LDGDEPBAR,
+    /// UTMACMDFLUSH).
+    EndGroup,
+    /// Wait until no more than so many groups of the thread are on their way (DEPBAR.LE SB0).
+    WaitGroups {
+        /// How many may be.
+        most: u32,
+    },
     /// Arrive at the cluster's barrier.
     ClusterArrive,
     /// Wait until all threads of the cluster have arrived at its barrier.
@@ -214,6 +266,26 @@ pub enum WarpOp {
         accumulate: bool,
         /// The value.
         src: Source,
+    },
+    /// Mask of the active lanes that hold the same value.
+    Match {
+        /// `.ALL`: the mask of all active lanes if they all hold the same, else none.
+        all: bool,
+        /// 64 bits are compared.
+        wide: bool,
+        /// Mask.
+        dst: Reg,
+        /// With `.ALL`, whether they all hold the same.
+        pred_dst: Pred,
+        /// The value, or the low register of a pair.
+        src: Reg,
+    },
+    /// `B2R.RESULT`: what the last `BAR.RED` gave.
+    BarrierResult {
+        /// The count, or all ones for true.
+        dst: Reg,
+        /// Whether it is not zero.
+        pred_dst: Pred,
     },
     /// Predicate: this is the one lane elected among the active (the lowest, chosen).
     Elect {

@@ -1,22 +1,43 @@
 //! A decoded instruction.
 
 use crate::alu::{Alu, Path};
+use crate::compute::Compute;
 use crate::control::{Control, WarpOp};
 use crate::memory::{
-    AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, SharedAccess, ThreadCopy,
+    AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, LocalAccess, SharedAccess,
+    ThreadCopy,
 };
 use crate::order::Ordering;
 use crate::register::{Pred, PredSource};
+use crate::source::Source;
 use crate::special::SpecialRegister;
 
 /// Which lanes take part (spec 2.6).
 pub type Guard = PredSource;
+
+/// P2R and R2P: predicates P0 to P6 as bits 0 to 6 of a byte.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredicateMove {
+    /// The predicates of each thread, or those of the warp; also the file of the registers.
+    pub path: Path,
+    /// Result register: `value` with the predicates in place of the bits of `mask`. Without one, the
+    /// predicates of `mask` take the bits of `value`.
+    pub dst: Option<u16>,
+    /// Which byte of the register holds them, 0 to 3.
+    pub byte: u8,
+    /// Register operand.
+    pub value: Source,
+    /// Which predicates.
+    pub mask: Source,
+}
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
     /// Compute.
     Alu(Alu),
+    /// Compute, as PTX types it.
+    Ptx(Compute),
     /// Read a special register.
     Special {
         /// Whether per lane or per warp; also the file `dst` names.
@@ -44,6 +65,10 @@ pub enum Operation {
     Async(AsyncAccess),
     /// Access global or generic memory.
     Global(GlobalAccess),
+    /// Access the thread's own memory.
+    Local(LocalAccess),
+    /// Move predicates to a register, or back.
+    Predicates(PredicateMove),
     /// Whether each lane's generic address names shared memory (`QSPC.E.S`).
     QuerySpace {
         /// Result.

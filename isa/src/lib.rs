@@ -16,6 +16,7 @@
 mod alu;
 mod arch;
 pub mod builtin;
+mod compute;
 mod control;
 mod decode;
 mod index;
@@ -25,6 +26,7 @@ pub mod lower;
 mod memory;
 mod mnemonic;
 mod nearest;
+mod number;
 mod operand;
 mod order;
 mod problem;
@@ -34,19 +36,29 @@ mod register;
 mod source;
 mod special;
 
-pub use alu::{Alu, AluOp, BoolOp, Compare, FloatCompare, HalfFormat, IntType, MufuFunction, Path};
-pub use arch::Arch;
-pub use control::{BlockBarrier, BranchCondition, Control, ReduxOp, ShuffleMode, VoteMode, WarpOp};
-pub use instruction::{Guard, Instruction, Operation};
+pub use alu::{Alu, AluOp, BoolOp, Compare, FloatCompare, IntType, Path};
+pub use arch::{Arch, ClusterOffsets};
+pub use compute::{
+    BitOp, COMPUTE_OPERANDS, Compute, ComputeInput, ComputeOp, ComputeOutput, FloatOp, FloatTest, IntOp,
+    MinMax, Part, Window,
+};
+pub use control::{
+    BarrierVote, BlockBarrier, BranchCondition, Control, JumpBase, ReduxOp, ShuffleMode, VoteMode, WarpOp,
+};
+pub use instruction::{Guard, Instruction, Operation, PredicateMove};
 pub use memory::{
-    AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, ConstAccess,
-    CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, SharedAccess, SharedAddress, SharedResult,
-    Space, ThreadCopy,
+    AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkWay,
+    ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, SharedAccess,
+    SharedAddress, SharedResult, Space, ThreadCopy, WideOp,
 };
 pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
+pub use number::{
+    DotPieces, FloatFormat, FloatMode, HalfFormat, HalfLimit, HalfMode, IntSize, MufuFunction, PermuteMode,
+    Rounding,
+};
 pub use order::{Ordering, Scope, Semantics};
 pub use problem::{Problem, TextError};
-pub use program::{Kernel, Program, SourceLine};
+pub use program::{Kernel, KernelParam, ModuleVariable, Program, SourceLine};
 pub use register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
 pub use special::SpecialRegister;

@@ -1,7 +1,8 @@
 //! Instructions that touch memory.
 
 use crate::alu::Path;
-use crate::register::{Pred, Reg, UReg};
+use crate::number::HalfFormat;
+use crate::register::{Pred, PredSource, Reg, UReg};
 use crate::source::{ConstAddress, Source};
 use atoms_ops::{Op, Size};
 
@@ -98,6 +99,24 @@ pub struct ThreadCopy {
     pub shared: SharedAddress,
     /// From where.
     pub global: GlobalAddress,
+    /// Where it does not hold, zeros are stored and nothing is read.
+    pub enable: PredSource,
+    /// `.ZFILL`: by so many bytes as the global address is beyond a multiple of the size, the source is shorter;
+    /// it begins at that multiple, and zeros follow it.
+    pub fill: bool,
+}
+
+/// LDL and STL: memory that each thread has to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalAccess {
+    /// [`Op::Load`] or [`Op::Store`].
+    pub op: Op,
+    /// Its size.
+    pub size: Size,
+    /// Where the result goes, or the data is.
+    pub reg: Reg,
+    /// The address.
+    pub address: SharedAddress,
 }
 
 /// ARRIVES.LDGSTSBAR: each thread has an operation done on an mbarrier object when all its earlier copies
@@ -111,14 +130,28 @@ pub struct CopyArrival {
     pub address: SharedAddress,
 }
 
-/// UBLKCP.S.G: the warp has a block of memory copied from global to shared memory, and that many
-/// transactions completed at an mbarrier object when all of it is there.
+/// Which way a block of memory is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkWay {
+    /// `.S.G`: from global to shared memory; as many transactions as bytes are completed at an mbarrier object
+    /// when all of it is there.
+    ToShared,
+    /// `.G.S`: from the CTA's own shared to global memory, as part of the thread's next group.
+    ToGlobal,
+    /// `.S.S`: from the CTA's own to the cluster's shared memory; completed as [`BulkWay::ToShared`].
+    AmongShared,
+}
+
+/// UBLKCP: the warp has a block of memory copied, and goes on meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkCopy {
-    /// Shared address of the first byte; the next register holds the address of the mbarrier object.
-    pub shared: UReg,
-    /// Pair that holds the global address of the first byte.
-    pub global: UReg,
+    /// Which way.
+    pub way: BulkWay,
+    /// Pair of the destination: a global address, or a shared one and, in the next register, that of the mbarrier
+    /// object.
+    pub to: UReg,
+    /// The source: a pair with a global address, or a shared address.
+    pub from: UReg,
     /// Its low half holds the number of bytes, divided by 16.
     pub size: UReg,
 }
@@ -186,17 +219,62 @@ pub enum GlobalOp {
     Store,
     /// An atomic that the shared-memory unit has as well.
     Atomic(Op),
-    /// Float addition, binary32, subnormals flushed: no shared-memory form exists (spec 3.4), so
-    /// that lanes with a shared address get a false predicate.
-    AddF32,
-    /// Float addition in both halves; shared addresses as for [`GlobalOp::AddF32`].
-    AddF16x2,
-    /// Integer addition, 64 bits; shared addresses as for [`GlobalOp::AddF32`].
+    /// One that it has not, in this type: no shared-memory form exists (spec 3.4).
+    Wide(WideOp),
+}
+
+/// Atomics on global memory that the shared-memory unit has not (spec 3.4). Lanes with an address in the shared
+/// memory of the own CTA get a false predicate, and code goes on with a loop. In that of another CTA integers are
+/// worked on all the same, floats are not: that is how compiled code asks (`QSPC.E.D`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WideOp {
+    /// Float addition, binary32, to nearest.
+    AddF32 {
+        /// `.FTZ`: subnormals are flushed.
+        flush: bool,
+    },
+    /// Float addition, binary64, to nearest.
+    AddF64,
+    /// Float addition in both halves.
+    AddHalves(HalfFormat),
+    /// Minimum in both halves; a NaN loses.
+    MinHalves(HalfFormat),
+    /// Maximum in both halves; a NaN loses.
+    MaxHalves(HalfFormat),
+    /// Integer addition, 64 bits.
     Add64,
-    /// Minimum of 64-bit integers; shared addresses as for [`GlobalOp::AddF32`].
-    Min64,
-    /// Maximum of 64-bit integers; shared addresses as for [`GlobalOp::AddF32`].
-    Max64,
+    /// Minimum, 64 bits unsigned.
+    MinU64,
+    /// Minimum, 64 bits signed.
+    MinS64,
+    /// Maximum, 64 bits unsigned.
+    MaxU64,
+    /// Maximum, 64 bits signed.
+    MaxS64,
+    /// Conjunction, 64 bits.
+    And64,
+    /// Disjunction, 64 bits.
+    Or64,
+    /// Exclusive or, 64 bits.
+    Xor64,
+    /// `M >= Rb ? 0 : M + 1`, 64 bits.
+    Inc64,
+    /// `M == 0 or M > Rb ? Rb : M - 1`, 64 bits.
+    Dec64,
+}
+
+impl WideOp {
+    /// Whether it works on floats.
+    pub const fn float(self) -> bool {
+        matches!(
+            self,
+            WideOp::AddF32 { .. }
+                | WideOp::AddF64
+                | WideOp::AddHalves(_)
+                | WideOp::MinHalves(_)
+                | WideOp::MaxHalves(_)
+        )
+    }
 }
 
 /// LDG, STG, RED, REDG, ATOMG; LD, ST, ATOM.

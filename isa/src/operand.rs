@@ -72,6 +72,16 @@ pub(crate) enum Number {
     Float(f64),
 }
 
+impl Number {
+    /// Its value, unless only a float is written so.
+    pub(crate) fn integer(self) -> Option<i64> {
+        match self {
+            Number::Hex(value) | Number::Dec(value) => Some(value),
+            Number::Float(_) => None,
+        }
+    }
+}
+
 /// `c[bank][register + offset]`
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstText {
@@ -79,6 +89,7 @@ pub(crate) struct ConstText {
     pub(crate) index: Option<RegText>,
     pub(crate) offset: i64,
     pub(crate) signs: Signs,
+    pub(crate) half: HalfSelect,
 }
 
 /// `[register + uniform register + immediate]`, with or without a descriptor before it.
@@ -127,6 +138,8 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if body.starts_with("desc[") {
         let inner = body.find(']').map(|end| body[end + 1..].trim_start());
         return match inner {
+            // A cache policy, of a copy whose addresses stand before it.
+            Some("") => return Ok(OperandKind::Name(text)),
             Some(inner) if inner.starts_with('[') => address(inner, limits).map(OperandKind::Address),
             _ => {
                 Err((format!("no address after the descriptor in `{text}`"), "write desc[UR8][R2.64]".into()))
@@ -134,7 +147,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
         };
     }
     if body.starts_with("c[") {
-        let mut constant = constant(body, limits)?;
+        let Some(mut constant) = constant(body, limits)? else { return Ok(OperandKind::Name(text)) };
         constant.signs = Signs { invert: signs.invert || inverted, ..signs };
         return Ok(OperandKind::Const(constant));
     }
@@ -163,10 +176,10 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     let worded =
         text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '{' | '(' | '$'));
     let known = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
-    if (worded || !text.starts_with(|c: char| c.is_ascii_digit()))
+    if (worded || text.starts_with("32@") || !text.starts_with(|c: char| c.is_ascii_digit()))
         && known
         && balanced(text)
-        && has_word(text)
+        && (has_word(text) || text.starts_with('{'))
     {
         return Ok(OperandKind::Name(text));
     }
@@ -269,12 +282,26 @@ fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
             "X4" => suffix.scale = 2,
             "X8" => suffix.scale = 3,
             "X16" => suffix.scale = 4,
-            "H0_H0" => suffix.half = HalfSelect::Low,
-            "H1_H1" => suffix.half = HalfSelect::High,
-            _ => return Some(RegOutcome::Odd),
+            _ => match half(part) {
+                Some(half) => suffix.half = half,
+                None => return Some(RegOutcome::Odd),
+            },
         }
     }
     Some(RegOutcome::Register(RegText { uniform, index, signs: Signs::default(), suffix }))
+}
+
+/// The part of a register that a suffix names.
+fn half(suffix: &str) -> Option<HalfSelect> {
+    Some(match suffix {
+        "H0_H0" | "H0" => HalfSelect::Low,
+        "H1_H1" | "H1" => HalfSelect::High,
+        "B0" => HalfSelect::Byte(0),
+        "B1" => HalfSelect::Byte(1),
+        "B2" => HalfSelect::Byte(2),
+        "B3" => HalfSelect::Byte(3),
+        _ => return None,
+    })
 }
 
 fn number(text: &str) -> Option<Number> {
@@ -359,7 +386,8 @@ fn address(text: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     terms(inner, text, limits)
 }
 
-fn constant(text: &str, limits: Limits) -> Result<ConstText, Unreadable> {
+/// A constant; `None` if it has a suffix that no decoded instruction takes.
+fn constant(text: &str, limits: Limits) -> Result<Option<ConstText>, Unreadable> {
     let help = || "write c[0x0][0x160] or c[0x0][R2+0x160]".to_string();
     let (bank, rest) = bracketed(&text[1..], text)?;
     let Some(Number::Hex(bank) | Number::Dec(bank)) = number(bank.trim()) else {
@@ -367,13 +395,18 @@ fn constant(text: &str, limits: Limits) -> Result<ConstText, Unreadable> {
     };
     let bank = u8::try_from(bank).map_err(|_| (format!("no constant bank {bank} in `{text}`"), help()))?;
     let (inner, rest) = bracketed(rest, text)?;
-    if !rest.is_empty() {
-        return Err((format!("`{rest}` after the constant `{text}`"), help()));
-    }
+    let half = match rest.strip_prefix('.') {
+        Some(suffix) => match half(suffix) {
+            Some(half) => half,
+            None => return Ok(None),
+        },
+        None if rest.is_empty() => HalfSelect::Both,
+        None => return Err((format!("`{rest}` after the constant `{text}`"), help())),
+    };
     let address = terms(inner, text, limits)?;
     if address.reg.is_some() && address.uniform.is_some() {
         return Err((format!("two registers in the constant `{text}`"), help()));
     }
     let index = address.reg.or(address.uniform);
-    Ok(ConstText { bank, index, offset: address.imm, signs: Signs::default() })
+    Ok(Some(ConstText { bank, index, offset: address.imm, signs: Signs::default(), half }))
 }

@@ -38,3 +38,62 @@ pub struct Ordering {
     /// For whom.
     pub scope: Scope,
 }
+
+/// What a mnemonic of machine code says of memory order: of loads, stores and atomics `.STRONG` and a scope, or
+/// `.WEAK`; of a fence `.SC` or `.ALL` and a scope. `None` where it says nothing.
+///
+/// `.SM` is the threads of one SM: those of the CTA, which is the scope that code with it was compiled from
+/// (`data/lowering_sample.json`). `.VC`, which fences of unoptimized code name, is taken for the GPU (chosen).
+pub(crate) fn of(mnemonic: &str) -> Option<Ordering> {
+    let mut parts = mnemonic.split('.');
+    let base = parts.next()?;
+    let has = |name: &str| mnemonic.split('.').skip(1).any(|part| part == name);
+    let scope = parts.find_map(|part| match part {
+        "CTA" | "SM" => Some(Scope::Cta),
+        "GPU" | "VC" => Some(Scope::Gpu),
+        "SYS" => Some(Scope::Sys),
+        _ => None,
+    });
+    let semantics = match base {
+        "LD" | "LDG" | "ST" | "STG" | "ATOM" | "ATOMG" | "RED" | "REDG" | "LDGSTS" => {
+            if has("STRONG") || has("MMIO") { Semantics::Relaxed } else { Semantics::Weak }
+        }
+        "MEMBAR" if has("SC") => Semantics::Sc,
+        "MEMBAR" if has("ALL") => Semantics::AcqRel,
+        _ => return None,
+    };
+    match scope {
+        Some(scope) => Some(Ordering { semantics, scope }),
+        None if has("WEAK") => Some(Ordering { semantics, scope: Scope::Cta }),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_of_machine_code() {
+        use Scope::{Cta, Gpu, Sys};
+        use Semantics::{AcqRel, Relaxed, Sc, Weak};
+        for (mnemonic, expected) in [
+            ("LDG.E", None),
+            ("LDG.E.SYS", Some((Weak, Sys))),
+            ("LDG.E.WEAK", Some((Weak, Cta))),
+            ("LDG.E.64.STRONG.GPU", Some((Relaxed, Gpu))),
+            ("ST.E.STRONG.SM", Some((Relaxed, Cta))),
+            ("ATOM.E.CAS.STRONG.CTA", Some((Relaxed, Cta))),
+            ("RED.E.ADD.STRONG.SYS", Some((Relaxed, Sys))),
+            ("MEMBAR.SC.CTA", Some((Sc, Cta))),
+            ("MEMBAR.ALL.GPU", Some((AcqRel, Gpu))),
+            ("MEMBAR.SC.VC", Some((Sc, Gpu))),
+            ("ATOMS.ADD", None),
+            ("LDS", None),
+            ("CCTL.IVALL", None),
+        ] {
+            let found = of(mnemonic).map(|o| (o.semantics, o.scope));
+            assert_eq!(found, expected, "{mnemonic}");
+        }
+    }
+}

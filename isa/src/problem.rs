@@ -5,8 +5,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text is read no further than to so many problems.
-pub(crate) const MOST_PROBLEMS: usize = 1000;
+/// A text is read no further than to so many problems: nobody reads more, and showing each takes time in
+/// proportion to the text.
+pub(crate) const MOST_PROBLEMS: usize = 200;
 
 /// One thing wrong in a text, with the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl Diagnostic for Problem {
 pub struct TextError {
     /// Name of the text, for messages.
     pub name: String,
-    /// Its problems; never empty.
+    /// Its problems; never empty. After some hundreds the text is read no further.
     pub problems: Vec<Problem>,
     source: NamedSource<Arc<str>>,
 }
@@ -79,7 +80,12 @@ impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.problems.len() == 1 { "problem" } else { "problems" };
         write!(f, "`{}` has {} {plural}", self.name, self.problems.len())?;
-        self.problems.iter().try_for_each(|p| write!(f, "\n  {p}\n    {}", p.help))
+        self.problems.iter().try_for_each(|p| write!(f, "\n  {p}\n    {}", p.help))?;
+        if self.problems.len() >= MOST_PROBLEMS {
+            write!(f, "\n  and perhaps more: reading stopped here")
+        } else {
+            Ok(())
+        }
     }
 }
 

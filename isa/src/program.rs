@@ -6,6 +6,7 @@ use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
 use crate::operand::Limits;
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
+use crate::ptx::Directives;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -37,6 +38,38 @@ pub struct Kernel {
     pub predicates: u16,
     /// Bytes of static shared memory of a CTA, where the text declares them.
     pub shared: Option<u32>,
+    /// Bytes of memory that each thread has to itself, as far as the text declares it.
+    pub local: u32,
+    /// Parameters, in order, where the text declares them.
+    pub params: Option<Vec<KernelParam>>,
+    /// Variables in global memory that come with the code.
+    pub variables: Vec<ModuleVariable>,
+    /// What the text asks of a launch.
+    pub directives: Directives,
+}
+
+/// A parameter of a kernel, as the text declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelParam {
+    /// Its name.
+    pub name: String,
+    /// Byte offset from the first parameter.
+    pub offset: u32,
+    /// Its size.
+    pub bytes: u32,
+}
+
+/// A variable in global memory that comes with the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleVariable {
+    /// Its name.
+    pub name: String,
+    /// Address of the first byte.
+    pub address: u64,
+    /// What it holds before the kernel runs.
+    pub bytes: Vec<u8>,
+    /// It can only be read.
+    pub constant: bool,
 }
 
 /// Where an instruction comes from.
@@ -65,12 +98,12 @@ impl Program {
             let help = "add a line such as .target sm_80";
             problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
         }
-        let Reader { arch, sections, .. } = reader;
+        let Reader { arch, mut sections, .. } = reader;
         if sections.is_empty() && problems.is_empty() {
             let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
             problems.push(Problem::new(0..0, "no kernel in this listing", help));
         }
-        let bodies: Vec<_> = sections.iter().map(|s| s.decode(&mut problems)).collect();
+        let bodies: Vec<_> = sections.iter_mut().map(|s| s.decode(&mut problems)).collect();
         let Some(arch) = arch.filter(|_| problems.is_empty()) else {
             return Err(TextError::new(name, text, problems));
         };
@@ -83,6 +116,10 @@ impl Program {
             registers: body.registers,
             predicates: Limits::MACHINE.predicates,
             shared: None,
+            local: 0,
+            params: None,
+            variables: Vec::new(),
+            directives: Directives::default(),
         });
         Ok(Program { arch, kernels: kernels.collect() })
     }
@@ -112,17 +149,19 @@ impl Kernel {
 ///
 /// # Errors
 /// What a listing of these lines would be refused for.
-#[allow(dead_code)] // until PTX is run
 pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> {
     let end = |line: &String| if line.ends_with(':') { "\n" } else { " ;\n" };
-    let text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
+    let mut text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
+    // Code goes on behind the last line: a label there stands before what comes next.
+    text += "NOP ;\n";
     let place = Text::new(&text, Limits::VIRTUAL);
     let mut problems = Vec::new();
     let mut reader = Reader::default();
     reader.section(Some("lowered"), 0..0, &mut problems);
     reader.read(&place, &mut problems);
-    let sections = reader.sections.iter();
-    let body: Vec<_> = sections.flat_map(|s| s.decode(&mut problems).instructions).collect();
+    let sections = reader.sections.iter_mut();
+    let mut body: Vec<_> = sections.flat_map(|s| s.decode(&mut problems).instructions).collect();
+    body.pop();
     if problems.is_empty() { Ok(body) } else { Err(TextError::new("lowered code", &text, problems)) }
 }
 
@@ -182,6 +221,7 @@ impl<'t> Reader<'t> {
                     let index = section.statements.len() as u32;
                     if let Some(offset) = statement.offset {
                         section.targets.offsets.insert(offset, index);
+                        section.targets.regular &= offset == u64::from(index) * 16;
                     }
                     section.statements.push(statement);
                     section.targets.count = index + 1;
@@ -219,7 +259,8 @@ impl<'t> Reader<'t> {
             let message = format!("a second kernel `{name}`");
             problems.push(Problem::new(range, message, "names of kernels differ within a listing"));
         }
-        let targets = Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0 };
+        let targets =
+            Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0, at: 0, regular: true };
         self.sections.push(Section { name, statements: Vec::new(), targets });
     }
 }
@@ -233,7 +274,9 @@ struct Body {
 }
 
 impl Section<'_> {
-    fn decode(&self, problems: &mut Vec<Problem>) -> Body {
+    fn decode(&mut self, problems: &mut Vec<Problem>) -> Body {
+        // Code names its own beginning, whether there is a label or not.
+        self.targets.labels.entry(self.name).or_insert(0);
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut body =
             Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
@@ -253,7 +296,9 @@ impl Section<'_> {
                 body.mnemonics.push(statement.mnemonic.into());
                 body.mnemonics.len() as u32 - 1
             });
-            body.instructions.push(Instruction { guard: statement.guard, operation, ordering: None });
+            self.targets.at += 1;
+            let ordering = crate::order::of(statement.mnemonic);
+            body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
             // The last register named may begin a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
             body.registers = body.registers.max(registers.min(Limits::MACHINE.registers));

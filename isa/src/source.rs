@@ -37,7 +37,7 @@ pub enum ConstIndex {
     Uniform(UReg),
 }
 
-/// Which halves of a register a packed 16-bit operation takes.
+/// Which part of a register an operation on halves or bytes takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfSelect {
     /// Low half low, high half high.
@@ -46,6 +46,8 @@ pub enum HalfSelect {
     Low,
     /// The high half twice.
     High,
+    /// This byte alone, 0 to 3, extended with zeros.
+    Byte(u8),
 }
 
 /// One data operand: where its bits come from and what is done to them first.

@@ -38,8 +38,14 @@ special_registers! {
     CtaIdZ "SR_CTAID.Z";
     /// Lane in the warp.
     LaneId "SR_LANEID";
-    /// Warp in the block.
+    /// Warp in bits 14:8 (in the block, chosen; the GPU's is that in the SM), SM in bits 28:20.
     WarpId "SR_VIRTID";
+    /// Thread index in the block: x in bits 15:0, y in 25:16, z in 31:26.
+    Tid "SR_TID";
+    /// Threads of the block.
+    Ntid "SR_NTID";
+    /// The SM: there is one.
+    SmId "SR_VIRTUALSMID";
     /// Mask of the lane itself.
     EqMask "SR_EQMASK";
     /// Mask of the lanes below.
@@ -58,6 +64,56 @@ special_registers! {
     ClockLo "SR_CLOCKLO";
     /// Clock cycles, high word.
     ClockHi "SR_CLOCKHI";
+    /// Nanoseconds, low word: cycles of the clock that the configuration gives.
+    GlobalTimerLo "SR_GLOBALTIMERLO";
+    /// Nanoseconds, high word.
+    GlobalTimerHi "SR_GLOBALTIMERHI";
+    /// Where the cluster's shape begins in constant bank 0, in units of the code's own; zero (chosen).
+    CgaSize "SR_CgaSize";
+    /// Bytes of shared memory of the CTA.
+    SharedBytes "SR_SMEMSZ";
     /// Always zero.
     Zero "SRZ";
+    /// Cluster index in the grid, x. Names with `%` are PTX's alone.
+    ClusterIdX "%clusterid.x";
+    /// Warp in the block.
+    WarpNumber "%warpid";
+    /// Cluster index in the grid, y.
+    ClusterIdY "%clusterid.y";
+    /// Cluster index in the grid, z.
+    ClusterIdZ "%clusterid.z";
+    /// Clusters of the grid, x.
+    ClustersX "%nclusterid.x";
+    /// Clusters of the grid, y.
+    ClustersY "%nclusterid.y";
+    /// Clusters of the grid, z.
+    ClustersZ "%nclusterid.z";
+    /// CTA index in the cluster, x.
+    ClusterCtaIdX "%cluster_ctaid.x";
+    /// CTA index in the cluster, y.
+    ClusterCtaIdY "%cluster_ctaid.y";
+    /// CTA index in the cluster, z.
+    ClusterCtaIdZ "%cluster_ctaid.z";
+    /// CTAs of a cluster, x.
+    ClusterCtasX "%cluster_nctaid.x";
+    /// CTAs of a cluster, y.
+    ClusterCtasY "%cluster_nctaid.y";
+    /// CTAs of a cluster, z.
+    ClusterCtasZ "%cluster_nctaid.z";
+    /// CTAs of a cluster.
+    ClusterCtas "%cluster_nctarank";
+    /// 1 if the launch has clusters of more than one CTA.
+    IsClustered "%is_explicit_cluster";
+    /// Warps of a CTA.
+    Warps "%nwarpid";
+    /// Bytes of shared memory that the launch adds.
+    DynamicShared "%dynamic_smem_size";
+
+}
+
+impl SpecialRegister {
+    /// Whether CS2R reads it, and the one after it, into a pair.
+    pub const fn pair(self) -> bool {
+        matches!(self, SpecialRegister::Zero | SpecialRegister::ClockLo | SpecialRegister::GlobalTimerLo)
+    }
 }

@@ -1,7 +1,7 @@
 //! What text decodes to.
 
 use atoms_isa::{
-    AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, Control, GlobalOp,
+    AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkWay, Control, GlobalOp,
     Instruction, Operation, Path, Pred, PredSource, Program, Reg, SharedResult, Source, UReg, Value, WarpOp,
 };
 use atoms_ops::{Op, Size};
@@ -147,7 +147,7 @@ fn copies_and_what_ends_them() {
         let Operation::CopyArrival(arrival) = decode(&text).operation else { panic!("{text}") };
         assert_eq!((arrival.op, arrival.address.ur, arrival.address.imm), (op, UReg(4), 0x1000));
     }
-    let bulk = BulkCopy { shared: UReg(8), global: UReg(6), size: UReg(4) };
+    let bulk = BulkCopy { way: BulkWay::ToShared, to: UReg(8), from: UReg(6), size: UReg(4) };
     assert_eq!(decode("UBLKCP.S.G [UR8], [UR6], UR4 ;").operation, Operation::BulkCopy(bulk));
     for (text, op, size) in [
         ("STAS [R6.64], R3", AsyncOp::Plain(Op::Store), Size::U32),
@@ -168,8 +168,10 @@ fn copies_and_what_ends_them() {
 fn forms_that_are_not_decoded() {
     for text in [
         "REDAS.MIN.64 [R6.64], R4",
-        "LDGSTS.E.BYPASS.128 [R7], [R4.64], P0",
-        "UBLKCP.G.S [UR8], [UR6], UR4",
+        "LDG.E.ENL2.256 R8, R12, desc[UR4][R2.64]",
+        "UBLKCP.T.S [UR8], [UR6], UR4",
+        "ATOMG.E.ADD.S8 PT, R0, [R2.64], R4",
+        "FMNMX.XORSIGN R0, R1, R2, PT",
         "SYNCS.ARRIVE.TRANS64.TMASK R2, [R0], R5",
         "USYNCS.PHASECHK.TRANS64.TRYWAIT UP0, [UR4+0x18], UR5",
         "ARRIVES.LDGSTSBAR.32 [UR4]",

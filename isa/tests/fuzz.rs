@@ -15,7 +15,22 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 static LISTINGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| kernels("sass"));
-static MODULES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| kernels("ptx"));
+/// Kernels, and as many times a module with one of each construct.
+static MODULES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let constructs = ("constructs.ptx".to_string(), include_str!("common/constructs.ptx").to_string());
+    kernels("ptx").into_iter().flat_map(|kernel| [kernel, constructs.clone()]).collect()
+});
+
+/// What is changed is right before: nearly all of it is read, not refused at once.
+#[test]
+fn texts_before_changes_are_read() {
+    for (name, text) in MODULES.iter() {
+        Module::parse(name, text).unwrap_or_else(|e| panic!("{e}"));
+    }
+    for (name, text) in LISTINGS.iter() {
+        Program::parse(name, text).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
 
 /// The time one text may take: a thousand times what it usually does, and what a busy machine needs.
 fn limit(text: &str) -> Duration {

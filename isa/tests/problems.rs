@@ -24,7 +24,7 @@ const CASES: &[(&str, &str, u32, &str, &str)] = &[
     ("result of POPC.INC",        "ATOMS.POPC.INC.32 R1, [R0] ;",         19, "gives no result",                        "RZ"),
     ("odd pair of an object",     "SYNCS.EXCH.64 URZ, [UR6], UR5 ;",      27, "UR5 cannot start a 64-bit operand",        "such as UR4"),
     ("result of a reduction",     "SYNCS.ARRIVE.TRANS64.RED.A1T0 R2, [R0], RZ ;", 31, "gives no result",                  "RZ"),
-    ("address of a block",        "UBLKCP.S.G [R8], [UR6], UR4 ;",        12, "pair of uniform registers",                "[UR8]"),
+    ("address of a block",        "UBLKCP.S.G [R8], [UR6], UR4 ;",        12, "is a uniform register",                "[UR8]"),
     ("odd pair of STAS",          "STAS [R3.64], R0 ;",                    6, "R3 cannot start a 64-bit operand",         "is even"),
     ("size of ATOMS.ARRIVE",      "ATOMS.ARRIVE R2, [R0] ;",               1, "ATOMS.ARRIVE does not exist in this size", ".64"),
     ("register number",           "MOV R255, R1 ;",                        5, "no such register as `R255`",               "R254"),
@@ -83,7 +83,9 @@ fn listings_that_are_none() {
 
 #[test]
 fn instructions_that_are_only_named_do_not_stop_the_reading() {
-    let text = format!("{HEAD}USYNCS.ARRIVE.TRANS64.ACT0 UR4, [UR4], UR5 ;\nLEPC R6 ;\nNOP ;\n");
+    let text = format!(
+        "{HEAD}USYNCS.ARRIVE.TRANS64.ACT0 UR4, [UR4], UR5 ;\nUSETMAXREG.DEALLOC.CTAPOOL 0x18 ;\nNOP ;\n"
+    );
     let program = Program::parse("test.sass", &text).unwrap();
     let kernel = &program.kernels[0];
     assert_eq!(kernel.lacking().collect::<Vec<_>>(), [0, 1]);

@@ -206,7 +206,11 @@ fn all_problems_are_reported_together() {
 }
 
 #[test]
-fn reading_stops_after_a_thousand_problems() {
+fn reading_stops_after_some_hundreds_of_problems() {
     let text = format!("{HEAD}.entry k() {{\n{}\n}}", "nope;\n".repeat(5000));
-    assert_eq!(Module::parse("test.ptx", &text).unwrap_err().problems.len(), 1000);
+    let error = Module::parse("test.ptx", &text).unwrap_err();
+    assert_eq!(error.problems.len(), 200);
+    assert!(error.to_string().ends_with("reading stopped here"), "{error}");
+    let listing = format!(".target sm_80\n.section .text.k,\"ax\"\n{}", "NOPE ;\n".repeat(5000));
+    assert_eq!(atoms_isa::Program::parse("test.sass", &listing).unwrap_err().problems.len(), 200);
 }

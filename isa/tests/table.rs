@@ -1,32 +1,197 @@
-//! The table of instructions in `docs/sass.md`, derived from the code.
+//! The table of instructions in `docs/sass.md`, derived from the code: the decoder is asked which forms and which
+//! modifiers it takes.
 
-use atoms_isa::{MNEMONICS, SpecialRegister, Support};
+use atoms_isa::{MNEMONICS, Operation, Program, SpecialRegister, Support};
 use std::fmt::Write;
 use std::path::PathBuf;
+
+/// Modifiers that are tried on every form. One that says nothing but how memory is shared or cached is not in the
+/// table: where such are taken, all are.
+const MODIFIERS: &[&str] = &[
+    "16",
+    "32",
+    "64",
+    "128",
+    "U8",
+    "S8",
+    "U16",
+    "S16",
+    "U32",
+    "S32",
+    "U64",
+    "S64",
+    "F16",
+    "BF16",
+    "F32",
+    "F64",
+    "F16x2",
+    "BF16_V2",
+    "RN",
+    "RM",
+    "RP",
+    "RZ",
+    "FTZ",
+    "SAT",
+    "NTZ",
+    "TRUNC",
+    "FLOOR",
+    "CEIL",
+    "RELU",
+    "NAN",
+    "BF",
+    "H_AND",
+    "X",
+    "EX",
+    "HI",
+    "SX32",
+    "W",
+    "SH",
+    "PAND",
+    "ACC",
+    "F4E",
+    "B4E",
+    "RC8",
+    "ECL",
+    "ECR",
+    "RC16",
+    "B1",
+    "SUM",
+    "MIN",
+    "MAX",
+    "AND",
+    "OR",
+    "XOR",
+    "A1T0",
+    "ART0",
+    "A0TR",
+    "A0T1",
+    "A0TX",
+    "OPTOUT",
+    "RED",
+    "TMASK",
+    "TRYWAIT",
+    "ARVCNT",
+    "TRANSCNT",
+    "SYNCS",
+    "ZFILL",
+    "BYPASS",
+    "RCP",
+    "RSQ",
+    "SQRT",
+    "EX2",
+    "LG2",
+    "SIN",
+    "COS",
+    "TANH",
+    "RCP64H",
+    "RSQ64H",
+    "MMA",
+    "BROADCAST",
+    "DEFER_BLOCKING",
+    "RECONVERGENT",
+    "CLEAR",
+    "LT",
+    "EQ",
+    "LE",
+    "GT",
+    "NE",
+    "GE",
+    "LTU",
+    "EQU",
+    "LEU",
+    "GTU",
+    "NEU",
+    "GEU",
+    "NUM",
+];
+
+/// Modifiers of which a form has exactly one; each is tried in the others' place.
+const ALTERNATIVES: &[&[&str]] = &[
+    &["RCP", "RSQ", "SQRT", "EX2", "LG2", "SIN", "COS", "TANH", "RCP64H", "RSQ64H"],
+    &["GT", "LT", "EQ", "LE", "NE", "GE", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "NUM", "NAN"],
+    &["AND", "OR", "XOR"],
+    &["U32", "S32", "U64", "S64"],
+    &["U8", "S8", "U16", "S16"],
+];
+
+fn decodes(line: &str) -> bool {
+    let text = format!(".target sm_100a\n.section .text.k,\"ax\",@progbits\n.L_x_0:\n{line} ;\n");
+    Program::parse("test.sass", &text)
+        .is_ok_and(|program| program.kernels[0].instructions[0].operation != Operation::Lacking)
+}
+
+/// Modifiers that a form takes besides those it is given with.
+fn modifiers(example: &str) -> Vec<&'static str> {
+    let (mnemonic, operands) = example.split_once(' ').unwrap_or((example, ""));
+    let given: Vec<_> = mnemonic.split('.').skip(1).collect();
+    let alternative = |modifier: &&str| {
+        ALTERNATIVES.iter().filter(|group| group.contains(modifier)).any(|group| {
+            group.iter().filter(|other| given.contains(other)).any(|other| {
+                let parts: Vec<_> =
+                    mnemonic.split('.').map(|p| if p == *other { modifier } else { p }).collect();
+                decodes(&format!("{} {operands}", parts.join(".")))
+            })
+        })
+    };
+    let takes = |modifier: &&str| {
+        !given.contains(modifier)
+            && (decodes(&format!("{mnemonic}.{modifier} {operands}")) || alternative(modifier))
+    };
+    MODIFIERS.iter().copied().filter(takes).collect()
+}
+
+/// What a control of a cache is given does not matter: it takes anything.
+fn takes_anything(name: &str) -> bool {
+    decodes(&format!("{name}.ANYTHING [UR4]"))
+}
 
 fn page() -> String {
     let mut page = String::from(
         "# Machine code that runs\n\n\
          Which instructions of `nvdisasm` listings (sm_70 and later) the core carries out. This page is written by\n\
-         `UPDATE_DOCS=1 cargo test -p atoms-isa --test table`; do not edit it.\n\n\
-         A mnemonic below is decoded with the modifiers that compiled kernels use; another modifier, like a\n\
-         mnemonic of the second list, is reported before anything runs, with all others of its kind.\n\n\
-         | mnemonic | what it does |\n|---|---|\n",
+         `UPDATE_DOCS=1 cargo test -p atoms-isa --test table`, which asks the decoder; do not edit it.\n\n\
+         Of each mnemonic the forms are given, and the modifiers that are taken with them, alone or together;\n\
+         those of memory order and caches (`.E .STRONG .GPU .CONSTANT .EF`) are taken where memory is accessed and\n\
+         not listed. Another modifier, like a mnemonic of the second list, is reported before anything runs, with\n\
+         all others of its kind.\n\n\
+         | mnemonic | what it does | forms | further modifiers |\n|---|---|---|---|\n",
     );
     for row in MNEMONICS.iter().filter(|r| r.support == Support::Decoded) {
-        let _ = writeln!(page, "| {} | {} |", row.name, row.effect);
+        let forms: Vec<_> = row.examples.iter().map(|e| format!("`{}`", e.replace('`', ""))).collect();
+        let mut taken = Vec::new();
+        if !takes_anything(row.name) {
+            for modifier in row.examples.iter().flat_map(|e| modifiers(e)) {
+                if !taken.contains(&modifier) {
+                    taken.push(modifier);
+                }
+            }
+        }
+        let (effect, forms) = (row.effect, forms.join("<br>"));
+        let _ = writeln!(page, "| {} | {effect} | {forms} | {} |", row.name, taken.join(" "));
     }
     let named: Vec<_> = MNEMONICS.iter().filter(|r| r.support == Support::Named).map(|r| r.name).collect();
     let special: Vec<_> = SpecialRegister::ALL.iter().map(|r| r.name()).collect();
     let _ = writeln!(
         page,
         "\nATOMS, LDS and STS exist with the operations and sizes of the operation table (spec 3), SYNCS, ATOMS.ARRIVE and\n\
-         ARRIVES with the forms of spec 6.8. LDGSTS with a predicate, REDAS of 64 bits but ADD, and UBLKCP other than from global\n\
-         to shared memory are not decoded."
+         ARRIVES with the forms of spec 6.8. Code addresses (CALL, RET, BRX, LEPC) are byte offsets in the kernel, 16 for\n\
+         each instruction, and need a listing whose offsets are those."
     );
     let _ = writeln!(page, "\nSpecial registers: {}.", special.join(", "));
     let _ = writeln!(page, "\nKnown by name only: {}.", named.join(", "));
     page
+}
+
+/// Every form of the table is decoded.
+#[test]
+fn every_example_is_decoded() {
+    for row in MNEMONICS {
+        assert_eq!(row.examples.is_empty(), row.support == Support::Named, "{}", row.name);
+        for example in row.examples {
+            assert_eq!(example.split(['.', ' ']).next(), Some(row.name), "{example}");
+            assert!(decodes(example), "{example}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Atomics on global memory, one lane at a time.
 
-use crate::float;
-use atoms_isa::{GlobalOp, HalfFormat};
+use crate::{float, half};
+use atoms_isa::{FloatMode, GlobalOp, HalfLimit, HalfMode, Rounding, WideOp};
 use atoms_ops::{Op, Size};
 
 /// The new value of a word, from the old one (spec 3); `None` leaves it alone.
@@ -10,14 +10,7 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
     match op {
         GlobalOp::Load => None,
         GlobalOp::Store => Some(b),
-        GlobalOp::AddF32 => {
-            let sum = float::add(float::flush(f32::from_bits(old32)), float::flush(f32::from_bits(b32)));
-            Some(u128::from(float::flush(sum).to_bits()))
-        }
-        GlobalOp::AddF16x2 => Some(u128::from(float::halves_add(HalfFormat::F16, old32, b32))),
-        GlobalOp::Add64 => Some(u128::from((old as u64).wrapping_add(b as u64))),
-        GlobalOp::Min64 => Some(u128::from((old as u64).min(b as u64))),
-        GlobalOp::Max64 => Some(u128::from((old as u64).max(b as u64))),
+        GlobalOp::Wide(op) => Some(wide(op, old, b)),
         GlobalOp::Atomic(op) => match op {
             Op::Add => Some(u128::from(old32.wrapping_add(b32))),
             Op::Min if size.signed() => Some(u128::from((old32 as i32).min(b32 as i32) as u32)),
@@ -50,5 +43,34 @@ pub(crate) fn apply(op: GlobalOp, size: Size, old: u128, b: u128, c: u128) -> Op
             | Op::MbarTryWait
             | Op::MbarArriveSm80 => None,
         },
+    }
+}
+
+/// The new value, where the shared-memory unit has no such operation.
+fn wide(op: WideOp, old: u128, b: u128) -> u128 {
+    let (old64, b64) = (old as u64, b as u64);
+    let [old32, b32] = [old as u32, b as u32];
+    match op {
+        WideOp::AddF32 { flush } => {
+            let mode = FloatMode { flush, ..FloatMode::PLAIN };
+            u128::from(float::add(mode, f32::from_bits(old32), f32::from_bits(b32)).to_bits())
+        }
+        WideOp::AddF64 => u128::from(float::add64(Rounding::Nearest, old64, b64)),
+        WideOp::AddHalves(format) => {
+            let mode = HalfMode { format, single: false, flush: false, limit: HalfLimit::None };
+            u128::from(half::add(mode, old32, b32))
+        }
+        WideOp::MinHalves(format) => u128::from(half::min_max(format, true, false, old32, b32)),
+        WideOp::MaxHalves(format) => u128::from(half::min_max(format, false, false, old32, b32)),
+        WideOp::Add64 => u128::from(old64.wrapping_add(b64)),
+        WideOp::MinU64 => u128::from(old64.min(b64)),
+        WideOp::MinS64 => u128::from((old64 as i64).min(b64 as i64) as u64),
+        WideOp::MaxU64 => u128::from(old64.max(b64)),
+        WideOp::MaxS64 => u128::from((old64 as i64).max(b64 as i64) as u64),
+        WideOp::And64 => u128::from(old64 & b64),
+        WideOp::Or64 => u128::from(old64 | b64),
+        WideOp::Xor64 => u128::from(old64 ^ b64),
+        WideOp::Inc64 => u128::from(if old64 >= b64 { 0 } else { old64 + 1 }),
+        WideOp::Dec64 => u128::from(if old64 == 0 || old64 > b64 { b64 } else { old64 - 1 }),
     }
 }

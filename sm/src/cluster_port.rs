@@ -4,6 +4,7 @@
 use crate::copy::CopyEngine;
 use crate::error::KernelError;
 use crate::global::GlobalMemory;
+use atoms_isa::{Reg, WideOp};
 use atoms_model::port::{In, Out};
 use atoms_ops::{Fault, Op, Size};
 use std::collections::VecDeque;
@@ -33,6 +34,19 @@ pub(crate) enum Origin {
     Copy(u64),
 }
 
+/// What becomes of the answer to a lane's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Nothing.
+    None,
+    /// The word before goes to a register.
+    Old { dst: Reg },
+    /// Whether it stored goes to a register.
+    Stored { dst: Reg },
+    /// The word is worked on by compare-and-store, until one has stored; the word before goes to a register.
+    Update { op: WideOp, operand: u64, dst: Reg },
+}
+
 /// One request at the cluster port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
@@ -44,6 +58,7 @@ pub(crate) struct Transfer {
     /// No result is wanted.
     pub(crate) red: bool,
     pub(crate) origin: Origin,
+    pub(crate) reply: Reply,
 }
 
 /// The core's side of the cluster port.
@@ -152,13 +167,14 @@ mod tests {
     #[test]
     fn lanes_and_copies_take_turns_and_answers_come_in_order() {
         let launch = Launch::from_toml("k", "kernel = \"k\"\ngrid = 1\nblock = 1\n", "".as_ref()).unwrap();
-        let (mut global, _) = GlobalMemory::new(&launch);
+        let (mut global, _) = GlobalMemory::new(&launch, &[]);
         let mut copies = CopyEngine::new(&SmConfig::default(), 1);
         let mut port = ClusterPort::default();
         let place = SharedPlace { slot: 0, address: 0 };
         for lane in 0..3 {
             let origin = Origin::Lane { warp: 0, lane, pc: 0 };
-            port.ask(Transfer { op: Op::MbarArrive, size: Size::U64, place, b: 0, c: 0, red: true, origin });
+            let (op, reply) = (Op::MbarArrive, Reply::None);
+            port.ask(Transfer { op, size: Size::U64, place, b: 0, c: 0, red: true, origin, reply });
             let asker = Asker { slot: 0, warp: 0, lane, pc: 0 };
             copies.arrive(asker, Completion { op: Op::MbarCompleteTx, at: place, b: 1 });
         }

@@ -3,7 +3,7 @@
 use crate::global::SHARED_WINDOW_HIGH;
 use crate::launch::Launch;
 use crate::param::ParamKind;
-use atoms_isa::Arch;
+use atoms_isa::{Arch, ClusterOffsets};
 
 /// Bytes of the bank; addresses beyond wrap.
 const BYTES: usize = 1 << 16;
@@ -26,8 +26,12 @@ impl ConstantBank {
             let window = u64::from(SHARED_WINDOW_HIGH) << 32;
             bank.set(arch.shared_window_offset(), &window.to_le_bytes());
         }
-        // No thread has local memory here; the stack pointer only has to be readable.
+        // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
+        bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());
+        if let Some(at) = arch.cluster_offsets() {
+            bank.set_cluster(at, launch);
+        }
         let mut bases = bases.iter();
         for (param, offset) in launch.params.iter().zip(launch.param_offsets()) {
             let (bits, bytes) = match &param.kind {
@@ -37,6 +41,21 @@ impl ConstantBank {
             bank.set(arch.param_base() + offset, &bits.to_le_bytes()[..bytes]);
         }
         bank
+    }
+
+    /// The cluster's shape. Code divides by it with float reciprocals that are no less than the exact ones.
+    fn set_cluster(&mut self, at: ClusterOffsets, launch: &Launch) {
+        self.set(at.explicit, &u32::from(launch.cluster_ctas() > 1).to_le_bytes());
+        self.set(at.ctas, &launch.cluster_ctas().to_le_bytes());
+        for (i, (size, grid)) in launch.cluster.into_iter().zip(launch.grid).enumerate() {
+            let offset = 4 * i as u32;
+            let nearest = (1.0 / f64::from(size)) as f32;
+            let below = f64::from(nearest) * f64::from(size) < 1.0;
+            let reciprocal = if below { nearest.next_up() } else { nearest };
+            self.set(at.shape + offset, &size.to_le_bytes());
+            self.set(at.reciprocals + offset, &reciprocal.to_bits().to_le_bytes());
+            self.set(at.clusters + offset, &(grid / size.max(1)).to_le_bytes());
+        }
     }
 
     fn set(&mut self, offset: u32, bytes: &[u8]) {

@@ -5,7 +5,7 @@
 //! 16 bytes at most at a time, in turn with other copies. Only when every write has been answered does its
 //! completion go out on the same port, so that nobody learns of data that is not there yet.
 
-use crate::cluster_port::{Answer, Origin, SharedPlace, Transfer};
+use crate::cluster_port::{Answer, Origin, Reply, SharedPlace, Transfer};
 use crate::config::SmConfig;
 use crate::global::GlobalMemory;
 use crate::random::SplitMix64;
@@ -16,8 +16,10 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 /// Where the data comes from.
 #[derive(Clone, Copy)]
 pub(crate) enum Data {
-    /// Global memory, from this address on.
-    Global(u64),
+    /// Global memory, from this address on; zeros after so many bytes.
+    Global { from: u64, bytes: u32 },
+    /// Shared memory, from this place on.
+    Shared(SharedPlace),
     /// The instruction itself.
     Given(u128),
 }
@@ -27,6 +29,8 @@ pub(crate) enum Data {
 pub(crate) enum Action {
     /// [`Op::Store`], or an atomic of the unit.
     Each(Op),
+    /// The data in shared memory is loaded, and stored in global memory from this address on.
+    ToGlobal(u64),
     /// 64-bit addition: load and compare-and-store, until that has stored (spec 7.1).
     Add64 {
         /// The sum is formed on this; loaded first.
@@ -38,6 +42,7 @@ impl std::fmt::Display for Action {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Action::Each(op) => op.fmt(f),
+            Action::ToGlobal(_) => f.write_str("store"),
             Action::Add64 { .. } => f.write_str("ADD"),
         }
     }
@@ -81,14 +86,23 @@ pub(crate) struct Copy {
     /// Bytes whose writes are handed to the port, and those whose writes are answered.
     sent: u32,
     written: u32,
+    /// What was loaded from shared memory, and is to be stored.
+    held: Option<u128>,
 }
 
 impl Copy {
     /// What is copied, for messages.
     pub(crate) fn describe(&self) -> String {
         match (&self.payload, &self.completion) {
-            (Some(Payload { data: Data::Global(from), to, bytes, .. }), _) => {
+            (Some(Payload { data: Data::Global { from, bytes }, to, .. }), _) => {
                 format!("copy of {bytes} bytes from global {from:#x} to shared {:#010x}", to.address)
+            }
+            (Some(Payload { data: Data::Shared(from), to, bytes, .. }), _) => {
+                let (from, to) = (from.address, to.address);
+                format!("copy of {bytes} bytes from shared {from:#010x} to shared {to:#010x}")
+            }
+            (Some(Payload { action: Action::ToGlobal(global), to, bytes, .. }), _) => {
+                format!("copy of {bytes} bytes from shared {:#010x} to global {global:#x}", to.address)
             }
             (Some(Payload { data: Data::Given(_), to, bytes, action, .. }), _) => {
                 format!("asynchronous {action} of {bytes} bytes at shared {:#010x}", to.address)
@@ -105,7 +119,11 @@ impl Copy {
     /// Slots whose parts it needs.
     fn slots(&self) -> impl Iterator<Item = usize> {
         let to = self.payload.map(|p| p.to.slot);
-        [Some(self.asker.slot), to, self.completion.map(|c| c.at.slot)].into_iter().flatten()
+        let from = self.payload.and_then(|p| match p.data {
+            Data::Shared(place) => Some(place.slot),
+            Data::Global { .. } | Data::Given(_) => None,
+        });
+        [Some(self.asker.slot), to, from, self.completion.map(|c| c.at.slot)].into_iter().flatten()
     }
 }
 
@@ -115,6 +133,8 @@ enum Step {
     Copy { number: u64, done: bool },
     /// An arrival that waits for the copies before it.
     Arrival(u64),
+    /// The end of a group of copies.
+    End,
 }
 
 /// All copies on their way.
@@ -185,6 +205,20 @@ impl CopyEngine {
         self.go_on(thread);
     }
 
+    /// Makes what the thread copies since the last time a group.
+    pub(crate) fn end_group(&mut self, thread: (usize, u32)) {
+        // A thread with nothing on its way has no entry: its group is done.
+        if let Some(steps) = self.threads.get_mut(&thread) {
+            steps.push_back(Step::End);
+        }
+    }
+
+    /// Groups of the thread that are on their way, or were ended after one that is.
+    pub(crate) fn groups(&self, thread: (usize, u32)) -> usize {
+        let steps = self.threads.get(&thread);
+        steps.map_or(0, |steps| steps.iter().filter(|step| matches!(step, Step::End)).count())
+    }
+
     fn add(
         &mut self,
         asker: Asker,
@@ -194,7 +228,7 @@ impl CopyEngine {
     ) -> u64 {
         let number = self.next;
         self.next += 1;
-        let copy = Copy { asker, payload, completion, counted, sent: 0, written: 0 };
+        let copy = Copy { asker, payload, completion, counted, sent: 0, written: 0, held: None };
         self.count_users(&copy, |users| users + 1);
         self.copies.insert(number, copy);
         number
@@ -245,18 +279,41 @@ impl CopyEngine {
             && copy.sent < payload.bytes
         {
             let step = payload.size.bytes();
+            let nothing = Reply::None;
             let value = match payload.data {
                 Data::Given(value) => value,
-                Data::Global(from) => {
+                Data::Global { from, bytes } => {
+                    let left = bytes.saturating_sub(copy.sent).min(step);
                     let from = from.wrapping_add(u64::from(copy.sent));
-                    global.load(from, step as usize).map_err(|message| (number, message))?
+                    read(global, from, left, step).map_err(|message| (number, message))?
                 }
+                Data::Shared(place) => match copy.held.take() {
+                    Some(value) => value,
+                    None => {
+                        let address = place.address.wrapping_add(copy.sent);
+                        let place = SharedPlace { address, ..place };
+                        let (op, size) = (Op::Load, payload.size);
+                        return Ok(Some(Transfer {
+                            op,
+                            size,
+                            place,
+                            b: 0,
+                            c: 0,
+                            red: false,
+                            origin,
+                            reply: nothing,
+                        }));
+                    }
+                },
             };
             let address = payload.to.address.wrapping_add(copy.sent);
             let place = SharedPlace { address, ..payload.to };
-            let red = Transfer { op: Op::Load, size: payload.size, place, b: value, c: 0, red: true, origin };
+            let size = payload.size;
+            let red =
+                Transfer { op: Op::Load, size, place, b: value, c: 0, red: true, origin, reply: nothing };
             let transfer = match payload.action {
                 Action::Each(op) => Transfer { op, ..red },
+                Action::ToGlobal(_) => Transfer { red: false, ..red },
                 Action::Add64 { old: None } => Transfer { red: false, ..red },
                 Action::Add64 { old: Some(old) } => {
                     let sum = u128::from(old.wrapping_add(value as u64));
@@ -265,6 +322,7 @@ impl CopyEngine {
             };
             copy.sent += step;
             if copy.sent < payload.bytes {
+                // A piece from shared memory is loaded when the one before is on its way.
                 self.active.push_back(number);
             }
             return Ok(Some(transfer));
@@ -278,13 +336,33 @@ impl CopyEngine {
             c: 0,
             red: true,
             origin,
+            reply: Reply::None,
         }))
     }
 
     /// A request of the copy has been answered. Gives the bytes copied if that ends it.
-    pub(crate) fn answered(&mut self, number: u64, answer: &Answer) -> Option<u32> {
-        let copy = self.copies.get_mut(&number)?;
+    ///
+    /// # Errors
+    /// Why data could not be stored in global memory.
+    pub(crate) fn answered(
+        &mut self,
+        number: u64,
+        answer: &Answer,
+        global: &mut GlobalMemory,
+    ) -> Result<Option<u32>, String> {
+        let Some(copy) = self.copies.get_mut(&number) else { return Ok(None) };
         let bytes = copy.bytes();
+        if let Some(Payload { data: Data::Shared(_), .. }) = copy.payload
+            && answer.transfer.op == Op::Load
+        {
+            copy.held = Some(answer.old);
+            self.active.push_back(number);
+            return Ok(None);
+        }
+        if let Some(Payload { action: Action::ToGlobal(to), size, .. }) = copy.payload {
+            let to = to.wrapping_add(u64::from(copy.written));
+            global.store(to, size.bytes() as usize, answer.old)?;
+        }
         if copy.written < bytes {
             if let Some(Payload { action: Action::Add64 { old }, .. }) = &mut copy.payload
                 && !answer.stored
@@ -292,18 +370,18 @@ impl CopyEngine {
                 *old = Some(answer.old as u64);
                 copy.sent = 0;
                 self.active.push_back(number);
-                return None;
+                return Ok(None);
             }
             copy.written += copy.payload.map_or(0, |p| p.size.bytes());
             if copy.written < bytes {
-                return None;
+                return Ok(None);
             }
             if copy.completion.is_some() {
                 self.active.push_back(number);
-                return None;
+                return Ok(None);
             }
         }
-        let copy = self.copies.remove(&number)?;
+        let Some(copy) = self.copies.remove(&number) else { return Ok(None) };
         self.count_users(&copy, |users| users.saturating_sub(1));
         if copy.counted {
             let thread = (copy.asker.warp, copy.asker.lane);
@@ -314,13 +392,13 @@ impl CopyEngine {
             }
             self.go_on(thread);
         }
-        Some(bytes)
+        Ok(Some(bytes))
     }
 
     /// Strikes the copies of a thread that are done, and lets the arrivals go that wait for no other.
     fn go_on(&mut self, thread: (usize, u32)) {
         let Some(steps) = self.threads.get_mut(&thread) else { return };
-        while let Some(Step::Copy { done: true, .. } | Step::Arrival(_)) = steps.front() {
+        while let Some(Step::Copy { done: true, .. } | Step::Arrival(_) | Step::End) = steps.front() {
             if let Some(Step::Arrival(number)) = steps.pop_front() {
                 self.active.push_back(number);
             }
@@ -329,4 +407,15 @@ impl CopyEngine {
             self.threads.remove(&thread);
         }
     }
+}
+
+/// Bytes of global memory, with zeros after them.
+fn read(global: &mut GlobalMemory, from: u64, bytes: u32, of: u32) -> Result<u128, String> {
+    if bytes == of {
+        return global.load(from, of as usize);
+    }
+    (0..bytes).try_fold(0, |value, i| {
+        let byte = global.load(from.wrapping_add(u64::from(i)), 1)?;
+        Ok(value | byte << (8 * i))
+    })
 }

@@ -2,9 +2,12 @@
 
 mod barrier;
 mod copying;
+mod direct;
 mod issue;
+mod reach;
 mod residency;
 mod slots;
+mod special;
 mod standing;
 
 use crate::cluster_port::{ClusterPort, Origin};
@@ -58,6 +61,7 @@ pub fn run_observed<P: MemoryPort>(
     config: &SmConfig,
     observer: &mut dyn Observer,
 ) -> Result<RunReport, RunError<P::Error>> {
+    let launch = &launch.fitted(kernel).map_err(KernelError::from)?;
     let mut core = Core::new(kernel, launch, config, Geometry::of(port), observer)?;
     while !core.finished() {
         core.before_clock(&|row, bank| port.word(row, bank))?;
@@ -154,7 +158,7 @@ impl<'a> Core<'a> {
         let memory = u64::from(geometry.rows) * u64::from(row_bytes);
         let fixed = u64::from(kernel.arch.shared_origin()) + u64::from(launch.dynamic_shared);
         let undeclared = DEFAULT_SHARED.min(memory.saturating_sub(fixed));
-        let bytes = fixed + launch.shared.map_or(undeclared, u64::from);
+        let bytes = fixed + kernel.shared.or(launch.shared).map_or(undeclared, u64::from);
         if bytes > memory {
             return Err(too_large(
                 format!("a CTA needs {bytes} bytes of shared memory, and there are {memory}"),
@@ -183,7 +187,7 @@ impl<'a> Core<'a> {
         }
         let part = (bytes, bytes.div_ceil(row_bytes));
         residency::check_cluster(kernel.arch, launch, geometry, part.1, warps, max_warps)?;
-        let (global, bases) = GlobalMemory::new(launch);
+        let (global, bases) = GlobalMemory::new(launch, &kernel.variables);
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let schedulers = config.schedulers.clamp(1, TAGS) as usize;
         Ok(Core {

@@ -1,6 +1,7 @@
 //! A CTA on the core: its warps, and the barriers among them.
 
-use crate::warp::{Wait, Warp};
+use crate::warp::{Wait, Warp, lanes};
+use atoms_isa::BarrierVote;
 
 /// Threads expected at a block barrier by `BAR.ARV` and the forms that name a count.
 #[derive(Clone, Copy, Default)]
@@ -9,6 +10,26 @@ pub(crate) struct Barrier {
     pub(crate) arrived: u32,
     /// Threads expected; all that live where there is none.
     pub(crate) expected: Option<u32>,
+    /// How a predicate is combined; threads that arrived with one, and those in which it holds.
+    votes: Option<(BarrierVote, u32, u32)>,
+}
+
+impl Barrier {
+    /// Threads arrive with a predicate, which holds in so many of them.
+    pub(crate) fn vote(&mut self, vote: BarrierVote, holding: u32, threads: u32) {
+        let (_, all, held) = self.votes.unwrap_or((vote, 0, 0));
+        self.votes = Some((vote, all + threads, held + holding));
+    }
+
+    /// What the vote gives: a count, or all ones for true.
+    fn outcome(&self) -> Option<u32> {
+        let truth = |holds: bool| if holds { u32::MAX } else { 0 };
+        self.votes.map(|(vote, all, held)| match vote {
+            BarrierVote::Count => held,
+            BarrierVote::All => truth(held == all),
+            BarrierVote::Any => truth(held != 0),
+        })
+    }
 }
 
 /// How far a CTA has come.
@@ -66,9 +87,13 @@ impl Cta {
                 }
             };
             if complete {
+                let outcome = barrier.outcome();
                 *barrier = Barrier::default();
                 for slot in &self.warps {
                     if let Some(warp) = warps[*slot].as_deref_mut() {
+                        if let Some(outcome) = outcome {
+                            lanes(warp.waiting(waits)).for_each(|lane| warp.vote[lane] = outcome);
+                        }
                         warp.join(!0, waits);
                     }
                 }

@@ -1,14 +1,44 @@
-//! Float arithmetic, bit for bit: to nearest even, subnormals kept unless flushed, one NaN.
+//! Float arithmetic, bit for bit: one NaN for each format, subnormals kept unless flushed.
+//!
+//! The host rounds to nearest even as IEEE asks; other roundings are done in software.
 
-use atoms_isa::{Compare, FloatCompare, HalfFormat};
+use atoms_isa::{Compare, FloatCompare, FloatFormat, FloatMode, HalfFormat, MufuFunction, Rounding};
 use rustc_apfloat::{Float, Round, ieee};
+use std::cmp::Ordering;
 
 /// The only NaN that binary32 arithmetic gives. Source: [PTX] floating-point instructions.
-const NAN32: u32 = 0x7fff_ffff;
+pub(crate) const NAN32: u32 = 0x7fff_ffff;
 /// The only NaN that packed half arithmetic gives, in either format.
-const NAN16: u16 = 0x7fff;
+pub(crate) const NAN16: u16 = 0x7fff;
 /// The only NaN that binary64 arithmetic gives. Source: chosen, x86's and PTX's default NaN.
-const NAN64: u64 = 0x7ff8_0000_0000_0000;
+pub(crate) const NAN64: u64 = 0x7ff8_0000_0000_0000;
+
+/// The only NaN that is given in a format.
+pub(crate) fn nan(format: FloatFormat) -> u64 {
+    match format {
+        FloatFormat::F16 | FloatFormat::Bf16 => NAN16.into(),
+        FloatFormat::F32 => NAN32.into(),
+        FloatFormat::F64 => NAN64,
+    }
+}
+
+/// The format of a half by itself.
+pub(crate) fn of_half(format: HalfFormat) -> FloatFormat {
+    match format {
+        HalfFormat::F16 => FloatFormat::F16,
+        HalfFormat::Bf16 => FloatFormat::Bf16,
+    }
+}
+
+/// The rounding as the software arithmetic names it.
+pub(crate) fn round_of(round: Rounding) -> Round {
+    match round {
+        Rounding::Nearest => Round::NearestTiesToEven,
+        Rounding::Down => Round::TowardNegative,
+        Rounding::Up => Round::TowardPositive,
+        Rounding::Zero => Round::TowardZero,
+    }
+}
 
 fn one_nan(value: f32) -> f32 {
     if value.is_nan() { f32::from_bits(NAN32) } else { value }
@@ -28,27 +58,80 @@ pub(crate) fn flush_if(wanted: bool, value: f32) -> f32 {
     if wanted { flush(value) } else { value }
 }
 
-pub(crate) fn add(a: f32, b: f32) -> f32 {
-    one_nan(a + b)
+/// Operands and result as the mode says; `host` rounds to nearest, `software` as it is told.
+fn in_mode<const N: usize>(
+    mode: FloatMode,
+    operands: [f32; N],
+    host: impl Fn([f32; N]) -> f32,
+    software: impl Fn([ieee::Single; N], Round) -> ieee::Single,
+) -> f32 {
+    let operands = operands.map(|v| flush_if(mode.flush, v));
+    let result = if mode.round == Rounding::Nearest {
+        host(operands)
+    } else {
+        let operands = operands.map(|v| ieee::Single::from_bits(u128::from(v.to_bits())));
+        f32::from_bits(software(operands, round_of(mode.round)).to_bits() as u32)
+    };
+    let result = flush_if(mode.flush, one_nan(result));
+    match mode.saturate {
+        true if result > 0.0 => result.min(1.0),
+        true => 0.0,
+        false => result,
+    }
 }
 
-pub(crate) fn mul(a: f32, b: f32) -> f32 {
-    one_nan(a * b)
+pub(crate) fn add(mode: FloatMode, a: f32, b: f32) -> f32 {
+    in_mode(mode, [a, b], |[a, b]| a + b, |[a, b], round| a.add_r(b, round).value)
 }
 
-pub(crate) fn fma(a: f32, b: f32, c: f32) -> f32 {
-    one_nan(a.mul_add(b, c))
+pub(crate) fn mul(mode: FloatMode, a: f32, b: f32) -> f32 {
+    in_mode(mode, [a, b], |[a, b]| a * b, |[a, b], round| a.mul_r(b, round).value)
 }
 
-/// Reciprocal to nearest even. The GPU's is within one unit in the last place of it. [CHOSEN]
-pub(crate) fn rcp(a: f32) -> f32 {
-    flush(one_nan(1.0 / flush(a)))
+pub(crate) fn fma(mode: FloatMode, a: f32, b: f32, c: f32) -> f32 {
+    in_mode(mode, [a, b, c], |[a, b, c]| a.mul_add(b, c), |[a, b, c], round| a.mul_add_r(b, c, round).value)
 }
 
-/// Minimum or maximum: a NaN loses against a number, and -0 is less than +0.
-pub(crate) fn min_max(min: bool, a: f32, b: f32) -> f32 {
+/// Whether the quotient of two binary32 may come out wrong, rounded, from a reciprocal, products and remainders:
+/// an operand is zero, subnormal, infinite or NaN, or something on the way would be subnormal or infinite.
+pub(crate) fn division_is_hard(a: u32, b: u32) -> bool {
+    let exponent = |bits: u32| (bits >> 23 & 0xff) as i32;
+    let (ea, eb) = (exponent(a), exponent(b));
+    // The reciprocal is normal, the remainder too, and the quotient.
+    !(26..=253).contains(&ea) || !(1..=252).contains(&eb) || !(-125..=125).contains(&(ea - eb))
+}
+
+/// A function of the multi-function unit: of a binary32, or of the high word of a binary64.
+pub(crate) fn mufu(function: MufuFunction, bits: u32) -> u32 {
+    let single = |f: &dyn Fn(f64) -> f64| {
+        let value = f64::from(flush(f32::from_bits(bits)));
+        flush(one_nan(f(value) as f32)).to_bits()
+    };
+    let turns = |value: f64| std::f64::consts::TAU * value.fract();
+    let high = |f: &dyn Fn(f64) -> f64| {
+        let value = f64::from_bits(u64::from(bits) << 32);
+        (one_nan64(f(value)) >> 32) as u32
+    };
+    match function {
+        // Divided in its own format: rounded once.
+        MufuFunction::Rcp => flush(one_nan(1.0 / flush(f32::from_bits(bits)))).to_bits(),
+        MufuFunction::Rsq => single(&|x| 1.0 / x.sqrt()),
+        MufuFunction::Sqrt => single(&f64::sqrt),
+        MufuFunction::Ex2 => single(&f64::exp2),
+        MufuFunction::Lg2 => single(&f64::log2),
+        MufuFunction::Sin => single(&|x| turns(x).sin()),
+        MufuFunction::Cos => single(&|x| turns(x).cos()),
+        MufuFunction::Tanh => single(&f64::tanh),
+        MufuFunction::Rcp64High => high(&|x| 1.0 / x),
+        MufuFunction::Rsq64High => high(&|x| 1.0 / x.sqrt()),
+    }
+}
+
+/// Minimum or maximum: a NaN loses against a number unless it is to win, and -0 is less than +0.
+pub(crate) fn min_max(min: bool, nan: bool, a: f32, b: f32) -> f32 {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => f32::from_bits(NAN32),
+        (true, false) | (false, true) if nan => f32::from_bits(NAN32),
         (true, false) => b,
         (false, true) => a,
         (false, false) => {
@@ -58,11 +141,13 @@ pub(crate) fn min_max(min: bool, a: f32, b: f32) -> f32 {
     }
 }
 
-pub(crate) fn compare(how: FloatCompare, a: f32, b: f32) -> bool {
-    let Some(order) = a.partial_cmp(&b) else {
+/// A comparison, from the order of its operands; there is none if one is a NaN.
+pub(crate) fn compare(how: FloatCompare, order: Option<Ordering>) -> bool {
+    let Some(order) = order else {
         return how.unordered;
     };
     match how.compare {
+        // `.NAN` holds for no order.
         Compare::False => false,
         Compare::Lt => order.is_lt(),
         Compare::Eq => order.is_eq(),
@@ -74,75 +159,42 @@ pub(crate) fn compare(how: FloatCompare, a: f32, b: f32) -> bool {
     }
 }
 
-pub(crate) fn add64(a: u64, b: u64) -> u64 {
-    one_nan64(f64::from_bits(a) + f64::from_bits(b))
-}
-
-pub(crate) fn mul64(a: u64, b: u64) -> u64 {
-    one_nan64(f64::from_bits(a) * f64::from_bits(b))
-}
-
-pub(crate) fn fma64(a: u64, b: u64, c: u64) -> u64 {
-    one_nan64(f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)))
-}
-
-/// An integer as binary32, to nearest even or up.
-pub(crate) fn from_int(value: i64, up: bool) -> f32 {
-    let nearest = value as f32;
-    if up && (nearest as i64) < value { nearest.next_up() } else { nearest }
-}
-
-fn halves(a: u32, b: u32, c: u32, each: impl Fn(u16, u16, u16) -> u16) -> u32 {
-    let low = each(a as u16, b as u16, c as u16);
-    let high = each((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16);
-    u32::from(high) << 16 | u32::from(low)
-}
-
-fn bits16<F: Float>(value: F) -> u16 {
-    if value.is_nan() { NAN16 } else { value.to_bits() as u16 }
-}
-
-fn add16<F: Float>(a: u16, b: u16) -> u16 {
-    let sum = F::from_bits(a.into()).add_r(F::from_bits(b.into()), Round::NearestTiesToEven);
-    bits16(sum.value)
-}
-
-fn mul16<F: Float>(a: u16, b: u16) -> u16 {
-    let product = F::from_bits(a.into()).mul_r(F::from_bits(b.into()), Round::NearestTiesToEven);
-    bits16(product.value)
-}
-
-fn fma16<F: Float>(a: u16, b: u16, c: u16) -> u16 {
-    let (b, c) = (F::from_bits(b.into()), F::from_bits(c.into()));
-    bits16(F::from_bits(a.into()).mul_add_r(b, c, Round::NearestTiesToEven).value)
-}
-
-pub(crate) fn halves_add(format: HalfFormat, a: u32, b: u32) -> u32 {
-    match format {
-        HalfFormat::F16 => halves(a, b, 0, |a, b, _| add16::<ieee::Half>(a, b)),
-        HalfFormat::Bf16 => halves(a, b, 0, |a, b, _| add16::<ieee::BFloat>(a, b)),
+/// As [`in_mode`] for binary64, which is neither flushed nor limited.
+fn in_mode64<const N: usize>(
+    round: Rounding,
+    operands: [u64; N],
+    host: impl Fn([f64; N]) -> f64,
+    software: impl Fn([ieee::Double; N], Round) -> ieee::Double,
+) -> u64 {
+    if round == Rounding::Nearest {
+        return one_nan64(host(operands.map(f64::from_bits)));
     }
+    let operands = operands.map(|v| ieee::Double::from_bits(u128::from(v)));
+    one_nan64(f64::from_bits(software(operands, round_of(round)).to_bits() as u64))
 }
 
-pub(crate) fn halves_mul(format: HalfFormat, a: u32, b: u32) -> u32 {
-    match format {
-        HalfFormat::F16 => halves(a, b, 0, |a, b, _| mul16::<ieee::Half>(a, b)),
-        HalfFormat::Bf16 => halves(a, b, 0, |a, b, _| mul16::<ieee::BFloat>(a, b)),
-    }
+pub(crate) fn add64(round: Rounding, a: u64, b: u64) -> u64 {
+    in_mode64(round, [a, b], |[a, b]| a + b, |[a, b], round| a.add_r(b, round).value)
 }
 
-pub(crate) fn halves_fma(format: HalfFormat, a: u32, b: u32, c: u32) -> u32 {
-    match format {
-        HalfFormat::F16 => halves(a, b, c, fma16::<ieee::Half>),
-        HalfFormat::Bf16 => halves(a, b, c, fma16::<ieee::BFloat>),
-    }
+pub(crate) fn mul64(round: Rounding, a: u64, b: u64) -> u64 {
+    in_mode64(round, [a, b], |[a, b]| a * b, |[a, b], round| a.mul_r(b, round).value)
+}
+
+pub(crate) fn fma64(round: Rounding, a: u64, b: u64, c: u64) -> u64 {
+    in_mode64(
+        round,
+        [a, b, c],
+        |[a, b, c]| a.mul_add(b, c),
+        |[a, b, c], round| a.mul_add_r(b, c, round).value,
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rustc_apfloat::ieee::{Double, Half, Single};
+    use rustc_apfloat::ieee::{Double, Single};
 
     /// Bits near the places where rounding, overflow and underflow change.
     fn single() -> impl Strategy<Value = u32> {
@@ -154,11 +206,10 @@ mod tests {
         prop_oneof![near, like, any::<u32>()]
     }
 
-    fn half() -> impl Strategy<Value = u16> {
-        let special = [0, 1, 0x03ff, 0x0400, 0x3c00, 0x7bff, 0x7c00, 0x7e00];
-        let near = (prop::sample::select(special.to_vec()), any::<bool>())
-            .prop_map(|(bits, sign)| bits | u16::from(sign) << 15);
-        prop_oneof![near, any::<u16>()]
+    fn double() -> impl Strategy<Value = u64> {
+        let like = (0x3fe0_0000_0000_0000..0x4010_0000_0000_0000_u64, any::<bool>())
+            .prop_map(|(b, s)| b | u64::from(s) << 63);
+        prop_oneof![like, any::<u64>()]
     }
 
     fn reference(value: Single) -> u32 {
@@ -169,6 +220,19 @@ mod tests {
         Single::from_bits(bits.into())
     }
 
+    /// The interval that a directed rounding leaves: results of binary64 are closer than those of binary32.
+    fn directed(round: Rounding, exact: f64, result: f32) -> bool {
+        let result = f64::from(result);
+        match round {
+            Rounding::Nearest => true,
+            Rounding::Down => result <= exact,
+            Rounding::Up => result >= exact,
+            Rounding::Zero => result.abs() <= exact.abs(),
+        }
+    }
+
+    const ROUNDINGS: [Rounding; 4] = [Rounding::Nearest, Rounding::Down, Rounding::Up, Rounding::Zero];
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
@@ -177,36 +241,100 @@ mod tests {
         fn binary32(a in single(), b in single(), c in single()) {
             let round = Round::NearestTiesToEven;
             let [fa, fb, fc] = [a, b, c].map(f32::from_bits);
-            prop_assert_eq!(add(fa, fb).to_bits(), reference(of(a).add_r(of(b), round).value));
-            prop_assert_eq!(mul(fa, fb).to_bits(), reference(of(a).mul_r(of(b), round).value));
-            prop_assert_eq!(fma(fa, fb, fc).to_bits(), reference(of(a).mul_add_r(of(b), of(c), round).value));
+            let mode = FloatMode::PLAIN;
+            prop_assert_eq!(add(mode, fa, fb).to_bits(), reference(of(a).add_r(of(b), round).value));
+            prop_assert_eq!(mul(mode, fa, fb).to_bits(), reference(of(a).mul_r(of(b), round).value));
+            let fused = of(a).mul_add_r(of(b), of(c), round).value;
+            prop_assert_eq!(fma(mode, fa, fb, fc).to_bits(), reference(fused));
+        }
+
+        /// The product of two binary32 is exact in binary64: a directed rounding keeps to its side of it, and is
+        /// a neighbour of what rounding to nearest gives.
+        #[test]
+        fn directed_roundings(a in single(), b in single()) {
+            let [fa, fb] = [a, b].map(f32::from_bits);
+            let exact = f64::from(fa) * f64::from(fb);
+            if !exact.is_finite() {
+                return Ok(());
+            }
+            for round in ROUNDINGS {
+                let result = mul(FloatMode { round, ..FloatMode::PLAIN }, fa, fb);
+                prop_assert!(directed(round, exact, result), "{:?} {} {}", round, exact, result);
+                let nearest = exact as f32;
+                let close = [nearest, nearest.next_up(), nearest.next_down()].contains(&result);
+                prop_assert!(close || nearest.is_infinite(), "{:?} {} {}", round, exact, result);
+            }
         }
 
         #[test]
-        fn binary64(a in any::<u64>(), b in any::<u64>()) {
+        fn flushing_and_limiting(a in single(), b in single()) {
+            let [fa, fb] = [a, b].map(f32::from_bits);
+            let flushed = add(FloatMode { flush: true, ..FloatMode::PLAIN }, fa, fb);
+            prop_assert!(!flushed.is_subnormal());
+            prop_assert_eq!(flushed.to_bits(), flush(add(FloatMode::PLAIN, flush(fa), flush(fb))).to_bits());
+            let limited = mul(FloatMode { saturate: true, ..FloatMode::PLAIN }, fa, fb);
+            prop_assert!((0.0..=1.0).contains(&limited), "{}", limited);
+        }
+
+        #[test]
+        fn binary64(a in double(), b in double(), c in double()) {
             let of = |bits: u64| Double::from_bits(bits.into());
-            let sum = of(a).add_r(of(b), Round::NearestTiesToEven).value;
-            prop_assert_eq!(add64(a, b), if sum.is_nan() { NAN64 } else { sum.to_bits() as u64 });
+            let expected = |value: Double| if value.is_nan() { NAN64 } else { value.to_bits() as u64 };
+            for round in ROUNDINGS {
+                let software = round_of(round);
+                prop_assert_eq!(add64(round, a, b), expected(of(a).add_r(of(b), software).value));
+                prop_assert_eq!(mul64(round, a, b), expected(of(a).mul_r(of(b), software).value));
+                prop_assert_eq!(fma64(round, a, b, c), expected(of(a).mul_add_r(of(b), of(c), software).value));
+            }
         }
 
-        /// The sum of two halves is exact in binary64: rounding it once is right.
+        /// Where the short sequence is let go its way, it gives the quotient: reciprocal, one step of it, quotient,
+        /// remainder, correction; as compiled code does.
         #[test]
-        fn binary16(a in half(), b in half()) {
-            let element = crate::element::Element::F16;
-            let sum = element.to_float(a.into()) + element.to_float(b.into());
-            let expected = if sum.is_nan() { NAN16 } else { element.from_float(sum) as u16 };
-            prop_assert_eq!(add16::<Half>(a, b), expected);
-            let product = element.to_float(a.into()) * element.to_float(b.into());
-            let expected = if product.is_nan() { NAN16 } else { element.from_float(product) as u16 };
-            prop_assert_eq!(mul16::<Half>(a, b), expected);
+        fn short_division(a in prop_oneof![single(), 0x0d00_0000_u32..0x7f00_0000], b in prop_oneof![single(), 0x0100_0000_u32..0x7e00_0000]) {
+            if division_is_hard(a, b) {
+                return Ok(());
+            }
+            let mode = FloatMode::PLAIN;
+            let [fa, fb] = [a, b].map(f32::from_bits);
+            let start = f32::from_bits(mufu(MufuFunction::Rcp, b));
+            let error = fma(mode, -fb, start, 1.0);
+            let reciprocal = fma(mode, start, error, start);
+            let quotient = fma(mode, fa, reciprocal, 0.0);
+            let remainder = fma(mode, -fb, quotient, fa);
+            let better = fma(mode, reciprocal, remainder, quotient);
+            let remainder = fma(mode, -fb, better, fa);
+            let result = fma(mode, reciprocal, remainder, better);
+            prop_assert_eq!(result.to_bits(), (fa / fb).to_bits(), "{} / {}", fa, fb);
         }
 
-        /// Up means: the least float that is not below.
         #[test]
-        fn rounding_up(value in any::<u32>()) {
-            let up = from_int(value.into(), true);
-            prop_assert!(f64::from(up) >= f64::from(value));
-            prop_assert!(f64::from(up.next_down()) < f64::from(value) || value == 0);
+        fn extremes(a in single(), b in single()) {
+            let [fa, fb] = [a, b].map(f32::from_bits);
+            for min in [true, false] {
+                let result = min_max(min, false, fa, fb);
+                let host = if min { fa.min(fb) } else { fa.max(fb) };
+                prop_assert!(result == host || (result.is_nan() && host.is_nan()));
+                prop_assert_eq!(min_max(min, true, fa, fb).is_nan(), fa.is_nan() || fb.is_nan());
+            }
         }
+    }
+
+    #[test]
+    fn functions() {
+        let of = |function, value: f32| f32::from_bits(mufu(function, value.to_bits()));
+        assert_eq!(of(MufuFunction::Rcp, 4.0), 0.25);
+        assert_eq!(of(MufuFunction::Rcp, -0.0), f32::NEG_INFINITY);
+        assert_eq!(of(MufuFunction::Rcp, f32::from_bits(1)), f32::INFINITY);
+        assert_eq!(of(MufuFunction::Rsq, 16.0), 0.25);
+        assert_eq!(of(MufuFunction::Sqrt, 2.25), 1.5);
+        assert_eq!(of(MufuFunction::Ex2, -3.0), 0.125);
+        assert_eq!(of(MufuFunction::Lg2, 8.0), 3.0);
+        assert_eq!(of(MufuFunction::Sin, 0.25), 1.0);
+        assert_eq!(of(MufuFunction::Cos, 0.5), -1.0);
+        assert_eq!(of(MufuFunction::Tanh, 0.0), 0.0);
+        assert_eq!(mufu(MufuFunction::Rsq, (-1.0_f32).to_bits()), NAN32);
+        assert_eq!(mufu(MufuFunction::Rcp64High, 0x4010_0000), 0x3fd0_0000);
+        assert_eq!(mufu(MufuFunction::Rsq64High, 0x4010_0000), 0x3fe0_0000);
     }
 }

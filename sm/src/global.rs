@@ -2,6 +2,7 @@
 
 use crate::launch::Launch;
 use crate::param::ParamKind;
+use atoms_isa::ModuleVariable;
 
 /// First byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
 /// multiple of 2^32, so that code which drops the carry into the high word is found out.
@@ -12,10 +13,20 @@ fn base(index: usize) -> u64 {
 /// High word of generic addresses of shared memory; no buffer reaches there.
 pub(crate) const SHARED_WINDOW_HIGH: u32 = 0x7f00;
 
+/// High word of generic addresses of a thread's own memory.
+pub(crate) const LOCAL_WINDOW_HIGH: u32 = 0x7e00;
+
+/// High word of generic addresses of constant bank 0, for pointers to kernel parameters.
+pub(crate) const PARAM_WINDOW_HIGH: u32 = 0x7d00;
+
+/// Addresses of the constants of a PTX module.
+pub(crate) const CONSTANTS: std::ops::Range<u64> = atoms_isa::ptx::CONSTANTS;
+
 struct Region {
     name: String,
     base: u64,
     bytes: Vec<u8>,
+    constant: bool,
 }
 
 /// All buffers of a launch.
@@ -24,16 +35,23 @@ pub(crate) struct GlobalMemory {
 }
 
 impl GlobalMemory {
-    /// Buffers in order of parameters, and the address of each.
-    pub(crate) fn new(launch: &Launch) -> (GlobalMemory, Vec<u64>) {
+    /// Buffers in order of parameters, then variables that come with the code; and the address of each buffer.
+    pub(crate) fn new(launch: &Launch, variables: &[ModuleVariable]) -> (GlobalMemory, Vec<u64>) {
         let mut regions = Vec::new();
         for param in launch.buffers() {
             if let ParamKind::Buffer { bytes, .. } = &param.kind {
                 let base = base(regions.len());
-                regions.push(Region { name: param.name.clone(), base, bytes: bytes.clone() });
+                let (name, bytes) = (param.name.clone(), bytes.clone());
+                regions.push(Region { name, base, bytes, constant: false });
             }
         }
         let bases = regions.iter().map(|r| r.base).collect();
+        regions.extend(variables.iter().map(|v| Region {
+            name: v.name.clone(),
+            base: v.address,
+            bytes: v.bytes.clone(),
+            constant: v.constant,
+        }));
         (GlobalMemory { regions }, bases)
     }
 
@@ -42,7 +60,7 @@ impl GlobalMemory {
         self.regions.into_iter().map(|r| (r.base, r.bytes)).collect()
     }
 
-    fn find(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], String> {
+    fn find(&mut self, address: u64, bytes: usize) -> Result<(&mut [u8], bool), String> {
         if !address.is_multiple_of(bytes as u64) {
             return Err(format!("address {address:#x} is not a multiple of the {bytes} bytes accessed"));
         }
@@ -54,7 +72,7 @@ impl GlobalMemory {
             Some(index) => {
                 let region = &mut self.regions[index];
                 let offset = (address - region.base) as usize;
-                Ok(&mut region.bytes[offset..offset + bytes])
+                Ok((&mut region.bytes[offset..offset + bytes], region.constant))
             }
             None => Err(self.outside(address, bytes)),
         }
@@ -82,7 +100,7 @@ impl GlobalMemory {
         match self.regions.iter().min_by_key(distance) {
             None => format!("{access}: the launch has none"),
             Some(region) => {
-                let Region { name, base, bytes } = region;
+                let Region { name, base, bytes, .. } = region;
                 let offset = i128::from(address) - i128::from(*base);
                 format!(
                     "{access}: the nearest is `{name}`, {} bytes at {base:#x}, offset {offset}",
@@ -94,13 +112,16 @@ impl GlobalMemory {
 
     /// Reads up to 16 bytes, little-endian.
     pub(crate) fn load(&mut self, address: u64, bytes: usize) -> Result<u128, String> {
-        let found = self.find(address, bytes)?;
+        let (found, _) = self.find(address, bytes)?;
         Ok(found.iter().rev().fold(0, |acc, b| acc << 8 | u128::from(*b)))
     }
 
     /// Writes up to 16 bytes, little-endian.
     pub(crate) fn store(&mut self, address: u64, bytes: usize, value: u128) -> Result<(), String> {
-        let found = self.find(address, bytes)?;
+        let (found, constant) = self.find(address, bytes)?;
+        if constant {
+            return Err(format!("{bytes} bytes written at {address:#x}, which are constant"));
+        }
         found.copy_from_slice(&value.to_le_bytes()[..bytes]);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! The launch file: what a kernel is started with and what should come out.
 
 use crate::param::{self, Param, ParamKind, RawParam};
-use atoms_isa::{Arch, Kernel, Program};
+use atoms_isa::ptx::Directives;
+use atoms_isa::{Arch, Kernel, KernelParam, Program};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +81,21 @@ pub enum LaunchError {
         /// What the listing says.
         found: Arch,
     },
+    /// The launch gives other parameters than the kernel declares.
+    #[error(
+        "kernel `{kernel}` declares {}, and the launch gives {}; list every parameter in order of declaration, with its \
+         type",
+        declared_text(declared),
+        params_text(params)
+    )]
+    Declared {
+        /// The kernel.
+        kernel: String,
+        /// Parameters it declares.
+        declared: Vec<KernelParam>,
+        /// Parameters given: name, first byte, bytes.
+        params: Vec<(String, u32, u32)>,
+    },
     /// The kernel reads parameter bytes that the launch does not give.
     #[error(
         "kernel `{kernel}` reads bytes {first} to {last} of its parameters (line {line}: `{text}`), and the launch gives {}; \
@@ -108,6 +124,11 @@ fn params_text(params: &[(String, u32, u32)]) -> String {
     }
     let each = params.iter().map(|(name, at, bytes)| format!("`{name}` in {at} to {}", at + bytes - 1));
     each.collect::<Vec<_>>().join(", ")
+}
+
+fn declared_text(params: &[KernelParam]) -> String {
+    let each = params.iter().map(|p| (p.name.clone(), p.offset, p.bytes)).collect::<Vec<_>>();
+    params_text(&each)
 }
 
 impl LaunchError {
@@ -215,6 +236,38 @@ impl Launch {
         })
     }
 
+    /// The launch as the kernel asks for it: what the text says about threads and clusters is checked, and
+    /// used where the launch names no cluster.
+    ///
+    /// # Errors
+    /// [`LaunchError::Value`] where the launch differs from what the kernel requires.
+    pub(crate) fn fitted(&self, kernel: &Kernel) -> Result<Launch, LaunchError> {
+        let Directives { max_threads, threads, cluster } = kernel.directives;
+        let mut launch = self.clone();
+        if let Some(required) = threads.filter(|required| *required != self.block) {
+            let message =
+                format!("{:?}, and kernel `{}` is for CTAs of {required:?}", self.block, kernel.name);
+            return Err(LaunchError::value("block", message, "it has .reqntid"));
+        }
+        let most: Option<u64> = max_threads.map(|most| most.iter().map(|n| u64::from(*n)).product());
+        if let Some(most) = most.filter(|most| u64::from(self.threads()) > *most) {
+            let message = format!("{} threads, and kernel `{}` is for {most}", self.threads(), kernel.name);
+            return Err(LaunchError::value("block", message, "at most that many: it has .maxntid"));
+        }
+        if let Some(required) = cluster.filter(|required| *required != self.cluster) {
+            if self.cluster != [1; 3] {
+                let message = format!(
+                    "{:?}, and kernel `{}` is for clusters of {required:?}",
+                    self.cluster, kernel.name
+                );
+                return Err(LaunchError::value("cluster", message, "it has .reqnctapercluster"));
+            }
+            launch.cluster = required;
+            launch.check_cluster()?;
+        }
+        Ok(launch)
+    }
+
     /// Threads of a CTA.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
@@ -285,6 +338,18 @@ impl Launch {
     ) -> Result<(), LaunchError> {
         let offsets = self.param_offsets();
         let base = kernel.arch.param_base();
+        if let Some(declared) = &kernel.params {
+            let same = declared.len() == self.params.len()
+                && declared.iter().zip(&self.params).all(|(d, p)| d.bytes == p.bytes());
+            if !same {
+                let place = |(offset, param): (&u32, &Param)| (param.name.clone(), *offset, param.bytes());
+                return Err(LaunchError::Declared {
+                    kernel: kernel.name.clone(),
+                    declared: declared.clone(),
+                    params: offsets.iter().zip(&self.params).map(place).collect(),
+                });
+            }
+        }
         let given = |at: u32| {
             let inside = |(offset, param): (&u32, &Param)| (*offset..offset + param.bytes()).contains(&at);
             offsets.iter().zip(&self.params).any(inside)

@@ -13,8 +13,10 @@
 mod alu;
 mod atomic;
 mod cluster_port;
+mod compute;
 mod config;
 mod constant;
+mod convert;
 mod copy;
 mod core;
 mod cta;
@@ -23,6 +25,7 @@ mod error;
 mod expect;
 mod float;
 mod global;
+mod half;
 mod launch;
 mod observer;
 mod param;
@@ -34,6 +37,7 @@ mod states;
 mod statistics;
 mod support;
 mod table;
+mod typed;
 mod warp;
 mod warp_op;
 

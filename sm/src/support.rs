@@ -2,8 +2,8 @@
 
 use crate::error::{KernelError, LackingInstruction};
 use atoms_isa::{
-    Alu, BarrierAccess, BarrierOperand, ConstAddress, ConstIndex, Control, Grain, Kernel, MNEMONICS,
-    Operation, Source, Support, Value, WarpOp,
+    Alu, BarrierAccess, BarrierOperand, BranchCondition, ConstAddress, ConstIndex, Control, Grain, Kernel,
+    MNEMONICS, Operation, PredicateMove, Source, Support, Value, WarpOp,
 };
 
 /// Names every instruction of the kernel that cannot be carried out.
@@ -80,11 +80,18 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         Operation::Barrier(BarrierAccess { b: BarrierOperand::Pair(src), .. }) => {
             of(src, 8).into_iter().collect()
         }
+        Operation::Control(Control::Branch { condition: BranchCondition::Apart(threads), .. }) => {
+            of(threads, 4).into_iter().collect()
+        }
+        Operation::Predicates(PredicateMove { value, mask, .. }) => {
+            [of(value, 4), of(mask, 4)].into_iter().flatten().collect()
+        }
         Operation::Control(Control::Block(barrier)) => {
             let threads = barrier.threads.as_ref().and_then(|t| of(t, 4));
             of(&barrier.barrier, 4).into_iter().chain(threads).collect()
         }
         Operation::Special { .. }
+        | Operation::Ptx(_)
         | Operation::Shared(_)
         | Operation::Barrier(_)
         | Operation::ThreadCopy(_)
@@ -92,9 +99,15 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         | Operation::BulkCopy(_)
         | Operation::Async(_)
         | Operation::Global(_)
+        | Operation::Local(_)
         | Operation::QuerySpace { .. }
         | Operation::Warp(
-            WarpOp::Vote { .. } | WarpOp::VoteUniform { .. } | WarpOp::Redux { .. } | WarpOp::Elect { .. },
+            WarpOp::Vote { .. }
+            | WarpOp::VoteUniform { .. }
+            | WarpOp::Redux { .. }
+            | WarpOp::Match { .. }
+            | WarpOp::BarrierResult { .. }
+            | WarpOp::Elect { .. },
         )
         | Operation::Control(_)
         | Operation::Lacking => Vec::new(),

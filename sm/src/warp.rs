@@ -9,12 +9,19 @@ use atoms_isa::{ConstAddress, ConstIndex, Kernel, Pred, PredSource, Reg, Source,
 
 use crate::constant::ConstantBank;
 use crate::states::States;
+use std::collections::BTreeMap;
 
 /// Threads of a warp.
 pub(crate) const LANES: usize = 32;
 
 /// One value per lane.
 pub(crate) type Row = [u32; LANES];
+
+/// Weight of a YIELD, which compilers put into loops that wait for another thread.
+pub(crate) const YIELD_WEIGHT: u32 = 16;
+
+/// Weight after which threads no longer wait to converge. [CHOSEN]
+const PATIENCE: u32 = 512;
 
 static ZEROS: Row = [0; LANES];
 
@@ -105,6 +112,8 @@ pub(crate) enum Wait {
     Block(u8),
     /// The cluster's other threads.
     Cluster,
+    /// Copies: no more than so many groups may be left.
+    Groups(u32),
 }
 
 /// Threads that go on together.
@@ -114,6 +123,9 @@ pub(crate) struct Split {
     /// Index of the next instruction.
     pub(crate) pc: u32,
     pub(crate) wait: Wait,
+    /// Instructions of the warp after which a split that waits to converge goes on all the same; not
+    /// where there is no such limit.
+    pub(crate) patience: Option<u32>,
     pub(crate) uniform: Uniform,
 }
 
@@ -165,12 +177,18 @@ pub(crate) struct Warp {
     pub(crate) return_pc: [Row; 2],
     pub(crate) asked: Asked,
     pub(crate) states: States,
+    /// How long threads have waited at a convergence barrier while others went round a loop.
+    pub(crate) impatience: u32,
+    /// What the last block barrier with a vote gave each thread.
+    pub(crate) vote: Row,
+    /// Memory that each thread has to itself, by number of the word.
+    pub(crate) local: BTreeMap<u32, Row>,
 }
 
 impl Warp {
     /// A warp whose lanes of `mask` start at the first instruction.
     pub(crate) fn new(kernel: &Kernel, cta_slot: usize, number: u32, mask: u32) -> Warp {
-        let split = Split { mask, pc: 0, wait: Wait::Ready, uniform: Uniform::new() };
+        let split = Split { mask, pc: 0, wait: Wait::Ready, patience: None, uniform: Uniform::new() };
         Warp {
             cta_slot,
             number,
@@ -185,6 +203,9 @@ impl Warp {
             return_pc: [[0; LANES]; 2],
             asked: Asked { address: [0; LANES], parity: 0, tried: 0, open: 0 },
             states: States::default(),
+            impatience: 0,
+            vote: [0; LANES],
+            local: BTreeMap::new(),
         }
     }
 
@@ -227,7 +248,7 @@ impl Warp {
         let split = &mut self.splits[index];
         split.mask &= !mask;
         let uniform = split.uniform.clone();
-        self.splits.push(Split { mask, pc, wait: Wait::Ready, uniform });
+        self.splits.push(Split { mask, pc, wait: Wait::Ready, patience: None, uniform });
     }
 
     /// Ends the threads of `mask` of split `index`.
@@ -255,9 +276,71 @@ impl Warp {
                     self.join(together, |w| w == wait);
                 }
                 Wait::WarpSync(_) => self.join(together, |w| matches!(w, Wait::WarpSync(_))),
-                Wait::Ready | Wait::Block(_) | Wait::Cluster => {}
+                Wait::Ready | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => {}
             }
         }
+        // Nobody is left who could bring the others here.
+        if !self.splits.iter().any(|s| s.wait == Wait::Ready) {
+            self.splits.iter_mut().for_each(|s| s.patience = s.patience.map(|_| 0));
+            self.lose_patience();
+        }
+    }
+
+    /// An instruction of the warp is about to issue: waits that have a limit come nearer to it.
+    pub(crate) fn count_down(&mut self) {
+        if self.splits.len() == 1 {
+            return;
+        }
+        let mut out = false;
+        for patience in self.splits.iter_mut().filter_map(|s| s.patience.as_mut()) {
+            *patience = patience.saturating_sub(1);
+            out |= *patience == 0;
+        }
+        if out {
+            self.lose_patience();
+        }
+    }
+
+    /// Lets splits go on whose patience is at its end; nobody waits for their threads any longer.
+    fn lose_patience(&mut self) {
+        for index in 0..self.splits.len() {
+            let split = &mut self.splits[index];
+            if let (Wait::Convergence(barrier), Some(0)) = (split.wait, split.patience) {
+                let mask = split.mask;
+                split.wait = Wait::Ready;
+                split.patience = None;
+                let row = &mut self.barriers[usize::from(barrier)];
+                row.iter_mut().for_each(|threads| *threads &= !mask);
+                lanes(mask).for_each(|lane| row[lane] = 0);
+            }
+        }
+    }
+
+    /// Threads went round a loop, or yielded in one. Those that wait for them at a convergence barrier may hold what
+    /// they loop for: after a while these go on without them, as every thread is promised to make progress
+    /// ([PTX] forward progress; where the GPU lets them go is chosen).
+    pub(crate) fn went_round(&mut self, weight: u32) {
+        let waits = |s: &Split| matches!(s.wait, Wait::Convergence(_));
+        if !self.splits.iter().any(waits) {
+            self.impatience = 0;
+            return;
+        }
+        self.impatience += weight;
+        if self.impatience < PATIENCE {
+            return;
+        }
+        self.impatience = 0;
+        while let Some(wait) = self.splits.iter().find(|s| waits(s)).map(|s| s.wait) {
+            let going = self.waiting(|w| w == wait);
+            if let Wait::Convergence(barrier) = wait {
+                let row = &mut self.barriers[usize::from(barrier)];
+                row.iter_mut().for_each(|noted| *noted &= !going);
+                lanes(going).for_each(|lane| row[lane] = 0);
+            }
+            self.join(going, |w| w == wait);
+        }
+        // Who waits elsewhere may have waited for them.
+        self.converge();
     }
 
     /// The threads that go on together with a waiting split, if all that it waits for are there.
@@ -269,7 +352,7 @@ impl Warp {
                 (noted, self.waiting(|w| w == split.wait))
             }
             Wait::WarpSync(mask) => (mask, self.waiting(|w| matches!(w, Wait::WarpSync(_)))),
-            Wait::Ready | Wait::Block(_) | Wait::Cluster => return None,
+            Wait::Ready | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => return None,
         };
         (needed & self.live & !there == 0).then_some(((needed & self.live) | split.mask, split.wait))
     }
@@ -290,6 +373,7 @@ impl Warp {
                 continue;
             }
             split.wait = Wait::Ready;
+            split.patience = None;
             match joined.iter_mut().find(|s| s.pc == split.pc) {
                 Some(first) => first.mask |= split.mask,
                 None => joined.push(split),

@@ -49,6 +49,29 @@ pub(crate) fn execute(op: &WarpOp, warp: &mut Warp, index: usize, mask: u32, con
             warp.splits[index].uniform.set(dst, taken);
             warp.set_pred(index, differs, mask, different);
         }
+        WarpOp::Match { all, wide, dst, pred_dst, src } => {
+            let low = *view.reg(src);
+            let high = if wide { *view.reg(src.plus(1)) } else { [0; LANES] };
+            let same = |lane: usize| {
+                let like = |other: &usize| (low[*other], high[*other]) == (low[lane], high[lane]);
+                lanes(mask).filter(like).fold(0, |m, l| m | 1 << l)
+            };
+            let alike: Row = std::array::from_fn(same);
+            let agree = lanes(mask).all(|lane| alike[lane] == mask);
+            let masks = match (all, agree) {
+                (false, _) => alike,
+                (true, true) => [mask; LANES],
+                (true, false) => [0; LANES],
+            };
+            warp.registers.set(dst, mask, &masks);
+            warp.set_pred(index, pred_dst, mask, if agree { !0 } else { 0 });
+        }
+        WarpOp::BarrierResult { dst, pred_dst } => {
+            let row = warp.vote;
+            warp.registers.set(dst, mask, &row);
+            let holds = lanes(mask).filter(|lane| row[*lane] != 0).fold(0, |m, l| m | 1 << l);
+            warp.set_pred(index, pred_dst, mask, holds);
+        }
         WarpOp::Elect { pred_dst, dst } => {
             let lowest = mask.trailing_zeros();
             warp.splits[index].uniform.set(dst, lowest);

@@ -454,7 +454,8 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("LDC.64 R4, c[0x0][0x210] ;\nLDGSTS.E [R6], [R4.64] ;", &["copy of 4 bytes from global 0x10fffffe00 to shared 0x01000400", "another CTA of the cluster"]),
     ("IADD3 R6, R6, 0xfc, RZ ;\nMOV R7, R1 ;\nSTAS.64 [R6.64], R2 ;", &["asynchronous STS of 8 bytes at shared 0x010004fc", "not a multiple of 8"]),
     ("IADD3 R6, R6, 0x100, RZ ;\nMOV R7, R1 ;\nSTAS [R6.64], R2 ;", &["4 bytes at 0x01000500 reach beyond the part of 1280 bytes"]),
-    ("S2R R13, SR_SWINHI ;\nMOV R12, R6 ;\nLD.E R8, [R12.64] ;", &["generic address 0x7f0001000400", "another CTA of the cluster"]),
+    ("S2R R13, SR_SWINHI ;\nMOV R12, 0x5000400 ;\nLD.E R8, [R12.64] ;", &["names rank 5 of the cluster, which has 2 CTA(s)"]),
+    ("S2R R13, SR_SWINHI ;\nIADD3 R12, R6, 0x2, RZ ;\nATOM.E.ADD.STRONG.SM PT, R8, [R12.64], R2 ;", &["misaligned address 0x01000402", "lane 0"]),
 ];
 
 #[test]

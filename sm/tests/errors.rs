@@ -40,9 +40,20 @@ fn says(text: &str, parts: &[&str]) {
 
 #[test]
 fn all_lacking_instructions_are_named_before_anything_runs() {
-    let (error, text) =
-        failure("STS [0x3], RZ ;\nLDL R0, [R1] ;\nMUFU.EX2 R0, R1 ;\nMOV R0, c[0x3][0x8] ;\nEXIT ;", "");
-    says(&text, &["3 instruction(s)", "line 4: `LDL R0, [R1]`", "no MUFU.EX2", "line 6", "constant bank 3"]);
+    let (error, text) = failure(
+        "STS [0x3], RZ ;\nVHMNMX R0, R1, R2, R3 ;\nMUFU.EX2.F16 R0, R1 ;\nMOV R0, c[0x3][0x8] ;\nEXIT ;",
+        "",
+    );
+    says(
+        &text,
+        &[
+            "3 instruction(s)",
+            "line 4: `VHMNMX R0, R1, R2, R3`",
+            "no MUFU.EX2.F16 in this form",
+            "line 6",
+            "constant bank 3",
+        ],
+    );
     assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 3));
 }
 

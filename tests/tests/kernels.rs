@@ -80,12 +80,17 @@ const STATED: &[&str] = &[
     "accum_f32",
     "accum_half",
     "awbarrier",
+    "cluster_hist",
     "cluster_mbar",
     "cpasync_mbar",
     "generic_addr",
+    "hash_count",
     "hist_u32",
     "hist_u64",
+    "ring",
     "spin_lock_acqrel",
+    "stack128",
+    "ticket_lock",
     "tma_bulk",
 ];
 

@@ -1,9 +1,9 @@
 //! Modifiers and operands of one statement, taken one after another.
 
-use super::{Decoded, Failure};
+use super::{Decoded, Failure, Targets};
 use crate::alu::{Alu, AluOp, Path};
 use crate::listing::Statement;
-use crate::operand::{AddressText, Number, Operand, OperandKind, RegText, Signs};
+use crate::operand::{self, AddressText, Number, Operand, OperandKind, RegText, Signs};
 use crate::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 use crate::source::{ConstAddress, ConstIndex, Source, Value};
 use std::ops::Range;
@@ -13,6 +13,8 @@ use std::ops::Range;
 pub(super) enum Reading {
     /// An integer or bits.
     Int,
+    /// An integer or bits, 64 of them.
+    Int64,
     /// Binary32.
     F32,
     /// Binary64, of which an immediate gives the high word.
@@ -21,13 +23,18 @@ pub(super) enum Reading {
 
 pub(super) struct Args<'a, 't> {
     statement: &'a Statement<'t>,
+    targets: &'a Targets<'t>,
     modifiers: Vec<&'t str>,
     next: usize,
 }
 
 impl<'a, 't> Args<'a, 't> {
-    pub(super) fn new(statement: &'a Statement<'t>, modifiers: Vec<&'t str>) -> Args<'a, 't> {
-        Args { statement, modifiers, next: 0 }
+    pub(super) fn new(
+        statement: &'a Statement<'t>,
+        modifiers: Vec<&'t str>,
+        targets: &'a Targets<'t>,
+    ) -> Args<'a, 't> {
+        Args { statement, targets, modifiers, next: 0 }
     }
 
     // Modifiers.
@@ -83,6 +90,8 @@ impl<'a, 't> Args<'a, 't> {
     fn expected<T>(&self, what: &str) -> Decoded<T> {
         let mnemonic = self.statement.mnemonic;
         match self.statement.operands.get(self.next) {
+            // A modifier that is not decoded may be why the operands are others.
+            _ if !self.modifiers.is_empty() => Err(Failure::Lacking),
             // Only instructions that are not decoded here have such operands.
             Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Lacking),
             Some(operand) => {
@@ -120,6 +129,16 @@ impl<'a, 't> Args<'a, 't> {
     /// Operands not taken yet.
     pub(super) fn left(&self) -> usize {
         self.statement.operands.len() - self.next
+    }
+
+    /// Takes all operands that are left.
+    pub(super) fn drop_operands(&mut self) {
+        self.next = self.statement.operands.len();
+    }
+
+    /// Reads part of an operand as an operand.
+    pub(super) fn parse(&self, text: &'t str) -> Decoded<OperandKind<'t>> {
+        operand::parse(text, self.statement.limits).map_err(|_| Failure::Lacking)
     }
 
     fn take(&mut self) {
@@ -241,16 +260,23 @@ impl<'a, 't> Args<'a, 't> {
                 let Some(address) = const_address(text) else {
                     return self.expected("a constant at an offset from 0 to 0xffff");
                 };
-                (Value::Const(address), text.signs, crate::source::HalfSelect::Both)
+                (Value::Const(address), text.signs, text.half)
             }
             Some(OperandKind::Number(number)) => {
                 let Some(bits) = immediate(*number, reading) else {
                     return self.expected(match reading {
                         Reading::Int => "an integer of at most 32 bits",
+                        Reading::Int64 => "an integer of at most 64 bits",
                         Reading::F32 | Reading::F64 => "a number or 32 bits",
                     });
                 };
                 (Value::Imm(bits), Signs::default(), crate::source::HalfSelect::Both)
+            }
+            Some(OperandKind::Name(text)) if reading == Reading::Int => {
+                let Some(word) = self.targets.code_word(text) else {
+                    return self.expected("a register, a constant or a number");
+                };
+                (Value::Imm(i64::from(word)), Signs::default(), crate::source::HalfSelect::Both)
             }
             _ => return self.expected("a register, a constant or a number"),
         };
@@ -317,6 +343,17 @@ impl<'a, 't> Args<'a, 't> {
                 Ok(name)
             }
             _ => self.expected("a special register such as SR_TID.X"),
+        }
+    }
+
+    /// The word, if it is next.
+    pub(super) fn word(&mut self, word: &str) -> Decoded<()> {
+        match self.peek() {
+            Some(OperandKind::Name(name)) if *name == word => {
+                self.take();
+                Ok(())
+            }
+            _ => self.expected(word),
         }
     }
 
@@ -407,8 +444,9 @@ fn const_address(text: &crate::operand::ConstText) -> Option<ConstAddress> {
 fn immediate(number: Number, reading: Reading) -> Option<i64> {
     let integer = |value: i64| (-(1 << 31)..1 << 32).contains(&value).then_some(value);
     match (number, reading) {
+        (Number::Hex(value) | Number::Dec(value), Reading::Int64) => Some(value),
         (Number::Hex(value), _) | (Number::Dec(value), Reading::Int) => integer(value),
-        (Number::Float(_), Reading::Int) => None,
+        (Number::Float(_), Reading::Int | Reading::Int64) => None,
         (Number::Dec(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
         // The text of a binary32 immediate is exact, so that rounding it twice rounds it once.
         (Number::Float(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),

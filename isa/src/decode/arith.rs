@@ -7,10 +7,7 @@ use crate::instruction::Operation;
 use crate::register::PredSource;
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let (path, name) = match base {
-        "UIADD3" | "UIMAD" | "UISETP" | "ULEA" => (Path::Uniform, &base[1..]),
-        _ => (Path::Vector, base),
-    };
+    let (path, name) = path_of(base);
     match name {
         "IADD3" => iadd3(args, path),
         "IADD" | "VIADD" => iadd(args, path),
@@ -28,19 +25,29 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
     }
 }
 
-/// `IADD3[.X] d, [p, [q,]] a, b, c[, p[, q]]`
+/// The datapath of a mnemonic, and its name without the letter that says so.
+pub(super) fn path_of(base: &str) -> (Path, &str) {
+    match base.strip_prefix('U') {
+        Some(name) => (Path::Uniform, name),
+        None => (Path::Vector, base),
+    }
+}
+
+/// `IADD3[.X] d, [p, [q,]] a, b, c[, p[, q]]`, `IADD3.64[.X] d, [p, [q,]] a, b, c[, p[, q]]`
 fn iadd3(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let extended = args.modifier("X");
-    let mut alu = blank(AluOp::IAdd3, path);
-    alu.dst = args.dst(path, 1)?;
+    let wide = args.modifier("64");
+    let mut alu = blank(if wide { AluOp::IAdd64 } else { AluOp::IAdd3 }, path);
+    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
     for slot in 0..2 {
         if let Some(pred) = args.pred_dst_if_any()? {
             alu.pred_dst[slot] = pred;
         }
     }
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = args.source(Reading::Int)?;
+    let mut source = || if wide { args.source_pair(Reading::Int64) } else { args.source(Reading::Int) };
+    alu.a = source()?;
+    alu.b = source()?;
+    alu.c = source()?;
     alu.p = [PredSource::FALSE; 3];
     if extended {
         alu.p[0] = args.pred()?;
@@ -54,8 +61,13 @@ fn iadd(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let wide = args.modifier("64");
     let mut alu = blank(if wide { AluOp::IAdd64 } else { AluOp::IAdd3 }, path);
     alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
+    for slot in 0..2 {
+        if let Some(pred) = args.pred_dst_if_any()? {
+            alu.pred_dst[slot] = pred;
+        }
+    }
     (alu.a, alu.b) = if wide {
-        (args.source_pair(Reading::Int)?, args.source_pair(Reading::Int)?)
+        (args.source_pair(Reading::Int64)?, args.source_pair(Reading::Int64)?)
     } else {
         (args.source(Reading::Int)?, args.source(Reading::Int)?)
     };
@@ -69,6 +81,7 @@ fn imad(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let high = !wide && args.modifier("HI");
     let extended = args.modifier("X");
     let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
+    args.ignore(&["S32"]);
     if !wide && !high {
         // Spellings of one instruction: the low word does not depend on signedness.
         args.ignore(&["MOV", "SHL", "IADD"]);
@@ -81,7 +94,7 @@ fn imad(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let mut alu = blank(op, path);
     alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
     if let Some(pred) = args.pred_dst_if_any()? {
-        if !wide {
+        if !wide && !pred.is_true() {
             return Err(Failure::Lacking);
         }
         alu.pred_dst[0] = pred;
@@ -144,7 +157,7 @@ pub(super) fn combine(name: &str) -> Option<BoolOp> {
     })
 }
 
-fn int_type(name: &str) -> Option<IntType> {
+pub(super) fn int_type(name: &str) -> Option<IntType> {
     Some(match name {
         "U32" => IntType::U32,
         "S32" => IntType::S32,
@@ -163,8 +176,8 @@ fn isetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let mut alu = blank(AluOp::ISetP { compare, kind, combine, extended }, path);
     alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
     if kind.wide() {
-        alu.a = args.source_pair(Reading::Int)?;
-        alu.b = args.source_pair(Reading::Int)?;
+        alu.a = args.source_pair(Reading::Int64)?;
+        alu.b = args.source_pair(Reading::Int64)?;
     } else {
         alu.a = args.source(Reading::Int)?;
         alu.b = args.source(Reading::Int)?;
@@ -176,22 +189,37 @@ fn isetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     Ok(Operation::Alu(alu))
 }
 
-/// `IMNMX[.U32] d, a, b, p`, `VIMNMX[.U32] d, [p, q,] a, b, p`
+/// `IMNMX[.U32|.U64|.S64] [p, q,] d, a, b, p[, q]`, `VIMNMX[.U32][.RELU] d, [p, q,] a, b, p`
 fn imnmx(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let kind = args.choose(int_type).unwrap_or(IntType::S32);
+    let relu = args.modifier("RELU");
+    let mut alu = blank(AluOp::IMinMax { kind, relu }, path);
     if kind.wide() {
+        no_choices(args)?;
+    }
+    alu.dst = args.dst(path, if kind.wide() { 2 } else { 1 })?;
+    no_choices(args)?;
+    if kind.wide() {
+        alu.a = args.source_pair(Reading::Int64)?;
+        alu.b = args.source_pair(Reading::Int64)?;
+    } else {
+        alu.a = args.source(Reading::Int)?;
+        alu.b = args.source(Reading::Int)?;
+    }
+    alu.p[0] = args.pred()?;
+    if kind.wide() && args.pred_if_any().is_some_and(|p| p != PredSource::FALSE) {
         return Err(Failure::Lacking);
     }
-    let mut alu = blank(AluOp::IMinMax(kind), path);
-    alu.dst = args.dst(path, 1)?;
-    // The predicates say which operand was taken; only PT is known to be written by compilers.
+    Ok(Operation::Alu(alu))
+}
+
+/// Up to two predicate results that would say which operand was taken: only PT is known to be written by
+/// compilers.
+pub(super) fn no_choices(args: &mut Args<'_, '_>) -> Decoded<()> {
     for _ in 0..2 {
         if args.pred_dst_if_any()?.is_some_and(|p| !p.is_true()) {
             return Err(Failure::Lacking);
         }
     }
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.p[0] = args.pred()?;
-    Ok(Operation::Alu(alu))
+    Ok(())
 }

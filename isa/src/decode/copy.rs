@@ -5,8 +5,9 @@ use super::global::{self, ORDERING};
 use super::shared::{self, plain_atomic, registers};
 use super::{Decoded, Failure};
 use crate::instruction::Operation;
-use crate::memory::{AsyncAccess, AsyncOp, BulkCopy, CopyArrival, ThreadCopy};
-use crate::register::{Reg, UReg};
+use crate::memory::{AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, ThreadCopy};
+use crate::operand::OperandKind;
+use crate::register::{PredSource, Reg, UReg};
 use atoms_ops::{Op, Operands, Size};
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -32,19 +33,16 @@ fn word_size(args: &mut Args<'_, '_>) -> Size {
     .unwrap_or(Size::U32)
 }
 
-/// `LDGSTS.E[.BYPASS][.64|.128] [shared], [global]`
-///
-/// A predicate after the addresses, which has zeros stored in place of the copy, is not decoded.
+/// `LDGSTS.E[.BYPASS][.64|.128][.ZFILL] [shared], [global][, p]`
 fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let size = word_size(args);
     args.ignore(&["BYPASS", "ACCESS"]);
     args.ignore(ORDERING);
+    let fill = args.modifier("ZFILL");
     let shared = shared::address(args)?;
     let global = global::address(args)?;
-    if args.pred_if_any().is_some() {
-        return Err(Failure::Lacking);
-    }
-    Ok(Operation::ThreadCopy(ThreadCopy { size, shared, global }))
+    let enable = args.pred_if_any().unwrap_or(PredSource::TRUE);
+    Ok(Operation::ThreadCopy(ThreadCopy { size, shared, global, enable, fill }))
 }
 
 /// `ARRIVES.LDGSTSBAR.64[.ARVCNT|.TRANSCNT] [a]`
@@ -61,28 +59,38 @@ fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::CopyArrival(CopyArrival { op, address: shared::address(args)? }))
 }
 
-/// `UBLKCP.S.G [ud], [ua], ub`
+/// `UBLKCP.S.G [ud], [ua], ub`, `UBLKCP.G.S [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`
 fn bulk_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    // Destination first: .G.S is the other way.
-    if args.first_modifier() != Some("S") || args.first_modifier() != Some("G") {
-        return Err(Failure::Lacking);
+    // Destination first.
+    let way = match (args.first_modifier(), args.first_modifier()) {
+        (Some("S"), Some("G")) => BulkWay::ToShared,
+        (Some("G"), Some("S")) => BulkWay::ToGlobal,
+        (Some("S"), Some("S")) => BulkWay::AmongShared,
+        _ => return Err(Failure::Lacking),
+    };
+    let to = uniform_address(args, 2)?;
+    let from = uniform_address(args, if way == BulkWay::ToShared { 2 } else { 1 })?;
+    let size = args.ureg()?;
+    // A cache policy.
+    if let Some(OperandKind::Name(name)) = args.peek()
+        && name.starts_with("desc[")
+    {
+        args.name()?;
     }
-    let shared = uniform_pair(args)?;
-    let global = uniform_pair(args)?;
-    Ok(Operation::BulkCopy(BulkCopy { shared, global, size: args.ureg()? }))
+    Ok(Operation::BulkCopy(BulkCopy { way, to, from, size }))
 }
 
 /// The uniform register of an address that is nothing else.
-fn uniform_pair(args: &mut Args<'_, '_>) -> Decoded<UReg> {
+fn uniform_address(args: &mut Args<'_, '_>, registers: u8) -> Decoded<UReg> {
     let text = args.address()?;
     let reg = match (text.reg, text.uniform, text.imm) {
         (None, Some(uniform), 0) => super::args::uniform(uniform.index),
         _ => {
-            let message = "an address of a block copy is a pair of uniform registers".to_string();
+            let message = "an address of a block copy is a uniform register".to_string();
             return args.wrong(args.last_range(), message, "write [UR8]");
         }
     };
-    args.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?;
+    args.aligned((!reg.is_zero()).then_some(reg.0.into()), registers, "UR")?;
     Ok(reg)
 }
 

@@ -1,176 +1,175 @@
-//! Floats: binary32, packed halves, binary64, conversions.
+//! Floats of one format: binary32 and binary64.
 
 use super::args::{Args, Reading, blank};
-use super::arith::combine;
+use super::arith::{combine, path_of};
 use super::{Decoded, Failure};
-use crate::alu::{Alu, AluOp, Compare, FloatCompare, HalfFormat, IntType, MufuFunction, Path};
+use crate::alu::{Alu, AluOp, Compare, FloatCompare, Path};
 use crate::instruction::Operation;
+use crate::number::{FloatMode, MufuFunction, Rounding};
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    match base {
-        "FADD" | "FMUL" => binary(base, args),
-        "FFMA" => {
+    let (path, name) = path_of(base);
+    match name {
+        "FADD" | "FMUL" | "FFMA" => arithmetic(name, args, path),
+        "FSETP" => {
+            let (compare, combine) = comparison(args)?;
             let flush = args.modifier("FTZ");
-            let mut alu = vector(args, AluOp::FFma { flush }, 1)?;
+            let mut alu = blank(AluOp::FSetP { compare, combine, flush }, path);
+            alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
+            two(alu, args)
+        }
+        "FSET" => {
+            let one = args.modifier("BF");
+            let (compare, combine) = comparison(args)?;
+            let flush = args.modifier("FTZ");
+            let alu = result(args, AluOp::FSet { compare, combine, flush, one }, path, 1)?;
+            two(alu, args)
+        }
+        "FMNMX" => {
+            let (flush, nan) = (args.modifier("FTZ"), args.modifier("NAN"));
+            let alu = result(args, AluOp::FMinMax { flush, nan }, path, 1)?;
+            two(alu, args)
+        }
+        "FSEL" => {
+            let flush = args.modifier("FTZ");
+            let alu = result(args, AluOp::FSelect { flush }, path, 1)?;
+            two(alu, args)
+        }
+        "FCHK" => {
+            args.ignore(&["DIVIDE"]);
+            let mut alu = blank(AluOp::FCheck, path);
+            alu.pred_dst[0] = args.pred_dst()?;
             alu.a = args.source(Reading::F32)?;
             alu.b = args.source(Reading::F32)?;
-            alu.c = args.source(Reading::F32)?;
             Ok(Operation::Alu(alu))
         }
-        "FSETP" => fsetp(args),
-        "FMNMX" | "FSEL" => {
-            let flush = args.modifier("FTZ");
-            let op = if base == "FSEL" { AluOp::FSelect } else { AluOp::FMinMax { flush } };
-            let mut alu = vector(args, op, 1)?;
-            alu.a = args.source(Reading::F32)?;
-            alu.b = args.source(Reading::F32)?;
-            alu.p[0] = args.pred()?;
-            Ok(Operation::Alu(alu))
-        }
-        "MUFU" => {
-            if !args.modifier("RCP") {
-                return Err(Failure::Lacking);
-            }
-            let mut alu = vector(args, AluOp::Mufu(MufuFunction::Rcp), 1)?;
-            alu.a = args.source(Reading::F32)?;
-            Ok(Operation::Alu(alu))
-        }
-        "I2F" => {
-            let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
-            args.ignore(&["S32"]);
-            let up = args.modifier("RP");
-            let mut alu = vector(args, AluOp::IntToFloat { kind, up }, 1)?;
-            alu.a = args.source(Reading::Int)?;
-            Ok(Operation::Alu(alu))
-        }
-        "F2I" => {
-            let flush = args.modifier("FTZ");
-            let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
-            if !args.modifier("TRUNC") {
-                return Err(Failure::Lacking);
-            }
-            args.ignore(&["NTZ", "S32"]);
-            let mut alu = vector(args, AluOp::FloatToInt { kind, flush }, 1)?;
-            alu.a = args.source(Reading::F32)?;
-            Ok(Operation::Alu(alu))
-        }
-        "HADD2" | "HMUL2" | "HFMA2" => halves(base, args),
-        "DADD" | "DMUL" | "DFMA" => double(base, args),
+        "MUFU" => mufu(args, path),
+        "DADD" | "DMUL" | "DFMA" => double(name, args, path),
+        "DSETP" => dsetp(args, path),
         _ => Err(Failure::Lacking),
     }
 }
 
-fn vector(args: &mut Args<'_, '_>, op: AluOp, registers: u8) -> Decoded<Alu> {
-    let mut alu = blank(op, Path::Vector);
-    alu.dst = args.dst(Path::Vector, registers)?;
+/// An instruction with a result register, or a group of them.
+pub(super) fn result(args: &mut Args<'_, '_>, op: AluOp, path: Path, registers: u8) -> Decoded<Alu> {
+    let mut alu = blank(op, path);
+    alu.dst = args.dst(path, registers)?;
     Ok(alu)
 }
 
-/// `FADD[.FTZ] d, a, b`
-fn binary(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let flush = args.modifier("FTZ");
-    let op = if base == "FADD" { AluOp::FAdd { flush } } else { AluOp::FMul { flush } };
-    let mut alu = vector(args, op, 1)?;
-    alu.a = args.source(Reading::F32)?;
-    alu.b = args.source(Reading::F32)?;
-    Ok(Operation::Alu(alu))
-}
-
-/// `FSETP.cmp[.FTZ].bool p, q, a, b, p`
-fn fsetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let compare = args.choose(|name| {
-        let (name, unordered) = match name {
-            "LTU" | "EQU" | "LEU" | "GTU" | "NEU" | "GEU" => (&name[..2], true),
-            _ => (name, false),
-        };
-        super::arith::compare(name).map(|compare| match compare {
-            Compare::True => FloatCompare { compare, unordered: true },
-            _ => FloatCompare { compare, unordered },
-        })
-    });
-    let Some(compare) = compare else { return Err(Failure::Lacking) };
-    let flush = args.modifier("FTZ");
-    let Some(combine) = args.choose(combine) else { return Err(Failure::Lacking) };
-    let mut alu = blank(AluOp::FSetP { compare, combine, flush }, Path::Vector);
-    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
+/// Two binary32 operands and a predicate.
+fn two(mut alu: Alu, args: &mut Args<'_, '_>) -> Decoded<Operation> {
     alu.a = args.source(Reading::F32)?;
     alu.b = args.source(Reading::F32)?;
     alu.p[0] = args.pred()?;
     Ok(Operation::Alu(alu))
 }
 
-/// `HADD2[.F32|.BF16_V2] d, a, b`, `HFMA2[.MMA][.BF16_V2] d, a, b, c`
-fn halves(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    args.ignore(&["MMA"]);
-    let format = if args.modifier("BF16_V2") { HalfFormat::Bf16 } else { HalfFormat::F16 };
-    let op = match base {
-        "HADD2" => AluOp::HAdd2(format),
-        "HMUL2" => AluOp::HMul2(format),
-        _ => AluOp::HFma2(format),
+/// `.RN`, `.RM`, `.RP` or `.RZ`; to nearest without.
+pub(super) fn rounding(args: &mut Args<'_, '_>) -> Rounding {
+    args.choose(|m| match m {
+        "RN" => Some(Rounding::Nearest),
+        "RM" => Some(Rounding::Down),
+        "RP" => Some(Rounding::Up),
+        "RZ" => Some(Rounding::Zero),
+        _ => None,
+    })
+    .unwrap_or(Rounding::Nearest)
+}
+
+pub(super) fn float_mode(args: &mut Args<'_, '_>) -> FloatMode {
+    FloatMode { flush: args.modifier("FTZ"), round: rounding(args), saturate: args.modifier("SAT") }
+}
+
+/// `FADD[.FTZ][.RM][.SAT] d, a, b`, `FFMA... d, a, b, c`
+fn arithmetic(name: &str, args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let mode = float_mode(args);
+    let op = match name {
+        "FADD" => AluOp::FAdd(mode),
+        "FMUL" => AluOp::FMul(mode),
+        _ => AluOp::FFma(mode),
     };
-    let bits = move |value: f64| match format {
-        HalfFormat::F16 => f16_bits(value),
-        HalfFormat::Bf16 => ((value as f32).to_bits() >> 16) as u16,
-    };
-    let mut alu = vector(args, op, 1)?;
-    alu.a = args.source_halves(bits)?;
-    alu.b = args.source_halves(bits)?;
-    if base == "HFMA2" {
-        alu.c = args.source_halves(bits)?;
+    let mut alu = result(args, op, path, 1)?;
+    alu.a = args.source(Reading::F32)?;
+    alu.b = args.source(Reading::F32)?;
+    if name == "FFMA" {
+        alu.c = args.source(Reading::F32)?;
     }
     Ok(Operation::Alu(alu))
 }
 
-/// Bits of a binary16 that text states exactly; what it cannot hold is cut off.
-fn f16_bits(value: f64) -> u16 {
-    let sign = ((value.to_bits() >> 48) & 0x8000) as u16;
-    let magnitude = value.abs();
-    if magnitude.is_nan() {
-        return sign | 0x7fff;
-    }
-    if magnitude >= 65536.0 {
-        return sign | 0x7c00;
-    }
-    // Multiples of 2^-24 below 2^-14, else ten bits after the leading one.
-    let exponent = (((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023).max(-14);
-    let units = (magnitude * f64::from(10 - exponent).exp2()) as u16;
-    sign | (units + (((exponent + 14) as u16) << 10))
+/// `.cmp` and `.bool`
+pub(super) fn comparison(args: &mut Args<'_, '_>) -> Decoded<(FloatCompare, crate::alu::BoolOp)> {
+    let compare = args.choose(float_compare).ok_or(Failure::Lacking)?;
+    Ok((compare, args.choose(combine).ok_or(Failure::Lacking)?))
 }
 
-fn double(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let op = match base {
-        "DADD" => AluOp::DAdd,
-        "DMUL" => AluOp::DMul,
-        _ => AluOp::DFma,
+fn float_compare(name: &str) -> Option<FloatCompare> {
+    let ordered = |compare| FloatCompare { compare, unordered: false };
+    Some(match name {
+        "NUM" => ordered(Compare::True),
+        "NAN" => FloatCompare { compare: Compare::False, unordered: true },
+        "LTU" | "EQU" | "LEU" | "GTU" | "NEU" | "GEU" => {
+            FloatCompare { compare: super::arith::compare(&name[..2])?, unordered: true }
+        }
+        "T" => FloatCompare { compare: Compare::True, unordered: true },
+        _ => ordered(super::arith::compare(name)?),
+    })
+}
+
+/// `MUFU.function d, a`
+fn mufu(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let function = args.choose(|m| match m {
+        "RCP" => Some(MufuFunction::Rcp),
+        "RSQ" => Some(MufuFunction::Rsq),
+        "SQRT" => Some(MufuFunction::Sqrt),
+        "EX2" => Some(MufuFunction::Ex2),
+        "LG2" => Some(MufuFunction::Lg2),
+        "SIN" => Some(MufuFunction::Sin),
+        "COS" => Some(MufuFunction::Cos),
+        "TANH" => Some(MufuFunction::Tanh),
+        "RCP64H" => Some(MufuFunction::Rcp64High),
+        "RSQ64H" => Some(MufuFunction::Rsq64High),
+        _ => None,
+    });
+    let mut alu = result(args, AluOp::Mufu(function.ok_or(Failure::Lacking)?), path, 1)?;
+    alu.a = args.source(Reading::F32)?;
+    Ok(Operation::Alu(alu))
+}
+
+/// `DADD[.RM] d, a, b`, `DFMA[.RM] d, a, b, c`
+fn double(name: &str, args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let round = rounding(args);
+    let op = match name {
+        "DADD" => AluOp::DAdd(round),
+        "DMUL" => AluOp::DMul(round),
+        _ => AluOp::DFma(round),
     };
-    let mut alu = vector(args, op, 2)?;
+    let mut alu = result(args, op, path, 2)?;
     alu.a = args.source_pair(Reading::F64)?;
     alu.b = args.source_pair(Reading::F64)?;
-    if base == "DFMA" {
+    if name == "DFMA" {
         alu.c = args.source_pair(Reading::F64)?;
     }
     Ok(Operation::Alu(alu))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::f16_bits;
-
-    #[test]
-    fn binary16_of_text() {
-        let cases = [
-            (0.0, 0),
-            (-0.0, 0x8000),
-            (1.0, 0x3c00),
-            (-2.0, 0xc000),
-            (65504.0, 0x7bff),
-            (9.5367431640625e-07, 0x0010),
-            (6.103515625e-05, 0x0400),
-            (1023.0 / 16_777_216.0, 0x03ff),
-            (f64::INFINITY, 0x7c00),
-        ];
-        for (value, bits) in cases {
-            assert_eq!(f16_bits(value), bits, "{value}");
+/// `DSETP.cmp.bool p, q, a, b, p`, `DSETP.MIN|MAX.bool p, q, a, b, p`
+fn dsetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let extreme = args.choose(|m| ["MIN", "MAX"].into_iter().find(|name| *name == m));
+    let op = match extreme {
+        Some(name) => {
+            AluOp::DMinMaxP { min: name == "MIN", combine: args.choose(combine).ok_or(Failure::Lacking)? }
         }
-    }
+        None => {
+            let (compare, combine) = comparison(args)?;
+            AluOp::DSetP { compare, combine }
+        }
+    };
+    let mut alu = blank(op, path);
+    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
+    alu.a = args.source_pair(Reading::F64)?;
+    alu.b = args.source_pair(Reading::F64)?;
+    alu.p[0] = args.pred()?;
+    Ok(Operation::Alu(alu))
 }

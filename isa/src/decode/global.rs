@@ -5,15 +5,37 @@ use super::shared::registers;
 use super::{Decoded, Failure};
 use crate::alu::Path;
 use crate::instruction::Operation;
-use crate::memory::{AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space};
+use crate::memory::{AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space, WideOp};
+use crate::number::HalfFormat;
 use crate::operand::Width;
 use crate::register::{Pred, Reg};
 use atoms_ops::{Op, Operands, Size};
 
-/// Modifiers that say with whom, how strongly and through which cache; accesses here are in order.
-pub(super) const ORDERING: &[&str] = &[
-    "E", "SYS", "GPU", "SM", "CTA", "VC", "STRONG", "WEAK", "CONSTANT", "MMIO", "PRIVATE", "EF", "EL", "LU",
-    "EU", "NA", "LTC64B", "LTC128B", "LTC256B", "RN",
+/// Modifiers that say with whom, how strongly and through which cache: nothing here depends on them but
+/// [`crate::order`].
+pub(crate) const ORDERING: &[&str] = &[
+    "E",
+    "SYS",
+    "GPU",
+    "SM",
+    "CTA",
+    "VC",
+    "STRONG",
+    "WEAK",
+    "CONSTANT",
+    "MMIO",
+    "PRIVATE",
+    "EF",
+    "EL",
+    "LU",
+    "EU",
+    "NA",
+    "NO_ALLOCATE",
+    "LTC64B",
+    "LTC128B",
+    "LTC256B",
+    "RN",
+    "U",
 ];
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -96,31 +118,15 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
         Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
         Some("POPC") if args.modifier("INC") => Op::PopcInc,
         Some("ARRIVE") if space == Space::Generic => Op::MbarArriveSm80,
-        Some(name @ ("ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" | "EXCH" | "CAS")) => {
-            Op::from_name(name).ok_or(Failure::Lacking)?
-        }
+        Some(
+            name @ ("ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" | "EXCH" | "CAS" | "CAST"),
+        ) => Op::from_name(name).ok_or(Failure::Lacking)?,
         _ => return Err(Failure::Lacking),
     };
     let kind = args.first_modifier();
-    let (op, size) = match (op, kind) {
-        (Op::Add, Some("F32")) if args.modifier("FTZ") => (GlobalOp::AddF32, Size::U32),
-        (Op::Add, Some("F16x2")) => (GlobalOp::AddF16x2, Size::U32),
-        (Op::Add, Some("64")) => (GlobalOp::Add64, Size::U64),
-        (Op::Min, Some("64")) => (GlobalOp::Min64, Size::U64),
-        (Op::Max, Some("64")) => (GlobalOp::Max64, Size::U64),
-        (Op::Min, Some("S64")) => (GlobalOp::Min64, Size::U64),
-        (_, None | Some("32" | "U32")) => (GlobalOp::Atomic(op), Size::U32),
-        (_, Some("S32")) => (GlobalOp::Atomic(op), Size::S32),
-        (_, Some("64" | "U64")) => (GlobalOp::Atomic(op), Size::U64),
-        (_, Some("128")) => (GlobalOp::Atomic(op), Size::B128),
-        _ => return Err(Failure::Lacking),
-    };
-    if kind == Some("S64") {
-        return Err(Failure::Lacking);
-    }
-    if let GlobalOp::Atomic(op) = op
-        && !op.row().sizes.contains(&size)
-    {
+    let flush = args.modifier("FTZ");
+    let (op, size) = typed(op, kind.unwrap_or("U32"), flush).ok_or(Failure::Lacking)?;
+    if flush && !matches!(op, GlobalOp::Wide(WideOp::AddF32 { .. })) {
         return Err(Failure::Lacking);
     }
     let count = registers(size);
@@ -138,6 +144,44 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
     let takes_c = operands == Operands::BC;
     let rc = if takes_c { args.reg_group(count)? } else { Reg::RZ };
     Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
+}
+
+/// The operation in the type that the text names.
+fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
+    use crate::memory::WideOp::*;
+    let halves = match kind {
+        "F16x2" | "F16X2" => Some(HalfFormat::F16),
+        "BF16x2" | "BF16X2" | "BF16_V2" => Some(HalfFormat::Bf16),
+        _ => None,
+    };
+    let (wide, size) = match (op, kind, halves) {
+        (Op::Add, "F32", _) => (AddF32 { flush }, Size::U32),
+        (Op::Add, "F64", _) => (AddF64, Size::U64),
+        (Op::Add, _, Some(format)) => (AddHalves(format), Size::U32),
+        (Op::Min, _, Some(format)) => (MinHalves(format), Size::U32),
+        (Op::Max, _, Some(format)) => (MaxHalves(format), Size::U32),
+        (Op::Add, "64" | "U64" | "S64", _) => (Add64, Size::U64),
+        (Op::Min, "64" | "U64", _) => (MinU64, Size::U64),
+        (Op::Min, "S64", _) => (MinS64, Size::U64),
+        (Op::Max, "64" | "U64", _) => (MaxU64, Size::U64),
+        (Op::Max, "S64", _) => (MaxS64, Size::U64),
+        (Op::And, "64" | "U64" | "S64", _) => (And64, Size::U64),
+        (Op::Or, "64" | "U64" | "S64", _) => (Or64, Size::U64),
+        (Op::Xor, "64" | "U64" | "S64", _) => (Xor64, Size::U64),
+        (Op::Inc, "64" | "U64", _) => (Inc64, Size::U64),
+        (Op::Dec, "64" | "U64", _) => (Dec64, Size::U64),
+        _ => {
+            let size = match kind {
+                "32" | "U32" => Size::U32,
+                "S32" => Size::S32,
+                "64" | "U64" => Size::U64,
+                "128" => Size::B128,
+                _ => return None,
+            };
+            return op.row().sizes.contains(&size).then_some((GlobalOp::Atomic(op), size));
+        }
+    };
+    Some((GlobalOp::Wide(wide), size))
 }
 
 /// `QSPC.E.S p, RZ, [a]`
@@ -186,6 +230,8 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
 
 /// `LDC[.size] d, c[bank][offset]`
 fn constant(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    // How an index beyond the bank is met.
+    args.ignore(&["IL", "IS", "ISL"]);
     let grain = match plain_size(args) {
         size @ (Size::U8 | Size::U16 | Size::S8 | Size::S16) => Grain::Sub(size),
         size @ (Size::U32 | Size::S32 | Size::U64 | Size::B128) => Grain::Words(registers(size)),

@@ -1,9 +1,9 @@
-//! ATOMS, LDS and STS.
+//! ATOMS, LDS and STS; LDL and STL.
 
 use super::Decoded;
 use super::args::Args;
 use crate::instruction::Operation;
-use crate::memory::{SharedAccess, SharedAddress, SharedResult};
+use crate::memory::{LocalAccess, SharedAccess, SharedAddress, SharedResult};
 use crate::operand::{OperandKind, Width};
 use crate::register::{Pred, Reg};
 use atoms_ops::{Gives, OPS, Op, Operands, Size};
@@ -12,8 +12,25 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
     match base {
         "LDS" => load(args),
         "STS" => store(args),
+        "LDL" => local(args, Op::Load),
+        "STL" => local(args, Op::Store),
         _ => atomic(args),
     }
+}
+
+/// `LDL[.64] d, [a]`, `STL[.64] [a], b`
+fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
+    // What the cache may do with the line afterwards.
+    args.ignore(&["LU", "EF", "EL", "CONSTANT"]);
+    let size = plain_size(args);
+    let (reg, address) = if op == Op::Load {
+        let reg = args.reg_group(registers(size))?;
+        (reg, address(args)?)
+    } else {
+        let address = address(args)?;
+        (args.reg_group(registers(size))?, address)
+    };
+    Ok(Operation::Local(LocalAccess { op, size, reg, address }))
 }
 
 /// Size of a plain access; `.U` says nothing that `.U8` does not.

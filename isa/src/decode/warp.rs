@@ -14,6 +14,9 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
         "S2R" => return special(args, Path::Vector),
         "S2UR" => return special(args, Path::Uniform),
         "CS2R" => return special(args, Path::Vector),
+        "CS2UR" => return special(args, Path::Uniform),
+        "MATCH" => matching(args)?,
+        "B2R" => barrier_result(args)?,
         "VOTE" => vote(args, Path::Vector)?,
         "VOTEU" => vote(args, Path::Uniform)?,
         "SHFL" => shfl(args)?,
@@ -35,7 +38,7 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
 
 /// `S2R d, SR_TID.X`; `CS2R[.32] d, SRZ` fills a pair without `.32`.
 fn special(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let wide = !args.modifier("32") && args.mnemonic_is("CS2R");
+    let wide = !args.modifier("32") && (args.mnemonic_is("CS2R") || args.mnemonic_is("CS2UR"));
     let dst = args.dst(path, if wide { 2 } else { 1 })?;
     let name = args.name()?;
     let Some(register) = SpecialRegister::from_name(name) else {
@@ -45,7 +48,7 @@ fn special(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         let message = format!("`{name}` is not a special register");
         return args.wrong(args.last_range(), message, "special registers are SR_TID.X, SR_LANEID, ...");
     };
-    if wide && register != SpecialRegister::Zero {
+    if wide && !register.pair() {
         return Err(Failure::Lacking);
     }
     Ok(Operation::Special { path, dst, wide, register })
@@ -71,6 +74,32 @@ fn vote(args: &mut Args<'_, '_>, path: Path) -> Decoded<WarpOp> {
             Ok(WarpOp::VoteUniform { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? })
         }
     }
+}
+
+/// `MATCH.ANY[.U64] d, a`, `MATCH.ALL[.U64] p, d, a`
+fn matching(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
+    let all = args.modifier("ALL");
+    if !all && !args.modifier("ANY") {
+        return Err(Failure::Lacking);
+    }
+    let wide = args.modifier("U64");
+    args.ignore(&["U32"]);
+    let pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
+    Ok(WarpOp::Match {
+        all,
+        wide,
+        pred_dst,
+        dst: args.reg()?,
+        src: args.reg_group(if wide { 2 } else { 1 })?,
+    })
+}
+
+/// `B2R.RESULT d[, p]`
+fn barrier_result(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
+    if !args.modifier("RESULT") {
+        return Err(Failure::Lacking);
+    }
+    Ok(WarpOp::BarrierResult { dst: args.reg()?, pred_dst: args.pred_dst_if_any()?.unwrap_or(Pred::PT) })
 }
 
 /// `SHFL.mode p, d, a, lane, control`

@@ -50,6 +50,18 @@ impl Frame {
         register
     }
 
+    /// Gives PTX registers of `words` each places that follow each other, unless one of them has one already.
+    pub fn register_group(&mut self, ids: &[RegId], words: u8) {
+        if ids.iter().any(|id| self.registers.contains_key(id)) {
+            return;
+        }
+        let all = (ids.len() * usize::from(words)).next_power_of_two().min(4) as u8;
+        let first = self.fresh(all);
+        for (at, id) in ids.iter().enumerate() {
+            self.registers.insert(*id, first.saturating_add(at as u16 * u16::from(words)));
+        }
+    }
+
     /// Number of the machine predicate that holds a PTX predicate.
     pub fn predicate(&mut self, id: RegId) -> u16 {
         *self.predicates.entry(id).or_insert_with(|| {

@@ -206,7 +206,8 @@ pub struct RegId(pub u32);
 /// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register<'t> {
-    /// Name, with `%` where it has one: `%r7`, also of those declared together as `%r<31>`.
+    /// Name, with `%` where it has one: `%r7`, also of those declared together as `%r<31>`; `%v.x` of an element
+    /// of a vector.
     pub name: std::borrow::Cow<'t, str>,
     /// Declared type; `None` in a snippet, which declares none.
     pub ty: Option<Type>,
@@ -280,7 +281,8 @@ pub enum Operand<'t> {
     Register(RegId),
     /// `!%p1`
     Not(RegId),
-    /// `%v.x`: an element of a vector register, which this crate names by its number.
+    /// An element of a vector register, by its number. The parser gives none: elements of `.reg .v2 .f32 v` are
+    /// registers of their own, `v.x` and `v.y`, and `v` is a vector of them.
     Element(RegId, u8),
     /// A special register, without `%`: `tid.x`, `laneid`.
     Special(&'t str),
@@ -314,7 +316,7 @@ pub enum Operand<'t> {
     Targets(u32),
     /// `_`
     Sink,
-    /// `(a, b)`, of a call.
+    /// `(a, b)`, of a call; also `[%r1, {%r2, %r3}]`, an address and coordinates.
     List(Vec<Operand<'t>>),
     /// A name that is none of these, such as a call's prototype.
     Name(&'t str),

@@ -11,6 +11,12 @@ mod opcode;
 mod operand;
 mod parser;
 mod scope;
+mod translate;
+
+/// Addresses at which constants of a module lie (`.const`).
+pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
+/// Addresses at which global variables of a module lie (`.global`).
+pub const GLOBALS: std::ops::Range<u64> = 0x2_0000_0000..0x3_0000_0000;
 
 pub use ast::{
     Base, Directives, Function, Guard, Initial, Instruction, Label, LabelId, Module, Operand, RegId,
@@ -28,6 +34,19 @@ impl<'t> Module<'t> {
     /// Everything that is wrong, with line and column.
     pub fn parse(name: &str, text: &'t str) -> Result<Module<'t>, TextError> {
         Parser::new(text, false).module(name, text)
+    }
+}
+
+/// Whether a text is a PTX module: its first directive says the version.
+pub fn is_module(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    loop {
+        rest = match rest.get(..2) {
+            Some("//") => rest.split_once('\n').map_or("", |(_, after)| after),
+            Some("/*") => rest.split_once("*/").map_or("", |(_, after)| after),
+            _ => return rest.starts_with(".version"),
+        }
+        .trim_start();
     }
 }
 

@@ -192,7 +192,7 @@ fn exchange(bytes: &mut [u8], at: usize, random: &mut Random) {
 /// What must hold of a text that is refused.
 pub(crate) fn check_problems(error: &atoms_isa::TextError, text: &str) {
     assert!(!error.problems.is_empty());
-    assert!(error.problems.len() <= 1100);
+    assert!(error.problems.len() <= 300);
     for problem in &error.problems {
         let (start, length) = (problem.span.offset(), problem.span.len());
         assert!(text.get(start..start + length).is_some(), "{problem} at {start}+{length}");

@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::issue::{At, Stop};
-use crate::cluster_port::{Origin, SharedPlace, Transfer};
+use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
 use crate::cta::Stage;
 use crate::request::{Address, Request};
 use crate::warp::{Busy, LANES, Warp, lanes};
@@ -59,6 +59,7 @@ impl Core<'_> {
                 c: 0,
                 red: true,
                 origin,
+                reply: Reply::None,
             });
             warp.remote += 1;
             warp.busy = Busy::Request;

@@ -6,8 +6,8 @@ use crate::cluster_port::{Answer, Origin, SharedPlace};
 use crate::copy::{Action, Asker, Completion, Data, Payload};
 use crate::error::KernelError;
 use crate::request::{self, Address};
-use crate::warp::{Busy, Warp, lanes};
-use atoms_isa::{AsyncAccess, AsyncOp, BulkCopy, CopyArrival, SharedAddress, ThreadCopy};
+use crate::warp::{Busy, Wait, Warp, lanes};
+use atoms_isa::{AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, SharedAddress, ThreadCopy};
 use atoms_ops::{Fault, Op, Size};
 
 /// Bytes of one write of a block copy, and what its addresses are multiples of. Source: [PTX] cp.async.bulk.
@@ -21,21 +21,22 @@ impl Core<'_> {
         let from = addresses(&view, &copy.global);
         let shared = Address::of(&copy.shared, &view);
         let bytes = copy.size.bytes();
+        let enabled = view.pred(copy.enable);
         for lane in lanes(mask) {
             let address = shared.sum(lane);
-            let what =
-                format!("copy of {bytes} bytes from global {:#x} to shared {address:#010x}", from[lane]);
+            let missing = if copy.fill { (from[lane] % u64::from(bytes)) as u32 } else { 0 };
+            let (from, there) = (from[lane] - u64::from(missing), bytes - missing);
+            let what = format!("copy of {there} bytes from global {from:#x} to shared {address:#010x}");
             let failed = |message: String| Stop::copy(pc, lane as u32, format!("{what}: {message}"));
-            self.global.check(from[lane], u64::from(bytes), u64::from(bytes)).map_err(failed)?;
+            let data = if enabled >> lane & 1 != 0 {
+                self.global.check(from, u64::from(there), u64::from(bytes)).map_err(failed)?;
+                Data::Global { from, bytes: there }
+            } else {
+                Data::Given(0)
+            };
             let to = self.own_place(warp.cta_slot, address).map_err(failed)?;
             self.check_part(to, bytes, bytes).map_err(failed)?;
-            let payload = Payload {
-                data: Data::Global(from[lane]),
-                to,
-                bytes,
-                action: Action::Each(Op::Store),
-                size: copy.size,
-            };
+            let payload = Payload { data, to, bytes, action: Action::Each(Op::Store), size: copy.size };
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
             self.copies.start_counted(self.cycle, asker, payload);
         }
@@ -72,28 +73,47 @@ impl Core<'_> {
         }
         let view = warp.view(index, &self.constants);
         let uniform = view.uniform();
-        let from = uniform.pair(copy.global);
-        let (to, barrier) = (uniform.get(copy.shared), uniform.get(copy.shared.plus(1)));
         let bytes = BULK_STEP * (uniform.get(copy.size) & 0xffff);
         let lane = mask.trailing_zeros();
+        let asker = Asker { slot: warp.cta_slot, warp: slot, lane, pc };
+        let (size, each) = (Size::B128, Action::Each(Op::Store));
+        if copy.way == BulkWay::ToGlobal {
+            let (global, from) = (uniform.pair(copy.to), uniform.get(copy.from));
+            let failed = |message: String| {
+                let what = format!("copy of {bytes} bytes from shared {from:#010x} to global {global:#x}");
+                Stop::copy(pc, lane, format!("{what}: {message}"))
+            };
+            self.global.check(global, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
+            let place = self.own_place(warp.cta_slot, from).map_err(failed)?;
+            self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
+            let (data, action) = (Data::Given(0), Action::ToGlobal(global));
+            let payload = Payload { data, to: place, bytes, action, size };
+            self.copies.start_counted(self.cycle, asker, payload);
+            return Ok(());
+        }
+        let (to, barrier) = (uniform.get(copy.to), uniform.get(copy.to.plus(1)));
+        let (space, from) = match copy.way {
+            BulkWay::AmongShared => ("shared", u64::from(uniform.get(copy.from))),
+            BulkWay::ToShared | BulkWay::ToGlobal => ("global", uniform.pair(copy.from)),
+        };
         let failed = |message: String| {
-            let what = format!("copy of {bytes} bytes from global {from:#x} to shared {to:#010x}");
+            let what = format!("copy of {bytes} bytes from {space} {from:#x} to shared {to:#010x}");
             Stop::copy(pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
         };
-        self.global.check(from, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
+        let data = if copy.way == BulkWay::AmongShared {
+            let place = self.own_place(warp.cta_slot, from as u32).map_err(failed)?;
+            self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
+            Data::Shared(place)
+        } else {
+            self.global.check(from, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
+            Data::Global { from, bytes }
+        };
         let to = self.resolve(warp.cta_slot, to).map_err(failed)?;
         self.check_part(to, bytes, BULK_STEP).map_err(failed)?;
         let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
         self.check_part(at, 8, 8).map_err(failed)?;
-        let payload = Payload {
-            data: Data::Global(from),
-            to,
-            bytes,
-            action: Action::Each(Op::Store),
-            size: Size::B128,
-        };
+        let payload = Payload { data, to, bytes, action: each, size };
         let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
-        let asker = Asker { slot: warp.cta_slot, warp: slot, lane, pc };
         self.copies.start(self.cycle, asker, payload, completion);
         Ok(())
     }
@@ -169,7 +189,7 @@ impl Core<'_> {
         }
         self.statistics.cluster_requests += 1;
         match transfer.origin {
-            Origin::Lane { warp: slot, .. } => {
+            Origin::Lane { warp: slot, .. } if self.lane_answered(answer) => {
                 if let Some(warp) = self.warps[slot].as_deref_mut() {
                     warp.remote = warp.remote.saturating_sub(1);
                     if warp.remote == 0 && self.requests[slot].is_none() {
@@ -177,15 +197,34 @@ impl Core<'_> {
                     }
                 }
             }
+            Origin::Lane { .. } => {}
             Origin::Copy(number) => {
-                if let Some(bytes) = self.copies.answered(number, answer).filter(|bytes| *bytes > 0) {
+                let warp = self.copies.copy(number).map(|copy| copy.asker.warp);
+                let ended = self.copies.answered(number, answer, &mut self.global);
+                let ended = ended.map_err(|message| self.copy_failed(number, message))?;
+                if let Some(bytes) = ended.filter(|bytes| *bytes > 0) {
                     self.statistics.copies += 1;
                     self.statistics.copied_bytes += u64::from(bytes);
+                    self.let_waiters_go(warp);
                 }
             }
         }
         self.release_ended();
         Ok(())
+    }
+
+    /// Lets the threads of a warp go on that wait for fewer groups of copies than are left.
+    fn let_waiters_go(&mut self, slot: Option<usize>) {
+        let Some((slot, warp)) = slot.and_then(|slot| Some((slot, self.warps[slot].as_deref_mut()?))) else {
+            return;
+        };
+        for split in &mut warp.splits {
+            if let Wait::Groups(most) = split.wait
+                && lanes(split.mask).all(|lane| self.copies.groups((slot, lane as u32)) <= most as usize)
+            {
+                split.wait = Wait::Ready;
+            }
+        }
     }
 
     /// The error of a copy that failed on its way.

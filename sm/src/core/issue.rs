@@ -1,16 +1,17 @@
 //! Issuing one instruction of one warp.
 
 use super::Core;
+use super::special::moved_predicates;
 use crate::cta::Stage;
 use crate::error::KernelError;
 use crate::global::SHARED_WINDOW_HIGH;
 use crate::observer::Issue;
-use crate::request::{self, Address, Request};
-use crate::warp::{Busy, LANES, Row, View, Wait, Warp, lanes};
-use crate::{alu, atomic, warp_op};
+use crate::request::Request;
+use crate::warp::{Busy, LANES, Row, View, Warp, lanes};
+use crate::{alu, typed, warp_op};
 use atoms_isa::{
-    AddressBase, BranchCondition, ConstAccess, Control, GlobalAccess, GlobalAddress, GlobalOp, Grain,
-    Operation, Path, Reg, Space, SpecialRegister, UReg,
+    AddressBase, ConstAccess, Control, GlobalAddress, GlobalOp, Grain, Operation, Path, Reg, SpecialRegister,
+    UReg,
 };
 use atoms_ops::{Op, Size};
 
@@ -29,7 +30,7 @@ pub(super) struct At {
 
 /// What has to be looked at once the warp is back in its place.
 #[derive(PartialEq, Eq)]
-enum Then {
+pub(super) enum Then {
     Nothing,
     /// Threads arrived at a barrier, or ended.
     Barriers,
@@ -67,6 +68,7 @@ impl Core<'_> {
     }
 
     fn step(&mut self, slot: usize, warp: &mut Warp) -> Result<Then, Stop> {
+        warp.count_down();
         let Some(index) = warp.turn() else { return Ok(Then::Nothing) };
         let pc = warp.splits[index].pc;
         let Some(instruction) = self.kernel.instructions.get(pc as usize) else {
@@ -89,6 +91,7 @@ impl Core<'_> {
                 }
                 alu::execute(alu, warp, index, mask, &self.constants);
             }
+            Operation::Ptx(compute) => typed::execute(compute, warp, index, mask, &self.constants),
             Operation::Special { path, dst, wide, register } => {
                 self.special(warp, index, mask, (*path, *dst, *wide), *register);
             }
@@ -114,6 +117,8 @@ impl Core<'_> {
                 let shared = lanes(mask).filter(there).fold(0, |m, l| m | 1 << l);
                 warp.set_pred(index, *pred_dst, mask, shared);
             }
+            Operation::Local(access) => self.local_access(at, warp, access)?,
+            Operation::Predicates(moved) => moved_predicates(warp, index, mask, moved, &self.constants),
             Operation::Warp(op) => warp_op::execute(op, warp, index, mask, &self.constants),
             Operation::Control(control) => return self.control(at, warp, control),
             Operation::Lacking => {
@@ -139,51 +144,6 @@ impl Core<'_> {
             self.requests[slot] = Some(Box::new(request));
             self.waiting |= 1 << slot;
             warp.busy = Busy::Request;
-        }
-    }
-
-    fn special(
-        &self,
-        warp: &mut Warp,
-        index: usize,
-        mask: u32,
-        dst: (Path, u16, bool),
-        register: SpecialRegister,
-    ) {
-        let [bx, by, _] = self.launch.block;
-        let (cta, rank) = self.ctas[warp.cta_slot].as_ref().map_or(([0; 3], 0), |c| (c.index, c.rank));
-        let thread = |lane: usize| 32 * warp.number + lane as u32;
-        let of = |lane: usize| match register {
-            SpecialRegister::TidX => thread(lane) % bx,
-            SpecialRegister::TidY => thread(lane) / bx % by,
-            SpecialRegister::TidZ => thread(lane) / bx / by,
-            SpecialRegister::CtaIdX => cta[0],
-            SpecialRegister::CtaIdY => cta[1],
-            SpecialRegister::CtaIdZ => cta[2],
-            SpecialRegister::LaneId => lane as u32,
-            SpecialRegister::WarpId => warp.number,
-            SpecialRegister::EqMask => 1 << lane,
-            SpecialRegister::LtMask => (1 << lane) - 1,
-            SpecialRegister::LeMask => u32::MAX >> (31 - lane),
-            SpecialRegister::GtMask => u32::MAX.checked_shl(lane as u32 + 1).unwrap_or(0),
-            SpecialRegister::GeMask => u32::MAX << lane,
-            SpecialRegister::CgaCtaId => rank,
-            SpecialRegister::Zero => 0,
-            SpecialRegister::SharedWindowHigh => SHARED_WINDOW_HIGH,
-            SpecialRegister::ClockLo => self.cycle as u32,
-            SpecialRegister::ClockHi => (self.cycle >> 32) as u32,
-        };
-        let row: Row = std::array::from_fn(of);
-        let (path, dst, wide) = dst;
-        match path {
-            Path::Vector => {
-                warp.registers.set(Reg(dst), mask, &row);
-                if wide {
-                    warp.registers.set(Reg(dst).plus(1), mask, &[0; LANES]);
-                }
-            }
-            Path::Uniform if mask != 0 => warp.splits[index].uniform.set(UReg(dst as u8), row[0]),
-            Path::Uniform => {}
         }
     }
 
@@ -213,220 +173,6 @@ impl Core<'_> {
             }
         }
     }
-
-    /// Global lanes are done at once, lane by lane; lanes in the shared window go to the unit.
-    fn global_access(&mut self, at: At, warp: &mut Warp, access: &GlobalAccess) -> Result<(), Stop> {
-        let At { slot, index, mask, pc } = at;
-        if mask == 0 {
-            return Ok(());
-        }
-        let GlobalAccess { op, size, dst, pred_dst, .. } = *access;
-        let view = warp.view(index, &self.constants);
-        let addresses = addresses(&view, &access.address);
-        let b = request::gather(&view, access.rb, size);
-        let c = request::gather(&view, access.rc, size);
-        let shared = match access.space {
-            Space::Global => 0,
-            Space::Generic => lanes(mask).filter(|l| in_window(addresses[*l])).fold(0, |m, l| m | 1 << l),
-        };
-        let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
-        if let Some(lane) = lanes(shared).find(|l| rank_of(addresses[*l]) != rank) {
-            let message = format!(
-                "generic address {:#x} is in the shared memory of another CTA of the cluster, which this core \
-                 reaches by SYNCS, STAS and REDAS alone",
-                addresses[lane]
-            );
-            return Err(Stop::remote(pc, lane as u32, message));
-        }
-        if let GlobalOp::Atomic(op) = op
-            && op.is_mbarrier()
-            && mask != shared
-        {
-            let lane = (mask & !shared).trailing_zeros();
-            let address = addresses[lane as usize % LANES];
-            return Err(Stop::global(
-                pc,
-                lane,
-                format!("{op} at {address:#x}, which is not in shared memory"),
-            ));
-        }
-        let bytes = size.bytes() as usize;
-        let mut results = [0; LANES];
-        for lane in lanes(mask & !shared) {
-            let outside = |message: String| Stop::global(pc, lane as u32, message);
-            let old = if op == GlobalOp::Store {
-                0
-            } else {
-                self.global.load(addresses[lane], bytes).map_err(outside)?
-            };
-            let new = atomic::apply(op, size, old, b[lane], c[lane]);
-            if let Some(new) = new {
-                self.global.store(addresses[lane], bytes, new).map_err(outside)?;
-            }
-            results[lane] = match op {
-                GlobalOp::Atomic(Op::Cast | Op::CastSpin) => u128::from(new.is_some()),
-                _ => extend(size, old),
-            };
-        }
-        request::scatter(warp, dst, size, mask & !shared, &results);
-        warp.busy = Busy::Until(self.cycle + u64::from(self.config.global_latency_cycles) + 1);
-        let to_unit = match op {
-            GlobalOp::Load => Some(Op::Load),
-            GlobalOp::Store => Some(Op::Store),
-            GlobalOp::Atomic(op) => Some(op),
-            GlobalOp::AddF32 | GlobalOp::AddF16x2 | GlobalOp::Add64 | GlobalOp::Min64 | GlobalOp::Max64 => {
-                None
-            }
-        };
-        let done = if to_unit.is_some() { mask } else { mask & !shared };
-        warp.set_pred(index, pred_dst, mask, done);
-        if let Some(op) = to_unit
-            && shared != 0
-        {
-            let request = Request {
-                op,
-                size,
-                mask: shared,
-                pc,
-                red: dst.is_zero(),
-                slot: warp.cta_slot as u8,
-                address: Address {
-                    ra: addresses.map(|a| a as u32),
-                    scale: 0,
-                    ur: 0,
-                    imm: 0,
-                    absolute: false,
-                },
-                b,
-                c,
-                dst,
-                pred_dst: None,
-                piece: 0,
-                in_flight: false,
-                stored: 0,
-            };
-            self.ask(slot, warp, request);
-        }
-        Ok(())
-    }
-
-    fn control(&mut self, at: At, warp: &mut Warp, control: &Control) -> Result<Then, Stop> {
-        let At { index, mask, pc, .. } = at;
-        match *control {
-            Control::Branch { target, condition } => {
-                let all = warp.splits[index].mask;
-                let lowest = 1 << (all.trailing_zeros() % 32);
-                let taken = match condition {
-                    BranchCondition::Thread => mask,
-                    BranchCondition::Uniform(pred) => {
-                        let holds = warp.view(index, &self.constants).pred(pred) & mask & lowest != 0;
-                        if holds { all } else { 0 }
-                    }
-                    BranchCondition::Any if mask != 0 => all,
-                    BranchCondition::Any => 0,
-                };
-                if taken == all {
-                    warp.splits[index].pc = target;
-                } else if taken != 0 {
-                    warp.part(index, taken, target);
-                }
-                if taken != 0 && target <= pc {
-                    warp.pass_turn();
-                }
-            }
-            Control::Exit => {
-                if mask != 0 {
-                    warp.exit(index, mask);
-                    warp.converge();
-                    return Ok(Then::Barriers);
-                }
-            }
-            Control::SetBarrier { barrier } => {
-                let row = &mut warp.barriers[usize::from(barrier.0 & 15)];
-                lanes(mask).for_each(|lane| row[lane] = mask);
-            }
-            Control::SyncBarrier { barrier } => {
-                self.wait(warp, index, mask, Wait::Convergence(barrier.0 & 15))
-            }
-            Control::BreakBarrier { barrier } => {
-                let row = &mut warp.barriers[usize::from(barrier.0 & 15)];
-                row.iter_mut().for_each(|threads| *threads &= !mask);
-                warp.converge();
-            }
-            Control::BarrierToReg { dst, barrier, clear } => {
-                let barrier = usize::from(barrier.0 & 15);
-                let row = warp.barriers[barrier];
-                warp.registers.set(dst, mask, &row);
-                if clear {
-                    lanes(mask).for_each(|lane| warp.barriers[barrier][lane] = 0);
-                }
-            }
-            Control::RegToBarrier { barrier, src } => {
-                let row = warp.view(index, &self.constants).row(&src);
-                let threads = &mut warp.barriers[usize::from(barrier.0 & 15)];
-                lanes(mask).for_each(|lane| threads[lane] = row[lane]);
-            }
-            Control::WarpSync { mask: threads } => {
-                let row = warp.view(index, &self.constants).row(&threads);
-                let threads = row[mask.trailing_zeros() as usize % LANES];
-                self.wait(warp, index, mask, Wait::WarpSync(threads));
-            }
-            Control::Yield => warp.pass_turn(),
-            Control::Sleep { nanoseconds, watch } => self.sleep(at, warp, nanoseconds, watch),
-            Control::ClusterArrive => {
-                warp.at_cluster |= mask;
-                return Ok(Then::Barriers);
-            }
-            Control::ClusterWait => {
-                // Threads that have not arrived, or arrived in a phase that is complete, do not wait.
-                self.wait(warp, index, mask & warp.at_cluster, Wait::Cluster);
-            }
-            Control::ReturnPcToReg { dst, high } => {
-                let row = warp.return_pc[usize::from(high)];
-                warp.registers.set(dst, mask, &row);
-            }
-            Control::RegToReturnPc { high, src } => {
-                let row = warp.view(index, &self.constants).row(&src);
-                lanes(mask).for_each(|lane| warp.return_pc[usize::from(high)][lane] = row[lane]);
-            }
-            Control::Block(block) if mask != 0 => {
-                let view = warp.view(index, &self.constants);
-                let lowest = mask.trailing_zeros() as usize % LANES;
-                let id = view.row(&block.barrier)[lowest];
-                let threads = block.threads.map(|t| view.row(&t)[lowest]);
-                let Some(cta) = self.ctas[warp.cta_slot].as_mut().filter(|_| id < 16) else {
-                    return Err(Stop::operand(pc, format!("block barrier {id}; there are 0 to 15")));
-                };
-                let barrier = &mut cta.barriers[id as usize];
-                barrier.expected = threads.or(barrier.expected);
-                if block.wait {
-                    self.wait(warp, index, mask, Wait::Block(id as u8));
-                } else {
-                    barrier.arrived += if mask == warp.live { 32 } else { mask.count_ones() };
-                }
-                return Ok(Then::Barriers);
-            }
-            Control::Block(_) | Control::Fence | Control::Nop => {}
-        }
-        Ok(Then::Nothing)
-    }
-
-    /// Lets the threads of `mask` wait; others of the split go on.
-    fn wait(&self, warp: &mut Warp, index: usize, mask: u32, wait: Wait) {
-        if mask == 0 {
-            return;
-        }
-        let split = &warp.splits[index];
-        let waiting = if mask == split.mask {
-            index
-        } else {
-            warp.part(index, mask, split.pc);
-            warp.splits.len() - 1
-        };
-        warp.splits[waiting].wait = wait;
-        warp.current = waiting;
-        warp.converge();
-    }
 }
 
 /// A stop whose place is not yet written out.
@@ -451,11 +197,11 @@ impl Stop {
         Stop::Copy { pc, lane, message }
     }
 
-    fn operand(pc: u32, message: String) -> Stop {
+    pub(super) fn operand(pc: u32, message: String) -> Stop {
         Stop::Operand { pc, message }
     }
 
-    fn global(pc: u32, lane: u32, message: String) -> Stop {
+    pub(super) fn global(pc: u32, lane: u32, message: String) -> Stop {
         Stop::Global { pc, lane, message }
     }
 
@@ -481,12 +227,21 @@ impl Stop {
 fn others_see(operation: &Operation) -> bool {
     match operation {
         Operation::Alu(_)
+        | Operation::Ptx(_)
         | Operation::Const(_)
+        | Operation::Local(_)
+        | Operation::Predicates(_)
         | Operation::QuerySpace { .. }
         | Operation::Warp(_)
         | Operation::Lacking => false,
         Operation::Special { register, .. } => {
-            matches!(register, SpecialRegister::ClockLo | SpecialRegister::ClockHi)
+            matches!(
+                register,
+                SpecialRegister::ClockLo
+                    | SpecialRegister::ClockHi
+                    | SpecialRegister::GlobalTimerLo
+                    | SpecialRegister::GlobalTimerHi
+            )
         }
         Operation::Shared(access) => !access.op.only_reads(),
         Operation::Barrier(access) => !access.op.only_reads() || access.op == Op::MbarInval,
@@ -498,8 +253,13 @@ fn others_see(operation: &Operation) -> bool {
         Operation::Control(control) => match control {
             Control::Exit | Control::Block(_) | Control::ClusterArrive => true,
             Control::Branch { .. }
+            | Control::Jump { .. }
+            | Control::Trap
+            | Control::EndGroup
+            | Control::WaitGroups { .. }
             | Control::SetBarrier { .. }
             | Control::SyncBarrier { .. }
+            | Control::Meet { .. }
             | Control::BreakBarrier { .. }
             | Control::BarrierToReg { .. }
             | Control::RegToBarrier { .. }
@@ -516,12 +276,12 @@ fn others_see(operation: &Operation) -> bool {
 }
 
 /// Whether a generic address names shared memory.
-fn in_window(address: u64) -> bool {
+pub(super) fn in_window(address: u64) -> bool {
     (address >> 32) as u32 == SHARED_WINDOW_HIGH
 }
 
 /// Rank of the CTA whose shared memory a generic address names (spec 1.4).
-fn rank_of(address: u64) -> u32 {
+pub(super) fn rank_of(address: u64) -> u32 {
     address as u32 >> 24
 }
 
@@ -540,7 +300,7 @@ pub(super) fn addresses(view: &View<'_>, address: &GlobalAddress) -> [u64; LANES
 }
 
 /// A loaded value, extended to its registers as its size says.
-fn extend(size: Size, bits: u128) -> u128 {
+pub(super) fn extend(size: Size, bits: u128) -> u128 {
     match size {
         Size::U8 => bits & 0xff,
         Size::U16 => bits & 0xffff,

@@ -44,6 +44,7 @@ impl Core<'_> {
                     }
                     (None, Wait::WarpSync(mask)) => format!("waiting for lanes {mask:#010x} at WARPSYNC"),
                     (None, Wait::Block(id)) => format!("waiting at block barrier {id}"),
+                    (None, Wait::Groups(most)) => format!("waiting for all groups of copies but {most}"),
                     (None, Wait::Cluster) => "waiting at the cluster's barrier".to_string(),
                 };
                 let Place { line, text, cta, warp, .. } = place;

@@ -1,0 +1,255 @@
+//! Barriers, fences, and instructions by which the lanes of a warp look at each other.
+
+use super::ordering;
+use super::unit::{Unit, operand};
+use super::{Fail, Mods};
+use crate::compute::ComputeOutput;
+use crate::control::{BarrierVote, BlockBarrier, Control, ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use crate::instruction::Operation;
+use crate::ptx::{Instruction, Operand, Type};
+use crate::register::{Pred, PredSource, Reg, UReg};
+use crate::source::{Source, Value};
+
+/// Uniform register through which results that a warp has once come to the threads.
+const PASSING: UReg = UReg(0);
+
+impl<'t> Unit<'_, 't> {
+    /// Translates an instruction that directs threads, branches aside; `false` if it is none.
+    pub(super) fn direct(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+        let mut mods = Mods::new(i);
+        let m = &mut mods;
+        match i.opcode {
+            "exit" | "ret" => {
+                m.drop_hints();
+                m.done()?;
+                self.control(Control::Exit);
+            }
+            "trap" => self.control(Control::Trap),
+            "brkpt" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "griddepcontrol"
+            | "pmevent" | "setmaxnreg" => self.control(Control::Nop),
+            "nanosleep" => {
+                m.ty()?;
+                m.done()?;
+                let nanoseconds = self.source(operand(i, 0)?)?;
+                self.control(Control::Sleep { nanoseconds, watch: false });
+            }
+            "membar" | "fence" => {
+                let order = ordering::fence(m, i.opcode == "membar");
+                // What proxies and kinds of accesses it is about does not matter where all are in order.
+                self.ordering = Some(order);
+                self.control(Control::Fence);
+            }
+            "bar" | "barrier" => self.barrier(i, m)?,
+            "activemask" => {
+                m.ty()?;
+                m.done()?;
+                let dst = self.output_reg(operand(i, 0)?)?;
+                let (mode, src) = (VoteMode::Any, PredSource::TRUE);
+                self.emit(Operation::Warp(WarpOp::Vote { mode, dst, pred_dst: Pred::PT, src }));
+            }
+            "vote" => self.vote(i, m)?,
+            "shfl" => self.shuffle(i, m)?,
+            "redux" => self.redux(i, m)?,
+            "match" => self.matching(i, m)?,
+            "elect" => {
+                if !m.take("sync") {
+                    return Err(Fail::Lacking);
+                }
+                m.done()?;
+                self.meet_lanes(operand(i, 1)?)?;
+                let (dst, pred) = self.outputs(operand(i, 0)?)?;
+                let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+                self.emit(Operation::Warp(WarpOp::Elect { pred_dst, dst: PASSING }));
+                self.from_uniform(dst);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Copies what a warp has once to its threads.
+    fn from_uniform(&mut self, dst: ComputeOutput) {
+        if let ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) = dst {
+            let source = Source::plain(Value::Uniform(PASSING));
+            self.emit(Operation::Alu(crate::alu::Alu {
+                op: crate::alu::AluOp::Mov,
+                path: crate::alu::Path::Vector,
+                dst: reg.0,
+                pred_dst: [Pred::PT; 2],
+                a: source,
+                b: Source::ZERO,
+                c: Source::ZERO,
+                p: [PredSource::TRUE; 3],
+            }));
+        }
+    }
+
+    /// Waits for the lanes of a mask, as every `.sync` does.
+    fn meet_lanes(&mut self, mask: &Operand<'t>) -> Result<(), Fail> {
+        let mask = self.source(mask)?;
+        self.control(Control::WarpSync { mask });
+        Ok(())
+    }
+
+    fn barrier(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        if m.take("cluster") {
+            let arrive = match m.take_any(&["arrive", "wait"]) {
+                Some("arrive") => true,
+                Some(_) => false,
+                None => return Err(Fail::Lacking),
+            };
+            m.take("aligned");
+            self.ordering = Some(ordering::cluster_barrier(m, arrive));
+            m.done()?;
+            if self.arch.number() < 90 {
+                return Err(Fail::since("barrier.cluster", 90));
+            }
+            self.control(if arrive { Control::ClusterArrive } else { Control::ClusterWait });
+            return Ok(());
+        }
+        if m.take("warp") {
+            m.take("sync");
+            m.done()?;
+            return self.meet_lanes(operand(i, 0)?);
+        }
+        m.take_any(&["cta"]);
+        m.take("aligned");
+        match m.next() {
+            Some(kind @ ("sync" | "arrive")) => {
+                m.done()?;
+                let barrier = self.source(operand(i, 0)?)?;
+                let threads = i.operands.get(1).map(|t| self.source(t)).transpose()?;
+                let wait = kind == "sync";
+                self.control(Control::Block(BlockBarrier { barrier, threads, wait, vote: None }));
+                Ok(())
+            }
+            Some("red") => self.barrier_vote(i, m),
+            _ => Err(Fail::Lacking),
+        }
+    }
+
+    /// `barrier.red`: the predicate of all threads combined.
+    fn barrier_vote(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let vote = match m.next() {
+            Some("popc") => BarrierVote::Count,
+            Some("and") => BarrierVote::All,
+            Some("or") => BarrierVote::Any,
+            _ => return Err(Fail::Lacking),
+        };
+        m.take("aligned");
+        m.ty()?;
+        m.done()?;
+        let barrier = self.source(operand(i, 1)?)?;
+        let (threads, pred) = match i.operands.get(3) {
+            None => (None, operand(i, 2)?),
+            Some(pred) => (Some(self.source(operand(i, 2)?)?), pred),
+        };
+        let pred = self.pred_source(pred)?;
+        let block = BlockBarrier { barrier, threads, wait: true, vote: Some((vote, pred)) };
+        self.control(Control::Block(block));
+        let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
+            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
+            ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
+            ComputeOutput::None => (Reg::RZ, Pred::PT),
+        };
+        self.emit(Operation::Warp(WarpOp::BarrierResult { dst, pred_dst }));
+        Ok(())
+    }
+
+    /// `match.any.sync.b32 d, a, mask`, `match.all.sync.b32 d|p, a, mask`
+    fn matching(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let all = m.take_any(&["any", "all"]).ok_or(Fail::Lacking)? == "all";
+        m.take("sync");
+        let ty = m.ty()?;
+        m.done()?;
+        self.meet_lanes(operand(i, 2)?)?;
+        let src = self.in_register(operand(i, 1)?, ty)?;
+        let (dst, pred) = self.outputs(operand(i, 0)?)?;
+        let dst = match dst {
+            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => reg,
+            ComputeOutput::None | ComputeOutput::Pred(_) => Reg::RZ,
+        };
+        let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+        let wide = ty.bits() == 64;
+        self.emit(Operation::Warp(WarpOp::Match { all, wide, dst, pred_dst, src }));
+        Ok(())
+    }
+
+    fn vote(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let sync = m.take("sync");
+        let mode = match m.next() {
+            Some("all") => VoteMode::All,
+            Some("any" | "ballot") => VoteMode::Any,
+            Some("uni") => VoteMode::Eq,
+            _ => return Err(Fail::Lacking),
+        };
+        m.ty()?;
+        m.done()?;
+        if sync {
+            self.meet_lanes(operand(i, 2)?)?;
+        }
+        let src = self.pred_source(operand(i, 1)?)?;
+        let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
+            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
+            ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
+            ComputeOutput::None => (Reg::RZ, Pred::PT),
+        };
+        self.emit(Operation::Warp(WarpOp::Vote { mode, dst, pred_dst, src }));
+        Ok(())
+    }
+
+    fn shuffle(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let sync = m.take("sync");
+        let mode = match m.next() {
+            Some("idx") => ShuffleMode::Idx,
+            Some("up") => ShuffleMode::Up,
+            Some("down") => ShuffleMode::Down,
+            Some("bfly") => ShuffleMode::Butterfly,
+            _ => return Err(Fail::Lacking),
+        };
+        m.ty()?;
+        m.done()?;
+        if sync {
+            self.meet_lanes(operand(i, 4)?)?;
+        }
+        let (dst, pred) = self.outputs(operand(i, 0)?)?;
+        let dst = match dst {
+            ComputeOutput::Word(reg) => reg,
+            _ => Reg::RZ,
+        };
+        let src = self.in_register(operand(i, 1)?, Type::B32)?;
+        let (lane, control) = (self.source(operand(i, 2)?)?, self.source(operand(i, 3)?)?);
+        let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+        self.emit(Operation::Warp(WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control }));
+        Ok(())
+    }
+
+    fn redux(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        if !m.take("sync") {
+            return Err(Fail::Lacking);
+        }
+        let name = m.next().unwrap_or("");
+        let ty = m.ty()?;
+        m.done()?;
+        let op = match (name, ty) {
+            ("add", Type::U32 | Type::S32) => ReduxOp::Sum,
+            ("min", Type::U32) => ReduxOp::MinU,
+            ("min", Type::S32) => ReduxOp::MinS,
+            ("max", Type::U32) => ReduxOp::MaxU,
+            ("max", Type::S32) => ReduxOp::MaxS,
+            ("and", Type::B32) => ReduxOp::And,
+            ("or", Type::B32) => ReduxOp::Or,
+            ("xor", Type::B32) => ReduxOp::Xor,
+            _ => return Err(Fail::Lacking),
+        };
+        if self.arch.number() < 80 {
+            return Err(Fail::since("redux.sync", 80));
+        }
+        self.meet_lanes(operand(i, 2)?)?;
+        let src = self.in_register(operand(i, 1)?, ty)?;
+        let dst = self.output(operand(i, 0)?)?;
+        self.emit(Operation::Warp(WarpOp::Redux { op, dst: PASSING, src }));
+        self.from_uniform(dst);
+        Ok(())
+    }
+}

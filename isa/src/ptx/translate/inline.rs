@@ -1,0 +1,266 @@
+//! Calls: functions are put in the place where they are called, so that a kernel is one function.
+//!
+//! Source: [PTX] has calls by value through `.param` variables; a callee's parameters become the variables that
+//! the caller prepared. Recursion has no such form.
+
+use super::Fail;
+use crate::ptx::{
+    Base, Function, Guard, Instruction, Label, LabelId, Module, Operand, RegId, Register, Symbol, Variable,
+};
+
+/// Most instructions of a kernel with all it calls.
+const MOST_INSTRUCTIONS: usize = 1 << 20;
+
+/// Functions whose calls end the kernel: what `assert` becomes.
+const FATAL: [&str; 2] = ["__assertfail", "__assert_fail"];
+
+/// How names of a function read in the kernel it is put into.
+struct Names {
+    registers: u32,
+    labels: u32,
+    /// Tables of branch targets.
+    tables: u32,
+    /// Index of each variable.
+    variables: Vec<u32>,
+}
+
+/// One instance of a function.
+struct Instance {
+    names: Names,
+    /// Where `ret` goes; the kernel's own ends the thread.
+    end: Option<LabelId>,
+}
+
+struct Flattening<'a, 't> {
+    module: &'a Module<'t>,
+    registers: Vec<Register<'t>>,
+    variables: Vec<Variable<'t>>,
+    instructions: Vec<Instruction<'t>>,
+    labels: Vec<Label<'t>>,
+    branch_targets: Vec<Vec<LabelId>>,
+    /// Functions being put in, outermost first.
+    open: Vec<&'t str>,
+}
+
+/// A kernel in which nothing is called any more. The problems name the instruction they are about.
+pub(super) fn flatten<'t>(
+    module: &Module<'t>,
+    kernel: &Function<'t>,
+) -> Result<Function<'t>, (Instruction<'t>, Fail)> {
+    let mut flat = Flattening {
+        module,
+        registers: kernel.registers.clone(),
+        variables: kernel.variables.clone(),
+        instructions: Vec::new(),
+        labels: kernel.labels.clone(),
+        branch_targets: kernel.branch_targets.clone(),
+        open: vec![kernel.name],
+    };
+    let variables = (0..kernel.variables.len() as u32).collect();
+    let instance = Instance { names: Names { registers: 0, labels: 0, tables: 0, variables }, end: None };
+    flat.put(kernel, &instance)?;
+    let Flattening { registers, variables, instructions, labels, branch_targets, .. } = flat;
+    Ok(Function { registers, variables, instructions, labels, branch_targets, ..kernel.clone() })
+}
+
+impl<'t> Flattening<'_, 't> {
+    fn put(&mut self, function: &Function<'t>, instance: &Instance) -> Result<(), (Instruction<'t>, Fail)> {
+        let mut places = Vec::with_capacity(function.instructions.len() + 1);
+        for instruction in &function.instructions {
+            places.push(self.instructions.len() as u32);
+            let failed = |fail: Fail| (instruction.clone(), fail);
+            if self.instructions.len() >= MOST_INSTRUCTIONS {
+                return Err(failed(Fail::wrong(
+                    format!("more than {MOST_INSTRUCTIONS} instructions, with all functions that are called"),
+                    "call fewer functions, or have the compiler inline less",
+                )));
+            }
+            let named = instance.names.instruction(instruction);
+            match (instruction.opcode, instance.end) {
+                ("call", _) => self.call(&named).map_err(failed)?,
+                ("ret", Some(end)) => self.instructions.push(Instruction {
+                    opcode: "bra",
+                    modifiers: Vec::new(),
+                    operands: vec![Operand::Label(end)],
+                    ..named
+                }),
+                _ => self.instructions.push(named),
+            }
+        }
+        let end = self.instructions.len() as u32;
+        let first = instance.names.labels as usize;
+        for (label, of) in self.labels.iter_mut().skip(first).zip(&function.labels) {
+            label.at = places.get(of.at as usize).copied().unwrap_or(end);
+        }
+        if let Some(LabelId(label)) = instance.end
+            && let Some(label) = self.labels.get_mut(label as usize)
+        {
+            label.at = end;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Instruction<'t>) -> Result<(), Fail> {
+        let mut name = None;
+        let (mut results, mut arguments) = (Vec::new(), Vec::new());
+        for operand in &call.operands {
+            match operand {
+                Operand::List(list) if name.is_none() => results.extend_from_slice(list),
+                Operand::List(list) => arguments.extend_from_slice(list),
+                Operand::Symbol { symbol: Symbol::Function(index), .. } if name.is_none() => {
+                    name = Some(*index as usize);
+                }
+                Operand::Register(_) if name.is_none() => {
+                    return Err(Fail::wrong(
+                        "a call through a register",
+                        "call the function by its name: functions are put in where they are called",
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let Some(callee) = name.and_then(|index| self.module.functions.get(index)) else {
+            return Err(Fail::wrong("a call of nothing", "write call (result), name, (argument);"));
+        };
+        // Of several declarations of a name one may have the body.
+        let defined = self.module.functions.iter().find(|f| f.name == callee.name && f.defined);
+        let Some(callee) = defined else {
+            if FATAL.contains(&callee.name) {
+                let trap =
+                    Instruction { opcode: "trap", modifiers: vec![], operands: vec![], ..call.clone() };
+                self.instructions.push(trap);
+                return Ok(());
+            }
+            return Err(Fail::wrong(
+                format!("a call of `{}`, which this module does not define", callee.name),
+                "link the function into the module, or remove the call",
+            ));
+        };
+        if self.open.contains(&callee.name) {
+            return Err(Fail::wrong(
+                format!("a call of `{}` from within itself", callee.name),
+                "recursion is not run here: functions are put in where they are called",
+            ));
+        }
+        let expected = (callee.params, callee.results);
+        if (arguments.len(), results.len()) != expected {
+            return Err(Fail::wrong(
+                format!(
+                    "`{}` called with {} arguments and {} results",
+                    callee.name,
+                    arguments.len(),
+                    results.len()
+                ),
+                format!("it has {} parameters and {} results", callee.params, callee.results),
+            ));
+        }
+        let mut variables = Vec::new();
+        for operand in arguments.iter().chain(&results) {
+            match operand {
+                Operand::Symbol { symbol: Symbol::Local(index), offset: 0 } => variables.push(*index),
+                _ => {
+                    return Err(Fail::wrong(
+                        "an argument that is not a variable",
+                        "pass .param variables, as compilers do: st.param.b32 [param0], %r1; call f, (param0);",
+                    ));
+                }
+            }
+        }
+        for variable in callee.variables.iter().skip(callee.params + callee.results) {
+            variables.push(self.variables.len() as u32);
+            self.variables.push(variable.clone());
+        }
+        let names = Names {
+            registers: self.registers.len() as u32,
+            labels: self.labels.len() as u32,
+            tables: self.branch_targets.len() as u32,
+            variables,
+        };
+        let moved = |label: &LabelId| LabelId(label.0.saturating_add(names.labels));
+        let tables = callee.branch_targets.iter().map(|table| table.iter().map(moved).collect());
+        self.branch_targets.extend(tables);
+        self.registers.extend(callee.registers.iter().cloned());
+        self.labels.extend(callee.labels.iter().cloned());
+        let end = LabelId(self.labels.len() as u32);
+        self.labels.push(Label { name: callee.name, at: 0 });
+        let skip = self.skip_unless(call);
+        self.open.push(callee.name);
+        self.put(callee, &Instance { names, end: Some(end) }).map_err(|(_, fail)| fail)?;
+        self.open.pop();
+        if let Some(LabelId(label)) = skip
+            && let Some(label) = self.labels.get_mut(label as usize)
+        {
+            label.at = self.instructions.len() as u32;
+        }
+        Ok(())
+    }
+
+    /// Branches around a guarded call.
+    fn skip_unless(&mut self, call: &Instruction<'t>) -> Option<LabelId> {
+        let guard = call.guard?;
+        let label = LabelId(self.labels.len() as u32);
+        self.labels.push(Label { name: "", at: 0 });
+        self.instructions.push(Instruction {
+            guard: Some(Guard { negate: !guard.negate, ..guard }),
+            opcode: "bra",
+            modifiers: Vec::new(),
+            operands: vec![Operand::Label(label)],
+            ..call.clone()
+        });
+        Some(label)
+    }
+}
+
+impl Names {
+    fn register(&self, RegId(id): RegId) -> RegId {
+        RegId(id.saturating_add(self.registers))
+    }
+
+    fn symbol(&self, symbol: Symbol) -> Symbol {
+        match symbol {
+            Symbol::Local(index) => {
+                Symbol::Local(self.variables.get(index as usize).copied().unwrap_or(u32::MAX))
+            }
+            other => other,
+        }
+    }
+
+    fn instruction<'t>(&self, instruction: &Instruction<'t>) -> Instruction<'t> {
+        Instruction {
+            guard: instruction.guard.map(|g| Guard { register: self.register(g.register), ..g }),
+            operands: instruction.operands.iter().map(|o| self.operand(o)).collect(),
+            ..instruction.clone()
+        }
+    }
+
+    fn operand<'t>(&self, operand: &Operand<'t>) -> Operand<'t> {
+        let all = |operands: &[Operand<'t>]| operands.iter().map(|o| self.operand(o)).collect();
+        match operand {
+            Operand::Register(id) => Operand::Register(self.register(*id)),
+            Operand::Not(id) => Operand::Not(self.register(*id)),
+            Operand::Element(id, at) => Operand::Element(self.register(*id), *at),
+            Operand::Vector(operands) => Operand::Vector(all(operands)),
+            Operand::List(operands) => Operand::List(all(operands)),
+            Operand::Pair(pair) => Operand::Pair(Box::new([self.operand(&pair[0]), self.operand(&pair[1])])),
+            Operand::Address { base, offset } => {
+                let base = match *base {
+                    Base::Register(id) => Base::Register(self.register(id)),
+                    Base::Symbol(symbol) => Base::Symbol(self.symbol(symbol)),
+                    Base::None => Base::None,
+                };
+                Operand::Address { base, offset: *offset }
+            }
+            Operand::Symbol { symbol, offset } => {
+                Operand::Symbol { symbol: self.symbol(*symbol), offset: *offset }
+            }
+            Operand::Label(LabelId(label)) => Operand::Label(LabelId(label.saturating_add(self.labels))),
+            Operand::Targets(table) => Operand::Targets(table.saturating_add(self.tables)),
+            Operand::Special(_)
+            | Operand::Integer(_)
+            | Operand::Single(_)
+            | Operand::Double(_)
+            | Operand::Sink
+            | Operand::Name(_) => operand.clone(),
+        }
+    }
+}

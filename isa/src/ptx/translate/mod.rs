@@ -1,0 +1,89 @@
+//! From a PTX module to kernels that run like those of a listing.
+//!
+//! Atomics on shared memory and everything about mbarrier objects is lowered to machine code
+//! ([`crate::lower`]); memory, control and the lanes of a warp are carried out by the operations that machine
+//! code has; what computes stays as PTX types it ([`crate::Compute`]). Calls are put in place ([`inline`]),
+//! and places are found where threads that part meet again ([`flow`]).
+
+mod arith;
+mod control;
+mod copies;
+mod flow;
+mod graph;
+mod inline;
+mod layout;
+mod memory;
+mod mods;
+mod moves;
+mod ordering;
+mod registers;
+mod special;
+mod unit;
+mod write;
+
+use super::{Function, Module};
+use crate::arch::Arch;
+use crate::problem::{Problem, TextError};
+use crate::program::Program;
+use mods::Mods;
+
+/// Why an instruction is not translated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fail {
+    /// It exists, and is not known here.
+    Lacking,
+    /// It is wrong: message and help.
+    Wrong(String, String),
+}
+
+impl Fail {
+    fn wrong(message: impl Into<String>, help: impl Into<String>) -> Fail {
+        Fail::Wrong(message.into(), help.into())
+    }
+
+    fn since(what: &str, number: u16) -> Fail {
+        Fail::wrong(format!("{what} requires sm_{number} or later"), format!("take --arch sm_{number}"))
+    }
+}
+
+impl Program {
+    /// Reads a PTX module and translates its kernels for an architecture, or for the one of its `.target`;
+    /// `name` is for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with line and column. Instructions that are merely not known are not errors:
+    /// see [`crate::Operation::Lacking`].
+    pub fn from_ptx(name: &str, text: &str, arch: Option<Arch>) -> Result<Program, TextError> {
+        let module = Module::parse(name, text)?;
+        translate(name, text, &module, arch.unwrap_or(module.target))
+    }
+}
+
+fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<Program, TextError> {
+    let mut problems = Vec::new();
+    let mut kernels = Vec::new();
+    if !arch.runs() {
+        let help = "name a later one, such as --arch sm_75: code of earlier ones waits in another way";
+        problems.push(Problem::new(0..0, format!("{arch} is not run here"), help));
+    }
+    let entries: Vec<&Function<'_>> = module.functions.iter().filter(|f| f.entry && f.defined).collect();
+    if entries.is_empty() {
+        let help = "a kernel starts with a line such as .visible .entry name(.param .u64 a)";
+        problems.push(Problem::new(0..0, "no kernel in this module", help));
+    }
+    let layout = layout::module_variables(module);
+    for function in entries.iter().filter(|_| arch.runs()) {
+        match write::kernel(module, function, arch, &layout) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(found) => problems.extend(found.into_iter().map(|(line, message, help)| {
+                let start = (line.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize).min(text.len());
+                Problem::new(start..(start + line.len()).min(text.len()), message, help)
+            })),
+        }
+    }
+    if problems.is_empty() {
+        Ok(Program { arch, kernels })
+    } else {
+        Err(TextError::new(name, text, problems))
+    }
+}

@@ -1,0 +1,62 @@
+//! Which registers an instruction reads and writes.
+
+use crate::ptx::{Base, Instruction, Operand, RegId};
+
+/// Opcodes none of whose operands is a result.
+const NO_RESULT: &[&str] = &[
+    "applypriority",
+    "bar",
+    "barrier",
+    "bra",
+    "brkpt",
+    "brx",
+    "call",
+    "cp",
+    "discard",
+    "exit",
+    "fence",
+    "griddepcontrol",
+    "membar",
+    "nanosleep",
+    "prefetch",
+    "prefetchu",
+    "red",
+    "ret",
+    "setmaxnreg",
+    "st",
+    "trap",
+];
+
+/// Whether the first operand is a result.
+fn has_result(i: &Instruction<'_>) -> bool {
+    if matches!(i.opcode, "bar" | "barrier") && i.modifiers.contains(&"red") {
+        return true;
+    }
+    !NO_RESULT.contains(&i.opcode) && !matches!(i.operands.first(), Some(Operand::Address { .. }))
+}
+
+fn named(operand: &Operand<'_>, found: &mut Vec<RegId>) {
+    match operand {
+        Operand::Register(id) | Operand::Not(id) | Operand::Element(id, _) => found.push(*id),
+        Operand::Vector(operands) | Operand::List(operands) => operands.iter().for_each(|o| named(o, found)),
+        Operand::Pair(pair) => pair.iter().for_each(|o| named(o, found)),
+        Operand::Address { base: Base::Register(id), .. } => found.push(*id),
+        _ => {}
+    }
+}
+
+/// Registers that an instruction writes.
+pub(super) fn written(i: &Instruction<'_>) -> Vec<RegId> {
+    let mut found = Vec::new();
+    if let Some(first) = i.operands.first().filter(|_| has_result(i)) {
+        named(first, &mut found);
+    }
+    found
+}
+
+/// Registers that an instruction reads, its guard among them.
+pub(super) fn read(i: &Instruction<'_>) -> Vec<RegId> {
+    let mut found: Vec<RegId> = i.guard.iter().map(|g| g.register).collect();
+    i.operands.iter().skip(usize::from(has_result(i))).for_each(|o| named(o, &mut found));
+    found
+}

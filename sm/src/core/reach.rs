@@ -1,0 +1,236 @@
+//! Global and generic memory, and the memory that each thread has to itself.
+
+use super::Core;
+use super::issue::{At, Stop, addresses, extend, in_window, rank_of};
+use crate::atomic;
+use crate::cluster_port::{Origin, Reply, Transfer};
+use crate::global::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH};
+use crate::request::{self, Address, Request};
+use crate::warp::{Busy, LANES, Warp, lanes};
+use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space};
+use atoms_ops::{Op, Size};
+
+/// Most words that the threads of a warp may have to themselves, each. [CHOSEN: 64 KiB]
+const MOST_LOCAL_WORDS: usize = 1 << 14;
+
+impl Core<'_> {
+    /// Global lanes are done at once, lane by lane; lanes in the CTA's own part of the shared window go to the unit
+    /// in one request, those in another CTA's to its cluster port one by one.
+    pub(super) fn global_access(
+        &mut self,
+        at: At,
+        warp: &mut Warp,
+        access: &GlobalAccess,
+    ) -> Result<(), Stop> {
+        let At { slot, index, mask, pc } = at;
+        if mask == 0 {
+            return Ok(());
+        }
+        let GlobalAccess { op, size, dst, pred_dst, .. } = *access;
+        let view = warp.view(index, &self.constants);
+        let addresses = addresses(&view, &access.address);
+        let b = request::gather(&view, access.rb, size);
+        let c = request::gather(&view, access.rc, size);
+        let window = match access.space {
+            Space::Global => 0,
+            Space::Generic => lanes(mask).filter(|l| in_window(addresses[*l])).fold(0, |m, l| m | 1 << l),
+        };
+        let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
+        let shared = lanes(window).filter(|l| rank_of(addresses[*l]) == rank).fold(0, |m, l| m | 1 << l);
+        if let GlobalOp::Atomic(op) = op
+            && op.is_mbarrier()
+            && mask != shared
+        {
+            let lane = (mask & !shared).trailing_zeros();
+            let address = addresses[lane as usize % LANES];
+            return Err(Stop::global(
+                pc,
+                lane,
+                format!("{op} at {address:#x}, which is not in shared memory of the CTA"),
+            ));
+        }
+        let bytes = size.bytes() as usize;
+        let mut results = [0; LANES];
+        for lane in lanes(mask & !window) {
+            let address = addresses[lane];
+            let high = match access.space {
+                Space::Global => 0,
+                Space::Generic => (address >> 32) as u32,
+            };
+            let outside = |message: String| Stop::global(pc, lane as u32, message);
+            let local = |message: String| Stop::operand(pc, message);
+            let old = match (op, high) {
+                (GlobalOp::Store, _) => 0,
+                (_, LOCAL_WINDOW_HIGH) => local_load(warp, lane, address as u32, size).map_err(local)?,
+                (_, PARAM_WINDOW_HIGH) => {
+                    let word = |n: u32| self.constants.word((address as u32).wrapping_add(4 * n));
+                    let bits = (0..4).fold(0, |bits, n| bits | u128::from(word(n)) << (32 * n));
+                    bits & (u128::MAX >> (128 - 8 * size.bytes()))
+                }
+                _ => self.global.load(address, bytes).map_err(outside)?,
+            };
+            let new = atomic::apply(op, size, old, b[lane], c[lane]);
+            match (new, high) {
+                (None, _) => {}
+                (Some(new), LOCAL_WINDOW_HIGH) => {
+                    local_store(warp, lane, address as u32, size, new).map_err(local)?;
+                }
+                (Some(new), _) => self.global.store(address, bytes, new).map_err(outside)?,
+            }
+            results[lane] = match op {
+                GlobalOp::Atomic(Op::Cast | Op::CastSpin) => u128::from(new.is_some()),
+                _ => extend(size, old),
+            };
+        }
+        request::scatter(warp, dst, size, mask & !window, &results);
+        warp.busy = Busy::Until(self.cycle + u64::from(self.config.global_latency_cycles) + 1);
+        let to_unit = match op {
+            GlobalOp::Load => Some(Op::Load),
+            GlobalOp::Store => Some(Op::Store),
+            GlobalOp::Atomic(op) => Some(op),
+            GlobalOp::Wide(_) => None,
+        };
+        let remote = window & !shared;
+        let (first, reply) = match op {
+            GlobalOp::Wide(wide) if wide.float() => (None, Reply::None),
+            GlobalOp::Wide(wide) => (Some(Op::Load), Reply::Update { op: wide, operand: 0, dst }),
+            GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (to_unit, Reply::Stored { dst }),
+            _ if dst.is_zero() => (to_unit, Reply::None),
+            _ => (to_unit, Reply::Old { dst }),
+        };
+        if let Some(op) = first {
+            for lane in lanes(remote) {
+                let refused = |message| Stop::remote(pc, lane as u32, message);
+                let place = self.resolve(warp.cta_slot, addresses[lane] as u32).map_err(refused)?;
+                let reply = match reply {
+                    Reply::Update { op, dst, .. } => Reply::Update { op, operand: b[lane] as u64, dst },
+                    reply => reply,
+                };
+                let red = reply == Reply::None;
+                let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
+                let (b, c) = (b[lane], c[lane]);
+                self.cluster_port.ask(Transfer { op, size, place, b, c, red, origin, reply });
+                warp.remote += 1;
+                warp.busy = Busy::Request;
+            }
+        }
+        let done = (mask & !window)
+            | if to_unit.is_some() { shared } else { 0 }
+            | if first.is_some() { remote } else { 0 };
+        warp.set_pred(index, pred_dst, mask, done);
+        if let Some(op) = to_unit
+            && shared != 0
+        {
+            let request = Request {
+                op,
+                size,
+                mask: shared,
+                pc,
+                red: dst.is_zero(),
+                slot: warp.cta_slot as u8,
+                address: Address {
+                    ra: addresses.map(|a| a as u32),
+                    scale: 0,
+                    ur: 0,
+                    imm: 0,
+                    absolute: false,
+                },
+                b,
+                c,
+                dst,
+                pred_dst: None,
+                piece: 0,
+                in_flight: false,
+                stored: 0,
+            };
+            self.ask(slot, warp, request);
+        }
+        Ok(())
+    }
+
+    /// LDL and STL.
+    pub(super) fn local_access(&self, at: At, warp: &mut Warp, access: &LocalAccess) -> Result<(), Stop> {
+        let At { index, mask, pc, .. } = at;
+        let view = warp.view(index, &self.constants);
+        let address = Address::of(&access.address, &view);
+        let data = request::gather(&view, access.reg, access.size);
+        let size = access.size;
+        let mut results = [0; LANES];
+        for lane in lanes(mask) {
+            let (first, failed) = (address.sum(lane), |message: String| Stop::operand(pc, message));
+            if access.op == Op::Load {
+                results[lane] = extend(size, local_load(warp, lane, first, size).map_err(failed)?);
+            } else {
+                local_store(warp, lane, first, size, data[lane]).map_err(failed)?;
+            }
+        }
+        if access.op == Op::Load {
+            request::scatter(warp, access.reg, size, mask, &results);
+        }
+        Ok(())
+    }
+
+    /// Goes on with what a lane asked of another CTA: writes its result, or takes the next step. `true` if
+    /// that was the last.
+    pub(super) fn lane_answered(&mut self, answer: &crate::cluster_port::Answer) -> bool {
+        let transfer = &answer.transfer;
+        let Origin::Lane { warp: slot, lane, .. } = transfer.origin else { return true };
+        let (dst, size, value) = match transfer.reply {
+            Reply::None => return true,
+            Reply::Old { dst } => (dst, transfer.size, extend(transfer.size, answer.old)),
+            Reply::Stored { dst } => (dst, transfer.size, u128::from(answer.stored)),
+            Reply::Update { op, operand, dst } => {
+                if transfer.op != Op::Cas || answer.old != transfer.b {
+                    let size = Size::U64;
+                    let new = atomic::apply(GlobalOp::Wide(op), size, answer.old, u128::from(operand), 0);
+                    let c = new.unwrap_or(answer.old);
+                    self.cluster_port.ask(Transfer {
+                        op: Op::Cas,
+                        b: answer.old,
+                        c,
+                        red: false,
+                        ..*transfer
+                    });
+                    return false;
+                }
+                (dst, Size::U64, answer.old)
+            }
+        };
+        if let Some(warp) = self.warps[slot].as_deref_mut() {
+            let lane = lane as usize % LANES;
+            request::scatter(warp, dst, size, 1 << lane, &[value; LANES]);
+        }
+        true
+    }
+}
+
+/// Words that an access to a thread's own memory touches: each one's number, and how far its bits are shifted.
+fn local_words(address: u32, size: Size) -> Result<(impl Iterator<Item = (u32, u32)>, u32), String> {
+    let bytes = size.bytes();
+    if !address.is_multiple_of(bytes) {
+        return Err(format!("local address {address:#010x} is not a multiple of the {bytes} bytes accessed"));
+    }
+    let each = (0..bytes.div_ceil(4)).map(move |word| (word, (address / 4).wrapping_add(word)));
+    Ok((each, 8 * (address & 3)))
+}
+
+fn local_load(warp: &Warp, lane: usize, address: u32, size: Size) -> Result<u128, String> {
+    let (words, shift) = local_words(address, size)?;
+    let bits = |word: u32| warp.local.get(&word).map_or(0, |row| row[lane]);
+    let all = words.fold(0, |all, (number, word)| all | u128::from(bits(word) >> shift) << (32 * number));
+    Ok(all & (u128::MAX >> (128 - 8 * size.bytes())))
+}
+
+fn local_store(warp: &mut Warp, lane: usize, address: u32, size: Size, data: u128) -> Result<(), String> {
+    let (words, shift) = local_words(address, size)?;
+    let ones = u32::MAX >> (32 - 8 * size.bytes().min(4));
+    for (number, word) in words {
+        if warp.local.len() >= MOST_LOCAL_WORDS && !warp.local.contains_key(&word) {
+            return Err(format!("a thread uses more than {} bytes of local memory", 4 * MOST_LOCAL_WORDS));
+        }
+        let bits = (data >> (32 * number)) as u32;
+        let held = &mut warp.local.entry(word).or_insert([0; LANES])[lane];
+        *held = (*held & !(ones << shift)) | (bits & ones) << shift;
+    }
+    Ok(())
+}

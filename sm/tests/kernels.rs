@@ -27,6 +27,14 @@ fn program(kernel: &str, arch: &str) -> Program {
         .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
 }
 
+/// The same kernel as the compiler's PTX has it.
+fn from_ptx(kernel: &str, arch: &str) -> Program {
+    let path = folder().join(format!("{kernel}.{arch}.ptx"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    Program::from_ptx(&path.display().to_string(), &text, None)
+        .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+}
+
 fn launch(kernel: &str) -> Launch {
     Launch::from_file(&folder().join(format!("{kernel}.launch.toml"))).unwrap()
 }
@@ -76,8 +84,8 @@ fn on_each(kernel: &str, check: impl Fn(&RunReport, &Launch)) {
 /// As [`on_each`], on these architectures.
 fn on_arches(kernel: &str, arches: &[&str], check: impl Fn(&RunReport, &Launch)) {
     let launch = launch(kernel);
-    for arch in arches {
-        let program = program(kernel, arch);
+    let programs = arches.iter().flat_map(|arch| [program(kernel, arch), from_ptx(kernel, arch)]);
+    for program in programs {
         let report = run_on(&program, &launch, Shape::default());
         assert!(report.statistics.shared_requests > 0);
         check(&report, &launch);

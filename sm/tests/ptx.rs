@@ -1,11 +1,16 @@
-//! PTX kernels, from the text to the right answer: the same as from machine code of the same kernel.
+//! PTX kernels, from the text to the right answer, on every architecture that has what they ask for. That the same
+//! kernel gives the same from PTX and from machine code is tested in `kernels.rs`.
 
 mod functional;
 
-use atoms_isa::{Arch, Program};
+use atoms_isa::{Arch, Control, Kernel, Operation, Program};
 use atoms_sm::{Launch, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::PathBuf;
+
+/// Architectures that PTX of any earlier one is run on, oldest first.
+const TARGETS: [&str; 9] =
+    ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels")
@@ -15,24 +20,21 @@ fn launch(kernel: &str) -> Launch {
     Launch::from_file(&folder().join(format!("{kernel}.launch.toml"))).unwrap()
 }
 
-/// A PTX file, for the architecture it is written for or another.
-fn program(file: &str, arch: Option<&str>) -> Program {
-    let path = folder().join(file);
-    let text = std::fs::read_to_string(&path).unwrap();
-    Program::from_ptx(&path.display().to_string(), &text, arch.and_then(Arch::from_name))
-        .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+fn text(file: &str) -> String {
+    std::fs::read_to_string(folder().join(file)).unwrap()
 }
 
-fn run_on(program: &Program, launch: &Launch, shape: Shape) -> RunReport {
+/// Runs a program; the error says what went wrong.
+fn run_on(program: &Program, launch: &Launch, shape: Shape) -> Result<RunReport, String> {
     let mut port = FunctionalPort::new(shape);
-    let kernel = launch.kernel(program).unwrap();
-    let what = format!("{} for {}", kernel.name, kernel.arch);
-    let report =
-        run(kernel, launch, &mut port, &SmConfig::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let kernel = launch.kernel(program).map_err(|e| e.to_string())?;
+    let report = run(kernel, launch, &mut port, &SmConfig::default()).map_err(|e| e.to_string())?;
     let outcomes: Vec<_> = report.buffers.iter().map(|b| &b.outcome).collect();
-    assert!(report.as_expected(), "{what}: {outcomes:?}");
-    assert!(port.clean(), "{what}: every part is taken away");
-    report
+    if !report.as_expected() {
+        return Err(format!("{outcomes:?}"));
+    }
+    assert!(port.clean(), "every part is taken away");
+    Ok(report)
 }
 
 /// Kernel and architecture of every PTX file that has a launch file.
@@ -49,64 +51,175 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
-#[test]
-fn every_file_runs() {
-    let mut failed = Vec::new();
-    for (kernel, arch) in files() {
-        let result = std::panic::catch_unwind(|| {
-            run_on(&program(&format!("{kernel}.{arch}.ptx"), None), &launch(&kernel), Shape::default());
-        });
-        if let Err(e) = result {
-            failed.push((kernel, arch, e.downcast_ref::<String>().cloned()));
-        }
-    }
-    assert!(failed.is_empty(), "{} failed: {:#?}", failed.len(), failed);
-}
-
-/// Architectures that PTX of any earlier one is run on, oldest first.
-const TARGETS: [&str; 9] =
-    ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"];
-
 /// The first architecture that has what the PTX of a kernel, compiled for `arch`, asks for.
 fn first_target(kernel: &str, arch: &str) -> &'static str {
     match (kernel, arch) {
         ("awbarrier", "sm_75") => "sm_70",
         ("awbarrier" | "cpasync_mbar" | "pipeline" | "warp_ops", _) => "sm_80",
-        ("cluster_mbar" | "tma_bulk" | "pair128" | "remote_hist", _) => "sm_90",
+        ("cluster_mbar" | "tma_bulk" | "pair128" | "cluster_counts", _) => "sm_90",
         _ => "sm_70",
     }
 }
 
 #[test]
-fn every_file_runs_on_other_architectures() {
-    let mut failed = Vec::new();
-    for (kernel, arch) in files() {
+fn every_file_runs_on_every_architecture_that_has_what_it_asks_for() {
+    let mut wrong = Vec::new();
+    let files = files();
+    assert!(files.len() >= 55 + 12, "the compiler's files, and those written by hand");
+    for (kernel, arch) in files {
         let file = format!("{kernel}.{arch}.ptx");
-        let text = std::fs::read_to_string(folder().join(&file)).unwrap();
+        let (text, launch) = (text(&file), launch(&kernel));
         let first = TARGETS.iter().position(|t| *t == first_target(&kernel, &arch)).unwrap();
-        for (at, target) in TARGETS.iter().enumerate() {
-            let program = Program::from_ptx(&file, &text, Arch::from_name(target));
-            if at < first {
-                let refused = program.is_err_and(|e| {
-                    e.problems.iter().all(|p| p.help.contains("sm_") || p.message.contains("sm_"))
-                });
-                if !refused {
-                    failed.push((file.clone(), *target, "not refused".to_string()));
+        for (at, target) in TARGETS.iter().map(Some).chain([None]).enumerate() {
+            let program = Program::from_ptx(&file, &text, target.and_then(|t| Arch::from_name(t)));
+            let outcome = match program {
+                Err(refused) if at < first => {
+                    let reasons = refused.problems.iter().map(|p| format!("{} {}", p.message, p.help));
+                    let unexplained = reasons.filter(|reason| !reason.contains("sm_")).collect::<Vec<_>>();
+                    if unexplained.is_empty() { Ok(()) } else { Err(unexplained.join("; ")) }
                 }
-                continue;
-            }
-            let program = match program {
-                Ok(p) => p,
-                Err(e) => {
-                    failed.push((file.clone(), *target, e.to_string()));
-                    continue;
-                }
+                Err(refused) => Err(refused.to_string()),
+                Ok(_) if at < first => Err("not refused".into()),
+                Ok(program) => run_on(&program, &launch, Shape::default()).map(|_| ()),
             };
-            let launch = launch(&kernel);
-            if let Err(e) = std::panic::catch_unwind(|| run_on(&program, &launch, Shape::default())) {
-                failed.push((file.clone(), *target, e.downcast_ref::<String>().cloned().unwrap_or_default()));
-            }
+            wrong.extend(outcome.err().map(|why| format!("{file} for {target:?}: {why}")));
         }
     }
-    assert!(failed.is_empty(), "{} failed: {:#?}", failed.len(), failed);
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The answer depends neither on the port's shape nor on when it is ready.
+#[test]
+fn any_shape_and_any_stall() {
+    for file in
+        ["lane_lock.sm_70", "ticket_lanes.sm_70", "ring_lanes.sm_70", "hash_table.sm_70", "wide64.sm_70"]
+    {
+        let (kernel, _) = file.split_once('.').unwrap();
+        let program = Program::from_ptx(file, &text(&format!("{file}.ptx")), None).unwrap();
+        for (lanes, banks, slots, seed) in [(8, 8, 1, 2), (16, 64, 2, 3), (4, 4, 3, 4), (32, 16, 16, 5)] {
+            let shape = Shape { lanes, banks, rows: 16384 / banks, slots, seed };
+            run_on(&program, &launch(kernel), shape).unwrap_or_else(|e| panic!("{file}, {lanes} lanes: {e}"));
+        }
+    }
+}
+
+/// Kernel of a text without anything around it.
+fn kernel(body: &str) -> Kernel {
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{{\n.reg .pred %p<8>;\n\
+         .reg .b32 %r<20>;\n.reg .b64 %rd<8>;\n.shared .align 8 .b8 s[64];\n{body}\nret;\n}}\n"
+    );
+    let program = Program::from_ptx("k.ptx", &text, None).unwrap_or_else(|e| panic!("{e}"));
+    program.kernels.into_iter().next().unwrap()
+}
+
+/// How many barriers are set, and how many times threads meet.
+fn meetings(kernel: &Kernel) -> (usize, usize) {
+    let count = |of: fn(&Control) -> bool| {
+        let each = kernel.instructions.iter();
+        each.filter(|i| matches!(&i.operation, Operation::Control(c) if of(c))).count()
+    };
+    (count(|c| matches!(c, Control::SetBarrier { .. })), count(|c| matches!(c, Control::Meet { .. })))
+}
+
+#[test]
+fn threads_meet_where_ways_join() {
+    let tid = "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 7;\n";
+    #[rustfmt::skip]
+    let rows: &[(&str, String, usize)] = &[
+        ("a branch that parts threads",
+         format!("{tid}@%p1 bra A; mov.u32 %r2, 1;\nA: mov.u32 %r3, 2;"), 1),
+        ("a branch that is the same in all threads",
+         "mov.u32 %r1, %ctaid.x;\nsetp.lt.u32 %p1, %r1, 7;\n@%p1 bra A; mov.u32 %r2, 1;\nA: mov.u32 %r3, 2;".into(), 0),
+        ("two conditions of one if meet once",
+         format!("{tid}setp.gt.u32 %p2, %r1, 3;\n@%p1 bra A; @%p2 bra A; mov.u32 %r2, 1;\nA: mov.u32 %r3, 2;"), 1),
+        ("a loop that threads leave one by one",
+         "mov.u32 %r1, %tid.x;\nL: sub.u32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %r3, 2;".into(), 1),
+        ("a loop that all leave together",
+         "mov.u32 %r1, 9;\nL: sub.u32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %r3, 2;".into(), 0),
+        ("an if within a loop, and the loop",
+         format!("{tid}L: sub.u32 %r1, %r1, 1;\nsetp.eq.s32 %p2, %r1, 4;\n@%p2 bra A; mov.u32 %r2, 1;\n\
+                  A: setp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %r3, 2;"), 2),
+        ("nobody waits behind a loop around a lock",
+         "L: atom.shared.cas.b32 %r1, [s], 0, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %r3, 2;".into(), 0),
+        ("a loop that tries the next place each time is no lock",
+         "mov.u32 %r1, %tid.x;\nL: atom.shared.cas.b32 %r2, [%r1], 0, 1;\nadd.u32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r2, 0;\n\
+          @%p1 bra L;\nmov.u32 %r3, 2;".into(), 1),
+    ];
+    for (rule, body, expected) in rows {
+        let found = meetings(&kernel(body));
+        assert_eq!(found, (*expected, *expected), "{rule}");
+    }
+}
+
+/// What is wrong is said with its place and with what would work.
+#[test]
+fn what_is_wrong_is_told() {
+    #[rustfmt::skip]
+    let rows: &[(&str, &str, &str)] = &[
+        ("mul.lo.s32 %r1, %r2;",                 "2 operand(s)",                    "mul.lo.s32 has at least 3"),
+        ("ld.shared.v2.u32 {%r1}, [s];",         "1 registers of a vector of 2",    "name as many"),
+        ("ld.global.u32 %r1, [s];",              "a variable of another state space", "the variable is in .shared"),
+        ("cp.async.ca.shared.global [s], [%rd1], 5;", "a copy of 5 bytes",          "4, 8 or 16"),
+        ("add.s32 %r1, %p1, [%r1];",             "an operand that is no value",     "write a register"),
+        ("setp.eq.s32 %p1, %r1, %r2; @%p1 bra A; A: st.param.u32 [a], %r1;", "a store to a kernel parameter", "ld.param"),
+        ("barrier.cluster.arrive;",              "barrier.cluster requires sm_90",  "--arch sm_90"),
+    ];
+    for (body, message, help) in rows {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{{\n.reg .pred %p<8>;\n\
+             .reg .b32 %r<20>;\n.reg .b64 %rd<8>;\n.shared .align 8 .b8 s[64];\n{body}\nret;\n}}\n"
+        );
+        let error = Program::from_ptx("k.ptx", &text, None).expect_err(body);
+        let problem = &error.problems[0];
+        assert!(problem.message.contains(message), "{body}: {}", problem.message);
+        assert!(problem.help.contains(help), "{body}: {}", problem.help);
+        assert_eq!(problem.line, 10, "{body}");
+    }
+}
+
+/// A function that calls itself, and one that is not there.
+#[test]
+fn calls_that_cannot_be_put_in_place() {
+    let head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+    let recursive = format!(
+        "{head}.func f()\n{{\ncall.uni f;\nret;\n}}\n.visible .entry k()\n{{\ncall.uni f;\nret;\n}}\n"
+    );
+    let absent = format!("{head}.extern .func f();\n.visible .entry k()\n{{\ncall.uni f;\nret;\n}}\n");
+    for (text, message) in [(recursive, "from within itself"), (absent, "does not define")] {
+        let error = Program::from_ptx("k.ptx", &text, None).unwrap_err();
+        assert!(error.problems[0].message.contains(message), "{error}");
+    }
+}
+
+/// A launch is compared with what the text declares.
+#[test]
+fn a_launch_that_does_not_fit_is_refused() {
+    let head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+    let text = format!(
+        "{head}.visible .entry k(.param .u64 a, .param .u32 n)\n.reqntid 64\n.reqnctapercluster 2\n{{\nret;\n}}\n"
+    );
+    let program = Program::from_ptx("k.ptx", &text, None).unwrap();
+    let params = "[[param]]\nname = \"a\"\ntype = \"u32\"\nzeros = 4\n[[param]]\nname = \"n\"\ntype = \"u32\"\nvalue = 1\n";
+    let outcome = |head: &str, params: &str| {
+        let toml = format!("kernel = \"k\"\n{head}\n{params}");
+        let launch = Launch::from_toml("k", &toml, &folder()).unwrap();
+        run_on(&program, &launch, Shape::default()).map(|report| report.statistics.ctas)
+    };
+    assert_eq!(outcome("grid = 4\nblock = 64", params), Ok(4));
+    let (first, _) = params.split_at(params.rfind("[[param]]").unwrap());
+    for (head, params, message) in [
+        ("grid = 4\nblock = 32", params, "it has .reqntid"),
+        ("grid = 4\nblock = 64\ncluster = 4", params, "it has .reqnctapercluster"),
+        ("grid = 3\nblock = 64", params, "do not fill a grid"),
+        ("grid = 4\nblock = 64", first, "declares `a` in 0 to 7, `n` in 8 to 11"),
+        (
+            "grid = 4\nblock = 64",
+            &params.replace("type = \"u32\"\nvalue", "type = \"u64\"\nvalue"),
+            "the launch gives",
+        ),
+    ] {
+        let error = outcome(head, params).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
 }

@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     root().join("tests/kernels")
 }
 
-/// Every kernel with a launch file, and the architectures there is a listing for.
+/// Every kernel with a launch file, and what there is of it: architecture and kind of text (`sm_80.sass`, `sm_80.ptx`).
 fn listings() -> Vec<(String, Vec<String>)> {
     let names: Vec<_> = std::fs::read_dir(folder())
         .expect("tests/kernels is there")
@@ -26,13 +26,13 @@ fn listings() -> Vec<(String, Vec<String>)> {
         .iter()
         .filter_map(|name| name.strip_suffix(".launch.toml"))
         .map(|kernel| {
-            let listing = |name: &String| {
-                let arch = name.strip_prefix(kernel)?.strip_prefix('.')?.strip_suffix(".sass")?;
-                Some(arch.to_string())
+            let text = |name: &String| {
+                let text = name.strip_prefix(kernel)?.strip_prefix('.')?;
+                (text.ends_with(".sass") || text.ends_with(".ptx")).then(|| text.to_string())
             };
-            let mut arches: Vec<_> = names.iter().filter_map(listing).collect();
-            arches.sort();
-            (kernel.to_string(), arches)
+            let mut texts: Vec<_> = names.iter().filter_map(text).collect();
+            texts.sort();
+            (kernel.to_string(), texts)
         })
         .collect();
     kernels.sort();
@@ -40,12 +40,17 @@ fn listings() -> Vec<(String, Vec<String>)> {
 }
 
 /// Runs a kernel in lockstep, and the whole memory is judged at the end.
-fn in_lockstep(kernel: &str, arch: &str, on: &str) -> RunReport {
-    let what = format!("{kernel} on {arch}, configuration {on}");
-    let path = folder().join(format!("{kernel}.{arch}.sass"));
+fn in_lockstep(kernel: &str, text: &str, on: &str) -> RunReport {
+    let what = format!("{kernel}.{text}, configuration {on}");
+    let path = folder().join(format!("{kernel}.{text}"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let program =
-        Program::parse(&path.display().to_string(), &text).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let name = path.display().to_string();
+    let program = if name.ends_with(".ptx") {
+        Program::from_ptx(&name, &text, None)
+    } else {
+        Program::parse(&name, &text)
+    };
+    let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
     let launch = Launch::from_file(&folder().join(format!("{kernel}.launch.toml")))
         .unwrap_or_else(|e| panic!("{what}: {e}"));
     let named = config(on);
@@ -80,27 +85,39 @@ const STATED: &[&str] = &[
     "accum_f32",
     "accum_half",
     "awbarrier",
+    "cluster_counts",
     "cluster_hist",
     "cluster_mbar",
     "cpasync_mbar",
+    "fences",
     "generic_addr",
     "hash_count",
+    "hash_table",
     "hist_u32",
     "hist_u64",
+    "lane_lock",
+    "odds_and_ends",
+    "pair128",
+    "pipeline",
     "ring",
+    "ring_lanes",
     "spin_lock_acqrel",
     "stack128",
+    "subword",
+    "ticket_lanes",
     "ticket_lock",
     "tma_bulk",
+    "warp_ops",
+    "wide64",
 ];
 
 #[test]
-fn every_listing_runs_in_lockstep() {
-    for (kernel, arches) in listings() {
-        assert!(!arches.is_empty(), "{kernel} has no listing");
-        for arch in &arches {
-            let what = format!("{kernel} on {arch}");
-            let report = in_lockstep(&kernel, arch, "default");
+fn every_kernel_runs_in_lockstep() {
+    for (kernel, texts) in listings() {
+        assert!(!texts.is_empty(), "{kernel} has neither a listing nor PTX");
+        for text in &texts {
+            let what = format!("{kernel}.{text}");
+            let report = in_lockstep(&kernel, text, "default");
             assert_met(&report, &what);
             let stated = report.buffers.iter().any(|b| matches!(b.outcome, Outcome::Met { .. }));
             assert_eq!(stated, STATED.contains(&kernel.as_str()), "{what}: an expectation is stated");
@@ -111,7 +128,7 @@ fn every_listing_runs_in_lockstep() {
 /// The kernels that every configuration must carry, on three generations.
 fn required_kernels_on(name: &str) {
     for kernel in ["hist_u32", "hist_u64", "accum_f32"] {
-        for arch in ["sm_75", "sm_80", "sm_90a"] {
+        for arch in ["sm_75.sass", "sm_80.sass", "sm_90a.sass", "sm_80.ptx"] {
             let report = in_lockstep(kernel, arch, name);
             let outcome = &report.buffer("out").expect("the answer").outcome;
             assert!(matches!(outcome, Outcome::Met { .. }), "{kernel} on {arch} in `{name}`: {outcome:?}");
@@ -132,10 +149,10 @@ macro_rules! required_kernels {
 #[test]
 fn kernels_with_mbarriers_run_in_other_configurations() {
     let kernels = [
-        ("awbarrier", "sm_80"),
-        ("cpasync_mbar", "sm_80"),
-        ("cluster_mbar", "sm_100a"),
-        ("tma_bulk", "sm_90a"),
+        ("awbarrier", "sm_80.sass"),
+        ("cpasync_mbar", "sm_80.sass"),
+        ("cluster_mbar", "sm_100a.sass"),
+        ("tma_bulk", "sm_90a.ptx"),
     ];
     for name in ["rotating", "hold", "merging", "hashed", "half", "deep"] {
         for (kernel, arch) in kernels {

@@ -180,7 +180,8 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
     }
     let ra = text.reg.and_then(|r| r.index).map_or(Reg::RZ, Reg);
     let ur = super::args::uniform(text.uniform.and_then(|r| r.index));
-    let absolute = ra.is_zero() && text.uniform.is_none();
+    // What fits only as an absolute address is one, also where the form wants URZ written.
+    let absolute = ra.is_zero() && (text.uniform.is_none() || (ur.is_zero() && text.imm > 0x7f_ffff));
     let limits = if absolute { 0..=0xff_ffff } else { -0x80_0000..=0x7f_ffff };
     if !limits.contains(&text.imm) {
         let message = format!("offset {:#x} does not fit in 24 bits", text.imm);

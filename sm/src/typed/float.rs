@@ -232,3 +232,32 @@ pub(super) fn test(test: FloatTest, ty: Type, a: u64) -> bool {
         FloatTest::Subnormal => subnormal,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// A directed root squared lies on its side of the number, and its neighbour on the other.
+        #[test]
+        fn directed_roots(bits in 1..0x7ff0_0000_0000_0000_u64) {
+            let exact = |root: u64| {
+                let mut lossless = false;
+                let wide: ieee::Quad =
+                    rustc_apfloat::FloatConvert::convert(ieee::Double::from_bits(root.into()), &mut lossless).value;
+                let of: ieee::Quad =
+                    rustc_apfloat::FloatConvert::convert(ieee::Double::from_bits(bits.into()), &mut lossless).value;
+                (wide * wide).value.partial_cmp(&of)
+            };
+            use std::cmp::Ordering::{Equal, Greater, Less};
+            let down = sqrt(Type::F64, Rounding::Down, bits);
+            let up = sqrt(Type::F64, Rounding::Up, bits);
+            prop_assert!(matches!(exact(down), Some(Less | Equal)), "{down:#x}");
+            prop_assert!(matches!(exact(up), Some(Greater | Equal)), "{up:#x}");
+            prop_assert!(up == down || up == down + 1);
+        }
+    }
+}

@@ -116,3 +116,64 @@ pub(super) fn carry(op: IntOp, ty: Type, [a, b, c, d]: [u64; 4]) -> (u64, bool) 
     };
     (sum as u64 & ones(width), out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Against the host's integers.
+        #[test]
+        fn agrees_with_the_host(a in any::<u64>(), b in any::<u64>(), c in any::<u64>(), by in 0..200_u32) {
+            let of = |op, ty| int(op, ty, false, [a, b, c, 0]);
+            let (sa, sb, sc) = (a as i32, b as i32, c as i32);
+            let (ua, ub) = (a as u32, b as u32);
+            let word = |v: i32| u64::from(v as u32);
+            prop_assert_eq!(of(IntOp::Add, Type::S32), word(sa.wrapping_add(sb)));
+            prop_assert_eq!(of(IntOp::Sub, Type::U64), a.wrapping_sub(b));
+            prop_assert_eq!(of(IntOp::Mul(Part::Low), Type::U64), a.wrapping_mul(b));
+            prop_assert_eq!(of(IntOp::Mul(Part::High), Type::U64), (u128::from(a) * u128::from(b) >> 64) as u64);
+            prop_assert_eq!(of(IntOp::Mul(Part::Wide), Type::S32), (i64::from(sa) * i64::from(sb)) as u64);
+            prop_assert_eq!(of(IntOp::Mad(Part::Low), Type::S32), word(sa.wrapping_mul(sb).wrapping_add(sc)));
+            prop_assert_eq!(of(IntOp::Min, Type::S64), (a as i64).min(b as i64) as u64);
+            prop_assert_eq!(of(IntOp::Max, Type::U16), u64::from((a as u16).max(b as u16)));
+            prop_assert_eq!(of(IntOp::Popc, Type::B32), u64::from(ua.count_ones()));
+            prop_assert_eq!(of(IntOp::Clz, Type::B64), u64::from(a.leading_zeros()));
+            prop_assert_eq!(of(IntOp::Div, Type::S32), word(sa.checked_div(sb).unwrap_or(i32::MIN)));
+            prop_assert_eq!(of(IntOp::Rem, Type::U32), u64::from(ua.checked_rem(ub).unwrap_or(ua)));
+            let shifted = |op, ty| int(op, ty, false, [a, by.into(), 0, 0]);
+            prop_assert_eq!(shifted(IntOp::Shl, Type::B64), a.checked_shl(by).unwrap_or(0));
+            prop_assert_eq!(shifted(IntOp::Shr, Type::U32), u64::from(ua.checked_shr(by).unwrap_or(0)));
+            prop_assert_eq!(shifted(IntOp::Shr, Type::S64), ((a as i64) >> by.min(63)) as u64);
+            let saturated = int(IntOp::Add, Type::S32, true, [a, b, 0, 0]);
+            prop_assert_eq!(saturated, word(sa.saturating_add(sb)));
+        }
+
+        /// A sum of two words is their sum in one of twice the width.
+        #[test]
+        fn carries_go_on(a in any::<u64>(), b in any::<u64>(), c in any::<u64>(), d in any::<u64>()) {
+            for (op, whole) in [
+                (IntOp::Add, (u128::from(a) << 64 | u128::from(b)).wrapping_add(u128::from(c) << 64 | u128::from(d))),
+                (IntOp::Sub, (u128::from(a) << 64 | u128::from(b)).wrapping_sub(u128::from(c) << 64 | u128::from(d))),
+            ] {
+                let (low, out) = carry(op, Type::U64, [b, d, 0, 0]);
+                let (high, _) = carry(op, Type::U64, [a, c, 0, out.into()]);
+                prop_assert_eq!(u128::from(high) << 64 | u128::from(low), whole);
+            }
+        }
+
+        /// A field put in and taken out again is as it was.
+        #[test]
+        fn fields(a in any::<u64>(), b in any::<u64>(), first in 0..64_u64, count in 0..65_u64) {
+            let put = int(IntOp::Bfi, Type::B64, false, [a, b, first, count]);
+            let there = (64 - first).min(count) as u32;
+            let taken = int(IntOp::Bfe, Type::U64, false, [put, first, count, 0]);
+            prop_assert_eq!(taken, a & ones(there));
+            let mask = ones(there) << first;
+            prop_assert_eq!(put & !mask, b & !mask);
+        }
+    }
+}

@@ -135,3 +135,38 @@ impl Code<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use form::{Scope, Sem};
+
+    /// The table of legal pairs as it stands in `docs/lowering.md`.
+    #[test]
+    fn the_page_has_every_legal_pair() {
+        let page = include_str!("../../../../docs/lowering.md");
+        for row in legality::ROWS {
+            for (ty, since) in row.types {
+                let form = Form {
+                    red: false,
+                    op: row.op,
+                    ty: *ty,
+                    sem: Sem::Relaxed,
+                    scope: Scope::Gpu,
+                    space: AtomicSpace::Shared,
+                    hinted: false,
+                };
+                let since = since.map_or("vectors in global memory alone".into(), |s| format!("sm_{s}"));
+                let manner = match (form.manner(), since.starts_with("sm_")) {
+                    (_, false) => "-",
+                    (Manner::Native, _) => "one ATOMS",
+                    (Manner::Spin, _) => "CAST.SPIN loop",
+                    (Manner::Halves, _) => "CAS loop on the word",
+                };
+                let (op, ty) = (row.op.name(), legality::type_name(*ty));
+                let line = format!("| `.{op}` | `.{ty}` | {since} | {manner} |");
+                assert!(page.contains(&line), "docs/lowering.md lacks\n{line}");
+            }
+        }
+    }
+}

@@ -60,7 +60,7 @@ impl<'t> Unit<'_, 't> {
                 let (dst, pred) = self.outputs(operand(i, 0)?)?;
                 let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
                 self.emit(Operation::Warp(WarpOp::Elect { pred_dst, dst: PASSING }));
-                self.from_uniform(dst);
+                self.spread(dst);
             }
             _ => return Ok(false),
         }
@@ -68,7 +68,7 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// Copies what a warp has once to its threads.
-    fn from_uniform(&mut self, dst: ComputeOutput) {
+    fn spread(&mut self, dst: ComputeOutput) {
         if let ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) = dst {
             let source = Source::plain(Value::Uniform(PASSING));
             self.emit(Operation::Alu(crate::alu::Alu {
@@ -249,7 +249,7 @@ impl<'t> Unit<'_, 't> {
         let src = self.in_register(operand(i, 1)?, ty)?;
         let dst = self.output(operand(i, 0)?)?;
         self.emit(Operation::Warp(WarpOp::Redux { op, dst: PASSING, src }));
-        self.from_uniform(dst);
+        self.spread(dst);
         Ok(())
     }
 }

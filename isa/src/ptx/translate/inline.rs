@@ -31,6 +31,10 @@ struct Instance {
     end: Option<LabelId>,
 }
 
+fn wrong<'t>(call: &Instruction<'t>, message: impl Into<String>, help: impl Into<String>) -> Failed<'t> {
+    (call.text, Fail::wrong(message, help))
+}
+
 struct Flattening<'a, 't> {
     module: &'a Module<'t>,
     registers: Vec<Register<'t>>,
@@ -42,11 +46,11 @@ struct Flattening<'a, 't> {
     open: Vec<&'t str>,
 }
 
-/// A kernel in which nothing is called any more. The problems name the instruction they are about.
-pub(super) fn flatten<'t>(
-    module: &Module<'t>,
-    kernel: &Function<'t>,
-) -> Result<Function<'t>, (Instruction<'t>, Fail)> {
+/// The text of an instruction, and why it cannot be put in place.
+pub(super) type Failed<'t> = (&'t str, Fail);
+
+/// A kernel in which nothing is called any more.
+pub(super) fn flatten<'t>(module: &Module<'t>, kernel: &Function<'t>) -> Result<Function<'t>, Failed<'t>> {
     let mut flat = Flattening {
         module,
         registers: kernel.registers.clone(),
@@ -64,11 +68,11 @@ pub(super) fn flatten<'t>(
 }
 
 impl<'t> Flattening<'_, 't> {
-    fn put(&mut self, function: &Function<'t>, instance: &Instance) -> Result<(), (Instruction<'t>, Fail)> {
+    fn put(&mut self, function: &Function<'t>, instance: &Instance) -> Result<(), Failed<'t>> {
         let mut places = Vec::with_capacity(function.instructions.len() + 1);
         for instruction in &function.instructions {
             places.push(self.instructions.len() as u32);
-            let failed = |fail: Fail| (instruction.clone(), fail);
+            let failed = |fail: Fail| (instruction.text, fail);
             if self.instructions.len() >= MOST_INSTRUCTIONS {
                 return Err(failed(Fail::wrong(
                     format!("more than {MOST_INSTRUCTIONS} instructions, with all functions that are called"),
@@ -77,7 +81,7 @@ impl<'t> Flattening<'_, 't> {
             }
             let named = instance.names.instruction(instruction);
             match (instruction.opcode, instance.end) {
-                ("call", _) => self.call(&named).map_err(failed)?,
+                ("call", _) => self.call(&named)?,
                 ("ret", Some(end)) => self.instructions.push(Instruction {
                     opcode: "bra",
                     modifiers: Vec::new(),
@@ -100,7 +104,7 @@ impl<'t> Flattening<'_, 't> {
         Ok(())
     }
 
-    fn call(&mut self, call: &Instruction<'t>) -> Result<(), Fail> {
+    fn call(&mut self, call: &Instruction<'t>) -> Result<(), Failed<'t>> {
         let mut name = None;
         let (mut results, mut arguments) = (Vec::new(), Vec::new());
         for operand in &call.operands {
@@ -111,7 +115,8 @@ impl<'t> Flattening<'_, 't> {
                     name = Some(*index as usize);
                 }
                 Operand::Register(_) if name.is_none() => {
-                    return Err(Fail::wrong(
+                    return Err(wrong(
+                        call,
                         "a call through a register",
                         "call the function by its name: functions are put in where they are called",
                     ));
@@ -120,7 +125,7 @@ impl<'t> Flattening<'_, 't> {
             }
         }
         let Some(callee) = name.and_then(|index| self.module.functions.get(index)) else {
-            return Err(Fail::wrong("a call of nothing", "write call (result), name, (argument);"));
+            return Err(wrong(call, "a call of nothing", "write call (result), name, (argument);"));
         };
         // Of several declarations of a name one may have the body.
         let defined = self.module.functions.iter().find(|f| f.name == callee.name && f.defined);
@@ -131,20 +136,23 @@ impl<'t> Flattening<'_, 't> {
                 self.instructions.push(trap);
                 return Ok(());
             }
-            return Err(Fail::wrong(
+            return Err(wrong(
+                call,
                 format!("a call of `{}`, which this module does not define", callee.name),
                 "link the function into the module, or remove the call",
             ));
         };
         if self.open.contains(&callee.name) {
-            return Err(Fail::wrong(
+            return Err(wrong(
+                call,
                 format!("a call of `{}` from within itself", callee.name),
                 "recursion is not run here: functions are put in where they are called",
             ));
         }
         let expected = (callee.params, callee.results);
         if (arguments.len(), results.len()) != expected {
-            return Err(Fail::wrong(
+            return Err(wrong(
+                call,
                 format!(
                     "`{}` called with {} arguments and {} results",
                     callee.name,
@@ -159,7 +167,8 @@ impl<'t> Flattening<'_, 't> {
             match operand {
                 Operand::Symbol { symbol: Symbol::Local(index), offset: 0 } => variables.push(*index),
                 _ => {
-                    return Err(Fail::wrong(
+                    return Err(wrong(
+                        call,
                         "an argument that is not a variable",
                         "pass .param variables, as compilers do: st.param.b32 [param0], %r1; call f, (param0);",
                     ));
@@ -185,7 +194,7 @@ impl<'t> Flattening<'_, 't> {
         self.labels.push(Label { name: callee.name, at: 0 });
         let skip = self.skip_unless(call);
         self.open.push(callee.name);
-        self.put(callee, &Instance { names, end: Some(end) }).map_err(|(_, fail)| fail)?;
+        self.put(callee, &Instance { names, end: Some(end) })?;
         self.open.pop();
         if let Some(LabelId(label)) = skip
             && let Some(label) = self.labels.get_mut(label as usize)

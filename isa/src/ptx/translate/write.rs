@@ -35,13 +35,10 @@ pub(super) fn kernel<'t>(
     arch: Arch,
     layout: &Layout,
 ) -> Result<Kernel, Vec<Problem<'t>>> {
-    let told = |fail: Fail, i: &Instruction<'t>| match fail {
-        Fail::Lacking => {
-            (i.text, format!("{} is not known", Mods::name(i)), "write it in another way".to_string())
-        }
-        Fail::Wrong(message, help) => (i.text, message, help),
-    };
-    let flat = inline::flatten(module, kernel).map_err(|(i, fail)| vec![told(fail, &i)])?;
+    let flat = inline::flatten(module, kernel).map_err(|(text, fail)| match fail {
+        Fail::Lacking => vec![(text, "it is not known".to_string(), "write it in another way".to_string())],
+        Fail::Wrong(message, help) => vec![(text, message, help)],
+    })?;
     let places = layout::kernel_variables(module, &flat, arch, layout);
     let mut frame = Frame::new();
     for (symbol, home) in &places.homes {

@@ -1,0 +1,592 @@
+//! Every `atom` and `red` that PTX allows, lowered for each generation and run: all lanes of two warps at
+//! once, on addresses that several of them share. What comes back must be what some one-at-a-time order of
+//! the lanes gives, by the semantics of PTX alone (spec 3, 4.5).
+
+mod functional;
+
+use atoms_isa::lower::{Frame, Sequence, lower};
+use atoms_isa::ptx::{Base, Function, Module, Operand, snippet};
+use atoms_isa::{Arch, Program};
+use atoms_sm::{Element, Launch, Param, ParamKind, SmConfig, run};
+use functional::{FunctionalPort, Shape};
+use rustc_apfloat::Float;
+use rustc_apfloat::ieee::{BFloat, Half};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One of each generation, and the two that lie between.
+const ARCHES: [&str; 8] = ["sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_110", "sm_120"];
+
+/// Operations and types; bits of the type; the first architecture that has it.
+#[rustfmt::skip]
+const LEGAL: &[(&str, &str, u32, u16)] = &[
+    ("add", "u32", 32, 70), ("add", "s32", 32, 70), ("add", "u64", 64, 70), ("add", "f32", 32, 70),
+    ("add", "f64", 64, 70), ("add", "noftz.f16", 16, 70), ("add", "noftz.f16x2", 32, 70),
+    ("add", "noftz.bf16", 16, 90), ("add", "noftz.bf16x2", 32, 90),
+    ("min", "u32", 32, 70), ("min", "s32", 32, 70), ("min", "u64", 64, 70), ("min", "s64", 64, 70),
+    ("max", "u32", 32, 70), ("max", "s32", 32, 70), ("max", "u64", 64, 70), ("max", "s64", 64, 70),
+    ("inc", "u32", 32, 70), ("dec", "u32", 32, 70),
+    ("and", "b32", 32, 70), ("and", "b64", 64, 70), ("or", "b32", 32, 70), ("or", "b64", 64, 70),
+    ("xor", "b32", 32, 70), ("xor", "b64", 64, 70),
+    ("exch", "b32", 32, 70), ("exch", "b64", 64, 70), ("exch", "b128", 128, 90),
+    ("cas", "b16", 16, 70), ("cas", "b32", 32, 70), ("cas", "b64", 64, 70), ("cas", "b128", 128, 90),
+];
+
+const THREADS: usize = 64;
+/// Places that the threads meet at, and bytes of memory they are in.
+const PLACES: usize = 16;
+const BYTES: usize = 16 * PLACES;
+
+/// What an operation does, from its definition: [PTX] atom, semantics.
+fn apply(op: &str, ty: &str, old: u128, b: u128, c: u128) -> u128 {
+    let signed = |v: u128| match ty {
+        "s32" => i128::from(v as u32 as i32),
+        "s64" => i128::from(v as u64 as i64),
+        _ => v as i128,
+    };
+    let half = |old: u128, b: u128| match ty {
+        "noftz.f16" | "noftz.f16x2" => (Half::from_bits(old) + Half::from_bits(b)).value.to_bits(),
+        _ => (BFloat::from_bits(old) + BFloat::from_bits(b)).value.to_bits(),
+    };
+    match (op, ty) {
+        ("add", "u32" | "s32") => u128::from((old as u32).wrapping_add(b as u32)),
+        ("add", "u64") => u128::from((old as u64).wrapping_add(b as u64)),
+        ("add", "f32") => u128::from((f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits()),
+        ("add", "f64") => u128::from((f64::from_bits(old as u64) + f64::from_bits(b as u64)).to_bits()),
+        ("add", "noftz.f16" | "noftz.bf16") => half(old, b),
+        ("add", _) => half(old >> 16, b >> 16) << 16 | half(old & 0xffff, b & 0xffff),
+        ("min", _) => {
+            if signed(old) < signed(b) {
+                old
+            } else {
+                b
+            }
+        }
+        ("max", _) => {
+            if signed(old) > signed(b) {
+                old
+            } else {
+                b
+            }
+        }
+        ("inc", _) => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        ("dec", _) => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        ("and", _) => old & b,
+        ("or", _) => old | b,
+        ("xor", _) => old ^ b,
+        ("exch", _) => b,
+        ("cas", _) => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        _ => panic!("no operation {op}.{ty}"),
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// A value of a type: where operations change behaviour, small ones that meet, and any.
+    fn value(&mut self, ty: &str, bits: u32) -> u128 {
+        let tiny = [0_i8, 1, -1, 3, 12, -7][self.below(6) as usize];
+        let small = f32::from(tiny) * 0.75;
+        let half = |value: f32, bf: bool| -> u128 {
+            let text = value.to_string();
+            if bf {
+                text.parse::<BFloat>().unwrap().to_bits()
+            } else {
+                text.parse::<Half>().unwrap().to_bits()
+            }
+        };
+        let wild = u128::from(self.next()) << 64 | u128::from(self.next());
+        let value = match ty {
+            // Subnormals are kept in shared memory (spec 7.3).
+            "f32" if self.below(4) == 0 => u128::from(self.below(0x80_0000)),
+            "f32" => u128::from((small * 1.1).to_bits()),
+            "f64" => u128::from((f64::from(small) * 1.1).to_bits()),
+            "noftz.f16" | "noftz.bf16" => half(small, ty == "noftz.bf16"),
+            "noftz.f16x2" | "noftz.bf16x2" => {
+                half(small, ty == "noftz.bf16x2") << 16 | half(1.5 - small, ty == "noftz.bf16x2")
+            }
+            _ if self.below(2) == 0 => i128::from(tiny) as u128,
+            _ => wild,
+        };
+        if bits == 128 { value } else { value & ((1 << bits) - 1) }
+    }
+}
+
+/// Where the address of an instruction comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    /// `[%r8]`, an address of each thread.
+    Own,
+    /// `[%r8+offset]`, one that fits beside a register or not.
+    Offset(i64),
+    /// `[sm+16]`: one address for all.
+    Variable,
+    /// A constant for operand B, an address of each thread.
+    Constant(u64),
+    /// The same at one address for all.
+    VariableConstant(u64),
+    /// A generic address of shared memory.
+    Generic,
+    /// `.shared::cluster`, the own CTA's.
+    Cluster,
+}
+
+/// One instruction at one architecture.
+struct Case {
+    op: &'static str,
+    ty: &'static str,
+    bits: u32,
+    form: Form,
+    /// `red`, or `atom` whose result nobody wants, or somebody.
+    red: bool,
+    used: bool,
+    /// The kernel ends behind it.
+    last: bool,
+    /// `.acq_rel.gpu` and such.
+    order: &'static str,
+    arch: &'static str,
+}
+
+impl Case {
+    fn text(&self) -> String {
+        let opcode = if self.red { "red" } else { "atom" };
+        let letter = match self.bits {
+            16 => "h",
+            32 => "r",
+            64 => "d",
+            _ => "q",
+        };
+        let (space, address) = match self.form {
+            Form::Own | Form::Constant(_) => (".shared", "%a".to_string()),
+            Form::Offset(offset) => (".shared", format!("%a+{offset}")),
+            Form::Variable | Form::VariableConstant(_) => (".shared", "sm+16".into()),
+            Form::Generic => ("", "%ga".into()),
+            Form::Cluster => (".shared::cluster", "%a".into()),
+        };
+        let d = if self.red { String::new() } else { format!("%{letter}4, ") };
+        let b = match self.form {
+            Form::Constant(bits) | Form::VariableConstant(bits) => format!("{bits:#x}"),
+            _ => format!("%{letter}1"),
+        };
+        let c = if self.op == "cas" { format!(", %{letter}2") } else { String::new() };
+        let more = if self.last { "" } else { "\nbar.sync 0;" };
+        format!("{opcode}{}{space}.{}.{} {d}[{address}], {b}{c};{more}", self.order, self.op, self.ty)
+    }
+
+    fn constant(&self) -> Option<u64> {
+        match self.form {
+            Form::Constant(bits) | Form::VariableConstant(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    fn one_place(&self) -> bool {
+        matches!(self.form, Form::Variable | Form::VariableConstant(_))
+    }
+}
+
+/// What a run starts with.
+struct Start {
+    memory: Vec<u8>,
+    /// Of each thread: its place, operands, whether it takes part.
+    threads: Vec<(usize, u128, u128, bool)>,
+}
+
+impl Start {
+    fn new(case: &Case, random: &mut Random) -> Start {
+        let mut memory = vec![0; BYTES];
+        let bytes = case.bits as usize / 8;
+        for at in (0..BYTES).step_by(bytes) {
+            let value = random.value(case.ty, case.bits).to_le_bytes();
+            memory[at..at + bytes].copy_from_slice(&value[..bytes]);
+        }
+        let everybody = random.below(3) == 0;
+        let turn = random.below(PLACES as u64) as usize;
+        let threads = (0..THREADS).map(|thread| {
+            // Neighbouring halves share a word, places of a warp share banks.
+            let place = if case.one_place() { 16 / bytes } else { (thread * 5 + turn) % PLACES };
+            let b = case.constant().map(u128::from).unwrap_or_else(|| random.value(case.ty, case.bits));
+            let b = if case.bits == 128 { b } else { b & ((1 << case.bits) - 1) };
+            (place, b, random.value(case.ty, case.bits), everybody || random.below(4) != 0)
+        });
+        Start { threads: threads.collect(), memory }
+    }
+
+    fn value(memory: &[u8], place: usize, bytes: usize) -> u128 {
+        memory[place * bytes..][..bytes].iter().rev().fold(0, |v, b| v << 8 | u128::from(*b))
+    }
+}
+
+fn lowered(case: &Case, frame: &mut Frame) -> (Sequence, Vec<(String, u16)>) {
+    let module = Module::parse("none", ".version 8.0\n.target sm_90\n.address_size 64\n").unwrap();
+    let text = case.text();
+    let function: Function<'_> = snippet(&text).unwrap();
+    let arch = Arch::from_name(case.arch).unwrap();
+    frame.begin();
+    for instruction in &function.instructions {
+        for operand in &instruction.operands {
+            if let Operand::Address { base: Base::Symbol(symbol), .. } = operand {
+                frame.place(*symbol, arch.shared_origin());
+            }
+        }
+    }
+    let sequence = lower(&module, &function, &function.instructions[0], case.used, arch, frame)
+        .unwrap()
+        .unwrap_or_else(|e| panic!("{text} on {}: {e}", case.arch));
+    let places = function.registers.iter().enumerate().map(|(index, register)| {
+        let words = match register.name.as_ref() {
+            "%a" => 1,
+            "%ga" => 2,
+            _ => case.bits.div_ceil(32) as u8,
+        };
+        (register.name.to_string(), frame.register(atoms_isa::ptx::RegId(index as u32), words))
+    });
+    (sequence, places.collect())
+}
+
+/// The kernel around a sequence: operands in, memory in, result out, memory out.
+fn listing(case: &Case, sequence: &Sequence, places: &[(String, u16)]) -> String {
+    let arch = Arch::from_name(case.arch).unwrap();
+    let param = |n: u32| arch.param_base() + 8 * n;
+    let mut lines: Vec<String> = Vec::new();
+    let mut say = |line: String| lines.push(format!("{line} ;"));
+    say("S2R R200, SR_TID.X".into());
+    for (n, register) in [(0, 202), (1, 204), (2, 206), (3, 208)] {
+        say(format!("MOV R{register}, c[0x0][{:#x}]", param(n)));
+        say(format!("MOV R{}, c[0x0][{:#x}]", register + 1, param(n) + 4));
+    }
+    if case.last {
+        // A third warp waits for the others to end, and looks.
+        say(format!("ISETP.GE.U32.AND P5, PT, R200, {THREADS:#x}, PT"));
+        say("@P5 BRA `(watch)".into());
+    }
+    // 64 bytes in and 16 out for each thread; a few bytes of memory in and out.
+    say("IMAD.WIDE.U32 R202, R200, 0x40, R202".into());
+    say("IMAD.WIDE.U32 R204, R200, 0x10, R204".into());
+    let each = BYTES / THREADS;
+    say(format!("IMAD.WIDE.U32 R206, R200, {each:#x}, R206"));
+    say(format!("IMAD.WIDE.U32 R208, R200, {each:#x}, R208"));
+    say(format!("IMAD R210, R200, {each:#x}, RZ"));
+    say(format!("IADD3 R210, R210, {:#x}, RZ", arch.shared_origin()));
+    say("LDG.E R211, [R206]".into());
+    say("STS [R210], R211".into());
+    say("LDG.E R212, [R202]".into());
+    say("LDG.E R213, [R202+0x4]".into());
+    for (name, register) in places {
+        let words = case.bits.div_ceil(32);
+        let from = match name.as_bytes().last().copied().unwrap_or(0) {
+            b'1' => 0x10,
+            b'2' => 0x20,
+            _ => 0x30,
+        };
+        match name.as_str() {
+            "%a" => say(format!("MOV R{register}, R212")),
+            "%ga" => {
+                say(format!("MOV R{register}, R212"));
+                if arch.number() < 90 {
+                    say(format!("MOV R{}, c[0x0][0x1c]", register + 1));
+                } else {
+                    say(format!("S2R R{}, SR_SWINHI", register + 1));
+                }
+            }
+            _ => {
+                for word in 0..words {
+                    let at = from + 4 * word;
+                    say(format!("LDG.E R{}, [R202+{at:#x}]", u32::from(*register) + word));
+                }
+            }
+        }
+    }
+    say("BAR.SYNC 0x0".into());
+    say("ISETP.EQ.U32.AND P6, PT, R213, RZ, PT".into());
+    say("@P6 BRA `(skip)".into());
+    lines.extend(sequence.lines.iter().map(|l| if l.ends_with(':') { l.clone() } else { format!("{l} ;") }));
+    let mut say = |line: String| lines.push(format!("{line} ;"));
+    if case.used {
+        let (_, result) = places.iter().find(|(name, _)| name.ends_with('4')).expect("a destination");
+        for word in 0..case.bits.div_ceil(32) {
+            say(format!("STG.E [R204+{:#x}], R{}", 4 * word, u32::from(*result) + word));
+        }
+    }
+    let mut more = |text: &str| lines.extend(text.lines().map(str::to_string));
+    if case.last {
+        more("skip:\nEXIT ;\nwatch:\nBAR.SYNC 0x0 ;\nBAR.SYNC 0x0 ;");
+        more(&format!("IADD3 R200, R200, -{THREADS:#x}, RZ ;"));
+        more("IMAD R210, R200, 0x8, RZ ;\nIMAD.WIDE.U32 R208, R200, 0x8, R208 ;");
+        more(&format!("LDS.64 R214, [R210+{:#x}] ;\nSTG.E.64 [R208], R214 ;\nEXIT ;", arch.shared_origin()));
+    } else {
+        more("skip:\nBAR.SYNC 0x0 ;\nLDS R214, [R210] ;\nSTG.E [R208], R214 ;\nEXIT ;");
+    }
+    format!(".target {}\n.section .text.k,\"ax\",@progbits\n{}\n", case.arch, lines.join("\n"))
+}
+
+/// Results of each thread and the memory after.
+fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
+    let mut frame = Frame::new();
+    let (sequence, places) = lowered(case, &mut frame);
+    let text = listing(case, &sequence, &places);
+    let program =
+        Program::parse(&case.text(), &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let bytes = case.bits as usize / 8;
+    let offset = if let Form::Offset(offset) = case.form { offset } else { 0 };
+    let origin = i64::from(program.arch.shared_origin());
+    let mut input = Vec::new();
+    for (place, b, c, active) in &start.threads {
+        let address = (origin + (place * bytes) as i64 - offset) as u32;
+        let mut record = vec![0; 64];
+        record[..4].copy_from_slice(&address.to_le_bytes());
+        record[4] = u8::from(*active);
+        record[16..32].copy_from_slice(&b.to_le_bytes());
+        record[32..48].copy_from_slice(&c.to_le_bytes());
+        // What is in the destination before must not matter.
+        record[48..64].fill(0xa5);
+        input.extend(record);
+    }
+    let buffer = |name: &str, bytes: Vec<u8>| Param {
+        name: name.into(),
+        kind: ParamKind::Buffer { element: Element::U8, bytes, expect: None },
+    };
+    let launch = Launch {
+        kernel: "k".into(),
+        arch: None,
+        grid: [1; 3],
+        block: [THREADS as u32 + if case.last { 32 } else { 0 }, 1, 1],
+        cluster: [1; 3],
+        shared: Some(2048),
+        dynamic_shared: 0,
+        cycle_budget: Some(400_000),
+        params: vec![
+            buffer("in", input),
+            buffer("out", vec![0; 16 * THREADS]),
+            buffer("before", start.memory.clone()),
+            buffer("after", vec![0; BYTES]),
+        ],
+    };
+    let mut port = FunctionalPort::new(Shape { seed, ..Shape::default() });
+    let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
+        .unwrap_or_else(|e| panic!("{} on {}: {e}\n{text}", case.text(), case.arch));
+    assert!(port.clean(), "every part is taken away");
+    let out = &report.buffer("out").unwrap().bytes;
+    let full = if case.bits == 128 { u128::MAX } else { (1 << case.bits) - 1 };
+    let result = |t: usize| u128::from_le_bytes(out[16 * t..16 * t + 16].try_into().unwrap()) & full;
+    ((0..THREADS).map(result).collect(), report.buffer("after").unwrap().bytes.clone())
+}
+
+/// Whether the order of the lanes makes no difference to what is left.
+fn commutes(case: &Case) -> bool {
+    let integer = !case.ty.contains('f');
+    integer && matches!(case.op, "add" | "min" | "max" | "and" | "or" | "xor")
+}
+
+/// Whether some order of these threads leads from one value to the other, each seeing what it said it saw.
+fn explained(case: &Case, from: u128, to: u128, threads: &[(u128, u128, u128)]) -> bool {
+    if case.used {
+        return trail(case, from, to, threads);
+    }
+    if commutes(case) {
+        return threads.iter().fold(from, |v, (b, c, _)| apply(case.op, case.ty, v, *b, *c)) == to;
+    }
+    // Results are not known, and threads of a place are few: every order.
+    if threads.is_empty() {
+        return from == to;
+    }
+    (0..threads.len()).any(|next| {
+        let mut others = threads.to_vec();
+        let (b, c, _) = others.swap_remove(next);
+        explained(case, apply(case.op, case.ty, from, b, c), to, &others)
+    })
+}
+
+/// Each thread leads from what it saw to what it made of it. All of them in one go are a trail over every edge
+/// of a graph of values: there is one if the values balance and hang together.
+fn trail(case: &Case, from: u128, to: u128, threads: &[(u128, u128, u128)]) -> bool {
+    let edge = |(b, c, seen): &(u128, u128, u128)| (*seen, apply(case.op, case.ty, *seen, *b, *c));
+    let mut balance: BTreeMap<u128, i64> = BTreeMap::new();
+    for (start, end) in threads.iter().map(edge).chain([(to, from)]) {
+        *balance.entry(start).or_default() += 1;
+        *balance.entry(end).or_default() -= 1;
+    }
+    let mut reached = BTreeSet::from([from]);
+    loop {
+        let before = reached.len();
+        for (start, end) in threads.iter().map(edge) {
+            if reached.contains(&start) {
+                reached.insert(end);
+            }
+        }
+        if reached.len() == before {
+            break;
+        }
+    }
+    balance.values().all(|n| *n == 0) && threads.iter().all(|t| reached.contains(&edge(t).0))
+}
+
+fn judge(case: &Case, start: &Start, results: &[u128], after: &[u8]) {
+    let bytes = case.bits as usize / 8;
+    let mut at: BTreeMap<usize, Vec<(u128, u128, u128)>> = BTreeMap::new();
+    for ((place, b, c, active), seen) in start.threads.iter().zip(results) {
+        if *active {
+            at.entry(*place).or_default().push((*b, *c, *seen));
+        }
+    }
+    for place in 0..BYTES / bytes {
+        let (from, to) = (Start::value(&start.memory, place, bytes), Start::value(after, place, bytes));
+        let threads = at.remove(&place).unwrap_or_default();
+        assert!(
+            explained(case, from, to, &threads),
+            "{} on {}: {from:#x} at {place} became {to:#x}; (b, c, seen) of its threads: {threads:#x?}",
+            case.text(),
+            case.arch
+        );
+    }
+}
+
+fn check(case: &Case, random: &mut Random, rounds: usize) {
+    for _ in 0..rounds {
+        let start = Start::new(case, random);
+        let (results, after) = outcome(case, &start, random.next());
+        judge(case, &start, &results, &after);
+    }
+}
+
+/// Runs every legal pair of operation and type in one form on all architectures; says how many cases.
+fn every(form: Form, order: &'static str, last: bool, wants: impl Fn(&Case) -> bool) -> usize {
+    let mut random = Random(0x5eed);
+    let mut count = 0;
+    for arch in ARCHES {
+        let number = Arch::from_name(arch).unwrap().number();
+        for &(op, ty, bits, since) in LEGAL {
+            for (red, used) in [(false, true), (false, false), (true, false)] {
+                let case = Case { op, ty, bits, form, red, used, last, order, arch };
+                let reducible = !red || !matches!(op, "exch" | "cas");
+                if number >= since && reducible && wants(&case) {
+                    check(&case, &mut random, 2);
+                    count += 1;
+                }
+            }
+        }
+    }
+    count
+}
+
+/// Legal pairs before sm_90, and from there on; of these, those that are red too.
+const PAIRS: [usize; 4] = [28, 23, 32, 25];
+
+/// Cases of [`every`] if it wants all.
+const ALL: usize = 4 * (2 * PAIRS[0] + PAIRS[1]) + 4 * (2 * PAIRS[2] + PAIRS[3]);
+
+#[test]
+fn an_address_of_each_thread() {
+    assert_eq!(every(Form::Own, "", false, |_| true), ALL);
+}
+
+/// Where nothing follows, threads exit out of the middle of a sequence.
+#[test]
+fn at_the_end_of_the_kernel() {
+    assert_eq!(every(Form::Own, "", true, |_| true), ALL);
+}
+
+#[test]
+fn offsets_near_and_far() {
+    for offset in [16, -8, 0x7f_ff00, 0x100_0000, -0x200_0000] {
+        assert_eq!(every(Form::Offset(offset), "", false, |_| true), ALL);
+    }
+}
+
+/// The warp may combine first; where the order of the lanes tells in what is left, results are looked at.
+#[test]
+fn one_address_for_all() {
+    for last in [false, true] {
+        assert!(every(Form::Variable, "", last, |case| case.used || commutes(case)) > ALL / 2);
+    }
+}
+
+fn integer(case: &Case) -> bool {
+    !case.ty.contains('f') && case.bits >= 32 && case.bits <= 64
+}
+
+const CONSTANTS: [u64; 9] =
+    [0, 1, 5, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 32, 0xffff_ffff_0000_0000, u64::MAX];
+
+#[test]
+fn constants() {
+    for constant in CONSTANTS {
+        let wide = constant > 0xffff_ffff;
+        let wants = |case: &Case| integer(case) && (case.bits == 64 || !wide);
+        assert!(every(Form::Constant(constant), "", false, wants) > 0);
+    }
+}
+
+#[test]
+fn constants_at_one_address() {
+    for constant in CONSTANTS {
+        let wide = constant > 0xffff_ffff;
+        let wants = |case: &Case| integer(case) && (case.bits == 64 || !wide) && commutes(case);
+        assert!(every(Form::VariableConstant(constant), "", false, wants) > 0);
+    }
+}
+
+#[test]
+fn fences_change_nothing() {
+    for order in [".release.cta", ".release.sys", ".acquire.gpu", ".acq_rel.gpu"] {
+        let wants = |case: &Case| !case.red || order.starts_with(".release");
+        for form in [Form::Own, Form::Variable] {
+            let countable = |case: &Case| form == Form::Own || case.used || commutes(case);
+            assert!(every(form, order, false, |case| wants(case) && countable(case)) > 0);
+        }
+    }
+}
+
+/// Whether the core decodes all of it. Some generic atomics of 64 bits and of packed halves it lacks, and what
+/// later architectures do to memory of the thread: their sequences are held against the assembler's alone.
+fn carried_out(case: &Case) -> bool {
+    let (sequence, places) = lowered(case, &mut Frame::new());
+    let program = Program::parse("carried out", &listing(case, &sequence, &places));
+    program.is_ok_and(|p| p.kernels[0].lacking().next().is_none())
+}
+
+/// Cases that the core carries out at least, generic and `.shared::cluster`.
+const GENERIC: usize = 508;
+const CLUSTER: usize = 264;
+
+#[test]
+fn generic_addresses() {
+    let count = every(Form::Generic, "", false, carried_out);
+    assert!(count >= GENERIC, "{count}");
+}
+
+#[test]
+fn addresses_of_the_cluster() {
+    let since = |case: &Case| Arch::from_name(case.arch).unwrap().number() >= 90;
+    let count = every(Form::Cluster, "", false, |case| since(case) && carried_out(case));
+    assert!(count >= CLUSTER, "{count}");
+}

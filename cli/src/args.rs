@@ -72,14 +72,27 @@ fn arch(name: &str) -> Result<Arch, String> {
     Arch::from_name(name).ok_or_else(|| "expected sm_75, sm_80, sm_90a, ...".to_string())
 }
 
-/// What to do about undefined uses.
+/// What to look for while a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
-    /// Look away
+    /// Look away from uses of mbarrier objects that PTX leaves undefined
+    #[value(alias = "undefined=off")]
     Off,
     /// Name them on stderr, or in the JSON
+    #[value(alias = "undefined=warn")]
     Warn,
     /// Name them, and end with exit status 1
+    #[value(alias = "undefined=strict")]
+    Strict,
+    /// Name races, and atomics whose scopes do not include each other; end with exit status 1
+    Scopes,
+}
+
+/// What to do about undefined uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undefined {
+    Off,
+    Warn,
     Strict,
 }
 
@@ -96,16 +109,35 @@ pub(crate) struct RunArgs {
     pub(crate) launch: PathBuf,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// What to do about uses of mbarrier objects that PTX leaves undefined (spec 6.9); the model
-    /// names them
-    #[arg(long, value_enum, default_value_t = Check::Warn)]
-    pub(crate) check: Check,
+    /// What to look for (docs/checks.md); more than one with commas, or as often. Without `off` or `strict`: warn
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) check: Vec<Check>,
     /// Write a buffer's content at the end to a file
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) dump: Vec<String>,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl RunArgs {
+    /// What to do about undefined uses; `None` if two things are asked for.
+    pub(crate) fn undefined(&self) -> Option<Undefined> {
+        let level = |check: &Check| match check {
+            Check::Off => Some(Undefined::Off),
+            Check::Warn => Some(Undefined::Warn),
+            Check::Strict => Some(Undefined::Strict),
+            Check::Scopes => None,
+        };
+        let mut levels = self.check.iter().filter_map(level);
+        let first = levels.next().unwrap_or(Undefined::Warn);
+        levels.all(|other| other == first).then_some(first)
+    }
+
+    /// Whether to look for races and for scopes that are too narrow.
+    pub(crate) fn scopes(&self) -> bool {
+        self.check.contains(&Check::Scopes)
+    }
 }
 
 /// What to do when a random run fails.

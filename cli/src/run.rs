@@ -8,18 +8,24 @@ use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Sides;
 use atoms_isa::{Kernel, Program};
 use atoms_ops::OPS;
-use atoms_sm::{Buffer, Launch, Observer, Outcome, RunError, RunReport, SmConfig};
+use atoms_sm::races::{Races, Text};
+use atoms_sm::{Buffer, Launch, Outcome, RunError, RunReport, SmConfig};
 use serde_json::{Value, json};
 
-use crate::args::{Check, On, RunArgs};
+use crate::args::{On, RunArgs, Undefined as Level};
 use crate::error::{CliError, Verdict};
 use crate::machine;
+use crate::profile;
 use crate::progress::grouped;
+use crate::races::Found;
 use crate::undefined::{Requests, Undefined};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let dumps = dumps(&args.dump)?;
-    if args.check == Check::Strict && args.machine.on == On::Rtl {
+    let Some(level) = args.undefined() else {
+        return Err(CliError::message("--check: only one of off, warn and strict can be meant"));
+    };
+    if level == Level::Strict && args.machine.on == On::Rtl {
         return Err(CliError::message(
             "--check strict: the RTL names nothing; add --on lockstep or --on model",
         ));
@@ -51,7 +57,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         }
     }
     let config = machine::config(&args.machine.config)?;
-    let ask = Question { args, kernel, launch: &launch, config: &config, dumps: &dumps };
+    let ask = Question { args, level, kernel, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
         On::Lockstep => ask.on(machine::lockstep(&config)?),
         On::Model => ask.on(machine::model(&config)),
@@ -70,6 +76,7 @@ fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
 
 struct Question<'a> {
     args: &'a RunArgs,
+    level: Level,
     kernel: &'a Kernel,
     launch: &'a Launch,
     config: &'a NamedConfig,
@@ -79,23 +86,27 @@ struct Question<'a> {
 impl Question<'_> {
     fn on<M: Machine + Sides>(&self, machine: M) -> Result<Verdict, CliError> {
         let mut session = machine::session(machine, &self.args.machine, true)?;
-        if self.args.check != Check::Off {
+        if self.level != Level::Off {
             session.machine.watch();
         }
-        let mut requests = Requests::new(self.kernel);
+        let requests = session.machine.watched().is_some().then(|| Requests::new(self.kernel));
+        let races = self.args.scopes().then(|| Races::new(self.kernel, self.text()));
         let config = SmConfig::default();
-        let mut nobody = ();
-        let observer: &mut dyn Observer =
-            if session.machine.watched().is_some() { &mut requests } else { &mut nobody };
-        let outcome = atoms_sm::run_observed(self.kernel, self.launch, &mut session, &config, observer);
+        let mut observer = (requests, races);
+        let outcome = atoms_sm::run_observed(self.kernel, self.launch, &mut session, &config, &mut observer);
+        let (requests, races) = observer;
         let outcome = match outcome {
             Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
             failed => failed,
         };
         let lines = machine::finish(&mut session, &self.args.machine)?;
-        let undefined = session.machine.watched().map(|watch| Undefined::new(watch, &requests));
+        let undefined = session.machine.watched().zip(requests.as_ref());
+        let undefined = undefined.map(|(watch, requests)| Undefined::new(watch, requests));
         let undefined = undefined.as_ref();
         let named = undefined.is_some_and(|undefined| !undefined.is_empty());
+        let found = races.as_ref().map(|races| Found::new(self.kernel, races));
+        let found = found.as_ref();
+        let raced = found.is_some_and(|found| !found.is_empty());
         // JSON carries them, but only a report is JSON.
         let report = match &outcome {
             Ok(_) => true,
@@ -109,21 +120,26 @@ impl Question<'_> {
         {
             eprint!("{}", undefined.text());
         }
+        if let Some(found) = found
+            && raced
+            && !json
+        {
+            eprint!("{}", found.text());
+        }
         match outcome {
             Ok(report) => {
                 self.write_dumps(&report)?;
-                let strict = named && self.args.check == Check::Strict;
-                let verdict =
-                    if report.as_expected() && !strict { Verdict::Agree } else { Verdict::Disagree };
+                let wrong = raced || (named && self.level == Level::Strict);
+                let verdict = if report.as_expected() && !wrong { Verdict::Agree } else { Verdict::Disagree };
                 if self.args.json {
-                    println!("{}", self.as_json(&report, &session, undefined));
+                    println!("{}", self.as_json(&report, &session, undefined, found));
                 } else {
-                    self.print(&report, &session, &lines);
+                    self.print(&report, &session, &lines, raced);
                 }
                 Ok(verdict)
             }
             Err(RunError::Port(failure)) if failure.is_finding() => {
-                self.print_failure(failure, &session, &lines, undefined);
+                self.print_failure(failure, &session, &lines, (undefined, found));
                 Ok(Verdict::Disagree)
             }
             Err(RunError::Port(failure)) => Err(CliError::of(failure)),
@@ -140,7 +156,13 @@ impl Question<'_> {
         Ok(())
     }
 
-    fn print<M: Machine + Sides>(&self, report: &RunReport, session: &Session<M>, lines: &[String]) {
+    fn print<M: Machine + Sides>(
+        &self,
+        report: &RunReport,
+        session: &Session<M>,
+        lines: &[String],
+        raced: bool,
+    ) {
         let s = &report.statistics;
         let tally = session.tally();
         println!(
@@ -193,6 +215,7 @@ impl Question<'_> {
                 100.0 * s.spin_successes as f64 / s.spin_attempts as f64
             );
         }
+        print!("{}", profile::text(self.kernel, &s.instructions));
         match self.args.machine.on {
             On::Lockstep => println!(
                 "  lockstep   rtl and model agree in every output and every probe bit of all {} cycles",
@@ -203,6 +226,9 @@ impl Question<'_> {
         println!("  oracle     accepts all {} answers, and the memory at the end", grouped(tally.judged));
         for buffer in &report.buffers {
             print_outcome(buffer);
+        }
+        if self.args.scopes() {
+            println!("  scopes     {}", if raced { "races found, named on stderr" } else { "no race found" });
         }
         for (name, path) in self.dumps {
             println!("  dump       {name} in {}", path.display());
@@ -217,7 +243,7 @@ impl Question<'_> {
         mut failure: Failure,
         session: &Session<M>,
         lines: &[String],
-        undefined: Option<&Undefined<'_>>,
+        (undefined, found): (Option<&Undefined<'_>>, Option<&Found<'_>>),
     ) {
         let args = &self.args;
         let mut repeat = format!(
@@ -241,10 +267,11 @@ impl Question<'_> {
             let text = failure.to_string();
             let cycle = session.machine.cycles();
             let undefined = undefined.map(Undefined::as_json);
-            println!(
-                "{}",
-                json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined })
-            );
+            let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined });
+            if let Some(found) = found {
+                value["races"] = found.as_json();
+            }
+            println!("{value}");
             return;
         }
         println!("{failure}");
@@ -259,11 +286,12 @@ impl Question<'_> {
         report: &RunReport,
         session: &Session<M>,
         undefined: Option<&Undefined<'_>>,
+        found: Option<&Found<'_>>,
     ) -> Value {
         let s = &report.statistics;
         let requests: serde_json::Map<_, _> =
             OPS.iter().zip(&s.requests_by_op).map(|(row, n)| (row.name.to_string(), json!(n))).collect();
-        json!({
+        let mut value = json!({
             "agree": true,
             "as_expected": report.as_expected(),
             "kernel": self.kernel.name,
@@ -281,6 +309,7 @@ impl Question<'_> {
             "passes": s.passes,
             "conflicts": s.conflicts,
             "requests": requests,
+            "instructions": profile::as_json(self.kernel, &s.instructions),
             "spin_attempts": s.spin_attempts,
             "spin_successes": s.spin_successes,
             "judged": session.tally().judged,
@@ -295,9 +324,22 @@ impl Question<'_> {
                         "index": index, "expected": expected, "found": found,
                         "differing": differing, "compared": compared,
                     }),
+                    Outcome::OtherValues { missing, surplus, lacking, compared } => json!({
+                        "missing": missing, "surplus": surplus, "lacking": lacking, "compared": compared,
+                    }),
                 },
             })).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(found) = found {
+            value["races"] = found.as_json();
+        }
+        value
+    }
+
+    /// What the text says of order: PTX says more than machine code.
+    fn text(&self) -> Text {
+        let ptx = self.args.listing.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptx"));
+        if ptx { Text::Ptx } else { Text::Machine }
     }
 }
 
@@ -313,5 +355,17 @@ fn print_outcome(buffer: &Buffer) {
             grouped(*differing as u64),
             grouped(*compared as u64),
         ),
+        Outcome::OtherValues { missing, surplus, lacking, compared } => {
+            let say =
+                |what: &str, value: &Option<String>| value.as_ref().map(|value| format!("{what} {value}"));
+            let said = [say("missing is", missing), say("not expected is", surplus)];
+            println!(
+                "  expected   {}: other values, {} of {} missing: {}",
+                buffer.name,
+                grouped(*lacking as u64),
+                grouped(*compared as u64),
+                said.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            );
+        }
     }
 }

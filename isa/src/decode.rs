@@ -91,8 +91,8 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
         "BRA" | "EXIT" | "BSSY" | "BSYNC" | "BREAK" | "BMOV" | "WARPSYNC" | "YIELD" | "NANOSLEEP" | "BAR"
         | "MEMBAR" | "ERRBAR" | "CGAERRBAR" | "CCTL" | "CCTLL" | "CCTLT" | "NOP" | "FENCE" | "RPCMOV"
         | "UCGABAR_ARV" | "UCGABAR_WAIT" | "JMP" | "CALL" | "BRX" | "BRXU" | "JMX" | "JMXU" | "RET"
-        | "BPT" | "LDGDEPBAR" | "DEPBAR" | "UTMACMDFLUSH" | "ENDCOLLECTIVE" | "ACQBULK" | "PREEXIT"
-        | "UBLKPF" => direct::decode(base, &mut args, targets),
+        | "BPT" | "LDGDEPBAR" | "DEPBAR" | "UTMACMDFLUSH" | "ENDCOLLECTIVE" | "ACQBULK" | "ACQSHMINIT"
+        | "PREEXIT" | "UBLKPF" => direct::decode(base, &mut args, targets),
         "VOTE" | "VOTEU" | "SHFL" | "REDUX" | "CREDUX" | "R2UR" | "ELECT" | "S2R" | "S2UR" | "CS2R"
         | "CS2UR" | "MATCH" | "B2R" => warp::decode(base, &mut args),
         "P2R" | "R2P" | "UP2UR" | "UR2UP" => preds::decode(base, &mut args),

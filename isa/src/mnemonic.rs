@@ -36,6 +36,7 @@ const fn named(name: &'static str) -> MnemonicRow {
 #[rustfmt::skip]
 pub const MNEMONICS: &[MnemonicRow] = &[
     decoded("ACQBULK", "wait for the kernel before: there is none", &["ACQBULK"]),
+    decoded("ACQSHMINIT", "wait for shared memory to be given: it is", &["ACQSHMINIT"]),
     decoded("ARRIVES", "mbarrier operation when the thread's copies are done", &["ARRIVES.LDGSTSBAR.64 [UR4]"]),
     decoded("ATOM", "atomic on a generic address", &["ATOM.E.ADD.STRONG.GPU PT, R0, [R2.64], R4", "ATOM.E.MIN.STRONG.GPU PT, R0, [R2.64], R4", "ATOM.E.MAX PT, R0, [R2.64], R4", "ATOM.E.INC PT, R0, [R2.64], R4", "ATOM.E.DEC PT, R0, [R2.64], R4", "ATOM.E.AND PT, R0, [R2.64], R4", "ATOM.E.OR PT, R0, [R2.64], R4", "ATOM.E.XOR PT, R0, [R2.64], R4", "ATOM.E.EXCH PT, R0, [R2.64], R4", "ATOM.E.CAS PT, R0, [R2.64], R4, R6", "ATOM.E.CAST.SPIN.STRONG.SM PT, R0, [R2.64], R4, R6", "ATOM.E.POPC.INC.32.STRONG.SM PT, RZ, [R2.64]", "ATOM.E.ARRIVE.64.STRONG.SM PT, RZ, [R2.64]"]),
     decoded("ATOMG", "atomic on a global address", &["ATOMG.E.ADD.STRONG.GPU PT, R0, [R2.64], R4", "ATOMG.E.MIN PT, R0, [R2.64], R4", "ATOMG.E.MAX PT, R0, [R2.64], R4", "ATOMG.E.INC PT, R0, [R2.64], R4", "ATOMG.E.DEC PT, R0, [R2.64], R4", "ATOMG.E.AND PT, R0, [R2.64], R4", "ATOMG.E.OR PT, R0, [R2.64], R4", "ATOMG.E.XOR PT, R0, [R2.64], R4", "ATOMG.E.EXCH PT, R0, [R2.64], R4", "ATOMG.E.CAS PT, R0, [R2.64], R4, R6"]),
@@ -201,7 +202,6 @@ pub const MNEMONICS: &[MnemonicRow] = &[
     decoded("VOTEU", "the same, uniform", &["VOTEU.ANY UR4, UP1, P2", "VOTEU.ALL UP1, P2", "VOTEU.EQ UR4, UP1, P2"]),
     decoded("WARPSYNC", "wait for the threads of a mask", &["WARPSYNC 0xffffffff", "WARPSYNC.ALL", "WARPSYNC.EXCLUSIVE R0", "WARPSYNC.COLLECTIVE R0, `(.L_x_0)"]),
     decoded("YIELD", "let other threads of the warp run", &["YIELD"]),
-    named("ACQSHMINIT"),
     named("BGMMA"),
     named("BMMA"),
     named("CLMAD"),

@@ -55,18 +55,22 @@ pub(crate) fn of(mnemonic: &str) -> Option<Ordering> {
         _ => None,
     });
     let semantics = match base {
-        "LD" | "LDG" | "ST" | "STG" | "ATOM" | "ATOMG" | "RED" | "REDG" | "LDGSTS" => {
-            if has("STRONG") || has("MMIO") { Semantics::Relaxed } else { Semantics::Weak }
+        "LD" | "LDG" | "ST" | "STG" | "ATOM" | "ATOMG" | "RED" | "REDG" | "LDGSTS"
+            if has("STRONG") || has("MMIO") =>
+        {
+            Semantics::Relaxed
+        }
+        // A plain access: a scope that older text names with it (`LDG.E.SYS`) is not one of order.
+        "LD" | "LDG" | "ST" | "STG" | "LDGSTS" => {
+            return Some(Ordering { semantics: Semantics::Weak, scope: Scope::Cta });
         }
         "MEMBAR" if has("SC") => Semantics::Sc,
-        "MEMBAR" if has("ALL") => Semantics::AcqRel,
+        "MEMBAR" => Semantics::AcqRel,
+        // Old lines are dropped from the first-level cache: what others of the GPU wrote is seen from here on.
+        "CCTL" if has("IVALL") => Semantics::Acquire,
         _ => return None,
     };
-    match scope {
-        Some(scope) => Some(Ordering { semantics, scope }),
-        None if has("WEAK") => Some(Ordering { semantics, scope: Scope::Cta }),
-        None => None,
-    }
+    Some(Ordering { semantics, scope: scope.unwrap_or(Scope::Gpu) })
 }
 
 #[cfg(test)]
@@ -76,10 +80,10 @@ mod tests {
     #[test]
     fn orders_of_machine_code() {
         use Scope::{Cta, Gpu, Sys};
-        use Semantics::{AcqRel, Relaxed, Sc, Weak};
+        use Semantics::{AcqRel, Acquire, Relaxed, Sc, Weak};
         for (mnemonic, expected) in [
-            ("LDG.E", None),
-            ("LDG.E.SYS", Some((Weak, Sys))),
+            ("LDG.E", Some((Weak, Cta))),
+            ("LDG.E.SYS", Some((Weak, Cta))),
             ("LDG.E.WEAK", Some((Weak, Cta))),
             ("LDG.E.64.STRONG.GPU", Some((Relaxed, Gpu))),
             ("ST.E.STRONG.SM", Some((Relaxed, Cta))),
@@ -90,7 +94,9 @@ mod tests {
             ("MEMBAR.SC.VC", Some((Sc, Gpu))),
             ("ATOMS.ADD", None),
             ("LDS", None),
-            ("CCTL.IVALL", None),
+            ("CCTL.IVALL", Some((Acquire, Gpu))),
+            ("ERRBAR", None),
+            ("SYNCS.ARRIVE.TRANS64.A1T0", None),
         ] {
             let found = of(mnemonic).map(|o| (o.semantics, o.scope));
             assert_eq!(found, expected, "{mnemonic}");

@@ -183,26 +183,35 @@ impl CopyEngine {
         self.copies.get(&number)
     }
 
-    /// Starts a copy that ends in a completion.
-    pub(crate) fn start(&mut self, cycle: u64, asker: Asker, payload: Payload, completion: Completion) {
+    /// Starts a copy that ends in a completion; gives its number.
+    pub(crate) fn start(
+        &mut self,
+        cycle: u64,
+        asker: Asker,
+        payload: Payload,
+        completion: Completion,
+    ) -> u64 {
         let number = self.add(asker, Some(payload), Some(completion), false);
         self.wait_for_latency(cycle, number);
+        number
     }
 
-    /// Starts a copy that the thread's next arrival waits for.
-    pub(crate) fn start_counted(&mut self, cycle: u64, asker: Asker, payload: Payload) {
+    /// Starts a copy that the thread's next arrival waits for; gives its number.
+    pub(crate) fn start_counted(&mut self, cycle: u64, asker: Asker, payload: Payload) -> u64 {
         let number = self.add(asker, Some(payload), None, true);
         let steps = self.threads.entry((asker.warp, asker.lane)).or_default();
         steps.push_back(Step::Copy { number, done: false });
         self.wait_for_latency(cycle, number);
+        number
     }
 
-    /// Has `completion` done when the thread's earlier copies are.
-    pub(crate) fn arrive(&mut self, asker: Asker, completion: Completion) {
+    /// Has `completion` done when the thread's earlier copies are; gives its number.
+    pub(crate) fn arrive(&mut self, asker: Asker, completion: Completion) -> u64 {
         let number = self.add(asker, None, Some(completion), false);
         let thread = (asker.warp, asker.lane);
         self.threads.entry(thread).or_default().push_back(Step::Arrival(number));
         self.go_on(thread);
+        number
     }
 
     /// Makes what the thread copies since the last time a group.

@@ -9,6 +9,7 @@ mod residency;
 mod slots;
 mod special;
 mod standing;
+mod telling;
 
 use crate::cluster_port::{ClusterPort, Origin};
 use crate::config::SmConfig;
@@ -19,6 +20,7 @@ use crate::error::{KernelError, RunError};
 use crate::global::GlobalMemory;
 use crate::launch::Launch;
 use crate::observer::Observer;
+use crate::profile::{Answered, Profile};
 use crate::quiet::Quiet;
 use crate::report::RunReport;
 use crate::request::Request;
@@ -100,6 +102,8 @@ struct Core<'a> {
     config: SmConfig,
     geometry: Geometry,
     observer: &'a mut dyn Observer,
+    /// The observer wants to know of accesses.
+    watched: bool,
     constants: ConstantBank,
     global: GlobalMemory,
     inputs: Box<In>,
@@ -132,6 +136,7 @@ struct Core<'a> {
     budget: u64,
     statistics: Statistics,
     issues: Vec<u64>,
+    profile: Profile,
 }
 
 /// Most warps: what the tag can tell apart.
@@ -196,6 +201,7 @@ impl<'a> Core<'a> {
             launch,
             config: *config,
             geometry,
+            watched: observer.watches_memory(),
             observer,
             global,
             inputs: Box::new(inputs),
@@ -218,6 +224,7 @@ impl<'a> Core<'a> {
             budget: launch.cycle_budget.unwrap_or(config.cycle_budget),
             statistics: Statistics::default(),
             issues: vec![0; kernel.mnemonics.len()],
+            profile: Profile::new(kernel, max_warps as usize),
         })
     }
 
@@ -327,6 +334,7 @@ impl<'a> Core<'a> {
             if let Some(request) = self.requests[slot].as_mut() {
                 request.in_flight = true;
                 self.waiting &= !(1 << slot);
+                self.profile.taken(slot, self.cycle);
                 self.observer.request(self.cycle, request.pc, &self.inputs);
             }
         }
@@ -357,6 +365,7 @@ impl<'a> Core<'a> {
                 return Err(KernelError::PartRefused { cta, bytes: part.bytes, row: part.base });
             }
             Some(Verdict::Released { slot }) => {
+                self.tell_end(slot);
                 self.ctas[slot] = None;
                 self.vacated = true;
                 self.objects.retain(|(of, _)| *of != slot);
@@ -392,6 +401,17 @@ impl<'a> Core<'a> {
         }
         self.statistics.passes += u64::from(outputs.rsp_passes);
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));
+        if self.watched {
+            let answered = (request.piece, outputs.rsp_pred);
+            telling::answered(self.observer, (self.cycle, lanes), request, answered, warp, &self.ctas);
+        }
+        let answer = Answered {
+            op: request.op,
+            lanes: request.piece_mask(lanes),
+            holds: outputs.rsp_pred,
+            passes: u32::from(outputs.rsp_passes),
+        };
+        self.profile.answered(slot, self.cycle, request.pc, &answer);
         if request.answer(outputs, lanes, warp) {
             if request.op == Op::CastSpin {
                 self.statistics.spin_attempts += u64::from(request.mask.count_ones());
@@ -418,6 +438,13 @@ impl<'a> Core<'a> {
         count_request(&mut self.statistics, request.op);
         self.statistics.sleeps += 1;
         self.statistics.woken += u64::from(outputs.wake_pred != 0);
+        if self.watched {
+            let (at, answered) = ((self.cycle, self.geometry.lanes), (request.piece, outputs.wake_pred));
+            telling::answered(self.observer, at, request, answered, warp, &self.ctas);
+        }
+        let lanes = request.piece_mask(self.geometry.lanes);
+        let answer = Answered { op: request.op, lanes, holds: outputs.wake_pred, passes: 1 };
+        self.profile.answered(slot, self.cycle, request.pc, &answer);
         if request.wake(outputs, self.geometry.lanes, warp) {
             self.requests[slot] = None;
             warp.end_request();
@@ -430,6 +457,7 @@ impl<'a> Core<'a> {
     fn report(self) -> RunReport {
         let mut statistics = self.statistics;
         statistics.cycles = self.cycle;
+        statistics.instructions = self.profile.finish();
         let named = self.kernel.mnemonics.iter().cloned().zip(self.issues).filter(|(_, count)| *count > 0);
         statistics.issues_by_mnemonic = named.collect();
         statistics.issues_by_mnemonic.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

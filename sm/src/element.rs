@@ -160,6 +160,15 @@ impl Element {
         bytes[at..at + self.bytes()].iter().rev().fold(0, |acc, b| acc << 8 | u64::from(*b))
     }
 
+    /// Order of two elements: by value, and where those are equal or no numbers by their bits.
+    pub fn compare(self, a: u64, b: u64) -> std::cmp::Ordering {
+        let values = match (self.to_int(a), self.to_int(b)) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => self.to_float(a).total_cmp(&self.to_float(b)),
+        };
+        values.then(a.cmp(&b))
+    }
+
     /// Appends an element to little-endian `bytes`.
     pub fn push(self, bytes: &mut Vec<u8>, bits: u64) {
         bytes.extend_from_slice(&bits.to_le_bytes()[..self.bytes()]);

@@ -1,9 +1,11 @@
 //! What a buffer should hold at the end.
 
 use crate::element::Element;
+use crate::formula::{self, Names};
 use crate::launch::LaunchError;
 use crate::param::{self, Param, ParamKind};
 use serde::Deserialize;
+use std::cmp::Ordering;
 use std::path::Path;
 
 /// What a buffer should hold at the end.
@@ -13,6 +15,21 @@ pub struct Expectation {
     pub bytes: Vec<u8>,
     /// Units in the last place by which floats may differ.
     pub ulps: u64,
+    /// In which order the elements are expected.
+    pub order: Order,
+}
+
+/// In which order elements are expected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// In the one given.
+    #[default]
+    Given,
+    /// In any: each value as often as it is given.
+    Any,
+    /// In any, and each value however often: the same set of values.
+    Set,
 }
 
 /// How a buffer came out against its expectation.
@@ -38,6 +55,17 @@ pub enum Outcome {
         /// Elements compared.
         compared: usize,
     },
+    /// Expected in any order, and not the same values.
+    OtherValues {
+        /// The first value that is missing, if one is.
+        missing: Option<String>,
+        /// The first value found that is not expected, or not so often.
+        surplus: Option<String>,
+        /// Values missing.
+        lacking: usize,
+        /// Elements compared.
+        compared: usize,
+    },
 }
 
 /// An expectation as the launch file has it.
@@ -49,6 +77,10 @@ pub(crate) struct RawExpect {
     histogram_of: Option<String>,
     sum_of: Option<String>,
     copy_of: Option<String>,
+    formula: Option<String>,
+    count: Option<usize>,
+    #[serde(default)]
+    order: Order,
     xor: Option<usize>,
     by: Option<String>,
     bins: Option<usize>,
@@ -56,8 +88,8 @@ pub(crate) struct RawExpect {
     ulps: u64,
 }
 
-const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, or `copy_of` with \
-                    perhaps `xor`";
+const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, `copy_of` with \
+                    perhaps `xor`, or `formula` with perhaps `count`; `ulps` goes with the order given";
 
 impl RawExpect {
     /// The expectation for parameter `of`, computed from the buffers at the start.
@@ -66,6 +98,7 @@ impl RawExpect {
         params: &[Param],
         of: usize,
         folder: &Path,
+        scalars: &[(&'static str, u64)],
     ) -> Result<Expectation, LaunchError> {
         let name = &params[of].name;
         let wrong = |message: &str| LaunchError::value(format!("{name}.expect"), message, HELP);
@@ -76,15 +109,22 @@ impl RawExpect {
             self.histogram_of.is_some(),
             self.sum_of.is_some(),
             self.copy_of.is_some(),
+            self.formula.is_some(),
         ];
         if sources.into_iter().filter(|s| *s).count() != 1 {
             return Err(wrong("not one key says what is expected"));
         }
         let computed = self.histogram_of.is_some() || self.sum_of.is_some();
-        let stray =
-            self.by.is_some() && self.sum_of.is_none() || self.xor.is_some() && self.copy_of.is_none();
+        let stray = self.by.is_some() && self.sum_of.is_none()
+            || self.xor.is_some() && self.copy_of.is_none()
+            || self.count.is_some() && self.formula.is_none()
+            || self.ulps > 0 && self.order != Order::Given;
         if self.bins.is_some() != computed || stray {
             return Err(wrong("keys that do not go together"));
+        }
+        if let Some(text) = &self.formula {
+            let bytes = self.computed(text, element, start, &Names { params, scalars }, name)?;
+            return Ok(Expectation { bytes, ulps: self.ulps, order: self.order });
         }
         let bytes = match (&self.values, &self.file, &self.histogram_of, &self.copy_of, &self.sum_of) {
             (Some(values), ..) => param::pack(name, element, values)?,
@@ -130,7 +170,33 @@ impl RawExpect {
         if bytes.len() > start.len() {
             return Err(wrong("more elements are expected than the buffer has"));
         }
-        Ok(Expectation { bytes, ulps: self.ulps })
+        Ok(Expectation { bytes, ulps: self.ulps, order: self.order })
+    }
+
+    /// What a formula gives for the elements of the buffer, or the first `count` of them.
+    fn computed(
+        &self,
+        text: &str,
+        element: Element,
+        start: &[u8],
+        names: &Names<'_>,
+        name: &str,
+    ) -> Result<Vec<u8>, LaunchError> {
+        let elements = start.len() / element.bytes();
+        let count = self.count.unwrap_or(elements);
+        if count > elements {
+            let help = format!("the buffer has {elements} elements");
+            return Err(LaunchError::value(
+                format!("{name}.expect.count"),
+                format!("{count} elements"),
+                help,
+            ));
+        }
+        let values = formula::elements(text, element, count, names)
+            .map_err(|error| LaunchError::formula(format!("{name}.expect.formula"), text, error))?;
+        let mut bytes = Vec::with_capacity(count * element.bytes());
+        values.into_iter().for_each(|value| element.push(&mut bytes, value));
+        Ok(bytes)
     }
 }
 
@@ -199,6 +265,9 @@ impl Expectation {
     /// Compares a buffer with what was expected of it.
     pub(crate) fn judge(&self, element: Element, found: &[u8]) -> Outcome {
         let compared = self.bytes.len() / element.bytes();
+        if self.order != Order::Given {
+            return self.judge_values(element, found, compared);
+        }
         let same = |i: &usize| {
             let (a, b) = (element.read(&self.bytes, *i), element.read(found, *i));
             a == b || (element.float() && element.ulps(a, b).is_some_and(|d| d <= self.ulps))
@@ -213,6 +282,48 @@ impl Expectation {
                 differing: differing.len(),
                 compared,
             },
+        }
+    }
+
+    /// Compares a buffer with values expected in any order.
+    fn judge_values(&self, element: Element, found: &[u8], compared: usize) -> Outcome {
+        let sorted = |bytes: &[u8]| {
+            let mut values: Vec<u64> = (0..compared).map(|i| element.read(bytes, i)).collect();
+            values.sort_unstable_by(|a, b| element.compare(*a, *b));
+            if self.order == Order::Set {
+                values.dedup();
+            }
+            values
+        };
+        let (wanted, there) = (sorted(&self.bytes), sorted(found));
+        let (mut missing, mut surplus) = (Vec::new(), Vec::new());
+        let (mut a, mut b) = (wanted.iter().copied().peekable(), there.iter().copied().peekable());
+        loop {
+            let order = match (a.peek(), b.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(one), Some(other)) => element.compare(*one, *other),
+            };
+            match order {
+                Ordering::Less => missing.extend(a.next()),
+                Ordering::Greater => surplus.extend(b.next()),
+                Ordering::Equal => {
+                    a.next();
+                    b.next();
+                }
+            }
+        }
+        if missing.is_empty() && surplus.is_empty() {
+            return Outcome::Met { compared };
+        }
+        let show = |values: &[u64]| values.first().map(|value| element.show(*value));
+        let (first_missing, first_surplus) = (show(&missing), show(&surplus));
+        Outcome::OtherValues {
+            missing: first_missing,
+            surplus: first_surplus,
+            lacking: missing.len(),
+            compared,
         }
     }
 }

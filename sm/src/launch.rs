@@ -1,9 +1,11 @@
 //! The launch file: what a kernel is started with and what should come out.
 
+use crate::formula::FormulaError;
 use crate::param::{self, Param, ParamKind, RawParam};
 use atoms_isa::ptx::Directives;
 use atoms_isa::{Arch, Kernel, KernelParam, Program};
 use serde::Deserialize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What a kernel is started with.
@@ -60,6 +62,20 @@ pub enum LaunchError {
     Value {
         /// Key, or parameter and key.
         at: String,
+        /// What was found.
+        message: String,
+        /// What would work.
+        help: String,
+    },
+    /// A formula that cannot be read, or has no value.
+    #[error("`{at}`: {message}; {help}{}", marked(text, range))]
+    Formula {
+        /// Parameter and key.
+        at: String,
+        /// The formula.
+        text: String,
+        /// Bytes of it that are meant.
+        range: Range<usize>,
         /// What was found.
         message: String,
         /// What would work.
@@ -131,7 +147,20 @@ fn declared_text(params: &[KernelParam]) -> String {
     params_text(&each)
 }
 
+/// A formula with what is meant underlined, on lines of their own; line breaks in it are blanks.
+fn marked(text: &str, range: &Range<usize>) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let columns = |bytes: usize| text.char_indices().take_while(|(at, _)| *at < bytes).count();
+    let (from, to) = (columns(range.start), columns(range.end));
+    format!("\n  {line}\n  {}{}", " ".repeat(from), "^".repeat(to.saturating_sub(from).max(1)))
+}
+
 impl LaunchError {
+    pub(crate) fn formula(at: String, text: &str, error: FormulaError) -> LaunchError {
+        let FormulaError { range, message, help } = error;
+        LaunchError::Formula { at, text: text.into(), range, message, help }
+    }
+
     pub(crate) fn value(
         at: impl Into<String>,
         message: impl Into<String>,
@@ -186,16 +215,18 @@ impl Launch {
                 )
             })?),
         };
+        let (grid, block) = (extent("grid", &raw.grid)?, extent("block", &raw.block)?);
+        let cluster = raw.cluster.map_or(Ok([1; 3]), |value| extent("cluster", &value))?;
         let launch = Launch {
             kernel: raw.kernel,
             arch,
-            grid: extent("grid", &raw.grid)?,
-            block: extent("block", &raw.block)?,
-            cluster: raw.cluster.map_or(Ok([1; 3]), |value| extent("cluster", &value))?,
+            grid,
+            block,
+            cluster,
             shared: raw.shared,
             dynamic_shared: raw.dynamic_shared.unwrap_or(0),
             cycle_budget: raw.cycle_budget,
-            params: param::read_all(raw.param, folder)?,
+            params: param::read_all(raw.param, folder, &scalars(grid, block, cluster))?,
         };
         let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
         if threads > 1024 {
@@ -375,6 +406,26 @@ impl Launch {
     pub fn buffers(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
     }
+}
+
+/// What formulas may name besides parameters.
+fn scalars(grid: [u32; 3], block: [u32; 3], cluster: [u32; 3]) -> [(&'static str, u64); 11] {
+    let [[gx, gy, gz], [bx, by, bz], [cx, cy, cz]] = [grid, block, cluster].map(|of| of.map(u64::from));
+    // Each is below 2^31; a grid or block of more than 2^32 is refused later.
+    let product = |of: [u64; 3]| of.into_iter().fold(1, u64::saturating_mul);
+    [
+        ("grid.x", gx),
+        ("grid.y", gy),
+        ("grid.z", gz),
+        ("block.x", bx),
+        ("block.y", by),
+        ("block.z", bz),
+        ("cluster.x", cx),
+        ("cluster.y", cy),
+        ("cluster.z", cz),
+        ("ctas", product([gx, gy, gz])),
+        ("threads", product([bx, by, bz])),
+    ]
 }
 
 /// A number, or up to three of them.

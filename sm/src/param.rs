@@ -74,8 +74,12 @@ struct RawRandom {
 /// Most elements of a buffer: 64 Mi, so that a slip in a launch file does not fill the machine.
 const MOST_ELEMENTS: usize = 1 << 26;
 
-/// Reads all parameters; expectations see the buffers before and after them.
-pub(crate) fn read_all(raw: Vec<RawParam>, folder: &Path) -> Result<Vec<Param>, LaunchError> {
+/// Reads all parameters; expectations see the buffers before and after them, and `scalars` besides.
+pub(crate) fn read_all(
+    raw: Vec<RawParam>,
+    folder: &Path,
+    scalars: &[(&'static str, u64)],
+) -> Result<Vec<Param>, LaunchError> {
     let mut params = Vec::new();
     let mut expectations = Vec::new();
     for (index, raw) in raw.into_iter().enumerate() {
@@ -89,7 +93,7 @@ pub(crate) fn read_all(raw: Vec<RawParam>, folder: &Path) -> Result<Vec<Param>, 
     }
     for (index, raw) in expectations.into_iter().enumerate() {
         let Some(raw) = raw else { continue };
-        let expectation = raw.resolve(&params, index, folder)?;
+        let expectation = raw.resolve(&params, index, folder, scalars)?;
         if let ParamKind::Buffer { expect, .. } = &mut params[index].kind {
             *expect = Some(expectation);
         }

@@ -146,7 +146,7 @@ impl Request {
     }
 
     /// Lanes of the current piece, in lane 0 and up.
-    fn piece_mask(&self, port_lanes: u32) -> u32 {
+    pub(crate) fn piece_mask(&self, port_lanes: u32) -> u32 {
         self.mask >> (self.piece * port_lanes) & (u32::MAX >> (32 - port_lanes))
     }
 

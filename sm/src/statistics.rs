@@ -1,5 +1,6 @@
 //! What a run counted.
 
+use crate::profile::InstructionProfile;
 use atoms_ops::{OPS, Op};
 
 /// What a run counted.
@@ -25,6 +26,8 @@ pub struct Statistics {
     pub spin_successes: u64,
     /// Issues by mnemonic, most frequent first; those never issued are left out.
     pub issues_by_mnemonic: Vec<(String, u64)>,
+    /// What each instruction that uses the unit cost, in order of the kernel.
+    pub instructions: Vec<InstructionProfile>,
     /// CTAs run.
     pub ctas: u64,
     /// Requests that the unit put to sleep, as seen by their wake-ups.
@@ -52,6 +55,7 @@ impl Default for Statistics {
             spin_attempts: 0,
             spin_successes: 0,
             issues_by_mnemonic: Vec::new(),
+            instructions: Vec::new(),
             ctas: 0,
             sleeps: 0,
             woken: 0,

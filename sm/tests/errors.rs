@@ -156,6 +156,10 @@ const LAUNCHES: &[(&str, &[&str])] = &[
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 5 }\n", &["has 4 elements"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { values = [1, 2] }\n", &["more elements are expected"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"f32\"\nrandom = { count = 1, seed = 1, min = 5, max = 4 }\n", &["random values from 5 to 4"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1 + b[i]\" }\n", &["`a.expect.formula`: no buffer, scalar or variable `b`; the nearest is `a`\n  1 + b[i]\n      ^"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1\", count = 2 }\n", &["`a.expect.count`: 2 elements", "has 1 elements"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"f32\"\nzeros = 1\nexpect = { values = [1], order = \"any\", ulps = 1 }\n", &["keys that do not go together", "`ulps` goes with the order given"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { values = [1], order = \"some\" }\n", &["unknown variant `some`", "`given`, `any`, `set`"]),
 ];
 
 #[test]
@@ -191,6 +195,41 @@ fn a_difference_from_the_expectation_is_a_result() {
         panic!()
     };
     assert_eq!((*index, expected.as_str(), found.as_str(), *differing, *compared), (1, "5", "2", 2, 3));
+}
+
+/// How a buffer of `content` at the start and at the end comes out against `expect`.
+fn outcome(content: &str, expect: &str) -> atoms_sm::Outcome {
+    let params =
+        format!("[[param]]\nname = 'b'\ntype = 's16'\nvalues = {content}\nexpect = {{ {expect} }}\n");
+    let mut port = FunctionalPort::new(Shape::default());
+    let report =
+        run(&program("EXIT ;").kernels[0], &launch(&params), &mut port, &SmConfig::default()).unwrap();
+    report.buffers[0].outcome.clone()
+}
+
+#[test]
+fn values_are_expected_in_any_order() {
+    use atoms_sm::Outcome::{Met, OtherValues};
+    let other = |missing: Option<&str>, surplus: Option<&str>, lacking| OtherValues {
+        missing: missing.map(String::from),
+        surplus: surplus.map(String::from),
+        lacking,
+        compared: 3,
+    };
+    #[rustfmt::skip]
+    let rows = [
+        ("[3, -1, 2]", "values = [2, 3, -1], order = 'any'", Met { compared: 3 }),
+        ("[3, 3, 2]",  "values = [2, 3, 2], order = 'any'",  other(Some("2"), Some("3"), 1)),
+        ("[3, 3, 2]",  "values = [2, 3, 2], order = 'set'",  Met { compared: 3 }),
+        ("[3, 3, 2]",  "values = [2, 2, 2], order = 'set'",  other(None, Some("3"), 0)),
+        ("[3, 3, 3]",  "values = [-7, 2, 3], order = 'set'", other(Some("-7"), None, 2)),
+        ("[3, 1, 2]",  "formula = 'i + 1', order = 'any'",   Met { compared: 3 }),
+        ("[3, 1, 2]",  "formula = 'b[i] * threads / 32'",    Met { compared: 3 }),
+        ("[3, 1, 2]",  "formula = '3 - i', count = 1",       Met { compared: 1 }),
+    ];
+    for (content, expect, expected) in rows {
+        assert_eq!(outcome(content, expect), expected, "{content} {expect}");
+    }
 }
 
 /// Answers until it has something to report.

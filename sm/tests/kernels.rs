@@ -8,7 +8,7 @@ use atoms_isa::Program;
 use atoms_model::config::WinnerPolicy;
 use atoms_model::{Config, Unit};
 use atoms_ops::Op;
-use atoms_sm::{Buffer, Launch, MemoryPort, Outcome, RunReport, SmConfig, run};
+use atoms_sm::{Buffer, InstructionProfile, Launch, MemoryPort, Outcome, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use modelled::ModelPort;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,8 +50,26 @@ fn run_behind<P: MemoryPort>(program: &Program, launch: &Launch, port: &mut P) -
     let kernel = launch.kernel(program).unwrap();
     let report = run(kernel, launch, port, &SmConfig::default()).unwrap_or_else(|e| panic!("{e}"));
     let outcomes: Vec<_> = report.buffers.iter().map(|b| &b.outcome).collect();
+    check_profile(&report);
     assert!(report.as_expected(), "{} {}: {outcomes:?}", kernel.name, kernel.arch);
     report
+}
+
+/// What the instructions cost adds up to what the run cost.
+fn check_profile(report: &RunReport) {
+    let s = &report.statistics;
+    let sum = |of: &dyn Fn(&InstructionProfile) -> u64| s.instructions.iter().map(of).sum::<u64>();
+    assert_eq!(sum(&|p| p.requests), s.shared_requests);
+    // A request that slept takes one pass more, when it is woken.
+    assert_eq!(sum(&|p| p.passes), s.passes + s.sleeps);
+    assert_eq!(sum(&|p| p.cluster_requests), s.cluster_requests);
+    let spins: Vec<_> = s.instructions.iter().filter(|p| p.op == Op::CastSpin).collect();
+    assert_eq!(spins.iter().map(|p| p.attempts).sum::<u64>(), s.spin_attempts);
+    assert_eq!(spins.iter().map(|p| p.successes).sum::<u64>(), s.spin_successes);
+    for profile in &s.instructions {
+        assert_eq!(profile.by_passes.iter().sum::<u64>(), profile.requests, "{profile:?}");
+        assert!(profile.lanes >= profile.requests, "{profile:?}");
+    }
 }
 
 /// Configurations in which what could matter to a kernel differs.

@@ -56,7 +56,7 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>)
         "LDGDEPBAR" | "UTMACMDFLUSH" => Control::EndGroup,
         "DEPBAR" => depbar(args)?,
         // What is waited for or let go is not there: a kernel before or after this one; a line of a cache.
-        "NOP" | "ENDCOLLECTIVE" | "ACQBULK" | "PREEXIT" => Control::Nop,
+        "NOP" | "ENDCOLLECTIVE" | "ACQBULK" | "ACQSHMINIT" | "PREEXIT" => Control::Nop,
         "UBLKPF" | "CCTLL" | "CCTLT" => no_effect(args)?,
         _ => fence(base, args)?,
     };

@@ -38,7 +38,8 @@ impl Core<'_> {
             self.check_part(to, bytes, bytes).map_err(failed)?;
             let payload = Payload { data, to, bytes, action: Action::Each(Op::Store), size: copy.size };
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
-            self.copies.start_counted(self.cycle, asker, payload);
+            let number = self.copies.start_counted(self.cycle, asker, payload);
+            self.tell_copy(number, asker, Some(&payload), true);
         }
         Ok(())
     }
@@ -60,7 +61,8 @@ impl Core<'_> {
                 self.objects.insert((warp.cta_slot, address));
             }
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
-            self.copies.arrive(asker, Completion { op: arrival.op, at, b: 1 });
+            let number = self.copies.arrive(asker, Completion { op: arrival.op, at, b: 1 });
+            self.tell_copy(number, asker, None, true);
         }
         Ok(())
     }
@@ -114,7 +116,8 @@ impl Core<'_> {
         self.check_part(at, 8, 8).map_err(failed)?;
         let payload = Payload { data, to, bytes, action: each, size };
         let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
-        self.copies.start(self.cycle, asker, payload, completion);
+        let number = self.copies.start(self.cycle, asker, payload, completion);
+        self.tell_copy(number, asker, Some(&payload), false);
         Ok(())
     }
 
@@ -142,7 +145,8 @@ impl Core<'_> {
             let payload = Payload { data: Data::Given(values[lane]), to, bytes, action, size: access.size };
             let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
-            self.copies.start(self.cycle, asker, payload, completion);
+            let number = self.copies.start(self.cycle, asker, payload, completion);
+            self.tell_copy(number, asker, Some(&payload), false);
         }
         Ok(())
     }
@@ -188,6 +192,16 @@ impl Core<'_> {
             });
         }
         self.statistics.cluster_requests += 1;
+        if self.watched {
+            self.tell_cluster(transfer);
+        }
+        let pc = match transfer.origin {
+            Origin::Lane { pc, .. } => Some(pc),
+            Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.pc),
+        };
+        if let Some(pc) = pc {
+            self.profile.cluster_answered(pc, transfer.op);
+        }
         match transfer.origin {
             Origin::Lane { warp: slot, .. } if self.lane_answered(answer) => {
                 if let Some(warp) = self.warps[slot].as_deref_mut() {

@@ -190,6 +190,9 @@ impl Core<'_> {
         let id = view.row(&block.barrier)[lowest];
         let threads = block.threads.map(|t| view.row(&t)[lowest]);
         let vote = block.vote.map(|(vote, pred)| (vote, view.pred(pred) & mask));
+        if self.watched {
+            self.tell_barrier(at, warp, id, block.wait);
+        }
         let Some(cta) = self.ctas[warp.cta_slot].as_mut().filter(|_| id < 16) else {
             return Err(Stop::operand(pc, format!("block barrier {id}; there are 0 to 15")));
         };

@@ -77,7 +77,7 @@ impl Core<'_> {
         warp.busy = Busy::No;
         let mask = warp.splits[index].mask & warp.view(index, &self.constants).pred(instruction.guard);
         warp.splits[index].pc = pc + 1;
-        self.count(warp, pc, mask);
+        self.count(warp, index, pc, mask);
         if mask != 0 && others_see(&instruction.operation) {
             self.quiet.change(self.cycle);
         }
@@ -128,14 +128,15 @@ impl Core<'_> {
         Ok(Then::Nothing)
     }
 
-    fn count(&mut self, warp: &Warp, pc: u32, mask: u32) {
+    fn count(&mut self, warp: &Warp, index: usize, pc: u32, mask: u32) {
         self.statistics.warp_instructions += 1;
         self.statistics.thread_instructions += u64::from(mask.count_ones());
         let source = &self.kernel.source[pc as usize];
         self.issues[source.mnemonic as usize] += 1;
         let cta = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.number);
         let (cycle, text) = (self.cycle, source.text.as_str());
-        self.observer.issue(&Issue { cycle, cta, warp: warp.number, pc, mask, text });
+        let together = warp.splits[index].mask;
+        self.observer.issue(&Issue { cycle, cta, warp: warp.number, pc, mask, together, text });
     }
 
     /// Queues a request; the warp waits for its answer.

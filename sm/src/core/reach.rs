@@ -82,6 +82,13 @@ impl Core<'_> {
                 _ => extend(size, old),
             };
         }
+        if self.watched {
+            let own =
+                |l: &usize| !matches!((addresses[*l] >> 32) as u32, LOCAL_WINDOW_HIGH | PARAM_WINDOW_HIGH);
+            let open = |l: &usize| access.space == Space::Global || own(l);
+            let told = lanes(mask & !window).filter(open).fold(0, |m, l| m | 1 << l);
+            self.tell_global(at, warp, access, told, (&addresses, &results, &b));
+        }
         request::scatter(warp, dst, size, mask & !window, &results);
         warp.busy = Busy::Until(self.cycle + u64::from(self.config.global_latency_cycles) + 1);
         let to_unit = match op {

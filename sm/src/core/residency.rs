@@ -115,5 +115,6 @@ impl Core<'_> {
             let mask = if left >= 32 { !0 } else { (1 << left) - 1 };
             self.warps[*warp_slot] = Some(Box::new(Warp::new(self.kernel, slot, number as u32, mask)));
         }
+        self.tell_start(slot);
     }
 }

@@ -135,7 +135,7 @@ mod tests {
             prop_assert_eq!(of(IntOp::Add, Type::S32), word(sa.wrapping_add(sb)));
             prop_assert_eq!(of(IntOp::Sub, Type::U64), a.wrapping_sub(b));
             prop_assert_eq!(of(IntOp::Mul(Part::Low), Type::U64), a.wrapping_mul(b));
-            prop_assert_eq!(of(IntOp::Mul(Part::High), Type::U64), (u128::from(a) * u128::from(b) >> 64) as u64);
+            prop_assert_eq!(of(IntOp::Mul(Part::High), Type::U64), ((u128::from(a) * u128::from(b)) >> 64) as u64);
             prop_assert_eq!(of(IntOp::Mul(Part::Wide), Type::S32), (i64::from(sa) * i64::from(sb)) as u64);
             prop_assert_eq!(of(IntOp::Mad(Part::Low), Type::S32), word(sa.wrapping_mul(sb).wrapping_add(sc)));
             prop_assert_eq!(of(IntOp::Min, Type::S64), (a as i64).min(b as i64) as u64);

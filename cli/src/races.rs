@@ -1,0 +1,131 @@
+//! Races, and atomics whose scopes do not include each other, as a report shows them.
+
+use std::fmt::Write as _;
+
+use atoms_isa::{Kernel, Scope, SourceLine};
+use atoms_sm::races::{Finding, Memory, Party, Races, Strength};
+use serde_json::{Value, json};
+
+use crate::progress::grouped;
+
+/// Pairs of instructions shown as text; JSON has all.
+const SHOWN: usize = 16;
+
+/// What was found in a run.
+pub(crate) struct Found<'k> {
+    kernel: &'k Kernel,
+    findings: Vec<Finding>,
+}
+
+impl<'k> Found<'k> {
+    pub(crate) fn new(kernel: &'k Kernel, races: &Races<'_>) -> Self {
+        Found { kernel, findings: races.findings().cloned().collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn line(&self, party: &Party) -> Option<&'k SourceLine> {
+        self.kernel.source.get(party.pc as usize)
+    }
+
+    /// As text: each pair of instructions once, with the first time it was found.
+    pub(crate) fn text(&self) -> String {
+        let count = self.findings.len();
+        let pairs = if count == 1 { "pair of instructions" } else { "pairs of instructions" };
+        let mut text = format!("atoms: {} {pairs} that nothing orders:\n", grouped(count as u64));
+        // Writing to a string cannot fail.
+        for finding in self.findings.iter().take(SHOWN) {
+            let Finding { kind, first, second, memory, address, count } = finding;
+            let _ = writeln!(text, "  {kind}, at {}", place(*memory, *address));
+            for party in [first, second] {
+                if let Some(SourceLine { line, text: instruction, .. }) = self.line(party) {
+                    let _ = writeln!(text, "    line {line}: `{instruction}`");
+                }
+                let _ = writeln!(
+                    text,
+                    "      {}, CTA {} warp {} lane {}, cycle {}",
+                    what(party),
+                    party.cta,
+                    party.warp,
+                    party.lane,
+                    grouped(party.cycle)
+                );
+            }
+            let _ = writeln!(text, "    {}", kind.advice());
+            if *count > 1 {
+                let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
+            }
+        }
+        if count > SHOWN {
+            let _ = writeln!(text, "  and {} more pairs; --json has all", count - SHOWN);
+        }
+        text
+    }
+
+    pub(crate) fn as_json(&self) -> Value {
+        let party = |party: &Party| {
+            let line = self.line(party);
+            json!({
+                "line": line.map(|line| line.line),
+                "instruction": line.map(|line| line.text.as_str()),
+                "cta": party.cta,
+                "cluster": party.cluster,
+                "warp": party.warp,
+                "lane": party.lane,
+                "cycle": party.cycle,
+                "copy": party.copy,
+                "writes": party.writes,
+                "atomic": party.strength != Strength::Weak,
+                "scope": match party.strength {
+                    Strength::Strong(Some(scope)) => Some(name(scope)),
+                    Strength::Strong(None) | Strength::Weak => None,
+                },
+            })
+        };
+        let found = self.findings.iter().map(|finding| {
+            json!({
+                "kind": finding.kind.name(),
+                "what": finding.kind.to_string(),
+                "advice": finding.kind.advice(),
+                "memory": match finding.memory {
+                    Memory::Global => json!("global"),
+                    Memory::Shared(cta) => json!({ "shared": cta }),
+                },
+                "address": finding.address,
+                "first": party(&finding.first),
+                "second": party(&finding.second),
+                "count": finding.count,
+            })
+        });
+        json!({ "pairs": self.findings.len(), "found": found.collect::<Vec<_>>() })
+    }
+}
+
+fn place(memory: Memory, address: u64) -> String {
+    match memory {
+        Memory::Global => format!("global address {address:#x}"),
+        Memory::Shared(cta) => format!("shared address {address:#010x} of CTA {cta}"),
+    }
+}
+
+const fn name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Cta => ".cta",
+        Scope::Cluster => ".cluster",
+        Scope::Gpu => ".gpu",
+        Scope::Sys => ".sys",
+    }
+}
+
+/// What one of the two does.
+fn what(party: &Party) -> String {
+    let access = if party.writes { "write" } else { "read" };
+    let by = if party.copy { " by a copy" } else { "" };
+    match party.strength {
+        Strength::Weak => format!("plain {access}{by}"),
+        Strength::Strong(None) => format!("atomic {access}{by}"),
+        Strength::Strong(Some(scope)) => format!("atomic {access} of scope {}{by}", name(scope)),
+    }
+}

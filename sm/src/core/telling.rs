@@ -1,0 +1,196 @@
+//! Telling an observer of accesses, where it wants to know.
+
+use super::Core;
+use super::issue::At;
+use crate::cluster_port::{Origin, Transfer};
+use crate::copy::{Action, Asker, Data, Payload};
+use crate::cta::Cta;
+use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
+use crate::races::Memory;
+use crate::request::Request;
+use crate::warp::{LANES, Warp, lanes};
+use atoms_isa::{GlobalAccess, GlobalOp};
+use atoms_ops::Op;
+
+/// Bits of a shared address that are the offset in the part (spec 1.4).
+const OFFSET: u32 = 0xff_ffff;
+
+fn as_global(op: Op) -> GlobalOp {
+    match op {
+        Op::Load => GlobalOp::Load,
+        Op::Store => GlobalOp::Store,
+        op => GlobalOp::Atomic(op),
+    }
+}
+
+/// The lanes that were together when the request was made.
+fn together(warp: &Warp, mask: u32) -> u32 {
+    warp.splits.iter().map(|s| s.mask).find(|together| together & mask != 0).unwrap_or(mask)
+}
+
+/// A piece of a warp's request has been answered; `at` is the cycle and the lanes of the port, `answer` the piece and
+/// its predicates.
+pub(super) fn answered(
+    observer: &mut dyn Observer,
+    at: (u64, u32),
+    request: &Request,
+    answer: (u32, u32),
+    warp: &Warp,
+    ctas: &[Option<Cta>],
+) {
+    let ((cycle, port_lanes), (piece, preds)) = (at, answer);
+    let first = piece * port_lanes;
+    let all = u32::MAX >> (32 - port_lanes);
+    let mask = request.mask & (all << first);
+    let cta = ctas.get(warp.cta_slot).and_then(Option::as_ref).map_or(0, |c| c.number);
+    let addresses = std::array::from_fn(|lane| u64::from(request.address.sum(lane) & OFFSET));
+    observer.accessed(&Access {
+        cycle,
+        cta,
+        warp: warp.number,
+        pc: request.pc,
+        together: together(warp, request.mask),
+        mask,
+        memory: Memory::Shared(cta),
+        op: as_global(request.op),
+        size: request.size,
+        addresses: &addresses,
+        operand: &request.b,
+        stored: (preds << first) & mask,
+    });
+}
+
+impl Core<'_> {
+    fn cta_number(&self, slot: usize) -> u32 {
+        self.ctas.get(slot).and_then(Option::as_ref).map_or(0, |c| c.number)
+    }
+
+    pub(super) fn tell_start(&mut self, slot: usize) {
+        if let Some(cta) = self.ctas.get(slot).and_then(Option::as_ref).filter(|_| self.watched) {
+            let live = |slot: &usize| self.warps[*slot].as_deref().map_or(0, |w| w.live);
+            let threads: Vec<u32> = cta.warps.iter().map(live).collect();
+            self.observer.started(&Start { cta: cta.number, cluster: cta.cluster, threads: &threads });
+        }
+    }
+
+    pub(super) fn tell_end(&mut self, slot: usize) {
+        if self.watched {
+            self.observer.ended(self.cta_number(slot));
+        }
+    }
+
+    /// Threads arrive at a block barrier.
+    pub(super) fn tell_barrier(&mut self, at: At, warp: &Warp, id: u32, waits: bool) {
+        let At { index, mask, pc, .. } = at;
+        let (cycle, cta) = (self.cycle, self.cta_number(warp.cta_slot));
+        let together = warp.splits[index].mask;
+        let issue = Issue { cycle, cta, warp: warp.number, pc, mask, together, text: "" };
+        self.observer.block_barrier(&issue, id, waits);
+    }
+
+    /// Lanes have accessed global memory.
+    pub(super) fn tell_global(
+        &mut self,
+        at: At,
+        warp: &Warp,
+        access: &GlobalAccess,
+        mask: u32,
+        words: (&[u64; LANES], &[u128; LANES], &[u128; LANES]),
+    ) {
+        let (addresses, results, operand) = words;
+        let stored = match access.op {
+            GlobalOp::Atomic(Op::Cast | Op::CastSpin) => {
+                lanes(mask).filter(|l| results[*l] != 0).fold(0, |m, l| m | 1 << l)
+            }
+            GlobalOp::Atomic(Op::Cas) => {
+                lanes(mask).filter(|l| results[*l] == operand[*l]).fold(0, |m, l| m | 1 << l)
+            }
+            _ => mask,
+        };
+        let cta = self.cta_number(warp.cta_slot);
+        self.observer.accessed(&Access {
+            cycle: self.cycle,
+            cta,
+            warp: warp.number,
+            pc: at.pc,
+            together: warp.splits[at.index].mask,
+            mask,
+            memory: Memory::Global,
+            op: access.op,
+            size: access.size,
+            addresses,
+            operand,
+            stored,
+        });
+    }
+
+    /// A lane asks for a copy, or without a payload for an arrival after its copies.
+    pub(super) fn tell_copy(&mut self, number: u64, asker: Asker, payload: Option<&Payload>, counted: bool) {
+        if !self.watched {
+            return;
+        }
+        let warp = self.asking_warp(asker);
+        let from = payload.and_then(|p| match p.data {
+            Data::Global { from, .. } => Some(from),
+            Data::Shared(_) | Data::Given(_) => None,
+        });
+        let to = payload.map(|p| (self.cta_number(p.to.slot), p.to.offset()));
+        let atomic = payload.is_some_and(|p| match p.action {
+            Action::Each(op) => op != Op::Store,
+            Action::Add64 { .. } => true,
+            Action::ToGlobal(_) => false,
+        });
+        self.observer.copy_started(&CopyStart {
+            cycle: self.cycle,
+            number,
+            pc: asker.pc,
+            cta: self.cta_number(asker.slot),
+            warp,
+            lane: asker.lane,
+            from,
+            to,
+            bytes: payload.map_or(0, |p| p.bytes),
+            atomic,
+            counted,
+        });
+    }
+
+    /// Number in its CTA of the warp that asks; while it issues, it is not in its place.
+    fn asking_warp(&self, asker: Asker) -> u32 {
+        let cta = self.ctas.get(asker.slot).and_then(Option::as_ref);
+        let at = cta.and_then(|c| c.warps.iter().position(|slot| *slot == asker.warp));
+        at.unwrap_or(0) as u32
+    }
+
+    /// The cluster port has answered.
+    pub(super) fn tell_cluster(&mut self, transfer: &Transfer) {
+        let owner = self.cta_number(transfer.place.slot);
+        let address = transfer.place.offset();
+        match transfer.origin {
+            Origin::Copy(number) if transfer.op.is_mbarrier() => {
+                let (op, b) = (transfer.op, transfer.b as u64);
+                self.observer.copy_done(&CopyDone { number, cta: owner, address, op, b });
+            }
+            Origin::Copy(_) => {}
+            Origin::Lane { warp: slot, lane, pc } => {
+                let Some(warp) = self.warps.get(slot).and_then(Option::as_deref) else { return };
+                let mask = 1 << (lane & 31);
+                let access = Access {
+                    cycle: self.cycle,
+                    cta: self.cta_number(warp.cta_slot),
+                    warp: warp.number,
+                    pc,
+                    together: together(warp, mask),
+                    mask,
+                    memory: Memory::Shared(owner),
+                    op: as_global(transfer.op),
+                    size: transfer.size,
+                    addresses: &[u64::from(address); LANES],
+                    operand: &[transfer.b; LANES],
+                    stored: mask,
+                };
+                self.observer.accessed(&access);
+            }
+        }
+    }
+}

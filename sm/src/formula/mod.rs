@@ -1,0 +1,75 @@
+//! Formulas: what an element of a buffer should be, from what the launch passes.
+//!
+//! Integers are exact (128 bits, beyond which is an error); floats are binary64. A type's name as a function
+//! (`u32(x)`) wraps or rounds to it, as storing into the buffer does at the end. Errors name the place in the text.
+//!
+//! A parser of our own rather than a crate of expressions: those at hand compute in binary64 or 64-bit integers,
+//! without wrapping, and know no reductions.
+
+mod eval;
+mod lex;
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use crate::element::Element;
+use crate::param::{Param, ParamKind};
+use std::ops::Range;
+
+/// What is wrong with a formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FormulaError {
+    /// Bytes of the text.
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: String,
+}
+
+impl FormulaError {
+    fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> FormulaError {
+        FormulaError { range, message: message.into(), help: help.into() }
+    }
+}
+
+/// What a formula may name.
+pub(crate) struct Names<'a> {
+    pub(crate) params: &'a [Param],
+    /// Further scalars, such as `grid.x`.
+    pub(crate) scalars: &'a [(&'static str, u64)],
+}
+
+impl<'a> Names<'a> {
+    fn buffer(&self, name: &str) -> Option<(Element, &'a [u8])> {
+        self.params.iter().find(|p| p.name == name).and_then(|p| match &p.kind {
+            ParamKind::Buffer { element, bytes, .. } => Some((*element, bytes.as_slice())),
+            ParamKind::Scalar { .. } => None,
+        })
+    }
+
+    fn scalar(&self, name: &str) -> Option<eval::Value> {
+        let param = self.params.iter().find(|p| p.name == name);
+        if let Some(Param { kind: ParamKind::Scalar { element, bits }, .. }) = param {
+            return Some(eval::Value::of(*element, *bits));
+        }
+        let found = self.scalars.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| eval::Value::Int(i128::from(*value)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &str> {
+        let params = self.params.iter().map(|p| p.name.as_str());
+        params.chain(self.scalars.iter().map(|(name, _)| *name))
+    }
+}
+
+/// Elements 0 to `count` of a buffer of type `element`, as bits.
+pub(crate) fn elements(
+    text: &str,
+    element: Element,
+    count: usize,
+    names: &Names<'_>,
+) -> Result<Vec<u64>, FormulaError> {
+    let formula = parse::parse(text, names)?;
+    let mut work = eval::Work::new(formula.locals);
+    (0..count).map(|index| Ok(work.element(&formula.root, index)?.store(element))).collect()
+}

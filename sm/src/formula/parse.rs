@@ -1,0 +1,378 @@
+//! From words to a tree whose names are resolved.
+
+use super::eval::Value;
+use super::lex::{Kind, Token, tokens};
+use super::{FormulaError, Names};
+use crate::element::Element;
+use std::ops::Range;
+
+/// Depth of a formula: deeper ones are slips, and would exhaust the stack.
+const DEEPEST: usize = 100;
+
+/// A formula, and how many variables it has besides `i`.
+pub(super) struct Formula<'a> {
+    pub(super) root: Node<'a>,
+    pub(super) locals: usize,
+}
+
+/// A part of a formula, and where it stands.
+pub(super) struct Node<'a> {
+    pub(super) part: Part<'a>,
+    pub(super) range: Range<usize>,
+}
+
+pub(super) enum Part<'a> {
+    Constant(Value),
+    /// Variable by number; 0 is `i`.
+    Local(usize),
+    Element(Element, &'a [u8], Box<Node<'a>>),
+    Unary(Unary, Box<Node<'a>>),
+    Binary(Binary, Box<Node<'a>>, Box<Node<'a>>),
+    Choice(Box<[Node<'a>; 3]>),
+    Call(Function, Vec<Node<'a>>),
+    /// Over a variable from one bound up to, not including, another.
+    Fold(Fold, usize, Box<[Node<'a>; 3]>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unary {
+    Negate,
+    Invert,
+    Not,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Shl,
+    Shr,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+/// Operators by how tightly they bind, as in C.
+const BINARY: [(&str, u8, Binary); 18] = [
+    ("||", 1, Binary::Or),
+    ("&&", 2, Binary::And),
+    ("|", 3, Binary::BitOr),
+    ("^", 4, Binary::BitXor),
+    ("&", 5, Binary::BitAnd),
+    ("==", 6, Binary::Eq),
+    ("!=", 6, Binary::Ne),
+    ("<", 7, Binary::Lt),
+    ("<=", 7, Binary::Le),
+    (">", 7, Binary::Gt),
+    (">=", 7, Binary::Ge),
+    ("<<", 8, Binary::Shl),
+    (">>", 8, Binary::Shr),
+    ("+", 9, Binary::Add),
+    ("-", 9, Binary::Sub),
+    ("*", 10, Binary::Mul),
+    ("/", 10, Binary::Div),
+    ("%", 10, Binary::Rem),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Min,
+    Max,
+    Abs,
+    Popcount,
+    As(Element),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    Sum,
+    Min,
+    Max,
+    Xor,
+    Count,
+    Any,
+    All,
+}
+
+const FOLDS: [(&str, Fold); 7] = [
+    ("sum", Fold::Sum),
+    ("min", Fold::Min),
+    ("max", Fold::Max),
+    ("xor", Fold::Xor),
+    ("count", Fold::Count),
+    ("any", Fold::Any),
+    ("all", Fold::All),
+];
+
+const FUNCTIONS: [(&str, Function); 4] = [
+    ("min", Function::Min),
+    ("max", Function::Max),
+    ("abs", Function::Abs),
+    ("popcount", Function::Popcount),
+];
+
+/// Reads a formula.
+pub(super) fn parse<'a>(text: &str, names: &Names<'a>) -> Result<Formula<'a>, FormulaError> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, names, locals: vec!["i".into()], most: 1, depth: 0 };
+    let root = parser.choice()?;
+    let next = parser.peek();
+    if next.kind != Kind::End {
+        let message = format!("{} after the end of the formula", show(next.kind));
+        return Err(FormulaError::new(next.range.clone(), message, "an operator is missing, or a bracket"));
+    }
+    Ok(Formula { root, locals: parser.most })
+}
+
+struct Parser<'t, 'n, 'a> {
+    tokens: &'t [Token<'t>],
+    at: usize,
+    names: &'n Names<'a>,
+    locals: Vec<String>,
+    most: usize,
+    depth: usize,
+}
+
+static END: Token<'static> = Token { kind: Kind::End, range: 0..0 };
+
+fn show(kind: Kind<'_>) -> String {
+    match kind {
+        Kind::Int(value) => format!("`{value}`"),
+        Kind::Float(value) => format!("`{value}`"),
+        Kind::Name(name) => format!("`{name}`"),
+        Kind::Mark(mark) => format!("`{mark}`"),
+        Kind::End => "the end".into(),
+    }
+}
+
+/// Edits from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+impl<'t, 'a> Parser<'t, '_, 'a> {
+    fn peek(&self) -> &'t Token<'t> {
+        self.tokens.get(self.at).unwrap_or(self.tokens.last().unwrap_or(&END))
+    }
+
+    fn next(&mut self) -> &'t Token<'t> {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    fn takes(&mut self, mark: &str) -> bool {
+        let there = self.peek().kind == Kind::Mark(mark_of(mark));
+        self.at += usize::from(there);
+        there
+    }
+
+    fn expect(&mut self, mark: &str, help: &str) -> Result<(), FormulaError> {
+        if self.takes(mark) {
+            return Ok(());
+        }
+        let token = self.peek();
+        let message = format!("expected `{mark}`, found {}", show(token.kind));
+        Err(FormulaError::new(token.range.clone(), message, help))
+    }
+
+    fn node(&self, from: usize, part: Part<'a>) -> Node<'a> {
+        let end = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(from, |t| t.range.end);
+        Node { part, range: from..end.max(from) }
+    }
+
+    /// `a ? b : c`, or less.
+    fn choice(&mut self) -> Result<Node<'a>, FormulaError> {
+        let from = self.peek().range.start;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            let message = format!("more than {DEEPEST} levels");
+            return Err(FormulaError::new(self.peek().range.clone(), message, "take the formula apart"));
+        }
+        let condition = self.binary(0)?;
+        let node = if self.takes("?") {
+            let then = self.choice()?;
+            self.expect(":", "a choice is written `condition ? one : other`")?;
+            let other = self.choice()?;
+            self.node(from, Part::Choice(Box::new([condition, then, other])))
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn binary(&mut self, least: u8) -> Result<Node<'a>, FormulaError> {
+        let from = self.peek().range.start;
+        let mut left = self.unary()?;
+        loop {
+            let Kind::Mark(mark) = self.peek().kind else { return Ok(left) };
+            let Some((_, power, op)) = BINARY.iter().find(|(m, power, _)| *m == mark && *power > least)
+            else {
+                return Ok(left);
+            };
+            self.at += 1;
+            let right = self.binary(*power)?;
+            left = self.node(from, Part::Binary(*op, Box::new(left), Box::new(right)));
+        }
+    }
+
+    fn unary(&mut self) -> Result<Node<'a>, FormulaError> {
+        let from = self.peek().range.start;
+        let op = match self.peek().kind {
+            Kind::Mark("-") => Unary::Negate,
+            Kind::Mark("~") => Unary::Invert,
+            Kind::Mark("!") => Unary::Not,
+            _ => return self.primary(),
+        };
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            let message = format!("more than {DEEPEST} levels");
+            return Err(FormulaError::new(self.peek().range.clone(), message, "take the formula apart"));
+        }
+        let operand = self.unary()?;
+        self.depth -= 1;
+        Ok(self.node(from, Part::Unary(op, Box::new(operand))))
+    }
+
+    fn primary(&mut self) -> Result<Node<'a>, FormulaError> {
+        let token = self.next();
+        let from = token.range.start;
+        match token.kind {
+            Kind::Int(value) => Ok(self.node(from, Part::Constant(Value::Int(value)))),
+            Kind::Float(value) => Ok(self.node(from, Part::Constant(Value::Float(value)))),
+            Kind::Mark("(") => {
+                let inside = self.choice()?;
+                self.expect(")", "the bracket is not closed")?;
+                Ok(Node { range: from..inside.range.end + 1, ..inside })
+            }
+            Kind::Name(name) if self.peek().kind == Kind::Mark("(") => self.call(name, token.range.clone()),
+            Kind::Name(name) => self.named(name, token.range.clone()),
+            other => {
+                let message = format!("expected a value, found {}", show(other));
+                let help = "a value is a number, a name, `name[index]`, a call or a formula in brackets";
+                Err(FormulaError::new(token.range.clone(), message, help))
+            }
+        }
+    }
+
+    fn named(&mut self, name: &str, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
+        if let Some(number) = self.locals.iter().rposition(|local| local == name) {
+            return Ok(self.node(range.start, Part::Local(number)));
+        }
+        if let Some((element, bytes)) = self.names.buffer(name) {
+            self.expect("[", "a buffer is read one element at a time: `name[index]`")?;
+            let index = self.choice()?;
+            self.expect("]", "the index is not closed")?;
+            return Ok(self.node(range.start, Part::Element(element, bytes, Box::new(index))));
+        }
+        if let Some(value) = self.names.scalar(name) {
+            return Ok(self.node(range.start, Part::Constant(value)));
+        }
+        let known: Vec<&str> = self.names.all().chain(self.locals.iter().map(String::as_str)).collect();
+        let nearest = known.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or("i");
+        let message = format!("no buffer, scalar or variable `{name}`");
+        Err(FormulaError::new(range, message, format!("the nearest is `{nearest}`")))
+    }
+
+    fn call(&mut self, name: &str, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
+        self.expect("(", "")?;
+        if name == "len" {
+            return self.length(range);
+        }
+        if let (Kind::Name(variable), Some(Kind::Name("in"))) =
+            (self.peek().kind, self.tokens.get(self.at + 1).map(|t| t.kind))
+            && let Some((_, fold)) = FOLDS.iter().find(|(known, _)| *known == name)
+        {
+            return self.fold(*fold, variable, range);
+        }
+        let function = FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
+        let Some(function) = function.or(Element::from_name(name).map(Function::As)) else {
+            return Err(unknown_function(name, range));
+        };
+        let mut arguments = vec![self.choice()?];
+        while self.takes(",") {
+            arguments.push(self.choice()?);
+        }
+        self.expect(")", "the call is not closed")?;
+        let many = matches!(function, Function::Min | Function::Max);
+        if !many && arguments.len() != 1 {
+            let message = format!("`{name}` of {} values", arguments.len());
+            return Err(FormulaError::new(range.start..self.end(), message, "it takes one"));
+        }
+        Ok(self.node(range.start, Part::Call(function, arguments)))
+    }
+
+    fn end(&self) -> usize {
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(0, |t| t.range.end)
+    }
+
+    /// `len(buffer)`, the bracket open.
+    fn length(&mut self, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
+        let token = self.next();
+        let found = match token.kind {
+            Kind::Name(name) => self.names.buffer(name),
+            _ => None,
+        };
+        let Some((element, bytes)) = found else {
+            let message = format!("`len` of {}, which is no buffer", show(token.kind));
+            return Err(FormulaError::new(token.range.clone(), message, "write `len(name)` of a buffer"));
+        };
+        self.expect(")", "the call is not closed")?;
+        let count = bytes.len() / element.bytes();
+        Ok(self.node(range.start, Part::Constant(Value::Int(count as i128))))
+    }
+
+    /// `sum(j in a..b: body)`, from `j` on.
+    fn fold(&mut self, fold: Fold, variable: &str, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
+        self.at += 2;
+        let help = "write `sum(j in 0..n: formula)`";
+        let first = self.binary(0)?;
+        self.expect("..", help)?;
+        let end = self.binary(0)?;
+        self.expect(":", help)?;
+        self.locals.push(variable.into());
+        self.most = self.most.max(self.locals.len());
+        let number = self.locals.len() - 1;
+        let body = self.choice()?;
+        self.locals.pop();
+        self.expect(")", help)?;
+        Ok(self.node(range.start, Part::Fold(fold, number, Box::new([first, end, body]))))
+    }
+}
+
+/// The mark as the lexer has it.
+fn mark_of(mark: &str) -> &'static str {
+    ["(", ")", "[", "]", ":", "?", ",", ".."].into_iter().find(|known| *known == mark).unwrap_or("=")
+}
+
+fn unknown_function(name: &str, range: Range<usize>) -> FormulaError {
+    let functions = FUNCTIONS.iter().map(|(name, _)| *name);
+    let folds = FOLDS.iter().map(|(name, _)| *name);
+    let types = Element::ALL.iter().map(|element| element.name());
+    let known: Vec<&str> = functions.chain(folds).chain(types).chain(["len"]).collect();
+    let nearest = known.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or("sum");
+    FormulaError::new(range, format!("no function `{name}`"), format!("the nearest is `{nearest}`"))
+}

@@ -1,0 +1,113 @@
+//! Vector clocks: what of each thread has happened before.
+
+use std::rc::Rc;
+
+/// Lanes of a row.
+pub(super) const LANES: usize = 32;
+
+/// A row: the threads of a warp, or the copies it has asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Row(pub(super) u64);
+
+/// For each thread, up to which time of its own what it did is known to have happened; 0 where nothing is.
+///
+/// Rows are kept in order. Clocks are copied often and changed seldom: threads that met at a barrier share one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock {
+    rows: Rc<Vec<(Row, [u32; LANES])>>,
+}
+
+impl Clock {
+    /// The time known of a lane.
+    pub(super) fn get(&self, row: Row, lane: u8) -> u32 {
+        let found = self.rows.binary_search_by_key(&row, |(row, _)| *row);
+        found.map_or(0, |at| self.rows[at].1[usize::from(lane) % LANES])
+    }
+
+    /// Raises the time known of the lanes of `mask`.
+    pub(super) fn raise(&mut self, row: Row, mask: u32, time: u32) {
+        let rows = Rc::make_mut(&mut self.rows);
+        let at = match rows.binary_search_by_key(&row, |(row, _)| *row) {
+            Ok(at) => at,
+            Err(at) => {
+                rows.insert(at, (row, [0; LANES]));
+                at
+            }
+        };
+        for (lane, known) in rows[at].1.iter_mut().enumerate() {
+            if mask >> lane & 1 != 0 {
+                *known = time.max(*known);
+            }
+        }
+    }
+
+    /// Whether all that `other` knows is known.
+    fn covers(&self, other: &Clock) -> bool {
+        let mut own = self.rows.iter();
+        other.rows.iter().all(|(row, times)| {
+            let found = own.find(|(mine, _)| mine >= row).filter(|(mine, _)| mine == row);
+            found.is_some_and(|(_, known)| known.iter().zip(times).all(|(a, b)| a >= b))
+        })
+    }
+
+    /// Takes over what `other` knows.
+    pub(super) fn join(&mut self, other: &Clock) {
+        if Rc::ptr_eq(&self.rows, &other.rows) || self.covers(other) {
+            return;
+        }
+        if other.covers(self) {
+            self.rows = Rc::clone(&other.rows);
+            return;
+        }
+        let mut joined = Vec::with_capacity(self.rows.len() + other.rows.len());
+        let (mut a, mut b) = (self.rows.iter().peekable(), other.rows.iter().peekable());
+        loop {
+            let next = match (a.peek(), b.peek()) {
+                (None, None) => break,
+                (Some(one), Some(two)) if one.0 == two.0 => {
+                    let (one, two) = (one.1, two.1);
+                    let row = (a.next().map_or(Row(0), |r| r.0), std::array::from_fn(|l| one[l].max(two[l])));
+                    b.next();
+                    Some(row)
+                }
+                (Some(one), Some(two)) if one.0 < two.0 => a.next().copied(),
+                (Some(_), None) => a.next().copied(),
+                (None | Some(_), Some(_)) => b.next().copied(),
+            };
+            joined.extend(next);
+        }
+        self.rows = Rc::new(joined);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, Row};
+
+    fn clock(rows: &[(u64, u32, u32)]) -> Clock {
+        let mut clock = Clock::default();
+        rows.iter().for_each(|(row, mask, time)| clock.raise(Row(*row), *mask, *time));
+        clock
+    }
+
+    #[test]
+    fn a_join_knows_what_either_knew() {
+        let one = clock(&[(1, 0b01, 5), (3, 0b11, 2), (9, 1, 1)]);
+        let two = clock(&[(0, 1, 7), (3, 0b10, 4)]);
+        for (mut joined, other) in [(one.clone(), &two), (two.clone(), &one)] {
+            joined.join(other);
+            let known = [(0, 0), (1, 0), (1, 1), (3, 0), (3, 1), (9, 0)].map(|(r, l)| joined.get(Row(r), l));
+            assert_eq!(known, [7, 5, 0, 2, 4, 1]);
+            assert!(joined.covers(&one) && joined.covers(&two));
+        }
+        assert!(!one.covers(&two) && !two.covers(&one));
+    }
+
+    #[test]
+    fn a_clock_copied_is_not_changed_with_the_original() {
+        let mut one = clock(&[(1, 1, 5)]);
+        let copy = one.clone();
+        one.raise(Row(1), 1, 6);
+        assert_eq!((one.get(Row(1), 0), copy.get(Row(1), 0)), (6, 5));
+    }
+}

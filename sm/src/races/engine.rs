@@ -1,0 +1,427 @@
+//! The detector: what has happened before what, and which accesses met without.
+
+use super::clock::{Clock, Row};
+use super::report::{Findings, Kind, Party};
+use super::shadow::{Accessor, Memory, Record, Shadow, Strength};
+use super::sync::{Place, Release, Site, Sync};
+use super::warp::{Barrier, Meeting, Waits, Warp, released};
+use atoms_isa::{Scope, Semantics};
+use atoms_ops::Op;
+use std::collections::HashMap;
+
+/// Threads of a warp that do something together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threads {
+    /// Number of the CTA in the grid.
+    pub(super) cta: u32,
+    /// Number of the warp in the CTA.
+    pub(super) warp: u32,
+    /// Those that are together.
+    pub(super) together: u32,
+    /// Those that take part.
+    pub(super) mask: u32,
+}
+
+/// What an access counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) strength: Strength,
+    /// It acquires at once, in this scope; else a fence after it does.
+    pub(super) acquire: Option<Scope>,
+    /// It releases what came before it, itself included, in this scope; else a fence before it does.
+    pub(super) release: Option<Scope>,
+}
+
+impl Rule {
+    /// A plain access.
+    pub(super) const WEAK: Rule = Rule { strength: Strength::Weak, acquire: None, release: None };
+
+    fn scope(self) -> Option<Scope> {
+        match self.strength {
+            Strength::Weak => None,
+            Strength::Strong(scope) => Some(scope.unwrap_or(Scope::Sys)),
+        }
+    }
+}
+
+/// An access of some lanes.
+pub(super) struct Touch<'a> {
+    pub(super) threads: Threads,
+    pub(super) pc: u32,
+    pub(super) cycle: u64,
+    pub(super) memory: Memory,
+    /// By lane; of shared memory, in the CTA's part.
+    pub(super) addresses: &'a [u64; 32],
+    pub(super) bytes: u32,
+    /// Lanes that have learnt what the word held.
+    pub(super) reads: u32,
+    /// Lanes that have written.
+    pub(super) writes: u32,
+    /// By lane, what a plain store has written.
+    pub(super) values: Option<&'a [u128; 32]>,
+    pub(super) rule: Rule,
+}
+
+/// A copy as it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copying {
+    pub(super) number: u64,
+    pub(super) pc: u32,
+    pub(super) cycle: u64,
+    pub(super) cta: u32,
+    pub(super) warp: u32,
+    /// The lane that asks.
+    pub(super) lane: u8,
+    /// First byte in global memory, if that is where the data comes from.
+    pub(super) from: Option<u64>,
+    /// CTA and first byte in its part.
+    pub(super) to: (u32, u64),
+    pub(super) bytes: u32,
+    /// The write is atomic.
+    pub(super) atomic: bool,
+    /// One of many of its thread, which can wait for all of them alone.
+    pub(super) counted: bool,
+}
+
+struct Cta {
+    site: Site,
+    warps: Vec<Warp>,
+    barriers: HashMap<Barrier, Meeting>,
+    /// What threads knew that have ended.
+    exited: Clock,
+}
+
+/// The detector.
+#[derive(Default)]
+pub(super) struct Engine {
+    ctas: HashMap<u32, Cta>,
+    /// By number of the cluster.
+    clusters: HashMap<u32, Meeting>,
+    /// What completions release, by number of the copy.
+    copies: HashMap<u64, Release>,
+    shadow: Shadow,
+    sync: Sync,
+    pub(super) findings: Findings,
+}
+
+/// Rows of a warp: its threads; copies that its threads wait for all at once; others.
+fn row(cta: u32, warp: u32, which: u64) -> Row {
+    Row((u64::from(cta) << 12 | u64::from(warp & 0xfff)) << 2 | which)
+}
+
+fn words(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
+    let (first, last) = (address / 4, address.saturating_add(u64::from(bytes.max(1)) - 1) / 4);
+    (first..=last).map(move |word| {
+        let covered = |byte: u64| {
+            let at = 4 * word + byte;
+            at >= address && at - address < u64::from(bytes)
+        };
+        (word, (0..4).filter(|b| covered(*b)).fold(0, |m, b| m | 1 << b))
+    })
+}
+
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+impl Engine {
+    /// A CTA starts; `threads` are those of each warp.
+    pub(super) fn start(&mut self, cta: u32, cluster: u32, threads: &[u32]) {
+        let warps = threads.iter().enumerate();
+        let warps = warps.map(|(warp, mask)| Warp::new(row(cta, warp as u32, 0), *mask)).collect();
+        let site = Site { cta, cluster };
+        let state = Cta { site, warps, barriers: HashMap::new(), exited: Clock::default() };
+        self.ctas.insert(cta, state);
+    }
+
+    /// A CTA has gone, and its shared memory with it.
+    pub(super) fn end(&mut self, cta: u32) {
+        if let Some(state) = self.ctas.remove(&cta)
+            && !self.ctas.values().any(|c| c.site.cluster == state.site.cluster)
+        {
+            self.clusters.remove(&state.site.cluster);
+        }
+        self.shadow.end(cta);
+        self.sync.end(cta);
+    }
+
+    /// Threads go on together: those that waited have met.
+    pub(super) fn issue(&mut self, threads: Threads) {
+        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
+        let at = warp.together(threads.together);
+        let Some(strand) = warp.strand(at).filter(|s| !s.waits.is_empty()) else { return };
+        let mut clock = std::mem::take(&mut strand.clock);
+        for Waits { at, generation } in std::mem::take(&mut strand.waits) {
+            // Threads that have ended count as arrived, in their own warp as gone.
+            let (meeting, ended) = match at {
+                Barrier::Block(_) => (cta.barriers.entry(at).or_default(), &cta.exited),
+                Barrier::Cluster => (self.clusters.entry(cta.site.cluster).or_default(), &cta.exited),
+                Barrier::Warp => (&mut warp.sync, &Clock::default()),
+            };
+            clock.join(meeting.leave(generation, ended));
+        }
+        if let Some(strand) = warp.strand(at) {
+            strand.clock = clock;
+        }
+    }
+
+    /// Threads arrive at a block barrier, or at a WARPSYNC.
+    pub(super) fn arrive(&mut self, threads: Threads, barrier: Barrier, waits: bool) {
+        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
+        if barrier == Barrier::Warp && threads.mask == warp.live() {
+            return;
+        }
+        let at = if waits { warp.together(threads.mask) } else { warp.together(threads.together) };
+        let clock = warp.release(at);
+        let generation = match barrier {
+            Barrier::Warp => warp.sync.arrive(&clock),
+            _ => cta.barriers.entry(barrier).or_default().arrive(&clock),
+        };
+        if waits && let Some(strand) = warp.strand(at) {
+            strand.waits.push(Waits { at: barrier, generation });
+        }
+    }
+
+    /// Threads arrive at the cluster's barrier; without `release`, what a fence covers is all that they bring.
+    pub(super) fn cluster_arrive(&mut self, threads: Threads, release: bool) {
+        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
+        let at = warp.together(threads.together);
+        let mut clock = if release { warp.release(at) } else { Clock::default() };
+        let Some(strand) = warp.strand(at) else { return };
+        for fence in strand.fences.iter().filter(|f| f.scope >= Scope::Cluster && f.mask & threads.mask != 0)
+        {
+            clock.join(&fence.clock);
+        }
+        let meeting = self.clusters.entry(cta.site.cluster).or_default();
+        strand.at_cluster = Some(meeting.arrive(&clock));
+    }
+
+    /// Threads wait at the cluster's barrier.
+    pub(super) fn cluster_wait(&mut self, threads: Threads) {
+        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
+        let at = warp.together(threads.together);
+        let meeting = self.clusters.entry(cta.site.cluster).or_default();
+        let Some(strand) = warp.strand(at) else { return };
+        let generation = strand.at_cluster.unwrap_or(meeting.generation());
+        strand.waits.push(Waits { at: Barrier::Cluster, generation });
+    }
+
+    /// Threads pass a fence.
+    pub(super) fn fence(&mut self, threads: Threads, semantics: Semantics, scope: Scope) {
+        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
+        let at = warp.together(threads.together);
+        if matches!(semantics, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
+            && let Some(strand) = warp.strand(at)
+        {
+            strand.acquire(scope, cta.site);
+        }
+        if matches!(semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc) {
+            warp.fence(at, threads.mask, scope);
+        }
+    }
+
+    /// Threads end.
+    pub(super) fn exit(&mut self, threads: Threads) {
+        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
+        let at = warp.together(threads.together);
+        let clock = warp.exit(at, threads.mask);
+        cta.exited.join(&clock);
+        if let Some(meeting) = self.clusters.get_mut(&cta.site.cluster) {
+            meeting.arrive(&clock);
+        }
+    }
+
+    /// Lanes access memory, and what is released through it is handed over.
+    pub(super) fn access(&mut self, touch: &Touch<'_>) {
+        self.conflicts(touch);
+        if touch.rule.strength == Strength::Weak {
+            return;
+        }
+        let Some((site, warp)) = self.warp(touch.threads) else { return };
+        let at = warp.together(touch.threads.together);
+        let places = |mask: u32| {
+            let word = move |lane: usize| {
+                words(touch.addresses[lane], touch.bytes)
+                    .map(|(word, _)| Place { memory: touch.memory, word })
+            };
+            lanes(mask & touch.threads.mask).flat_map(move |lane| word(lane).map(move |place| (lane, place)))
+        };
+        let learnt: Vec<Release> =
+            places(touch.reads).flat_map(|(_, place)| self.sync.read(place).to_vec()).collect();
+        self.acquire(touch.threads, touch.rule, site, learnt.iter());
+        if touch.writes & touch.threads.mask == 0 {
+            return;
+        }
+        let Some((_, warp)) = self.warp(touch.threads) else { return };
+        let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
+        let fences = warp.strand(at).map_or(Vec::new(), |s| s.fences.clone());
+        let scope = touch.rule.scope().unwrap_or(Scope::Sys);
+        for (lane, place) in places(touch.writes) {
+            let releases = released(&fences, 1 << lane, scope, site, own.clone());
+            self.sync.write(place, touch.reads >> lane & 1 != 0, releases.into_iter());
+        }
+    }
+
+    /// Lanes make words mbarrier objects; the access itself is told of by [`Engine::access`].
+    pub(super) fn init(&mut self, memory: Memory, address: u64, bits: u64) {
+        self.sync.init(Place { memory, word: address / 4 }, bits);
+    }
+
+    /// A lane has worked on an mbarrier object with the count `b`, or was told that the phase of the parity in its bit 31
+    /// is complete.
+    pub(super) fn object(&mut self, touch: &Touch<'_>, lane: usize, op: Op, b: u64) {
+        let Some((site, warp)) = self.warp(touch.threads) else { return };
+        let at = warp.together(touch.threads.together);
+        let place = Place { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
+        if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
+            let learnt: Vec<Release> = self.sync.phase(place, b >> 31 & 1 != 0).cloned().collect();
+            return self.acquire(touch.threads, touch.rule, site, learnt.iter());
+        }
+        let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
+        let fences = warp.strand(at).map_or(Vec::new(), |s| s.fences.clone());
+        let scope = touch.rule.scope().unwrap_or(Scope::Sys);
+        let releases = released(&fences, 1 << lane, scope, site, own);
+        self.sync.arrive(place, op, b, releases.into_iter());
+    }
+
+    /// A thread asks for a copy. What it reads and writes counts from here on until somebody learns of its end.
+    pub(super) fn copy(&mut self, copy: &Copying) {
+        let Some(cta) = self.ctas.get_mut(&copy.cta) else { return };
+        let Some(warp) = cta.warps.get_mut(copy.warp as usize) else { return };
+        let at = warp.together_with(copy.lane);
+        let clock = warp.snapshot(at);
+        warp.copies += 1;
+        let time = warp.copies;
+        let site = cta.site;
+        let (row, lane) = if copy.counted {
+            (row(copy.cta, copy.warp, 1), copy.lane)
+        } else {
+            // Copies end out of order: those of one thread take lanes in turn.
+            (row(copy.cta, copy.warp, 2), (time % 32) as u8)
+        };
+        let who = Accessor { row, together: 0, clock: &clock };
+        let strength = if copy.atomic { Strength::Strong(None) } else { Strength::Weak };
+        let party = Party {
+            pc: copy.pc,
+            cta: copy.cta,
+            cluster: site.cluster,
+            warp: copy.warp,
+            lane: copy.lane,
+            cycle: copy.cycle,
+            copy: true,
+            writes: false,
+            strength: Strength::Weak,
+        };
+        let mut touch = |memory: Memory, address: u64, party: Party| {
+            for (word, bytes) in words(address, copy.bytes).take(copy.bytes as usize) {
+                let record = Record { party, row, lane, time, bytes, value: None };
+                let findings = &mut self.findings;
+                self.shadow.access(memory, word, record, &who, |kind, earlier| {
+                    findings.add(kind, earlier, &party, memory, 4 * word);
+                });
+            }
+        };
+        if let Some(from) = copy.from {
+            touch(Memory::Global, from, party);
+        }
+        let (to, address) = copy.to;
+        touch(Memory::Shared(to), address, Party { writes: true, strength, ..party });
+        if !copy.counted {
+            let mut end = Clock::default();
+            end.raise(row, 1 << (lane & 31), time);
+            self.copies.insert(copy.number, Release { scope: Scope::Sys, site, clock: end });
+        }
+    }
+
+    /// A thread asks for an arrival after all its earlier counted copies; what it did before is released with it.
+    pub(super) fn copy_arrival(&mut self, number: u64, cta: u32, warp: u32, lane: u8) {
+        let Some(state) = self.ctas.get_mut(&cta) else { return };
+        let Some(of) = state.warps.get_mut(warp as usize) else { return };
+        let at = of.together_with(lane);
+        let mut clock = of.release(at);
+        clock.raise(row(cta, warp, 1), 1 << (lane & 31), of.copies);
+        self.copies.insert(number, Release { scope: Scope::Sys, site: state.site, clock });
+    }
+
+    /// A copy has ended, or an arrival been made: its completion has been done on an object.
+    pub(super) fn completed(&mut self, number: u64, memory: Memory, address: u64, op: Op, b: u64) {
+        let release = self.copies.remove(&number);
+        let place = Place { memory, word: address / 4 };
+        if op == Op::MbarArriveSm80 {
+            // Objects of two words are waited for by loads of the high one.
+            let high = Place { word: place.word + 1, ..place };
+            self.sync.write(high, true, release.into_iter());
+        } else {
+            self.sync.arrive(place, op, b, release.into_iter());
+        }
+    }
+
+    fn warp(&mut self, threads: Threads) -> Option<(Site, &mut Warp)> {
+        let cta = self.ctas.get_mut(&threads.cta)?;
+        Some((cta.site, cta.warps.get_mut(threads.warp as usize)?))
+    }
+
+    fn acquire<'r>(
+        &mut self,
+        threads: Threads,
+        rule: Rule,
+        site: Site,
+        releases: impl Iterator<Item = &'r Release>,
+    ) {
+        let Some((_, warp)) = self.warp(threads) else { return };
+        let at = warp.together(threads.together);
+        let Some(strand) = warp.strand(at) else { return };
+        let scope = rule.scope().unwrap_or(Scope::Sys);
+        for release in releases {
+            if !release.site.reaches(release.scope, site) || !site.reaches(scope, release.site) {
+                continue;
+            }
+            if rule.acquire.is_some_and(|acquire| site.reaches(acquire, release.site)) {
+                strand.learn(&release.clock);
+            } else {
+                strand.keep(scope, release);
+            }
+        }
+    }
+
+    /// Lanes access memory, looked at for conflicts alone.
+    pub(super) fn conflicts(&mut self, touch: &Touch<'_>) {
+        let Threads { cta, warp: number, together, mask } = touch.threads;
+        let Some(state) = self.ctas.get_mut(&cta) else { return };
+        let Some(warp) = state.warps.get_mut(number as usize) else { return };
+        let at = warp.together(together);
+        let (row, time) = (warp.row, warp.time);
+        let cluster = state.site.cluster;
+        let Some(strand) = warp.strand(at) else { return };
+        let who = Accessor { row, together, clock: &strand.clock };
+        for lane in lanes(mask) {
+            let party = Party {
+                pc: touch.pc,
+                cta,
+                cluster,
+                warp: number,
+                lane: lane as u8,
+                cycle: touch.cycle,
+                copy: false,
+                writes: touch.writes >> lane & 1 != 0,
+                strength: touch.rule.strength,
+            };
+            for (word, bytes) in words(touch.addresses[lane], touch.bytes) {
+                let at = 32 * (word - touch.addresses[lane] / 4) as u32;
+                let kept = u128::MAX >> (128 - 8 * touch.bytes.clamp(1, 16));
+                let value = touch.values.map(|v| (v[lane] & kept).checked_shr(at).unwrap_or(0) as u32);
+                let record = Record { party, row, lane: lane as u8, time, bytes, value };
+                let findings = &mut self.findings;
+                self.shadow.access(touch.memory, word, record, &who, |kind: Kind, earlier| {
+                    findings.add(kind, earlier, &party, touch.memory, 4 * word);
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Which accesses of a run met though nothing orders them, and which atomics are not atomic to each other
+//! (spec 7.4).
+//!
+//! [`Races`] looks on while a kernel runs. For each thread it keeps, as a vector clock, what is known to have
+//! happened before ([`engine`]); for each word, the accesses that a later one may conflict with ([`shadow`]).
+//! What an instruction counts as is decided in [`rules`], what is handed over through memory in [`sync`].
+//! Threads of a warp that are together are in order with each other: machine code leaves no trace of a
+//! `__syncwarp` there.
+//!
+//! A finding holds for all runs in which the same was handed over; another run may find more.
+
+mod clock;
+mod engine;
+mod report;
+mod rules;
+mod shadow;
+mod sync;
+mod warp;
+
+#[cfg(test)]
+mod tests;
+
+pub use report::{Finding, Kind, Party};
+pub use rules::Text;
+pub use shadow::{Memory, Strength};
+
+use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
+use atoms_isa::{Control, GlobalOp, Kernel, Operation, Semantics};
+use atoms_ops::Op;
+use engine::{Copying, Engine, Rule, Threads, Touch};
+use warp::Barrier;
+
+/// Looks on while a kernel runs, and finds races.
+pub struct Races<'k> {
+    kernel: &'k Kernel,
+    text: Text,
+    /// By instruction.
+    rules: Vec<Rule>,
+    engine: Engine,
+}
+
+impl<'k> Races<'k> {
+    /// Nothing has run yet.
+    pub fn new(kernel: &'k Kernel, text: Text) -> Self {
+        Races { kernel, text, rules: rules::of(kernel, text), engine: Engine::default() }
+    }
+
+    /// What was found: each pair of instructions once for each kind, in order of kind and place.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.engine.findings.iter()
+    }
+}
+
+impl Observer for Races<'_> {
+    fn watches_memory(&self) -> bool {
+        true
+    }
+
+    fn started(&mut self, start: &Start<'_>) {
+        self.engine.start(start.cta, start.cluster, start.threads);
+    }
+
+    fn ended(&mut self, cta: u32) {
+        self.engine.end(cta);
+    }
+
+    fn issue(&mut self, issue: &Issue<'_>) {
+        let Issue { cta, warp, pc, mask, together, .. } = *issue;
+        let threads = Threads { cta, warp, together, mask };
+        self.engine.issue(threads);
+        let Some(instruction) = self.kernel.instructions.get(pc as usize).filter(|_| mask != 0) else {
+            return;
+        };
+        let ordering = instruction.ordering;
+        let Operation::Control(control) = &instruction.operation else { return };
+        match control {
+            Control::Exit => self.engine.exit(threads),
+            Control::WarpSync { .. } => self.engine.arrive(threads, Barrier::Warp, true),
+            Control::ClusterArrive => {
+                let release = match (ordering, self.text) {
+                    (Some(ordering), _) => {
+                        matches!(ordering.semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
+                    }
+                    (None, text) => text == Text::Ptx,
+                };
+                self.engine.cluster_arrive(threads, release);
+            }
+            Control::ClusterWait => self.engine.cluster_wait(threads),
+            Control::Fence => {
+                if let Some(ordering) = ordering {
+                    self.engine.fence(threads, ordering.semantics, ordering.scope);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn block_barrier(&mut self, issue: &Issue<'_>, barrier: u32, waits: bool) {
+        let Issue { cta, warp, mask, together, .. } = *issue;
+        self.engine.arrive(Threads { cta, warp, together, mask }, Barrier::Block(barrier), waits);
+    }
+
+    fn accessed(&mut self, access: &Access<'_>) {
+        let instruction = self.kernel.instructions.get(access.pc as usize);
+        if instruction.is_some_and(|i| matches!(i.operation, Operation::Control(Control::Sleep { .. }))) {
+            // It only watches, for itself.
+            return;
+        }
+        let rule = self.rules.get(access.pc as usize).copied().unwrap_or(Rule::WEAK);
+        let op = match access.op {
+            GlobalOp::Atomic(op) => Some(op),
+            _ => None,
+        };
+        let (reads, writes) = match access.op {
+            GlobalOp::Load => (access.mask, 0),
+            GlobalOp::Store => (0, access.mask),
+            GlobalOp::Atomic(Op::MbarTestWait | Op::MbarTryWait) => (access.stored, 0),
+            GlobalOp::Atomic(Op::Cas) => (access.mask, access.stored),
+            // A zero says nothing about the word (spec 5.3).
+            GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (access.stored, access.stored),
+            _ => (access.mask, access.mask),
+        };
+        let touch = Touch {
+            threads: Threads {
+                cta: access.cta,
+                warp: access.warp,
+                together: access.together,
+                mask: access.mask,
+            },
+            pc: access.pc,
+            cycle: access.cycle,
+            memory: access.memory,
+            addresses: access.addresses,
+            bytes: access.size.bytes(),
+            reads,
+            writes,
+            values: (access.op == GlobalOp::Store).then_some(access.operand),
+            rule,
+        };
+        // Objects of two words are worked on as plain ones are.
+        let Some(op) = op.filter(|op| op.is_mbarrier() && *op != Op::MbarArriveSm80) else {
+            return self.engine.access(&touch);
+        };
+        self.engine.conflicts(&touch);
+        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
+            let b = access.operand.get(lane).map_or(0, |b| *b as u64);
+            match op {
+                Op::MbarInit => self.engine.init(access.memory, access.addresses[lane], b),
+                Op::MbarInval => {}
+                Op::MbarTestWait | Op::MbarTryWait if access.stored >> lane & 1 == 0 => {}
+                _ => self.engine.object(&touch, lane, op, b),
+            }
+        }
+    }
+
+    fn copy_started(&mut self, start: &CopyStart) {
+        let CopyStart { cycle, number, pc, cta, warp, lane, counted, .. } = *start;
+        let lane = lane as u8;
+        match start.to {
+            Some((to, address)) => self.engine.copy(&Copying {
+                number,
+                pc,
+                cycle,
+                cta,
+                warp,
+                lane,
+                from: start.from,
+                to: (to, u64::from(address)),
+                bytes: start.bytes,
+                atomic: start.atomic,
+                counted,
+            }),
+            None => self.engine.copy_arrival(number, cta, warp, lane),
+        }
+    }
+
+    fn copy_done(&mut self, done: &CopyDone) {
+        let memory = Memory::Shared(done.cta);
+        self.engine.completed(done.number, memory, u64::from(done.address), done.op, done.b);
+    }
+}

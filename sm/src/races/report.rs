@@ -1,0 +1,106 @@
+//! What was found.
+
+use super::shadow::{Memory, Strength};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is wrong with two accesses to one word, at least one of which writes, that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Both are atomic, and the scope of one does not include the other (spec 7.4).
+    Scope,
+    /// One is a plain access, the other atomic.
+    PlainAndAtomic,
+    /// Both are plain.
+    Plain,
+}
+
+impl Kind {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Scope => "scope",
+            Kind::PlainAndAtomic => "plain and atomic",
+            Kind::Plain => "plain",
+        }
+    }
+
+    /// What would work.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Kind::Scope => "give both a scope that includes the other's thread: .cta, .cluster, .gpu or .sys",
+            Kind::PlainAndAtomic => {
+                "make both atomic, or order them: a barrier, or release by one thread and acquire by the other"
+            }
+            Kind::Plain => "order them: a barrier, or release by one thread and acquire by the other",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Scope => "two atomics whose scopes do not include each other",
+            Kind::PlainAndAtomic => "a plain access races with an atomic",
+            Kind::Plain => "two plain accesses race",
+        })
+    }
+}
+
+/// One of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Index of the instruction in the kernel.
+    pub pc: u32,
+    /// Number of the CTA in the grid.
+    pub cta: u32,
+    /// Number of its cluster in the grid.
+    pub cluster: u32,
+    /// Number of the warp in the CTA.
+    pub warp: u32,
+    /// The lane; of a block copy, the one that asked for it.
+    pub lane: u8,
+    /// When.
+    pub cycle: u64,
+    /// A copy, which goes on while the thread that asked for it does.
+    pub copy: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic, and to whom.
+    pub strength: Strength,
+}
+
+/// What two instructions did to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: Kind,
+    /// The earlier access of the first time.
+    pub first: Party,
+    /// The later one.
+    pub second: Party,
+    /// Which memory the word is in.
+    pub memory: Memory,
+    /// Byte address of the word; of shared memory, in the CTA's part.
+    pub address: u64,
+    /// How often this was found, word by word.
+    pub count: u64,
+}
+
+/// Findings by kind and pair of instructions.
+#[derive(Default)]
+pub(super) struct Findings {
+    found: BTreeMap<(Kind, u32, u32), Finding>,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, kind: Kind, first: &Party, second: &Party, memory: Memory, address: u64) {
+        let pair = (kind, first.pc.min(second.pc), first.pc.max(second.pc));
+        let finding = || Finding { kind, first: *first, second: *second, memory, address, count: 0 };
+        self.found.entry(pair).or_insert_with(finding).count += 1;
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Finding> {
+        self.found.values()
+    }
+}

@@ -1,0 +1,316 @@
+//! What the code around an access shows of its meaning.
+
+use atoms_isa::{
+    AddressBase, Alu, BranchCondition, Compute, ComputeInput, ComputeOutput, Control, GlobalAccess,
+    GlobalAddress, GlobalOp, Instruction, Kernel, Operation, Path, Pred, PredSource, Reg, Semantics,
+    SharedAccess, SharedAddress, SharedResult, Source, Value, WarpOp,
+};
+use atoms_ops::Op;
+use std::collections::BTreeSet;
+
+/// Instructions looked at from one access on.
+const FAR: usize = 256;
+
+/// Registers and predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Reg(u16),
+    Uniform(u8),
+    Pred(u16),
+    UniformPred(u8),
+}
+
+fn pred(pred: Pred) -> Name {
+    match pred {
+        Pred::Thread(number) => Name::Pred(number),
+        Pred::Uniform(number) => Name::UniformPred(number),
+    }
+}
+
+/// Where an access is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Address {
+    Shared(SharedAddress),
+    Global(GlobalAddress),
+}
+
+impl Address {
+    fn names(self) -> Vec<Name> {
+        let (regs, uniform) = match self {
+            Address::Shared(a) => (vec![a.ra], vec![a.ur]),
+            Address::Global(a) => {
+                let uniform = a.ur.map_or(vec![], |ur| vec![ur, ur.plus(1)]);
+                match a.base {
+                    AddressBase::None => (vec![], uniform),
+                    AddressBase::Word(reg) => (vec![reg], uniform),
+                    AddressBase::Pair(reg) => (vec![reg, reg.plus(1)], uniform),
+                }
+            }
+        };
+        let regs = regs.into_iter().filter(|r| !r.is_zero()).map(|r| Name::Reg(r.0));
+        regs.chain(uniform.into_iter().filter(|u| !u.is_zero()).map(|u| Name::Uniform(u.0))).collect()
+    }
+}
+
+/// Address and results of a load.
+fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
+    let group = |dst: Reg, bytes: u32| -> Vec<Name> {
+        (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(dst.plus(word).0)).collect()
+    };
+    match &instruction.operation {
+        Operation::Shared(SharedAccess {
+            op: Op::Load,
+            result: SharedResult::Reg(dst),
+            address,
+            size,
+            ..
+        }) => Some((Address::Shared(*address), group(*dst, size.bytes()))),
+        Operation::Global(GlobalAccess { op: GlobalOp::Load, dst, address, size, .. }) => {
+            Some((Address::Global(*address), group(*dst, size.bytes())))
+        }
+        _ => None,
+    }
+}
+
+/// Address of a compare-and-store, and the register it compares with.
+fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
+    let compares = |op: Op| matches!(op, Op::Cas | Op::Cast | Op::CastSpin);
+    match &instruction.operation {
+        Operation::Shared(a) if compares(a.op) => Some((Address::Shared(a.address), a.rb)),
+        Operation::Global(GlobalAccess { op: GlobalOp::Atomic(op), address, rb, .. }) if compares(*op) => {
+            Some((Address::Global(*address), *rb))
+        }
+        _ => None,
+    }
+}
+
+/// Where the instruction may be followed.
+fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
+    let Some(instruction) = kernel.instructions.get(pc) else { return Vec::new() };
+    let always = instruction.guard == PredSource::TRUE;
+    let mut next = Vec::new();
+    match &instruction.operation {
+        Operation::Control(Control::Branch { target, condition }) => {
+            next.push(*target as usize);
+            let unconditional = match condition {
+                BranchCondition::Uniform(source) | BranchCondition::ThreadIf(source) => {
+                    *source == PredSource::TRUE
+                }
+                BranchCondition::Thread | BranchCondition::Any => true,
+                BranchCondition::Apart(_) => false,
+            };
+            if !(always && unconditional) {
+                next.push(pc + 1);
+            }
+        }
+        Operation::Control(Control::Exit) if always => {}
+        _ => next.push(pc + 1),
+    }
+    next.retain(|at| *at < kernel.instructions.len());
+    next
+}
+
+fn source(source: &Source) -> Vec<Name> {
+    match source.value {
+        // A 64-bit operand is a pair.
+        Value::Reg(reg) => vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)],
+        Value::Uniform(reg) => vec![Name::Uniform(reg.0), Name::Uniform(reg.plus(1).0)],
+        Value::Imm(_) | Value::Const(_) => Vec::new(),
+    }
+}
+
+/// What a compute instruction of PTX reads and writes.
+fn computed(compute: &Compute) -> (Vec<Name>, Vec<Name>) {
+    let pair = |reg: Reg| vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)];
+    let read = |input: &ComputeInput| match input {
+        ComputeInput::Word(reg) => vec![Name::Reg(reg.0)],
+        ComputeInput::Pair(reg) => pair(*reg),
+        ComputeInput::Imm(_) => Vec::new(),
+        ComputeInput::Pred(source) => vec![pred(source.pred)],
+    };
+    let mut writes = match compute.dst {
+        ComputeOutput::None => Vec::new(),
+        ComputeOutput::Word(reg) => vec![Name::Reg(reg.0)],
+        ComputeOutput::Pair(reg) => pair(reg),
+        ComputeOutput::Pred(number) => vec![Name::Pred(number)],
+    };
+    writes.extend(compute.second.map(Name::Pred));
+    (compute.inputs.iter().flat_map(read).collect(), writes)
+}
+
+/// What an instruction that computes reads and writes; of others, what they write for certain.
+fn effect(instruction: &Instruction) -> (Vec<Name>, Vec<Name>) {
+    let result = |path: Path, dst: u16, wide: bool| match path {
+        Path::Vector if wide => vec![Name::Reg(dst), Name::Reg(Reg(dst).plus(1).0)],
+        Path::Vector => vec![Name::Reg(dst)],
+        Path::Uniform => vec![Name::Uniform(dst as u8)],
+    };
+    match &instruction.operation {
+        Operation::Alu(Alu { path, dst, pred_dst, a, b, c, p, .. }) => {
+            let mut reads: Vec<Name> = [a, b, c].into_iter().flat_map(source).collect();
+            reads.extend(p.iter().map(|p| pred(p.pred)));
+            let mut writes = result(*path, *dst, false);
+            writes.extend(pred_dst.iter().map(|p| pred(*p)));
+            (reads, writes)
+        }
+        Operation::Ptx(compute) => computed(compute),
+        Operation::Special { path, dst, wide, .. } => (Vec::new(), result(*path, *dst, *wide)),
+        Operation::Const(access) => (Vec::new(), result(access.path, access.dst, true)),
+        Operation::Warp(op) => match op {
+            WarpOp::Vote { dst, pred_dst, src, .. } => {
+                (vec![pred(src.pred)], vec![Name::Reg(dst.0), pred(*pred_dst)])
+            }
+            WarpOp::VoteUniform { dst, pred_dst, src, .. } => {
+                (vec![pred(src.pred)], vec![Name::Uniform(dst.0), pred(*pred_dst)])
+            }
+            WarpOp::Shuffle { dst, pred_dst, src, .. } => {
+                (vec![Name::Reg(src.0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
+            }
+            WarpOp::Redux { dst, src, .. } => (vec![Name::Reg(src.0)], vec![Name::Uniform(dst.0)]),
+            WarpOp::ToUniform { dst, differs, src, .. } => {
+                (source(src), vec![Name::Uniform(dst.0), pred(*differs)])
+            }
+            WarpOp::Match { dst, pred_dst, src, .. } => {
+                (vec![Name::Reg(src.0), Name::Reg(src.plus(1).0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
+            }
+            WarpOp::BarrierResult { dst, pred_dst } => (Vec::new(), vec![Name::Reg(dst.0), pred(*pred_dst)]),
+            WarpOp::Elect { pred_dst, dst } => (Vec::new(), vec![Name::Uniform(dst.0), pred(*pred_dst)]),
+        },
+        _ => (Vec::new(), load(instruction).map_or(Vec::new(), |(_, results)| results)),
+    }
+}
+
+/// All that may depend on `names` by way of the instructions at `places`.
+fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTreeSet<Name> {
+    let zero = |name: &Name| {
+        matches!(name, Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(63) | Name::UniformPred(7))
+    };
+    let mut known: BTreeSet<Name> = names.into_iter().collect();
+    loop {
+        let before = known.len();
+        for instruction in places.iter().filter_map(|pc| kernel.instructions.get(*pc)) {
+            let (reads, writes) = effect(instruction);
+            let guard = pred(instruction.guard.pred);
+            if reads.iter().chain([&guard]).any(|name| known.contains(name)) {
+                known.extend(writes.into_iter().filter(|name| !zero(name)));
+            }
+        }
+        known.retain(|name| !zero(name));
+        if known.len() == before {
+            return known;
+        }
+    }
+}
+
+/// The instructions that may come after `pc` with `passes` all the way, those at the far end included.
+fn reach(kernel: &Kernel, pc: usize, passes: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    let mut open = next(kernel, pc);
+    while let Some(at) = open.pop() {
+        if seen.len() >= FAR || !seen.insert(at) {
+            continue;
+        }
+        if kernel.instructions.get(at).is_some_and(&passes) {
+            open.extend(next(kernel, at));
+        }
+    }
+    seen
+}
+
+/// Whether nobody else learns of the instruction: no memory, no meeting.
+fn quiet(instruction: &Instruction) -> bool {
+    match &instruction.operation {
+        Operation::Alu(_)
+        | Operation::Ptx(_)
+        | Operation::Predicates(_)
+        | Operation::Special { .. }
+        | Operation::Const(_)
+        | Operation::Warp(_) => true,
+        // `@!PT LDS RZ, [RZ]`: a compiler's filler.
+        _ if instruction.guard == PredSource::FALSE => true,
+        Operation::Control(control) => !matches!(
+            control,
+            Control::Exit | Control::Block(_) | Control::ClusterArrive | Control::ClusterWait
+        ),
+        _ => false,
+    }
+}
+
+/// Whether a load is all that a loop repeats, at one address, until its value ends the loop.
+pub(super) fn polls(kernel: &Kernel, pc: usize) -> bool {
+    let Some((address, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
+    let ahead = reach(kernel, pc, quiet);
+    if !ahead.contains(&pc) {
+        return false;
+    }
+    let back = |at: &usize| {
+        let here = kernel.instructions.get(*at).is_some_and(quiet);
+        here && reach(kernel, *at, quiet).contains(&pc)
+    };
+    let circle: BTreeSet<usize> = ahead.iter().copied().filter(back).collect();
+    let changed: Vec<Name> = circle
+        .iter()
+        .filter_map(|at| kernel.instructions.get(*at))
+        .flat_map(|i| effect(i).1)
+        .chain(results.iter().copied())
+        .collect();
+    let still = uniform_ignored(address).into_iter().all(|name| !changed.contains(&name));
+    let known = dependent(kernel, &circle, results);
+    let decides = |at: &usize| {
+        let Some(instruction) = kernel.instructions.get(*at) else { return false };
+        let Operation::Control(Control::Branch { condition, .. }) = &instruction.operation else {
+            return false;
+        };
+        let besides = match condition {
+            BranchCondition::Uniform(source) | BranchCondition::ThreadIf(source) => {
+                known.contains(&pred(source.pred))
+            }
+            BranchCondition::Thread | BranchCondition::Any | BranchCondition::Apart(_) => false,
+        };
+        besides || known.contains(&pred(instruction.guard.pred))
+    };
+    still && circle.iter().any(decides)
+}
+
+/// What must not change for an address to stay; compilers form uniform ones anew in each turn.
+fn uniform_ignored(address: Address) -> Vec<Name> {
+    address.names().into_iter().filter(|name| matches!(name, Name::Reg(_))).collect()
+}
+
+/// Whether a load is part of an atomic that the compiler took apart: a compare-and-store compares with its value,
+/// at the same address or with no computation in between; or it is one of the two words of an mbarrier object of sm_70
+/// to sm_75, and goes into an atomic on the other.
+pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
+    let Some((address, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
+    let ahead = reach(kernel, pc, |i| !matches!(i.operation, Operation::Control(Control::Block(_))));
+    let first = results.first().copied();
+    let known = dependent(kernel, &ahead, results);
+    let depends = |reg: Reg| known.contains(&Name::Reg(reg.0)) || known.contains(&Name::Reg(reg.plus(1).0));
+    let instructions = || ahead.iter().filter_map(|at| kernel.instructions.get(*at));
+    instructions()
+        .filter_map(comparer)
+        .any(|(other, with)| depends(with) && (other == address || first == Some(Name::Reg(with.0))))
+        || instructions().any(|i| match (&i.operation, address) {
+            (Operation::Shared(a), Address::Shared(mine)) => {
+                let other = SharedAddress { imm: mine.imm.wrapping_add(4), ..mine };
+                a.op == Op::Add && a.address == other && depends(a.rb)
+            }
+            _ => false,
+        })
+}
+
+/// Whether a store stands right behind a fence that releases: no other access lies between.
+pub(super) fn behind_fence(kernel: &Kernel, pc: usize) -> bool {
+    for instruction in kernel.instructions.iter().take(pc).rev().take(FAR) {
+        match &instruction.operation {
+            Operation::Control(Control::Fence) => match instruction.ordering.map(|o| o.semantics) {
+                Some(Semantics::Release | Semantics::AcqRel | Semantics::Sc) => return true,
+                _ => continue,
+            },
+            Operation::Control(Control::Branch { .. } | Control::SyncBarrier { .. }) => return false,
+            _ if quiet(instruction) => continue,
+            _ => return false,
+        }
+    }
+    false
+}

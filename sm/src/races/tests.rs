@@ -1,0 +1,361 @@
+//! Litmus tests of the detector alone: who did what in which order, and what is to be found.
+
+use super::engine::{Engine, Rule, Threads, Touch};
+use super::report::Kind;
+use super::shadow::{Memory, Strength};
+use super::warp::Barrier;
+use atoms_isa::{Scope, Semantics};
+use atoms_ops::Op;
+
+/// Data, and the word by which the threads agree.
+const DATA: u64 = 0x100;
+const FLAG: u64 = 0x200;
+
+/// One step of one thread. CTAs 0 and 1 are a cluster, CTA 2 is alone; warps 0 and 1 of each have one thread.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Read(u64),
+    Write(u64),
+    /// An atomic load, store or exchange.
+    Load(u64, Semantics, Scope),
+    Store(u64, Semantics, Scope),
+    Exch(u64, Semantics, Scope),
+    Fence(Semantics, Scope),
+    /// Arrive at block barrier 0 and wait there; what follows shows that all have.
+    Block,
+    ClusterArrive,
+    ClusterWait,
+    /// Work on the mbarrier object at this address.
+    Init(u64, u64),
+    Arrive(u64),
+    /// It was told that the phase of this parity is complete.
+    Waited(u64, bool),
+    Exit,
+}
+
+use Semantics::{AcqRel, Acquire, Relaxed, Release, Sc};
+use Step::{
+    Arrive, Block, ClusterArrive, ClusterWait, Exch, Exit, Fence, Init, Load, Read, Store, Waited, Write,
+};
+
+fn strong(semantics: Semantics, scope: Scope) -> Rule {
+    Rule {
+        strength: Strength::Strong(Some(scope)),
+        acquire: matches!(semantics, Acquire | AcqRel | Sc).then_some(scope),
+        release: matches!(semantics, Release | AcqRel | Sc).then_some(scope),
+    }
+}
+
+/// Carries out the steps, each by warp `.1` of CTA `.0`, and gives the kinds found.
+fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<Kind> {
+    let mut engine = Engine::default();
+    [(0, 0), (1, 0), (2, 1)].into_iter().for_each(|(cta, cluster)| engine.start(cta, cluster, &[1, 1]));
+    for (pc, (cta, warp, step)) in steps.iter().copied().enumerate() {
+        let threads = Threads { cta, warp, together: 1, mask: 1 };
+        engine.issue(threads);
+        let touch = |address: u64, reads, writes, rule| (address, reads, writes, rule);
+        let weak = Rule::WEAK;
+        let any = Rule { strength: Strength::Strong(None), ..weak };
+        let access = match step {
+            Read(at) => touch(at, 1, 0, weak),
+            Write(at) | Init(at, _) => touch(at, 0, 1, weak),
+            Load(at, semantics, scope) => touch(at, 1, 0, strong(semantics, scope)),
+            Store(at, semantics, scope) => touch(at, 0, 1, strong(semantics, scope)),
+            Exch(at, semantics, scope) => touch(at, 1, 1, strong(semantics, scope)),
+            Arrive(at) => touch(at, 1, 1, Rule { release: Some(Scope::Cta), ..any }),
+            Waited(at, _) => touch(at, 1, 0, Rule { acquire: Some(Scope::Cta), ..any }),
+            Fence(semantics, scope) => {
+                engine.fence(threads, semantics, scope);
+                continue;
+            }
+            Block => {
+                engine.arrive(threads, Barrier::Block(0), true);
+                continue;
+            }
+            ClusterArrive => {
+                engine.cluster_arrive(threads, true);
+                continue;
+            }
+            ClusterWait => {
+                engine.cluster_wait(threads);
+                continue;
+            }
+            Exit => {
+                engine.exit(threads);
+                continue;
+            }
+        };
+        let (address, reads, writes, rule) = access;
+        let touch = Touch {
+            threads,
+            pc: pc as u32,
+            cycle: pc as u64,
+            memory,
+            addresses: &[address; 32],
+            bytes: 4,
+            reads,
+            writes,
+            values: None,
+            rule,
+        };
+        if !matches!(step, Init(..) | Arrive(_) | Waited(..)) {
+            engine.access(&touch);
+            continue;
+        }
+        engine.conflicts(&touch);
+        match step {
+            Init(at, bits) => engine.init(memory, at, bits),
+            Arrive(_) => engine.object(&touch, 0, Op::MbarArrive, 0),
+            Waited(_, odd) => engine.object(&touch, 0, Op::MbarTestWait, u64::from(odd) << 31),
+            _ => {}
+        }
+    }
+    engine.findings.iter().map(|f| f.kind).collect()
+}
+
+/// A row: its rule, the steps, what is found.
+type Row<'a> = (&'a str, &'a [(u32, u32, Step)], &'a [Kind]);
+
+fn check(memory: Memory, rows: &[Row<'_>]) {
+    for (rule, steps, expected) in rows {
+        assert_eq!(found_in(memory, steps), *expected, "{rule}");
+    }
+}
+
+const CTA: Scope = Scope::Cta;
+const CLUSTER: Scope = Scope::Cluster;
+const GPU: Scope = Scope::Gpu;
+
+#[test]
+fn messages_are_passed_by_release_and_acquire() {
+    #[rustfmt::skip]
+    check(Memory::Global, &[
+        ("release and acquire on the flag", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[]),
+        ("fences around relaxed accesses", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Store(FLAG, Relaxed, CTA)),
+            (0, 1, Load(FLAG, Relaxed, CTA)), (0, 1, Fence(AcqRel, CTA)), (0, 1, Read(DATA)),
+        ], &[]),
+        ("a release by a fence, an acquire by the load", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(Release, CTA)), (0, 0, Store(FLAG, Relaxed, CTA)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[]),
+        ("no fence before the store", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Relaxed, CTA)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("no fence behind the load", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
+            (0, 1, Load(FLAG, Relaxed, CTA)), (0, 1, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("what follows the fence is not released", &[
+            (0, 0, Fence(Sc, CTA)), (0, 0, Write(DATA)), (0, 0, Store(FLAG, Relaxed, CTA)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("an acquire fence releases nothing", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(Acquire, CTA)), (0, 0, Store(FLAG, Relaxed, CTA)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("a plain flag hands over nothing", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(Sc, CTA)), (0, 0, Write(FLAG)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[Kind::PlainAndAtomic, Kind::Plain]),
+        ("reading back is a race as well", &[
+            (0, 0, Read(DATA)), (0, 1, Write(DATA)),
+        ], &[Kind::Plain]),
+        ("two reads are none", &[(0, 0, Read(DATA)), (0, 1, Read(DATA))], &[]),
+        ("a chain of atomics hands the release on", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
+            (0, 1, Exch(FLAG, Relaxed, GPU)),
+            (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
+        ], &[]),
+    ]);
+}
+
+#[test]
+fn a_store_ends_the_chain_of_a_release() {
+    let steps = |between: Step| {
+        vec![
+            (0, 0, Write(DATA)),
+            (0, 0, Store(FLAG, Release, GPU)),
+            (1, 0, between),
+            (2, 0, Load(FLAG, Acquire, GPU)),
+            (2, 0, Read(DATA)),
+        ]
+    };
+    assert_eq!(found_in(Memory::Global, &steps(Exch(FLAG, Relaxed, GPU))), []);
+    assert_eq!(found_in(Memory::Global, &steps(Store(FLAG, Relaxed, GPU))), [Kind::Plain]);
+}
+
+#[test]
+fn scopes_must_include_each_other() {
+    #[rustfmt::skip]
+    check(Memory::Global, &[
+        (".gpu across CTAs", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, GPU)),
+            (2, 0, Load(FLAG, Acquire, GPU)), (2, 0, Read(DATA)),
+        ], &[]),
+        (".cta across CTAs is too narrow", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
+            (1, 0, Load(FLAG, Acquire, CTA)), (1, 0, Read(DATA)),
+        ], &[Kind::Scope, Kind::Plain]),
+        ("one of the two too narrow is enough", &[
+            (0, 0, Exch(FLAG, Relaxed, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
+        ], &[Kind::Scope]),
+        (".cluster inside the cluster", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CLUSTER)),
+            (1, 0, Load(FLAG, Acquire, CLUSTER)), (1, 0, Read(DATA)),
+        ], &[]),
+        (".cluster to another cluster is too narrow", &[
+            (0, 0, Exch(FLAG, Relaxed, CLUSTER)), (2, 0, Exch(FLAG, Relaxed, CLUSTER)),
+        ], &[Kind::Scope]),
+        ("a narrow fence does not release to another CTA, though the flag reaches it", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Store(FLAG, Relaxed, GPU)),
+            (1, 0, Load(FLAG, Acquire, GPU)), (1, 0, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("nor does a narrow fence acquire from it", &[
+            (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, GPU)),
+            (1, 0, Load(FLAG, Relaxed, GPU)), (1, 0, Fence(AcqRel, CTA)), (1, 0, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("two atomics of different scopes in one CTA", &[
+            (0, 0, Exch(FLAG, Relaxed, CTA)), (0, 1, Exch(FLAG, Relaxed, GPU)),
+        ], &[]),
+        ("an atomic and a plain store", &[
+            (0, 0, Exch(FLAG, Relaxed, GPU)), (0, 1, Write(FLAG)),
+        ], &[Kind::PlainAndAtomic]),
+        ("too narrow, but in order", &[
+            (0, 0, Exch(FLAG, Relaxed, CTA)), (0, 0, Store(DATA, Release, GPU)),
+            (1, 0, Load(DATA, Acquire, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
+        ], &[]),
+    ]);
+}
+
+#[test]
+fn barriers_order_those_who_meet() {
+    #[rustfmt::skip]
+    check(Memory::Shared(0), &[
+        ("a block barrier", &[
+            (0, 0, Write(DATA)), (0, 0, Block), (0, 1, Block), (0, 1, Read(DATA)),
+        ], &[]),
+        ("before the barrier they are not in order", &[
+            (0, 0, Write(DATA)), (0, 1, Read(DATA)), (0, 0, Block), (0, 1, Block),
+        ], &[Kind::Plain]),
+        ("nor behind it", &[
+            (0, 0, Block), (0, 1, Block), (0, 0, Write(DATA)), (0, 1, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("a thread that ended has arrived", &[
+            (0, 0, Write(DATA)), (0, 0, Exit), (0, 1, Block), (0, 1, Read(DATA)),
+        ], &[]),
+        ("the cluster's barrier", &[
+            (0, 0, Write(DATA)), (0, 0, ClusterArrive), (1, 0, ClusterArrive), (1, 0, ClusterWait),
+            (1, 0, Read(DATA)),
+        ], &[]),
+        ("arriving without waiting", &[
+            (0, 0, Write(DATA)), (0, 0, ClusterArrive), (1, 0, ClusterArrive), (1, 0, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("what comes after the arrival", &[
+            (0, 0, ClusterArrive), (0, 0, Write(DATA)), (1, 0, ClusterArrive), (1, 0, ClusterWait),
+            (1, 0, Read(DATA)),
+        ], &[Kind::Plain]),
+    ]);
+}
+
+/// The word that init makes for this many arrivals (spec 6.2).
+fn object(count: u64) -> u64 {
+    let field = (1 << 20) - count;
+    field << 1 | field << 43
+}
+
+#[test]
+fn phases_of_an_mbarrier_object_hand_over_what_was_done_in_them() {
+    let bar = 0x300;
+    let begin = [(0, 0, Init(bar, object(2))), (0, 0, Block), (0, 1, Block), (0, 1, Arrive(bar))];
+    let with = |steps: &[(u32, u32, Step)]| {
+        found_in(Memory::Shared(0), &begin.iter().chain(steps).copied().collect::<Vec<_>>())
+    };
+    assert_eq!(
+        with(&[(0, 0, Write(DATA)), (0, 0, Arrive(bar)), (0, 1, Waited(bar, false)), (0, 1, Read(DATA))]),
+        []
+    );
+    let no_wait = with(&[(0, 0, Write(DATA)), (0, 0, Arrive(bar)), (0, 1, Read(DATA))]);
+    assert_eq!(no_wait, [Kind::Plain]);
+    let late =
+        with(&[(0, 0, Arrive(bar)), (0, 0, Write(DATA)), (0, 1, Waited(bar, false)), (0, 1, Read(DATA))]);
+    assert_eq!(late, [Kind::Plain]);
+    // Thread 0 has arrived in the next phase already; thread 1 was told of the first alone.
+    let next = with(&[
+        (0, 0, Arrive(bar)),
+        (0, 0, Write(DATA)),
+        (0, 0, Arrive(bar)),
+        (0, 1, Waited(bar, false)),
+        (0, 1, Read(DATA)),
+    ]);
+    assert_eq!(next, [Kind::Plain]);
+    let before_init = found_in(Memory::Shared(0), &[(0, 0, Init(bar, object(2))), (0, 1, Arrive(bar))]);
+    assert_eq!(before_init, [Kind::PlainAndAtomic]);
+}
+
+#[test]
+fn threads_of_a_warp_are_in_order_while_they_are_together() {
+    let touch = |engine: &mut Engine, pc: u32, together: u32, mask: u32, reads: u32| {
+        let threads = Threads { cta: 0, warp: 0, together, mask };
+        engine.issue(threads);
+        engine.access(&Touch {
+            threads,
+            pc,
+            cycle: 0,
+            memory: Memory::Shared(0),
+            addresses: &[DATA; 32],
+            bytes: 4,
+            reads,
+            writes: mask & !reads,
+            values: None,
+            rule: Rule::WEAK,
+        });
+    };
+    // Lane 0 writes, lane 1 reads: together, apart, and together again.
+    for (first, second, races) in [(0b11, 0b11, 0), (0b01, 0b10, 1)] {
+        let mut engine = Engine::default();
+        engine.start(0, 0, &[0b11]);
+        touch(&mut engine, 0, first, 0b01, 0);
+        touch(&mut engine, 1, second, 0b10, 0b10);
+        assert_eq!(engine.findings.iter().count(), races, "{first:#b} {second:#b}");
+        touch(&mut engine, 2, 0b11, 0b01, 0);
+        touch(&mut engine, 3, 0b01, 0b01, 0);
+        // Lane 1 knows what lane 0 did before they parted, not what it did since.
+        touch(&mut engine, 4, 0b10, 0b10, 0b10);
+        assert_eq!(engine.findings.iter().filter(|f| f.second.pc == 4).count(), 1);
+        assert!(engine.findings.iter().all(|f| f.first.pc != 2));
+    }
+}
+
+#[test]
+fn halves_of_a_word_do_not_meet_and_equal_stores_do_no_harm() {
+    let found = |addresses: [u64; 2], bytes: u32, values: [u128; 2]| {
+        let mut engine = Engine::default();
+        engine.start(0, 0, &[1, 1]);
+        for warp in [0, 1] {
+            let threads = Threads { cta: 0, warp, together: 1, mask: 1 };
+            engine.access(&Touch {
+                threads,
+                pc: warp,
+                cycle: 0,
+                memory: Memory::Shared(0),
+                addresses: &[addresses[warp as usize]; 32],
+                bytes,
+                reads: 0,
+                writes: 1,
+                values: Some(&[values[warp as usize]; 32]),
+                rule: Rule::WEAK,
+            });
+        }
+        engine.findings.iter().map(|f| f.count).sum::<u64>()
+    };
+    assert_eq!(found([DATA, DATA + 2], 2, [1, 2]), 0);
+    assert_eq!(found([DATA, DATA], 2, [1, 2]), 1);
+    assert_eq!(found([DATA, DATA], 2, [0xdead_0001, 0x0001]), 0);
+    assert_eq!(found([DATA, DATA], 16, [1 << 96 | 7, 2 << 96 | 7]), 1);
+    assert_eq!(found([DATA, DATA + 2], 4, [1, 2]), 1);
+}

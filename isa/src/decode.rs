@@ -19,6 +19,7 @@ use crate::instruction::Operation;
 use crate::listing::Statement;
 use crate::mnemonic::{self, Support};
 use args::Args;
+pub(crate) use direct::INSTRUCTION_BYTES;
 use std::collections::HashMap;
 use std::ops::Range;
 

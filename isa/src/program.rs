@@ -1,10 +1,11 @@
 //! A listing decoded: kernels of one architecture.
 
 use crate::arch::Arch;
-use crate::decode::{self, Failure, Targets};
+use crate::decode::{self, Failure, INSTRUCTION_BYTES, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
 use crate::operand::Limits;
+use crate::order;
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
 use crate::ptx::Directives;
 use std::collections::{HashMap, HashSet};
@@ -221,7 +222,7 @@ impl<'t> Reader<'t> {
                     let index = section.statements.len() as u32;
                     if let Some(offset) = statement.offset {
                         section.targets.offsets.insert(offset, index);
-                        section.targets.regular &= offset == u64::from(index) * 16;
+                        section.targets.regular &= offset == u64::from(index) * u64::from(INSTRUCTION_BYTES);
                     }
                     section.statements.push(statement);
                     section.targets.count = index + 1;
@@ -278,6 +279,7 @@ impl Section<'_> {
         // Code names its own beginning, whether there is a label or not.
         self.targets.labels.entry(self.name).or_insert(0);
         let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut orders = Vec::new();
         let mut body =
             Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
         for statement in &self.statements {
@@ -294,10 +296,11 @@ impl Section<'_> {
             };
             let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
                 body.mnemonics.push(statement.mnemonic.into());
+                orders.push(order::of(statement.mnemonic));
                 body.mnemonics.len() as u32 - 1
             });
             self.targets.at += 1;
-            let ordering = crate::order::of(statement.mnemonic);
+            let ordering = orders.get(mnemonic as usize).copied().flatten();
             body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
             // The last register named may begin a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));

@@ -7,8 +7,9 @@
 
 mod common;
 
-use atoms_isa::Program;
-use atoms_isa::ptx::{Module, snippet};
+use atoms_isa::lower::{Frame, lower};
+use atoms_isa::ptx::{Function, Module, snippet};
+use atoms_isa::{Arch, Program};
 use common::{Random, check_function, check_problems, kernels, mutated};
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -54,6 +55,10 @@ fn read_module(text: &str) {
             let registers: usize = module.functions.iter().map(|f| f.registers.len()).sum();
             let initial: usize = module.variables.iter().map(|v| v.initial.len()).sum();
             assert!(registers + initial <= 100_000 + text.len());
+            // What is read is translated, or refused in its place.
+            if let Err(error) = Program::from_ptx("changed.ptx", text, None) {
+                check_problems(&error, text);
+            }
         }
         Err(error) => check_problems(&error, text),
     }
@@ -63,10 +68,36 @@ fn read_module(text: &str) {
 fn read_snippet(text: &str) {
     let start = Instant::now();
     match snippet(text) {
-        Ok(function) => check_function(&function, 0, 0, text.len()),
+        Ok(function) => {
+            check_function(&function, 0, 0, text.len());
+            lower_all(function, text.len());
+        }
         Err(error) => check_problems(&error, text),
     }
     assert!(start.elapsed() < limit(text), "{:?}", start.elapsed());
+}
+
+/// Lowers every instruction, for an old architecture or a new one.
+fn lower_all(function: Function<'_>, length: usize) {
+    let arch =
+        Arch::from_name(["sm_60", "sm_75", "sm_80", "sm_90", "sm_120"][length % 5]).expect("it is known");
+    let module = Module {
+        version: (9, 0),
+        target: arch,
+        address_size: 64,
+        variables: Vec::new(),
+        functions: vec![function],
+    };
+    let function = &module.functions[0];
+    let mut frame = Frame::new();
+    for instruction in &function.instructions {
+        frame.begin();
+        match lower(&module, function, instruction, length.is_multiple_of(2), arch, &mut frame) {
+            Some(Err(refusal)) => assert!(!refusal.message.is_empty()),
+            Some(Ok(sequence)) => assert!(sequence.lines.len() < 1000),
+            None => {}
+        }
+    }
 }
 
 fn read_listing(text: &str) {

@@ -11,7 +11,7 @@ pub(crate) const NAN32: u32 = 0x7fff_ffff;
 /// The only NaN that packed half arithmetic gives, in either format.
 pub(crate) const NAN16: u16 = 0x7fff;
 /// The only NaN that binary64 arithmetic gives. Source: chosen, x86's and PTX's default NaN.
-pub(crate) const NAN64: u64 = 0x7ff8_0000_0000_0000;
+const NAN64: u64 = 0x7ff8_0000_0000_0000;
 
 /// The only NaN that is given in a format.
 pub(crate) fn nan(format: FloatFormat) -> u64 {

@@ -9,7 +9,7 @@ use crate::register::PredSource;
 use crate::source::{Source, Value};
 
 /// Bytes of an instruction in memory, sm_70 and later.
-pub(super) const INSTRUCTION_BYTES: u32 = 16;
+pub(crate) const INSTRUCTION_BYTES: u32 = 16;
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Operation> {
     let control = match base {

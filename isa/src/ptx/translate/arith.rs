@@ -184,6 +184,15 @@ impl<'t> Unit<'_, 't> {
         carry_out: Option<u16>,
     ) -> Result<(), Fail> {
         m.done()?;
+        let number = |ty: Type| ty != Type::Pred && !is_float(ty);
+        let known = match op {
+            ComputeOp::Int { ty, .. } | ComputeOp::Carry { ty, .. } => number(ty),
+            ComputeOp::Test { ty, .. } | ComputeOp::Float { ty, .. } => is_float(ty),
+            _ => true,
+        };
+        if !known || types.contains(&Type::B128) {
+            return Err(Fail::Lacking);
+        }
         let (dst, second) = self.outputs(operand(i, 0)?)?;
         let mut inputs = [ComputeInput::Imm(0); 4];
         for (at, (input, ty)) in inputs.iter_mut().zip(types).enumerate() {
@@ -362,6 +371,9 @@ impl<'t> Unit<'_, 't> {
             _ => (None, first),
         };
         m.done()?;
+        if matches!(ty, Type::B128 | Type::Pred) {
+            return Err(Fail::Lacking);
+        }
         let unsigned = matches!(i.modifiers.first().copied(), Some("lo" | "ls" | "hi" | "hs"));
         let ty = match ty {
             Type::S16 if unsigned => Type::U16,

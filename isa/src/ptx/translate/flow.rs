@@ -102,7 +102,7 @@ impl Flow {
                 }
             };
             // Whoever met there before on all ways to here meets us, too.
-            let covered = meetings.iter().any(|m| {
+            let covered = meetings.iter().filter(|m| m.at == at).any(|m| {
                 let (origin, inside) = match m.set {
                     Set::AtEnd(b) => (b, graph.innermost(b)),
                     Set::BeforeLoop(n) => {
@@ -113,7 +113,7 @@ impl Flow {
                         (header, outer)
                     }
                 };
-                m.at == at && (m.set == set || (inside == within && graph.dominates(origin, from)))
+                m.set == set || (inside == within && graph.dominates(origin, from))
             });
             if covered {
                 continue;

@@ -2,6 +2,9 @@
 
 use crate::ptx::{Function, Instruction, LabelId, Operand};
 
+/// Functions of more blocks go without meetings: finding them takes time and memory that grow with the square.
+const MOST_BLOCKS: usize = 2048;
+
 /// A set of blocks.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Blocks(Vec<bool>);
@@ -55,7 +58,7 @@ pub(super) struct Graph {
     pub(super) meeting: Vec<Option<usize>>,
     /// Inner loops first.
     pub(super) loops: Vec<Loop>,
-    /// A loop has two entries.
+    /// A loop has two entries, or there are too many blocks to look.
     pub(super) irreducible: bool,
 }
 
@@ -131,6 +134,10 @@ impl Graph {
             blocks,
             block_of,
         };
+        if graph.blocks.len() > MOST_BLOCKS {
+            graph.irreducible = true;
+            return graph;
+        }
         graph.find_dominators();
         graph.find_meetings();
         graph.find_loops();

@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run random requests through RTL and model in lockstep, the oracle listening
     Cosim(CosimArgs),
+    /// Show the machine code of PTX instructions and of compiler builtins, or why they are refused
+    Lower(LowerArgs),
     /// Ask the oracle about a recorded trace (docs/trace-format.md)
     Check(CheckArgs),
     /// Measure RTL, model and lockstep, in turns in one process
@@ -178,6 +180,48 @@ pub(crate) struct CosimArgs {
     #[arg(long, conflicts_with = "record")]
     pub(crate) no_oracle: bool,
     /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LowerArgs {
+    /// An instruction such as "atom.shared.add.u64 %d4, [%r8], %d1;", several of them, a PTX file, or -
+    /// for standard input
+    #[arg(value_name = "PTX", required_unless_present_any = ["builtin", "builtins"])]
+    pub(crate) ptx: Option<String>,
+    /// A compiler's atomic builtin in place of PTX: __nv_atomic_fetch_add_4_u, atomicCAS, ...
+    #[arg(long, value_name = "NAME", conflicts_with = "ptx")]
+    pub(crate) builtin: Option<String>,
+    /// List the builtins
+    #[arg(long, conflicts_with_all = ["ptx", "builtin"])]
+    pub(crate) builtins: bool,
+    /// Type of the builtin's object, where its name does not say it: u32, double, ...
+    #[arg(long = "type", value_name = "TYPE", requires = "builtin")]
+    pub(crate) object_type: Option<String>,
+    /// Memory order of the builtin: relaxed, acquire, release, acq_rel, seq_cst, or its number
+    #[arg(long, value_name = "ORDER", requires = "builtin")]
+    pub(crate) order: Option<String>,
+    /// Memory order of a compare-and-swap that does not store
+    #[arg(long, value_name = "ORDER", requires = "builtin")]
+    pub(crate) failure_order: Option<String>,
+    /// Scope of the builtin: thread, block, cluster, device, system, or its number
+    #[arg(long, value_name = "SCOPE", requires = "builtin")]
+    pub(crate) scope: Option<String>,
+    /// A compare-and-swap that may fail for no reason
+    #[arg(long, requires = "builtin")]
+    pub(crate) weak: bool,
+    /// Whose PTX the builtin becomes: `nvvm` as documented, `current` as a current compiler emits
+    #[arg(long, value_name = "DIALECT", default_value = "current", requires = "builtin")]
+    pub(crate) dialect: String,
+    /// Architectures, separated by commas, or `all`. Without it, that of the file, or of a loose
+    /// instruction one of each generation
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) arch: Vec<String>,
+    /// Take the results to be used by nobody
+    #[arg(long)]
+    pub(crate) unused: bool,
+    /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

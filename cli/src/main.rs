@@ -11,6 +11,7 @@ mod check;
 mod config;
 mod cosim;
 mod error;
+mod lower;
 mod machine;
 mod profile;
 mod progress;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Cosim(args) => cosim::cosim(&args),
+        Command::Lower(args) => lower::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Config(args) => config::config(&args),

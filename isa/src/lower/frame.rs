@@ -138,6 +138,12 @@ impl Frame {
         self.global.get(&symbol).copied()
     }
 
+    /// What machine code calls the place of a PTX register: its register, or the first of them, or its predicate.
+    pub fn name_of(&self, id: RegId) -> Option<String> {
+        let register = self.registers.get(&id).map(|n| format!("R{n}"));
+        register.or_else(|| self.predicates.get(&id).map(|n| format!("P{n}")))
+    }
+
     /// Registers that are in use.
     pub fn registers(&self) -> u16 {
         self.next_register

@@ -23,6 +23,8 @@ pub use ast::{
     Register, StateSpace, Symbol, Type, Variable,
 };
 
+pub use translate::{Lowered, lowered};
+
 use crate::problem::TextError;
 use parser::Parser;
 

@@ -8,6 +8,7 @@
 mod arith;
 mod control;
 mod copies;
+mod each;
 mod flow;
 mod graph;
 mod inline;
@@ -20,6 +21,8 @@ mod registers;
 mod special;
 mod unit;
 mod write;
+
+pub use each::{Lowered, lowered};
 
 use super::{Function, Module};
 use crate::arch::Arch;

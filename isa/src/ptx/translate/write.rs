@@ -94,7 +94,7 @@ pub(super) fn kernel<'t>(
 }
 
 /// Gives registers of a vector access places that follow each other, so that it is one access.
-fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
+pub(super) fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
     for i in &function.instructions {
         if !matches!(i.opcode, "ld" | "st") {
             continue;

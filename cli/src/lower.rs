@@ -1,0 +1,329 @@
+//! `atoms lower`: the machine code of PTX instructions and of compiler builtins.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+use atoms_isa::Arch;
+use atoms_isa::builtin::{self, Builtin, Call, Dialect, Expansion, Strength, Target};
+use atoms_isa::lower::Refusal;
+use atoms_isa::ptx::{self, Lowered, Module};
+use serde_json::{Value, json};
+
+use crate::args::LowerArgs;
+use crate::error::{CliError, Verdict};
+
+/// Architectures asked about where none is named: those of each generation whose code can be run.
+const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
+
+/// All that lowering tells apart.
+const ALL: &[&str] =
+    &["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_107", "sm_120"];
+
+/// What is said of an instruction at some architectures, all of which have the same answer.
+struct Answer {
+    arches: Vec<Arch>,
+    used: bool,
+    registers: Vec<(String, String)>,
+    result: Result<Vec<String>, Refusal>,
+}
+
+/// An instruction of PTX and its answers.
+struct Question {
+    place: Option<(String, u32)>,
+    text: String,
+    answers: Vec<Answer>,
+}
+
+pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
+    if args.builtins {
+        return Ok(list(args.json));
+    }
+    if let Some(name) = &args.builtin {
+        return builtin(args, name);
+    }
+    let ptx = args.ptx.as_deref().unwrap_or("-");
+    let (name, text) = source(ptx)?;
+    let whole = ptx::is_module(&text);
+    let module = module(&name, &text, whole)?;
+    let arches = arches(args, whole.then_some(module.target))?;
+    let used = match (args.unused, whole) {
+        (true, _) => Some(false),
+        // Nobody can tell who reads the result of a loose instruction.
+        (false, false) => Some(true),
+        (false, true) => None,
+    };
+    let questions = ask(&module, &arches, used, whole);
+    if questions.is_empty() {
+        return Err(CliError::message(format!(
+            "{name}: nothing in it is lowered; that are atom, red, mbarrier and asynchronous copies"
+        )));
+    }
+    if args.json {
+        println!("{}", Value::Array(questions.iter().flat_map(Question::as_json).collect()));
+    } else {
+        questions.iter().for_each(Question::print);
+    }
+    let refused = questions.iter().flat_map(|q| &q.answers).any(|a| a.result.is_err());
+    Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
+}
+
+/// Name and text of what is asked about.
+fn source(ptx: &str) -> Result<(String, String), CliError> {
+    if ptx == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(CliError::reading(Path::new("standard input")))?;
+        return Ok(("standard input".into(), text));
+    }
+    let path = Path::new(ptx);
+    // An instruction has blanks in it; a file whose name has some is a file all the same.
+    if path.is_file() || !ptx.contains(char::is_whitespace) {
+        let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
+        return Ok((ptx.into(), text));
+    }
+    Ok(("the instruction".into(), ptx.into()))
+}
+
+/// The module, or one around loose instructions.
+fn module<'t>(name: &str, text: &'t str, whole: bool) -> Result<Module<'t>, CliError> {
+    let wrong = |error| CliError::Listing(Box::new(error));
+    if whole {
+        return Module::parse(name, text).map_err(wrong);
+    }
+    let functions = vec![ptx::snippet(text).map_err(wrong)?];
+    let target = arch(ALL[0])?;
+    Ok(Module { version: (9, 0), target, address_size: 64, variables: Vec::new(), functions })
+}
+
+fn arch(name: &str) -> Result<Arch, CliError> {
+    Arch::from_name(name).ok_or_else(|| {
+        CliError::message(format!(
+            "--arch {name}: no such architecture; there are {}, those with a letter after them, and `all`",
+            ALL.join(", ")
+        ))
+    })
+}
+
+fn arches(args: &LowerArgs, target: Option<Arch>) -> Result<Vec<Arch>, CliError> {
+    match (args.arch.as_slice(), target) {
+        ([], Some(target)) => Ok(vec![target]),
+        ([], None) => USUAL.iter().map(|name| arch(name)).collect(),
+        ([all], _) if all == "all" => ALL.iter().map(|name| arch(name)).collect(),
+        (names, _) => names.iter().map(|name| arch(name)).collect(),
+    }
+}
+
+/// What each instruction becomes, architectures with the same answer together.
+fn ask(module: &Module<'_>, arches: &[Arch], used: Option<bool>, whole: bool) -> Vec<Question> {
+    let mut questions: Vec<Question> = Vec::new();
+    for function in &module.functions {
+        let first = questions.len();
+        for arch in arches {
+            for (at, Lowered { instruction, used, registers, result }) in
+                ptx::lowered(module, function, *arch, used).into_iter().enumerate()
+            {
+                let result = result.map(|sequence| sequence.lines);
+                let Some(question) = questions.get_mut(first + at) else {
+                    questions.push(Question {
+                        place: whole.then(|| (function.name.to_string(), instruction.line)),
+                        text: instruction.text.split_whitespace().collect::<Vec<_>>().join(" "),
+                        answers: vec![Answer { arches: vec![*arch], used, registers, result }],
+                    });
+                    continue;
+                };
+                match question.answers.iter_mut().find(|a| a.result == result && a.registers == registers) {
+                    Some(answer) => answer.arches.push(*arch),
+                    None => question.answers.push(Answer { arches: vec![*arch], used, registers, result }),
+                }
+            }
+        }
+    }
+    questions
+}
+
+fn names(arches: &[Arch]) -> Vec<String> {
+    arches.iter().map(Arch::to_string).collect()
+}
+
+impl Question {
+    fn print(&self) {
+        let place =
+            self.place.as_ref().map_or(String::new(), |(kernel, line)| format!("{kernel} line {line}: "));
+        println!("{place}{};", self.text);
+        for Answer { arches, registers, result, .. } in &self.answers {
+            let mut head = names(arches).join(" ");
+            for (at, (name, machine)) in registers.iter().enumerate() {
+                // Writing to a string cannot fail.
+                let _ = write!(head, "{}{name} {machine}", if at == 0 { "   with " } else { ", " });
+            }
+            println!("  {head}");
+            match result {
+                Ok(lines) => print_lines(lines),
+                Err(Refusal { message, help }) => println!("    refused: {message}\n    help: {help}"),
+            }
+        }
+    }
+
+    fn as_json(&self) -> Vec<Value> {
+        let each = |answer: &Answer| {
+            let mut value =
+                json!({ "ptx": self.text, "targets": names(&answer.arches), "used": answer.used });
+            if let Some((kernel, line)) = &self.place {
+                value["kernel"] = json!(kernel);
+                value["line"] = json!(line);
+            }
+            match &answer.result {
+                Ok(lines) => {
+                    let registers = answer.registers.iter().map(|(name, place)| (name.clone(), json!(place)));
+                    value["status"] = json!("ok");
+                    value["registers"] = Value::Object(registers.collect());
+                    value["sass"] = json!(lines);
+                }
+                Err(Refusal { message, help }) => {
+                    value["status"] = json!("error");
+                    value["error"] = json!(message);
+                    value["help"] = json!(help);
+                }
+            }
+            value
+        };
+        self.answers.iter().map(each).collect()
+    }
+}
+
+fn print_lines(lines: &[String]) {
+    for line in lines {
+        let indent = if line.ends_with(':') { 4 } else { 8 };
+        println!("{:indent$}{line}", "");
+    }
+}
+
+fn list(as_json: bool) -> Verdict {
+    let all: Vec<String> = Builtin::all().iter().map(Builtin::to_string).collect();
+    if as_json {
+        println!("{}", json!(all));
+    } else {
+        all.iter().for_each(|name| println!("{name}"));
+    }
+    Verdict::Agree
+}
+
+/// The PTX of a builtin at some architectures, and its machine code at each.
+struct Expanded {
+    arches: Vec<Arch>,
+    result: Result<(Expansion, Vec<Question>), builtin::Refusal>,
+}
+
+fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
+    let read = |error: builtin::Refusal| CliError::message(refusal(&error));
+    let mut call = Call::new(name.parse().map_err(read)?);
+    let dialect: Dialect = args.dialect.parse().map_err(read)?;
+    if let Some(ty) = &args.object_type {
+        call.ty = Some(ty.parse().map_err(read)?);
+    }
+    if let Some(order) = &args.order {
+        call.order = order.parse().map_err(read)?;
+    }
+    if let Some(order) = &args.failure_order {
+        call.failure = order.parse().map_err(read)?;
+    }
+    if let Some(scope) = &args.scope {
+        call.scope = scope.parse().map_err(read)?;
+    }
+    if args.weak {
+        call.strength = Strength::Weak;
+    }
+    let mut all: Vec<Expanded> = Vec::new();
+    for arch in arches(args, None)? {
+        let target: Target = arch.to_string().parse().map_err(read)?;
+        let expanded = builtin::expand(&call, target, dialect);
+        let result = match expanded {
+            Ok(expansion) => {
+                let text = expansion.module("call", target);
+                let module = module(name, &text, true)?;
+                let used = args.unused.then_some(false);
+                Ok((expansion, ask(&module, &[arch], used, false)))
+            }
+            Err(refusal) => Err(refusal),
+        };
+        let same = |other: &&mut Expanded| match (&other.result, &result) {
+            (Ok((a, code)), Ok((b, other_code))) => a.lines == b.lines && same_code(code, other_code),
+            (Err(a), Err(b)) => a == b,
+            _ => false,
+        };
+        match all.iter_mut().find(same) {
+            Some(other) => other.arches.push(arch),
+            None => all.push(Expanded { arches: vec![arch], result }),
+        }
+    }
+    let refused = all.iter().any(|e| e.result.is_err());
+    if args.json {
+        println!("{}", Value::Array(all.iter().map(|e| e.as_json(&call, dialect)).collect()));
+    } else {
+        println!("{} ({dialect})", call.builtin);
+        all.iter().for_each(Expanded::print);
+    }
+    Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
+}
+
+fn same_code(a: &[Question], b: &[Question]) -> bool {
+    let code = |questions: &[Question]| -> Vec<_> {
+        questions.iter().flat_map(|q| q.answers.iter().map(|a| a.result.clone())).collect()
+    };
+    code(a) == code(b)
+}
+
+fn refusal(error: &builtin::Refusal) -> String {
+    let number = error.number.map_or(String::new(), |n| format!("#{n}: "));
+    if error.help.is_empty() {
+        format!("{number}{}", error.message)
+    } else {
+        format!("{number}{}\n  help: {}", error.message, error.help)
+    }
+}
+
+impl Expanded {
+    fn print(&self) {
+        println!("  {}", names(&self.arches).join(" "));
+        match &self.result {
+            Ok((expansion, code)) => {
+                expansion.warnings.iter().for_each(|w| println!("    warning #{}: {}", w.number, w.message));
+                print_lines(&expansion.lines);
+                for question in code {
+                    println!("    {};", question.text);
+                    for answer in &question.answers {
+                        match &answer.result {
+                            Ok(lines) => print_lines(lines),
+                            Err(Refusal { message, help }) => {
+                                println!("    refused: {message}\n    help: {help}");
+                            }
+                        }
+                    }
+                }
+            }
+            Err(error) => println!("    refused: {}", refusal(error).replace('\n', "\n  ")),
+        }
+    }
+
+    fn as_json(&self, call: &Call, dialect: Dialect) -> Value {
+        let mut value = json!({
+            "builtin": call.builtin.to_string(), "dialect": dialect.to_string(), "targets": names(&self.arches),
+        });
+        match &self.result {
+            Ok((expansion, code)) => {
+                let warning = |w: &builtin::Warning| json!({ "number": w.number, "message": w.message });
+                value["status"] = json!("ok");
+                value["ptx"] = json!(expansion.lines);
+                value["warnings"] = Value::Array(expansion.warnings.iter().map(warning).collect());
+                value["lowered"] = Value::Array(code.iter().flat_map(Question::as_json).collect());
+            }
+            Err(error) => {
+                value["status"] = json!("error");
+                value["number"] = json!(error.number);
+                value["error"] = json!(error.message);
+                value["help"] = json!(error.help);
+            }
+        }
+        value
+    }
+}

@@ -1,0 +1,62 @@
+//! Lowering what can be lowered of a function, one instruction after the other, for whoever wants to see it.
+
+use super::layout;
+use super::registers::{read, written};
+use super::unit::Home;
+use super::write::place_vectors;
+use crate::arch::Arch;
+use crate::lower::{Frame, Refusal, Sequence, lower};
+use crate::ptx::{Function, Instruction, Module, RegId};
+use std::collections::HashSet;
+
+/// An instruction that is lowered, and to what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lowered<'a, 't> {
+    /// The instruction.
+    pub instruction: &'a Instruction<'t>,
+    /// Whether its result counts as used by somebody.
+    pub used: bool,
+    /// The PTX registers it names, and the machine registers that hold them.
+    pub registers: Vec<(String, String)>,
+    /// Its machine code, or why an assembler refuses it.
+    pub result: Result<Sequence, Refusal>,
+}
+
+/// Every instruction of a function that is lowered and not interpreted, in order. `used` says whether results
+/// are used; `None`: they are if another instruction reads them.
+pub fn lowered<'a, 't>(
+    module: &Module<'t>,
+    function: &'a Function<'t>,
+    arch: Arch,
+    used: Option<bool>,
+) -> Vec<Lowered<'a, 't>> {
+    let mut frame = Frame::new();
+    let places = layout::kernel_variables(module, function, arch, &layout::module_variables(module));
+    for (symbol, home) in &places.homes {
+        match home {
+            Home::Shared(at) => frame.place(*symbol, *at),
+            Home::Global(at) => frame.place_global(*symbol, *at),
+            Home::Local(_) | Home::Param(_) => {}
+        }
+    }
+    place_vectors(function, &mut frame);
+    frame.place_registers(function);
+    let reads: HashSet<RegId> = function.instructions.iter().flat_map(read).collect();
+    let mut all = Vec::new();
+    for instruction in &function.instructions {
+        frame.begin();
+        let used = used.unwrap_or_else(|| written(instruction).iter().any(|id| reads.contains(id)));
+        let Some(result) = lower(module, function, instruction, used, arch, &mut frame) else { continue };
+        let mut registers: Vec<(String, String)> = Vec::new();
+        for id in written(instruction).into_iter().chain(read(instruction)) {
+            let name = function.registers.get(id.0 as usize).map(|r| r.name.to_string());
+            if let (Some(name), Some(place)) = (name, frame.name_of(id))
+                && !registers.iter().any(|(known, _)| *known == name)
+            {
+                registers.push((name, place));
+            }
+        }
+        all.push(Lowered { instruction, used, registers, result });
+    }
+    all
+}

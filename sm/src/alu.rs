@@ -3,7 +3,7 @@
 use crate::compute::{Result, compute};
 use crate::constant::ConstantBank;
 use crate::warp::{LANES, View, Warp, lanes};
-use atoms_isa::{Alu, AluOp, FloatFormat, HalfSelect, Path, Reg, Source, UReg};
+use atoms_isa::{Alu, AluOp, BoolOp, FloatFormat, HalfSelect, IntType, Path, Reg, Source, UReg};
 
 /// Which of the operands have 64 bits.
 pub(crate) fn wide_operands(op: AluOp) -> [bool; 3] {
@@ -123,6 +123,58 @@ fn load(view: &View<'_>, source: &Source, kind: Kind, wide: bool) -> [u64; LANES
     })
 }
 
+/// Operands after their modifiers, per lane.
+struct Operands<'a> {
+    a: &'a [u64; LANES],
+    b: &'a [u64; LANES],
+    c: &'a [u64; LANES],
+    p: [u32; 3],
+    /// Negated operands of an operation with carries.
+    carries: u64,
+}
+
+/// Results per lane, as words.
+struct Results {
+    low: [u32; LANES],
+    high: [u32; LANES],
+    preds: [u32; 2],
+}
+
+impl Operands<'_> {
+    /// The first `count` lanes, whether they take part or not: where the operation is a constant of the caller, no
+    /// lane has to ask which it is.
+    #[inline(always)]
+    fn each(&self, op: AluOp, count: usize) -> Results {
+        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
+        for lane in 0..count {
+            self.lane(op, lane, &mut results);
+        }
+        results
+    }
+
+    /// The lanes of `mask`.
+    #[inline(never)]
+    fn of_any(&self, op: AluOp, mask: u32) -> Results {
+        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
+        for lane in lanes(mask) {
+            self.lane(op, lane, &mut results);
+        }
+        results
+    }
+
+    #[inline(always)]
+    fn lane(&self, op: AluOp, lane: usize, results: &mut Results) {
+        let p = self.p.map(|p| p >> lane & 1 != 0);
+        let Result { value, preds } =
+            compute(op, [self.a[lane], self.b[lane], self.c[lane]], p, self.carries);
+        results.low[lane] = value as u32;
+        results.high[lane] = (value >> 32) as u32;
+        for (bits, pred) in results.preds.iter_mut().zip(preds) {
+            *bits |= u32::from(pred) << lane;
+        }
+    }
+}
+
 /// Carries out the instruction for split `index`, in the lanes of `mask`.
 pub(crate) fn execute(alu: &Alu, warp: &mut Warp, index: usize, mask: u32, constants: &ConstantBank) {
     let mask = match alu.path {
@@ -138,18 +190,29 @@ pub(crate) fn execute(alu: &Alu, warp: &mut Warp, index: usize, mask: u32, const
     let p = alu.p.map(|p| view.pred(p));
     let carries = [alu.a, alu.b, alu.c].iter().filter(|s| kind == Kind::Carry && s.negate).count() as u64;
 
-    let mut low = [0; LANES];
-    let mut high = [0; LANES];
-    let mut preds = [0_u32; 2];
-    for lane in lanes(mask) {
-        let p = p.map(|p| p >> lane & 1 != 0);
-        let Result { value, preds: lane_preds } = compute(alu.op, [a[lane], b[lane], c[lane]], p, carries);
-        low[lane] = value as u32;
-        high[lane] = (value >> 32) as u32;
-        for (bits, pred) in preds.iter_mut().zip(lane_preds) {
-            *bits |= u32::from(pred) << lane;
+    let operands = Operands { a: &a, b: &b, c: &c, p, carries };
+    let count = if alu.path == Path::Uniform { 1 } else { LANES };
+    let Results { low, high, preds } = match alu.op {
+        // Those that loops are made of, with the operation known where the lanes are gone through.
+        AluOp::Mov => operands.each(AluOp::Mov, count),
+        AluOp::IMad => operands.each(AluOp::IMad, count),
+        AluOp::IAdd3 => operands.each(AluOp::IAdd3, count),
+        AluOp::IMadWide(IntType::S32) => operands.each(AluOp::IMadWide(IntType::S32), count),
+        AluOp::IMadWide(IntType::U32) => operands.each(AluOp::IMadWide(IntType::U32), count),
+        AluOp::Lea { shift } => operands.each(AluOp::Lea { shift }, count),
+        AluOp::LeaHi { shift, sign_extend } => operands.each(AluOp::LeaHi { shift, sign_extend }, count),
+        AluOp::Lop3 { table, combine } => operands.each(AluOp::Lop3 { table, combine }, count),
+        AluOp::Select => operands.each(AluOp::Select, count),
+        AluOp::ISetP { compare, kind: IntType::S32, combine: BoolOp::And, extended: false } => {
+            let (kind, combine, extended) = (IntType::S32, BoolOp::And, false);
+            operands.each(AluOp::ISetP { compare, kind, combine, extended }, count)
         }
-    }
+        AluOp::ISetP { compare, kind: IntType::U32, combine: BoolOp::And, extended: false } => {
+            let (kind, combine, extended) = (IntType::U32, BoolOp::And, false);
+            operands.each(AluOp::ISetP { compare, kind, combine, extended }, count)
+        }
+        op => operands.of_any(op, mask),
+    };
     match alu.path {
         Path::Vector => {
             let dst = Reg(alu.dst);

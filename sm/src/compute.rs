@@ -22,6 +22,9 @@ fn preds(preds: [bool; 2]) -> Result {
 }
 
 /// One lane. `carries` is the number of negated operands of an operation with carries.
+///
+/// Put in place wherever it is called, so that a constant operation leaves its own arm alone.
+#[inline(always)]
 pub(crate) fn compute(op: AluOp, [a, b, c]: [u64; 3], p: [bool; 3], carries: u64) -> Result {
     let (a32, b32, c32) = (a as u32, b as u32, c as u32);
     let [fa, fb, fc] = [a32, b32, c32].map(f32::from_bits);

@@ -152,7 +152,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     fn instruction(&mut self, index: usize, i: &Instruction<'t>) -> Result<(), Fail> {
         self.unit.frame.begin();
         self.unit.line = i.line;
-        i.text.clone_into(&mut self.unit.text);
+        // Statements are laid out with tabs, and may go over several lines.
+        self.unit.text = i.text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.unit.mnemonic = Mods::name(i);
         self.unit.ordering = None;
         self.unit.guard = PredSource::TRUE;

@@ -95,7 +95,7 @@ pub enum AluOp {
     IMad,
     /// `a * b + c + p0` with 64-bit `c` and result; carry out in the first predicate.
     IMadWide(IntType),
-    /// High word of `a * b + c + p0` with 64-bit `c`.
+    /// High word of `a * b + c + p0` with 64-bit `c`; carry out in the first predicate.
     IMadHi(IntType),
     /// `a + b + c + p0 + p1`; the predicates count the carries out.
     IAdd3,

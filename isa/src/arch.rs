@@ -68,6 +68,14 @@ impl Arch {
         }
     }
 
+    /// Byte offset in constant bank 0 of the 64-bit generic address of the window of a thread's own memory.
+    pub const fn local_window_offset(self) -> u32 {
+        match self.number {
+            ..=99 => 0x20,
+            _ => 0x2f8,
+        }
+    }
+
     /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, where code
     /// takes it from there; from sm_90 code reads its high word from `SR_SWINHI`.
     pub const fn shared_window_offset(self) -> u32 {

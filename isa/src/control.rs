@@ -17,6 +17,8 @@ pub enum BranchCondition {
     ThreadIf(PredSource),
     /// `BRA.DIV`: all threads that are together, unless all that live of this mask are among them.
     Apart(Source),
+    /// `BRA.CONV`: all threads that are together, if all that live of this mask are among them.
+    Together(Source),
 }
 
 /// Where a jump to an address held in registers goes. Code addresses are byte offsets in the kernel, 16 for

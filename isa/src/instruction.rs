@@ -69,14 +69,14 @@ pub enum Operation {
     Local(LocalAccess),
     /// Move predicates to a register, or back.
     Predicates(PredicateMove),
-    /// Whether each lane's generic address names shared memory (`QSPC.E.S`).
+    /// Whether each lane's generic address names this memory (`QSPC.E.S`).
     QuerySpace {
         /// Result.
         pred_dst: Pred,
         /// The address.
         address: crate::memory::GlobalAddress,
-        /// `.S`: shared memory of the own CTA; else (`.D`) that of the cluster.
-        own: bool,
+        /// The space asked about.
+        space: crate::compute::Window,
     },
     /// Direct threads.
     Control(Control),

@@ -15,6 +15,7 @@
 
 mod alu;
 mod arch;
+mod bank;
 pub mod builtin;
 mod compute;
 mod control;

@@ -1,9 +1,13 @@
 //! Lines of a listing: directives, labels and statements.
 
+use crate::bank;
 use crate::operand::{self, Limits, Operand, OperandKind};
 use crate::problem::Problem;
 use crate::register::PredSource;
 use std::ops::Range;
+
+/// What the section of a kernel's constant bank 2 is called, before the kernel's name.
+const BANK_SECTION: &str = ".nv.constant2.";
 
 /// The text of a listing.
 pub(crate) struct Text<'t> {
@@ -32,6 +36,10 @@ impl<'t> Text<'t> {
 pub(crate) enum Line<'t> {
     /// `.target sm_75`
     Target { name: &'t str, range: Range<usize> },
+    /// `.section .nv.constant2.NAME,...`: what follows is the kernel's constant bank 2.
+    Bank { kernel: &'t str },
+    /// `.byte 0x00, ...` and the like, in whatever section; `None` for what only a linker knows.
+    Data(Option<Vec<u8>>),
     /// `.section .text.NAME,...`; `None` for a section without code.
     Section { kernel: Option<&'t str>, range: Range<usize> },
     /// `NAME:`
@@ -69,8 +77,13 @@ impl Statement<'_> {
     }
 }
 
-/// Reads a line; nothing if it is blank, a comment or an ignored directive.
-pub(crate) fn read<'t>(text: &Text<'t>, number: u32, line: &'t str) -> Result<Option<Line<'t>>, Problem> {
+/// Reads a line; nothing if it is blank, a comment or an ignored directive. Data count only in a constant bank.
+pub(crate) fn read<'t>(
+    text: &Text<'t>,
+    number: u32,
+    line: &'t str,
+    in_bank: bool,
+) -> Result<Option<Line<'t>>, Problem> {
     let mut offset = None;
     let mut rest = line.trim_ascii();
     while let Some(comment) = rest.strip_prefix("/*") {
@@ -99,17 +112,26 @@ pub(crate) fn read<'t>(text: &Text<'t>, number: u32, line: &'t str) -> Result<Op
         }
     }
     if rest.starts_with('.') {
-        return Ok(directive(text, rest));
+        return Ok(directive(text, rest, in_bank));
     }
     statement(text, rest, offset, number).map(|s| Some(Line::Statement(s)))
 }
 
-fn directive<'t>(text: &Text<'t>, rest: &'t str) -> Option<Line<'t>> {
+fn directive<'t>(text: &Text<'t>, rest: &'t str, in_bank: bool) -> Option<Line<'t>> {
     let (name, after) = rest.split_once(char::is_whitespace)?;
     let first = after.split(',').next().unwrap_or("").trim();
     let range = text.range(first);
     match name {
         ".target" => Some(Line::Target { name: first, range }),
+        ".section" if first.starts_with(BANK_SECTION) => {
+            Some(Line::Bank { kernel: first.strip_prefix(BANK_SECTION)?.trim_matches('"') })
+        }
+        ".byte" | ".short" | ".hword" | ".2byte" | ".word" | ".4byte" | ".dword" | ".quad" | ".8byte"
+        | ".zero"
+            if in_bank =>
+        {
+            Some(Line::Data(bank::data(name, after)))
+        }
         ".section" => {
             let kernel = first.strip_prefix(".text.").map(|k| k.trim_matches('"')).filter(|k| !k.is_empty());
             Some(Line::Section { kernel, range })

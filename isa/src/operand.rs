@@ -131,7 +131,8 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if let Some(number) = number(text) {
         return Ok(OperandKind::Number(number));
     }
-    let (signs, inverted, body) = signs(text);
+    // A hint; the one after bars stands outside them.
+    let (signs, inverted, body) = signs(text.strip_suffix(".reuse").unwrap_or(text));
     if body.starts_with('[') {
         return address(body, limits).map(OperandKind::Address);
     }
@@ -296,6 +297,7 @@ fn half(suffix: &str) -> Option<HalfSelect> {
     Some(match suffix {
         "H0_H0" | "H0" => HalfSelect::Low,
         "H1_H1" | "H1" => HalfSelect::High,
+        "F32" => HalfSelect::Single,
         "B0" => HalfSelect::Byte(0),
         "B1" => HalfSelect::Byte(1),
         "B2" => HalfSelect::Byte(2),
@@ -394,7 +396,7 @@ fn constant(text: &str, limits: Limits) -> Result<Option<ConstText>, Unreadable>
         return Err((format!("cannot read the constant bank of `{text}`"), help()));
     };
     let bank = u8::try_from(bank).map_err(|_| (format!("no constant bank {bank} in `{text}`"), help()))?;
-    let (inner, rest) = bracketed(rest, text)?;
+    let (inner, rest) = bracketed(rest.trim_start(), text)?;
     let half = match rest.strip_prefix('.') {
         Some(suffix) => match half(suffix) {
             Some(half) => half,

@@ -1,6 +1,7 @@
 //! A listing decoded: kernels of one architecture.
 
 use crate::arch::Arch;
+use crate::bank;
 use crate::decode::{self, Failure, INSTRUCTION_BYTES, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
@@ -39,6 +40,8 @@ pub struct Kernel {
     pub predicates: u16,
     /// Bytes of static shared memory of a CTA, where the text declares them.
     pub shared: Option<u32>,
+    /// Constant bank 2, which the compiler filled; empty where the text neither holds it nor lets it be told.
+    pub constants: Vec<u8>,
     /// Bytes of memory that each thread has to itself, as far as the text declares it.
     pub local: u32,
     /// Parameters, in order, where the text declares them.
@@ -99,7 +102,7 @@ impl Program {
             let help = "add a line such as .target sm_80";
             problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
         }
-        let Reader { arch, mut sections, .. } = reader;
+        let Reader { arch, mut sections, mut banks, .. } = reader;
         if sections.is_empty() && problems.is_empty() {
             let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
             problems.push(Problem::new(0..0, "no kernel in this listing", help));
@@ -117,6 +120,10 @@ impl Program {
             registers: body.registers,
             predicates: Limits::MACHINE.predicates,
             shared: None,
+            constants: match banks.remove(section.name) {
+                Some(bank) => bank.unwrap_or_default(),
+                None => bank::of_branches(&section.statements, &section.targets.labels),
+            },
             local: 0,
             params: None,
             variables: Vec::new(),
@@ -183,6 +190,10 @@ struct Reader<'t> {
     names: HashSet<&'t str>,
     /// The last section is still open.
     inside: bool,
+    /// Constant bank 2 by kernel, as far as it is known.
+    banks: HashMap<&'t str, Option<Vec<u8>>>,
+    /// The kernel whose bank is being read.
+    bank: Option<&'t str>,
 }
 
 impl<'t> Reader<'t> {
@@ -190,7 +201,7 @@ impl<'t> Reader<'t> {
     fn read(&mut self, place: &Text<'t>, problems: &mut Vec<Problem>) -> bool {
         let mut readable = true;
         for (number, line) in place.lines() {
-            match listing::read(place, number, line) {
+            match listing::read(place, number, line, self.bank.is_some()) {
                 Ok(None) => {}
                 Ok(Some(line)) => self.line(line, problems),
                 Err(problem) => {
@@ -209,6 +220,16 @@ impl<'t> Reader<'t> {
         match line {
             Line::Target { name, range } => self.target(name, range, problems),
             Line::Section { kernel, range } => self.section(kernel, range, problems),
+            Line::Bank { kernel } => {
+                self.inside = false;
+                self.bank = Some(kernel);
+                self.banks.insert(kernel, Some(Vec::new()));
+            }
+            Line::Data(data) => {
+                if let Some(bank) = self.bank.and_then(|kernel| self.banks.get_mut(kernel)) {
+                    *bank = bank.take().zip(data).map(|(before, data)| [before, data].concat());
+                }
+            }
             Line::Label { name, range } => {
                 let Some(section) = self.sections.last_mut().filter(|_| self.inside) else { return };
                 let next = section.statements.len() as u32;
@@ -255,6 +276,7 @@ impl<'t> Reader<'t> {
     /// Starts a section: of a kernel, or one without code.
     fn section(&mut self, kernel: Option<&'t str>, range: Range<usize>, problems: &mut Vec<Problem>) {
         self.inside = kernel.is_some();
+        self.bank = None;
         let Some(name) = kernel else { return };
         if !self.names.insert(name) {
             let message = format!("a second kernel `{name}`");

@@ -46,6 +46,8 @@ pub enum HalfSelect {
     Low,
     /// The high half twice.
     High,
+    /// The binary32 that the operand is, rounded to binary16, twice.
+    Single,
     /// This byte alone, 0 to 3, extended with zeros.
     Byte(u8),
 }

@@ -2,8 +2,11 @@
 
 use crate::compute::{Result, compute};
 use crate::constant::ConstantBank;
+use crate::convert;
 use crate::warp::{LANES, View, Warp, lanes};
-use atoms_isa::{Alu, AluOp, BoolOp, FloatFormat, HalfSelect, IntType, Path, Reg, Source, UReg};
+use atoms_isa::{
+    Alu, AluOp, BoolOp, FloatFormat, HalfFormat, HalfSelect, IntType, Path, Reg, Rounding, Source, UReg,
+};
 
 /// Which of the operands have 64 bits.
 pub(crate) fn wide_operands(op: AluOp) -> [bool; 3] {
@@ -89,6 +92,10 @@ fn load(view: &View<'_>, source: &Source, kind: Kind, wide: bool) -> [u64; LANES
         HalfSelect::Both => {}
         HalfSelect::Low => values = values.map(|v| (v & 0xffff) * 0x1_0001),
         HalfSelect::High => values = values.map(|v| (v >> 16 & 0xffff) * 0x1_0001),
+        HalfSelect::Single => {
+            let pack = |v: u32| convert::pack_halves(HalfFormat::F16, Rounding::Nearest, false, v, v);
+            values = values.map(|v| u64::from(pack(v as u32)));
+        }
         HalfSelect::Byte(byte) => values = values.map(|v| v >> (8 * (byte & 3)) & 0xff),
     }
     let plain = !source.negate && !source.absolute && !source.invert;

@@ -37,8 +37,8 @@ pub(crate) fn compute(op: AluOp, [a, b, c]: [u64; 3], p: [bool; 3], carries: u64
             Result { value: sum as u64, preds: [sum >> 64 != 0, false] }
         }
         AluOp::IMadHi(kind) => {
-            let sum = product(kind, a32, b32).wrapping_add(c).wrapping_add(u64::from(p[0]));
-            value((sum >> 32) as u32)
+            let sum = u128::from(product(kind, a32, b32)) + u128::from(c) + u128::from(p[0]);
+            Result { value: sum as u64 >> 32, preds: [sum >> 64 != 0, false] }
         }
         AluOp::IAdd3 => {
             let sum = (a & 0xffff_ffff) + (b & 0xffff_ffff) + (c & 0xffff_ffff) + carries;

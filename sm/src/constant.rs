@@ -1,23 +1,26 @@
-//! Constant bank 0: what the launch passes to the kernel.
+//! Constant banks: 0 holds what the launch passes to the kernel, 2 what the compiler put beside the code.
 
-use crate::global::SHARED_WINDOW_HIGH;
+use crate::global::{LOCAL_WINDOW_HIGH, SHARED_WINDOW_HIGH};
 use crate::launch::Launch;
 use crate::param::ParamKind;
 use atoms_isa::{Arch, ClusterOffsets};
 
-/// Bytes of the bank; addresses beyond wrap.
+/// Bytes of a bank; addresses beyond wrap.
 const BYTES: usize = 1 << 16;
 
-/// Constant bank 0. The others hold data that a listing does not carry.
+/// Constant banks 0 and 2. The others hold addresses that a linker gives.
 pub(crate) struct ConstantBank {
+    /// Bank 0, and bank 2 behind it.
     bytes: Vec<u8>,
 }
 
 impl ConstantBank {
     /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
-    /// calling convention. `bases` are the addresses of the buffers, in order of parameters.
-    pub(crate) fn new(arch: Arch, launch: &Launch, bases: &[u64]) -> ConstantBank {
-        let mut bank = ConstantBank { bytes: vec![0; BYTES] };
+    /// calling convention. `bases` are the addresses of the buffers, in order of parameters; `compiled` is bank 2.
+    pub(crate) fn new(arch: Arch, launch: &Launch, bases: &[u64], compiled: &[u8]) -> ConstantBank {
+        let mut bank = ConstantBank { bytes: vec![0; 2 * BYTES] };
+        let compiled = &compiled[..compiled.len().min(BYTES)];
+        bank.bytes[BYTES..][..compiled.len()].copy_from_slice(compiled);
         for (i, (block, grid)) in launch.block.into_iter().zip(launch.grid).enumerate() {
             bank.set(arch.block_dim_offset() + 4 * i as u32, &block.to_le_bytes());
             bank.set(arch.grid_dim_offset() + 4 * i as u32, &grid.to_le_bytes());
@@ -26,6 +29,8 @@ impl ConstantBank {
             let window = u64::from(SHARED_WINDOW_HIGH) << 32;
             bank.set(arch.shared_window_offset(), &window.to_le_bytes());
         }
+        let window = u64::from(LOCAL_WINDOW_HIGH) << 32;
+        bank.set(arch.local_window_offset(), &window.to_le_bytes());
         // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
         bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());
@@ -64,7 +69,13 @@ impl ConstantBank {
     }
 
     fn byte(&self, offset: u32) -> u8 {
-        self.bytes[offset as usize % BYTES]
+        self.bytes[offset as usize % (2 * BYTES)]
+    }
+
+    /// Where an offset in a bank is met here.
+    pub(crate) fn place(bank: u8, offset: u32) -> u32 {
+        let offset = offset % BYTES as u32;
+        if bank == 0 { offset } else { offset + BYTES as u32 }
     }
 
     /// One 32-bit word.

@@ -229,24 +229,28 @@ fn lane_result(op: ComputeOp, [a, b, c, d]: [u64; 4]) -> (u64, bool) {
         ComputeOp::ToGeneric(window) => to_generic(window, a),
         ComputeOp::InWindow(window) => {
             // The rank of the own CTA is operand `b`.
-            let high = (a >> 32) as u32;
-            let inside = match window {
-                Window::SharedCta => high == SHARED_WINDOW_HIGH && (a as u32) >> 24 == b as u32,
-                Window::SharedCluster => high == SHARED_WINDOW_HIGH,
-                Window::Local => high == LOCAL_WINDOW_HIGH,
-                Window::Param => high == PARAM_WINDOW_HIGH,
-                Window::Const => CONSTANTS.contains(&a),
-                Window::Global => {
-                    let other = [SHARED_WINDOW_HIGH, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH].contains(&high);
-                    !other && !CONSTANTS.contains(&a)
-                }
-            };
-            inside.into()
+            in_window(window, a, b as u32).into()
         }
         ComputeOp::MapRank => (a & !0xff00_0000) | (b & 0xff) << 24,
         ComputeOp::RankOf => a >> 24 & 0xff,
     };
     (value, false)
+}
+
+/// Whether a generic address names this memory; `rank` is that of the own CTA.
+pub(crate) fn in_window(window: Window, address: u64, rank: u32) -> bool {
+    let high = (address >> 32) as u32;
+    match window {
+        Window::SharedCta => high == SHARED_WINDOW_HIGH && (address as u32) >> 24 == rank,
+        Window::SharedCluster => high == SHARED_WINDOW_HIGH,
+        Window::Local => high == LOCAL_WINDOW_HIGH,
+        Window::Param => high == PARAM_WINDOW_HIGH,
+        Window::Const => CONSTANTS.contains(&address),
+        Window::Global => {
+            let other = [SHARED_WINDOW_HIGH, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH].contains(&high);
+            !other && !CONSTANTS.contains(&address)
+        }
+    }
 }
 
 fn to_generic(window: Window, address: u64) -> u64 {

@@ -423,14 +423,14 @@ impl View<'_> {
         if source.negate { !mask } else { mask }
     }
 
-    /// Byte offset of a constant, per lane.
+    /// Place of a constant, per lane.
     pub(crate) fn const_offset(&self, address: ConstAddress, lane: usize) -> u32 {
         let index = match address.index {
             ConstIndex::None => 0,
             ConstIndex::Reg(reg) => self.registers.row(reg)[lane],
             ConstIndex::Uniform(reg) => self.uniform.get(reg),
         };
-        index.wrapping_add(address.offset)
+        ConstantBank::place(address.bank, index.wrapping_add(address.offset))
     }
 
     /// The 32 bits of an operand, per lane, before its modifiers.
@@ -440,7 +440,7 @@ impl View<'_> {
             Value::Uniform(reg) => [self.uniform.get(reg); LANES],
             Value::Imm(value) => [value as u32; LANES],
             Value::Const(address) if address.index == ConstIndex::None => {
-                [self.constants.word(address.offset); LANES]
+                [self.constants.word(ConstantBank::place(address.bank, address.offset)); LANES]
             }
             Value::Const(address) => {
                 std::array::from_fn(|lane| self.constants.word(self.const_offset(address, lane)))

@@ -56,8 +56,9 @@ fn iadd3(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     Ok(Operation::Alu(alu))
 }
 
-/// `VIADD d, a, b`, `IADD d, a, b`, `IADD.64 d, a, b`
+/// `VIADD d, a, b`, `IADD[.X] d, [p,] a, b[, p]`, `IADD.64[.X] d, [p,] a, b[, p]`
 fn iadd(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let extended = args.modifier("X");
     let wide = args.modifier("64");
     let mut alu = blank(if wide { AluOp::IAdd64 } else { AluOp::IAdd3 }, path);
     alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
@@ -72,6 +73,9 @@ fn iadd(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         (args.source(Reading::Int)?, args.source(Reading::Int)?)
     };
     alu.p = [PredSource::FALSE; 3];
+    if extended {
+        alu.p[0] = args.pred()?;
+    }
     Ok(Operation::Alu(alu))
 }
 
@@ -94,7 +98,7 @@ fn imad(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let mut alu = blank(op, path);
     alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
     if let Some(pred) = args.pred_dst_if_any()? {
-        if !wide && !pred.is_true() {
+        if !wide && !high && !pred.is_true() {
             return Err(Failure::Lacking);
         }
         alu.pred_dst[0] = pred;

@@ -91,12 +91,14 @@ fn no_effect(args: &mut Args<'_, '_>) -> Decoded<Control> {
     Ok(Control::Nop)
 }
 
-/// `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV mask, target`
+/// `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV [mask,] target`, `BRA.CONV [mask,] target`
 fn branch(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
     // Hints.
-    args.ignore(&["CONV", "INC", "DEPTH"]);
+    args.ignore(&["INC", "DEPTH"]);
     let condition = if args.modifier("DIV") {
-        BranchCondition::Apart(args.source(Reading::Int)?)
+        BranchCondition::Apart(threads(args)?)
+    } else if args.modifier("CONV") {
+        BranchCondition::Together(threads(args)?)
     } else if !args.modifier("U") {
         args.pred_if_any().map_or(BranchCondition::Thread, BranchCondition::ThreadIf)
     } else if args.modifier("ANY") {
@@ -105,6 +107,14 @@ fn branch(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
         BranchCondition::Uniform(args.pred_if_any().unwrap_or(PredSource::TRUE))
     };
     Ok(Control::Branch { target: args.target(targets)?, condition })
+}
+
+/// The threads that a branch asks about; all, if the text names none.
+fn threads(args: &mut Args<'_, '_>) -> Decoded<Source> {
+    match args.peek() {
+        Some(OperandKind::Label(_)) => Ok(Source::plain(Value::Imm(0xffff_ffff))),
+        _ => args.source(Reading::Int),
+    }
 }
 
 /// `CALL.REL.NOINC target`, `CALL.ABS.NOINC R`, `RET.REL.NODEC R target`, `BRX R offset`, `JMP target`

@@ -132,8 +132,11 @@ fn mufu(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         "RSQ64H" => Some(MufuFunction::Rsq64High),
         _ => None,
     });
-    let mut alu = result(args, AluOp::Mufu(function.ok_or(Failure::Lacking)?), path, 1)?;
-    alu.a = args.source(Reading::F32)?;
+    let function = function.ok_or(Failure::Lacking)?;
+    let mut alu = result(args, AluOp::Mufu(function), path, 1)?;
+    // The high word of a binary64 is written as the number that it begins.
+    let high = matches!(function, MufuFunction::Rcp64High | MufuFunction::Rsq64High);
+    alu.a = args.source(if high { Reading::F64 } else { Reading::F32 })?;
     Ok(Operation::Alu(alu))
 }
 

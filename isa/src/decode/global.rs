@@ -4,6 +4,7 @@ use super::args::Args;
 use super::shared::registers;
 use super::{Decoded, Failure};
 use crate::alu::Path;
+use crate::compute::Window;
 use crate::instruction::Operation;
 use crate::memory::{AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space, WideOp};
 use crate::number::HalfFormat;
@@ -184,19 +185,23 @@ fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
     Some((GlobalOp::Wide(wide), size))
 }
 
-/// `QSPC.E.S p, RZ, [a]`
+/// `QSPC.E.S|D|G|L p, RZ, [a]`
 fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["E"]);
-    let own = args.modifier("S");
-    if !own && !args.modifier("D") {
-        return Err(Failure::Lacking);
-    }
+    let space = args.choose(|m| match m {
+        "S" => Some(Window::SharedCta),
+        "D" => Some(Window::SharedCluster),
+        "G" => Some(Window::Global),
+        "L" => Some(Window::Local),
+        _ => None,
+    });
+    let space = space.ok_or(Failure::Lacking)?;
     let pred_dst = args.pred_dst()?;
     if !args.reg()?.is_zero() {
         return Err(Failure::Lacking);
     }
     let address = address(args)?;
-    Ok(Operation::QuerySpace { pred_dst, address, own })
+    Ok(Operation::QuerySpace { pred_dst, address, space })
 }
 
 /// Global or generic address. A lone register is a pair, since every access here is `.E`.

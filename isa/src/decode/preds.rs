@@ -32,7 +32,7 @@ fn from_register(args: &mut Args<'_, '_>, path: Path, all: &str) -> Decoded<Oper
     let byte = match value.half {
         HalfSelect::Both => 0,
         HalfSelect::Byte(byte) => byte,
-        HalfSelect::Low | HalfSelect::High => return Err(Failure::Lacking),
+        HalfSelect::Low | HalfSelect::High | HalfSelect::Single => return Err(Failure::Lacking),
     };
     value.half = HalfSelect::Both;
     let mask = args.source(Reading::Int)?;

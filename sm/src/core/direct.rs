@@ -51,7 +51,7 @@ impl Core<'_> {
                 lanes(mask).for_each(|lane| row[lane] = mask);
             }
             Control::SyncBarrier { barrier } => {
-                self.wait(warp, index, mask, Wait::Convergence(barrier.0 & 15))
+                self.wait_converging(warp, index, mask, barrier.0 & 15);
             }
             Control::Meet { barrier } => {
                 let split = &mut warp.splits[index];
@@ -127,6 +127,26 @@ impl Core<'_> {
         warp.converge();
     }
 
+    /// Lets the threads of `mask` wait at a convergence barrier. Threads that go together may have come from
+    /// different regions, and then each wait for those of its own.
+    fn wait_converging(&self, warp: &mut Warp, index: usize, mask: u32, barrier: u8) {
+        let noted = warp.barriers[usize::from(barrier)];
+        let mut rest = mask;
+        while rest != 0 {
+            let first = noted[rest.trailing_zeros() as usize % LANES];
+            let group = lanes(rest).filter(|lane| noted[*lane] == first).fold(0, |m, lane| m | 1 << lane);
+            rest &= !group;
+            if rest == 0 {
+                self.wait(warp, index, group, Wait::Convergence(barrier));
+            } else {
+                warp.part(index, group, warp.splits[index].pc);
+                if let Some(split) = warp.splits.last_mut() {
+                    split.wait = Wait::Convergence(barrier);
+                }
+            }
+        }
+    }
+
     /// Lanes that take a branch.
     fn taken(&self, warp: &Warp, index: usize, mask: u32, condition: BranchCondition) -> u32 {
         let all = warp.splits[index].mask;
@@ -138,12 +158,13 @@ impl Core<'_> {
             BranchCondition::ThreadIf(pred) => mask & view.pred(pred),
             BranchCondition::Uniform(pred) => together(view.pred(pred) & mask & lowest != 0),
             BranchCondition::Any => together(mask != 0),
-            BranchCondition::Apart(threads) => {
+            BranchCondition::Apart(threads) | BranchCondition::Together(threads) => {
                 let mut row = view.row(&threads);
                 if threads.invert {
                     row = row.map(|word| !word);
                 }
-                together(mask != 0 && row[all.trailing_zeros() as usize % LANES] & warp.live & !all != 0)
+                let apart = row[all.trailing_zeros() as usize % LANES] & warp.live & !all != 0;
+                together(mask != 0 && apart == matches!(condition, BranchCondition::Apart(_)))
             }
         }
     }

@@ -110,10 +110,10 @@ impl Core<'_> {
             Operation::BulkCopy(copy) => self.bulk_copy(at, warp, copy)?,
             Operation::Async(access) => self.async_access(at, warp, access)?,
             Operation::Global(access) => self.global_access(at, warp, access)?,
-            Operation::QuerySpace { pred_dst, address, own } => {
+            Operation::QuerySpace { pred_dst, address, space } => {
                 let addresses = addresses(&warp.view(index, &self.constants), address);
                 let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
-                let there = |l: &usize| in_window(addresses[*l]) && (!own || rank_of(addresses[*l]) == rank);
+                let there = |l: &usize| typed::in_window(*space, addresses[*l], rank);
                 let shared = lanes(mask).filter(there).fold(0, |m, l| m | 1 << l);
                 warp.set_pred(index, *pred_dst, mask, shared);
             }

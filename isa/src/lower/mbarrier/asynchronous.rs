@@ -24,10 +24,10 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("fence", ["mbarrier_init", ..]) => ("fence.mbarrier_init", fence_init),
         ("fence", ["proxy", "async", ..]) => ("fence.proxy.async", fence_async),
         ("cp", ["async", "bulk", ..]) if old => ("cp.async.bulk", bulk_copy),
-        // With cache hints, to several CTAs, from one to the other: none of these is lowered.
-        ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION]) => {
-            ("cp.async.bulk", bulk_copy)
-        }
+        // With cache hints, or to several CTAs: neither is lowered.
+        ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION])
+        | ("cp", ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION])
+        | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"]) => ("cp.async.bulk", bulk_copy),
         // Those that release store to global memory, and report to nobody.
         ("st" | "red", ["async", rest @ ..]) if rest.contains(&"release") && !old => return None,
         ("st", ["async", ..]) => ("st.async", store),
@@ -114,16 +114,28 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
     Ok(())
 }
 
-/// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`
+/// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`, the same from shared
+/// memory, and `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`
 ///
 /// All operands are uniform, so that the lanes take turns.
-fn bulk_copy(reader: &Reader<'_, '_>, _: &[&str], code: &mut Code<'_>) -> Outcome {
-    let wrong = || mismatch("cp.async.bulk", "write [shared], [global], bytes, [object]");
-    let [to, from, bytes, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
-    let to = reader.address(to, false).ok_or_else(wrong)?;
-    let from = reader.address(from, true).ok_or_else(wrong)?;
+fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    let out = modifiers.get(2) == Some(&"global");
+    let among = modifiers.get(3) == Some(&"shared::cta") && !out;
+    let help =
+        if out { "write [global], [shared], bytes" } else { "write [shared], [from], bytes, [object]" };
+    let wrong = || mismatch("cp.async.bulk", help);
+    let (to, from, bytes, object) = match reader.instruction.operands.as_slice() {
+        [to, from, bytes] if out => (to, from, bytes, None),
+        [to, from, bytes, object] if !out => (to, from, bytes, Some(object)),
+        _ => return Err(wrong()),
+    };
+    let to = reader.address(to, out).ok_or_else(wrong)?;
+    let from = reader.address(from, !out && !among).ok_or_else(wrong)?;
     let bytes = reader.word(bytes).ok_or_else(wrong)?;
-    let object = reader.address(object, false).ok_or_else(wrong)?;
+    let object = match object {
+        Some(object) => Some(reader.address(object, false).ok_or_else(wrong)?),
+        None => None,
+    };
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
     let (source, target) = (code.frame.uniform(2), code.frame.uniform(2));
@@ -140,14 +152,32 @@ fn bulk_copy(reader: &Reader<'_, '_>, _: &[&str], code: &mut Code<'_>) -> Outcom
             uniform(size, units);
         }
     }
-    let from = code.global(from)?;
-    uniform(source, from);
-    uniform(source + 1, from + 1);
-    let (to, object) = (code.place(to)?, code.place(object)?);
-    let (to, object) = (code.address_register(to), code.address_register(object));
-    uniform(target + 1, object);
-    uniform(target, to);
-    code.one_by_one(lanes, &head, &format!("UBLKCP.S.G [UR{target}], [UR{source}], UR{size}"));
+    if out || among {
+        let from = code.place(from)?;
+        uniform(source, code.address_register(from));
+    } else {
+        let from = code.global(from)?;
+        uniform(source, from);
+        uniform(source + 1, from + 1);
+    }
+    if let Some(object) = object {
+        let (to, object) = (code.place(to)?, code.place(object)?);
+        let (to, object) = (code.address_register(to), code.address_register(object));
+        uniform(target + 1, object);
+        uniform(target, to);
+    } else {
+        let to = code.global(to)?;
+        uniform(target, to);
+        uniform(target + 1, to + 1);
+    }
+    let way = if out {
+        "G.S"
+    } else if among {
+        "S.S"
+    } else {
+        "S.G"
+    };
+    code.one_by_one(lanes, &head, &format!("UBLKCP.{way} [UR{target}], [UR{source}], UR{size}"));
     Ok(())
 }
 

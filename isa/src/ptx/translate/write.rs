@@ -374,6 +374,7 @@ fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         registers: unit.frame.registers(),
         predicates: unit.frame.predicates(),
         shared: None,
+        constants: Vec::new(),
         local: 0,
         params: None,
         variables: Vec::new(),

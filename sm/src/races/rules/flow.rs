@@ -97,7 +97,7 @@ fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
                     *source == PredSource::TRUE
                 }
                 BranchCondition::Thread | BranchCondition::Any => true,
-                BranchCondition::Apart(_) => false,
+                BranchCondition::Apart(_) | BranchCondition::Together(_) => false,
             };
             if !(always && unconditional) {
                 next.push(pc + 1);
@@ -265,7 +265,10 @@ pub(super) fn polls(kernel: &Kernel, pc: usize) -> bool {
             BranchCondition::Uniform(source) | BranchCondition::ThreadIf(source) => {
                 known.contains(&pred(source.pred))
             }
-            BranchCondition::Thread | BranchCondition::Any | BranchCondition::Apart(_) => false,
+            BranchCondition::Thread
+            | BranchCondition::Any
+            | BranchCondition::Apart(_)
+            | BranchCondition::Together(_) => false,
         };
         besides || known.contains(&pred(instruction.guard.pred))
     };

@@ -1,0 +1,145 @@
+//! Constant bank 2: numbers and tables of branch targets that a compiler puts beside the code of a kernel.
+//!
+//! A listing of code alone leaves the bank out, but names the targets of every branch through a table; in their order
+//! they are the table.
+
+use crate::decode::INSTRUCTION_BYTES;
+use crate::listing::Statement;
+use crate::operand::OperandKind;
+use std::collections::HashMap;
+
+/// The bank's number.
+pub(crate) const BANK: u8 = 2;
+
+/// The largest bank, in bytes.
+const MOST_BYTES: usize = 1 << 16;
+
+/// The bytes that a directive such as `.byte 0x00, 0x01` or `.zero 8` stands for; `None` if it is no such
+/// directive, or names what only a linker knows.
+pub(crate) fn data(directive: &str, values: &str) -> Option<Vec<u8>> {
+    let bytes = match directive {
+        ".byte" => 1,
+        ".short" | ".hword" | ".2byte" => 2,
+        ".word" | ".4byte" => 4,
+        ".dword" | ".quad" | ".8byte" => 8,
+        ".zero" => {
+            let count = usize::try_from(number(values)?).ok().filter(|count| *count <= MOST_BYTES)?;
+            return Some(vec![0; count]);
+        }
+        _ => return None,
+    };
+    let mut data = Vec::new();
+    for value in values.split(',') {
+        data.extend_from_slice(number(value)?.to_le_bytes().get(..bytes)?);
+    }
+    Some(data)
+}
+
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// The bank, put together from the targets that branches name; empty if that does not account for everything that
+/// the code reads there.
+pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<u8> {
+    let mut bank: Vec<u8> = Vec::new();
+    // Registers that hold an entry of a table, and where that begins.
+    let mut entries: HashMap<u16, usize> = HashMap::new();
+    for statement in statements {
+        let reads = |kind: &OperandKind<'_>| matches!(kind, OperandKind::Const(text) if text.bank == BANK);
+        if statement.operands.iter().any(|o| reads(&o.kind)) {
+            let Some((register, begin)) = load(statement) else { return Vec::new() };
+            if entries.insert(register, begin).is_some() {
+                return Vec::new();
+            }
+        } else if let Some((register, targets)) = branch(statement)
+            && let Some(begin) = entries.remove(&register)
+        {
+            let Some(table) =
+                targets.map(|label| labels.get(label.trim()).copied()).collect::<Option<Vec<u32>>>()
+            else {
+                return Vec::new();
+            };
+            let end = begin + 4 * table.len();
+            if end > MOST_BYTES {
+                return Vec::new();
+            }
+            bank.resize(bank.len().max(end), 0);
+            for (index, place) in table.into_iter().zip(bank[begin..end].chunks_exact_mut(4)) {
+                place.copy_from_slice(&index.wrapping_mul(INSTRUCTION_BYTES).to_le_bytes());
+            }
+        }
+    }
+    if entries.is_empty() { bank } else { Vec::new() }
+}
+
+/// `LDC R8, c[0x2][R7+0x10]`: the register that takes the entry, and where the table begins.
+fn load(statement: &Statement<'_>) -> Option<(u16, usize)> {
+    let [destination, place] = statement.operands.as_slice() else { return None };
+    match (statement.mnemonic, &destination.kind, &place.kind) {
+        ("LDC", OperandKind::Reg(to), OperandKind::Const(from)) if from.index.is_some() => {
+            let begin = usize::try_from(from.offset).ok().filter(|begin| *begin < MOST_BYTES)?;
+            to.index.filter(|_| !to.uniform).map(|register| (register, begin))
+        }
+        _ => None,
+    }
+}
+
+/// `BRX R8 -0x280 (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)`: the register and the targets.
+fn branch<'t>(statement: &Statement<'t>) -> Option<(u16, std::str::Split<'t, char>)> {
+    let body = statement.text;
+    let targets = body.split_once("\"BRANCH_TARGETS ")?.1.split_once('"')?.0;
+    let register = body.split_once("BRX ")?.1.trim_start().strip_prefix('R')?;
+    let digits = register.split(|c: char| !c.is_ascii_digit()).next()?;
+    Some((digits.parse().ok()?, targets.split(',')))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::program::Program;
+
+    /// Bank 2 of the only kernel of a listing.
+    fn bank(sections: &str, code: &str) -> Vec<u8> {
+        let head = "\t.target sm_100a\n";
+        let text = format!("{head}{sections}\t.section .text.k,\"ax\",@progbits\n{code}");
+        Program::parse("listing", &text).unwrap().kernels.remove(0).constants
+    }
+
+    const TABLE: &str = "LDC R8, c[0x2][R7+0x4] ;\nBRX R8 -0x20 (*\"BRANCH_TARGETS .L_x_2,.L_x_1\"*) ;\n\
+        .L_x_1:\nEXIT ;\n.L_x_2:\nNOP ;\n";
+
+    #[test]
+    fn data_of_every_width() {
+        let data = "\t.section\t.nv.constant2.k,\"a\",@progbits\n\t.align\t4\n.nv.constant2.k:\n\
+            \t/*0000*/ \t.byte\t0x01, 0x02\n\t/*0002*/ .short 0x0403\n\t.word\t8\n\t.dword 0x100000000\n\t.zero\t3\n";
+        let expected = [1, 2, 3, 4, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        assert_eq!(bank(data, "EXIT ;\n"), expected);
+        // Data counts before targets.
+        assert_eq!(bank(data, TABLE), expected);
+    }
+
+    #[test]
+    fn what_only_a_linker_knows() {
+        let data = "\t.section\t.nv.constant2.k,\"a\",@progbits\n\t.word\t`(k)\n\t.word\t1\n";
+        assert_eq!(bank(data, "EXIT ;\n"), []);
+    }
+
+    #[test]
+    fn data_of_other_sections_is_left_alone() {
+        let data = "\t.section\t.nv.constant2.j,\"a\",@progbits\n\t.word\t1\n\t.section\t.nv.info,\"\"\n\t.word\t2\n";
+        assert_eq!(bank(data, "EXIT ;\n"), []);
+    }
+
+    #[test]
+    fn tables_from_targets() {
+        assert_eq!(bank("", TABLE), [0, 0, 0, 0, 0x30, 0, 0, 0, 0x20, 0, 0, 0]);
+        // Another read of the bank: then it is not known.
+        assert_eq!(bank("", &format!("{TABLE}MOV R0, c[0x2][0x0] ;\n")), []);
+        // The table of a register that no branch goes through.
+        assert_eq!(bank("", "LDC R8, c[0x2][R7] ;\nEXIT ;\n"), []);
+    }
+}

@@ -1,0 +1,89 @@
+//! Kernels that a compiler made, from machine code and from PTX, to the right answer on the model; what is right is
+//! in their launch files. See `tests/kernels/corpus`: sources beside what became of them.
+
+mod functional;
+mod modelled;
+
+use atoms_isa::Program;
+use atoms_model::{Config, Unit};
+use atoms_sm::{Launch, MemoryPort, RunReport, SmConfig, run};
+use functional::{FunctionalPort, Shape};
+use modelled::ModelPort;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels/corpus")
+}
+
+/// Names of the files that end in this, sorted.
+fn files(extension: &str) -> Vec<String> {
+    let names = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.ends_with(extension)).collect();
+    names.sort();
+    names
+}
+
+fn program(file: &Path) -> Program {
+    let text = std::fs::read_to_string(file).unwrap();
+    let name = file.display().to_string();
+    let program = if name.ends_with(".ptx") {
+        Program::from_ptx(&name, &text, None)
+    } else {
+        Program::parse(&name, &text)
+    };
+    program.unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+}
+
+fn run_on<P: MemoryPort>(file: &str, port: &mut P) -> RunReport {
+    let kernel = file.split('.').next().unwrap();
+    let launch = Launch::from_file(&folder().join(format!("{kernel}.launch.toml"))).unwrap();
+    let program = program(&folder().join(file));
+    let report = run(launch.kernel(&program).unwrap(), &launch, port, &SmConfig::default())
+        .unwrap_or_else(|e| panic!("{file}: {e}"));
+    let outcomes: Vec<_> = report.buffers.iter().map(|b| (&b.name, &b.outcome)).collect();
+    assert!(report.as_expected(), "{file}: {outcomes:?}");
+    report
+}
+
+/// Runs each file; says which failed, and how.
+fn all(files: &[String], each: impl Fn(&str) + std::panic::RefUnwindSafe) {
+    assert!(!files.is_empty());
+    let failed: Vec<_> = files
+        .iter()
+        .filter_map(|file| {
+            let failure = std::panic::catch_unwind(|| each(file)).err()?;
+            Some((file, failure.downcast_ref::<String>().cloned()))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{} of {} failed: {failed:#?}", failed.len(), files.len());
+}
+
+#[test]
+fn machine_code() {
+    all(&files(".sass"), |file| {
+        run_on(file, &mut ModelPort(Unit::new(Config::default())));
+    });
+}
+
+#[test]
+fn ptx() {
+    all(&files(".ptx"), |file| {
+        let mut port = FunctionalPort::new(Shape::default());
+        run_on(file, &mut port);
+        assert!(port.clean(), "{file}: every part is taken away");
+    });
+}
+
+/// Every source has listings of two architectures at least, and a launch file that expects something.
+#[test]
+fn complete() {
+    let listings = files(".sass");
+    for source in files(".cu") {
+        let kernel = source.strip_suffix(".cu").unwrap();
+        let of_kernel = listings.iter().filter_map(|f| f.strip_prefix(kernel)?.strip_prefix('.'));
+        assert!(of_kernel.collect::<BTreeSet<_>>().len() >= 2, "{kernel}");
+        let launch = std::fs::read_to_string(folder().join(format!("{kernel}.launch.toml"))).unwrap();
+        assert!(launch.contains("expect = "), "{kernel}");
+    }
+}

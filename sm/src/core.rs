@@ -287,7 +287,7 @@ impl<'a> Core<'a> {
         }
         let Some(warp) = self.warps[slot].as_deref_mut() else { return false };
         // The split whose turn it is is the one that issues.
-        warp.turn();
+        warp.turn(self.cycle);
         self.quiet.visit(slot, warp)
     }
 
@@ -304,7 +304,7 @@ impl<'a> Core<'a> {
             && self.copies.idle()
             && self.cluster_port.idle()
             && self.requests.iter().all(Option::is_none)
-            && !self.warps.iter().flatten().any(|w| waits(w) && !w.splits.is_empty())
+            && !self.warps.iter().flatten().any(|w| (waits(w) && !w.splits.is_empty()) || w.due() != u64::MAX)
             && !self.finished()
     }
 

@@ -64,14 +64,14 @@ impl Quiet {
     pub(crate) fn visit(&mut self, slot: usize, warp: &Warp) -> bool {
         let Some(split) = warp.splits.get(warp.current) else { return false };
         let take = |visits| {
-            let state = Box::new(Warp { busy: Busy::No, ..warp.clone() });
+            let state = Box::new(Warp { busy: Busy::No, turns: 0, ..warp.clone() });
             Watch::Watched(Snapshot { pc: split.pc, state, visits })
         };
         let watch = &mut self.watches[slot];
         match watch {
             Watch::Unseen => *watch = take(0),
             Watch::Watched(snapshot) if snapshot.pc == split.pc => {
-                let now = Warp { busy: Busy::No, ..warp.clone() };
+                let now = Warp { busy: Busy::No, turns: 0, ..warp.clone() };
                 snapshot.visits += 1;
                 if now == *snapshot.state {
                     *watch = Watch::Repeats;
@@ -92,7 +92,8 @@ impl Quiet {
 
     /// Whether the warp in `slot` can do nothing but what it has done since the last change.
     pub(crate) fn hopeless(&self, slot: usize, warp: &Warp) -> bool {
-        let blocked = warp.busy == Busy::No && !warp.splits.iter().any(|s| s.wait == Wait::Ready);
+        let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Asleep(_));
+        let blocked = warp.busy == Busy::No && !warp.splits.iter().any(goes_on);
         blocked || matches!(self.watches[slot], Watch::Repeats)
     }
 }

@@ -25,6 +25,10 @@ const PATIENCE: u32 = 512;
 
 static ZEROS: Row = [0; LANES];
 
+/// After so many turns one split is passed over. Splits and warps that repeat their loops in step could else find a
+/// lock taken for ever, each time by another one that had just looked. [CHOSEN: a prime]
+const UNEVEN: u32 = 61;
+
 /// Lanes of a mask, in order.
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
@@ -104,6 +108,8 @@ impl Uniform {
 pub(crate) enum Wait {
     /// Nothing.
     Ready,
+    /// This cycle.
+    Asleep(u64),
     /// The threads noted in this convergence barrier.
     Convergence(u8),
     /// The threads of this mask.
@@ -166,6 +172,8 @@ pub(crate) struct Warp {
     pub(crate) splits: Vec<Split>,
     /// Index of the split whose turn it is.
     pub(crate) current: usize,
+    /// Turns passed on.
+    pub(crate) turns: u32,
     /// Threads that have not ended.
     pub(crate) live: u32,
     pub(crate) busy: Busy,
@@ -196,6 +204,7 @@ impl Warp {
             barriers: [[0; LANES]; 16],
             splits: vec![split],
             current: 0,
+            turns: 0,
             live: mask,
             busy: Busy::No,
             remote: 0,
@@ -212,12 +221,17 @@ impl Warp {
     /// The first cycle in which an instruction can be issued; the end of time if something else must happen
     /// first.
     pub(crate) fn due(&self) -> u64 {
-        if !self.splits.iter().any(|s| s.wait == Wait::Ready) {
-            return u64::MAX;
-        }
+        let due = |split: &Split| match split.wait {
+            Wait::Ready => Some(0),
+            Wait::Asleep(end) => Some(end),
+            Wait::Convergence(_) | Wait::WarpSync(_) | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => {
+                None
+            }
+        };
+        let Some(earliest) = self.splits.iter().filter_map(due).min() else { return u64::MAX };
         match self.busy {
-            Busy::No => 0,
-            Busy::Until(end) => end,
+            Busy::No => earliest,
+            Busy::Until(end) => end.max(earliest),
             Busy::Request => u64::MAX,
         }
     }
@@ -229,18 +243,24 @@ impl Warp {
         }
     }
 
-    /// The split whose turn it is; passes the turn on if that one waits.
-    pub(crate) fn turn(&mut self) -> Option<usize> {
+    /// The split whose turn it is in this cycle; passes the turn on if that one waits.
+    pub(crate) fn turn(&mut self, cycle: u64) -> Option<usize> {
         let count = self.splits.len();
-        let next =
-            (0..count).map(|i| (self.current + i) % count).find(|i| self.splits[*i].wait == Wait::Ready)?;
+        let can = |wait: Wait| match wait {
+            Wait::Asleep(end) => end <= cycle,
+            wait => wait == Wait::Ready,
+        };
+        let next = (0..count).map(|i| (self.current + i) % count).find(|i| can(self.splits[*i].wait))?;
+        self.splits[next].wait = Wait::Ready;
         self.current = next;
         Some(next)
     }
 
     /// Passes the turn on.
     pub(crate) fn pass_turn(&mut self) {
-        self.current = (self.current + 1) % self.splits.len().max(1);
+        self.turns = self.turns.wrapping_add(1);
+        let step = if self.turns.is_multiple_of(UNEVEN) { 2 } else { 1 };
+        self.current = (self.current + step) % self.splits.len().max(1);
     }
 
     /// Parts the lanes of `mask` from split `index`; they go on at `pc`. The turn stays where it is.
@@ -276,11 +296,11 @@ impl Warp {
                     self.join(together, |w| w == wait);
                 }
                 Wait::WarpSync(_) => self.join(together, |w| matches!(w, Wait::WarpSync(_))),
-                Wait::Ready | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => {}
+                Wait::Ready | Wait::Asleep(_) | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => {}
             }
         }
         // Nobody is left who could bring the others here.
-        if !self.splits.iter().any(|s| s.wait == Wait::Ready) {
+        if !self.splits.iter().any(|s| matches!(s.wait, Wait::Ready | Wait::Asleep(_))) {
             self.splits.iter_mut().for_each(|s| s.patience = s.patience.map(|_| 0));
             self.lose_patience();
         }
@@ -352,7 +372,7 @@ impl Warp {
                 (noted, self.waiting(|w| w == split.wait))
             }
             Wait::WarpSync(mask) => (mask, self.waiting(|w| matches!(w, Wait::WarpSync(_)))),
-            Wait::Ready | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => return None,
+            Wait::Ready | Wait::Asleep(_) | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => return None,
         };
         (needed & self.live & !there == 0).then_some(((needed & self.live) | split.mask, split.wait))
     }

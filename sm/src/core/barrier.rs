@@ -5,7 +5,7 @@ use super::issue::{At, Stop};
 use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
 use crate::cta::Stage;
 use crate::request::{Address, Request};
-use crate::warp::{Busy, LANES, Warp, lanes};
+use crate::warp::{Busy, LANES, Wait, Warp, lanes};
 use atoms_isa::{BarrierAccess, Path, Reg, Source};
 use atoms_model::mbarrier::Object;
 use atoms_ops::{Op, Size};
@@ -131,7 +131,8 @@ impl Core<'_> {
         if lowest < LANES {
             let hint = warp.view(index, &self.constants).row(&nanoseconds)[lowest];
             let mut cycles = self.config.sleep_cycles(hint);
-            if warp.splits.len() > 1 {
+            let apart = warp.splits.len() > 1;
+            if apart && watch {
                 cycles = cycles.min(OTHERS_TURN_CYCLES);
             }
             if cycles != 0 && watch && warp.asked.tried >> lowest & 1 != 0 {
@@ -152,6 +153,9 @@ impl Core<'_> {
                     stored: 0,
                 };
                 self.ask(slot, warp, request);
+            } else if apart {
+                // The others of the warp go on meanwhile.
+                warp.splits[index].wait = Wait::Asleep(self.cycle + u64::from(cycles) + 1);
             } else {
                 warp.busy = Busy::Until(self.cycle + u64::from(cycles) + 1);
             }

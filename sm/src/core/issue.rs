@@ -69,7 +69,7 @@ impl Core<'_> {
 
     fn step(&mut self, slot: usize, warp: &mut Warp) -> Result<Then, Stop> {
         warp.count_down();
-        let Some(index) = warp.turn() else { return Ok(Then::Nothing) };
+        let Some(index) = warp.turn(self.cycle) else { return Ok(Then::Nothing) };
         let pc = warp.splits[index].pc;
         let Some(instruction) = self.kernel.instructions.get(pc as usize) else {
             return Err(Stop::ran_off(pc));

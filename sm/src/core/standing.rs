@@ -39,6 +39,7 @@ impl Core<'_> {
                         "waiting for another CTA of the cluster".to_string()
                     }
                     (None, Wait::Ready) => "ready".to_string(),
+                    (None, Wait::Asleep(end)) => format!("asleep until cycle {end}"),
                     (None, Wait::Convergence(barrier)) => {
                         format!("waiting at convergence barrier B{barrier}")
                     }

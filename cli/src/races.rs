@@ -53,7 +53,7 @@ impl<'k> Found<'k> {
                     grouped(party.cycle)
                 );
             }
-            let _ = writeln!(text, "    {}", kind.advice());
+            wrap(&mut text, &finding.advice());
             if *count > 1 {
                 let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
             }
@@ -88,7 +88,7 @@ impl<'k> Found<'k> {
             json!({
                 "kind": finding.kind.name(),
                 "what": finding.kind.to_string(),
-                "advice": finding.kind.advice(),
+                "advice": finding.advice(),
                 "memory": match finding.memory {
                     Memory::Global => json!("global"),
                     Memory::Shared(cta) => json!({ "shared": cta }),
@@ -101,6 +101,27 @@ impl<'k> Found<'k> {
         });
         json!({ "pairs": self.findings.len(), "found": found.collect::<Vec<_>>() })
     }
+}
+
+/// Adds words to a text, indented, in lines of 80 columns.
+fn wrap(text: &mut String, words: &str) {
+    const INDENT: &str = "    ";
+    let mut column = 0;
+    for word in words.split_whitespace() {
+        if column > 0 && column + 1 + word.len() <= 80 {
+            text.push(' ');
+            column += 1 + word.len();
+            text.push_str(word);
+            continue;
+        }
+        if column > 0 {
+            text.push('\n');
+        }
+        text.push_str(INDENT);
+        text.push_str(word);
+        column = INDENT.len() + word.len();
+    }
+    text.push('\n');
 }
 
 fn place(memory: Memory, address: u64) -> String {

@@ -37,7 +37,8 @@ impl Index {
     /// The position that is the word's, as `is` says.
     pub(crate) fn find(&self, word: &str, is: impl Fn(usize) -> bool) -> Option<usize> {
         let start = hash(word.as_bytes());
-        let slots = self.0.iter().cycle().skip(start).take(SLOTS);
+        let (before, from) = self.0.split_at(start);
+        let slots = from.iter().chain(before);
         slots.take_while(|p| **p != EMPTY).map(|p| usize::from(*p)).find(|p| is(*p))
     }
 }

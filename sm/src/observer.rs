@@ -79,15 +79,16 @@ pub struct CopyStart {
     pub warp: u32,
     /// The lane.
     pub lane: u32,
-    /// Global address of the first byte, if the data comes from there.
-    pub from: Option<u64>,
-    /// CTA, and first byte in its part; `None` for an arrival.
-    pub to: Option<(u32, u32)>,
+    /// Memory and address of the first byte that is read; of shared memory, in the CTA's part. `None` if the
+    /// instruction gives the data itself.
+    pub from: Option<(Memory, u64)>,
+    /// Memory and address of the first byte that is written, likewise; `None` for an arrival.
+    pub to: Option<(Memory, u64)>,
     /// Bytes copied.
     pub bytes: u32,
     /// The write is atomic.
     pub atomic: bool,
-    /// The thread can only wait for all of its copies.
+    /// The thread waits for it in groups, or for all of its copies.
     pub counted: bool,
 }
 

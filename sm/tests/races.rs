@@ -7,7 +7,8 @@ use atoms_model::{Config, Unit};
 use atoms_sm::races::{Finding, Kind, Races, Text};
 use atoms_sm::{Launch, SmConfig, run_observed};
 use modelled::ModelPort;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels")
@@ -18,18 +19,36 @@ fn listing(kernel: &str, arch: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A finding and the two instructions.
-type Found = (Finding, [String; 2]);
+/// A finding, the two instructions and their lines.
+struct Found {
+    finding: Finding,
+    texts: [String; 2],
+    lines: [u32; 2],
+}
 
 /// Runs a listing; gives whether it ended and what was found.
 fn check(name: &str, text: &str, launch: &Launch) -> (Result<(), String>, Vec<Found>) {
     let program = Program::parse(name, text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
-    let kernel = launch.kernel(&program).unwrap();
+    check_program(&program, Text::Machine, launch)
+}
+
+/// As [`check`], of a PTX text.
+fn check_ptx(name: &str, text: &str, launch: &Launch) -> (Result<(), String>, Vec<Found>) {
+    let program =
+        Program::from_ptx(name, text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    check_program(&program, Text::Ptx, launch)
+}
+
+fn check_program(program: &Program, text: Text, launch: &Launch) -> (Result<(), String>, Vec<Found>) {
+    let kernel = launch.kernel(program).unwrap();
     let mut port = ModelPort(Unit::new(Config::default()));
-    let mut races = Races::new(kernel, Text::Machine);
+    let mut races = Races::new(kernel, text);
     let ended = run_observed(kernel, launch, &mut port, &SmConfig::default(), &mut races);
-    let line = |pc: u32| kernel.source[pc as usize].text.clone();
-    let found = races.findings().map(|f| (f.clone(), [line(f.first.pc), line(f.second.pc)])).collect();
+    let found = |f: &Finding| {
+        let places = [f.first.pc, f.second.pc].map(|pc| &kernel.source[pc as usize]);
+        Found { finding: f.clone(), texts: places.map(|s| s.text.clone()), lines: places.map(|s| s.line) }
+    };
+    let found = races.findings().map(found).collect();
     (ended.map(drop).map_err(|e| e.to_string()), found)
 }
 
@@ -37,25 +56,79 @@ fn launch(kernel: &str) -> Launch {
     Launch::from_file(&folder().join(format!("{kernel}.launch.toml"))).unwrap()
 }
 
+fn shown(found: &Found) -> String {
+    let Finding { kind, first, second, .. } = &found.finding;
+    format!("{kind}\n   {}\n   {}\n   {first:?}\n   {second:?}", found.texts[0], found.texts[1])
+}
+
+/// What is wrong with a kernel's file by itself: it fails, or races are found; `None` if it is no kernel.
+fn wrong_with(path: &Path) -> Option<Vec<String>> {
+    let name = path.file_name()?.to_str()?;
+    let (kernel, rest) = name.split_once('.')?;
+    let launch = path.with_file_name(format!("{kernel}.launch.toml"));
+    if !launch.exists() {
+        return None;
+    }
+    let launch = || Launch::from_file(&launch).unwrap();
+    let (ended, found) = match rest.rsplit_once('.')?.1 {
+        "sass" => check(name, &std::fs::read_to_string(path).unwrap(), &launch()),
+        "ptx" => check_ptx(name, &std::fs::read_to_string(path).unwrap(), &launch()),
+        _ => return None,
+    };
+    let failed = ended.err().map(|error| format!("{name}: {error}"));
+    let races = found.iter().map(|f| format!("{name}: {}", shown(f)));
+    Some(failed.into_iter().chain(races).collect())
+}
+
+/// Kernels as a compiler made them in whose text there is a race, and what it is.
+const RACY: [(&str, &str); 1] = [
+    // `ld.volatile` until the phase is over is relaxed, and no fence follows it before the data is read.
+    ("awbarrier.sm_75.ptx", "st.shared.f32 [%r2], %f1"),
+];
+
 #[test]
 fn nothing_is_found_in_correct_kernels() {
-    let mut kernels = 0;
-    for entry in std::fs::read_dir(folder()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let Some((kernel, arch)) = name.strip_suffix(".sass").and_then(|n| n.split_once('.')) else {
-            continue;
-        };
-        let (ended, found) = check(&name, &listing(kernel, arch), &launch(kernel));
-        assert_eq!(ended, Ok(()), "{name}");
-        assert!(found.is_empty(), "{name}: {found:#?}");
-        kernels += 1;
-    }
-    assert!(kernels > 50, "{kernels} listings");
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let results: Vec<Vec<String>> = files.filter_map(|path| wrong_with(&path)).collect();
+    let racy = |text: &&String| RACY.iter().any(|(file, what)| text.starts_with(file) && text.contains(what));
+    let (known, wrong): (Vec<_>, Vec<_>) = results.iter().flatten().partition(racy);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(known.len(), RACY.len(), "{known:#?}");
+    assert!(results.len() > 130, "{} kernels", results.len());
+}
+
+/// Kernels of the corpus in whose source or text there is a race.
+const RACY_IN_CORPUS: [&str; 4] = [
+    // The compiler's store to the next CTA is plain, though the source says volatile.
+    "cluster_token",
+    // Several threads store back what they have read of one word.
+    "generic_pick",
+    // Words are cleared after the loop with no barrier before.
+    "offsets",
+    // The first guess of a compare-and-store loop is a plain load.
+    "stack128",
+];
+
+/// Kernels of the corpus in which what is found is none: machine code does not say of a load whether it is volatile,
+/// and the compiler has parted it from the compare-and-store too far to tell; or the last thread to leave ends an
+/// object that others have arrived at.
+const NOT_TOLD_FROM_RACES: [&str; 7] =
+    ["accum_bf16", "graph", "half_cas", "lib_barrier", "lib_pipeline", "list_tagged", "ring_mpmc"];
+
+#[test]
+fn in_the_corpus_no_more_is_found_than_is_known() {
+    let files = std::fs::read_dir(folder().join("corpus")).unwrap().map(|entry| entry.unwrap().path());
+    let results: Vec<Vec<String>> = files.filter_map(|path| wrong_with(&path)).collect();
+    let kernel = |text: &String| text.split('.').next().unwrap_or_default().to_string();
+    let found: BTreeSet<String> = results.iter().flatten().map(kernel).collect();
+    let known = RACY_IN_CORPUS.iter().chain(&NOT_TOLD_FROM_RACES).map(|name| name.to_string());
+    assert_eq!(found, known.collect());
+    assert!(results.len() > 250, "{} kernels", results.len());
 }
 
 /// What is done to the listing of a correct kernel.
 enum Plant {
-    /// The nth line with this text becomes a NOP, counted from 0.
+    /// The nth line with this text becomes a NOP, counted from 0; in PTX, an empty line.
     Drop(&'static str, usize),
     /// In all lines with the first text, it becomes the second.
     Put(&'static str, &'static str),
@@ -68,7 +141,7 @@ fn planted(text: &str, plant: &Plant) -> String {
         .lines()
         .map(|line| {
             // Branches and calls in comments and sections are none of the code.
-            let code = line.trim_start().starts_with("/*");
+            let code = line.starts_with('\t') || line.trim_start().starts_with("/*");
             match plant {
                 Plant::Drop(what, nth) if code && line.contains(what) => {
                     count += 1;
@@ -76,8 +149,7 @@ fn planted(text: &str, plant: &Plant) -> String {
                         return line.to_string();
                     }
                     changed += 1;
-                    let start = line.find("*/").map_or(0, |at| at + 2);
-                    format!("{} NOP ;", &line[..start])
+                    line.find("*/").map_or(String::new(), |at| format!("{} NOP ;", &line[..at + 2]))
                 }
                 Plant::Put(what, with) if code && line.contains(what) => {
                     changed += 1;
@@ -138,8 +210,60 @@ fn planted_races_are_found() {
             let [first, second] = lines;
             (first.contains(one) && second.contains(other)) || (first.contains(other) && second.contains(one))
         };
-        assert!(found.iter().any(|(f, lines)| f.kind == kind && pair(lines)), "{what}: {found:#?}");
+        assert!(
+            found.iter().any(|f| f.finding.kind == kind && pair(&f.texts)),
+            "{what}: {:#?}",
+            found.iter().map(shown).collect::<Vec<_>>()
+        );
     }
+}
+
+/// Kernel, what is planted in its PTX, and one of the pairs of lines that must be found.
+type PtxRow = (&'static str, Plant, (Kind, &'static str, &'static str));
+
+#[test]
+fn races_planted_in_ptx_are_found_by_line() {
+    use Plant::{Drop, Put};
+    #[rustfmt::skip]
+    let rows: Vec<PtxRow> = vec![
+        ("hist_u32.sm_80.ptx", Drop("bar.sync", 0), (Kind::PlainAndAtomic, "st.shared", "atom.shared.add")),
+        ("hist_u32.sm_80.ptx", Drop("bar.sync", 1), (Kind::PlainAndAtomic, "atom.shared.add", "ld.shared")),
+        // Two CTAs count in one word of global memory.
+        ("hist_u32.sm_80.ptx", Put("atom.global.add", "atom.relaxed.cta.global.add"), (Kind::Scope, "atom.relaxed.cta", "atom.relaxed.cta")),
+        ("spin_lock_acqrel.sm_80.ptx", Put("st.release.cta", "st.relaxed.cta"), (Kind::Plain, "st.shared.u32", "ld.shared.u32")),
+        ("spin_lock_acqrel.sm_90a.ptx", Put("cas.acquire.cta", "cas.relaxed.cta"), (Kind::Plain, "st.shared.u32", "ld.shared.u32")),
+        ("ring_lanes.sm_70.ptx", Put("st.release", "st.relaxed"), (Kind::Plain, "st.shared", "ld.shared")),
+        ("pipeline.sm_80.ptx", Drop("cp.async.wait_group", 0), (Kind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
+        ("pipeline.sm_80.ptx", Put("cp.async.wait_group 2", "cp.async.wait_group 3"), (Kind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
+        ("pipeline.sm_80.ptx", Drop("cp.async.wait_all", 0), (Kind::Plain, "cp.async.ca", "ld.shared.v2.u64")),
+        // The next stage is filled while the last is still copied to global memory.
+        ("corpus/bulk_both.sm_120a.ptx", Drop("cp.async.bulk.wait_group.read", 0), (Kind::Plain, "cp.async.bulk.global", "cp.async.bulk.shared")),
+        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 0), (Kind::PlainAndAtomic, "st.shared.u32", "atom.shared::cluster")),
+        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 1), (Kind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
+        ("cluster_counts.sm_90.ptx", Put("arrive.release", "arrive.relaxed"), (Kind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
+        ("cluster_counts.sm_90.ptx", Put("red.add", "red.relaxed.cta.add"), (Kind::Scope, "red.relaxed.cta", "red.relaxed.cta")),
+        ("awbarrier.sm_100a.ptx", Put("mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"), (Kind::Plain, "st.shared", "ld.shared")),
+    ];
+    let mut missed = Vec::new();
+    for (file, plant, (kind, one, other)) in rows {
+        let (what, nth) = match &plant {
+            Drop(what, nth) => (*what, *nth),
+            Put(what, _) => (*what, 0),
+        };
+        let text = planted(&std::fs::read_to_string(folder().join(file)).unwrap(), &plant);
+        let (_, found) = check_ptx(file, &text, &launch(file.split('.').next().unwrap()));
+        let line = |number: u32| text.lines().nth(number as usize - 1).unwrap().to_string();
+        let pairs: Vec<_> = found.iter().map(|f| (f.finding.kind, f.lines.map(line))).collect();
+        let met = |(k, [first, second]): &(Kind, [String; 2])| {
+            *k == kind
+                && ((first.contains(one) && second.contains(other))
+                    || (first.contains(other) && second.contains(one)))
+        };
+        if !pairs.iter().any(met) {
+            missed.push(format!("{file}, `{what}` {nth}: {pairs:#?}"));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 /// Two CTAs add to one word of global memory, and each of them at another place in its text.
@@ -163,14 +287,14 @@ fn two_atomics(first: &str, second: &str) -> Vec<Found> {
 fn atomics_of_too_narrow_a_scope_are_found() {
     let red = |scope: &str| format!("RED.E.ADD.STRONG.{scope} [R2.64], R4");
     let kinds = |one: &str, other: &str| -> Vec<Kind> {
-        two_atomics(one, other).iter().map(|(f, _)| f.kind).collect()
+        two_atomics(one, other).iter().map(|f| f.finding.kind).collect()
     };
     assert_eq!(kinds(&red("GPU"), &red("GPU")), []);
     assert_eq!(kinds(&red("GPU"), &red("SYS")), []);
     assert_eq!(kinds(&red("GPU"), &red("SM")), [Kind::Scope]);
     assert_eq!(kinds(&red("SM"), &red("SM")), [Kind::Scope]);
     assert_eq!(kinds(&red("GPU"), "STG.E [R2.64], R0"), [Kind::PlainAndAtomic]);
-    let (finding, lines) = two_atomics(&red("GPU"), &red("SM")).remove(0);
+    let Found { finding, texts: lines, .. } = two_atomics(&red("GPU"), &red("SM")).remove(0);
     assert_eq!((finding.first.cta, finding.second.cta), (0, 1));
     assert!(lines[0].contains("STRONG.SM") && lines[1].contains("STRONG.GPU"), "{lines:?}");
     // Of the 32 lanes that came first, one is kept: they are in order with each other.

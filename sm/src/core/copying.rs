@@ -90,7 +90,8 @@ impl Core<'_> {
             self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
             let (data, action) = (Data::Given(0), Action::ToGlobal(global));
             let payload = Payload { data, to: place, bytes, action, size };
-            self.copies.start_counted(self.cycle, asker, payload);
+            let number = self.copies.start_counted(self.cycle, asker, payload);
+            self.tell_copy(number, asker, Some(&payload), true);
             return Ok(());
         }
         let (to, barrier) = (uniform.get(copy.to), uniform.get(copy.to.plus(1)));
@@ -193,7 +194,7 @@ impl Core<'_> {
         }
         self.statistics.cluster_requests += 1;
         if self.watched {
-            self.tell_cluster(transfer);
+            self.tell_cluster(answer);
         }
         let pc = match transfer.origin {
             Origin::Lane { pc, .. } => Some(pc),

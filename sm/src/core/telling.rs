@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::issue::At;
-use crate::cluster_port::{Origin, Transfer};
+use crate::cluster_port::{Answer, Origin, SharedPlace};
 use crate::copy::{Action, Asker, Data, Payload};
 use crate::cta::Cta;
 use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
@@ -130,11 +130,18 @@ impl Core<'_> {
             return;
         }
         let warp = self.asking_warp(asker);
-        let from = payload.and_then(|p| match p.data {
-            Data::Global { from, .. } => Some(from),
-            Data::Shared(_) | Data::Given(_) => None,
+        let shared =
+            |place: SharedPlace| (Memory::Shared(self.cta_number(place.slot)), u64::from(place.offset()));
+        let from = payload.and_then(|p| match (p.action, p.data) {
+            (Action::ToGlobal(_), _) => Some(shared(p.to)),
+            (_, Data::Global { from, .. }) => Some((Memory::Global, from)),
+            (_, Data::Shared(place)) => Some(shared(place)),
+            (_, Data::Given(_)) => None,
         });
-        let to = payload.map(|p| (self.cta_number(p.to.slot), p.to.offset()));
+        let to = payload.map(|p| match p.action {
+            Action::ToGlobal(to) => (Memory::Global, to),
+            _ => shared(p.to),
+        });
         let atomic = payload.is_some_and(|p| match p.action {
             Action::Each(op) => op != Op::Store,
             Action::Add64 { .. } => true,
@@ -163,7 +170,8 @@ impl Core<'_> {
     }
 
     /// The cluster port has answered.
-    pub(super) fn tell_cluster(&mut self, transfer: &Transfer) {
+    pub(super) fn tell_cluster(&mut self, answer: &Answer) {
+        let transfer = &answer.transfer;
         let owner = self.cta_number(transfer.place.slot);
         let address = transfer.place.offset();
         match transfer.origin {
@@ -175,6 +183,7 @@ impl Core<'_> {
             Origin::Lane { warp: slot, lane, pc } => {
                 let Some(warp) = self.warps.get(slot).and_then(Option::as_deref) else { return };
                 let mask = 1 << (lane & 31);
+                let compares = matches!(transfer.op, Op::Cas | Op::Cast | Op::CastSpin);
                 let access = Access {
                     cycle: self.cycle,
                     cta: self.cta_number(warp.cta_slot),
@@ -187,7 +196,8 @@ impl Core<'_> {
                     size: transfer.size,
                     addresses: &[u64::from(address); LANES],
                     operand: &[transfer.b; LANES],
-                    stored: mask,
+                    // Others but a compare-and-store always store.
+                    stored: if compares && !answer.stored { 0 } else { mask },
                 };
                 self.observer.accessed(&access);
             }

@@ -72,14 +72,14 @@ pub(super) struct Copying {
     pub(super) warp: u32,
     /// The lane that asks.
     pub(super) lane: u8,
-    /// First byte in global memory, if that is where the data comes from.
-    pub(super) from: Option<u64>,
-    /// CTA and first byte in its part.
-    pub(super) to: (u32, u64),
+    /// First byte read, unless the instruction gives the data.
+    pub(super) from: Option<(Memory, u64)>,
+    /// First byte written.
+    pub(super) to: (Memory, u64),
     pub(super) bytes: u32,
     /// The write is atomic.
     pub(super) atomic: bool,
-    /// One of many of its thread, which can wait for all of them alone.
+    /// One of many of its thread, which waits for groups of them or for all.
     pub(super) counted: bool,
 }
 
@@ -327,15 +327,39 @@ impl Engine {
                 });
             }
         };
-        if let Some(from) = copy.from {
-            touch(Memory::Global, from, party);
+        if let Some((memory, from)) = copy.from {
+            touch(memory, from, party);
         }
-        let (to, address) = copy.to;
-        touch(Memory::Shared(to), address, Party { writes: true, strength, ..party });
+        let (memory, to) = copy.to;
+        touch(memory, to, Party { writes: true, strength, ..party });
         if !copy.counted {
             let mut end = Clock::default();
             end.raise(row, 1 << (lane & 31), time);
             self.copies.insert(copy.number, Release { scope: Scope::Sys, site, clock: end });
+        }
+    }
+
+    /// What threads have asked for since the last time is a group of each of them.
+    pub(super) fn end_group(&mut self, threads: Threads) {
+        let Some((_, warp)) = self.warp(threads) else { return };
+        let asked = warp.copies;
+        for lane in lanes(threads.mask) {
+            warp.groups[lane].push(asked);
+        }
+    }
+
+    /// Threads wait until no more than so many of their last groups are on their way.
+    pub(super) fn wait_groups(&mut self, threads: Threads, most: u32) {
+        let copies = row(threads.cta, threads.warp, 1);
+        let Some((_, warp)) = self.warp(threads) else { return };
+        let at = warp.together(threads.together);
+        for lane in lanes(threads.mask) {
+            let groups = &mut warp.groups[lane];
+            let complete = groups.len().saturating_sub(most as usize);
+            let Some(asked) = groups.drain(..complete).next_back() else { continue };
+            if let Some(strand) = warp.strand(at) {
+                strand.clock.raise(copies, 1 << lane, asked);
+            }
         }
     }
 
@@ -351,7 +375,13 @@ impl Engine {
 
     /// A copy has ended, or an arrival been made: its completion has been done on an object.
     pub(super) fn completed(&mut self, number: u64, memory: Memory, address: u64, op: Op, b: u64) {
+        // The data is there for whoever may wait at the object, wherever the thread is that asked.
+        let site = match memory {
+            Memory::Shared(owner) => self.ctas.get(&owner).map(|cta| cta.site),
+            Memory::Global => None,
+        };
         let release = self.copies.remove(&number);
+        let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
         let place = Place { memory, word: address / 4 };
         if op == Op::MbarArriveSm80 {
             // Objects of two words are waited for by loads of the high one.

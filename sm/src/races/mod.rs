@@ -51,6 +51,19 @@ impl<'k> Races<'k> {
     }
 }
 
+impl Races<'_> {
+    /// Each 8 bytes that a plain store fills may be meant as an mbarrier object: compilers make them so, too.
+    fn stored(&mut self, access: &Access<'_>) {
+        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
+            let (address, bits) = (access.addresses[lane], access.operand[lane]);
+            for object in 0..access.size.bytes() / 8 {
+                let bits = (bits >> (64 * object)) as u64;
+                self.engine.init(access.memory, address + u64::from(8 * object), bits);
+            }
+        }
+    }
+}
+
 impl Observer for Races<'_> {
     fn watches_memory(&self) -> bool {
         true
@@ -86,6 +99,9 @@ impl Observer for Races<'_> {
                 self.engine.cluster_arrive(threads, release);
             }
             Control::ClusterWait => self.engine.cluster_wait(threads),
+            Control::EndGroup => self.engine.end_group(threads),
+            // Who has to wait does so before anything else.
+            Control::WaitGroups { most } => self.engine.wait_groups(threads, *most),
             Control::Fence => {
                 if let Some(ordering) = ordering {
                     self.engine.fence(threads, ordering.semantics, ordering.scope);
@@ -139,7 +155,11 @@ impl Observer for Races<'_> {
         };
         // Objects of two words are worked on as plain ones are.
         let Some(op) = op.filter(|op| op.is_mbarrier() && *op != Op::MbarArriveSm80) else {
-            return self.engine.access(&touch);
+            self.engine.access(&touch);
+            if access.op == GlobalOp::Store && access.memory != Memory::Global {
+                self.stored(access);
+            }
+            return;
         };
         self.engine.conflicts(&touch);
         for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
@@ -157,7 +177,7 @@ impl Observer for Races<'_> {
         let CopyStart { cycle, number, pc, cta, warp, lane, counted, .. } = *start;
         let lane = lane as u8;
         match start.to {
-            Some((to, address)) => self.engine.copy(&Copying {
+            Some(to) => self.engine.copy(&Copying {
                 number,
                 pc,
                 cycle,
@@ -165,7 +185,7 @@ impl Observer for Races<'_> {
                 warp,
                 lane,
                 from: start.from,
-                to: (to, u64::from(address)),
+                to,
                 bytes: start.bytes,
                 atomic: start.atomic,
                 counted,

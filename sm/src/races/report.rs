@@ -24,17 +24,6 @@ impl Kind {
             Kind::Plain => "plain",
         }
     }
-
-    /// What would work.
-    pub const fn advice(self) -> &'static str {
-        match self {
-            Kind::Scope => "give both a scope that includes the other's thread: .cta, .cluster, .gpu or .sys",
-            Kind::PlainAndAtomic => {
-                "make both atomic, or order them: a barrier, or release by one thread and acquire by the other"
-            }
-            Kind::Plain => "order them: a barrier, or release by one thread and acquire by the other",
-        }
-    }
 }
 
 impl fmt::Display for Kind {
@@ -85,6 +74,31 @@ pub struct Finding {
     pub address: u64,
     /// How often this was found, word by word.
     pub count: u64,
+}
+
+impl Finding {
+    /// What would work for these two, by how far apart they are.
+    pub fn advice(&self) -> String {
+        let Finding { kind, first, second, .. } = self;
+        if (first.copy || second.copy) && *kind != Kind::Scope {
+            return "wait for the copy before: for its group (cp.async.wait_group) or the mbarrier object that it \
+                    completes at, and then, in other threads, at a barrier"
+                .into();
+        }
+        let (scope, barrier) = if first.cta == second.cta {
+            (".cta", "a block barrier (bar.sync), or ")
+        } else if first.cluster == second.cluster {
+            (".cluster", "the cluster's barrier (barrier.cluster), or ")
+        } else {
+            (".gpu", "")
+        };
+        let order = format!("{barrier}release by one and acquire by the other, of scope {scope}");
+        match kind {
+            Kind::Scope => format!("give both scope {scope} or a wider one"),
+            Kind::PlainAndAtomic => format!("make both atomic, of scope {scope}, or order them: {order}"),
+            Kind::Plain => format!("order them: {order}"),
+        }
+    }
 }
 
 /// Findings by kind and pair of instructions.

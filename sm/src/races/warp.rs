@@ -1,6 +1,6 @@
 //! Threads of a warp, and where they meet others.
 
-use super::clock::{Clock, Row};
+use super::clock::{Clock, LANES, Row};
 use super::sync::{Release, Site, merge};
 use atoms_isa::Scope;
 
@@ -135,12 +135,21 @@ pub(super) struct Warp {
     pub(super) sync: Meeting,
     /// Copies asked for so far.
     pub(super) copies: u32,
+    /// By lane, for each group of copies not waited for, how many had been asked for at its end.
+    pub(super) groups: [Vec<u32>; LANES],
 }
 
 impl Warp {
     pub(super) fn new(row: Row, mask: u32) -> Warp {
         let strand = Strand { mask, ..Strand::default() };
-        Warp { row, time: 1, strands: vec![strand], sync: Meeting::default(), copies: 0 }
+        Warp {
+            row,
+            time: 1,
+            strands: vec![strand],
+            sync: Meeting::default(),
+            copies: 0,
+            groups: Default::default(),
+        }
     }
 
     /// Threads that have not ended.

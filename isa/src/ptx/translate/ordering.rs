@@ -64,13 +64,16 @@ pub(super) fn cluster_barrier(m: &mut Mods<'_>, arrive: bool) -> Ordering {
     Ordering { semantics, scope: Scope::Cluster }
 }
 
-/// Order of an operation on an mbarrier object: arrivals release and waits acquire unless they are relaxed.
+/// Order of an operation on an mbarrier object: arrivals release and waits acquire unless they are relaxed; making
+/// or ending an object is no atomic operation on it.
 pub(super) fn barrier_object(m: &mut Mods<'_>) -> Ordering {
     let waits = m.has("test_wait") || m.has("try_wait");
+    let makes = m.has("init") || m.has("inval");
     let arrives = m.has("arrive") || m.has("arrive_drop");
     let semantics = match m.take_any(&["release", "relaxed", "acquire"]) {
         Some("release") => Semantics::Release,
         Some("acquire") => Semantics::Acquire,
+        None if makes => Semantics::Weak,
         None if waits => Semantics::Acquire,
         None if arrives => Semantics::Release,
         _ => Semantics::Relaxed,

@@ -106,9 +106,10 @@ pub(crate) struct RunArgs {
     /// Architecture that PTX is run on, in place of its .target
     #[arg(long, value_name = "sm_NN", value_parser = arch)]
     pub(crate) arch: Option<Arch>,
-    /// Kernel, grid, block, parameters and expectations (docs/launch-files.md)
+    /// Kernel, grid, block, parameters and expectations (docs/launch-files.md). Without it, a launch file to
+    /// begin with is printed
     #[arg(long, value_name = "FILE.toml")]
-    pub(crate) launch: PathBuf,
+    pub(crate) launch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     /// What to look for (docs/checks.md); more than one with commas, or as often. Without `off` or `strict`: warn

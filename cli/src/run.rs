@@ -1,6 +1,6 @@
 //! `atoms run`: a kernel on the unit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, Stop};
@@ -32,10 +32,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     }
     let text = std::fs::read_to_string(&args.listing).map_err(CliError::reading(&args.listing))?;
     let name = args.listing.display().to_string();
-    let launch = Launch::from_file(&args.launch).map_err(CliError::of)?;
+    let launch = args.launch.as_deref().map(Launch::from_file).transpose().map_err(CliError::of)?;
     let program = if args.listing.extension().is_some_and(|e| e == "ptx") || atoms_isa::ptx::is_module(&text)
     {
-        Program::from_ptx(&name, &text, args.arch.or(launch.arch))
+        Program::from_ptx(&name, &text, args.arch.or(launch.as_ref().and_then(|l| l.arch)))
     } else {
         Program::parse(&name, &text)
     };
@@ -46,6 +46,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
             program.arch
         )));
     }
+    let (Some(launch), Some(path)) = (launch, args.launch.as_deref()) else {
+        return begin(&name, &program);
+    };
     let kernel = launch.kernel(&program).map_err(CliError::of)?;
     for (name, _) in &dumps {
         if !launch.buffers().any(|param| param.name == *name) {
@@ -57,12 +60,28 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         }
     }
     let config = machine::config(&args.machine.config)?;
-    let ask = Question { args, level, kernel, launch: &launch, config: &config, dumps: &dumps };
+    let ask = Question { args, path, level, kernel, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
         On::Lockstep => ask.on(machine::lockstep(&config)?),
         On::Model => ask.on(machine::model(&config)),
         On::Rtl => ask.on(machine::rtl_machine(&config)?),
     }
+}
+
+/// Prints a launch file to begin with.
+fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
+    let Some(kernel) = program.kernels.first() else {
+        return Err(CliError::message(format!("{name}: there is no kernel in it")));
+    };
+    print!("{}", atoms_sm::template(kernel));
+    let others: Vec<_> = program.kernels.iter().skip(1).map(|k| k.name.as_str()).collect();
+    let more =
+        if others.is_empty() { String::new() } else { format!("; there are also {}", others.join(", ")) };
+    Err(CliError::message(format!(
+        "a kernel is run with --launch FILE.toml; what is on standard output is one for `{}`, to be filled in \
+         (docs/launch-files.md){more}",
+        kernel.name
+    )))
 }
 
 /// `NAME=FILE` pairs.
@@ -76,6 +95,8 @@ fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
 
 struct Question<'a> {
     args: &'a RunArgs,
+    /// Where the launch file is.
+    path: &'a Path,
     level: Level,
     kernel: &'a Kernel,
     launch: &'a Launch,
@@ -249,7 +270,7 @@ impl Question<'_> {
         let mut repeat = format!(
             "atoms run {} --launch {} --on {} --config {}",
             machine::shell(&args.listing),
-            machine::shell(&args.launch),
+            machine::shell(self.path),
             args.machine.on.name(),
             self.config.name
         );

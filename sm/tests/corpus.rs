@@ -6,7 +6,7 @@ mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
-use atoms_sm::{Launch, MemoryPort, RunReport, SmConfig, run};
+use atoms_sm::{Launch, MemoryPort, RunReport, SmConfig, run, template};
 use functional::{FunctionalPort, Shape};
 use modelled::ModelPort;
 use std::collections::BTreeSet;
@@ -85,5 +85,32 @@ fn complete() {
         assert!(of_kernel.collect::<BTreeSet<_>>().len() >= 2, "{kernel}");
         let launch = std::fs::read_to_string(folder().join(format!("{kernel}.launch.toml"))).unwrap();
         assert!(launch.contains("expect = "), "{kernel}");
+    }
+}
+
+/// What is printed for who has no launch file yet is one, with a parameter for each that the right one has.
+#[test]
+fn a_launch_file_to_begin_with_fits_the_kernel() {
+    for file in files(".sass").iter().chain(&files(".ptx")) {
+        let program = program(&folder().join(file));
+        let right =
+            Launch::from_file(&folder().join(format!("{}.launch.toml", file.split('.').next().unwrap())));
+        let right = right.unwrap();
+        let kernel = right.kernel(&program).unwrap();
+        let begun = Launch::from_toml("begun", &template(kernel), &folder())
+            .unwrap_or_else(|e| panic!("{file}: {e}"));
+        let places = |launch: &Launch| -> BTreeSet<(u32, u32)> {
+            launch.param_offsets().into_iter().zip(launch.params.iter().map(|p| p.bytes())).collect()
+        };
+        let (right, begun) = (places(&right), places(&begun));
+        if file.ends_with(".ptx") {
+            assert_eq!(begun, right, "{file}");
+        } else {
+            // A listing shows bytes that its code reads: two words read at once may be two parameters.
+            let bytes = |places: &BTreeSet<(u32, u32)>| -> BTreeSet<u32> {
+                places.iter().flat_map(|(at, bytes)| *at..at + bytes).collect()
+            };
+            assert!(bytes(&begun).is_subset(&bytes(&right)), "{file}: {begun:?} of {right:?}");
+        }
     }
 }

@@ -1,0 +1,79 @@
+//! A launch file to begin with, for who has a kernel and none yet.
+
+use crate::support;
+use atoms_isa::Kernel;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Bytes of a pointer, which is taken for a buffer.
+const POINTER: u32 = 8;
+
+/// A parameter as far as the kernel shows it: first byte, bytes, name.
+struct Shown {
+    offset: u32,
+    bytes: u32,
+    name: String,
+}
+
+/// A launch file for the kernel: what its text says is filled in, the rest is a guess to be changed. A parameter of
+/// eight bytes is taken for a buffer, any other for a scalar.
+pub fn template(kernel: &Kernel) -> String {
+    let of = |extent: [u32; 3]| format!("[{}, {}, {}]", extent[0], extent[1], extent[2]);
+    let block = kernel.directives.threads.map_or("32".into(), of);
+    // One cluster, where there are clusters.
+    let grid = kernel.directives.cluster.map_or("1".into(), of);
+    let mut text = format!("kernel = \"{}\"\ngrid = {grid}\nblock = {block}\n", kernel.name);
+    // Writing to a string cannot fail.
+    if let Some(cluster) = kernel.directives.cluster {
+        let _ = writeln!(text, "cluster = {}", of(cluster));
+    }
+    if kernel.shared.is_none() {
+        text += "# shared = 1024 # bytes of static shared memory of a CTA, which a listing does not say\n";
+    }
+    let declared = kernel.params.is_some();
+    for Shown { offset, bytes, name } in params(kernel) {
+        let last = offset + bytes.max(1) - 1;
+        let seen = if declared { "declared" } else { "read by the kernel" };
+        let _ = write!(text, "\n[[param]] # bytes {offset} to {last}, {seen}\nname = \"{name}\"\n");
+        text += match bytes {
+            POINTER => "type = \"u32\"\nzeros = 1024\n",
+            1 => "type = \"u8\"\nvalue = 0\n",
+            2 => "type = \"u16\"\nvalue = 0\n",
+            _ => "type = \"u32\"\nvalue = 0\n",
+        };
+    }
+    text
+}
+
+fn params(kernel: &Kernel) -> Vec<Shown> {
+    if let Some(declared) = &kernel.params {
+        let shown =
+            |p: &atoms_isa::KernelParam| Shown { offset: p.offset, bytes: p.bytes, name: p.name.clone() };
+        return declared.iter().map(shown).collect();
+    }
+    let base = kernel.arch.param_base();
+    let mut reads: BTreeMap<u32, u32> = BTreeMap::new();
+    for (_, offset, bytes) in support::constant_reads(kernel) {
+        if let Some(offset) = offset.checked_sub(base) {
+            let longest = reads.entry(offset).or_default();
+            *longest = bytes.max(*longest);
+        }
+    }
+    let mut found: Vec<Shown> = Vec::new();
+    for (offset, bytes) in &reads {
+        let end = found.last().map_or(0, |last| last.offset + last.bytes);
+        if *offset < end {
+            continue;
+        }
+        // Code that adds to an address takes it apart: two words at a multiple of eight.
+        let halves = offset.is_multiple_of(POINTER) && reads.get(&(offset + 4)) == Some(&4);
+        let bytes = if halves { POINTER } else { (*bytes).min(POINTER) };
+        // What is read at once may be two pointers.
+        found.push(Shown { offset: *offset, bytes, name: format!("p{}", found.len()) });
+        if reads[offset] == 2 * POINTER {
+            let name = format!("p{}", found.len());
+            found.push(Shown { offset: offset + POINTER, bytes: POINTER, name });
+        }
+    }
+    found
+}

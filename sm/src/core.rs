@@ -163,7 +163,8 @@ impl<'a> Core<'a> {
         let memory = u64::from(geometry.rows) * u64::from(row_bytes);
         let fixed = u64::from(kernel.arch.shared_origin()) + u64::from(launch.dynamic_shared);
         let undeclared = DEFAULT_SHARED.min(memory.saturating_sub(fixed));
-        let bytes = fixed + kernel.shared.or(launch.shared).map_or(undeclared, u64::from);
+        // What PTX declares is there; a launch may ask for more, which code that is given addresses needs.
+        let bytes = fixed + kernel.shared.max(launch.shared).map_or(undeclared, u64::from);
         if bytes > memory {
             return Err(too_large(
                 format!("a CTA needs {bytes} bytes of shared memory, and there are {memory}"),

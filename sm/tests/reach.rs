@@ -182,9 +182,11 @@ fn a_trap_ends_the_run() {
 #[test]
 fn red_async() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
-    for arch in ["sm_90a", "sm_100a"] {
-        let text = std::fs::read_to_string(folder.join(format!("redasync.{arch}.sass"))).unwrap();
-        let program = Program::parse(arch, &text).unwrap();
+    for file in ["sm_90a.sass", "sm_100a.sass", "sm_90a.ptx", "sm_100a.ptx"] {
+        let text = std::fs::read_to_string(folder.join(format!("redasync.{file}"))).unwrap();
+        let ptx = file.ends_with(".ptx");
+        let program = if ptx { Program::from_ptx(file, &text, None) } else { Program::parse(file, &text) };
+        let program = program.unwrap();
         let text = "kernel = \"redasync\"\ngrid = 1\nblock = 32\nshared = 512\n[[param]]\ntype = \"u32\"\nvalue = 0x480\n\
                     [[param]]\ntype = \"u32\"\nvalue = 0x400\n[[param]]\ntype = \"u32\"\nvalue = 3\n";
         let launch = Launch::from_toml("redasync", text, Path::new("")).unwrap();
@@ -197,9 +199,9 @@ fn red_async() {
             // The additions of 32 bits and the minimum may meet that of 64 bits in any order, but for its low words:
             // signed 3 is the least or the sum is.
             let high = if i < 16 { 3 } else { 0 };
-            assert_eq!(pair[1], high, "{arch}: {words:?}");
+            assert_eq!(pair[1], high, "{file}: {words:?}");
             let low: &[u32] = if i < 16 { &[3, 6] } else { &[3] };
-            assert!(low.contains(&pair[0]), "{arch}: {words:?}");
+            assert!(low.contains(&pair[0]), "{file}: {words:?}");
         }
         // Two of 4 bytes, one of 8, each completed at the object; the 64-bit one loads and swaps.
         assert_eq!(report.statistics.copies, 3 * 32);

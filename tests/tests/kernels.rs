@@ -141,6 +141,37 @@ fn every_kernel_of_the_corpus_runs_in_lockstep() {
     }
 }
 
+/// The kernel whose operands are addresses: it works on an object that nobody has made, so that no use of it is
+/// defined; the sides agree about it all the same, and the oracle with them. What it does to memory:
+/// `sm/tests/reach.rs`.
+#[test]
+fn operands_that_are_addresses() {
+    let text = "kernel = \"redasync\"\ngrid = 1\nblock = 32\nshared = 512\n[[param]]\ntype = \"u32\"\nvalue = 0x480\n\
+                [[param]]\ntype = \"u32\"\nvalue = 0x400\n[[param]]\ntype = \"u32\"\nvalue = 3\n";
+    let launch = Launch::from_toml("redasync", text, &folder()).expect("a launch");
+    for file in ["sm_90a.sass", "sm_100a.sass", "sm_90a.ptx", "sm_100a.ptx"] {
+        let path = folder().join(format!("redasync.{file}"));
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        let ptx = file.ends_with(".ptx");
+        let program = if ptx { Program::from_ptx(file, &text, None) } else { Program::parse(file, &text) };
+        let program = program.unwrap_or_else(|e| panic!("{file}: {e}"));
+        let named = config("default");
+        let zeros = vec![0; (named.config.bytes() / 4) as usize];
+        let witness = Witness::new(&named.config, &zeros);
+        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{file}: {e}"));
+        let report = run(kernel, &launch, &mut session, &SmConfig::default())
+            .unwrap_or_else(|e| panic!("{file}: {e}"));
+        session.judge_memory().unwrap_or_else(|e| panic!("{file}: {e}"));
+        assert_eq!(report.statistics.copies, 3 * 32, "{file}");
+        assert_eq!(
+            session.tally().judged,
+            session.tally().cluster_requests,
+            "{file}: every answer was judged"
+        );
+    }
+}
+
 /// The kernels that every configuration must carry, on three generations.
 fn required_kernels_on(name: &str) {
     for kernel in ["hist_u32", "hist_u64", "accum_f32"] {

@@ -247,7 +247,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
     /// Measure this kernel in place of a mix of operations
-    #[arg(long, value_name = "FILE.sass", requires = "launch", conflicts_with = "ops")]
+    #[arg(long, value_name = "FILE", requires = "launch", conflicts_with = "ops")]
     pub(crate) kernel: Option<PathBuf>,
     /// How the kernel is launched (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml", requires = "kernel")]

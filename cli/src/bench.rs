@@ -70,8 +70,9 @@ fn on_kernel(
 ) -> Result<Verdict, CliError> {
     let text = std::fs::read_to_string(listing).map_err(CliError::reading(listing))?;
     let name = listing.display().to_string();
-    let program = Program::parse(&name, &text).map_err(|error| CliError::Listing(Box::new(error)))?;
     let launch = Launch::from_file(launch).map_err(CliError::of)?;
+    let program =
+        Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     let kernel = launch.kernel(&program).map_err(CliError::of)?;
     let library = machine::library(config)?;
     let bar = bar(args.rounds as u64, "measuring");

@@ -33,13 +33,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let text = std::fs::read_to_string(&args.listing).map_err(CliError::reading(&args.listing))?;
     let name = args.listing.display().to_string();
     let launch = args.launch.as_deref().map(Launch::from_file).transpose().map_err(CliError::of)?;
-    let program = if args.listing.extension().is_some_and(|e| e == "ptx") || atoms_isa::ptx::is_module(&text)
-    {
-        Program::from_ptx(&name, &text, args.arch.or(launch.as_ref().and_then(|l| l.arch)))
-    } else {
-        Program::parse(&name, &text)
-    };
-    let program = program.map_err(|error| CliError::Listing(Box::new(error)))?;
+    let arch = args.arch.or(launch.as_ref().and_then(|l| l.arch));
+    let program = Program::read(&name, &text, arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     if let Some(arch) = args.arch.filter(|arch| *arch != program.arch) {
         return Err(CliError::message(format!(
             "--arch {arch}: the listing is for {}; only PTX is run on another architecture",
@@ -359,8 +354,7 @@ impl Question<'_> {
 
     /// What the text says of order: PTX says more than machine code.
     fn text(&self) -> Text {
-        let ptx = self.args.listing.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptx"));
-        if ptx { Text::Ptx } else { Text::Machine }
+        if self.kernel.of_ptx() { Text::Ptx } else { Text::Machine }
     }
 }
 

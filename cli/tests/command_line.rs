@@ -30,3 +30,34 @@ fn a_reader_that_stops_is_no_failure() {
     assert_eq!(output.status.code(), Some(128 + 13));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+/// PTX is PTX by what it says, whatever its file is called: the same races are found, and it can be measured.
+#[test]
+fn ptx_needs_no_ending() {
+    let plain = std::env::temp_dir().join(format!("atoms-racy-{}", std::process::id()));
+    std::fs::copy("tests/cmd/racy.ptx", &plain).expect("it can be copied");
+    let atoms = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"));
+        command.args(args).output().expect("atoms can be started")
+    };
+    let check = |file: &str| {
+        atoms(&["run", file, "--launch", "tests/cmd/racy.toml", "--on", "model", "--check", "scopes"])
+    };
+    let file = plain.to_str().expect("a plain name");
+    let (named, unnamed) = (check("tests/cmd/racy.ptx"), check(file));
+    let measured = atoms(&[
+        "bench",
+        "--kernel",
+        file,
+        "--launch",
+        "tests/cmd/racy.toml",
+        "--rounds",
+        "1",
+        "--seconds",
+        "0",
+    ]);
+    std::fs::remove_file(&plain).expect("it is there");
+    assert_eq!(named.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&unnamed.stderr), String::from_utf8_lossy(&named.stderr));
+    assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
+}

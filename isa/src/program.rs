@@ -139,6 +139,11 @@ impl Program {
 }
 
 impl Kernel {
+    /// Whether it comes from PTX, which declares parameters; machine code only reads them.
+    pub fn of_ptx(&self) -> bool {
+        self.params.is_some()
+    }
+
     /// Mnemonic with modifiers of an instruction; empty if there is no such instruction.
     pub fn mnemonic(&self, index: usize) -> &str {
         let number = self.source.get(index).map(|s| s.mnemonic as usize);

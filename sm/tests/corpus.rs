@@ -27,12 +27,7 @@ fn files(extension: &str) -> Vec<String> {
 fn program(file: &Path) -> Program {
     let text = std::fs::read_to_string(file).unwrap();
     let name = file.display().to_string();
-    let program = if name.ends_with(".ptx") {
-        Program::from_ptx(&name, &text, None)
-    } else {
-        Program::parse(&name, &text)
-    };
-    program.unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+    Program::read(&name, &text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
 }
 
 fn run_on<P: MemoryPort>(file: &str, port: &mut P) -> RunReport {

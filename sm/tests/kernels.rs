@@ -20,19 +20,20 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels")
 }
 
-fn program(kernel: &str, arch: &str) -> Program {
-    let path = folder().join(format!("{kernel}.{arch}.sass"));
+fn read(file: &str) -> Program {
+    let path = folder().join(file);
     let text = std::fs::read_to_string(&path).unwrap();
-    Program::parse(&path.display().to_string(), &text)
+    Program::read(&path.display().to_string(), &text, None)
         .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+}
+
+fn program(kernel: &str, arch: &str) -> Program {
+    read(&format!("{kernel}.{arch}.sass"))
 }
 
 /// The same kernel as the compiler's PTX has it.
 fn from_ptx(kernel: &str, arch: &str) -> Program {
-    let path = folder().join(format!("{kernel}.{arch}.ptx"));
-    let text = std::fs::read_to_string(&path).unwrap();
-    Program::from_ptx(&path.display().to_string(), &text, None)
-        .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+    read(&format!("{kernel}.{arch}.ptx"))
 }
 
 fn launch(kernel: &str) -> Launch {

@@ -184,9 +184,7 @@ fn red_async() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels");
     for file in ["sm_90a.sass", "sm_100a.sass", "sm_90a.ptx", "sm_100a.ptx"] {
         let text = std::fs::read_to_string(folder.join(format!("redasync.{file}"))).unwrap();
-        let ptx = file.ends_with(".ptx");
-        let program = if ptx { Program::from_ptx(file, &text, None) } else { Program::parse(file, &text) };
-        let program = program.unwrap();
+        let program = Program::read(file, &text, None).unwrap();
         let text = "kernel = \"redasync\"\ngrid = 1\nblock = 32\nshared = 512\n[[param]]\ntype = \"u32\"\nvalue = 0x480\n\
                     [[param]]\ntype = \"u32\"\nvalue = 0x400\n[[param]]\ntype = \"u32\"\nvalue = 3\n";
         let launch = Launch::from_toml("redasync", text, Path::new("")).unwrap();

@@ -45,12 +45,7 @@ fn in_lockstep(folder: &Path, kernel: &str, text: &str, on: &str) -> RunReport {
     let path = folder.join(format!("{kernel}.{text}"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let name = path.display().to_string();
-    let program = if name.ends_with(".ptx") {
-        Program::from_ptx(&name, &text, None)
-    } else {
-        Program::parse(&name, &text)
-    };
-    let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
+    let program = Program::read(&name, &text, None).unwrap_or_else(|e| panic!("{what}: {e}"));
     let launch = Launch::from_file(&folder.join(format!("{kernel}.launch.toml")))
         .unwrap_or_else(|e| panic!("{what}: {e}"));
     let named = config(on);
@@ -152,9 +147,7 @@ fn operands_that_are_addresses() {
     for file in ["sm_90a.sass", "sm_100a.sass", "sm_90a.ptx", "sm_100a.ptx"] {
         let path = folder().join(format!("redasync.{file}"));
         let text = std::fs::read_to_string(&path).expect("it is there");
-        let ptx = file.ends_with(".ptx");
-        let program = if ptx { Program::from_ptx(file, &text, None) } else { Program::parse(file, &text) };
-        let program = program.unwrap_or_else(|e| panic!("{file}: {e}"));
+        let program = Program::read(file, &text, None).unwrap_or_else(|e| panic!("{file}: {e}"));
         let named = config("default");
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
         let witness = Witness::new(&named.config, &zeros);

@@ -50,6 +50,20 @@ impl Fail {
 }
 
 impl Program {
+    /// Reads a kernel's text, whichever it is: PTX if it is called `.ptx` or begins like a module, else a listing.
+    /// `arch` is for PTX; `name` tells what it is called, and is for messages.
+    ///
+    /// # Errors
+    /// As [`Program::from_ptx`] and [`Program::parse`].
+    pub fn read(name: &str, text: &str, arch: Option<Arch>) -> Result<Program, TextError> {
+        let called = name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("ptx"));
+        if called || super::is_module(text) {
+            Program::from_ptx(name, text, arch)
+        } else {
+            Program::parse(name, text)
+        }
+    }
+
     /// Reads a PTX module and translates its kernels for an architecture, or for the one of its `.target`;
     /// `name` is for messages.
     ///

@@ -380,8 +380,7 @@ impl<'a> Core<'a> {
     fn answered(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
         let slot = usize::from(outputs.rsp_tag);
         let request = self.requests.get_mut(slot).and_then(|r| r.as_mut().filter(|r| r.in_flight));
-        let known = slot < self.warps.len();
-        let warp = if known { self.warps[slot].as_deref_mut() } else { None };
+        let warp = self.warps.warp_mut(slot);
         let (Some(request), Some(warp)) = (request, warp) else {
             return Err(KernelError::StrayResponse { tag: outputs.rsp_tag });
         };
@@ -431,8 +430,7 @@ impl<'a> Core<'a> {
         let slot = usize::from(outputs.wake_tag);
         let waits = |r: &&mut Box<Request>| r.in_flight && r.op == Op::MbarTryWait;
         let request = self.requests.get_mut(slot).and_then(|r| r.as_mut().filter(waits));
-        let known = slot < self.warps.len();
-        let warp = if known { self.warps[slot].as_deref_mut() } else { None };
+        let warp = self.warps.warp_mut(slot);
         let (Some(request), Some(warp)) = (request, warp) else {
             return Err(KernelError::StrayResponse { tag: outputs.wake_tag });
         };

@@ -187,7 +187,25 @@ pub trait Observer {
 /// Looks away.
 impl Observer for () {}
 
+/// Every method that tells something, each told to whom `$all` says.
 macro_rules! forward {
+    ($self:ident => $all:expr) => {
+        forward! { $self, each => $all;
+            issue(issue: &Issue<'_>);
+            started(start: &Start<'_>);
+            ended(cta: u32);
+            accessed(access: &Access<'_>);
+            block_barrier(issue: &Issue<'_>, barrier: u32, waits: bool);
+            copy_started(start: &CopyStart);
+            copy_done(done: &CopyDone);
+            foreign_pending_count(cycle: u64, pc: u32, mask: u32);
+            request(cycle: u64, pc: u32, inputs: &In);
+            response(cycle: u64, outputs: &Out);
+            wake(cycle: u64, outputs: &Out);
+            cluster_request(cycle: u64, pc: Option<u32>, inputs: &In);
+            cluster_response(cycle: u64, outputs: &Out);
+        }
+    };
     ($self:ident, $each:ident => $all:expr; $($name:ident($($arg:ident: $of:ty),*);)*) => {
         $(fn $name(&mut $self, $($arg: $of),*) {
             let mut tell = |$each: &mut dyn Observer| $each.$name($($arg),*);
@@ -202,21 +220,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.watches_memory() || self.1.watches_memory()
     }
 
-    forward! { self, each => |tell: &mut dyn FnMut(&mut dyn Observer)| { tell(&mut self.0); tell(&mut self.1); };
-        issue(issue: &Issue<'_>);
-        started(start: &Start<'_>);
-        ended(cta: u32);
-        accessed(access: &Access<'_>);
-        block_barrier(issue: &Issue<'_>, barrier: u32, waits: bool);
-        copy_started(start: &CopyStart);
-        copy_done(done: &CopyDone);
-        foreign_pending_count(cycle: u64, pc: u32, mask: u32);
-        request(cycle: u64, pc: u32, inputs: &In);
-        response(cycle: u64, outputs: &Out);
-        wake(cycle: u64, outputs: &Out);
-        cluster_request(cycle: u64, pc: Option<u32>, inputs: &In);
-        cluster_response(cycle: u64, outputs: &Out);
-    }
+    forward! { self => |tell: &mut dyn FnMut(&mut dyn Observer)| { tell(&mut self.0); tell(&mut self.1); } }
 }
 
 /// One who may look on.
@@ -225,23 +229,9 @@ impl<A: Observer> Observer for Option<A> {
         self.as_ref().is_some_and(Observer::watches_memory)
     }
 
-    forward! { self, each => |tell: &mut dyn FnMut(&mut dyn Observer)| {
-            if let Some(observer) = self {
-                tell(observer);
-            }
-        };
-        issue(issue: &Issue<'_>);
-        started(start: &Start<'_>);
-        ended(cta: u32);
-        accessed(access: &Access<'_>);
-        block_barrier(issue: &Issue<'_>, barrier: u32, waits: bool);
-        copy_started(start: &CopyStart);
-        copy_done(done: &CopyDone);
-        foreign_pending_count(cycle: u64, pc: u32, mask: u32);
-        request(cycle: u64, pc: u32, inputs: &In);
-        response(cycle: u64, outputs: &Out);
-        wake(cycle: u64, outputs: &Out);
-        cluster_request(cycle: u64, pc: Option<u32>, inputs: &In);
-        cluster_response(cycle: u64, outputs: &Out);
-    }
+    forward! { self => |tell: &mut dyn FnMut(&mut dyn Observer)| {
+        if let Some(observer) = self {
+            tell(observer);
+        }
+    } }
 }

@@ -281,9 +281,6 @@ pub enum Operand<'t> {
     Register(RegId),
     /// `!%p1`
     Not(RegId),
-    /// An element of a vector register, by its number. The parser gives none: elements of `.reg .v2 .f32 v` are
-    /// registers of their own, `v.x` and `v.y`, and `v` is a vector of them.
-    Element(RegId, u8),
     /// A special register, without `%`: `tid.x`, `laneid`.
     Special(&'t str),
     /// An integer: two's complement of 64 bits.

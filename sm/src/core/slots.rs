@@ -46,6 +46,13 @@ impl Slots {
         lowest
     }
 
+    /// The warp in a slot, if there is such a slot and one is in it.
+    pub(super) fn warp_mut(&mut self, slot: usize) -> Option<&mut Warp> {
+        let warp = self.warps.get_mut(slot)?.as_deref_mut()?;
+        self.stale |= 1 << slot;
+        Some(warp)
+    }
+
     fn refresh(&mut self) {
         while self.stale != 0 {
             let slot = self.stale.trailing_zeros() as usize;

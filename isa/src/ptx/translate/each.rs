@@ -2,10 +2,9 @@
 
 use super::layout;
 use super::registers::{read, written};
-use super::unit::Home;
-use super::write::place_vectors;
+use super::write;
 use crate::arch::Arch;
-use crate::lower::{Frame, Refusal, Sequence, lower};
+use crate::lower::{Refusal, Sequence, lower};
 use crate::ptx::{Function, Instruction, Module, RegId};
 use std::collections::HashSet;
 
@@ -30,17 +29,8 @@ pub fn lowered<'a, 't>(
     arch: Arch,
     used: Option<bool>,
 ) -> Vec<Lowered<'a, 't>> {
-    let mut frame = Frame::new();
     let places = layout::kernel_variables(module, function, arch, &layout::module_variables(module));
-    for (symbol, home) in &places.homes {
-        match home {
-            Home::Shared(at) => frame.place(*symbol, *at),
-            Home::Global(at) => frame.place_global(*symbol, *at),
-            Home::Local(_) | Home::Param(_) => {}
-        }
-    }
-    place_vectors(function, &mut frame);
-    frame.place_registers(function);
+    let mut frame = write::frame(function, &places.homes);
     let reads: HashSet<RegId> = function.instructions.iter().flat_map(read).collect();
     let mut all = Vec::new();
     for instruction in &function.instructions {

@@ -247,7 +247,6 @@ impl Names {
         match operand {
             Operand::Register(id) => Operand::Register(self.register(*id)),
             Operand::Not(id) => Operand::Not(self.register(*id)),
-            Operand::Element(id, at) => Operand::Element(self.register(*id), *at),
             Operand::Vector(operands) => Operand::Vector(all(operands)),
             Operand::List(operands) => Operand::List(all(operands)),
             Operand::Pair(pair) => Operand::Pair(Box::new([self.operand(&pair[0]), self.operand(&pair[1])])),

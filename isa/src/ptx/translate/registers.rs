@@ -37,7 +37,7 @@ fn has_result(i: &Instruction<'_>) -> bool {
 
 fn named(operand: &Operand<'_>, found: &mut Vec<RegId>) {
     match operand {
-        Operand::Register(id) | Operand::Not(id) | Operand::Element(id, _) => found.push(*id),
+        Operand::Register(id) | Operand::Not(id) => found.push(*id),
         Operand::Vector(operands) | Operand::List(operands) => operands.iter().for_each(|o| named(o, found)),
         Operand::Pair(pair) => pair.iter().for_each(|o| named(o, found)),
         Operand::Address { base: Base::Register(id), .. } => found.push(*id),

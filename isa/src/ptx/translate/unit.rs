@@ -245,7 +245,6 @@ impl<'t> Unit<'_, 't> {
             Operand::Double(bits) => ComputeInput::Imm(*bits),
             Operand::Special(name) => self.read_special(name)?,
             Operand::Symbol { symbol, offset } => self.address_of(*symbol, *offset)?,
-            Operand::Element(..) => return Err(Fail::Lacking),
             _ => {
                 return Err(Fail::wrong(
                     "an operand that is no value",

@@ -14,7 +14,7 @@ use crate::instruction::{Guard, Operation};
 use crate::lower::{self, Frame};
 use crate::order::Ordering;
 use crate::program::{Kernel, SourceLine, assemble};
-use crate::ptx::{Function, Instruction, Module, Operand, RegId, Type};
+use crate::ptx::{Function, Instruction, Module, Operand, RegId, Symbol, Type};
 use crate::register::{BarrierRegister, Pred, PredSource};
 use crate::special::SpecialRegister;
 use std::collections::{HashMap, HashSet};
@@ -40,16 +40,7 @@ pub(super) fn kernel<'t>(
         Fail::Wrong(message, help) => vec![(text, message, help)],
     })?;
     let places = layout::kernel_variables(module, &flat, arch, layout);
-    let mut frame = Frame::new();
-    for (symbol, home) in &places.homes {
-        match home {
-            Home::Shared(at) => frame.place(*symbol, *at),
-            Home::Global(at) => frame.place_global(*symbol, *at),
-            Home::Local(_) | Home::Param(_) => {}
-        }
-    }
-    place_vectors(&flat, &mut frame);
-    frame.place_registers(&flat);
+    let frame = frame(&flat, &places.homes);
     let mut unit = Unit {
         module,
         function: &flat,
@@ -93,8 +84,23 @@ pub(super) fn kernel<'t>(
     Ok(done)
 }
 
+/// A frame in which the registers and variables of a function have their places.
+pub(super) fn frame(function: &Function<'_>, homes: &HashMap<Symbol, Home>) -> Frame {
+    let mut frame = Frame::new();
+    for (symbol, home) in homes {
+        match home {
+            Home::Shared(at) => frame.place(*symbol, *at),
+            Home::Global(at) => frame.place_global(*symbol, *at),
+            Home::Local(_) | Home::Param(_) => {}
+        }
+    }
+    place_vectors(function, &mut frame);
+    frame.place_registers(function);
+    frame
+}
+
 /// Gives registers of a vector access places that follow each other, so that it is one access.
-pub(super) fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
+fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
     for i in &function.instructions {
         if !matches!(i.opcode, "ld" | "st") {
             continue;

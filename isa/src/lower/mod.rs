@@ -6,6 +6,7 @@
 mod atom;
 mod frame;
 mod mbarrier;
+mod offset;
 
 use crate::arch::Arch;
 use crate::ptx::{Function, Instruction, Module};

@@ -3,6 +3,7 @@
 use super::operand::{Address, AddressBase, Value};
 use crate::arch::Arch;
 use crate::lower::Frame;
+use crate::lower::offset::{near, plus};
 
 /// What was written so far, and for which architecture.
 pub(super) struct Code<'f> {
@@ -147,7 +148,7 @@ impl<'f> Code<'f> {
         match address.base {
             AddressBase::Register(register) | AddressBase::Word(register) => {
                 let register = Reg(register);
-                if (-0x80_0000..0x80_0000).contains(&address.offset) {
+                if near(address.offset) {
                     SharedAddress::Register { register, offset: address.offset }
                 } else {
                     let register = self.advanced(register, address.offset);
@@ -195,7 +196,7 @@ impl<'f> Code<'f> {
             AddressBase::Global(byte) => self.in_registers(Value::Constant(byte), 2),
             AddressBase::Shared(byte) => self.in_registers(Value::Constant(u64::from(byte)), 2),
         };
-        if (-0x80_0000..0x80_0000).contains(&address.offset) {
+        if near(address.offset) {
             return (pair, address.offset);
         }
         let (sum, carry) = (self.scratch(2), self.predicate());
@@ -279,14 +280,5 @@ impl std::fmt::Display for SharedAddress {
             SharedAddress::Absolute(0) => f.write_str("RZ"),
             SharedAddress::Absolute(byte) => write!(f, "{byte:#x}"),
         }
-    }
-}
-
-/// An offset as it stands behind a register in brackets.
-pub(super) fn plus(offset: i64) -> String {
-    match offset {
-        0 => String::new(),
-        ..0 => format!("+-{:#x}", offset.unsigned_abs()),
-        _ => format!("+{offset:#x}"),
     }
 }

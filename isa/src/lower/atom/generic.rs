@@ -5,10 +5,11 @@
 //! cluster, or else memory of the thread, where a load and a store will do.
 
 use super::Manner;
-use super::code::{Code, Reg, emit, plus};
+use super::code::{Code, Reg, emit};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{Address, AddressBase, Operands, Value};
+use crate::lower::offset::plus;
 use crate::ptx::Type;
 
 impl Form {

@@ -1,6 +1,6 @@
 //! 16-bit types: a loop around CAS on the word that contains the half (spec 7.2).
 
-use super::code::{Code, Reg, emit, plus};
+use super::code::{Code, Reg, emit};
 use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{AddressBase, Operands};
 use crate::ptx::Type;
@@ -128,7 +128,7 @@ impl Code<'_> {
             self.before(form, "");
         }
         let strength = self.strength(form);
-        let address = format!("[{word}{}]", plus(0));
+        let address = format!("[{word}]");
         match form.space {
             AtomicSpace::Shared => emit!(self, "ATOMS.CAS {to}, {address}, {b}, {c}"),
             AtomicSpace::Global => emit!(self, "ATOMG.E.CAS{strength} PT, {to}, {address}, {b}, {c}"),

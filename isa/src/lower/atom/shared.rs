@@ -4,6 +4,7 @@ use super::code::{Code, Reg, SharedAddress, emit};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
 use super::operand::{AddressBase, Operands, Value};
+use crate::lower::offset::near;
 use crate::ptx::Type;
 
 impl Code<'_> {
@@ -80,7 +81,7 @@ impl Code<'_> {
             self.before(form, "");
         }
         let uniform = matches!(operands.address.base, AddressBase::Shared(_));
-        let far = !(-0x80_0000..0x80_0000).contains(&operands.address.offset);
+        let far = !near(operands.address.offset);
         let carry = match self.number {
             90..100 if used && !uniform && !far => Carry::Add,
             100.. => Carry::Add,

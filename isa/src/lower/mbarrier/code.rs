@@ -2,6 +2,7 @@
 
 use super::operand::{Address, Start, Word};
 use crate::arch::Arch;
+use crate::lower::offset::{NEAR, hex, plus};
 use crate::lower::{Frame, Refusal};
 use crate::ptx::RegId;
 
@@ -31,7 +32,7 @@ pub(super) enum Base {
 
 /// Immediate offsets of an address have 24 bits, the highest one a sign. Those of the second word of an
 /// object have to fit as well.
-const OFFSETS: std::ops::Range<i32> = -0x80_0000..0x80_0000 - 4;
+const OFFSETS: std::ops::Range<i32> = NEAR.start..NEAR.end - 4;
 
 /// Predicates of a loop that takes lanes together whose operands are equal.
 #[derive(Clone, Copy)]
@@ -354,17 +355,6 @@ fn split(offset: i32) -> (i32, i32) {
     // The word after an object's first must not wrap.
     let near = if OFFSETS.contains(&near) { near } else { 0 };
     (offset.wrapping_sub(near), near)
-}
-
-/// `0x10`, `-0x8`
-fn hex(value: i32) -> String {
-    let sign = if value < 0 { "-" } else { "" };
-    format!("{sign}{:#x}", value.unsigned_abs())
-}
-
-/// `+0x10`, `+-0x8`; nothing for 0.
-fn plus(offset: i32) -> String {
-    if offset == 0 { String::new() } else { format!("+{}", hex(offset)) }
 }
 
 /// A half-precision number in decimal digits, all of them.

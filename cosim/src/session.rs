@@ -1,11 +1,13 @@
 //! A machine being driven, by a stimulus or by a core: counts, judges, traces, and keeps what a
 //! report needs.
 
+use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
 
 use atoms_model::MemoryPort;
 use atoms_model::memory_port::word_index;
-use atoms_model::port::{In, Out};
+use atoms_model::port::{In, Out, Probe};
 
 use atoms_verilated::RtlError;
 
@@ -84,6 +86,12 @@ pub struct Tally {
     pub judged: u64,
 }
 
+/// Looks on as a machine is driven.
+pub trait Listener: Any + fmt::Debug + Send {
+    /// Sees a cycle that went well: what was driven in, and what the machine drove out.
+    fn cycle(&mut self, i: &In, out: &Out, probe: &Probe);
+}
+
 /// Cycles without an answer after which a run is stuck. The longest request takes one pass for each
 /// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
 const PATIENCE: u64 = 20_000;
@@ -97,6 +105,8 @@ pub struct Session<M> {
     pub witness: Option<Witness>,
     /// The wave being written, if one is.
     pub trace: Option<Trace>,
+    /// Who else looks on. A checkpoint does not hold them.
+    pub listeners: Vec<Box<dyn Listener>>,
     // Taken out for the length of a step only, since the step needs the rest of the session too.
     inputs: Option<Box<In>>,
     tally: Tally,
@@ -178,6 +188,7 @@ impl<M: Machine + Sides> Session<M> {
             machine,
             witness,
             trace: None,
+            listeners: Vec::new(),
             inputs: Some(Box::default()),
             tally: Tally::default(),
             in_flight: VecDeque::new(),
@@ -240,7 +251,16 @@ impl<M: Machine + Sides> Session<M> {
         if let Some(witness) = &mut self.witness {
             witness.see(i, self.machine.out(), self.machine.probe())?;
         }
+        for listener in &mut self.listeners {
+            listener.cycle(i, self.machine.out(), self.machine.probe());
+        }
         self.count(cycle, i)
+    }
+
+    /// Takes back the first listener of this type.
+    pub fn take_listener<L: Listener>(&mut self) -> Option<Box<L>> {
+        let at = self.listeners.iter().position(|listener| (listener.as_ref() as &dyn Any).is::<L>())?;
+        (self.listeners.remove(at) as Box<dyn Any>).downcast().ok()
     }
 
     /// Runs until the stimulus has finished and everything is answered, or until `limit` cycles.

@@ -19,8 +19,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("waves",     &[]),
     ("verilated", &["ops", "model"]),
     ("cosim",     &["ops", "model", "oracle", "verilated", "waves"]),
-    ("cli",       &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim"]),
-    ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim"]),
+    ("regress",   &["ops", "model", "isa", "sm", "verilated", "cosim"]),
+    ("cli",       &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress"]),
+    ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress"]),
 ];
 
 /// The one crate with `unsafe`.

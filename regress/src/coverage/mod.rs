@@ -1,0 +1,10 @@
+//! Functional coverage: the bins, what hit them, and how hits of several runs are brought together.
+//!
+//! A [`Group`] is a cross of dimensions, and a bin one combination of their values. All bins of all
+//! groups are numbered through ([`Model::bins`]), so that a [`Map`] is two flat arrays.
+
+mod map;
+mod model;
+
+pub use map::Map;
+pub use model::{Dimension, Group, Model};

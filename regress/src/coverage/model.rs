@@ -1,0 +1,87 @@
+//! Groups of bins, and their numbers.
+
+use atoms_model::Config;
+
+/// One dimension of a cross.
+#[derive(Clone, Debug)]
+pub struct Dimension {
+    /// Name, as in `docs/coverage.md`.
+    pub name: &'static str,
+    /// Names of its values.
+    pub values: Vec<String>,
+}
+
+/// A cross of dimensions; each combination of values is a bin, unless nothing could ever hit it.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Name, unique: `conflict`, `mbarrier_step`.
+    pub name: &'static str,
+    /// Why these dimensions are crossed, in a sentence.
+    pub reason: &'static str,
+    /// Clause of the specification it is about.
+    pub clause: &'static str,
+    /// Dimensions, slowest first.
+    pub dimensions: Vec<Dimension>,
+    /// Whether a configuration can hit the bin with these values, one index a dimension. What no
+    /// configuration can hit is no bin.
+    pub reachable: fn(&Config, &[usize]) -> bool,
+    /// Number of its first bin.
+    pub first: usize,
+}
+
+impl Group {
+    /// Combinations of values, reachable or not: bin numbers `first .. first + len()`.
+    pub fn len(&self) -> usize {
+        self.dimensions.iter().map(|dimension| dimension.values.len()).product()
+    }
+
+    /// Whether it has no combination at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Values of a bin, given by its number within the group, as indices.
+    pub fn values(&self, mut at: usize) -> Vec<usize> {
+        let mut values = vec![0; self.dimensions.len()];
+        for (value, dimension) in values.iter_mut().zip(&self.dimensions).rev() {
+            *value = at % dimension.values.len();
+            at /= dimension.values.len();
+        }
+        values
+    }
+
+    /// `group[value, value]`, the name of a bin given by its number within the group; what waivers
+    /// and reports call it.
+    pub fn bin_name(&self, at: usize) -> String {
+        let values = self.values(at);
+        let names = values.iter().zip(&self.dimensions).map(|(value, d)| d.values[*value].as_str());
+        format!("{}[{}]", self.name, names.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Every group.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// Groups in the order of their bins.
+    pub groups: Vec<Group>,
+}
+
+impl Model {
+    /// Adds a group behind the others.
+    pub fn push(&mut self, mut group: Group) {
+        group.first = self.bins();
+        self.groups.push(group);
+    }
+
+    /// Bins of all groups, reachable or not.
+    pub fn bins(&self) -> usize {
+        self.groups.last().map_or(0, |group| group.first + group.len())
+    }
+
+    /// The group of a bin, and the bin's number within it.
+    pub fn locate(&self, bin: usize) -> Option<(&Group, usize)> {
+        let after = self.groups.partition_point(|group| group.first <= bin);
+        let group = self.groups.get(after.checked_sub(1)?)?;
+        (bin - group.first < group.len()).then_some((group, bin - group.first))
+    }
+}

@@ -254,4 +254,18 @@ module atoms_collect
   `ATOMS_ASSERT(OnlyWarpsSleep, !sleep_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
   `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
                                             || (pass_i.first && pass_i.last))
+
+  `ATOMS_COVER(WarpResponseStalls, stall_o && !pass_i.cluster)
+  `ATOMS_COVER(ClusterResponseStalls, stall_o && pass_i.cluster)
+  `ATOMS_COVER(BothResponsesHeldUp, cl_valid_q && !cl_rsp_ready_i && !rsp_ready_i && rsp_valid_q)
+  `ATOMS_COVER(WarpPassesHeldCluster, pass_i.valid && !pass_i.cluster && !stall_o && cl_valid_q
+                                      && !cl_rsp_ready_i)
+  `ATOMS_COVER(ClusterPassesHeldWarp, pass_i.valid && pass_i.cluster && !stall_o && rsp_valid_q
+                                      && !rsp_ready_i)
+  `ATOMS_COVER(ResponseFollowsAtOnce, pass_i.valid && !pass_i.cluster && !stall_o && rsp_valid_q)
+  `ATOMS_COVER(GathersBetweenFirstAndLast, pass_i.valid && !pass_i.first && !pass_i.last)
+  `ATOMS_COVER(SleepWaitsForResponse, sleeps && stall_o)
+  `ATOMS_COVER(SleepsAfterResponse, sleep_o && rsp_valid_q)
+  `ATOMS_COVER(StaysAwakeAsTableIsFull, pass_i.valid && pass_i.first && pass_i.last && one_object_i
+                                        && (stored == '0) && !free_i)
 endmodule : atoms_collect

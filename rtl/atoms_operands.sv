@@ -221,4 +221,10 @@ module atoms_operands
   end
 
   `ATOMS_ASSERT(OperandsEnterBehindTheWork, !enter_i || (tail_q != work_q) || (work_q == next_q))
+
+  `ATOMS_COVER(EnterAsOthersAreTaken, enter_i && take_warp_i)
+  `ATOMS_COVER(EveryEntryHeld, enter_i && (after(tail_q) == work_q))
+  `ATOMS_COVER(EntriesWrap, enter_i && (tail_q == entry_t'(Entries - 1)))
+  `ATOMS_COVER(StoresMeetInAWord, (op_i == OpStore) && (size_i inside {SizeU8, SizeU16})
+                                  && ($countones(served_i) > $countones(taken_i)))
 endmodule : atoms_operands

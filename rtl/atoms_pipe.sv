@@ -117,6 +117,18 @@ module atoms_pipe
   bank_mask_t working, alu_write, write, completed;
   assign working = last_valid ? bank_q[last] : '0;
 
+`ifdef ATOMS_COVERAGE
+  /// Banks in which two passes work on one row.
+  function automatic bank_mask_t same_rows(rows_t row, rows_t row_other);
+    /*verilator no_inline_task*/
+    /*verilator coverage_block_off*/
+    same_rows = '0;
+    for (int unsigned b = 0; b < NumBanks; b++) begin
+      same_rows = same_rows | (bank_mask_t'(row[b] == row_other[b]) << b);
+    end
+  endfunction
+`endif
+
   if (Forwarding) begin : g_forward
     // Writes of the last RmwLatency cycles, youngest first: those that a read may have missed.
     typedef bank_mask_t [Last-1:0] written_t;
@@ -152,6 +164,31 @@ module atoms_pipe
       end
     end
     assign hazard_o = 1'b0;
+`ifdef ATOMS_COVERAGE
+    /*verilator coverage_off*/
+    bank_mask_t met [Last];   // banks whose word was written that many cycles ago, less one
+    bank_mask_t forwarded, superseded;
+    always_comb begin
+      for (int unsigned s = 0; s < Last; s++) begin
+        met[s] = written_q[s] & working & same_rows(row_q[last], row_q[older(last, s + 1)]);
+      end
+      forwarded  = '0;
+      superseded = '0;
+      for (int unsigned s = 0; s < Last; s++) begin
+        superseded = superseded | (forwarded & met[s]);
+        forwarded  = forwarded | met[s];
+      end
+    end
+    /*verilator coverage_on*/
+`endif
+    for (genvar s = 0; s < Last; s++) begin : g_source
+      `ATOMS_COVER(Forwards, met[s] != '0)
+    end
+    `ATOMS_COVER(ForwardsTheYoungerOfTwo, superseded != '0)
+    `ATOMS_COVER(ForwardsAPartOfAnAccess, (last_word(pass.size) != '0)
+                                          && (forwarded != '0) && (forwarded != working))
+    `ATOMS_COVER(ForwardsAnObject, for_mbar && (forwarded != '0))
+    `ATOMS_COVER(ForwardsWhileStalled, (forwarded != '0) && !advance_i)
   end else begin : g_hold
     assign old = read;
     /// Whether two passes meet in a word.
@@ -177,8 +214,15 @@ module atoms_pipe
           wait_for[s] = meet(banks, row_i, row_q[entry]);
         end
       end
+      `ATOMS_COVER(Holds, wait_for[s])
+      `ATOMS_COVER(LetsAReaderBy, valid_q[s] && only_reads(pass_q[entry].op)
+                                  && meet(banks, row_i, row_q[entry]))
     end
     assign hazard_o = wait_for != '0;
+    `ATOMS_COVER(HoldsForTwo, $countones(wait_for) > 1)
+    `ATOMS_COVER(HoldsALoad, hazard_o && (pass_i.op == OpLoad))
+    `ATOMS_COVER(HoldsAStore, hazard_o && (pass_i.op == OpStore))
+    `ATOMS_COVER(HoldsAnObject, hazard_o && is_mbarrier(pass_i.op))
   end
 
   // Modify: comparisons joined over the words of an access, then the kernels.
@@ -273,6 +317,7 @@ module atoms_pipe
   `ATOMS_ASSERT(PipeWritesOnlyWhatItReads, (write & ~working) == '0)
 
 `ifndef SYNTHESIS
+  /*verilator coverage_off*/
   // What the steps of objects keep, seen from outside the kernels that carry them out (spec 6.4).
   logic nothing_left, phase_kept;
 
@@ -304,9 +349,34 @@ module atoms_pipe
       judge(nothing_left, phase_kept, pass.op, write, completed, old, new_word);
     end
   end
+  /*verilator coverage_on*/
   `ATOMS_ASSERT(PhaseCompletesWithNothingLeft, nothing_left)
   `ATOMS_ASSERT(PhaseChangesByCompletionOnly, phase_kept)
   `ATOMS_ASSERT(ObjectsArePairs, !(last_valid && for_mbar)
                 || ((working & {NumBanks/2{2'b01}}) == ((working >> 1) & {NumBanks/2{2'b01}})))
+`endif
+
+  for (genvar s = 0; s <= Last; s++) begin : g_stalled
+    `ATOMS_COVER(Stalls, valid_q[s] && !advance_i)
+  end
+  `ATOMS_COVER(EveryStageFull, valid_q == '1)
+  `ATOMS_COVER(SomeWordsMatch, (hit != '0) && (hit != working))
+  `ATOMS_COVER(CompletesSeveral, $countones(completed) > 1)
+`ifdef ATOMS_COVERAGE
+  /*verilator coverage_off*/
+  // Stages with a pass to an object whose phase is completed now, and with one that waits for that.
+  logic [Last-1:0] follows, waits;
+  always_comb begin
+    automatic entry_t entry;
+    for (int unsigned s = 0; s < Last; s++) begin
+      entry      = older(stage0_q, s);
+      follows[s] = valid_q[s] && (completed != '0)
+                   && ((bank_q[entry] & completed & same_rows(row_q[last], row_q[entry])) != '0);
+      waits[s]   = follows[s] && (pass_q[entry].op == OpMbarTryWait);
+    end
+  end
+  /*verilator coverage_on*/
+  `ATOMS_COVER(CompletesBeforeAnotherPassToIt, follows != '0)
+  `ATOMS_COVER(CompletesBeforeAWaitForIt, waits != '0)
 `endif
 endmodule : atoms_pipe

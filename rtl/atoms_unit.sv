@@ -307,4 +307,11 @@ module atoms_unit
 
   `ATOMS_ASSERT(FaultTouchesNoMemory, !(done_pass.valid && (done_pass.fault != FaultNone))
                                       || (we == '0))
+
+  `ATOMS_COVER(BothQueuesFull, !req_ready_o && !cl_ready_o)
+  `ATOMS_COVER(CompletionStalls, stall && (done_completed != '0))
+  `ATOMS_COVER(WriteStalls, stall && (we != '0))
+  `ATOMS_COVER(WokenInAStall, woken && stall)
+  `ATOMS_COVER(CtaWriteWaitsForSleepersAlone, cta_valid_i && !cta_ready_o && (asleep != '0)
+      && !issue_valid && (stage_valid == '0) && (warp_count == '0) && (cluster_count == '0))
 endmodule : atoms_unit

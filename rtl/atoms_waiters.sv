@@ -132,15 +132,44 @@ module atoms_waiters
 
   // A limit of 0 never gets here, so a count of 0 was missed.
   logic overslept;
+  /*verilator coverage_off*/
   always_comb begin
     overslept = 1'b0;
     for (int unsigned p = 0; p < NumWaiters; p++) begin
       if (asleep_q[p] && (left_q[p] == '0)) overslept = 1'b1;
     end
   end
+  /*verilator coverage_on*/
 
   `ATOMS_ASSERT(WaiterEntersWhereFree, !enter_i || free_o)
   `ATOMS_ASSERT(WaiterIsInOneState, ((asleep_q & ready) == '0) && ((woken_q & expired_q) == '0))
   `ATOMS_ASSERT(WaiterIsWokenByItsObject, (wakes == '0) || (completed_i != '0))
   `ATOMS_ASSERT(WaiterSleepsNoLongerThanItsLimit, !overslept)
+
+`ifdef ATOMS_COVERAGE
+  /*verilator coverage_off*/
+  logic in_time;   // somebody is woken whose limit passes in the same cycle
+  always_comb begin
+    in_time = 1'b0;
+    for (int unsigned p = 0; p < NumWaiters; p++) begin
+      if (wakes[p] && (left_q[p] == 32'd1)) in_time = 1'b1;
+    end
+  end
+  /*verilator coverage_on*/
+`endif
+  `ATOMS_COVER(TableFull, taken == '1)
+  `ATOMS_COVER(EverybodySleeps, asleep_q == '1)
+  `ATOMS_COVER(LastPlaceTaken, enter_i && (vacant == index_t'(NumWaiters - 1)))
+  `ATOMS_COVER(EntersAsAnotherIsAnswered, enter_i && answer)
+  `ATOMS_COVER(EntersAsAnotherExpires, enter_i && (expires != '0))
+  `ATOMS_COVER(EntersForOneCycle, enter_i && (limit_i == 32'd1))
+  `ATOMS_COVER(WakesInItsLastCycle, in_time)
+  `ATOMS_COVER(WakesAsAnotherExpires, (wakes != '0) && (expires != '0))
+  `ATOMS_COVER(WakesPastAnother, (wakes != '0) && ((asleep_q & ~wakes) != '0))
+  `ATOMS_COVER(WakesSeveral, $countones(wakes) > 1)
+  `ATOMS_COVER(ExpiresSeveral, $countones(expires) > 1)
+  `ATOMS_COVER(AnswerHeldUp, (ready != '0) && !answer)
+  `ATOMS_COVER(EverybodyHeldUp, (ready == '1) && !answer)
+  `ATOMS_COVER(AnswersInTurn, answer && ($countones(ready) > 1) && (next > last_q))
+  `ATOMS_COVER(AnswersWrap, answer && (next < last_q))
 endmodule : atoms_waiters

@@ -1,4 +1,4 @@
-//! Builds the RTL and measures how fast it runs: `cargo run --release --example rtl_speed [fast|wave]`.
+//! Builds the RTL and measures how fast it runs: `cargo run --release --example rtl_speed [fast|wave|cov|cov-toggle]`.
 //!
 //! Half of the requests add to random words, half to consecutive ones; the response is taken at
 //! once.
@@ -10,6 +10,8 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let variant = match std::env::args().nth(1).as_deref() {
         Some("wave") => Variant::Wave,
+        Some("cov") => Variant::Cov,
+        Some("cov-toggle") => Variant::CovToggle,
         _ => Variant::Fast,
     };
     let env = Environment::from_process();

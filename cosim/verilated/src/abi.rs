@@ -4,8 +4,10 @@ use atoms_model::port::{In, Out, Probe};
 use std::ffi::{c_char, c_void};
 use std::path::Path;
 
+use crate::Variant;
+
 /// Raised with every change to the functions below.
-pub(crate) const ABI_VERSION: u32 = 1;
+pub(crate) const ABI_VERSION: u32 = 2;
 
 /// `Status` of the shim.
 pub(crate) const OK: i32 = 0;
@@ -18,7 +20,44 @@ pub(crate) struct Layout {
     pub(crate) lanes: u32,
     pub(crate) banks: u32,
     pub(crate) rows: u32,
-    pub(crate) waves: bool,
+    pub(crate) variant: Variant,
+}
+
+/// `Point` of the shim; its texts live as long as the model.
+#[repr(C)]
+pub(crate) struct RawPoint {
+    pub(crate) file: *const c_char,
+    pub(crate) hierarchy: *const c_char,
+    pub(crate) page: *const c_char,
+    pub(crate) comment: *const c_char,
+    pub(crate) lines: *const c_char,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+/// What only some variants have.
+pub(crate) struct Snapshots {
+    pub(crate) save: unsafe extern "C" fn(*mut c_void, *mut *const u8, *mut usize) -> i32,
+    pub(crate) restore: unsafe extern "C" fn(*mut c_void, *const u8, usize, u64) -> i32,
+}
+
+/// See [`Snapshots`].
+pub(crate) struct Waves {
+    pub(crate) open_trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> i32,
+    pub(crate) close_trace: unsafe extern "C" fn(*mut c_void) -> i32,
+}
+
+/// See [`Snapshots`].
+pub(crate) struct Counts {
+    pub(crate) points: unsafe extern "C" fn(*const c_void) -> usize,
+    pub(crate) point: unsafe extern "C" fn(*const c_void, usize, *mut RawPoint),
+    pub(crate) counts: unsafe extern "C" fn(*const c_void, *mut u64),
+    pub(crate) set_counts: unsafe extern "C" fn(*mut c_void, *const u64),
+}
+
+/// Number of a variant in `atoms_layout` and in `ATOMS_VARIANT`: its place in [`Variant::ALL`].
+fn variant(number: u32) -> Option<Variant> {
+    Variant::ALL.get(number as usize).copied()
 }
 
 macro_rules! functions {
@@ -26,9 +65,9 @@ macro_rules! functions {
         /// The functions of a library. Valid as long as `library` is loaded, that is, as long as self.
         pub(crate) struct Api {
             $( pub(crate) $field: $ty, )*
-            /// `None` in libraries that cannot write waves.
-            pub(crate) open_trace: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> i32>,
-            pub(crate) close_trace: Option<unsafe extern "C" fn(*mut c_void) -> i32>,
+            pub(crate) snapshots: Option<Snapshots>,
+            pub(crate) waves: Option<Waves>,
+            pub(crate) counts: Option<Counts>,
             /// Kept for its lifetime alone.
             _library: libloading::os::unix::Library,
         }
@@ -43,11 +82,13 @@ macro_rules! functions {
                 let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL)? };
                 // SAFETY: the symbol has this type in shim.cpp; the ABI version is in the cache key.
                 $( let $field = unsafe { *library.get::<$ty>(concat!(stringify!($symbol), "\0").as_bytes())? }; )*
-                // SAFETY: as above; absent unless built as `Variant::Wave`.
-                let open_trace = unsafe { library.get(b"atoms_open_trace\0").ok().map(|symbol| *symbol) };
-                // SAFETY: as above.
-                let close_trace = unsafe { library.get(b"atoms_close_trace\0").ok().map(|symbol| *symbol) };
-                Ok(Self { $( $field, )* open_trace, close_trace, _library: library })
+                Ok(Self {
+                    $( $field, )*
+                    snapshots: Snapshots::load(&library),
+                    waves: Waves::load(&library),
+                    counts: Counts::load(&library),
+                    _library: library,
+                })
             }
         }
     };
@@ -59,8 +100,6 @@ functions! {
     atoms_destroy => destroy: unsafe extern "C" fn(*mut c_void);
     atoms_cycle => cycle: unsafe extern "C" fn(*mut c_void, *const In, *mut Out, *mut Probe) -> i32;
     atoms_cycles => cycles: unsafe extern "C" fn(*const c_void) -> u64;
-    atoms_save => save: unsafe extern "C" fn(*mut c_void, *mut *const u8, *mut usize) -> i32;
-    atoms_restore => restore: unsafe extern "C" fn(*mut c_void, *const u8, usize, u64) -> i32;
     atoms_bank => bank: unsafe extern "C" fn(*mut c_void, u32) -> *mut u32;
     atoms_read_memory => read_memory: unsafe extern "C" fn(*const c_void, *mut u32);
     atoms_write_memory => write_memory: unsafe extern "C" fn(*mut c_void, *const u32);
@@ -70,17 +109,39 @@ functions! {
     atoms_clear_log => clear_log: unsafe extern "C" fn(*mut c_void);
 }
 
+macro_rules! optional {
+    ($( $group:ident { $( $symbol:literal => $field:ident ),* } )*) => {
+        $( impl $group {
+            /// The functions, where the library's variant has them.
+            fn load(library: &libloading::os::unix::Library) -> Option<Self> {
+                // SAFETY: the symbols have these types in shim.cpp; the ABI version is in the cache key.
+                unsafe { Some($group { $( $field: *library.get($symbol).ok()? ),* }) }
+            }
+        } )*
+    };
+}
+
+optional! {
+    Snapshots { b"atoms_save\0" => save, b"atoms_restore\0" => restore }
+    Waves { b"atoms_open_trace\0" => open_trace, b"atoms_close_trace\0" => close_trace }
+    Counts {
+        b"atoms_points\0" => points, b"atoms_point\0" => point,
+        b"atoms_counts\0" => counts, b"atoms_set_counts\0" => set_counts
+    }
+}
+
 impl Api {
     /// What the library was built for, or why it does not fit this binary.
     pub(crate) fn checked_layout(&self) -> Result<Layout, String> {
         let mut words = [0_u32; 8];
         // SAFETY: `atoms_layout` writes eight words.
         unsafe { (self.layout)(words.as_mut_ptr()) };
-        let [abi, input, output, probe, lanes, banks, rows, waves] = words;
+        let [abi, input, output, probe, lanes, banks, rows, number] = words;
         let sizes = [size_of::<In>(), size_of::<Out>(), size_of::<Probe>()].map(|size| size as u32);
         if abi != ABI_VERSION || [input, output, probe] != sizes {
             return Err(format!("it has ABI {abi}, this binary {ABI_VERSION}, or other port structs"));
         }
-        Ok(Layout { lanes, banks, rows, waves: waves != 0 })
+        let variant = variant(number).ok_or_else(|| format!("it is of an unknown variant {number}"))?;
+        Ok(Layout { lanes, banks, rows, variant })
     }
 }

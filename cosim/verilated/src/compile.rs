@@ -28,7 +28,6 @@ const FLAGS: &[&str] = &[
     "-fcf-protection=none",
     "-w",
     "-DVERILATOR=1",
-    "-DVM_COVERAGE=0",
     "-DVM_SC=0",
     "-DVM_TRACE_FST=0",
     "-DVM_TRACE_SAIF=0",
@@ -102,8 +101,15 @@ impl Setup<'_> {
     pub(crate) fn flags(variant: Variant) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
         flags.extend(match variant {
-            Variant::Fast => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0", "-DATOMS_WAVES=0"],
-            Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1", "-DATOMS_WAVES=1"],
+            Variant::Fast | Variant::Cov | Variant::CovToggle => ["-DVM_TRACE=0", "-DVM_TRACE_VCD=0"],
+            Variant::Wave => ["-DVM_TRACE=1", "-DVM_TRACE_VCD=1"],
+        });
+        // Numbers as in `abi::variant`.
+        flags.extend(match variant {
+            Variant::Fast => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=0"],
+            Variant::Wave => ["-DVM_COVERAGE=0", "-DATOMS_VARIANT=1"],
+            Variant::Cov => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=2"],
+            Variant::CovToggle => ["-DVM_COVERAGE=1", "-DATOMS_VARIANT=3"],
         });
         flags.extend([FAST, SLOW]);
         flags

@@ -189,9 +189,23 @@ pub enum RtlError {
     /// A snapshot of another library, or not a snapshot.
     #[error("snapshot is not from this design and variant")]
     Snapshot,
-    /// The library was built as [`Variant::Fast`](crate::Variant::Fast).
+    /// The library was not built as [`Variant::Wave`](crate::Variant::Wave).
     #[error("this library cannot write waves; build the wave variant")]
     NoWaves,
+    /// The library was built as a variant that counts coverage, which Verilator cannot save.
+    #[error("this library cannot save and restore its state; build the fast variant")]
+    NoSnapshots,
+    /// The library was built as a variant that does not count coverage.
+    #[error("this library counts no coverage; build the cov variant")]
+    NoCoverage,
+    /// Counts of another library.
+    #[error("coverage has {expected} points, the counts {found}")]
+    Counts {
+        /// Points there are.
+        expected: usize,
+        /// Counts given.
+        found: usize,
+    },
     /// The trace file cannot be opened.
     #[error("cannot write trace to `{}`", .0.display())]
     Trace(PathBuf),

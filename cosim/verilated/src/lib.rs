@@ -26,6 +26,7 @@ mod bank_names;
 mod build;
 mod cache;
 mod compile;
+mod coverage;
 mod environment;
 mod error;
 mod key;
@@ -41,6 +42,7 @@ mod spec;
 mod toolchain;
 
 pub use cache::Cache;
+pub use coverage::{Coverage, Kind, Point};
 pub use environment::Environment;
 pub use error::{BuildError, RtlError, Stop, ToolchainError};
 pub use library::Library;

@@ -1,10 +1,10 @@
 //! A loaded library: the design in one configuration, from which any number of models are made.
 
 use crate::abi::{Api, Layout};
-use crate::{BuildError, Rtl, RtlError, Variant};
+use crate::{BuildError, Point, Rtl, RtlError, Variant};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A Verilated design in one configuration and variant. Cloning is cheap; the library stays loaded
 /// as long as a clone or a model of it lives.
@@ -18,6 +18,8 @@ struct Loaded {
     layout: Layout,
     key: String,
     path: PathBuf,
+    /// What the variant counts; as the first model that was asked has it.
+    points: OnceLock<Arc<[Point]>>,
 }
 
 impl Library {
@@ -26,7 +28,7 @@ impl Library {
         let failed = |reason: String| BuildError::Load { path: path.clone(), reason };
         let api = Api::load(&path).map_err(|error| failed(error.to_string()))?;
         let layout = api.checked_layout().map_err(failed)?;
-        Ok(Self { loaded: Arc::new(Loaded { api, layout, key, path }) })
+        Ok(Self { loaded: Arc::new(Loaded { api, layout, key, path, points: OnceLock::new() }) })
     }
 
     /// A new model, all registers and memory zero, out of reset or not as its inputs say.
@@ -59,7 +61,7 @@ impl Library {
 
     /// Variant it was built as.
     pub fn variant(&self) -> Variant {
-        if self.loaded.layout.waves { Variant::Wave } else { Variant::Fast }
+        self.loaded.layout.variant
     }
 
     /// Key in the cache: equal for equal sources, flags and tools.
@@ -74,6 +76,10 @@ impl Library {
 
     pub(crate) fn api(&self) -> &Api {
         &self.loaded.api
+    }
+
+    pub(crate) fn points(&self) -> &OnceLock<Arc<[Point]>> {
+        &self.loaded.points
     }
 }
 

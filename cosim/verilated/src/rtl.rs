@@ -1,11 +1,13 @@
 //! A Verilated model being driven.
 
-use crate::abi::{OK, STOPPED};
-use crate::{Library, RtlError, Snapshot, Stop};
+use crate::abi::{Counts, OK, RawPoint, STOPPED};
+use crate::{Coverage, Library, Point, RtlError, Snapshot, Stop};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 /// One instance of the RTL, with a simulation context of its own.
 ///
@@ -70,10 +72,12 @@ impl Rtl {
     ///
     /// # Errors
     /// That of the cycle that stopped the model: there is nothing to go on from.
+    /// [`RtlError::NoSnapshots`] unless [`Variant::has_snapshots`](crate::Variant::has_snapshots).
     pub fn save(&mut self) -> Result<Snapshot, RtlError> {
+        let save = self.library.api().snapshots.as_ref().ok_or(RtlError::NoSnapshots)?.save;
         let (mut bytes, mut length) = (ptr::null(), 0);
         // SAFETY: the handle is live, both pointers are to locals.
-        let status = unsafe { (self.library.api().save)(self.handle.as_ptr(), &mut bytes, &mut length) };
+        let status = unsafe { save(self.handle.as_ptr(), &mut bytes, &mut length) };
         if status != OK {
             return Err(self.error(status));
         }
@@ -86,15 +90,99 @@ impl Rtl {
     /// by an assertion runs again.
     ///
     /// # Errors
-    /// [`RtlError::Snapshot`] when it is of another library.
+    /// [`RtlError::Snapshot`] when it is of another library, [`RtlError::NoSnapshots`] as for
+    /// [`Self::save`].
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RtlError> {
+        let restore = self.library.api().snapshots.as_ref().ok_or(RtlError::NoSnapshots)?.restore;
         let state = snapshot.state_for(&self.library)?;
         // SAFETY: the handle is live; the shim reads `len` bytes and does not keep the pointer. The
         // bytes are what `atoms_save` of this very library wrote (`Snapshot` checks that).
-        let status = unsafe {
-            (self.library.api().restore)(self.handle.as_ptr(), state.as_ptr(), state.len(), snapshot.cycle())
-        };
+        let status = unsafe { restore(self.handle.as_ptr(), state.as_ptr(), state.len(), snapshot.cycle()) };
         if status == OK { Ok(()) } else { Err(self.error(status)) }
+    }
+
+    /// Starts over as [`Library::instantiate`] does, registers, memory and cycle number zero, also
+    /// after a stop. What was covered goes on being counted.
+    ///
+    /// # Errors
+    /// As [`Library::instantiate`].
+    pub fn renew(&mut self) -> Result<(), RtlError> {
+        let mut fresh = self.library.instantiate()?;
+        if self.library.variant().has_coverage() {
+            fresh.set_counts(&self.counts()?)?;
+        }
+        *self = fresh;
+        Ok(())
+    }
+
+    /// What was covered since creation, or since [`Self::zero_coverage`]; cycles in reset count too.
+    /// Takes microseconds.
+    ///
+    /// # Errors
+    /// [`RtlError::NoCoverage`] unless [`Variant::has_coverage`](crate::Variant::has_coverage).
+    pub fn coverage(&self) -> Result<Coverage, RtlError> {
+        let counts = self.counts()?;
+        let points = match self.library.points().get() {
+            Some(points) => points.clone(),
+            None => {
+                let points = self.points(counts.len())?;
+                self.library.points().get_or_init(|| points).clone()
+            }
+        };
+        Ok(Coverage { points, counts })
+    }
+
+    /// Nothing is covered from here on. Verilator 5.006 counts combinational processes only when a
+    /// model is evaluated for the first time: with [`Self::renew`] behind it, they are counted again.
+    ///
+    /// # Errors
+    /// As [`Self::coverage`].
+    pub fn zero_coverage(&mut self) -> Result<(), RtlError> {
+        let zeros = vec![0; self.counts()?.len()];
+        self.set_counts(&zeros)
+    }
+
+    fn counters(&self) -> Result<&Counts, RtlError> {
+        self.library.api().counts.as_ref().ok_or(RtlError::NoCoverage)
+    }
+
+    fn counts(&self) -> Result<Vec<u64>, RtlError> {
+        let counters = self.counters()?;
+        // SAFETY: the handle is live.
+        let mut counts = vec![0; unsafe { (counters.points)(self.handle.as_ptr()) }];
+        // SAFETY: the handle is live; the shim writes as many counts as it has points.
+        unsafe { (counters.counts)(self.handle.as_ptr(), counts.as_mut_ptr()) };
+        Ok(counts)
+    }
+
+    fn set_counts(&mut self, counts: &[u64]) -> Result<(), RtlError> {
+        let counters = self.counters()?;
+        // SAFETY: the handle is live.
+        let expected = unsafe { (counters.points)(self.handle.as_ptr()) };
+        if expected != counts.len() {
+            return Err(RtlError::Counts { expected, found: counts.len() });
+        }
+        // SAFETY: the handle is live; the shim reads as many counts as it has points.
+        unsafe { (counters.set_counts)(self.handle.as_ptr(), counts.as_ptr()) };
+        Ok(())
+    }
+
+    fn points(&self, number: usize) -> Result<Arc<[Point]>, RtlError> {
+        let counters = self.counters()?;
+        let point = |index| {
+            let mut raw = MaybeUninit::<RawPoint>::uninit();
+            // SAFETY: the handle is live, `index` is below the number of its points, and the shim
+            // fills in the whole struct.
+            let raw = unsafe {
+                (counters.point)(self.handle.as_ptr(), index, raw.as_mut_ptr());
+                raw.assume_init()
+            };
+            // SAFETY: the shim's texts are terminated and stay as long as the handle does.
+            let [file, hierarchy, page, comment, lines] =
+                unsafe { [raw.file, raw.hierarchy, raw.page, raw.comment, raw.lines].map(|from| text(from)) };
+            Point::new(&file, raw.line, raw.column, &hierarchy, &page, comment, &lines)
+        };
+        Ok((0..number).map(point).collect())
     }
 
     /// The word at `row` of `bank`.
@@ -162,7 +250,7 @@ impl Rtl {
     /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave), [`RtlError::Trace`]
     /// when the file cannot be opened.
     pub fn open_trace(&mut self, path: &Path) -> Result<(), RtlError> {
-        let open = self.library.api().open_trace.ok_or(RtlError::NoWaves)?;
+        let open = self.library.api().waves.as_ref().ok_or(RtlError::NoWaves)?.open_trace;
         let failed = || RtlError::Trace(path.to_path_buf());
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| failed())?;
         self.close_trace()?;
@@ -179,7 +267,9 @@ impl Rtl {
     /// # Errors
     /// [`RtlError::Failed`] when the rest cannot be written.
     pub fn close_trace(&mut self) -> Result<(), RtlError> {
-        let Some(close) = self.library.api().close_trace else { return Ok(()) };
+        let Some(close) = self.library.api().waves.as_ref().map(|waves| waves.close_trace) else {
+            return Ok(());
+        };
         // SAFETY: the handle is live.
         match unsafe { close(self.handle.as_ptr()) } {
             OK | STOPPED => Ok(()),

@@ -3,7 +3,7 @@
 mod dummy;
 
 use atoms_model::port::In;
-use atoms_verilated::{Cache, RtlError, Snapshot, Toolchain, Variant};
+use atoms_verilated::{Cache, Kind, Point, RtlError, Snapshot, Toolchain, Variant};
 use dummy::{BANKS, Bench, LANES, ROWS, cycle, input};
 
 fn stop(
@@ -322,4 +322,79 @@ fn models_come_and_go_without_leaving_memory_behind() {
     rounds(2000);
     // Other tests run beside this one; a leak of a snapshot a round would be 500 MB.
     assert!(resident() < before + 100_000_000);
+}
+
+#[test]
+fn the_cov_variants_count_and_otherwise_behave_like_fast() {
+    let extra = "
+  always_ff @(posedge clk_i) begin
+    if (req_imm_i == 24'd7) cov_q <= 1'b1;
+    if (rst_ni) Seven: cover (req_imm_i == 24'd7);
+  end
+  logic cov_q;
+  for (genvar g = 0; g < 2; g++) begin : g_turn
+    always_ff @(posedge clk_i) Turn: cover (req_imm_i == 24'(g));
+  end
+";
+    let bench = Bench::new("covered", extra);
+    for verilator in dummy::verilators(&bench.env) {
+        let tools = Toolchain { verilator, compiler: bench.tools().compiler };
+        let build = |variant| {
+            let library = Cache::new(&bench.env).library(&bench.spec().variant(variant), &tools, &mut |_| {});
+            library.unwrap_or_else(|error| panic!("{}: {error}", tools.verilator.identity))
+        };
+        let mut fast = build(Variant::Fast).instantiate().unwrap();
+        assert_eq!(fast.coverage(), Err(RtlError::NoCoverage));
+        assert_eq!(fast.zero_coverage(), Err(RtlError::NoCoverage));
+        let snapshot = fast.save().unwrap();
+        let run = |rtl: &mut atoms_verilated::Rtl| {
+            rtl.reset().unwrap();
+            let seen: Vec<_> = (0..9).map(|imm| cycle(rtl, &input(imm)).unwrap()).collect();
+            (seen, rtl.read_word(0, 3).unwrap())
+        };
+        let expected = run(&mut fast);
+        for variant in [Variant::Cov, Variant::CovToggle] {
+            let library = build(variant);
+            assert_eq!(library.variant(), variant);
+            let mut rtl = library.instantiate().unwrap();
+            let count = |rtl: &atoms_verilated::Rtl, name: &str, hierarchy: &str| {
+                let coverage = rtl.coverage().unwrap();
+                let is = |point: &Point| point.name == name && point.hierarchy.ends_with(hierarchy);
+                let found: Vec<u64> =
+                    coverage.iter().filter(|(point, _)| is(point)).map(|(_, count)| count).collect();
+                assert_eq!(found.len(), 1, "{name} in {hierarchy}: {:?}", coverage.points);
+                found[0]
+            };
+            assert_eq!(run(&mut rtl), expected, "{variant}");
+            assert_eq!(count(&rtl, "Seven", "atoms_unit"), 1);
+            assert_eq!(count(&rtl, "Turn", "g_turn[1]"), 1, "turns of a generate loop stay apart");
+            assert_eq!(count(&rtl, "Turn", "g_turn[0]"), 2, "and cycles in reset count");
+            cycle(&mut rtl, &input(7)).unwrap();
+            assert_eq!(count(&rtl, "Seven", "atoms_unit"), 2);
+            let coverage = rtl.coverage().unwrap();
+            let line =
+                coverage.iter().find(|(point, _)| point.kind == Kind::Line && point.name == "if").unwrap();
+            assert_eq!((line.0.file.as_str(), line.0.module.as_str()), ("atoms_unit.sv", "atoms_unit"));
+            assert!(!line.0.lines.is_empty());
+            let toggles = coverage.points.iter().any(|point| point.kind == Kind::Toggle);
+            assert_eq!(toggles, variant == Variant::CovToggle);
+
+            rtl.renew().unwrap();
+            assert_eq!(rtl.cycles(), 0);
+            assert_eq!(rtl.coverage().unwrap(), coverage, "a new model goes on counting");
+            rtl.zero_coverage().unwrap();
+            assert!(rtl.coverage().unwrap().counts.iter().all(|count| *count == 0));
+            assert_eq!(run(&mut rtl), expected, "{variant}, renewed");
+            assert_eq!(count(&rtl, "Seven", "atoms_unit"), 1);
+            assert_eq!(library.instantiate().unwrap().coverage().unwrap().counts.iter().sum::<u64>(), 0);
+
+            assert_eq!(rtl.save().map(|_| ()), Err(RtlError::NoSnapshots));
+            assert_eq!(rtl.restore(&snapshot), Err(RtlError::NoSnapshots));
+            let bad = In { req_op: dummy::ERROR, ..input(9) };
+            stop(cycle(&mut rtl, &bad));
+            assert_eq!(count(&rtl, "Seven", "atoms_unit"), 1, "a model that has stopped can be read");
+            rtl.renew().unwrap();
+            cycle(&mut rtl, &input(1)).unwrap();
+        }
+    }
 }

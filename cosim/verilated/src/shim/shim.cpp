@@ -2,7 +2,14 @@
 // from the port list. Mirror: abi.rs. No exception and no exit leaves this file.
 #include "atoms_ports.h"
 
+// Which variant this is: numbers as in abi.rs.
+#define ATOMS_WAVES (ATOMS_VARIANT == 1)
+#define ATOMS_COVERAGE (ATOMS_VARIANT >= 2)
+#define ATOMS_SNAPSHOTS (!ATOMS_COVERAGE)
+
+#if ATOMS_SNAPSHOTS
 #include "verilated_save.h"
+#endif
 #if ATOMS_WAVES
 #include "verilated_vcd_c.h"
 #endif
@@ -34,6 +41,9 @@ struct Handle final {
 #if ATOMS_WAVES
     std::unique_ptr<VerilatedVcdC> trace;
 #endif
+#if ATOMS_COVERAGE
+    std::vector<AtomsPoint> points;
+#endif
     uint32_t* bank[kBanks] = {};
     uint64_t cycle = 0;
     Status status = kOk;
@@ -43,7 +53,9 @@ struct Handle final {
     int32_t line = 0;
     // What the design printed and nobody has fetched yet.
     std::string log;
+#if ATOMS_SNAPSHOTS
     std::vector<uint8_t> saved;
+#endif
 
     void enter();
     // The first stop is the finding; what follows it is a consequence.
@@ -90,6 +102,7 @@ Status guarded(Handle& handle, Body body) {
     return handle.status;
 }
 
+#if ATOMS_SNAPSHOTS
 class Saver final : public VerilatedSerialize {
     std::vector<uint8_t>& m_bytes;
 
@@ -122,6 +135,7 @@ public:
         m_from += some;
     }
 };
+#endif
 
 }  // namespace
 
@@ -157,6 +171,13 @@ void vl_warn(const char* filename, int linenum, const char*, const char* msg) VL
     atoms_printf("%%Warning: %s:%d: %s\n", filename ? filename : "", linenum, msg ? msg : "");
 }
 
+#if ATOMS_COVERAGE
+// Called while a model is constructed.
+void atoms_add_point(AtomsPoint&& point) {
+    if (current) current->points.push_back(std::move(point));
+}
+#endif
+
 ATOMS_API void atoms_layout(uint32_t out[8]) {
     out[0] = kAbi;
     out[1] = sizeof(In);
@@ -165,7 +186,7 @@ ATOMS_API void atoms_layout(uint32_t out[8]) {
     out[4] = kLanes;
     out[5] = kBanks;
     out[6] = kRows;
-    out[7] = ATOMS_WAVES;
+    out[7] = ATOMS_VARIANT;
 }
 
 ATOMS_API void* atoms_create() {
@@ -220,6 +241,7 @@ ATOMS_API int32_t atoms_cycle(void* self, const In* in, Out* out, Probe* probe) 
 
 ATOMS_API uint64_t atoms_cycles(const void* self) { return static_cast<const Handle*>(self)->cycle; }
 
+#if ATOMS_SNAPSHOTS
 ATOMS_API int32_t atoms_save(void* self, const uint8_t** bytes, size_t* length) {
     Handle& handle = *static_cast<Handle*>(self);
     const Status status = guarded(handle, [&] {
@@ -242,6 +264,7 @@ ATOMS_API int32_t atoms_restore(void* self, const uint8_t* bytes, size_t length,
         restorer >> *handle.model;
     });
 }
+#endif
 
 ATOMS_API uint32_t* atoms_bank(void* self, uint32_t bank) { return static_cast<Handle*>(self)->bank[bank]; }
 
@@ -295,5 +318,31 @@ ATOMS_API int32_t atoms_close_trace(void* self) {
         if (handle.trace) handle.trace->close();
         handle.trace.reset();
     });
+}
+#endif
+
+#if ATOMS_COVERAGE
+// Mirror: `RawPoint` in abi.rs.
+struct Point {
+    const char *file, *hierarchy, *page, *comment, *lines;
+    uint32_t line, column;
+};
+
+ATOMS_API size_t atoms_points(const void* self) { return static_cast<const Handle*>(self)->points.size(); }
+
+ATOMS_API void atoms_point(const void* self, size_t index, Point* out) {
+    const AtomsPoint& point = static_cast<const Handle*>(self)->points[index];
+    *out = {point.file.c_str(),    point.hierarchy.c_str(), point.page.c_str(), point.comment.c_str(),
+            point.lines.c_str(),   point.line,              point.column};
+}
+
+ATOMS_API void atoms_counts(const void* self, uint64_t* counts) {
+    for (const AtomsPoint& point : static_cast<const Handle*>(self)->points) *counts++ = *point.count;
+}
+
+ATOMS_API void atoms_set_counts(void* self, const uint64_t* counts) {
+    for (AtomsPoint& point : static_cast<Handle*>(self)->points) {
+        *point.count = static_cast<uint32_t>(std::min<uint64_t>(*counts++, UINT32_MAX));
+    }
 }
 #endif

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, Stop};
 use crate::session::Failure;
-use crate::stimulus::{Manner, RandomStimulus, Stimulus, settle};
+use crate::stimulus::{Profile, RandomStimulus, Stimulus, Weights, settle};
 use crate::trace::Trace;
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
@@ -67,7 +67,9 @@ struct Tape {
 impl Tape {
     fn record(config: Config, ops: &[Op], seed: u64) -> Result<Tape, Stop> {
         let mut machine = ModelMachine::new(config);
-        let mut stimulus = RandomStimulus::new(config, ops, seed, u64::MAX, Manner::Busy);
+        let busy = Profile::busy();
+        let profile = if ops.is_empty() { busy } else { Profile { ops: Weights::only(ops), ..busy } };
+        let mut stimulus = RandomStimulus::new(config, &profile, seed, u64::MAX);
         let mut inputs = vec![In::default()];
         let mut i = In::default();
         machine.cycle(&i)?;

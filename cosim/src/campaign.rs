@@ -4,19 +4,19 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use atoms_model::port::{In, Out};
-use atoms_ops::Op;
+use atoms_model::Config;
+use atoms_verilated::Library;
 
-use crate::case::{Case, CaseStimulus, Pauses};
+use crate::case::{Case, CaseStimulus};
 use crate::configs::NamedConfig;
 use crate::lockstep::Lockstep;
-use crate::machine::Machine;
-use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+use crate::machine::{Machine, RtlMachine};
+use crate::recorder::Recorder;
 use crate::session::{Failure, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
-use crate::stimulus::{Manner, RandomStimulus, Stimulus};
-use crate::trace::Trace;
-use crate::witness::Witness;
+use crate::stimulus::{Profile, RandomStimulus, Stimulus};
+use crate::trace::{Sides, Trace};
+use crate::witness::{Testimony, Witness};
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;
@@ -24,16 +24,13 @@ pub const CYCLES_SHOWN: u64 = 64;
 /// Cycles between checkpoints; one costs about 500 cycles, so less than 1 %.
 const CYCLES_BETWEEN_CHECKPOINTS: u64 = 1 << 16;
 
-/// Warp requests remembered, for a failure to be made a case of.
-const REQUESTS_REMEMBERED: usize = 256;
-
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// Configuration.
     pub config: NamedConfig,
-    /// Operations drawn from; all of them if empty.
-    pub ops: Vec<Op>,
+    /// What is drawn, and how often.
+    pub profile: Profile,
     /// Seed: same seed, same run.
     pub seed: u64,
     /// Warp requests.
@@ -51,7 +48,7 @@ pub struct Failed {
     pub cycle: u64,
     session: Session<Lockstep>,
     checkpoints: VecDeque<(SessionCheckpoint, RandomStimulus)>,
-    remembered: Memory,
+    recorder: Option<Box<Recorder>>,
     config: String,
 }
 
@@ -63,7 +60,7 @@ impl Campaign {
 
     /// The stimulus of this campaign.
     pub fn stimulus(&self) -> RandomStimulus {
-        RandomStimulus::new(self.config.config, &self.ops, self.seed, self.requests, Manner::Searching)
+        RandomStimulus::new(self.config.config, &self.profile, self.seed, self.requests)
     }
 
     /// Runs in lockstep until everything is answered, or the cycle limit is reached.
@@ -75,7 +72,8 @@ impl Campaign {
         mut session: Session<Lockstep>,
         mut progress: impl FnMut(&Tally),
     ) -> Result<(Session<Lockstep>, Tally), Box<Failed>> {
-        let mut stimulus = Remembering { inner: self.stimulus(), memory: Memory::default() };
+        let mut stimulus = self.stimulus();
+        session.listeners.push(Box::new(Recorder::new(&self.config.config)));
         let mut checkpoints = VecDeque::new();
         let mut outcome = Ok(());
         while outcome.is_ok()
@@ -86,7 +84,7 @@ impl Campaign {
             if cycle.is_multiple_of(CYCLES_BETWEEN_CHECKPOINTS)
                 && let Ok(checkpoint) = session.save()
             {
-                checkpoints.push_back((checkpoint, stimulus.inner.clone()));
+                checkpoints.push_back((checkpoint, stimulus.clone()));
                 if checkpoints.len() > 2 {
                     checkpoints.pop_front();
                 }
@@ -98,6 +96,7 @@ impl Campaign {
             outcome = session.judge_memory();
         }
         let tally = session.tally();
+        let recorder = session.take_listener::<Recorder>();
         match outcome {
             Ok(()) => Ok((session, tally)),
             Err(failure) => Err(Box::new(Failed {
@@ -105,7 +104,7 @@ impl Campaign {
                 cycle: session.machine.cycles(),
                 session,
                 checkpoints,
-                remembered: stimulus.memory,
+                recorder,
                 config: self.config.name.clone(),
             })),
         }
@@ -153,11 +152,7 @@ impl Failed {
             session.restart_machine().ok()?;
             run_case(session, case).err().filter(Failure::is_finding)
         };
-        let windows = [4, 16, 64, REQUESTS_REMEMBERED];
-        let case = windows
-            .into_iter()
-            .map(|last| self.remembered.case(&self.config, last))
-            .find(|case| fails(case).is_some())?;
+        let case = self.recorder.as_ref()?.candidates(&self.config).find(|case| fails(case).is_some())?;
         let case = shrink(case, |case| fails(case).is_some());
         let failure = fails(&case)?;
         Some((case, failure))
@@ -168,72 +163,34 @@ impl Failed {
 ///
 /// # Errors
 /// [`Failure`].
-pub fn run_case(session: &mut Session<Lockstep>, case: &Case) -> Result<Tally, Failure> {
+pub fn run_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<Tally, Failure> {
+    load_case(session, case)?;
     session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})
 }
 
-/// The parts as they stand and the last requests taken.
-#[derive(Clone, Debug, Default)]
-struct Memory {
-    parts: Vec<PartWrite>,
-    warps: VecDeque<WarpRequest>,
-    clusters: VecDeque<ClusterRequest>,
+/// Sets the memory of a session after reset as a case begins with it.
+///
+/// # Errors
+/// [`Failure`].
+pub fn load_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<(), Failure> {
+    if !case.memory.is_empty() {
+        let memory = case.memory_of((session.machine.config().bytes() / 4) as usize);
+        session.machine.load_memory(&memory)?;
+        if let Some(witness) = &mut session.witness {
+            witness.set_memory(&memory);
+        }
+    }
+    Ok(())
 }
 
-impl Memory {
-    fn remember(&mut self, i: &In, out: &Out) {
-        if i.cta_valid & out.cta_ready == 1 {
-            self.parts.retain(|part| part.slot != i.cta_slot);
-            if i.cta_enable == 1 {
-                self.parts.push(PartWrite::sample(i));
-            }
-        }
-        if i.req_valid & out.req_ready == 1 {
-            self.warps.push_back(WarpRequest::sample(i));
-            if self.warps.len() > REQUESTS_REMEMBERED {
-                self.warps.pop_front();
-            }
-        }
-        if i.cl_valid & out.cl_ready == 1 {
-            self.clusters.push_back(ClusterRequest::sample(i));
-            if self.clusters.len() > REQUESTS_REMEMBERED {
-                self.clusters.pop_front();
-            }
-        }
-    }
-
-    fn case(&self, config: &str, last: usize) -> Case {
-        Case {
-            config: config.to_string(),
-            parts: self.parts.clone(),
-            warps: self.warps.iter().skip(self.warps.len().saturating_sub(last)).cloned().collect(),
-            clusters: self.clusters.iter().skip(self.clusters.len().saturating_sub(last)).cloned().collect(),
-            pauses: Pauses {
-                response: 0x0f0f_3333_5555_ff00,
-                wake: 0x00ff_0000_ff00_3333,
-                ..Pauses::default()
-            },
-        }
-    }
-}
-
-/// A stimulus that is remembered.
-struct Remembering {
-    inner: RandomStimulus,
-    memory: Memory,
-}
-
-impl Stimulus for Remembering {
-    fn drive(&mut self, i: &mut In) {
-        self.inner.drive(i);
-    }
-
-    fn observe(&mut self, i: &In, out: &Out) {
-        self.memory.remember(i, out);
-        self.inner.observe(i, out);
-    }
-
-    fn finished(&self) -> bool {
-        self.inner.finished()
+/// What the oracle objects to when the RTL runs `case` alone: lockstep stops where the two sides differ, and
+/// does not say which of them is wrong, nor by which clause. None where it accepts everything, and where
+/// `library` is not of a machine of `config`.
+pub fn opinion_of_the_rtl(library: &Library, config: &Config, case: &Case) -> Option<Box<Testimony>> {
+    let machine = RtlMachine::new(library.instantiate().ok()?, *config).ok()?;
+    let mut session = Session::new(machine, Some(Witness::new(config, &[])));
+    match run_case(&mut session, case) {
+        Err(Failure::Testimony(testimony)) => Some(testimony),
+        _ => None,
     }
 }

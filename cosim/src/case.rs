@@ -4,7 +4,7 @@ use atoms_model::port::{In, Out};
 use atoms_ops::Op;
 use serde::{Deserialize, Serialize};
 
-use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+use crate::request::{ClusterRequest, PartWrite, WarpRequest, hex};
 use crate::stimulus::{Stimulus, Tags};
 
 /// Cycles in which a port's valid or ready is low, as a pattern that repeats every 64 cycles.
@@ -23,12 +23,26 @@ pub struct Pauses {
     pub wake: u64,
 }
 
-/// One finite run from reset and a memory of zeros.
+/// A word of memory that is not zero at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryWord {
+    /// Its index, `row * num_banks + bank`.
+    pub word: u32,
+    /// Its value.
+    #[serde(with = "hex")]
+    pub value: u32,
+}
+
+/// One finite run from reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// Configuration it is for.
     pub config: String,
+    /// Memory at the start, where it is not zero.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<MemoryWord>,
     /// CTA table writes, all before the first request.
     pub parts: Vec<PartWrite>,
     /// Warp requests in order.
@@ -39,6 +53,24 @@ pub struct Case {
     /// Back-pressure.
     #[serde(default)]
     pub pauses: Pauses,
+}
+
+impl Case {
+    /// All of memory at the start, of `words` words; what the case says of words beyond does not count.
+    pub fn memory_of(&self, words: usize) -> Vec<u32> {
+        let mut memory = vec![0; words];
+        for MemoryWord { word, value } in &self.memory {
+            if let Some(place) = memory.get_mut(*word as usize) {
+                *place = *value;
+            }
+        }
+        memory
+    }
+
+    /// Requests, of both ports.
+    pub fn requests(&self) -> usize {
+        self.warps.len() + self.clusters.len()
+    }
 }
 
 /// Drives a case.

@@ -12,6 +12,7 @@ pub mod configs;
 pub mod lockstep;
 pub mod machine;
 pub mod mismatch;
+pub mod recorder;
 pub mod request;
 pub mod rtl;
 pub mod session;

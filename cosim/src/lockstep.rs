@@ -3,10 +3,10 @@
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
-use atoms_verilated::{Rtl, Snapshot};
+use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
 use crate::machine::{Machine, Stop};
-use crate::mismatch::{Difference, Mismatch, differences};
+use crate::mismatch::{Difference, Mismatch, Subject, differences, subject};
 
 /// RTL and model side by side.
 #[derive(Debug)]
@@ -17,7 +17,8 @@ pub struct Lockstep {
     probe: Probe,
     model_probe: Probe,
     cycles: u64,
-    start: Snapshot,
+    /// The RTL after reset, where its variant can be saved.
+    start: Option<Snapshot>,
     apart: bool,
 }
 
@@ -44,7 +45,7 @@ impl Lockstep {
     pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
         rtl.reset()?;
         rtl.clear_memory();
-        let start = rtl.save()?;
+        let start = rtl.library().variant().has_snapshots().then(|| rtl.save()).transpose()?;
         Ok(Lockstep {
             start,
             apart: false,
@@ -58,15 +59,22 @@ impl Lockstep {
     }
 
     /// Starts over: reset, with a memory of zeros, cycle 0, nothing named. Also after a mismatch, and
-    /// after the RTL has stopped itself.
+    /// after the RTL has stopped itself. What was covered goes on being counted, and by a new model of the
+    /// RTL: what a run covers depends on it alone, not on registers that the run before left behind.
     ///
     /// # Errors
     /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart(&mut self) -> Result<(), Stop> {
         let watched = self.model.watched().is_some();
-        if self.apart {
+        if self.apart || self.start.is_none() {
             // A reset leaves registers that hold data as they were, and here they may differ.
-            self.rtl.restore(&self.start)?;
+            match &self.start {
+                Some(start) => self.rtl.restore(start)?,
+                None => {
+                    self.rtl.renew()?;
+                    self.rtl.reset()?;
+                }
+            }
             self.model = Unit::new(*self.model.config());
             self.apart = false;
         } else {
@@ -82,10 +90,28 @@ impl Lockstep {
         Ok(())
     }
 
+    /// What of the RTL was covered since [`Lockstep::new`], its reset included, or since
+    /// [`Lockstep::zero_coverage`].
+    ///
+    /// # Errors
+    /// [`RtlError::NoCoverage`] unless the RTL was built as a variant that counts.
+    pub fn coverage(&self) -> Result<Coverage, RtlError> {
+        self.rtl.coverage()
+    }
+
+    /// Nothing is covered from here on. To be followed by [`Lockstep::restart`]: Verilator 5.006 counts
+    /// some processes only when a model is evaluated for the first time.
+    ///
+    /// # Errors
+    /// As [`Lockstep::coverage`].
+    pub fn zero_coverage(&mut self) -> Result<(), RtlError> {
+        self.rtl.zero_coverage()
+    }
+
     /// Both sides as they are now.
     ///
     /// # Errors
-    /// [`Stop::Rtl`] when the RTL has stopped itself.
+    /// [`Stop::Rtl`] when the RTL has stopped itself, or was built as a variant that cannot be saved.
     pub fn save(&mut self) -> Result<Checkpoint, Stop> {
         Ok(Checkpoint { rtl: self.rtl.save()?, model: Box::new(self.model.clone()), cycles: self.cycles })
     }
@@ -99,6 +125,25 @@ impl Lockstep {
         self.model = (*checkpoint.model).clone();
         self.cycles = checkpoint.cycles;
         Ok(())
+    }
+
+    /// The library that the RTL is of.
+    pub fn library(&self) -> &Library {
+        self.rtl.library()
+    }
+
+    /// A mismatch in the outputs or the probe of this cycle.
+    #[cold]
+    fn mismatch(&self, found: Vec<Difference>) -> Mismatch {
+        let last = self.model.last_pass().map(|pass| Subject {
+            cluster: pass.cluster,
+            tag: pass.tag,
+            op: pass.kind.map(|(op, _)| op as u8),
+        });
+        let subject = found
+            .first()
+            .and_then(|first| subject(&first.field, (&self.out, &self.probe), self.model_side(), last));
+        Mismatch { subject, ..Mismatch::new(self.cycles, found) }
     }
 
     /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
@@ -123,7 +168,7 @@ impl Machine for Lockstep {
         if self.out != *self.model.out() || self.probe != self.model_probe {
             self.apart = true;
             let found = differences((&self.out, &self.probe), self.model_side());
-            return Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))));
+            return Err(Stop::Mismatch(Box::new(self.mismatch(found))));
         }
         if let Err(stopped) = rtl {
             self.apart = true;
@@ -182,6 +227,10 @@ impl Machine for Lockstep {
 
     fn watch(&mut self) {
         self.model.watch();
+    }
+
+    fn unwatch(&mut self) {
+        self.model.unwatch();
     }
 
     fn watched(&self) -> Option<&Watch> {

@@ -58,6 +58,9 @@ pub trait Machine {
     /// the model that names them: where there is none, nothing is.
     fn watch(&mut self) {}
 
+    /// From now on names nothing.
+    fn unwatch(&mut self) {}
+
     /// What was named; `None` unless [`Machine::watch`] was called and there is a model.
     fn watched(&self) -> Option<&Watch> {
         None
@@ -116,6 +119,10 @@ impl Machine for ModelMachine {
 
     fn watch(&mut self) {
         self.unit.watch();
+    }
+
+    fn unwatch(&mut self) {
+        self.unit.unwatch();
     }
 
     fn watched(&self) -> Option<&Watch> {

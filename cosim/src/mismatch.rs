@@ -20,6 +20,50 @@ pub struct Difference {
     pub model: String,
 }
 
+/// The request that a difference is about, as far as the unit says which one that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// It came through the cluster port.
+    pub cluster: bool,
+    /// Its tag.
+    pub tag: u8,
+    /// Its operation code, where the unit still knows it.
+    pub op: Option<u8>,
+}
+
+/// The request that a difference in `field` is about: the one answered, the one at issue, or the one whose
+/// pass is in the last stage (`last`). None for what belongs to no request, such as queues and the table.
+pub fn subject(
+    field: &str,
+    rtl: (&Out, &Probe),
+    model: (&Out, &Probe),
+    last: Option<Subject>,
+) -> Option<Subject> {
+    // Whose side gives the answer that the other has not says whose answer it is.
+    let of = |side: fn(&Out) -> (u8, u8)| match (side(model.0), side(rtl.0)) {
+        ((1, tag), _) | (_, (1, tag)) => Some(tag),
+        _ => None,
+    };
+    let answer = |cluster| move |tag| Subject { cluster, tag, op: None };
+    let at_issue = || {
+        let probe = if model.1.issue_valid == 1 { model.1 } else { rtl.1 };
+        let (cluster, tag, op) = (probe.issue_cluster == 1, probe.issue_tag, Some(probe.issue_op));
+        (probe.issue_valid == 1).then_some(Subject { cluster, tag, op })
+    };
+    match field {
+        field if field.starts_with("rsp_") => of(|out| (out.rsp_valid, out.rsp_tag)).map(answer(false)),
+        field if field.starts_with("cl_rsp_") => {
+            of(|out| (out.cl_rsp_valid, out.cl_rsp_tag)).map(answer(true))
+        }
+        field if field.starts_with("wake_") => of(|out| (out.wake_valid, out.wake_tag)).map(answer(false)),
+        "probe.win_valid" | "probe.win_lane" | "probe.hazard" | "probe.rotate" => at_issue(),
+        field if field.starts_with("probe.issue_") || field.starts_with("probe.pass_") => at_issue(),
+        "probe.completed" | "probe.wait_enter" | "probe.stall" => last,
+        field if field.starts_with("probe.wr_") => last,
+        _ => None,
+    }
+}
+
 /// A request inside the unit when they differed.
 #[derive(Clone, Debug)]
 pub struct InFlight<R> {
@@ -38,6 +82,8 @@ pub struct Mismatch {
     pub cycle: u64,
     /// Every value that differs in that cycle, outputs first.
     pub differences: Vec<Difference>,
+    /// The request that the first of them is about.
+    pub subject: Option<Subject>,
     /// Warp requests inside the unit, oldest first.
     pub in_flight: Vec<InFlight<WarpRequest>>,
     /// Cluster requests inside the unit, oldest first.
@@ -56,11 +102,35 @@ impl Mismatch {
         Mismatch {
             cycle,
             differences,
+            subject: None,
             in_flight: Vec::new(),
             clusters_in_flight: Vec::new(),
             config: String::new(),
             trace: None,
             repeat: String::new(),
+        }
+    }
+}
+
+impl Mismatch {
+    /// Adds the requests inside the unit, oldest first, and with them the operation of the one it is about.
+    pub(crate) fn surround(
+        &mut self,
+        warps: impl Iterator<Item = InFlight<WarpRequest>>,
+        clusters: impl Iterator<Item = InFlight<ClusterRequest>>,
+    ) {
+        self.in_flight = warps.collect();
+        self.clusters_in_flight = clusters.collect();
+        if let Some(subject) = &mut self.subject
+            && subject.op.is_none()
+        {
+            // Of several with this tag the oldest is answered first.
+            let tag = subject.tag;
+            subject.op = if subject.cluster {
+                self.clusters_in_flight.iter().map(|f| &f.request).find(|r| r.tag == tag).map(|r| r.op)
+            } else {
+                self.in_flight.iter().map(|f| &f.request).find(|r| r.tag == tag).map(|r| r.op)
+            };
         }
     }
 }

@@ -119,11 +119,19 @@ impl WarpRequest {
 
     /// The request on the warp port.
     pub fn sample(i: &In) -> Self {
-        let mut lanes: Vec<_> =
-            (0..MAX_LANES).map(|l| Lane { ra: i.req_ra[l], b: i.req_b[l], c: i.req_c[l] }).collect();
+        let mut request = WarpRequest::default();
+        request.sample_from(i);
+        request
+    }
+
+    /// Becomes the request on the warp port, in the memory it has.
+    pub fn sample_from(&mut self, i: &In) {
+        let mut lanes = std::mem::take(&mut self.lanes);
+        lanes.clear();
+        lanes.extend((0..MAX_LANES).map(|l| Lane { ra: i.req_ra[l], b: i.req_b[l], c: i.req_c[l] }));
         let used = lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |last| last + 1);
         lanes.truncate(used);
-        WarpRequest {
+        *self = WarpRequest {
             op: i.req_op,
             size: i.req_size,
             red: i.req_red == 1,
@@ -135,7 +143,7 @@ impl WarpRequest {
             imm: i.req_imm,
             ur: i.req_ur,
             lanes,
-        }
+        };
     }
 }
 
@@ -268,15 +276,15 @@ fn is_zero<T: PartialEq + Default>(value: &T) -> bool {
 }
 
 /// Numbers as `"0x..."`: 128 bits do not fit a JSON number.
-mod hex {
+pub(crate) mod hex {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::fmt::LowerHex;
 
-    pub(super) fn serialize<T: LowerHex, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<T: LowerHex, S: Serializer>(value: &T, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&format!("{value:#x}"))
     }
 
-    pub(super) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+    pub(crate) fn deserialize<'de, T: TryFrom<u128>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
         let text = String::deserialize(d)?;
         let digits = text.strip_prefix("0x").unwrap_or(&text);
         u128::from_str_radix(digits, 16).ok().and_then(|value| T::try_from(value).ok()).ok_or_else(|| {

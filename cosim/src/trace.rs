@@ -60,6 +60,8 @@ struct SideSignals {
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
+    /// First cycle written.
+    from: u64,
     trace: atoms_waves::Trace,
     inputs: StructSignals,
     sides: Vec<SideSignals>,
@@ -102,7 +104,12 @@ impl Trace {
             layout = layout.marker(cycle);
         }
         layout.write(&definition, path)?;
-        Ok(Trace { path: path.to_path_buf(), trace, inputs, sides })
+        Ok(Trace { path: path.to_path_buf(), from: 0, trace, inputs, sides })
+    }
+
+    /// Leaves out the cycles before `cycle`.
+    pub fn starting_at(self, cycle: u64) -> Self {
+        Trace { from: cycle, ..self }
     }
 
     /// The wave file.
@@ -115,6 +122,9 @@ impl Trace {
     /// # Errors
     /// When the file cannot be written.
     pub fn cycle(&mut self, cycle: u64, i: &In, machine: &impl Sides) -> Result<(), TraceError> {
+        if cycle < self.from {
+            return Ok(());
+        }
         if cycle > self.trace.cycle() {
             self.trace.skip_to(cycle);
         }

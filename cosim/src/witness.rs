@@ -78,6 +78,8 @@ pub enum Testimony {
         number: u64,
         /// Why.
         rejection: Rejection,
+        /// Operation code of the request answered.
+        op: u8,
         /// The request answered.
         request: String,
     },
@@ -141,6 +143,39 @@ pub enum Testimony {
     End(Rejection),
 }
 
+impl Testimony {
+    /// What it is about, in a word, as [`Rejection::about`] says; and the operation code of the request that
+    /// it is about, where there is one.
+    pub fn about(&self) -> (&'static str, Option<u8>) {
+        match self {
+            Testimony::Rejected { rejection, op, .. } => (rejection.about(), Some(*op)),
+            Testimony::Asleep { rejection, .. } | Testimony::End(rejection) => (rejection.about(), None),
+            Testimony::Unanswered(rejection) => match rejection {
+                Rejection::NeverAnswered { op, .. } => (rejection.about(), Some(*op)),
+                _ => (rejection.about(), None),
+            },
+            Testimony::Unasked { .. } | Testimony::Tag { .. } => ("answer", None),
+            Testimony::NotAsleep { .. } => ("wait", None),
+            Testimony::AmbiguousTag { .. } => ("tag", None),
+            Testimony::SharedRow { .. } => ("table", None),
+        }
+    }
+
+    /// Clause of the specification that is broken, as `spec 4.5`; none where none is named.
+    pub fn clause(&self) -> Option<&'static str> {
+        let clause = match self {
+            Testimony::Rejected { rejection, .. }
+            | Testimony::Asleep { rejection, .. }
+            | Testimony::Unanswered(rejection)
+            | Testimony::End(rejection) => rejection.clause(),
+            Testimony::NotAsleep { .. } => "spec 6.3",
+            Testimony::SharedRow { .. } => "spec 1.3",
+            Testimony::Unasked { .. } | Testimony::Tag { .. } | Testimony::AmbiguousTag { .. } => "",
+        };
+        Some(clause).filter(|clause| !clause.is_empty())
+    }
+}
+
 impl Witness {
     /// A witness of a machine of `config` whose memory is `memory`, word `row * num_banks + bank`.
     pub fn new(config: &Config, memory: &[u32]) -> Self {
@@ -172,12 +207,21 @@ impl Witness {
             answers: 0,
         };
         witness.checker.set_try_wait_limit(config.try_wait_limit.into());
-        for (at, word) in memory.iter().enumerate().filter(|(_, word)| **word != 0) {
-            let (row, bank) = (at as u32 / config.num_banks, at as u32 % config.num_banks);
-            let index = witness.word_index(row, bank);
-            witness.checker.set_word(index, *word);
-        }
+        witness.set_memory(memory);
         witness
+    }
+
+    /// The memory is set from outside, word `row * num_banks + bank`: to `memory`, and as it was where that is
+    /// zero or has no word.
+    pub fn set_memory(&mut self, memory: &[u32]) {
+        let banks = self.geometry.banks;
+        let place =
+            |(at, word): (usize, &u32)| (self.word_index(at as u32 / banks, at as u32 % banks), *word);
+        let words: Vec<_> = memory.iter().enumerate().filter(|(_, word)| **word != 0).map(place).collect();
+        for (index, word) in &words {
+            self.checker.set_word(*index, *word);
+        }
+        self.tell(|recording| recording.init(&words));
     }
 
     /// Records everything from now on as a trace that `atoms check` reads.
@@ -220,7 +264,15 @@ impl Witness {
     /// [`Testimony`] when the oracle rejects an answer that appeared in it, or misses one.
     pub fn see(&mut self, i: &In, out: &Out, probe: &Probe) -> Result<(), Testimony> {
         self.cycle += 1;
-        // Answers first: what is written in this cycle belongs to a later one.
+        // A slot that does not exist can be written while its requests are inside: they never had a part.
+        if let Some(slot) = self.table_write.take() {
+            if out.cta_reject == 1 {
+                self.checker.set_part(slot, None);
+                self.tell(|recording| recording.part(slot, None));
+            }
+            self.isolated(slot)?;
+        }
+        // Then answers: what is written in this cycle belongs to a later one.
         if out.rsp_valid == 1 && !self.answer_seen {
             self.answered(out)?;
         }
@@ -247,13 +299,6 @@ impl Witness {
             self.write(index, probe.wr_data[bank as usize]);
         }
 
-        if let Some(slot) = self.table_write.take() {
-            if out.cta_reject == 1 {
-                self.checker.set_part(slot, None);
-                self.tell(|recording| recording.part(slot, None));
-            }
-            self.isolated(slot)?;
-        }
         if i.cta_valid == 1 && out.cta_ready == 1 {
             let part = Part { base_row: u32::from(i.cta_base), size_bytes: i.cta_size, rank: i.cta_rank };
             let part = (i.cta_enable == 1).then_some(part);
@@ -461,7 +506,12 @@ impl Witness {
                 req_c: request.c,
                 ..In::default()
             };
-            Testimony::Rejected { number, rejection, request: WarpRequest::sample(&i).to_string() }
+            Testimony::Rejected {
+                number,
+                rejection,
+                op: request.op,
+                request: WarpRequest::sample(&i).to_string(),
+            }
         })
     }
 

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::cta_table::{CtaTable, Part, Write};
 use crate::diagnosis::{Enters, Seen, Watch};
 use crate::fifo::Fifo;
-use crate::issue::{ClusterReq, Issue, Source, WarpReq, show_winners};
+use crate::issue::{ClusterReq, Issue, Pass, Source, WarpReq, show_winners};
 use crate::pipe::Pipe;
 use crate::port::{In, MAX_BANKS, Out, Probe};
 use crate::waiters::{Sleeper, Waiters};
@@ -80,6 +80,11 @@ impl Unit {
         self.watch = Some(Box::new(Watch::new(&self.config)));
     }
 
+    /// Names nothing any more.
+    pub fn unwatch(&mut self) {
+        self.watch = None;
+    }
+
     /// What was named since [`Unit::watch`]; `None` without it.
     pub fn watched(&self) -> Option<&Watch> {
         self.watch.as_deref()
@@ -144,6 +149,11 @@ impl Unit {
         probe.hazard = u8::from(self.hazard);
         probe.stall = u8::from(self.stall);
         probe.rotate = issue.rotate() as u8;
+    }
+
+    /// The pass in the last stage of the pipeline, which writes the banks.
+    pub fn last_pass(&self) -> Option<&Pass> {
+        Some(self.pipe.pass()).filter(|pass| pass.valid)
     }
 
     /// The clock edge that ends the cycle evaluated with `i`.

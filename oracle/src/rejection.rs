@@ -578,6 +578,49 @@ impl Rejection {
         }
     }
 
+    /// What of the observation it is about, in a word: `rd`, `pred`, `fault`, `memory`, `write`, `object`,
+    /// `wait`, `answer`; empty where there is no verdict.
+    pub fn about(&self) -> &'static str {
+        match self {
+            Rejection::WrongFault { .. } => "fault",
+            Rejection::ResultOfFault { .. }
+            | Rejection::InactiveResult { .. }
+            | Rejection::ResultNotGiven { .. }
+            | Rejection::WrongLoad { .. }
+            | Rejection::NeverThere { .. }
+            | Rejection::LostUpdate { .. }
+            | Rejection::ClosedCircle { .. }
+            | Rejection::WrongFlag { .. }
+            | Rejection::StateNeverThere { .. }
+            | Rejection::LostArrival { .. }
+            | Rejection::StateCircle { .. }
+            | Rejection::WrongTogether { .. }
+            | Rejection::StateApart { .. } => "rd",
+            Rejection::PredicateNotGiven { .. }
+            | Rejection::WrongPredicate { .. }
+            | Rejection::ImpossibleStore { .. }
+            | Rejection::ImpossibleFailure { .. }
+            | Rejection::TwoWinners { .. }
+            | Rejection::NoWinner { .. }
+            | Rejection::SpinMismatch { .. }
+            | Rejection::WrongWait { .. } => "pred",
+            Rejection::WrongFinal { .. } | Rejection::WrongEnd { .. } => "memory",
+            Rejection::MustNotWrite { .. } | Rejection::StrayWrite { .. } => "write",
+            Rejection::WrongObject { .. } => "object",
+            Rejection::NonePossible { instance, .. } => instance.about(),
+            Rejection::WokenEarly { .. }
+            | Rejection::WrongWakeMask { .. }
+            | Rejection::MustNotSleep { .. }
+            | Rejection::NotAsleep { .. }
+            | Rejection::GaveUpEarly { .. }
+            | Rejection::LostWakeUp { .. }
+            | Rejection::LeftAsleep { .. }
+            | Rejection::Overslept { .. } => "wait",
+            Rejection::NeverAnswered { .. } => "answer",
+            Rejection::Undecided { .. } | Rejection::UndecidedOrder { .. } => "",
+        }
+    }
+
     /// Whether this is no verdict at all: the question was too large, not the observation wrong.
     pub fn is_undecided(&self) -> bool {
         matches!(self, Rejection::Undecided { .. } | Rejection::UndecidedOrder { .. })

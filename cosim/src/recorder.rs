@@ -1,0 +1,288 @@
+//! Remembers what a machine was last given, for a failure to be made a case of.
+
+use std::collections::VecDeque;
+
+use atoms_model::Config;
+use atoms_model::port::{In, Out, Probe};
+
+use crate::case::{Case, MemoryWord, Pauses};
+use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+use crate::session::Listener;
+
+/// Requests remembered, of both ports together.
+pub const REQUESTS_REMEMBERED: usize = 256;
+
+/// Answers are taken in one cycle of 64 only: what goes wrong while they wait does so whatever else is left out.
+const STUBBORN_PAUSES: Pauses =
+    Pauses { warp: 0, response: u64::MAX, cluster: 0, cluster_response: u64::MAX, wake: u64::MAX };
+
+/// Pauses of all lengths.
+const STEADY_PAUSES: Pauses = Pauses {
+    warp: 0,
+    response: 0x0f0f_3333_5555_ff00,
+    cluster: 0,
+    cluster_response: 0,
+    wake: 0x00ff_0000_ff00_3333,
+};
+
+/// Windows of last requests that are tried as a case: mostly few are enough.
+const WINDOWS: [usize; 4] = [4, 16, 64, REQUESTS_REMEMBERED];
+
+/// Windows that fit a memory of which is known what the requests before the failing one left there.
+const SHORT_WINDOWS: [usize; 4] = [2, 4, 8, 16];
+
+/// Answers remembered, with what memory held then.
+const ANSWERS_REMEMBERED: usize = 4;
+
+/// Writes of words that can be taken back. Most requests write less than 16.
+const WRITES_REMEMBERED: usize = 16 * REQUESTS_REMEMBERED;
+
+/// The parts as they stand, the last requests taken, what memory held before them, and the pauses of the
+/// last 64 cycles. Whatever drives the session: random stimulus, a case, a kernel.
+///
+/// Memory is followed from zeros on, by what the banks are seen to be written.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    banks: u32,
+    parts: Vec<PartWrite>,
+    requests: VecDeque<Taken>,
+    taken: u64,
+    /// Bit 0 is the cycle last seen.
+    pauses: Pauses,
+    cycles: u64,
+    memory: Vec<u32>,
+    /// The last words written, and what they held before.
+    written: VecDeque<(u32, u32)>,
+    writes: u64,
+    /// Words written before each of the last answers.
+    answered: VecDeque<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Taken {
+    request: Request,
+    /// Words written before it was taken.
+    writes: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Request {
+    Warp(WarpRequest),
+    Cluster(ClusterRequest),
+}
+
+impl Listener for Recorder {
+    fn cycle(&mut self, i: &In, out: &Out, probe: &Probe) {
+        self.cycles += 1;
+        let pauses = &mut self.pauses;
+        let next = |pattern: &mut u64, paused: bool| *pattern = *pattern << 1 | u64::from(paused);
+        next(&mut pauses.warp, i.req_valid == 0);
+        next(&mut pauses.response, i.rsp_ready == 0);
+        next(&mut pauses.cluster, i.cl_valid == 0);
+        next(&mut pauses.cluster_response, i.cl_rsp_ready == 0);
+        next(&mut pauses.wake, i.wake_ready == 0);
+        if (out.rsp_valid & i.rsp_ready) | (out.cl_rsp_valid & i.cl_rsp_ready) == 1 {
+            if self.answered.len() == ANSWERS_REMEMBERED {
+                self.answered.pop_front();
+            }
+            self.answered.push_back(self.writes);
+        }
+        if i.cta_valid & out.cta_ready == 1 {
+            self.parts.retain(|part| part.slot != i.cta_slot);
+            if i.cta_enable == 1 {
+                self.parts.push(PartWrite::sample(i));
+            }
+        }
+        if i.req_valid & out.req_ready == 1 {
+            // The lanes are the largest piece: those forgotten make room for those taken.
+            let mut request = match self.forget() {
+                Some(Taken { request: Request::Warp(request), .. }) => request,
+                _ => WarpRequest::default(),
+            };
+            request.sample_from(i);
+            self.requests.push_back(Taken { request: Request::Warp(request), writes: self.writes });
+        }
+        if i.cl_valid & out.cl_ready == 1 {
+            self.forget();
+            let request = Request::Cluster(ClusterRequest::sample(i));
+            self.requests.push_back(Taken { request, writes: self.writes });
+        }
+        // What is written in the cycle of an answer belongs to a later request.
+        if probe.wr_en != 0 {
+            self.write(probe);
+        }
+    }
+
+    fn restart(&mut self) {
+        self.parts.clear();
+        self.requests.clear();
+        self.written.clear();
+        self.answered.clear();
+        self.memory.fill(0);
+        (self.taken, self.cycles, self.writes, self.pauses) = (0, 0, 0, Pauses::default());
+    }
+}
+
+impl Recorder {
+    /// For a machine of `config` after reset, with a memory of zeros.
+    pub fn new(config: &Config) -> Self {
+        Recorder {
+            banks: config.num_banks,
+            parts: Vec::new(),
+            requests: VecDeque::new(),
+            taken: 0,
+            pauses: Pauses::default(),
+            cycles: 0,
+            memory: vec![0; (config.bytes() / 4) as usize],
+            written: VecDeque::new(),
+            writes: 0,
+            answered: VecDeque::new(),
+        }
+    }
+
+    fn write(&mut self, probe: &Probe) {
+        let mut banks = probe.wr_en;
+        while banks != 0 {
+            let bank = banks.trailing_zeros();
+            banks &= banks - 1;
+            let index = u32::from(probe.wr_row[bank as usize]) * self.banks + bank;
+            if let Some(word) = self.memory.get_mut(index as usize) {
+                if self.written.len() == WRITES_REMEMBERED {
+                    self.written.pop_front();
+                }
+                self.written.push_back((index, *word));
+                *word = probe.wr_data[bank as usize];
+                self.writes += 1;
+            }
+        }
+    }
+
+    /// The oldest request, if there is no room for another one.
+    fn forget(&mut self) -> Option<Taken> {
+        self.taken += 1;
+        if self.requests.len() < REQUESTS_REMEMBERED { None } else { self.requests.pop_front() }
+    }
+
+    /// Requests taken since reset, of both ports together; only the last are remembered.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Cycles seen since reset.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// The pauses of the last 64 cycles: the last one is the last cycle seen.
+    pub fn pauses(&self) -> Pauses {
+        let Pauses { warp, response, cluster, cluster_response, wake } = self.pauses;
+        Pauses {
+            warp: warp.reverse_bits(),
+            response: response.reverse_bits(),
+            cluster: cluster.reverse_bits(),
+            cluster_response: cluster_response.reverse_bits(),
+            wake: wake.reverse_bits(),
+        }
+    }
+
+    /// A case for `config` of the parts as they stand and the last `last` requests, with `pauses`, from a memory
+    /// of zeros.
+    pub fn case(&self, config: &str, last: usize, pauses: Pauses) -> Case {
+        let mut case =
+            Case { config: config.to_string(), parts: self.parts.clone(), pauses, ..Case::default() };
+        for taken in self.requests.iter().skip(self.requests.len().saturating_sub(last)) {
+            match &taken.request {
+                Request::Warp(request) => case.warps.push(request.clone()),
+                Request::Cluster(request) => case.clusters.push(request.clone()),
+            }
+        }
+        case
+    }
+
+    /// What memory held when the first of the last `last` requests was taken; none where that is forgotten.
+    pub fn memory_before(&self, last: usize) -> Option<Vec<MemoryWord>> {
+        let first = self.requests.get(self.requests.len().saturating_sub(last))?;
+        self.memory_after(first.writes)
+    }
+
+    /// What memory held after so many words were written since reset, where it is not zero.
+    fn memory_after(&self, writes: u64) -> Option<Vec<MemoryWord>> {
+        let back = usize::try_from(self.writes - writes).ok().filter(|b| *b <= self.written.len())?;
+        let mut memory = self.memory.clone();
+        for (index, before) in self.written.iter().rev().take(back) {
+            memory[*index as usize] = *before;
+        }
+        let words = (0..).zip(memory).filter(|(_, value)| *value != 0);
+        Some(words.map(|(word, value)| MemoryWord { word, value }).collect())
+    }
+
+    /// Cases for `config` that may fail as the run did, those that are easiest to make small first: few
+    /// requests before many, from a memory of zeros before one that is as it was.
+    pub fn candidates<'a>(&'a self, config: &'a str) -> impl Iterator<Item = Case> + 'a {
+        let windows = WINDOWS.into_iter().enumerate();
+        // A window larger than what is remembered holds what the one before it holds.
+        let windows =
+            windows.filter(|(at, _)| *at == 0 || WINDOWS[at - 1] < self.requests.len()).map(|(_, last)| last);
+        let pauses = [Pauses::default(), STUBBORN_PAUSES, self.pauses(), STEADY_PAUSES];
+        let with_pauses = move |last| pauses.map(|pauses| self.case(config, last, pauses));
+        let from = move |memory: Option<Vec<MemoryWord>>, last| {
+            let memory = memory.filter(|memory| !memory.is_empty());
+            let cases =
+                memory.map(|memory| with_pauses(last).map(|case| Case { memory: memory.clone(), ..case }));
+            cases.into_iter().flatten()
+        };
+        let from_zeros = windows.clone().flat_map(with_pauses);
+        let answered = SHORT_WINDOWS.into_iter().flat_map(move |last| {
+            let moments = std::iter::once(&self.writes).chain(self.answered.iter().rev());
+            moments.flat_map(move |writes| from(self.memory_after(*writes), last))
+        });
+        let from_memory = windows.flat_map(move |last| from(self.memory_before(last), last));
+        from_zeros.chain(answered).chain(from_memory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_requests_of_both_ports_are_remembered_in_their_order() {
+        let mut recorder = Recorder::new(&Config::default());
+        let (out, mut probe) =
+            (Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() }, Probe::default());
+        let part = PartWrite { slot: 1, enable: true, base: 2, size: 64, rank: 0 };
+        for number in 0..300u32 {
+            let mut i = In::default();
+            let warp = WarpRequest { mask: 1, imm: number, ..WarpRequest::default() };
+            if number % 2 == 0 {
+                warp.drive(&mut i)
+            } else {
+                ClusterRequest { addr: number, ..Default::default() }.drive(&mut i)
+            }
+            if number == 7 {
+                part.drive(&mut i);
+            }
+            i.rsp_ready = u8::from(number != 298);
+            probe.wr_en = u64::from(number >= 296);
+            probe.wr_data[0] = number;
+            recorder.cycle(&i, &out, &probe);
+        }
+        assert_eq!(recorder.taken(), 300);
+        let all = recorder.case("small", usize::MAX, Pauses::default());
+        assert_eq!(all.requests(), REQUESTS_REMEMBERED);
+        // Word 0 was written in each of the last four cycles.
+        assert_eq!(recorder.memory_before(2), Some(vec![MemoryWord { word: 0, value: 297 }]));
+        assert_eq!(recorder.memory_before(3), Some(vec![MemoryWord { word: 0, value: 296 }]));
+        assert_eq!(recorder.memory_before(4), Some(Vec::new()));
+        let case = recorder.case("small", 3, recorder.pauses());
+        assert_eq!(case.parts, [part]);
+        assert_eq!(case.warps.iter().map(|r| r.imm).collect::<Vec<_>>(), [298]);
+        assert_eq!(case.clusters.iter().map(|r| r.addr).collect::<Vec<_>>(), [297, 299]);
+        assert_eq!(case.pauses.response, 1 << 62, "the last but one of 64 cycles");
+        recorder.restart();
+        assert_eq!(
+            recorder.case("small", 3, Pauses::default()),
+            Case { config: "small".into(), ..Case::default() }
+        );
+    }
+}

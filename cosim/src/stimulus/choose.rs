@@ -1,0 +1,245 @@
+//! What random stimulus does next, and where: drawn, or in place of what was drawn so that mbarrier objects
+//! live, phases go by, and whoever sleeps is woken.
+
+use std::sync::Arc;
+
+use atoms_ops::Op;
+use rand::RngExt;
+
+use super::barriers::Step;
+use super::objects::Objects;
+use super::profile::{Meet, Spread};
+use super::random::RandomStimulus;
+
+/// The request before, where the next one may follow it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub(super) op: Op,
+    pub(super) slot: u8,
+    pub(super) spread: Spread,
+    /// First byte, offset in the part.
+    pub(super) start: u32,
+    pub(super) object: u32,
+}
+
+impl Default for Last {
+    fn default() -> Self {
+        Last { op: Op::Load, slot: 0, spread: Spread::SameWord, start: 0, object: 0 }
+    }
+}
+
+/// What the next requests are to bring about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Follow {
+    /// Nothing: they are drawn.
+    Nothing,
+    /// So many more go to sleep at the first objects of a slot.
+    Fill { slot: u8, left: u32, objects: u32 },
+    /// Nothing is offered until this cycle; then somebody is woken.
+    Race { due: u64, wake: Wake },
+    /// Phases are completed.
+    Wake(Wake),
+}
+
+/// Phases of a slot's objects are completed, from one to before the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wake {
+    slot: u8,
+    object: u32,
+    last: u32,
+    /// Requests for this object so far.
+    tries: u8,
+    /// Through the cluster port.
+    pub(super) cluster: bool,
+}
+
+/// What a request will do where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub(super) op: Op,
+    pub(super) slot: u8,
+    pub(super) spread: Spread,
+    /// Where lanes begin, in accesses; `None` for anywhere.
+    pub(super) start: Option<u32>,
+    /// Operand and lanes, where they are for a purpose.
+    pub(super) step: Option<Step>,
+    /// One lane for each of so many objects, each completing its phase.
+    pub(super) jointly: u32,
+    /// It sleeps at the phase that is not complete, so many cycles at most.
+    pub(super) sleeps: Option<u32>,
+}
+
+impl Chosen {
+    fn at(op: Op, slot: u8, object: u32) -> Chosen {
+        let (spread, start) = (Spread::SameWord, Some(object));
+        Chosen { op, slot, spread, start, step: None, jointly: 0, sleeps: None }
+    }
+}
+
+/// Requests with which a phase is tried to be completed before something else is done.
+const TRIES: u8 = 40;
+
+/// Longest limit of the configuration that is waited for to meet it.
+const LONGEST_RACE: u32 = 4000;
+
+impl RandomStimulus {
+    /// The next warp request, if there is to be one now.
+    pub(super) fn choose(&mut self) -> Option<Chosen> {
+        match self.follow {
+            Follow::Nothing => {}
+            Follow::Race { due, .. } if self.cycle < due => return None,
+            Follow::Race { wake, .. } => self.follow = Follow::Wake(wake),
+            _ => {}
+        }
+        if let Follow::Fill { slot, left, objects } = self.follow {
+            return Some(self.fill(slot, left, objects));
+        }
+        if let Follow::Wake(wake) = self.follow {
+            if wake.cluster {
+                return None;
+            }
+            if let Some(chosen) = self.wake(self.config.num_lanes) {
+                return Some(chosen);
+            }
+        }
+        Some(self.choose_freely())
+    }
+
+    fn choose_freely(&mut self) -> Chosen {
+        let drawn = Arc::clone(&self.drawn);
+        let burst = drawn.burst.happens(&mut self.rng);
+        let op = if burst { self.last.op } else { drawn.ops.draw(&mut self.rng) };
+        let repeat = drawn.repeat.happens(&mut self.rng);
+        let slot = if repeat { self.last.slot } else { self.rng.random_range(0..self.slots) as u8 };
+        if !op.is_mbarrier() {
+            let again = repeat && self.rng.random();
+            let spread = if again { self.last.spread } else { drawn.spread.draw(&mut self.rng) };
+            // In bytes, since sizes differ.
+            let start = repeat.then_some(self.last.start);
+            return Chosen { start, spread, ..Chosen::at(op, slot, 0) };
+        }
+        let objects = self.objects_in_part();
+        let object = if repeat { self.last.object } else { self.rng.random_range(0..objects) };
+        let spread = match drawn.meet.draw(&mut self.rng) {
+            Meet::One => Spread::SameWord,
+            Meet::Few => Spread::FewWords,
+            Meet::Rows => Spread::SameBank,
+        };
+        let (op, step) = self.instead(op, slot, object, self.config.num_lanes);
+        let mut chosen = Chosen { spread, step, ..Chosen::at(op, slot, object) };
+        if step.is_some() || (op == Op::MbarInit && !drawn.spoil.happens(&mut self.rng)) {
+            chosen.spread = Spread::SameWord;
+        }
+        if step.is_none() && drawn.jointly.happens(&mut self.rng) {
+            chosen.jointly = self.completable(op, slot, objects);
+        }
+        if chosen.jointly > 1 {
+            chosen.start = Some(0);
+            return chosen;
+        }
+        chosen.jointly = 0;
+        // The other layout stands behind.
+        let old_init =
+            op == Op::MbarInit && self.listed(Op::MbarArriveSm80) && self.rng.random_range(0..8) == 0;
+        if old_init || (op == Op::MbarArriveSm80 && !drawn.spoil.happens(&mut self.rng)) {
+            chosen.start = Some(drawn.profile.barriers.objects.ends().1);
+        }
+        if op == Op::MbarTryWait && step.is_none() {
+            if drawn.race.happens(&mut self.rng) {
+                return self.race(slot, object);
+            }
+            if drawn.fill.happens(&mut self.rng) {
+                // All places and more, or a few.
+                let all = self.config.num_waiters + 2;
+                let left = if self.rng.random() { all } else { self.rng.random_range(2..5).min(all) };
+                let objects = self.rng.random_range(1..=objects);
+                return self.fill(slot, left, objects);
+            }
+        }
+        chosen
+    }
+
+    /// How many of a slot's first objects `op` can complete a phase of, with a lane for each.
+    fn completable(&self, op: Op, slot: u8, objects: u32) -> u32 {
+        let can = |object: &u32| Step::completing(op, &self.objects.object(slot, *object), 1).is_some();
+        (0..objects.min(self.config.num_lanes)).take_while(can).count() as u32
+    }
+
+    fn wakes_by_cluster(&mut self) -> bool {
+        self.drawn.profile.cluster.get() > 0.0 && self.rng.random_range(0..3) == 0
+    }
+
+    /// A request goes to sleep whose limit and completion meet, or which is woken as it falls asleep.
+    fn race(&mut self, slot: u8, object: u32) -> Chosen {
+        let cluster = self.wakes_by_cluster();
+        let own = self.config.try_wait_limit;
+        let patient = self.drawn.patience.happens(&mut self.rng);
+        let (limit, lasts) = match self.rng.random_range(0..4) {
+            0 => (100, 1),
+            1 | 2 if patient && own <= LONGEST_RACE => (0, own),
+            _ => {
+                let limit = self.rng.random_range(1..2 * self.config.rmw_latency + 10);
+                (limit, limit)
+            }
+        };
+        let due = self.cycle + u64::from((lasts + self.rng.random_range(0..7)).saturating_sub(3));
+        let wake = Wake { slot, object, last: object + 1, tries: 0, cluster };
+        self.follow = Follow::Race { due: due.max(self.cycle + 1), wake };
+        Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
+    }
+
+    /// One more goes to sleep; all are woken after the last.
+    fn fill(&mut self, slot: u8, left: u32, objects: u32) -> Chosen {
+        let object = self.rng.random_range(0..objects);
+        let is = self.objects.object(slot, object);
+        self.follow = if left > 1 {
+            Follow::Fill { slot, left: left - 1, objects }
+        } else {
+            let cluster = self.wakes_by_cluster();
+            Follow::Wake(Wake { slot, object: 0, last: objects, tries: 0, cluster })
+        };
+        if !Objects::sound(&is) && self.listed(Op::MbarInit) {
+            return Chosen::at(Op::MbarInit, slot, object);
+        }
+        let limit = self.rng.random_range(300..2000);
+        Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
+    }
+
+    /// The next request that wakes somebody, of so many lanes at most; when there is none, nothing
+    /// follows.
+    pub(super) fn wake(&mut self, lanes: u32) -> Option<Chosen> {
+        while let Follow::Wake(wake) = self.follow {
+            let Wake { slot, object, last, tries, .. } = wake;
+            let next = Follow::Wake(Wake { object: object + 1, tries: 0, ..wake });
+            if object >= last {
+                self.follow = Follow::Nothing;
+                break;
+            }
+            let several = last - object;
+            if several > 1
+                && object == 0
+                && several <= lanes
+                && self.listed(Op::MbarArriveCount)
+                && tries == 0
+                && self.rng.random()
+            {
+                // All of them in one request.
+                self.follow = Follow::Nothing;
+                return Some(Chosen { jointly: several, ..Chosen::at(Op::MbarArriveCount, slot, object) });
+            }
+            let is = self.objects.object(slot, object);
+            let step = match tries < TRIES && Objects::sound(&is) {
+                true => self.nearer(&is, lanes),
+                false => None,
+            };
+            let Some(step) = step else {
+                self.follow = next;
+                continue;
+            };
+            let completes = Step::completing(step.op, &is, lanes) == Some(step);
+            self.follow = if completes { next } else { Follow::Wake(Wake { tries: tries + 1, ..wake }) };
+            return Some(Chosen { step: Some(step), ..Chosen::at(step.op, slot, object) });
+        }
+        None
+    }
+}

@@ -1,0 +1,52 @@
+//! Stimulus: what drives the inputs of a machine, and random stimulus with its knobs.
+//!
+//! [`RandomStimulus`] draws requests where operations change behaviour, in bursts of conflict, with
+//! back-pressure on every port; what it draws and how often is its [`Profile`].
+
+mod barriers;
+mod choose;
+mod cluster;
+mod objects;
+mod pace;
+mod profile;
+mod random;
+mod tags;
+mod values;
+mod warp;
+mod weights;
+
+use atoms_model::port::{In, Out};
+
+pub use objects::MAX_OBJECTS;
+pub use pace::Pace;
+pub use profile::{
+    Barriers, Faults, Form, Immediate, Lanes, Limit, Meet, Paces, Profile, Scale, Spread, UnknownProfile,
+    Wait,
+};
+pub use random::RandomStimulus;
+pub use tags::Tags;
+pub use values::Values;
+pub use weights::{Choice, Share, Span, Weights};
+
+/// Drives the inputs of a machine, cycle by cycle.
+pub trait Stimulus {
+    /// Sets the inputs of the next cycle; `i` holds those of the cycle before. What was offered and
+    /// not taken stays as it is.
+    fn drive(&mut self, i: &mut In);
+
+    /// Sees what the machine drove in the cycle of `i`.
+    fn observe(&mut self, i: &In, out: &Out);
+
+    /// Nothing is left to be driven; what is inside may still be on its way.
+    fn finished(&self) -> bool;
+}
+
+/// Ends the handshakes of a cycle: what was taken is no longer offered.
+pub fn settle(i: &mut In, out: &Out) {
+    i.req_valid &= 1 - out.req_ready;
+    i.cl_valid &= 1 - out.cl_ready;
+    i.cta_valid &= 1 - out.cta_ready;
+}
+
+#[cfg(test)]
+mod tests;

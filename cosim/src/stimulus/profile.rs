@@ -1,0 +1,405 @@
+//! The knobs of random stimulus.
+
+use atoms_ops::{OPS, Op, Size};
+
+use super::pace::Pace;
+use super::values::Values;
+use super::weights::{Choice, Share, Span, Weights, choices, knobs};
+
+impl Choice for Op {
+    const WHAT: &'static str = "operation";
+
+    fn all() -> impl Iterator<Item = Self> {
+        OPS.iter().map(|row| row.op)
+    }
+
+    fn name(self) -> &'static str {
+        Op::name(self)
+    }
+
+    fn usual(self) -> u8 {
+        1
+    }
+}
+
+impl Choice for Size {
+    const WHAT: &'static str = "size";
+
+    fn all() -> impl Iterator<Item = Self> {
+        Size::ALL.into_iter()
+    }
+
+    fn name(self) -> &'static str {
+        Size::name(self)
+    }
+
+    fn usual(self) -> u8 {
+        1
+    }
+}
+
+choices! {
+    /// How the lanes of one request spread over memory.
+    Spread, "spread" {
+        /// All on one word.
+        SameWord "same_word" 4;
+        /// On one bank, in up to four rows.
+        SameBank "same_bank" 4;
+        /// On four neighbours.
+        FewWords "few_words" 8;
+        /// One to four accesses apart.
+        Stride "stride" 4;
+        /// Across the border of a pair of banks, and of a row.
+        PairEdge "pair_edge" 4;
+        /// At the end of the part.
+        PartEdge "part_edge" 4;
+        /// Anywhere in the part.
+        Anywhere "anywhere" 4;
+        /// As many lanes to a bank as [`Profile::degree`] says, each in a row of its own.
+        Conflict "conflict" 0;
+        /// The same, all lanes of a bank on one word.
+        Contention "contention" 0;
+    }
+}
+
+choices! {
+    /// Which lanes take part.
+    Lanes, "lanes" {
+        /// All of them.
+        All "all" 8;
+        /// About half.
+        Some "some" 4;
+        /// About one in eight.
+        Few "few" 4;
+        /// Two.
+        Two "two" 0;
+        /// One.
+        One "one" 0;
+        /// None.
+        None "none" 0;
+    }
+}
+
+choices! {
+    /// How a request forms its addresses (spec 2.1).
+    Form, "address form" {
+        /// Register, immediate, uniform register.
+        Register "register" 31;
+        /// Immediate and uniform register.
+        Absolute "absolute" 1;
+    }
+}
+
+choices! {
+    /// Factor on the register (spec 2.2).
+    Scale, "scale" {
+        /// None.
+        One "1" 28;
+        /// 4.
+        Four "4" 1;
+        /// 8.
+        Eight "8" 1;
+        /// 16.
+        Sixteen "16" 1;
+        /// A code that counts as none.
+        Reserved "reserved" 1;
+    }
+}
+
+choices! {
+    /// The immediate of the address.
+    Immediate, "immediate" {
+        /// 0.
+        Zero "zero" 1;
+        /// Up to 63 words.
+        Positive "positive" 3;
+        /// Down to 63 words below 0.
+        Negative "negative" 2;
+        /// Any 24 bits.
+        Any "any" 2;
+    }
+}
+
+choices! {
+    /// At how many mbarrier objects the lanes of a request meet.
+    Meet, "meeting" {
+        /// At one.
+        One "one" 6;
+        /// At neighbours.
+        Few "few" 1;
+        /// At one and at what stands in the same banks.
+        Rows "rows" 1;
+    }
+}
+
+choices! {
+    /// Which phase a wait asks about (spec 6.5).
+    Wait, "wait" {
+        /// That which is not complete yet, as far as requests tell.
+        Current "current" 4;
+        /// The one before.
+        Preceding "preceding" 1;
+        /// That of the state which the last arrival returned, as compiled code does.
+        Returned "returned" 2;
+        /// Any.
+        MadeUp "made_up" 1;
+    }
+}
+
+choices! {
+    /// How long MBAR.TRY_WAIT may sleep, in cycles (spec 6.10).
+    Limit, "limit" {
+        /// What the configuration says.
+        Default "default" 4;
+        /// 1 to 4.
+        Tiny "tiny" 2;
+        /// 5 to 63: about as long as a request takes.
+        Short "short" 1;
+        /// 64 to 999.
+        Long "long" 1;
+    }
+}
+
+knobs! {
+    /// What random stimulus draws, and how often. By default what a search for defects wants: everything,
+    /// with conflicts, faults, and back-pressure on every port.
+    Profile {
+        /// Operations.
+        ops: Weights<Op> = Weights::default();
+        /// Sizes, of those the operation has; all of them where it has none of these.
+        sizes: Weights<Size> = Weights::default();
+        /// How lanes spread over memory.
+        spread: Weights<Spread> = Weights::default();
+        /// Lanes to a bank, where the spread asks for it.
+        degree: Span = Span::new(1, 32);
+        /// Lanes that take part.
+        lanes: Weights<Lanes> = Weights::default();
+        /// Address forms.
+        form: Weights<Form> = Weights::default();
+        /// Factors on the register.
+        scale: Weights<Scale> = Weights::default();
+        /// Immediates.
+        immediate: Weights<Immediate> = Weights::default();
+        /// Requests whose uniform register is not zero.
+        uniform_register: Share = Share::new(0.5);
+        /// Operands of operations on plain memory.
+        values: Weights<Values> = Weights::default();
+        /// Requests without a result.
+        red: Share = Share::new(0.25);
+        /// Requests of the operation that came before.
+        burst: Share = Share::NEVER;
+        /// Requests at the place that was accessed before: distances of hazards and forwarding.
+        repeat: Share = Share::new(0.2);
+        /// Requests with the tag that was answered last, or that is under way at the other port.
+        tag_again: Share = Share::new(1.0 / 16.0);
+        /// CTA slots with parts, side by side; as many as there are, if fewer.
+        slots: Span = Span::new(4, 4);
+        /// Parts that end within a row, and parts of a rank above 0.
+        odd_parts: Share = Share::new(0.5);
+        /// Cycles with a write of the CTA table: a part taken away, moved, or refused.
+        table: Share = Share::new(1.0 / 2048.0);
+        /// Cycles in which a cluster request is offered, if none is.
+        cluster: Share = Share::new(0.125);
+        /// How ports behave.
+        pace: Paces = Paces::default();
+        /// What is wrong with requests.
+        faults: Faults = Faults::default();
+        /// mbarrier objects, and what happens at them.
+        barriers: Barriers = Barriers::default();
+    }
+}
+
+knobs! {
+    /// How ports behave, for stretches of 16 to 255 cycles.
+    Paces {
+        /// Warp requests.
+        request: Weights<Pace> = Weights::default();
+        /// Warp responses.
+        response: Weights<Pace> = Weights::default();
+        /// Cluster requests, on top of [`Profile::cluster`].
+        cluster: Weights<Pace> = Weights::default();
+        /// Cluster responses.
+        cluster_response: Weights<Pace> = Weights::default();
+        /// Wake-ups.
+        wake: Weights<Pace> = Weights::default();
+    }
+}
+
+knobs! {
+    /// Shares of requests with something wrong: in one lane mostly, in all of them now and then.
+    Faults {
+        /// Operation and size of any code (spec 3.3).
+        illegal: Share = Share::new(1.0 / 64.0);
+        /// A CTA slot of any number, mostly one without a part.
+        slot: Share = Share::new(1.0 / 64.0);
+        /// An address that is no multiple of the access size (spec 2.4).
+        misaligned: Share = Share::new(1.0 / 48.0);
+        /// An address at the end of the part or far behind it (spec 2.4).
+        out_of_range: Share = Share::new(1.0 / 48.0);
+        /// An address of another rank (spec 1.4).
+        rank: Share = Share::new(1.0 / 96.0);
+        /// Any addresses.
+        wild: Share = Share::new(1.0 / 96.0);
+    }
+}
+
+knobs! {
+    /// mbarrier objects, and what happens at them.
+    Barriers {
+        /// Objects in a part, one after the other from its beginning, up to 16. With many, few are ever
+        /// complete while somebody waits.
+        objects: Span = Span::new(3, 3);
+        /// At how many of them a request's lanes meet.
+        meet: Weights<Meet> = Weights::default();
+        /// Requests whose lanes all have the same operand.
+        uniform: Share = Share::new(0.75);
+        /// Counts that objects are made with.
+        counts: Span = Span::new(1, 64);
+        /// Objects made with a count at the upper end of what there is (spec 6.1).
+        most: Share = Share::new(1.0 / 16.0);
+        /// Operands at the ends of the fields, so that these overflow.
+        overflow: Share = Share::new(1.0 / 12.0);
+        /// Phases that waits ask about.
+        wait: Weights<Wait> = Weights::default();
+        /// Limits of MBAR.TRY_WAIT.
+        limit: Weights<Limit> = Weights::default();
+        /// Arrivals that bring exactly what the phase still waits for.
+        finish: Share = Share::new(0.125);
+        /// Arrivals that complete phases of several objects with a lane for each, where they can.
+        jointly: Share = Share::new(1.0 / 16.0);
+        /// Requests at an object with transactions outstanding that complete all of them.
+        settle: Share = Share::new(0.5);
+        /// Requests at a word that is no sound object which make it one.
+        revive: Share = Share::new(0.25);
+        /// New objects with bits set that are 0 at rest, or in their second phase.
+        strange: Share = Share::new(1.0 / 32.0);
+        /// MBAR.TRY_WAITs alone with what completes the phase, so that completion and limit, or completion
+        /// and falling asleep meet.
+        race: Share = Share::new(0.125);
+        /// Of these, those that meet the limit of the configuration.
+        patience: Share = Share::new(1.0 / 64.0);
+        /// MBAR.TRY_WAITs with which a row of them begins that fills the table of waiters; then all are woken.
+        fill: Share = Share::new(1.0 / 128.0);
+        /// Operations kept that spoil an object for long: the layout of sm_80 on one of sm_90, dropping with
+        /// many lanes.
+        spoil: Share = Share::new(1.0 / 16.0);
+    }
+}
+
+/// No profile has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no profile `{name}`; there are {}", Profile::NAMES.join(", "))]
+pub struct UnknownProfile {
+    /// The name asked for.
+    pub name: String,
+}
+
+impl Profile {
+    /// Profiles with names.
+    pub const NAMES: [&str; 6] = ["default", "busy", "objects", "hazards", "faults", "pressure"];
+
+    /// The profile with this name.
+    ///
+    /// # Errors
+    /// [`UnknownProfile`] with those there are.
+    pub fn named(name: &str) -> Result<Profile, UnknownProfile> {
+        Ok(match name {
+            "default" => Profile::default(),
+            "busy" => Profile::busy(),
+            "objects" => {
+                Profile { ops: Weights::of(|op: Op| u8::from(op.is_mbarrier())), ..Profile::default() }
+            }
+            "hazards" => Profile::hazards(),
+            "faults" => Profile { faults: Faults::many(), ..Profile::default() },
+            "pressure" => Profile { pace: Paces::pressed(), ..Profile::default() },
+            _ => return Err(UnknownProfile { name: name.to_string() }),
+        })
+    }
+
+    /// The profile of a TOML text that sets some of the knobs.
+    ///
+    /// # Errors
+    /// The first line that is no TOML, no knob, or no value of one, with what would be.
+    pub fn from_toml(text: &str) -> Result<Profile, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    /// Nothing but these operations; all of them if there are none.
+    pub fn of_ops(ops: &[Op]) -> Profile {
+        Profile { ops: Weights::only(ops), ..Profile::default() }
+    }
+
+    /// To measure speed: legal warp requests on plain memory, offered and answered without a pause.
+    pub fn busy() -> Profile {
+        Profile {
+            ops: Weights::of(|op: Op| u8::from(!op.is_mbarrier())),
+            values: Weights::of(|values| u8::from(matches!(values, Values::Few | Values::Mixed))),
+            scale: Weights::only(&[Scale::One]),
+            tag_again: Share::NEVER,
+            repeat: Share::NEVER,
+            odd_parts: Share::NEVER,
+            table: Share::NEVER,
+            cluster: Share::NEVER,
+            pace: Paces::free(),
+            faults: Faults::none(),
+            barriers: Barriers {
+                fill: Share::NEVER,
+                race: Share::NEVER,
+                limit: Weights::only(&[Limit::Tiny]),
+                ..Barriers::default()
+            },
+            ..Profile::default()
+        }
+    }
+
+    /// Words accessed again while they are on their way to memory.
+    fn hazards() -> Profile {
+        Profile {
+            spread: Weights::only(&[Spread::SameWord, Spread::FewWords, Spread::SameBank, Spread::PairEdge]),
+            values: Weights::only(&[Values::Few, Values::Seen, Values::Mixed]),
+            repeat: Share::new(0.75),
+            faults: Faults::none(),
+            ..Profile::default()
+        }
+    }
+}
+
+impl Paces {
+    /// Nobody ever waits.
+    pub fn free() -> Paces {
+        let free = || Weights::only(&[Pace::Free]);
+        Paces { request: free(), response: free(), cluster: free(), cluster_response: free(), wake: free() }
+    }
+
+    /// Requests as fast as they are taken, answers taken late.
+    pub fn pressed() -> Paces {
+        let late = || Weights::only(&[Pace::Some, Pace::Heavy, Pace::Held]);
+        Paces { response: late(), cluster_response: late(), wake: late(), ..Paces::free() }
+    }
+}
+
+impl Faults {
+    /// Nothing is wrong.
+    pub fn none() -> Faults {
+        Faults {
+            illegal: Share::NEVER,
+            slot: Share::NEVER,
+            misaligned: Share::NEVER,
+            out_of_range: Share::NEVER,
+            rank: Share::NEVER,
+            wild: Share::NEVER,
+        }
+    }
+
+    /// About half of all requests have a fault.
+    pub fn many() -> Faults {
+        Faults {
+            illegal: Share::new(0.125),
+            slot: Share::new(0.0625),
+            misaligned: Share::new(0.125),
+            out_of_range: Share::new(0.125),
+            rank: Share::new(0.0625),
+            wild: Share::new(0.03125),
+        }
+    }
+}

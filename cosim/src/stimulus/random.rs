@@ -1,0 +1,323 @@
+//! Random stimulus: when something is offered at which port, and the table of parts.
+
+use std::sync::Arc;
+
+use atoms_model::Config;
+use atoms_model::port::{In, Out};
+use atoms_ops::{Op, Size};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::choose::{Follow, Last, Wake};
+use super::objects::Objects;
+use super::pace::{Beat, Pace};
+use super::profile::{Form, Immediate, Lanes, Limit, Meet, Profile, Scale, Spread, Wait};
+use super::tags::Tags;
+use super::values::Values;
+use super::weights::{Chance, Table};
+use super::{MAX_OBJECTS, Stimulus};
+use crate::request::PartWrite;
+
+/// A profile, made ready to draw from.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) profile: Profile,
+    pub(super) ops: Table<Op>,
+    pub(super) listed: u32,
+    pub(super) sizes: [Vec<Size>; 32],
+    pub(super) spread: Table<Spread>,
+    pub(super) lanes: Table<Lanes>,
+    pub(super) form: Table<Form>,
+    pub(super) scale: Table<Scale>,
+    pub(super) immediate: Table<Immediate>,
+    pub(super) values: Table<Values>,
+    pub(super) meet: Table<Meet>,
+    pub(super) wait: Table<Wait>,
+    pub(super) limit: Table<Limit>,
+    paces: [Table<Pace>; 5],
+    pub(super) uniform_register: Chance,
+    pub(super) red: Chance,
+    pub(super) burst: Chance,
+    pub(super) repeat: Chance,
+    pub(super) tag_again: Chance,
+    odd_parts: Chance,
+    table: Chance,
+    cluster: Chance,
+    pub(super) illegal: Chance,
+    pub(super) slot: Chance,
+    pub(super) misaligned: Chance,
+    pub(super) out_of_range: Chance,
+    pub(super) rank: Chance,
+    pub(super) wild: Chance,
+    pub(super) uniform: Chance,
+    pub(super) most: Chance,
+    pub(super) overflow: Chance,
+    pub(super) finish: Chance,
+    pub(super) jointly: Chance,
+    pub(super) settle: Chance,
+    pub(super) revive: Chance,
+    pub(super) strange: Chance,
+    pub(super) race: Chance,
+    pub(super) patience: Chance,
+    pub(super) fill: Chance,
+    pub(super) spoil: Chance,
+}
+
+impl Drawn {
+    fn new(profile: &Profile) -> Self {
+        let Profile { pace, faults, barriers, .. } = profile;
+        let listed = profile.ops.iter().fold(0, |listed, (op, _)| listed | 1 << op as u8);
+        let sizes = std::array::from_fn(|code| {
+            let sizes = Op::from_code(code as u8).map_or(&[][..], |op| op.row().sizes);
+            let all = |size: &Size| std::iter::repeat_n(*size, profile.sizes.weight(*size).into());
+            let weighed: Vec<_> = sizes.iter().flat_map(all).collect();
+            if weighed.is_empty() { sizes.to_vec() } else { weighed }
+        });
+        Drawn {
+            ops: profile.ops.table(),
+            listed,
+            sizes,
+            spread: profile.spread.table(),
+            lanes: profile.lanes.table(),
+            form: profile.form.table(),
+            scale: profile.scale.table(),
+            immediate: profile.immediate.table(),
+            values: profile.values.table(),
+            meet: barriers.meet.table(),
+            wait: barriers.wait.table(),
+            limit: barriers.limit.table(),
+            paces: [&pace.request, &pace.response, &pace.cluster, &pace.cluster_response, &pace.wake]
+                .map(|paces| paces.table()),
+            uniform_register: profile.uniform_register.chance(),
+            red: profile.red.chance(),
+            burst: profile.burst.chance(),
+            repeat: profile.repeat.chance(),
+            tag_again: profile.tag_again.chance(),
+            odd_parts: profile.odd_parts.chance(),
+            table: profile.table.chance(),
+            cluster: profile.cluster.chance(),
+            illegal: faults.illegal.chance(),
+            slot: faults.slot.chance(),
+            misaligned: faults.misaligned.chance(),
+            out_of_range: faults.out_of_range.chance(),
+            rank: faults.rank.chance(),
+            wild: faults.wild.chance(),
+            uniform: barriers.uniform.chance(),
+            most: barriers.most.chance(),
+            overflow: barriers.overflow.chance(),
+            finish: barriers.finish.chance(),
+            jointly: barriers.jointly.chance(),
+            settle: barriers.settle.chance(),
+            revive: barriers.revive.chance(),
+            strange: barriers.strange.chance(),
+            race: barriers.race.chance(),
+            patience: barriers.patience.chance(),
+            fill: barriers.fill.chance(),
+            spoil: barriers.spoil.chance(),
+            profile: profile.clone(),
+        }
+    }
+}
+
+/// Values seen that are kept.
+const SEEN: usize = 8;
+
+/// Endless random stimulus, a function of configuration, profile and seed.
+#[derive(Clone, Debug)]
+pub struct RandomStimulus {
+    pub(super) rng: Xoshiro256PlusPlus,
+    pub(super) config: Config,
+    pub(super) drawn: Arc<Drawn>,
+    /// Slots that were given parts last.
+    pub(super) slots: u32,
+    pub(super) parts: [Option<PartWrite>; 16],
+    offered_part: Option<PartWrite>,
+    written: usize,
+    setup: Vec<PartWrite>,
+    pub(super) left: u64,
+    beats: [Beat; 5],
+    beats_for: u32,
+    /// Cycles driven.
+    pub(super) cycle: u64,
+    pub(super) tags: Tags,
+    /// Tags answered last, at the warp and at the cluster port.
+    pub(super) answered: [u8; 2],
+    pub(super) objects: Objects,
+    pub(super) last: Last,
+    pub(super) follow: Follow,
+    /// Values that memory was seen to hold.
+    pub(super) seen: [u128; SEEN],
+}
+
+impl RandomStimulus {
+    /// Stimulus of `requests` warp requests.
+    pub fn new(config: Config, profile: &Profile, seed: u64, requests: u64) -> Self {
+        let mut stimulus = RandomStimulus {
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            config,
+            drawn: Arc::new(Drawn::new(profile)),
+            slots: 1,
+            parts: [None; 16],
+            offered_part: None,
+            written: 0,
+            setup: Vec::new(),
+            left: requests,
+            beats: [Beat::FREE; 5],
+            beats_for: 0,
+            cycle: 0,
+            tags: Tags::default(),
+            answered: [0; 2],
+            objects: Objects::new(),
+            last: Last::default(),
+            follow: Follow::Nothing,
+            seen: [0; SEEN],
+        };
+        stimulus.lay_out_parts();
+        stimulus
+    }
+
+    /// mbarrier objects in a part.
+    pub(super) fn objects_in_part(&mut self) -> u32 {
+        self.drawn.profile.barriers.objects.draw(&mut self.rng).clamp(1, MAX_OBJECTS as u32)
+    }
+
+    /// Parts side by side, of whole and of odd sizes.
+    fn lay_out_parts(&mut self) {
+        let row_bytes = self.config.row_bytes();
+        let slots = self.drawn.profile.slots.draw(&mut self.rng).clamp(1, self.config.num_cta_slots);
+        self.slots = slots.min(self.config.num_rows);
+        let share = (self.config.num_rows / self.slots).max(1);
+        for slot in 0..self.slots {
+            let base = slot * share;
+            let rows = if slot + 1 == self.slots { self.config.num_rows - base } else { share };
+            let whole = rows * row_bytes;
+            let odd = self.drawn.odd_parts.happens(&mut self.rng);
+            let size = if odd { whole - self.rng.random_range(0..row_bytes.min(whole)) } else { whole };
+            let ranked = self.drawn.odd_parts.happens(&mut self.rng) && self.rng.random();
+            let rank = if ranked { self.rng.random_range(0..16) } else { 0 };
+            self.setup.push(PartWrite { slot: slot as u8, enable: true, base: base as u16, size, rank });
+        }
+        self.setup.reverse();
+    }
+
+    /// Now and then a part is taken away, given back, moved, or asked for where it cannot be.
+    fn offer_part(&mut self, i: &mut In) {
+        let write = match self.setup.pop() {
+            Some(write) => write,
+            None if self.drawn.table.happens(&mut self.rng) => {
+                let slot = self.rng.random_range(0..16u8);
+                match (self.rng.random_range(0..4), self.parts[usize::from(slot)]) {
+                    (0, Some(part)) => PartWrite { enable: false, ..part },
+                    (1, Some(part)) => PartWrite { rank: self.rng.random_range(0..4), ..part },
+                    // Often in another slot's way, or behind the end of memory: refused.
+                    (2, _) => PartWrite {
+                        slot,
+                        enable: true,
+                        base: match self.rng.random_range(0..4) {
+                            0 => self.config.num_rows - 1,
+                            _ => self.rng.random_range(0..self.config.num_rows),
+                        } as u16,
+                        size: match self.rng.random_range(0..4) {
+                            0 => self.config.row_bytes() * self.rng.random_range(0..3),
+                            _ => self.rng.random_range(0..8 * self.config.row_bytes()),
+                        },
+                        rank: if self.rng.random() { 0 } else { self.rng.random_range(0..4) },
+                    },
+                    _ => {
+                        self.lay_out_parts();
+                        let slots = self.config.num_cta_slots as u8;
+                        self.setup.extend((0..slots).map(|slot| PartWrite { slot, ..PartWrite::default() }));
+                        return;
+                    }
+                }
+            }
+            None => return,
+        };
+        self.offered_part = Some(write);
+        write.drive(i);
+    }
+
+    fn draw_beats(&mut self) {
+        let before = self.beats;
+        let drawn = Arc::clone(&self.drawn);
+        for (beat, paces) in self.beats.iter_mut().zip(&drawn.paces) {
+            *beat = Beat::draw(paces.draw(&mut self.rng), &mut self.rng);
+        }
+        if self.beats.contains(&Beat::HELD) {
+            self.beats_for = 40;
+            // Whoever waits for an answer must get one in the end.
+            for (beat, before) in self.beats.iter_mut().zip(before) {
+                if *beat == Beat::HELD && before == Beat::HELD {
+                    *beat = Beat::FREE;
+                }
+            }
+        } else {
+            self.beats_for = self.rng.random_range(16..256);
+        }
+    }
+}
+
+impl Stimulus for RandomStimulus {
+    fn drive(&mut self, i: &mut In) {
+        if self.beats_for == 0 {
+            self.draw_beats();
+        }
+        self.beats_for -= 1;
+        self.cycle += 1;
+        i.rst_n = 1;
+        let [warp, answer, cluster, cluster_answer, wake] = self.beats;
+        let goes_on = self.left > 0 && self.setup.is_empty();
+        if goes_on && i.req_valid == 0 && warp.high(&mut self.rng) {
+            self.offer_warp(i);
+        }
+        // Requests of either port keep a slot's part in use, and the table waiting.
+        if goes_on
+            && i.cl_valid == 0
+            && cluster.high(&mut self.rng)
+            && (matches!(self.follow, Follow::Wake(Wake { cluster: true, .. }))
+                || self.drawn.cluster.happens(&mut self.rng))
+        {
+            self.offer_cluster(i);
+        }
+        if i.cta_valid == 0 && self.left > 0 {
+            self.offer_part(i);
+        }
+        i.rsp_ready = u8::from(answer.high(&mut self.rng));
+        i.cl_rsp_ready = u8::from(cluster_answer.high(&mut self.rng));
+        i.wake_ready = u8::from(wake.high(&mut self.rng));
+    }
+
+    fn observe(&mut self, i: &In, out: &Out) {
+        self.tags.observe(i, out);
+        if out.rsp_valid & i.rsp_ready == 1 {
+            let value = out.rsp_rd[usize::from(out.rsp_tag) % self.config.num_lanes as usize];
+            if value != 0 {
+                self.seen[usize::from(out.rsp_tag) % SEEN] = value;
+            }
+            self.objects.arrive(out.rsp_tag, Some(out));
+            self.answered[0] = out.rsp_tag;
+        }
+        if out.wake_valid & i.wake_ready == 1 {
+            self.objects.arrive(out.wake_tag, None);
+            self.answered[0] = out.wake_tag;
+        }
+        if out.cl_rsp_valid & i.cl_rsp_ready == 1 {
+            self.answered[1] = out.cl_rsp_tag;
+        }
+        if out.cta_reject == 1 {
+            self.parts[self.written] = None;
+        }
+        if i.cta_valid == 1
+            && out.cta_ready == 1
+            && let Some(write) = self.offered_part.take()
+        {
+            self.parts[usize::from(write.slot)] = write.enable.then_some(write);
+            self.objects.forget(write.slot);
+            self.written = usize::from(write.slot);
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.left == 0
+    }
+}

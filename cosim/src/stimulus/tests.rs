@@ -1,0 +1,437 @@
+use atoms_model::Config;
+use atoms_model::port::{In, Out};
+use atoms_ops::{Fault, Op, Size};
+
+use super::*;
+use crate::machine::{Machine, ModelMachine};
+use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+
+/// What a profile drew, and what became of it.
+#[derive(Default, PartialEq)]
+struct Seen {
+    cycles: u64,
+    warps: Vec<WarpRequest>,
+    clusters: Vec<ClusterRequest>,
+    parts: Vec<PartWrite>,
+    passes: Vec<u8>,
+    faults: Vec<u8>,
+    woken: u32,
+    timed_out: u32,
+    phases: u32,
+    most_asleep: u32,
+    held: u64,
+    /// Of those woken, those that were within a few cycles of their limit.
+    nearly_late: u32,
+}
+
+fn small() -> Config {
+    Config { num_lanes: 8, num_banks: 8, num_rows: 64, num_waiters: 16, ..Config::default() }
+}
+
+fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> Seen {
+    let mut machine = ModelMachine::new(config);
+    let mut stimulus = RandomStimulus::new(config, profile, seed, requests);
+    let (mut i, mut seen) = (In::default(), Seen::default());
+    let mut idle = 0;
+    let mut sleeps = [(0, 0); 64];
+    while !stimulus.finished() || idle < 2500 {
+        stimulus.drive(&mut i);
+        machine.cycle(&i).expect("a model does not stop");
+        let (out, probe): (&Out, _) = (machine.out(), machine.probe());
+        stimulus.observe(&i, out);
+        seen.cycles += 1;
+        seen.held += u64::from(out.rsp_valid == 1 && i.rsp_ready == 0);
+        if i.req_valid & out.req_ready == 1 {
+            sleeps[usize::from(i.req_tag)] = (seen.cycles, i.req_c[0] as u64);
+            seen.warps.push(WarpRequest::sample(&i));
+        }
+        if i.cl_valid & out.cl_ready == 1 {
+            seen.clusters.push(ClusterRequest::sample(&i));
+        }
+        if i.cta_valid & out.cta_ready == 1 {
+            seen.parts.push(PartWrite::sample(&i));
+        }
+        if out.rsp_valid & i.rsp_ready == 1 {
+            seen.passes.push(out.rsp_passes);
+            seen.faults.push(out.rsp_fault);
+        }
+        if out.wake_valid & i.wake_ready == 1 {
+            let (taken, limit) = sleeps[usize::from(out.wake_tag)];
+            let near = (seen.cycles - taken).abs_diff(limit) < 8;
+            seen.nearly_late += u32::from(near && out.wake_pred != 0);
+            *(if out.wake_pred == 0 { &mut seen.timed_out } else { &mut seen.woken }) += 1;
+        }
+        seen.phases += probe.completed.count_ones();
+        seen.most_asleep = seen.most_asleep.max(probe.wait_asleep.count_ones());
+
+        idle = if stimulus.finished() { idle + 1 } else { 0 };
+        settle(&mut i, machine.out());
+    }
+    seen
+}
+
+fn draw(profile: &Profile) -> Seen {
+    draw_from(small(), profile, 1, 2000)
+}
+
+/// Requests without faults or table writes, so that what is drawn is what is seen.
+fn clean() -> Profile {
+    Profile { faults: Faults::none(), table: Share::NEVER, ..Profile::default() }
+}
+
+fn share_of<T>(items: &[T], is: impl Fn(&T) -> bool) -> f64 {
+    assert!(items.len() > 100, "{} are too few", items.len());
+    items.iter().filter(|item| is(item)).count() as f64 / items.len() as f64
+}
+
+#[track_caller]
+fn about(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.05, "{found} is not about {expected}");
+}
+
+#[test]
+fn the_same_seed_draws_the_same() {
+    let one = draw(&Profile::default());
+    assert!(one == draw(&Profile::default()));
+    assert!(one != draw_from(small(), &Profile::default(), 2, 2000));
+    assert_eq!(one.warps.len(), 2000);
+    assert!(one.phases > 50 && one.woken > 5 && one.clusters.len() > 100, "{} and {}", one.phases, one.woken);
+}
+
+/// A shorter run is the beginning of a longer one: what it takes to shrink an episode.
+#[test]
+fn fewer_requests_are_the_first_of_more() {
+    let long = draw(&Profile::default());
+    let short = draw_from(small(), &Profile::default(), 1, 300);
+    assert!(short.warps[..] == long.warps[..300]);
+}
+
+#[test]
+fn operations_and_sizes_are_drawn_by_weight() {
+    let ops = Weights::of(|op| match op {
+        Op::Load => 3,
+        Op::Cas => 1,
+        _ => 0,
+    });
+    let sizes = Weights::only(&[Size::U64, Size::U8]);
+    let seen = draw(&Profile { ops, sizes, ..clean() });
+    about(share_of(&seen.warps, |r| r.op == Op::Load as u8), 0.75);
+    about(share_of(&seen.warps, |r| r.op == Op::Cas as u8), 0.25);
+    about(share_of(&seen.clusters, |r| r.op == Op::Load as u8), 0.75);
+    // CAS has no bytes.
+    assert!(seen.warps.iter().all(|r| r.size == Size::U64 as u8 || r.op == Op::Load as u8));
+    about(share_of(&seen.warps, |r| r.size == Size::U8 as u8), 0.375);
+    // None of these sizes: all that the operation has.
+    let add = Profile { ops: Weights::only(&[Op::Add]), sizes: Weights::only(&[Size::U8]), ..clean() };
+    about(share_of(&draw(&add).warps, |r| r.size == Size::S32 as u8), 0.5);
+}
+
+/// No operation stands in for another that was not asked for.
+#[test]
+fn only_listed_operations_are_drawn() {
+    for ops in [
+        [Op::MbarCompleteTx, Op::MbarExpectTx, Op::Load],
+        [Op::MbarTryWait, Op::MbarArriveDrop, Op::MbarInit],
+    ] {
+        let seen = draw(&Profile { ops: Weights::only(&ops), ..clean() });
+        let codes = seen.warps.iter().map(|r| r.op).chain(seen.clusters.iter().map(|r| r.op));
+        let other: Vec<_> = codes.filter(|code| !ops.iter().any(|op| *op as u8 == *code)).collect();
+        assert!(other.is_empty(), "{other:?}");
+    }
+}
+
+#[test]
+fn lanes_conflict_as_asked() {
+    let profile = |spread, degree| Profile {
+        ops: Weights::only(&[Op::Add]),
+        spread: Weights::only(&[spread]),
+        degree: Span::new(degree, degree),
+        lanes: Weights::only(&[Lanes::All]),
+        scale: Weights::only(&[Scale::One]),
+        form: Weights::only(&[Form::Register]),
+        odd_parts: Share::NEVER,
+        ..clean()
+    };
+    for spread in [Spread::Conflict, Spread::Contention] {
+        for degree in [1, 2, 4, 8] {
+            let seen = draw(&profile(spread, degree));
+            assert!(seen.passes.iter().all(|passes| u32::from(*passes) == degree), "{spread:?} {degree}");
+        }
+    }
+    let passes = |spread| draw(&profile(spread, 1)).passes;
+    assert!(passes(Spread::SameWord).iter().all(|passes| *passes == 8));
+    assert!(passes(Spread::SameBank).iter().all(|passes| *passes == 8));
+    assert!(share_of(&passes(Spread::Anywhere), |passes| *passes == 8) < 0.05);
+    assert!(share_of(&passes(Spread::FewWords), |passes| (2..8).contains(passes)) > 0.8);
+}
+
+#[test]
+fn lanes_take_part_as_asked() {
+    let lanes = |lanes| {
+        let seen =
+            draw(&Profile { ops: Weights::only(&[Op::Load]), lanes: Weights::only(&[lanes]), ..clean() });
+        seen.warps.iter().map(|r| r.mask.count_ones()).collect::<Vec<_>>()
+    };
+    assert!(lanes(Lanes::All).iter().all(|lanes| *lanes == 8));
+    assert!(lanes(Lanes::Two).iter().all(|lanes| *lanes == 2));
+    assert!(lanes(Lanes::One).iter().all(|lanes| *lanes == 1));
+    assert!(lanes(Lanes::None).iter().all(|lanes| *lanes == 0));
+    let mean = |lanes: Vec<u32>| f64::from(lanes.iter().sum::<u32>()) / lanes.len() as f64;
+    assert!((3.5..4.5).contains(&mean(lanes(Lanes::Some))));
+    assert!((0.7..1.3).contains(&mean(lanes(Lanes::Few))));
+}
+
+#[test]
+fn faults_come_in_their_share() {
+    let fault = |faults: Faults| {
+        let seen = draw(&Profile {
+            faults,
+            ops: Weights::only(&[Op::Add]),
+            scale: Weights::only(&[Scale::One]),
+            lanes: Weights::only(&[Lanes::All]),
+            ..clean()
+        });
+        move |fault: Fault| share_of(&seen.faults, |found| *found == fault as u8)
+    };
+    let half = Share::new(0.5);
+    assert_eq!(fault(Faults::none())(Fault::None), 1.0);
+    about(fault(Faults { misaligned: half, ..Faults::none() })(Fault::Misaligned), 0.5);
+    about(fault(Faults { out_of_range: half, ..Faults::none() })(Fault::OutOfRange), 0.5);
+    about(fault(Faults { rank: half, ..Faults::none() })(Fault::OutOfRange), 0.5);
+    // Some codes are instructions all the same.
+    assert!(fault(Faults { illegal: half, ..Faults::none() })(Fault::Illegal) > 0.3);
+    assert!(fault(Faults { slot: half, ..Faults::none() })(Fault::OutOfRange) > 0.3);
+    about(fault(Faults { wild: half, ..Faults::none() })(Fault::None), 0.5);
+}
+
+#[test]
+fn ports_keep_their_pace() {
+    let seen = |pace| draw(&Profile { pace, cluster: Share::new(0.5), ..clean() });
+    let free = seen(Paces::free());
+    assert_eq!(free.held, 0);
+    let pressed = seen(Paces::pressed());
+    assert!(pressed.held > pressed.cycles / 4, "{} of {} cycles", pressed.held, pressed.cycles);
+    let heavy = |paces: &mut Paces| paces.request = Weights::only(&[Pace::Heavy]);
+    let mut paces = Paces::free();
+    heavy(&mut paces);
+    let slow = seen(paces);
+    assert!(slow.cycles > 2000 * 12 && slow.clusters.len() > 2 * slow.warps.len());
+    let never = Paces { response: Weights::only(&[Pace::Held]), ..Paces::free() };
+    assert!(seen(never).faults.len() > 1900, "answers are taken in the end");
+}
+
+#[test]
+fn cluster_and_table_come_in_their_share() {
+    let with = |cluster, table| draw(&Profile { cluster, table, pace: Paces::free(), ..clean() });
+    let none = with(Share::NEVER, Share::NEVER);
+    assert_eq!((none.clusters.len(), none.parts.len()), (0, 4));
+    assert!(with(Share::new(0.5), Share::NEVER).clusters.len() > 1000);
+    assert!(with(Share::NEVER, Share::new(0.05)).parts.len() > 200);
+}
+
+#[test]
+fn places_and_operations_come_again() {
+    let again = |repeat, burst| {
+        let ops = Weights::only(&[Op::Add, Op::Load]);
+        let spread = Weights::only(&[Spread::SameWord]);
+        let (form, scale) = (Weights::only(&[Form::Absolute]), Weights::only(&[Scale::One]));
+        let sizes = Weights::only(&[Size::U32]);
+        let profile = Profile {
+            ops,
+            spread,
+            repeat,
+            burst,
+            form,
+            scale,
+            sizes,
+            uniform_register: Share::NEVER,
+            ..clean()
+        };
+        let seen = draw(&profile).warps;
+        let pairs: Vec<_> = seen.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+        let place = share_of(&pairs, |(a, b)| (a.slot, a.imm) == (b.slot, b.imm));
+        (place, share_of(&pairs, |(a, b)| a.op == b.op))
+    };
+    let (place, op) = again(Share::NEVER, Share::NEVER);
+    about(place, 0.0);
+    about(op, 0.5);
+    let (place, op) = again(Share::new(0.75), Share::new(0.75));
+    about(place, 0.75);
+    about(op, 0.875);
+}
+
+#[test]
+fn operands_are_of_their_kind() {
+    let operands = |values| {
+        let profile = Profile {
+            ops: Weights::only(&[Op::Exch]),
+            sizes: Weights::only(&[Size::U32]),
+            values: Weights::only(&[values]),
+            ..clean()
+        };
+        draw(&profile).warps.iter().flat_map(|r| r.lanes.clone()).map(|lane| lane.b).collect::<Vec<_>>()
+    };
+    assert!(operands(Values::Few).iter().all(|b| *b < 3));
+    assert!(operands(Values::Counts).iter().all(|b| *b < 64));
+    assert!(operands(Values::Uniform).iter().all(|b| *b < 3));
+    assert!(share_of(&operands(Values::Any), |b| *b > 1 << 16) > 0.9);
+    let corners = operands(Values::Corners);
+    assert!(
+        corners.contains(&0x8000_0000) && corners.iter().all(|b| *b < 4 || (*b + 2) as u32 & 0x7fff_ffff < 4)
+    );
+    assert!(operands(Values::Floats).contains(&0x7fc0_0000));
+    // Compares that meet what memory holds.
+    let hits = |values| {
+        let profile = Profile {
+            ops: Weights::only(&[Op::Cas]),
+            values: Weights::only(&[values]),
+            repeat: Share::new(0.9),
+            spread: Weights::only(&[Spread::SameWord]),
+            ..clean()
+        };
+        let mut machine = ModelMachine::new(small());
+        let mut stimulus = RandomStimulus::new(small(), &profile, 1, 1000);
+        let (mut i, mut hits) = (In::default(), 0);
+        while !stimulus.finished() {
+            stimulus.drive(&mut i);
+            machine.cycle(&i).expect("a model does not stop");
+            stimulus.observe(&i, machine.out());
+            hits += u32::from(machine.out().rsp_valid & i.rsp_ready == 1 && machine.out().rsp_pred != 0);
+            settle(&mut i, machine.out());
+        }
+        hits
+    };
+    let (seen, any) = (hits(Values::Seen), hits(Values::Any));
+    assert!(seen > 25 && any < 5, "{seen} and {any} hits");
+}
+
+#[test]
+fn addresses_take_their_form() {
+    let form = |profile: Profile| {
+        draw(&Profile { ops: Weights::only(&[Op::Load]), odd_parts: Share::NEVER, ..profile })
+    };
+    let absolute = form(Profile { form: Weights::only(&[Form::Absolute]), ..clean() });
+    assert!(absolute.warps.iter().all(|r| r.absolute) && absolute.faults.iter().all(|fault| *fault == 0));
+    for (scale, code) in [(Scale::Four, 2), (Scale::Sixteen, 4)] {
+        let scaled = form(Profile { scale: Weights::only(&[scale]), ..clean() });
+        assert!(scaled.warps.iter().all(|r| r.scale == code));
+        assert!(share_of(&scaled.faults, |fault| *fault == 0) > 0.85, "scaled addresses are reached");
+    }
+    let plain = form(Profile {
+        uniform_register: Share::NEVER,
+        immediate: Weights::only(&[Immediate::Zero]),
+        form: Weights::only(&[Form::Register]),
+        ..clean()
+    });
+    assert!(plain.warps.iter().all(|r| r.ur == 0 && r.imm == 0));
+    let slots = |span| form(Profile { slots: span, ..clean() }).warps.iter().map(|r| r.slot).max();
+    assert_eq!((slots(Span::new(1, 1)), slots(Span::new(16, 16))), (Some(0), Some(15)));
+}
+
+/// Operations of a pipeline of producers and consumers.
+fn phases(barriers: Barriers) -> Seen {
+    let ops = [
+        Op::MbarInit,
+        Op::MbarArrive,
+        Op::MbarArriveCount,
+        Op::MbarTryWait,
+        Op::MbarExpectTx,
+        Op::MbarCompleteTx,
+    ];
+    draw(&Profile {
+        ops: Weights::only(&ops),
+        barriers,
+        pace: Paces::free(),
+        cluster: Share::NEVER,
+        ..clean()
+    })
+}
+
+#[test]
+fn the_table_of_waiters_is_filled() {
+    let fill = |fill| phases(Barriers { fill, race: Share::NEVER, ..Barriers::default() });
+    let filled = fill(Share::new(0.25));
+    assert_eq!(filled.most_asleep, 16);
+    assert!(filled.woken > 200, "{}", filled.woken);
+    let never = fill(Share::NEVER).woken;
+    assert!(filled.woken > 3 * never, "{} woken, {never} without", filled.woken);
+}
+
+#[test]
+fn phases_are_completed_on_purpose() {
+    let finish = |share| {
+        phases(Barriers {
+            finish: share,
+            fill: Share::NEVER,
+            race: Share::NEVER,
+            counts: Span::new(8, 64),
+            ..Barriers::default()
+        })
+        .phases
+    };
+    let (never, often) = (finish(Share::NEVER), finish(Share::new(0.9)));
+    assert!(often > 2 * never, "{never} phases, then {often}");
+}
+
+#[test]
+fn completions_and_limits_meet() {
+    let race = |race| phases(Barriers { race, fill: Share::NEVER, ..Barriers::default() });
+    let (never, often) = (race(Share::NEVER), race(Share::new(0.9)));
+    let meet = [never, often].map(|seen| (seen.nearly_late, seen.timed_out, seen.woken));
+    assert!(meet[1].0 >= 8 && meet[1].0 > 4 * meet[0].0 && meet[1].1 > 50 && meet[1].2 > 50, "{meet:?}");
+}
+
+#[test]
+fn waits_ask_about_the_phase_they_are_told() {
+    let asleep = |wait| {
+        let barriers = Barriers {
+            wait: Weights::only(&[wait]),
+            fill: Share::NEVER,
+            race: Share::NEVER,
+            ..Barriers::default()
+        };
+        let seen = phases(barriers);
+        seen.woken + seen.timed_out
+    };
+    let (current, preceding) = (asleep(Wait::Current), asleep(Wait::Preceding));
+    assert!(current > 3 * preceding, "{current} sleep at the current phase, {preceding} at the one before");
+}
+
+#[test]
+fn profiles_are_read_as_written() {
+    for name in Profile::NAMES {
+        let profile = Profile::named(name).expect("it has this name");
+        let json = serde_json::to_string(&profile).expect("plain data");
+        assert_eq!(serde_json::from_str::<Profile>(&json).expect("it was written"), profile, "{json}");
+        let toml = toml::to_string(&profile).expect("plain data");
+        assert_eq!(Profile::from_toml(&toml).expect("it was written"), profile, "{toml}");
+    }
+    assert_eq!(serde_json::to_string(&Profile::default()).expect("plain data"), "{}");
+    let profile =
+        Profile { cluster: Share::new(0.5), degree: Span::new(2, 4), ..Profile::of_ops(&[Op::Add]) };
+    let json = r#"{"ops":["ADD"],"degree":[2,4],"cluster":0.5}"#;
+    assert_eq!(serde_json::to_string(&profile).expect("plain data"), json);
+    let text = "ops = { add = 3, CAS = 1 }\nfaults.misaligned = 0.5\nbarriers.limit = [\"tiny\"]";
+    let profile = Profile::from_toml(text).expect("it is one");
+    assert_eq!(
+        (profile.ops.weight(Op::Add), profile.ops.weight(Op::Cas), profile.ops.weight(Op::Load)),
+        (3, 1, 0)
+    );
+    assert_eq!(profile.faults.slot, Faults::default().slot);
+}
+
+#[test]
+fn bad_profiles_are_named() {
+    let message = |text: &str| Profile::from_toml(text).expect_err("it is bad").message().to_string();
+    assert!(message("opps = []").starts_with("unknown field `opps`, expected one of `ops`, `sizes`"));
+    assert!(message("ops = [\"ADDD\"]").starts_with("no operation `ADDD`; there are ADD, MIN, MAX"));
+    assert_eq!(message("ops = []"), "nothing to draw: give some operation a weight above 0");
+    assert_eq!(message("ops = { ADD = 0 }"), "nothing to draw: give some operation a weight above 0");
+    assert_eq!(message("ops = { ADD = 256 }"), "weight 256 of `ADD`: expected 0 to 255");
+    assert_eq!(message("lanes = [\"all\", \"all\"]"), "lanes `all` stands here twice");
+    assert_eq!(message("cluster = 1.5"), "1.5: expected a share, 0 to 1");
+    assert_eq!(message("cluster = nan"), "NaN: expected a share, 0 to 1");
+    assert_eq!(message("degree = [3, 2]"), "[3, 2]: expected the lesser number first");
+    let error = Profile::named("calm").expect_err("it is none").to_string();
+    assert_eq!(error, "no profile `calm`; there are default, busy, objects, hazards, faults, pressure");
+}

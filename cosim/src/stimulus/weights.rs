@@ -1,0 +1,327 @@
+//! Knobs of random stimulus: weights of named choices, shares, and spans of numbers.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use rand::{Rng, RngExt};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+/// Something with a name of which random stimulus draws one.
+pub trait Choice: Copy + Eq + fmt::Debug + 'static {
+    /// What it is, in messages: `operation`.
+    const WHAT: &'static str;
+
+    /// All of them, in a fixed order.
+    fn all() -> impl Iterator<Item = Self>;
+
+    /// Name, as in plans and episodes.
+    fn name(self) -> &'static str;
+
+    /// Weight where nothing is said.
+    fn usual(self) -> u8;
+}
+
+/// How often each of some choices is drawn, in proportion to the others. At least one has a weight
+/// above zero.
+///
+/// Written as a table `{ ADD = 3, CAS = 1 }`, or as a list of names where all weigh the same; what is
+/// not named is not drawn.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Weights<T>(Vec<(T, u8)>);
+
+impl<T: Choice> Default for Weights<T> {
+    fn default() -> Self {
+        Weights::of(|choice: T| choice.usual())
+    }
+}
+
+impl<T: Choice> fmt::Debug for Weights<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(choice, weight)| (choice.name(), weight))).finish()
+    }
+}
+
+impl<T: Choice> Weights<T> {
+    /// Weights by a function; the usual ones if it gives zero everywhere.
+    pub fn of(weight: impl Fn(T) -> u8) -> Self {
+        let weights: Vec<_> =
+            T::all().map(|choice| (choice, weight(choice))).filter(|(_, weight)| *weight > 0).collect();
+        if weights.is_empty() { Weights::of(T::usual) } else { Weights(weights) }
+    }
+
+    /// Nothing but these, all alike; the usual weights if there are none.
+    pub fn only(choices: &[T]) -> Self {
+        Weights::of(|choice| u8::from(choices.contains(&choice)))
+    }
+
+    /// Weight of a choice; 0 if it is not drawn.
+    pub fn weight(&self, choice: T) -> u8 {
+        self.iter().find(|(other, _)| *other == choice).map_or(0, |(_, weight)| weight)
+    }
+
+    /// The same, but for one choice.
+    pub fn with(&self, choice: T, weight: u8) -> Self {
+        Weights::of(|other| if other == choice { weight } else { self.weight(other) })
+    }
+
+    /// Choices that are drawn, with their weights.
+    pub fn iter(&self) -> impl Iterator<Item = (T, u8)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The choices, each as often as it weighs: to draw from.
+    pub(super) fn table(&self) -> Table<T> {
+        let all = |(choice, weight): (T, u8)| std::iter::repeat_n(choice, weight.into());
+        Table(self.iter().flat_map(all).collect())
+    }
+}
+
+/// Choices to draw from, each as often as it weighs.
+#[derive(Clone, Debug)]
+pub(super) struct Table<T>(Vec<T>);
+
+impl<T: Copy> Table<T> {
+    pub(super) fn draw(&self, rng: &mut impl Rng) -> T {
+        if self.0.len() == 1 { self.0[0] } else { self.0[rng.random_range(0..self.0.len())] }
+    }
+}
+
+impl<T: Choice> Serialize for Weights<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.iter().all(|(_, weight)| weight == 1) {
+            return serializer.collect_seq(self.iter().map(|(choice, _)| choice.name()));
+        }
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (choice, weight) in self.iter() {
+            map.serialize_entry(choice.name(), &weight)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de, T: Choice> Deserialize<'de> for Weights<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WeightsVisitor(PhantomData))
+    }
+}
+
+struct WeightsVisitor<T>(PhantomData<T>);
+
+impl<T: Choice> WeightsVisitor<T> {
+    fn named<E: de::Error>(name: &str) -> Result<T, E> {
+        T::all().find(|choice| choice.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
+            let known: Vec<_> = T::all().map(Choice::name).collect();
+            E::custom(format!("no {} `{name}`; there are {}", T::WHAT, known.join(", ")))
+        })
+    }
+
+    fn gather<E: de::Error>(named: Vec<(T, u8)>) -> Result<Weights<T>, E> {
+        for (at, (choice, _)) in named.iter().enumerate() {
+            if named[..at].iter().any(|(earlier, _)| earlier == choice) {
+                return Err(E::custom(format!("{} `{}` stands here twice", T::WHAT, choice.name())));
+            }
+        }
+        if named.iter().all(|(_, weight)| *weight == 0) {
+            return Err(E::custom(format!("nothing to draw: give some {} a weight above 0", T::WHAT)));
+        }
+        let weight =
+            |choice| named.iter().find(|(other, _)| *other == choice).map_or(0, |(_, weight)| *weight);
+        Ok(Weights::of(weight))
+    }
+}
+
+impl<'de, T: Choice> Visitor<'de> for WeightsVisitor<T> {
+    type Value = Weights<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a table of {} and weight, or a list of names", T::WHAT)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
+        let mut named = Vec::new();
+        while let Some(name) = names.next_element::<String>()? {
+            named.push((Self::named(&name)?, 1));
+        }
+        Self::gather(named)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut named = Vec::new();
+        while let Some((name, weight)) = entries.next_entry::<String, i64>()? {
+            let weight = u8::try_from(weight)
+                .map_err(|_| de::Error::custom(format!("weight {weight} of `{name}`: expected 0 to 255")))?;
+            named.push((Self::named(&name)?, weight));
+        }
+        Self::gather(named)
+    }
+}
+
+/// How often something happens: from 0, never, to 1, always.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Share(f64);
+
+impl Share {
+    /// Never.
+    pub const NEVER: Share = Share(0.0);
+    /// Always.
+    pub const ALWAYS: Share = Share(1.0);
+
+    /// A share; numbers outside 0 to 1 are brought there.
+    pub const fn new(share: f64) -> Share {
+        Share(if share > 1.0 {
+            1.0
+        } else if share > 0.0 {
+            share
+        } else {
+            0.0
+        })
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The lesser of two.
+    #[must_use]
+    pub fn min(self, other: Share) -> Share {
+        if self.0 < other.0 { self } else { other }
+    }
+
+    pub(super) fn chance(self) -> Chance {
+        Chance((self.0 * 4_294_967_296.0) as u64)
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(share: f64) -> Result<Self, String> {
+        if (0.0..=1.0).contains(&share) {
+            Ok(Share(share))
+        } else {
+            Err(format!("{share}: expected a share, 0 to 1"))
+        }
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> f64 {
+        share.0
+    }
+}
+
+/// A share, to draw from: how many of 2^32.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chance(u64);
+
+impl Chance {
+    /// Whether it happens this time. What never happens costs no random number.
+    #[inline]
+    pub(super) fn happens(self, rng: &mut impl Rng) -> bool {
+        self.0 != 0 && u64::from(rng.random::<u32>()) < self.0
+    }
+}
+
+/// Numbers from the first to the second, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[u32; 2]", into = "[u32; 2]")]
+pub struct Span {
+    first: u32,
+    last: u32,
+}
+
+impl Span {
+    /// Numbers from `first` to `last`; only `first` if `last` is less.
+    pub const fn new(first: u32, last: u32) -> Span {
+        Span { first, last: if last < first { first } else { last } }
+    }
+
+    /// The least and the greatest.
+    pub fn ends(self) -> (u32, u32) {
+        (self.first, self.last)
+    }
+
+    #[inline]
+    pub(super) fn draw(self, rng: &mut impl Rng) -> u32 {
+        if self.first == self.last { self.first } else { rng.random_range(self.first..=self.last) }
+    }
+}
+
+impl TryFrom<[u32; 2]> for Span {
+    type Error = String;
+
+    fn try_from([first, last]: [u32; 2]) -> Result<Self, String> {
+        if first <= last {
+            Ok(Span { first, last })
+        } else {
+            Err(format!("[{first}, {last}]: expected the lesser number first"))
+        }
+    }
+}
+
+impl From<Span> for [u32; 2] {
+    fn from(span: Span) -> [u32; 2] {
+        [span.first, span.last]
+    }
+}
+
+/// Defines an enum of choices with names and usual weights.
+macro_rules! choices {
+    ($(#[$doc:meta])* $type:ident, $what:literal {
+        $( $(#[$choice_doc:meta])* $choice:ident $name:literal $usual:literal; )*
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type { $( $(#[$choice_doc])* $choice, )* }
+
+        impl $crate::stimulus::weights::Choice for $type {
+            const WHAT: &'static str = $what;
+
+            fn all() -> impl Iterator<Item = Self> {
+                [$( $type::$choice, )*].into_iter()
+            }
+
+            fn name(self) -> &'static str {
+                match self { $( $type::$choice => $name, )* }
+            }
+
+            fn usual(self) -> u8 {
+                match self { $( $type::$choice => $usual, )* }
+            }
+        }
+    };
+}
+
+/// Defines a struct of knobs, each with its default. What is as by default is not written.
+macro_rules! knobs {
+    ($(#[$doc:meta])* $type:ident { $( $(#[$knob_doc:meta])* $knob:ident: $of:ty = $default:expr; )* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $type { $( $(#[$knob_doc])* pub $knob: $of, )* }
+
+        impl Default for $type {
+            fn default() -> Self {
+                $type { $( $knob: $default, )* }
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap;
+                let usual = $type::default();
+                let mut map = serializer.serialize_map(None)?;
+                $( if self.$knob != usual.$knob {
+                    map.serialize_entry(stringify!($knob), &self.$knob)?;
+                } )*
+                map.end()
+            }
+        }
+    };
+}
+
+pub(super) use {choices, knobs};

@@ -1,5 +1,7 @@
 //! One random run from reset, stated completely.
 
+use atoms_cosim::stimulus::{Profile, RandomStimulus};
+use atoms_model::Config;
 use serde::{Deserialize, Serialize};
 
 /// One random run from reset and a memory of zeros: a function of this value and of the RTL alone. What
@@ -9,9 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Episode {
     /// Configuration, by name.
     pub config: String,
-    /// Operations drawn from, by name as in [`atoms_ops`]; all of them if empty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ops: Vec<String>,
+    /// What is drawn, and how often; only what differs from the default is written.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub profile: Profile,
     /// Seed of the stimulus.
     pub seed: u64,
     /// Warp requests.
@@ -19,4 +21,15 @@ pub struct Episode {
     /// Coverage group that the stimulus was steered to, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub towards: Option<String>,
+}
+
+impl Episode {
+    /// What drives a machine of `config`, which is the configuration named here.
+    pub fn stimulus(&self, config: &Config) -> RandomStimulus {
+        RandomStimulus::new(*config, &self.profile, self.seed, self.requests)
+    }
+}
+
+fn is_default(profile: &Profile) -> bool {
+    *profile == Profile::default()
 }

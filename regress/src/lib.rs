@@ -8,7 +8,25 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cluster;
+pub mod corpus;
 pub mod coverage;
+pub mod engine;
 pub mod episode;
+pub mod failure;
+pub mod finish;
+mod kernel;
+pub mod plan;
+pub mod report;
 pub mod result;
+pub mod run;
+pub mod runner;
+pub mod running;
+pub mod shard;
+pub mod state;
+pub mod steer;
+pub mod store;
+pub mod summarize;
 pub mod summary;
+pub mod supervisor;
+pub mod trouble;

@@ -1,12 +1,13 @@
 //! What one test came to.
 
 use atoms_cosim::session::Tally;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
 
 /// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Three voices agree, and what was expected came out.
@@ -39,7 +40,7 @@ impl Status {
 }
 
 /// How much a test did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
     /// Runs from reset.
     pub episodes: u64,

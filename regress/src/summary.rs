@@ -4,15 +4,17 @@
 //! any executor; what depends on the machine is in [`Timing`]. `summary.json` is a [`Summary`], with
 //! the schema in `docs/summary.schema.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::bin_name;
 use crate::result::{Status, Work};
 
 /// Version of the format of `summary.json`; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
 
 /// What a regression came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// [`FORMAT`].
     pub format: u32,
@@ -34,6 +36,9 @@ pub struct Summary {
     pub entries: Vec<Part>,
     /// The same by configuration, in the order of `rtl/configs.toml`.
     pub configs: Vec<Part>,
+    /// The same by entry and configuration, where there are tests; in the order of entries, then of
+    /// configurations.
+    pub cells: Vec<Cell>,
     /// What failed, the buckets with most tests first.
     pub buckets: Vec<Bucket>,
     /// Functional coverage.
@@ -45,8 +50,56 @@ pub struct Summary {
     pub corpus: u64,
 }
 
+/// What a regression comes to in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every test of the plan was run and passed, and coverage suffices.
+    Passed,
+    /// Every test of the plan was run and passed, but the gate does not let it through.
+    Uncovered,
+    /// What was run has passed, but not every test of the plan was run, or there was none.
+    Incomplete,
+    /// A test did not pass.
+    Failed,
+}
+
+impl Verdict {
+    /// `PASSED`, `COVERAGE INSUFFICIENT`, `INCOMPLETE`, `FAILED`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Passed => "PASSED",
+            Verdict::Uncovered => "COVERAGE INSUFFICIENT",
+            Verdict::Incomplete => "INCOMPLETE",
+            Verdict::Failed => "FAILED",
+        }
+    }
+}
+
+impl Summary {
+    /// What it comes to. What weighs more hides what weighs less: a test that failed, then tests that
+    /// were not run, then the gate.
+    pub fn verdict(&self) -> Verdict {
+        let tests = self.totals.tests();
+        if self.totals.passed < tests {
+            Verdict::Failed
+        } else if !self.complete || tests == 0 {
+            Verdict::Incomplete
+        } else if self.coverage.gate.as_ref().is_some_and(|gate| !gate.passed) {
+            Verdict::Uncovered
+        } else {
+            Verdict::Passed
+        }
+    }
+
+    /// The bucket of a test, by the key that its result has.
+    pub fn bucket(&self, key: &str) -> Option<&Bucket> {
+        let mut buckets = self.buckets.iter();
+        buckets.find(|bucket| bucket.key == key || bucket.found_as.iter().any(|other| other == key))
+    }
+}
+
 /// Counts of tests, and what they did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Tests by how they ended.
     pub passed: u64,
@@ -90,10 +143,15 @@ impl Totals {
     pub fn tests(&self) -> u64 {
         Status::ALL.into_iter().map(|status| self.of(status)).sum()
     }
+
+    /// Tests that did not pass.
+    pub fn not_passed(&self) -> u64 {
+        self.tests() - self.passed
+    }
 }
 
 /// Some of the tests: an entry of the plan, or a configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
     /// Its name.
     pub name: String,
@@ -101,11 +159,32 @@ pub struct Part {
     pub totals: Totals,
 }
 
+/// The tests of one entry in one configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// Name of the entry.
+    pub entry: String,
+    /// Name of the configuration.
+    pub config: String,
+    /// Its tests.
+    pub totals: Totals,
+}
+
 /// Tests that failed in the same way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bucket {
     /// Key: what tells it from other buckets, readable: `mismatch probe.wr_data ATOMS.MAX`.
     pub key: String,
+    /// Keys that results of its tests have, where shrinking led to another key than theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found_as: Vec<String>,
+    /// What differs, or which promise is broken: a field of the ports or of the probe, a rule of the
+    /// oracle, an assertion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// Operation of the request in which it shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
     /// How its tests ended.
     pub status: Status,
     /// Tests in it.
@@ -121,6 +200,9 @@ pub struct Bucket {
     /// Folder of the bundle, relative to the output folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<String>,
+    /// Files in the bundle, the one to open first at the front.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// Requests of the smaller case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
@@ -129,7 +211,7 @@ pub struct Bucket {
 }
 
 /// Functional coverage: bins that some configuration of the plan can hit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// Bins.
     pub bins: u64,
@@ -137,7 +219,7 @@ pub struct Coverage {
     pub hit: u64,
     /// Of those not hit, those that a waiver excuses.
     pub waived: u64,
-    /// By group.
+    /// By group, in the order of `docs/coverage.md`.
     pub groups: Vec<GroupCoverage>,
     /// What the gate says, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,7 +227,7 @@ pub struct Coverage {
 }
 
 /// Coverage of one group.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupCoverage {
     /// Name of the group.
     pub name: String,
@@ -163,10 +245,34 @@ pub struct GroupCoverage {
     pub waived: u64,
     /// Hits of each combination of values, the last dimension fastest; none where there is no bin.
     pub counts: Vec<Option<u32>>,
+    /// What is waived among the bins not hit: places in `counts`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+}
+
+impl GroupCoverage {
+    /// Bins that nothing hit and no waiver excuses.
+    pub fn missing(&self) -> u64 {
+        self.bins.saturating_sub(self.hit).saturating_sub(self.waived)
+    }
+
+    /// The name of the bin at a place in `counts`.
+    pub fn bin_name(&self, at: usize) -> Option<String> {
+        bin_name(&self.name, self.dimensions.iter().map(|(_, values)| values.as_slice()), at)
+    }
+}
+
+/// Places that one reason excuses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waiver {
+    /// Why nothing needs to hit them.
+    pub reason: String,
+    /// Which they are, in ascending order.
+    pub places: Vec<u32>,
 }
 
 /// Whether coverage suffices.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// Whether it does.
     pub passed: bool,
@@ -177,16 +283,19 @@ pub struct Gate {
 }
 
 /// Coverage of the RTL's source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RtlCoverage {
     /// By file.
     pub files: Vec<FileCoverage>,
     /// Cover properties: name with module, and how often each held.
     pub covers: Vec<(String, u64)>,
+    /// Cover properties that never held and are waived: name with module, and the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waived_covers: Vec<(String, String)>,
 }
 
 /// Coverage of one file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileCoverage {
     /// Name, as in `rtl/`.
     pub name: String,
@@ -195,6 +304,33 @@ pub struct FileCoverage {
     /// Toggle points, and those of them that went both ways; absent unless measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toggles: Option<(u64, u64)>,
+    /// What is waived among the lines that never ran: line numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+}
+
+impl FileCoverage {
+    /// Lines that ran.
+    pub fn hit(&self) -> u64 {
+        self.lines.iter().filter(|(_, count)| *count > 0).count() as u64
+    }
+
+    /// Lines that never ran, and are waived.
+    pub fn waived(&self) -> u64 {
+        let never = self.lines.iter().filter(|(_, count)| *count == 0);
+        never.filter(|(line, _)| self.waiver(*line).is_some()).count() as u64
+    }
+
+    /// Lines that never ran and that no waiver excuses.
+    pub fn missing(&self) -> u64 {
+        (self.lines.len() as u64).saturating_sub(self.hit()).saturating_sub(self.waived())
+    }
+
+    /// Why a line need not run, if it is waived.
+    pub fn waiver(&self, line: u32) -> Option<&str> {
+        let waiver = self.waivers.iter().find(|waiver| waiver.places.contains(&line))?;
+        Some(&waiver.reason)
+    }
 }
 
 /// What depends on the machine and the hour.
@@ -212,6 +348,34 @@ pub struct Timing {
     pub busy_s: f64,
     /// The slowest tests: name and seconds.
     pub slowest: Vec<(String, f64)>,
+}
+
+/// Tests named as the slowest.
+const SLOWEST: usize = 10;
+
+impl Timing {
+    /// Counts a test that took `seconds`.
+    pub fn count(&mut self, name: &str, seconds: f64) {
+        self.busy_s += seconds;
+        self.slow(name, seconds);
+    }
+
+    /// Adds the time that another process spent in tests of the same run.
+    pub fn add(&mut self, other: &Timing) {
+        self.busy_s += other.busy_s;
+        self.jobs = self.jobs.max(other.jobs);
+        for (name, seconds) in &other.slowest {
+            self.slow(name, *seconds);
+        }
+    }
+
+    fn slow(&mut self, name: &str, seconds: f64) {
+        let at = self.slowest.partition_point(|(_, other)| *other >= seconds);
+        if at < SLOWEST {
+            self.slowest.insert(at, (name.to_string(), seconds));
+            self.slowest.truncate(SLOWEST);
+        }
+    }
 }
 
 /// An earlier run of the same plan, a line of `history.jsonl`.
@@ -233,4 +397,20 @@ pub struct TrendPoint {
     pub coverage: (u64, u64),
     /// Seconds of wall time.
     pub wall_s: f64,
+}
+
+impl TrendPoint {
+    /// This run, as later ones will see it.
+    pub fn of(summary: &Summary, timing: &Timing) -> TrendPoint {
+        TrendPoint {
+            started: timing.started,
+            plan: format!("{} {}", summary.plan, summary.profile),
+            rtl: summary.rtl.clone(),
+            seed: summary.seed,
+            totals: summary.totals,
+            buckets: summary.buckets.len() as u64,
+            coverage: (summary.coverage.hit, summary.coverage.bins),
+            wall_s: timing.wall_s,
+        }
+    }
 }

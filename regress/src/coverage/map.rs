@@ -1,6 +1,7 @@
 //! What was hit, how often.
 
 use bitvec::vec::BitVec;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Hits of every bin of a [`Model`](super::Model).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,11 @@ impl Map {
     /// Nothing hit, of `bins` bins.
     pub fn new(bins: usize) -> Self {
         Map { counts: vec![0; bins], hit: BitVec::repeat(false, bins) }
+    }
+
+    /// Hits by bin.
+    pub fn of(counts: &[u32]) -> Self {
+        Map { counts: counts.to_vec(), hit: counts.iter().map(|count| *count != 0).collect() }
     }
 
     /// Bins, hit or not.
@@ -50,5 +56,33 @@ impl Map {
     /// Bins hit, with their hits, in order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.hit.iter_ones().map(|bin| (bin, self.counts[bin]))
+    }
+}
+
+/// On disk: the number of bins, and the bins hit with their hits.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    bins: usize,
+    hits: Vec<(usize, u32)>,
+}
+
+impl Serialize for Map {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Saved { bins: self.bins(), hits: self.iter().collect() }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Map {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let Saved { bins, hits } = Saved::deserialize(from)?;
+        let mut map = Map::new(bins);
+        for (bin, count) in hits {
+            if bin >= bins {
+                return Err(serde::de::Error::custom(format!("bin {bin} of {bins}")));
+            }
+            map.counts[bin] = count;
+            map.hit.set(bin, count > 0);
+        }
+        Ok(map)
     }
 }

@@ -1,6 +1,7 @@
 //! Groups of bins, and their numbers.
 
 use atoms_model::Config;
+use bitvec::vec::BitVec;
 
 /// One dimension of a cross.
 #[derive(Clone, Debug)]
@@ -50,13 +51,29 @@ impl Group {
         values
     }
 
-    /// `group[value, value]`, the name of a bin given by its number within the group; what waivers
-    /// and reports call it.
+    /// The name of a bin given by its number within the group, see [`bin_name`]; empty if there is no
+    /// such bin.
     pub fn bin_name(&self, at: usize) -> String {
-        let values = self.values(at);
-        let names = values.iter().zip(&self.dimensions).map(|(value, d)| d.values[*value].as_str());
-        format!("{}[{}]", self.name, names.collect::<Vec<_>>().join(", "))
+        let dimensions = self.dimensions.iter().map(|dimension| dimension.values.as_slice());
+        bin_name(self.name, dimensions, at).unwrap_or_default()
     }
+}
+
+/// `group[value, value]`, the name of a bin given by its number within its group; what waivers and
+/// reports call it. None if there is no such bin. `dimensions` are the names of their values, slowest
+/// dimension first.
+pub fn bin_name<'a, D>(group: &str, dimensions: D, mut at: usize) -> Option<String>
+where
+    D: IntoIterator<Item = &'a [String], IntoIter: DoubleEndedIterator>,
+{
+    let mut names = Vec::new();
+    for values in dimensions.into_iter().rev() {
+        let value = at.checked_rem(values.len())?;
+        names.push(values.get(value)?.as_str());
+        at /= values.len();
+    }
+    names.reverse();
+    (at == 0).then(|| format!("{group}[{}]", names.join(", ")))
 }
 
 /// Every group.
@@ -76,6 +93,17 @@ impl Model {
     /// Bins of all groups, reachable or not.
     pub fn bins(&self) -> usize {
         self.groups.last().map_or(0, |group| group.first + group.len())
+    }
+
+    /// Bins that a configuration can hit.
+    pub fn reachable(&self, config: &Config) -> BitVec {
+        let mut bins = BitVec::repeat(false, self.bins());
+        for group in &self.groups {
+            for at in 0..group.len() {
+                bins.set(group.first + at, (group.reachable)(config, &group.values(at)));
+            }
+        }
+        bins
     }
 
     /// The group of a bin, and the bin's number within it.

@@ -1,0 +1,148 @@
+//! What sampling costs: lockstep with and without a sampler, in one process, in turns, on the same tape
+//! of inputs, in processor time. The tape is played until an episode has its warp requests; what was hit
+//! is then taken, as after an episode of a campaign.
+//!
+//! `cargo run --release -p atoms-regress --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
+
+use atoms_cosim::bench::{median, processor_time};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::session::{Listener, Session};
+use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_cosim::{configs, rtl};
+use atoms_model::Config;
+use atoms_model::port::{In, Out, Probe};
+use atoms_regress::coverage::Sampler;
+use atoms_verilated::Variant;
+
+const TAPE_CYCLES: usize = 4096;
+const SECONDS: f64 = 0.2;
+
+/// Inputs of consecutive cycles, the first of them a reset.
+fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error::Error>> {
+    let mut machine = ModelMachine::new(config);
+    let mut stimulus = RandomStimulus::new(config, profile, 1, u64::MAX);
+    let mut i = In::default();
+    let mut inputs = vec![i];
+    machine.cycle(&i)?;
+    while inputs.len() < TAPE_CYCLES {
+        stimulus.drive(&mut i);
+        inputs.push(i);
+        machine.cycle(&i)?;
+        stimulus.observe(&i, machine.out());
+        settle(&mut i, machine.out());
+    }
+    Ok(inputs)
+}
+
+/// A cycle as a listener sees it.
+type Cycle = (In, Out, Probe);
+
+/// What listeners see of a tape.
+fn seen(config: Config, tape: &[In]) -> Result<Vec<Cycle>, Box<dyn std::error::Error>> {
+    let mut machine = ModelMachine::new(config);
+    let mut cycles = Vec::new();
+    for i in tape {
+        machine.cycle(i)?;
+        cycles.push((*i, *machine.out(), *machine.probe()));
+    }
+    Ok(cycles)
+}
+
+/// Warp requests of a tape that are taken.
+fn requests(cycles: &[Cycle]) -> usize {
+    cycles.iter().filter(|(i, out, _)| i.rst_n & i.req_valid & out.req_ready == 1).count()
+}
+
+/// Nanoseconds of processor time a cycle that a sampler takes for itself, in episodes of so many tapes.
+fn sampling(sampler: &mut Sampler, cycles: &[Cycle], tapes: usize) -> f64 {
+    let (start, mut count) = (processor_time(), 0_usize);
+    loop {
+        if count.is_multiple_of(tapes * cycles.len()) {
+            sampler.take();
+        }
+        for (i, out, probe) in cycles {
+            sampler.cycle(i, out, probe);
+        }
+        count += cycles.len();
+        let spent = (processor_time() - start).as_secs_f64();
+        if spent > SECONDS {
+            return 1e9 * spent / count as f64;
+        }
+    }
+}
+
+/// Nanoseconds of processor time a cycle, in episodes of so many tapes.
+fn nanoseconds(
+    session: &mut Session<Lockstep>,
+    tape: &[In],
+    tapes: usize,
+) -> Result<f64, Box<dyn std::error::Error>> {
+    let (start, mut cycles) = (processor_time(), 0_usize);
+    loop {
+        if cycles.is_multiple_of(tapes * tape.len())
+            && let Some(mut sampler) = session.take_listener::<Sampler>()
+        {
+            sampler.take();
+            session.listeners.push(sampler);
+        }
+        // The reset at the beginning of the tape ends what is inside.
+        session.restart(None);
+        for i in tape {
+            session.clock(i)?;
+        }
+        cycles += tape.len();
+        let spent = (processor_time() - start).as_secs_f64();
+        if spent > SECONDS {
+            return Ok(1e9 * spent / cycles as f64);
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_else(|| "default".to_string());
+    let rounds: usize = arguments.next().map_or(Ok(15), |rounds| rounds.parse())?;
+    let episode: usize = arguments.next().map_or(Ok(50_000), |requests| requests.parse())?;
+    let all = configs::all(&configs::rtl_dir())?;
+    let named = all.into_iter().find(|named| named.name == name).ok_or("no such configuration")?;
+    for manner in ["default", "busy"] {
+        let profile = Profile::named(manner)?;
+        let cycles = seen(named.config, &tape(named.config, &profile)?)?;
+        let tapes = episode.div_ceil(requests(&cycles).max(1)).max(1);
+        let mut sampler = Sampler::new(&named.config);
+        let each: Vec<_> = (0..rounds).map(|_| sampling(&mut sampler, &cycles, tapes)).collect();
+        println!(
+            "{name}, {manner}, {tapes} tapes an episode: a sampler by itself {:.0} ns a cycle",
+            median(&each)
+        );
+    }
+    let library = rtl::library(&configs::rtl_dir(), &named, Variant::Fast, &mut |_| {})?;
+    for manner in ["default", "busy"] {
+        let profile = Profile::named(manner)?;
+        let tape = tape(named.config, &profile)?;
+        let tapes = episode.div_ceil(requests(&seen(named.config, &tape)?).max(1)).max(1);
+        let session = || {
+            Ok::<_, Box<dyn std::error::Error>>(Session::new(
+                Lockstep::new(library.instantiate()?, named.config)?,
+                None,
+            ))
+        };
+        let (mut without, mut with) = (session()?, session()?);
+        with.listeners.push(Box::new(Sampler::new(&named.config)));
+        let (mut alone, mut ratios) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            let (a, b) = (nanoseconds(&mut without, &tape, tapes)?, nanoseconds(&mut with, &tape, tapes)?);
+            alone.push(a);
+            ratios.push(b / a);
+        }
+        println!(
+            "{name}, {manner}: lockstep {:.0} ns a cycle, with a sampler times {:.4} ({:.4} to {:.4})",
+            median(&alone),
+            median(&ratios),
+            ratios.iter().copied().fold(f64::INFINITY, f64::min),
+            ratios.iter().copied().fold(0.0, f64::max),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,452 @@
+//! What is run, by whom, and which tests each shard has.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::error::ClusterError;
+use super::publish::write_whole;
+
+/// Version of the format of `manifest.json` and of result files.
+pub const FORMAT: u32 = 1;
+
+/// Name of the manifest in the output folder.
+pub const MANIFEST: &str = "manifest.json";
+
+/// What the result of a test depends on, beside the plan: the same on every machine that takes part.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Version of ATOMS.
+    pub version: String,
+    /// Hash of the program, since one version can be built from different sources.
+    pub build: String,
+    /// Hash of the RTL's sources.
+    pub rtl: String,
+    /// Hashes of the files that the plan names, by their path: cases, kernels, the corpus.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
+}
+
+impl Origin {
+    /// What runs here: this program, with these sources of RTL and the files of these names and paths.
+    ///
+    /// # Errors
+    /// [`ClusterError::Read`] with the file that cannot be read.
+    pub fn of_process(
+        version: &str,
+        rtl: &str,
+        inputs: impl IntoIterator<Item = (String, PathBuf)>,
+    ) -> Result<Origin, ClusterError> {
+        // The file that runs, also when another has taken its name since.
+        let itself = Path::new("/proc/self/exe");
+        let build = match itself.exists() {
+            true => hash_of_file(itself)?,
+            false => hash_of_file(&std::env::current_exe().map_err(ClusterError::read(itself))?)?,
+        };
+        let hash = |(name, path): (String, PathBuf)| Ok((name, hash_of_file(&path)?));
+        let inputs = inputs.into_iter().map(hash).collect::<Result<_, ClusterError>>()?;
+        Ok(Origin { version: version.to_string(), build, rtl: rtl.to_string(), inputs })
+    }
+
+    /// What `other` has differently, a line each, with both values; `self` is called `ours`, `other`
+    /// `theirs`.
+    pub fn differences(&self, other: &Origin, ours: &str, theirs: &str) -> Vec<String> {
+        let named = [
+            ("version of ATOMS", &self.version, &other.version),
+            ("program", &self.build, &other.build),
+            ("RTL", &self.rtl, &other.rtl),
+        ];
+        let mut found: Vec<String> = named
+            .into_iter()
+            .filter(|(_, a, b)| a != b)
+            .map(|(what, a, b)| format!("{what}: {ours} {}, {theirs} {}", short(a), short(b)))
+            .collect();
+        let names: std::collections::BTreeSet<_> = self.inputs.keys().chain(other.inputs.keys()).collect();
+        for name in names {
+            let value = |origin: &Origin| match origin.inputs.get(name) {
+                Some(hash) => short(hash).to_string(),
+                None => "none".to_string(),
+            };
+            if self.inputs.get(name) != other.inputs.get(name) {
+                found.push(format!("`{name}`: {ours} {}, {theirs} {}", value(self), value(other)));
+            }
+        }
+        found
+    }
+}
+
+/// SHA-256 of a file's content.
+fn hash_of_file(path: &Path) -> Result<String, ClusterError> {
+    let mut hash = Sha256::new();
+    let mut read = || std::io::copy(&mut fs::File::open(path)?, &mut hash);
+    read().map_err(ClusterError::read(path))?;
+    Ok(hex(hash.finalize()))
+}
+
+/// As much of a hash as people compare.
+pub(super) fn short(hash: &str) -> &str {
+    let is_hash = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_hash { hash.get(..12).unwrap_or(hash) } else { hash }
+}
+
+/// SHA-256 in hexadecimal digits: hashes are compared between machines and years.
+pub(super) fn hex(digest: impl AsRef<[u8]>) -> String {
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Tests of the plan that are run together, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Number of the first.
+    pub first: u64,
+    /// Number after the last.
+    pub end: u64,
+}
+
+impl Shard {
+    /// Numbers of its tests.
+    pub fn tests(&self) -> Range<u64> {
+        self.first..self.end
+    }
+}
+
+/// How a plan is cut into shards.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cut {
+    /// Into so many; fewer if there are not so many tests.
+    Count(u32),
+    /// Into parts that take about so many seconds, by the estimate.
+    Seconds(f64),
+}
+
+impl Cut {
+    /// Cuts `tests` tests, of which each takes `cost` seconds as far as anybody can tell, into shards that
+    /// take about as long as each other. The order of tests stays, and no shard is empty. Asks for each
+    /// cost twice.
+    pub fn shards(self, tests: u64, cost: impl Fn(u64) -> f64) -> Vec<Shard> {
+        let estimate = |test| Some(cost(test)).filter(|c| c.is_finite() && *c > 0.0).unwrap_or(0.0);
+        let total: f64 = (0..tests).map(estimate).sum();
+        // Without any estimate, all tests are alike.
+        let cost = |test| if total > 0.0 { estimate(test) } else { 1.0 };
+        let mut left = if total > 0.0 { total } else { tests as f64 };
+        let count = match self {
+            Cut::Count(count) => u64::from(count),
+            Cut::Seconds(seconds) if seconds > 0.0 => (total / seconds).ceil() as u64,
+            Cut::Seconds(_) => tests,
+        };
+        let count = count.clamp(1, tests.clamp(1, u64::from(u32::MAX)));
+        let mut shards = Vec::new();
+        let mut first = 0;
+        for number in 0..count {
+            // Tests that must be left for the shards after this one, one each.
+            let last = tests.saturating_sub(count - number - 1);
+            let share = left / (count - number) as f64;
+            let (mut end, mut taken) = (first, 0.0);
+            // A test goes where the greater part of it lies.
+            while end < last && (end == first || number + 1 == count || taken + cost(end) / 2.0 < share) {
+                taken += cost(end);
+                end += 1;
+            }
+            left -= taken;
+            if end > first {
+                shards.push(Shard { first, end });
+            }
+            first = end;
+        }
+        shards
+    }
+}
+
+/// What is run, by whom, and which tests each shard has: `manifest.json`. Made once and never changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Name of the plan.
+    pub plan: String,
+    /// Profile of the plan.
+    pub profile: String,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// What results depend on beside the plan.
+    pub origin: Origin,
+    /// The plan as it is run, whole.
+    pub text: String,
+    /// Number of tests.
+    pub tests: u64,
+    /// The shards, in the order of the plan.
+    pub shards: Vec<Shard>,
+}
+
+impl Manifest {
+    /// Reads the manifest of an output folder.
+    ///
+    /// # Errors
+    /// [`ClusterError::Read`]; [`ClusterError::Manifest`] when it is none, or of a format that this version
+    /// does not know.
+    pub fn read(out: &Path) -> Result<Manifest, ClusterError> {
+        let path = out.join(MANIFEST);
+        let malformed = |problem: String| ClusterError::Manifest { path: path.clone(), problem };
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(malformed("there is no such file; is this the output folder?".to_string()));
+            }
+            Err(source) => return Err(ClusterError::Read { path, source }),
+        };
+        // The format first: what comes after it may have changed.
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let head: Head = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        if head.format != FORMAT {
+            return Err(malformed(format!("format {}, expected {FORMAT}", head.format)));
+        }
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        manifest.check().map_err(malformed)?;
+        Ok(manifest)
+    }
+
+    /// Whether shards have every test once.
+    fn check(&self) -> Result<(), String> {
+        if u32::try_from(self.shards.len()).is_err() {
+            return Err(format!("{} shards, more than can be numbered", self.shards.len()));
+        }
+        let mut next = 0;
+        for (number, shard) in self.shards.iter().enumerate() {
+            if shard.first != next || shard.end <= shard.first {
+                return Err(format!(
+                    "shard {number} has tests {} up to {}, expected to begin with {next} and not to be empty",
+                    shard.first, shard.end
+                ));
+            }
+            next = shard.end;
+        }
+        if next != self.tests {
+            return Err(format!("shards end with test {next}, expected {}", self.tests));
+        }
+        Ok(())
+    }
+
+    /// Writes it into an output folder, which is made if need be. If the same is there already, nothing is
+    /// done.
+    ///
+    /// # Errors
+    /// [`ClusterError::Occupied`] when the folder has another manifest; [`ClusterError::Write`];
+    /// [`ClusterError::Manifest`] when shards do not have every test once.
+    pub fn create(&self, out: &Path) -> Result<(), ClusterError> {
+        let path = out.join(MANIFEST);
+        self.check().map_err(|problem| ClusterError::Manifest { path: path.clone(), problem })?;
+        fs::create_dir_all(out).map_err(ClusterError::write(out))?;
+        if path.exists() {
+            let there = Manifest::read(out)?;
+            if there == *self {
+                return Ok(());
+            }
+            return Err(ClusterError::Occupied { path, differences: self.differences(&there) });
+        }
+        let mut text = serde_json::to_string_pretty(self)
+            .map_err(|error| ClusterError::Write { path: path.clone(), source: error.into() })?;
+        text.push('\n');
+        write_whole(&path, text).map_err(ClusterError::write(path))
+    }
+
+    /// Names of the fields in which two manifests differ.
+    fn differences(&self, other: &Manifest) -> Vec<String> {
+        let parts = [
+            ("plan", self.plan == other.plan && self.text == other.text),
+            ("profile", self.profile == other.profile),
+            ("seed", self.seed == other.seed),
+            ("version of ATOMS", self.origin.version == other.origin.version),
+            ("program", self.origin.build == other.origin.build),
+            ("RTL", self.origin.rtl == other.origin.rtl),
+            ("input files", self.origin.inputs == other.origin.inputs),
+            ("shards", self.tests == other.tests && self.shards == other.shards),
+        ];
+        parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name.to_string()).collect()
+    }
+
+    /// Whether what runs here is what the manifest was made for.
+    ///
+    /// # Errors
+    /// [`ClusterError::Origin`] with what differs.
+    pub fn admit(&self, out: &Path, here: &Origin) -> Result<(), ClusterError> {
+        let differences = self.origin.differences(here, "manifest", "here");
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(ClusterError::Origin { path: out.join(MANIFEST), differences })
+    }
+
+    /// A shard by its number.
+    ///
+    /// # Errors
+    /// [`ClusterError::NoShard`].
+    pub fn shard(&self, number: u32) -> Result<Shard, ClusterError> {
+        let found = self.shards.get(number as usize).copied();
+        found.ok_or(ClusterError::NoShard { shard: number, shards: self.count() })
+    }
+
+    /// Number of shards.
+    pub fn count(&self) -> u32 {
+        // `check` has seen that they can be numbered.
+        u32::try_from(self.shards.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Hash of all that results depend on, which every result file repeats: of everything but the cut.
+    pub fn hash(&self) -> String {
+        let Manifest { format, plan, profile, seed, origin, text, tests, shards: _ } = self;
+        // Maps are sorted, so that equal manifests hash alike.
+        let all = serde_json::json!([format, plan, profile, seed, origin, text, tests]);
+        hex(Sha256::digest(all.to_string()))
+    }
+}
+
+/// The result file of a shard.
+pub(super) fn result_path(out: &Path, shard: u32) -> PathBuf {
+    out.join("shards").join(format!("{shard}.result"))
+}
+
+/// The bundles of failures of a shard.
+pub(super) fn failures_path(out: &Path, shard: u32) -> PathBuf {
+    out.join("shards").join(format!("{shard}.failures"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A manifest with `shards` shards of `each` tests.
+    pub(in super::super) fn manifest(shards: u32, each: u64) -> Manifest {
+        let tests = u64::from(shards) * each;
+        Manifest {
+            format: FORMAT,
+            plan: "plan".to_string(),
+            profile: "smoke".to_string(),
+            seed: 7,
+            origin: Origin { version: "1".into(), build: "b".into(), rtl: "r".into(), ..Origin::default() },
+            text: "[plan]".to_string(),
+            tests,
+            shards: Cut::Count(shards).shards(tests, |_| 1.0),
+        }
+    }
+
+    fn costs(shards: &[Shard], cost: impl Fn(u64) -> f64) -> Vec<f64> {
+        shards.iter().map(|shard| shard.tests().map(&cost).sum()).collect()
+    }
+
+    #[test]
+    fn shards_have_every_test_once_and_none_is_empty() {
+        let unruly = |test: u64| match test % 7 {
+            0 => 100.0,
+            1 => 0.0,
+            2 => f64::NAN,
+            3 => -4.0,
+            4 => f64::INFINITY,
+            other => other as f64,
+        };
+        for tests in [0, 1, 2, 3, 10, 97, 1000] {
+            for cut in [Cut::Count(0), Cut::Count(1), Cut::Count(8), Cut::Count(u32::MAX)]
+                .into_iter()
+                .chain([0.0, -1.0, f64::NAN, 1e-9, 1.0, 250.0, f64::INFINITY].map(Cut::Seconds))
+            {
+                let shards = cut.shards(tests, unruly);
+                let manifest = Manifest { tests, shards, ..manifest(1, 1) };
+                assert_eq!(manifest.check(), Ok(()), "{cut:?} of {tests}");
+                if let Cut::Count(count) = cut {
+                    assert_eq!(u64::from(manifest.count()), u64::from(count).max(1).min(tests), "{tests}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shards_take_about_as_long_as_each_other() {
+        // A directed test is a thousandth of a series.
+        let cost = |test: u64| if test < 900 { 0.01 } else { 10.0 };
+        let shards = Cut::Seconds(60.0).shards(1000, cost);
+        assert_eq!(shards.len(), 17, "1009 seconds in parts of 60");
+        for seconds in costs(&shards, cost) {
+            assert!((45.0..=75.0).contains(&seconds), "{seconds}");
+        }
+        let even = Cut::Count(8).shards(80, |_| 3.0);
+        assert!(even.iter().all(|shard| shard.end - shard.first == 10), "{even:?}");
+    }
+
+    #[test]
+    fn a_manifest_comes_back_and_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("not yet/there");
+        let ours = manifest(4, 5);
+        ours.create(&out).expect("it can be written");
+        assert_eq!(Manifest::read(&out).expect("it can be read"), ours);
+        ours.create(&out).expect("the same again is no conflict");
+        let mut other = ours.clone();
+        (other.seed, other.origin.rtl) = (8, "another".to_string());
+        let error = other.create(&out).expect_err("it belongs to another");
+        assert!(error.to_string().contains("seed, RTL"), "{error}");
+        assert_ne!(ours.hash(), other.hash());
+        assert_eq!(Manifest::read(&out).expect("it can be read"), ours);
+    }
+
+    #[test]
+    fn manifests_that_cannot_be_used_say_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let reason = |text: &str| {
+            fs::write(folder.path().join(MANIFEST), text).expect("it can be written");
+            Manifest::read(folder.path()).expect_err("it is no manifest").to_string()
+        };
+        assert!(reason("").contains("EOF"));
+        assert!(reason("{\"format\": 99, \"new\": 1}").contains("format 99, expected 1"));
+        let text = serde_json::to_string(&manifest(2, 5)).expect("it can be written");
+        assert!(reason(&text[..text.len() / 2]).contains("EOF"));
+        let gap = text.replace("\"first\":5", "\"first\":6");
+        assert!(reason(&gap).contains("shard 1 has tests 6 up to 10, expected to begin with 5"));
+        let short = text.replace("\"tests\":10", "\"tests\":11");
+        assert!(reason(&short).contains("shards end with test 10, expected 11"));
+        let nowhere = Manifest::read(&folder.path().join("nowhere")).expect_err("there is none");
+        assert!(nowhere.to_string().contains("is this the output folder?"), "{nowhere}");
+    }
+
+    #[test]
+    fn an_origin_is_the_same_until_something_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let case = folder.path().join("a.case");
+        let origin = || Origin::of_process("1", "r", [("a.case".to_string(), case.clone())]);
+        assert!(origin().expect_err("there is none").to_string().contains("a.case`"));
+        fs::write(&case, "abc").expect("it can be written");
+        let before = origin().expect("all can be read");
+        assert_eq!(
+            before.inputs["a.case"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "SHA-256 of abc, as in its standard"
+        );
+        assert_eq!(before, origin().expect("all can be read"));
+        fs::write(&case, "abd").expect("it can be written");
+        let after = origin().expect("all can be read");
+        let differences = before.differences(&after, "manifest", "here");
+        assert_eq!(differences.len(), 1, "{differences:?}");
+        assert!(differences[0].starts_with("`a.case`: manifest ba7816bf8f01, here "), "{differences:?}");
+    }
+
+    #[test]
+    fn another_version_is_refused_with_what_differs() {
+        let ours = manifest(2, 5);
+        let out = Path::new("out");
+        ours.admit(out, &ours.origin).expect("the same");
+        let mut here = ours.origin.clone();
+        here.rtl = "0123456789abcdef".repeat(4);
+        here.inputs.insert("a.case".to_string(), "h".to_string());
+        let error = ours.admit(out, &here).expect_err("other RTL").to_string();
+        assert!(error.contains("RTL: manifest r, here 0123456789ab\n"), "{error}");
+        assert!(error.contains("`a.case`: manifest none, here h"), "{error}");
+        assert!(!error.contains("program"), "{error}");
+    }
+}

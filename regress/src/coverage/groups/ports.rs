@@ -1,0 +1,112 @@
+//! Ports, queues and the CTA table.
+
+use super::values::Port;
+use crate::coverage::cross::{cover, numbers, values};
+
+values! {
+    /// State of a response port.
+    Answer { Idle = "idle", Taken = "taken", Held = "held", }
+}
+values! {
+    /// Whether some request sleeps.
+    Asleep { Nobody = "nobody asleep", Somebody = "somebody asleep", }
+}
+cover! {
+    BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, sleepers: Asleep)
+    "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
+    |_| true
+}
+numbers! {
+    /// Requests in a queue.
+    Level: 17 from 0
+}
+values! {
+    /// What a queue does in a cycle.
+    Traffic {
+        Rests = "rests", Comes = "one comes", Goes = "one goes", Both = "one comes and one goes",
+        Refuses = "refuses", RefusesGoes = "refuses while one goes",
+    }
+}
+cover! {
+    Queue "queue" (port: Port, requests: Level, traffic: Traffic)
+    "Ready depends on the level alone: full, empty and every level between, with requests that come and go in one cycle." "4.6";
+    |config| {
+        let depth = match port { Port::Warp => config.queue_depth, Port::Cluster => 2 };
+        let level = u32::from(requests.0);
+        level <= depth && match traffic {
+            Traffic::Rests => true,
+            Traffic::Comes => level < depth,
+            Traffic::Goes => level > 0,
+            Traffic::Both => level > 0 && level < depth,
+            Traffic::Refuses | Traffic::RefusesGoes => level == depth,
+        }
+    }
+}
+
+values! {
+    /// What became of a write of the CTA table.
+    Written {
+        Given = "given a part", TakenAway = "taken away", NoSlot = "refused: no such slot",
+        Beyond = "refused: behind the end of memory", Overlap = "refused: another slot's rows",
+    }
+}
+values! {
+    /// Whether the slot had a part before.
+    Had { None = "had none", Part = "had a part", }
+}
+values! {
+    /// Whether the write waited.
+    Waited { No = "at once", Yes = "after waiting", }
+}
+cover! {
+    CtaWrite "cta_write" (outcome: Written, slot: Had, taken: Waited)
+    "A write that is refused leaves the slot without a part, whatever it had, and none is taken while a request of the slot is inside." "1.3";
+    |config| match outcome {
+        Written::Given | Written::TakenAway | Written::Beyond => true,
+        Written::NoSlot => config.num_cta_slots < 16 && slot == Had::None && taken == Waited::No,
+        Written::Overlap => config.num_cta_slots > 1,
+    }
+}
+values! {
+    /// Bytes of a part.
+    PartSize {
+        Zero = "0", Under = "less than a row", Row = "one row", Rows = "whole rows", Odd = "rows and some bytes",
+        All = "all of memory",
+    }
+}
+values! {
+    /// Rank of the CTA in its cluster.
+    Rank { Zero = "0", Other = "other", }
+}
+cover! {
+    CtaPart "cta_part" (bytes: PartSize, rank: Rank)
+    "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
+    |config| bytes != PartSize::Rows || config.num_rows > 2
+}
+values! {
+    /// A write as such.
+    Fate { Taken = "taken", Refused = "refused", }
+}
+cover! {
+    CtaBackToBack "cta_back_to_back" (first: Fate, second: Fate)
+    "A write is checked in the cycle in which it is taken and refused in the next, when another may be under way." "1.3";
+    |_| true
+}
+values! {
+    /// What a write waits for.
+    WaitsFor { Requests = "requests on their way", Sleepers = "sleepers", Both = "both", }
+}
+cover! {
+    CtaWait "cta_wait" (write_waits_for: WaitsFor)
+    "A part stays while a request of its slot is inside, asleep or not." "1.3";
+    |_| true
+}
+values! {
+    /// A write while somebody sleeps.
+    Meanwhile { Waits = "of a sleeper's slot waits", Goes = "of another slot is taken", }
+}
+cover! {
+    CtaAsleep "cta_asleep" (write: Meanwhile)
+    "Who sleeps keeps his own slot's part and nobody else's." "1.3, 6.3";
+    |_| true
+}

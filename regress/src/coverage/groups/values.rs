@@ -1,0 +1,176 @@
+//! Dimensions that several groups share.
+
+use atoms_model::Config;
+use atoms_ops::{Op, Size};
+
+use crate::coverage::cross::{Value, numbers, operations, values};
+
+operations! {
+    /// Any operation.
+    AnyOp {
+        Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store MbarInit MbarInval
+        MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
+        MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarTestWait
+        MbarTryWait MbarArriveSm80
+    }
+}
+operations! {
+    /// An operation on plain memory.
+    PlainOp { Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store }
+}
+operations! {
+    /// An operation on mbarrier objects.
+    ObjectOp {
+        MbarInit MbarInval MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx
+        MbarArriveNoComplete MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx
+        MbarArriveDropNoComplete MbarTestWait MbarTryWait MbarArriveSm80
+    }
+}
+
+/// A size, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnySize(pub Size);
+
+impl Value for AnySize {
+    const COUNT: usize = Size::ALL.len();
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        match self.0 {
+            Size::U8 => 0,
+            Size::U16 => 1,
+            Size::U32 => 2,
+            Size::U64 => 3,
+            Size::B128 => 4,
+            Size::S8 => 5,
+            Size::S16 => 6,
+            Size::S32 => 7,
+        }
+    }
+
+    fn of(index: usize) -> Self {
+        AnySize(Size::ALL[index])
+    }
+
+    fn name(index: usize) -> String {
+        Size::ALL[index].name().to_string()
+    }
+}
+
+/// Whether the operation exists in this size (spec 3.3).
+pub fn legal(op: Op, size: AnySize) -> bool {
+    op.row().sizes.contains(&size.0)
+}
+
+values! {
+    /// Where a request came in.
+    Port { Warp = "warp", Cluster = "cluster", }
+}
+values! {
+    /// Whether the requester wants a result.
+    Wanted { Result = "result", None = "no result", }
+}
+values! {
+    /// A number of lanes, in the steps in which conflicts are counted.
+    Degree {
+        One = "1", Two = "2", ThreeFour = "3-4", FiveEight = "5-8", NineSixteen = "9-16", Most = "17-31",
+        All = "32",
+    }
+}
+
+impl Degree {
+    /// The step that a number of lanes, from 1, is in.
+    #[inline(always)]
+    pub fn new(lanes: u32) -> Self {
+        match lanes {
+            0 | 1 => Degree::One,
+            2 => Degree::Two,
+            3 | 4 => Degree::ThreeFour,
+            5..=8 => Degree::FiveEight,
+            9..=16 => Degree::NineSixteen,
+            17..=31 => Degree::Most,
+            _ => Degree::All,
+        }
+    }
+
+    /// Fewest lanes of this step.
+    pub fn least(self) -> u32 {
+        [1, 2, 3, 5, 9, 17, 32][self as usize]
+    }
+}
+
+values! {
+    /// What of the pipeline an operation uses.
+    Kind {
+        Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin",
+        Object = "object", Look = "look",
+    }
+}
+
+impl Kind {
+    /// The kind of an operation.
+    pub const fn new(op: Op) -> Self {
+        match op {
+            Op::Load => Kind::Load,
+            Op::Store => Kind::Store,
+            Op::Cas | Op::Cast => Kind::Compare,
+            Op::CastSpin => Kind::Spin,
+            Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => Kind::Look,
+            op if op.is_mbarrier() => Kind::Object,
+            _ => Kind::Update,
+        }
+    }
+
+    /// What only looks at objects has no form at the cluster port (spec 6.7).
+    pub fn comes_from(self, port: Port) -> bool {
+        !(self == Kind::Look && port == Port::Cluster)
+    }
+}
+
+values! {
+    /// Banks that an access takes.
+    Width { Sub = "part of a word", Word = "word", Pair = "pair", Quad = "quad", }
+}
+
+impl Width {
+    /// Width of an access of this size.
+    pub const fn new(size: Size) -> Self {
+        match size.bytes() {
+            1 | 2 => Width::Sub,
+            4 => Width::Word,
+            8 => Width::Pair,
+            _ => Width::Quad,
+        }
+    }
+}
+
+values! {
+    /// A few of something.
+    Few { Zero = "0", One = "1", Two = "2", More = "more", }
+}
+
+impl Few {
+    /// The value of a count.
+    pub fn new(count: u32) -> Self {
+        Few::ALL[count.min(3) as usize]
+    }
+}
+
+numbers! {
+    /// A lane.
+    Lane: 32 from 0
+}
+numbers! {
+    /// A bank.
+    Bank: 64 from 0
+}
+
+numbers! {
+    /// A CTA slot.
+    SlotNumber: 16 from 0
+}
+
+/// Rows of the largest part a configuration can give.
+pub fn rows(config: &Config) -> u32 {
+    config.num_rows
+}

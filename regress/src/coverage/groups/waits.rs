@@ -1,0 +1,123 @@
+//! Waiting for phases: asking, sleeping, waking.
+
+use atoms_model::Config;
+
+use super::pipeline::Cycles;
+use super::values::{Few, Port};
+use crate::coverage::cross::{cover, numbers, operations, values};
+
+operations! {
+    /// An operation that asks about a phase.
+    WaitOp { MbarTestWait MbarTryWait }
+}
+values! {
+    /// How the phase is named.
+    By { Parity = "parity", State = "state", }
+}
+values! {
+    /// Lanes whose phase is complete.
+    Complete { All = "all lanes", Some = "some lanes", None = "no lane", }
+}
+values! {
+    /// Lanes that ask.
+    Asking { One = "one lane", Several = "several lanes", }
+}
+cover! {
+    Wait "wait" (operation: WaitOp, asked_by: By, complete_for: Complete, asking: Asking)
+    "The current or the preceding phase, named by parity or by the state of an arrival, is complete or not for each lane on its own." "6.5";
+    |_| complete_for != Complete::Some || asking == Asking::Several
+}
+values! {
+    /// Why a MBAR.TRY_WAIT is answered at once.
+    AtOnce {
+        Complete = "complete for all lanes", Parities = "one object, two parities",
+        SomeOfSeveral = "several objects, complete for some", NoneOfSeveral = "several objects, complete for none",
+        Full = "table full",
+    }
+}
+cover! {
+    NotAsleep "not_asleep" (because: AtOnce)
+    "A request sleeps only if all its lanes wait for one phase of one object and there is a place; every other case is answered." "6.3";
+    |_| true
+}
+numbers! {
+    /// A place of the table of waiters.
+    Place: 32 from 0
+}
+values! {
+    /// The table with the new sleeper.
+    Filled { Alone = "alone", Some = "others too", Full = "table full", }
+}
+cover! {
+    FellAsleep "fell_asleep" (place: Place, table: Filled)
+    "Every place counts down and compares on its own; the first free one is taken, up to the last." "6.3";
+    |config| {
+        let (place, places) = (u32::from(place.0), config.num_waiters);
+        place < places && match table {
+            Filled::Alone => place == 0 && places > 1,
+            Filled::Some => places > 2 && place + 1 < places,
+            Filled::Full => true,
+        }
+    }
+}
+values! {
+    /// When a sleeper is woken.
+    When { First = "in its first cycle", Later = "later", }
+}
+values! {
+    /// Sleepers woken by one cycle's completions.
+    Woken {
+        Alone = "alone", Several = "several at one object", Objects = "at several objects",
+    }
+}
+cover! {
+    WokenBy "woken" (port: Port, asleep: When, sleepers: Woken)
+    "A completion wakes everybody who sleeps at its object and nobody else, from the first cycle of sleep on, whoever brought it." "6.3";
+    |config| match sleepers {
+        Woken::Alone => true,
+        Woken::Several => config.num_waiters > 1,
+        // A cluster request names one object.
+        Woken::Objects => config.num_waiters > 1 && port == Port::Warp,
+    }
+}
+values! {
+    /// Where the limit is from.
+    LimitOf { Request = "of the request", Configuration = "of the configuration", }
+}
+
+/// Whether a sleep can last this many cycles at most by such a limit.
+fn lasts(config: &Config, limit: LimitOf, cycles: u32) -> bool {
+    limit == LimitOf::Request || config.try_wait_limit >= cycles
+}
+cover! {
+    TimeOut "time_out" (limit: LimitOf, cycles: Cycles)
+    "A limit is neither missed nor early, whether it is 1 or long, given or not." "6.10";
+    |config| limit == LimitOf::Request || Cycles::new(config.try_wait_limit.into()) == cycles
+}
+values! {
+    /// When a completion comes, as to the last cycle of sleep.
+    Race { Before = "the cycle before", Same = "in the last cycle", After = "the cycle after", }
+}
+cover! {
+    LimitRace "limit_race" (limit: LimitOf, port: Port, completion: Race)
+    "Completion and limit in one cycle: completion counts; one cycle to either side is the other answer." "6.10";
+    |config| completion != Race::Before || lasts(config, limit, 2)
+}
+values! {
+    /// Whether a wake-up is taken as it appears.
+    Taken { AtOnce = "taken at once", Held = "held", }
+}
+cover! {
+    WakePort "wake_port" (wake_up: Taken, others_ready: Few)
+    "Wake-ups go out one by one; those that are ready wait without losing their place." "6.3";
+    |config| (others_ready as u32) < config.num_waiters
+}
+values! {
+    /// The place answered, as to the one answered before.
+    Order { Ahead = "a later place", Round = "round to an earlier place", Same = "the same place", }
+}
+cover! {
+    WakeOrder "wake_order" (next: Order)
+    "Places are answered in a circle, so that none waits for ever." "6.3";
+    |config| next == Order::Same || config.num_waiters > 1
+}

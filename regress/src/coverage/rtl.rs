@@ -1,0 +1,435 @@
+//! What of the RTL's source was reached: counts of several tests, configurations and runs in one.
+//!
+//! **Lines.** A point is a place in the text: counts of all instances of a module, and of all
+//! configurations, are added up, so that a generate branch which one configuration does not have is
+//! covered by another that has it. The count of a *line* is that of the point on it that ran least often:
+//! with `if (a) b <= c;` on one line, the greatest would be that of the block around it, and hide
+//! that `b` was never written. An `else` that is not in the text is on no line; neither are the two
+//! sides of `?:`, which only newer Verilators count. Both are branches in LCOV files.
+//!
+//! **Cover properties** are named after module and label: `atoms_waiters.TableFull`. Instances that
+//! are not called after their module are told apart, `atoms_fifo[u_warp_queue].HeadWraps`, and so are
+//! turns of generate loops, `atoms_pipe.Forwards[1]`: the first stage alone does not make the others
+//! covered. Of different configurations they are added up like lines.
+//!
+//! **Toggles** are bits of signals, all instances together, and count if they went both ways.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use atoms_verilated::{Coverage, Kind, Point};
+use serde::{Deserialize, Serialize};
+
+use crate::summary::{FileCoverage, RtlCoverage};
+
+/// Counts of several tests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub struct RtlMap {
+    files: BTreeMap<String, FileMap>,
+    covers: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct FileMap {
+    arms: BTreeMap<Arm, Count>,
+    /// Changes up and down of each bit.
+    toggles: BTreeMap<String, (u64, u64)>,
+}
+
+/// A place that Verilator counts: a block, or an arm of a choice.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Arm {
+    line: u32,
+    column: u32,
+    /// `block`, `if`, `else`, `case`, `elsif`, `cond_then`, `cond_else`.
+    name: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Count {
+    lines: Vec<u32>,
+    times: u64,
+}
+
+/// Line, column, name, lines, count.
+type StoredArm = (u32, u32, String, Vec<u32>, u64);
+
+/// [`RtlMap`] as it is saved: lists, in order.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    arms: BTreeMap<String, Vec<StoredArm>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    toggles: BTreeMap<String, Vec<(String, u64, u64)>>,
+    covers: BTreeMap<String, u64>,
+}
+
+impl From<RtlMap> for Stored {
+    fn from(map: RtlMap) -> Self {
+        let mut stored = Stored { arms: BTreeMap::new(), toggles: BTreeMap::new(), covers: map.covers };
+        for (name, file) in map.files {
+            if !file.toggles.is_empty() {
+                let toggles = file.toggles.into_iter().map(|(bit, (up, down))| (bit, up, down)).collect();
+                stored.toggles.insert(name.clone(), toggles);
+            }
+            let arm = |(arm, count): (Arm, Count)| (arm.line, arm.column, arm.name, count.lines, count.times);
+            stored.arms.insert(name, file.arms.into_iter().map(arm).collect());
+        }
+        stored
+    }
+}
+
+impl From<Stored> for RtlMap {
+    fn from(stored: Stored) -> Self {
+        let mut map = RtlMap { covers: stored.covers, ..RtlMap::default() };
+        for (file, arms) in stored.arms {
+            let file = map.files.entry(file).or_default();
+            for (line, column, name, lines, times) in arms {
+                file.count(Arm { line, column, name }, &lines, times);
+            }
+        }
+        for (file, toggles) in stored.toggles {
+            let file = map.files.entry(file).or_default();
+            for (bit, up, down) in toggles {
+                file.toggle(bit, up, down);
+            }
+        }
+        map
+    }
+}
+
+impl FileMap {
+    fn count(&mut self, arm: Arm, lines: &[u32], times: u64) {
+        let count = self.arms.entry(arm).or_default();
+        count.times = count.times.saturating_add(times);
+        // Configurations may differ in what a block keeps once constants are known.
+        if count.lines != lines {
+            count.lines.extend_from_slice(lines);
+            count.lines.sort_unstable();
+            count.lines.dedup();
+        }
+    }
+
+    fn toggle(&mut self, bit: String, up: u64, down: u64) {
+        let sum = self.toggles.entry(bit).or_default();
+        *sum = (sum.0.saturating_add(up), sum.1.saturating_add(down));
+    }
+
+    /// Count of each line: see the module.
+    fn lines(&self) -> BTreeMap<u32, u64> {
+        let mut lines = BTreeMap::new();
+        for (arm, count) in &self.arms {
+            if !arm.is_side() {
+                for line in &count.lines {
+                    let least = lines.entry(*line).or_insert(u64::MAX);
+                    *least = count.times.min(*least);
+                }
+            }
+        }
+        lines
+    }
+}
+
+impl Arm {
+    /// One of the sides of `?:`.
+    fn is_side(&self) -> bool {
+        self.name.starts_with("cond_")
+    }
+}
+
+/// A line or a cover property of the RTL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RtlItem {
+    /// A line that can run.
+    Line {
+        /// File, as in `rtl/`.
+        file: String,
+        /// Line in it, from 1.
+        line: u32,
+    },
+    /// A cover property, by its name.
+    Cover(String),
+}
+
+impl fmt::Display for RtlItem {
+    /// `rtl/atoms_pipe.sv:123`, `cover atoms_waiters.TableFull`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RtlItem::Line { file, line } => write!(f, "rtl/{file}:{line}"),
+            RtlItem::Cover(name) => write!(f, "cover {name}"),
+        }
+    }
+}
+
+/// Name of a cover property: see the module.
+fn cover_name(point: &Point) -> String {
+    // Instances are called `u_` and generate blocks `g_` something.
+    let parts: Vec<&str> = point.hierarchy.split('.').collect();
+    let blocks = parts.iter().rev().take_while(|part| part.starts_with("g_")).count();
+    let (instances, blocks) = parts.split_at(parts.len() - blocks);
+    let mut name = point.module.clone();
+    let usual = |instance: &str| {
+        instance
+            .strip_prefix("u_")
+            .is_none_or(|instance| point.module.strip_prefix("atoms_") == Some(instance))
+    };
+    if let Some(instance) = instances.last()
+        && !usual(instance)
+    {
+        name.push_str(&format!("[{instance}]"));
+    }
+    name.push('.');
+    name.push_str(&point.name);
+    for block in blocks {
+        if let Some(at) = block.find('[') {
+            name.push_str(&block[at..]);
+        }
+    }
+    name
+}
+
+impl RtlMap {
+    /// Adds the counts of a model.
+    pub fn add(&mut self, coverage: &Coverage) {
+        for (point, times) in coverage.iter() {
+            if point.kind == Kind::Cover {
+                let sum = self.covers.entry(cover_name(point)).or_default();
+                *sum = sum.saturating_add(times);
+                continue;
+            }
+            if !self.files.contains_key(&point.file) {
+                self.files.insert(point.file.clone(), FileMap::default());
+            }
+            let Some(file) = self.files.get_mut(&point.file) else { continue };
+            if point.kind == Kind::Toggle {
+                // Newer Verilators count up and down apart, older ones every change.
+                let (bit, up, down) = match point.name.split_once(':') {
+                    Some((bit, "0->1")) => (bit, times, 0),
+                    Some((bit, _)) => (bit, 0, times),
+                    None => (point.name.as_str(), times.div_ceil(2), times / 2),
+                };
+                file.toggle(format!("{}.{bit}", point.module), up, down);
+            } else {
+                let arm = Arm { line: point.line, column: point.column, name: point.name.clone() };
+                file.count(arm, &point.lines, times);
+            }
+        }
+    }
+
+    /// Adds the counts of another map.
+    pub fn merge(&mut self, other: &RtlMap) {
+        for (name, times) in &other.covers {
+            let sum = self.covers.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*times);
+        }
+        for (name, theirs) in &other.files {
+            let file = self.files.entry(name.clone()).or_default();
+            for (arm, count) in &theirs.arms {
+                file.count(arm.clone(), &count.lines, count.times);
+            }
+            for (bit, (up, down)) in &theirs.toggles {
+                file.toggle(bit.clone(), *up, *down);
+            }
+        }
+    }
+
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.covers.is_empty()
+    }
+
+    /// Every line and cover property with its count, in order.
+    pub fn items(&self) -> impl Iterator<Item = (RtlItem, u64)> + '_ {
+        let lines = self.files.iter().flat_map(|(name, file)| {
+            let item = |line| RtlItem::Line { file: name.clone(), line };
+            file.lines().into_iter().map(move |(line, times)| (item(line), times))
+        });
+        let covers = self.covers.iter().map(|(name, times)| (RtlItem::Cover(name.clone()), *times));
+        lines.chain(covers)
+    }
+
+    /// What was never reached.
+    pub fn uncovered(&self) -> impl Iterator<Item = RtlItem> + '_ {
+        self.items().filter(|(_, times)| *times == 0).map(|(item, _)| item)
+    }
+
+    /// What a report shows.
+    pub fn summary(&self) -> RtlCoverage {
+        let file = |(name, file): (&String, &FileMap)| {
+            let both = file.toggles.values().filter(|(up, down)| *up > 0 && *down > 0).count() as u64;
+            FileCoverage {
+                name: name.clone(),
+                lines: file.lines().into_iter().collect(),
+                toggles: (!file.toggles.is_empty()).then_some((file.toggles.len() as u64, both)),
+                waivers: Vec::new(),
+            }
+        };
+        RtlCoverage {
+            files: self.files.iter().map(file).collect(),
+            covers: self.covers.iter().map(|(name, times)| (name.clone(), *times)).collect(),
+            waived_covers: Vec::new(),
+        }
+    }
+
+    /// Writes an LCOV file: lines, and the arms of choices as branches. Files are named as in the
+    /// repository, so that `genhtml` is to be run at its root.
+    ///
+    /// # Errors
+    /// As `out` has them.
+    pub fn lcov(&self, out: &mut impl Write) -> io::Result<()> {
+        for (name, file) in &self.files {
+            writeln!(out, "TN:\nSF:rtl/{name}")?;
+            let (mut found, mut hit) = (0, 0);
+            let (mut block, mut behind) = (0_u32, None);
+            for (arm, count) in &file.arms {
+                let branch = match arm.name.as_str() {
+                    "if" | "cond_then" => 0,
+                    "else" | "cond_else" => 1,
+                    _ => continue,
+                };
+                // Verilator gives the second arm the column behind that of the first.
+                if branch == 0 || behind != Some((arm.line, arm.column)) {
+                    block += 1;
+                }
+                behind = Some((arm.line, arm.column.saturating_add(1)));
+                found += 1;
+                hit += u32::from(count.times > 0);
+                writeln!(out, "BRDA:{},{block},{branch},{}", arm.line, count.times)?;
+            }
+            writeln!(out, "BRF:{found}\nBRH:{hit}")?;
+            let lines = file.lines();
+            for (line, times) in &lines {
+                writeln!(out, "DA:{line},{times}")?;
+            }
+            let hit = lines.values().filter(|times| **times > 0).count();
+            writeln!(out, "LF:{}\nLH:{hit}\nend_of_record", lines.len())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(line: u32, column: u32, name: &str, lines: &[u32]) -> Point {
+        Point {
+            file: "atoms_a.sv".to_string(),
+            line,
+            column,
+            kind: if name.starts_with("cond_") { Kind::Branch } else { Kind::Line },
+            module: "atoms_a".to_string(),
+            hierarchy: "atoms_unit.u_a".to_string(),
+            name: name.to_string(),
+            lines: lines.to_vec(),
+        }
+    }
+
+    fn cover(module: &str, hierarchy: &str, name: &str) -> Point {
+        let (module, hierarchy) = (module.to_string(), hierarchy.to_string());
+        Point { kind: Kind::Cover, module, hierarchy, ..point(1, 1, name, &[1]) }
+    }
+
+    fn coverage(points: &[(Point, u64)]) -> Coverage {
+        Coverage {
+            points: points.iter().map(|(point, _)| point.clone()).collect(),
+            counts: points.iter().map(|(_, count)| *count).collect(),
+        }
+    }
+
+    fn sample() -> Coverage {
+        coverage(&[
+            (point(3, 3, "block", &[3, 4, 5]), 10),
+            (point(4, 5, "if", &[4]), 0),
+            (point(4, 6, "else", &[]), 10),
+            (point(5, 9, "cond_then", &[5]), 0),
+            (point(5, 10, "cond_else", &[5]), 10),
+            (cover("atoms_a", "atoms_unit.u_a", "Full"), 0),
+        ])
+    }
+
+    #[test]
+    fn a_line_counts_what_ran_least_on_it() {
+        let mut map = RtlMap::default();
+        map.add(&sample());
+        assert_eq!(map.summary().files[0].lines, [(3, 10), (4, 0), (5, 10)]);
+        let names: Vec<String> = map.uncovered().map(|item| item.to_string()).collect();
+        assert_eq!(names, ["rtl/atoms_a.sv:4", "cover atoms_a.Full"]);
+    }
+
+    #[test]
+    fn instances_and_configurations_are_added_up() {
+        let mut map = RtlMap::default();
+        map.add(&sample());
+        let other = Point { hierarchy: "atoms_unit.u_b".to_string(), ..point(4, 5, "if", &[4]) };
+        let mut second = RtlMap::default();
+        second.add(&coverage(&[(other, 2), (point(9, 1, "block", &[9]), 0)]));
+        let mut merged = map.clone();
+        merged.merge(&second);
+        let mut reversed = second.clone();
+        reversed.merge(&map);
+        assert_eq!(merged, reversed);
+        assert_eq!(merged.summary().files[0].lines, [(3, 10), (4, 2), (5, 10), (9, 0)]);
+        let mut together = RtlMap::default();
+        together.merge(&merged);
+        assert_eq!(together, merged);
+        assert!(RtlMap::default().is_empty() && !merged.is_empty());
+    }
+
+    #[test]
+    fn cover_properties_are_told_apart_where_it_matters() {
+        #[rustfmt::skip]
+        let cases = [
+            ("atoms_waiters", "atoms_unit.u_waiters",                  "TableFull", "atoms_waiters.TableFull"),
+            ("atoms_unit",    "atoms_unit",                            "Full",      "atoms_unit.Full"),
+            ("atoms_fifo",    "atoms_unit.u_warp_queue",               "HeadWraps", "atoms_fifo[u_warp_queue].HeadWraps"),
+            ("atoms_pipe",    "atoms_unit.u_pipe.g_forward.g_from[1]", "Forwards",  "atoms_pipe.Forwards[1]"),
+            ("atoms_pipe",    "atoms_unit.u_pipe.g_hold",              "Holds",     "atoms_pipe.Holds"),
+        ];
+        for (module, hierarchy, label, name) in cases {
+            assert_eq!(cover_name(&cover(module, hierarchy, label)), name);
+        }
+    }
+
+    #[test]
+    fn toggles_count_if_they_went_both_ways() {
+        let toggle = |name: &str, times| (Point { kind: Kind::Toggle, ..point(2, 1, name, &[]) }, times);
+        let mut map = RtlMap::default();
+        map.add(&coverage(&[
+            toggle("a[0]:0->1", 1),
+            toggle("a[0]:1->0", 1),
+            toggle("a[1]:0->1", 5),
+            toggle("a[1]:1->0", 0),
+            toggle("b", 1),
+            toggle("c", 2),
+        ]));
+        assert_eq!(map.summary().files[0].toggles, Some((4, 2)));
+        assert!(map.summary().files[0].lines.is_empty());
+    }
+
+    #[test]
+    fn what_is_saved_comes_back() {
+        let mut map = RtlMap::default();
+        map.add(&sample());
+        map.add(&coverage(&[(Point { kind: Kind::Toggle, ..point(2, 1, "a[0]", &[]) }, 3)]));
+        let text = serde_json::to_string(&map).unwrap();
+        assert_eq!(serde_json::from_str::<RtlMap>(&text).unwrap(), map);
+        assert!(text.contains(r#"[3,3,"block",[3,4,5],10]"#), "{text}");
+        for cut in 0..text.len() {
+            assert!(serde_json::from_str::<RtlMap>(&text[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn lcov_has_lines_and_branches() {
+        let mut map = RtlMap::default();
+        map.add(&sample());
+        let mut text = Vec::new();
+        map.lcov(&mut text).unwrap();
+        let expected = "TN:\nSF:rtl/atoms_a.sv\nBRDA:4,1,0,0\nBRDA:4,1,1,10\nBRDA:5,2,0,0\nBRDA:5,2,1,10\n\
+                        BRF:4\nBRH:2\nDA:3,10\nDA:4,0\nDA:5,10\nLF:3\nLH:2\nend_of_record\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+}

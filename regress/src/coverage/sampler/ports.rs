@@ -1,0 +1,232 @@
+//! Ports and queues, cycle by cycle, and the CTA table.
+
+use atoms_model::Config;
+
+use super::hits::Hits;
+use super::moment::{ASLEEP, CAME, LEVEL, Moment, REFUSED};
+use super::shadow::{Part, PartWrite};
+use crate::coverage::groups::ports::{
+    Answer, Asleep, BackPressure, CtaAsleep, CtaBackToBack, CtaPart, CtaWait, CtaWrite, Fate, Had, Level,
+    Meanwhile, PartSize, Queue, Rank, Traffic, Waited, WaitsFor, Written,
+};
+use crate::coverage::groups::values::Port;
+
+/// Queues and response ports. What happens in every cycle is counted by the bits it shows in, and
+/// told apart when the counts are asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Ports {
+    /// By valid and ready of the three response ports, and whether somebody sleeps.
+    answers: Box<[u32; 128]>,
+    /// By port, level, and whether one came, was refused, and went.
+    queues: Box<[u32; 2 << QUEUE_BITS]>,
+    /// The cycle before, and how often it came again since it was counted.
+    before: Option<Seen>,
+    again: u32,
+}
+
+/// A cycle: the queues with their levels, and whether one came or was refused, and the answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    queues: [u8; 2],
+    answers: u8,
+}
+
+/// Bits of level, came, refused and went.
+const QUEUE_BITS: usize = 8;
+const WENT: u8 = 1 << 7;
+
+impl Ports {
+    pub(super) fn new() -> Self {
+        Ports { answers: [0; 128].into(), queues: [0; 2 << QUEUE_BITS].into(), before: None, again: 0 }
+    }
+
+    /// Forgets the cycle before.
+    pub(super) fn clear(&mut self) {
+        self.count_again();
+        self.before = None;
+    }
+
+    /// Samples one cycle.
+    #[inline(always)]
+    pub(super) fn cycle(&mut self, m: &Moment) {
+        let now = Seen { queues: m.queues, answers: m.answers };
+        if self.before == Some(now) {
+            self.again = self.again.saturating_add(1);
+        } else {
+            self.count_again();
+            self.count(self.before, now, 1);
+            self.before = Some(now);
+        }
+    }
+
+    /// Counts the cycles that were as the one before them.
+    fn count_again(&mut self) {
+        let again = std::mem::take(&mut self.again);
+        if let (Some(before), 1..) = (self.before, again) {
+            self.count(Some(before), before, again);
+        }
+    }
+
+    fn count(&mut self, before: Option<Seen>, now: Seen, cycles: u32) {
+        if let Some(before) = before {
+            for (port, (was, now)) in before.queues.into_iter().zip(now.queues).enumerate() {
+                let went = (was & LEVEL) + (was >> 5 & 1) > now & LEVEL;
+                let at = port << QUEUE_BITS | usize::from(was) | usize::from(went) << 7;
+                let count = &mut self.queues[at & ((2 << QUEUE_BITS) - 1)];
+                *count = count.saturating_add(cycles);
+            }
+        }
+        let count = &mut self.answers[usize::from(now.answers & 127)];
+        *count = count.saturating_add(cycles);
+    }
+
+    /// Puts what was counted into its bins.
+    pub(super) fn tell(&mut self, hits: &mut Hits) {
+        self.count_again();
+        for (at, count) in self.answers.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            let answer = |port: usize| match at >> (2 * port) & 3 {
+                0b01 => Answer::Held,
+                0b11 => Answer::Taken,
+                _ => Answer::Idle,
+            };
+            let asleep = if at & usize::from(ASLEEP) == 0 { Asleep::Nobody } else { Asleep::Somebody };
+            hits.add(BackPressure, (answer(0), answer(1), answer(2), asleep), std::mem::take(count));
+        }
+        for (at, count) in self.queues.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            let port = if at >> QUEUE_BITS == 0 { Port::Warp } else { Port::Cluster };
+            let bits = at as u8;
+            let traffic = match (bits & CAME != 0, bits & REFUSED != 0, bits & WENT != 0) {
+                (true, _, true) => Traffic::Both,
+                (true, _, false) => Traffic::Comes,
+                (false, true, true) => Traffic::RefusesGoes,
+                (false, true, false) => Traffic::Refuses,
+                (false, false, true) => Traffic::Goes,
+                (false, false, false) => Traffic::Rests,
+            };
+            hits.add(Queue, (port, Level(bits & LEVEL), traffic), std::mem::take(count));
+        }
+    }
+}
+
+/// Who is inside, by slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inside {
+    requests: u16,
+    sleepers: u16,
+}
+
+/// The CTA table, its writes, and who keeps it waiting.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    parts: [Option<Part>; 16],
+    inside: [Inside; 16],
+    asleep: u32,
+    waiting: bool,
+    /// Taken in the cycle before: refused or not is known now.
+    taken: Option<(PartWrite, Waited)>,
+    /// What became of a write taken in the cycle before that.
+    fate: Option<Fate>,
+}
+
+impl Table {
+    /// As after reset.
+    pub(super) fn clear(&mut self) {
+        *self = Table::default();
+    }
+
+    /// The part of a slot.
+    pub(super) fn part(&self, slot: u8) -> Option<Part> {
+        self.parts[usize::from(slot & 15)]
+    }
+
+    /// A request of the slot comes in.
+    pub(super) fn enter(&mut self, slot: u8) {
+        self.inside[usize::from(slot & 15)].requests += 1;
+    }
+
+    /// A request's last pass is through; it may go to sleep.
+    pub(super) fn leave(&mut self, slot: u8, asleep: bool) {
+        let inside = &mut self.inside[usize::from(slot & 15)];
+        inside.requests = inside.requests.saturating_sub(1);
+        inside.sleepers += u16::from(asleep);
+        self.asleep += u32::from(asleep);
+    }
+
+    /// The wake-up of a request of the slot went to its port.
+    pub(super) fn wake(&mut self, slot: u8) {
+        let inside = &mut self.inside[usize::from(slot & 15)];
+        inside.sleepers = inside.sleepers.saturating_sub(1);
+        self.asleep = self.asleep.saturating_sub(1);
+    }
+
+    /// Samples one cycle, before who leaves in it is told.
+    #[inline(always)]
+    pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, m: &Moment) {
+        if self.taken.is_some() || self.fate.is_some() {
+            self.settle(config, hits, m);
+        }
+        if m.cta_offered {
+            self.offered(hits, m);
+        }
+    }
+
+    fn offered(&mut self, hits: &mut Hits, m: &Moment) {
+        let write = m.write;
+        let Inside { requests, sleepers } = self.inside[write.slot];
+        if m.cta_ready == 1 {
+            let waited = if self.waiting { Waited::Yes } else { Waited::No };
+            self.taken = Some((write, waited));
+            self.waiting = false;
+            if self.asleep > 0 && sleepers == 0 {
+                hits.hit(CtaAsleep, (Meanwhile::Goes,));
+            }
+            return;
+        }
+        self.waiting = true;
+        let waits_for = match (requests, sleepers) {
+            (0, 0) => return,
+            (_, 0) => WaitsFor::Requests,
+            (0, _) => WaitsFor::Sleepers,
+            _ => WaitsFor::Both,
+        };
+        hits.hit(CtaWait, (waits_for,));
+        if sleepers > 0 {
+            hits.hit(CtaAsleep, (Meanwhile::Waits,));
+        }
+    }
+
+    /// What became of the write taken in the cycle before.
+    fn settle(&mut self, config: &Config, hits: &mut Hits, m: &Moment) {
+        let earlier = self.fate.take();
+        let Some((PartWrite { slot, enable, part }, waited)) = self.taken.take() else { return };
+        let had = if self.parts[slot].is_some() { Had::Part } else { Had::None };
+        let rows = part.size.div_ceil(config.row_bytes());
+        let written = match (m.cta_reject == 1, enable) {
+            (false, true) => Written::Given,
+            (false, false) => Written::TakenAway,
+            _ if slot as u32 >= config.num_cta_slots => Written::NoSlot,
+            _ if part.base + rows > config.num_rows => Written::Beyond,
+            _ => Written::Overlap,
+        };
+        hits.hit(CtaWrite, (written, had, waited));
+        let exists = (slot as u32) < config.num_cta_slots;
+        self.parts[slot] = (written == Written::Given && exists).then_some(part);
+        if written == Written::Given {
+            let row = config.row_bytes();
+            let size = match part.size {
+                0 => PartSize::Zero,
+                all if u64::from(all) == config.bytes() => PartSize::All,
+                under if under < row => PartSize::Under,
+                one if one == row => PartSize::Row,
+                whole if whole % row == 0 => PartSize::Rows,
+                _ => PartSize::Odd,
+            };
+            hits.hit(CtaPart, (size, if part.rank == 0 { Rank::Zero } else { Rank::Other }));
+        }
+        let fate = if m.cta_reject == 1 { Fate::Refused } else { Fate::Taken };
+        if let Some(earlier) = earlier {
+            hits.hit(CtaBackToBack, (earlier, fate));
+        }
+        self.fate = Some(fate);
+    }
+}

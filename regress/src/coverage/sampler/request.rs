@@ -1,0 +1,289 @@
+//! A request as it comes to issue: where its lanes are, and what it is an example of.
+
+use atoms_model::Config;
+use atoms_model::port::MAX_BANKS;
+use atoms_ops::{Op, Size};
+
+use super::flight::{Crowd, Flight, bits, more_banks};
+use super::hits::Hits;
+use super::shadow::Part;
+use crate::coverage::groups::faults::{
+    Bad, Bystander, Edge, Erring, FaultMix, Misalignment, OutOfRange, Outside, PartEdge,
+};
+use crate::coverage::groups::objects::{AtOne, Named, ObjectLanes, Objects};
+use crate::coverage::groups::requests::{
+    Address, Addresses, Conflict, Decode, Form, Hash, Immediate, LaneAlone, Lanes, OpCode, Operation,
+    Overlay, Population, SameAddress, Scale, SizeCode, Slot, StoreOverlay, Swizzle, Tag, Tags, Uniform,
+};
+use crate::coverage::groups::values::{
+    AnyOp, AnySize, Degree, Lane, ObjectOp, PlainOp, Port, SlotNumber, Width,
+};
+use crate::coverage::groups::{faults, requests};
+
+/// Samples a request that comes to issue, with the part of its slot. `faulty` says that it has lanes
+/// and no pass.
+pub(super) fn at_issue(config: &Config, hits: &mut Hits, f: &mut Flight, part: Option<Part>, faulty: bool) {
+    hits.hit(Tags, (f.port, Tag(f.tag)));
+    f.groups = [0; MAX_BANKS];
+    f.taken = 0;
+    f.crowd = Crowd::default();
+    if f.mask == 0 {
+        if let (Port::Warp, Some((op, _))) = (f.port, f.kind) {
+            lanes(config, hits, f, op);
+        }
+        return;
+    }
+    if f.port == Port::Warp {
+        hits.hit(Decode, (OpCode(f.op_code), SizeCode(f.size_code)));
+    }
+    let Some((op, size)) = f.kind else { return };
+    if faulty {
+        return errors(hits, f, size, part);
+    }
+    place(config, hits, f, size, part);
+    hits.hit(Operation, (AnyOp(op), AnySize(size), f.wanted(), f.port));
+    hits.hit(Slot, (f.port, SlotNumber(f.slot)));
+    if f.port == Port::Cluster {
+        return;
+    }
+    lanes(config, hits, f, op);
+    crowd(hits, f, op, size);
+    let Crowd { degree, addresses, same, objects } = f.crowd;
+    if let Some(op) = PlainOp::new(op) {
+        hits.hit(Conflict, (op, AnySize(size), Degree::new(degree)));
+        hits.hit(Addresses, (op, Degree::new(addresses)));
+        hits.hit(SameAddress, (op, f.wanted(), Degree::new(same)));
+    }
+    if let Some(op) = ObjectOp::new(op) {
+        let at_one = match same {
+            1 => AtOne::One,
+            all if all == config.num_lanes => AtOne::All,
+            2 => AtOne::Two,
+            _ => AtOne::Some,
+        };
+        hits.hit(ObjectLanes, (op, at_one));
+        let named = match (objects, addresses) {
+            (1, _) => Named::One,
+            (2, 1) => Named::TwoPairs,
+            (2, _) => Named::OnePair,
+            _ => Named::More,
+        };
+        hits.hit(Objects, (op, named));
+    }
+    if f.mask != config.lane_mask() {
+        bystander(config, hits, f, size, part);
+    }
+}
+
+fn lanes(config: &Config, hits: &mut Hits, f: &Flight, op: Op) {
+    let population = match f.mask.count_ones() {
+        0 => Population::None,
+        1 => Population::One,
+        all if all == config.num_lanes => Population::All,
+        _ => Population::Some,
+    };
+    hits.hit(Lanes, (AnyOp(op), population));
+    if population == Population::One {
+        hits.hit(LaneAlone, (Lane(f.mask.trailing_zeros() as u8),));
+    }
+}
+
+/// Terms that all lanes of a request add.
+#[derive(Clone, Copy)]
+struct Terms {
+    base: u32,
+    shift: u8,
+    register: bool,
+}
+
+impl Terms {
+    fn of(f: &Flight) -> Self {
+        let immediate = if f.absolute { f.imm } else { ((f.imm << 8) as i32 >> 8) as u32 };
+        let shift = if matches!(f.scale, 2..=4) { f.scale } else { 0 };
+        Terms { base: f.ur.wrapping_add(immediate), shift, register: !f.absolute }
+    }
+
+    #[inline(always)]
+    fn address(self, f: &Flight, lane: usize) -> u32 {
+        (if self.register { f.ra[lane & 31] << self.shift } else { 0 }).wrapping_add(self.base)
+    }
+}
+
+/// Finds bank and row of every lane that takes part, and gathers lanes by group of banks.
+fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Option<Part>) {
+    let Some(part) = part else { return };
+    let terms = Terms::of(f);
+    let bytes = size.bytes();
+    let bank_bits = config.num_banks.trailing_zeros();
+    let swizzle = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
+    let group_shift = if more_banks(size) == 3 { 2 } else { more_banks(size) };
+    let (mut first, mut last) = (false, false);
+    let lanes = f.mask;
+    bits(lanes.into(), |lane| {
+        let lane = lane & 31;
+        let offset = terms.address(f, lane) & 0xff_ffff;
+        first |= offset == 0;
+        last |= offset + bytes == part.size;
+        let word = offset >> 2;
+        let row = (word >> bank_bits).wrapping_add(part.base);
+        let bank = (word & (config.num_banks - 1)) ^ ((row & swizzle) << 2);
+        f.bank[lane] = bank as u8;
+        f.row[lane] = row as u16;
+        f.byte[lane] = (offset & 3) as u8;
+        let group = (bank as usize >> group_shift) & 63;
+        f.groups[group] |= 1 << lane;
+        f.taken |= 1 << group;
+        if config.bank_hash {
+            hits.hit(Hash, (Swizzle((row & swizzle) as u8), Width::new(size)));
+        }
+    });
+    if first {
+        hits.hit(PartEdge, (AnySize(size), f.port, Edge::First));
+    }
+    if last {
+        hits.hit(PartEdge, (AnySize(size), f.port, Edge::Last));
+    }
+    if f.port == Port::Warp {
+        form(hits, f);
+    }
+}
+
+/// The form of the address, and whether the sum of some lane leaves 32 bits.
+fn form(hits: &mut Hits, f: &Flight) {
+    let Terms { shift, register, .. } = Terms::of(f);
+    let negative = f.imm >> 23 & 1 != 0;
+    let immediate = i64::from(if f.absolute { f.imm as i32 } else { (f.imm << 8) as i32 >> 8 });
+    let fixed = i64::from(f.ur) + immediate;
+    let out = |sum: i64| u32::try_from(sum).is_err();
+    let mut wraps = false;
+    if register {
+        bits(f.mask.into(), |lane| wraps |= out(i64::from(f.ra[lane & 31] << shift) + fixed));
+    } else {
+        wraps = out(fixed);
+    }
+    let immediate = match (f.imm == 0, negative, wraps) {
+        (true, _, false) => Immediate::Zero,
+        (true, _, true) => Immediate::ZeroWraps,
+        (_, false, false) => Immediate::Positive,
+        (_, false, true) => Immediate::PositiveWraps,
+        (_, true, false) => Immediate::Negative,
+        (_, true, true) => Immediate::NegativeWraps,
+    };
+    let scale = match f.scale {
+        0 => Scale::One,
+        2 => Scale::Four,
+        3 => Scale::Eight,
+        4 => Scale::Sixteen,
+        _ => Scale::Reserved,
+    };
+    let uniform = if f.ur == 0 { Uniform::Zero } else { Uniform::Other };
+    let form = if f.absolute { requests::Form::Absolute } else { Form::Register };
+    hits.hit(Address, (form, scale, uniform, immediate));
+}
+
+/// Counts how lanes crowd on banks and addresses.
+fn crowd(hits: &mut Hits, f: &mut Flight, op: Op, size: Size) {
+    let mut crowd = Crowd { degree: 1, addresses: 1, same: 1, objects: 0 };
+    let mut overlays = [false; 3];
+    bits(f.taken, |group| {
+        let lanes = f.groups[group & 63];
+        if lanes.is_power_of_two() {
+            crowd.objects += 1;
+            overlays[Overlay::Alone as usize] = true;
+            return;
+        }
+        crowd.degree = crowd.degree.max(lanes.count_ones());
+        let (mut left, mut addresses) = (lanes, 0);
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize & 31;
+            let row = f.row[lane];
+            let mut here = 0;
+            bits(left.into(), |other| here |= u32::from(f.row[other & 31] == row) << (other & 31));
+            left &= !here;
+            addresses += 1;
+            crowd.same = crowd.same.max(here.count_ones());
+            if op == Op::Store {
+                let mut same_bytes = true;
+                bits(here.into(), |other| same_bytes &= f.byte[other & 31] == f.byte[lane]);
+                let overlay = match here.count_ones() {
+                    1 => Overlay::Alone,
+                    _ if same_bytes => Overlay::Same,
+                    _ => Overlay::Beside,
+                };
+                overlays[overlay as usize] = true;
+            }
+        }
+        crowd.addresses = crowd.addresses.max(addresses);
+        crowd.objects += addresses;
+    });
+    f.crowd = crowd;
+    if op == Op::Store {
+        for (overlay, seen) in Overlay::ALL.iter().zip(overlays) {
+            if seen {
+                hits.hit(StoreOverlay, (AnySize(size), *overlay));
+            }
+        }
+    }
+}
+
+/// Why one address is bad, misalignment first (spec 2.4).
+fn bad(f: &Flight, address: u32, size: Size, part: Option<Part>) -> Option<Bad> {
+    if address & (size.bytes() - 1) != 0 {
+        return Some(Bad::Misaligned);
+    }
+    let inside = part.is_some_and(|part| {
+        (f.port == Port::Cluster || address >> 24 == part.rank)
+            && (address & 0xff_ffff) + size.bytes() <= part.size
+    });
+    (!inside).then_some(Bad::OutOfRange)
+}
+
+/// A request whose addresses are at fault.
+fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
+    let terms = Terms::of(f);
+    let mut bads = [0u32; 2];
+    bits(f.mask.into(), |lane| {
+        if let Some(why) = bad(f, terms.address(f, lane), size, part) {
+            bads[why as usize] |= 1 << (lane & 31);
+        }
+    });
+    let all = bads[0] | bads[1];
+    if all == 0 {
+        return;
+    }
+    let lane = all.trailing_zeros() as usize;
+    let address = terms.address(f, lane);
+    let first = if bads[0] >> lane & 1 != 0 { Bad::Misaligned } else { Bad::OutOfRange };
+    if f.port == Port::Warp {
+        let erring = match (f.mask.count_ones(), all.count_ones()) {
+            (1, _) => Erring::Alone,
+            (_, 1) => Erring::OneOfMany,
+            _ if bads[0] != 0 && bads[1] != 0 => Erring::Mixed,
+            (lanes, bad) if lanes == bad => Erring::All,
+            _ => Erring::Several,
+        };
+        hits.hit(FaultMix, (first, erring));
+    }
+    if first == Bad::Misaligned {
+        let excess = address & (size.bytes() - 1);
+        hits.hit(Misalignment, (AnySize(size), faults::Excess(excess as u8)));
+        return;
+    }
+    let offset = address & 0xff_ffff;
+    let outside = match part {
+        None => Outside::NoPart,
+        Some(part) if f.port == Port::Warp && address >> 24 != part.rank => Outside::Rank,
+        Some(part) if offset < part.size => Outside::Straddles,
+        Some(part) if offset - part.size < size.bytes() => Outside::Behind,
+        Some(_) => Outside::Far,
+    };
+    hits.hit(OutOfRange, (AnySize(size), f.port, outside));
+}
+
+/// Whether the lowest lane that takes no part has a bad address.
+fn bystander(config: &Config, hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
+    let lane = (!f.mask & config.lane_mask()).trailing_zeros() as usize;
+    if let Some(why) = bad(f, Terms::of(f).address(f, lane), size, part) {
+        hits.hit(Bystander, (why,));
+    }
+}

@@ -1,0 +1,225 @@
+//! A pass in the last stage of the pipeline: what it does to plain memory.
+
+use atoms_model::Config;
+use atoms_ops::{Op, Size};
+
+use super::flight::{Flight, Pass, bits, more_banks};
+use super::hits::Hits;
+use super::moment::Moment;
+use super::shadow::{Shadow, Word};
+use crate::coverage::cross::Value;
+use crate::coverage::groups::kernels::{
+    Arithmetic, ArithmeticOp, BinaryOp, Class, CompareOp, CompareWords, Difference, Losers, Outcome,
+    Selected, Spin, Values,
+};
+use crate::coverage::groups::objects::{Live, LiveObject};
+use crate::coverage::groups::pipeline::{Distance, Forward, ForwardWidth, Source};
+use crate::coverage::groups::requests::{Byte, Crossbar, Sign, SubWord, WideAccess};
+use crate::coverage::groups::values::{AnyOp, AnySize, Bank, Kind, Lane, PlainOp, Width};
+
+/// A pass as it meets memory.
+pub(super) struct Step<'a> {
+    pub(super) config: &'a Config,
+    pub(super) flight: &'a Flight,
+    pub(super) pass: &'a Pass,
+    pub(super) m: &'a Moment,
+    /// Steps of the pipeline until now.
+    pub(super) number: u32,
+    pub(super) op: Op,
+    pub(super) size: Size,
+    pub(super) kind: Kind,
+    pub(super) width: Width,
+}
+
+impl Step<'_> {
+    /// Samples one word that the pass meets.
+    #[inline(always)]
+    pub(super) fn meet(&self, hits: &mut Hits, word: Word) {
+        let age = word.age(self.number);
+        if age <= self.config.rmw_latency + 1 && age != 0 {
+            self.meet_young(hits, word, age);
+        }
+    }
+
+    #[inline(never)] // seldom
+    fn meet_young(&self, hits: &mut Hits, word: Word, age: u32) {
+        let (writer, width) = word.writer();
+        let source = if age <= self.config.rmw_latency { Source::Forwarded } else { Source::Memory };
+        hits.hit(Forward, (writer, self.kind, Distance(age as u8)));
+        hits.hit(ForwardWidth, (width, self.width, source));
+    }
+
+    fn live(&self, hits: &mut Hits, live: bool, word: bool) {
+        if live {
+            hits.hit(LiveObject, (AnyOp(self.op), Live::Object));
+        }
+        if word {
+            hits.hit(LiveObject, (AnyOp(self.op), Live::Word));
+        }
+    }
+
+    /// Some lanes of the pass are served together with others, so that an operand is not one lane's.
+    fn joined(&self) -> bool {
+        let accesses = self.pass.banks.count_ones() as usize / (more_banks(self.size) + 1);
+        self.pass.served.count_ones() as usize != accesses
+    }
+
+    /// Samples a pass on plain memory.
+    pub(super) fn plain(&self, hits: &mut Hits, shadow: &Shadow) {
+        match self.width {
+            Width::Sub => self.sub_words(hits, shadow),
+            Width::Word => self.words(hits, shadow),
+            Width::Pair | Width::Quad => self.wide(hits, shadow),
+        }
+        if self.op == Op::CastSpin {
+            self.spin(hits);
+        }
+    }
+
+    fn words(&self, hits: &mut Hits, shadow: &Shadow) {
+        let merged =
+            matches!(self.op, Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor) && self.joined();
+        // What all lanes share is looked up once.
+        let values = BinaryOp::new(self.op)
+            .filter(|_| !merged)
+            .map(|op| Hits::base(Values, (op, AnySize(self.size), Class::Zero, Class::Zero)));
+        let arithmetic = ArithmeticOp::new(self.op)
+            .filter(|_| !merged)
+            .map(|op| Hits::base(Arithmetic, (op, AnySize(self.size), Outcome::Unchanged)));
+        let (mut live, mut word) = (false, false);
+        bits(self.pass.banks, |bank| {
+            let lane = self.pass.lane(bank);
+            let old = shadow.read(self.flight.row[lane], bank);
+            hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
+            self.meet(hits, old);
+            live |= old.live();
+            word |= !old.live();
+            let b = self.flight.b[lane] as u32;
+            if let Some(base) = values {
+                let (operand, held) = (Class::word(b), Class::word(old.value));
+                hits.hit_at(base + operand.index() * Class::COUNT + held.index());
+            }
+            if let Some(base) = arithmetic {
+                let new = self.m.wr_data[bank & 63];
+                hits.hit_at(base + outcome(self.op, old.value, new, b).index());
+            }
+        });
+        self.live(hits, live, word);
+    }
+
+    fn sub_words(&self, hits: &mut Hits, shadow: &Shadow) {
+        let (mut live, mut word) = (false, false);
+        bits(self.pass.banks, |bank| {
+            let lane = self.pass.lane(bank);
+            let old = shadow.read(self.flight.row[lane], bank);
+            hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
+            self.meet(hits, old);
+            live |= old.live();
+            word |= !old.live();
+            let byte = self.flight.byte[lane] & 3;
+            let (held, b) = (u128::from(old.value >> (8 * byte)), self.flight.b[lane]);
+            let moved = if self.op == Op::Store { b } else { held };
+            let sign = if moved >> (8 * self.size.bytes() - 1) & 1 != 0 { Sign::Set } else { Sign::Clear };
+            hits.hit(SubWord, (PlainOp(self.op), AnySize(self.size), Byte(byte), sign));
+            if let Some(op) = BinaryOp::new(self.op) {
+                let classes = (Class::sized(b, self.size), Class::sized(held, self.size));
+                hits.hit(Values, (op, AnySize(self.size), classes.0, classes.1));
+            }
+        });
+        self.live(hits, live, word);
+    }
+
+    fn wide(&self, hits: &mut Hits, shadow: &Shadow) {
+        let words = more_banks(self.size) + 1;
+        let (mut live, mut word) = (false, false);
+        let mut left = self.pass.banks;
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            left &= !(((1u64 << words) - 1) << first);
+            let lane = self.pass.lane(first);
+            let mut held = 0u128;
+            let b = self.flight.b[lane];
+            let mut differ = 0u32;
+            for k in 0..words {
+                let old = shadow.read(self.flight.row[lane], first + k);
+                self.meet(hits, old);
+                live |= old.live();
+                word |= !old.live();
+                held |= u128::from(old.value) << (32 * k);
+                differ |= u32::from(old.value != (b >> (32 * k)) as u32) << k;
+                hits.hit(Crossbar, (Lane(lane as u8), Bank((first + k) as u8)));
+            }
+            hits.hit(WideAccess, (Width::new(self.size), Bank(first as u8)));
+            if let Some(op) = BinaryOp::new(self.op) {
+                let classes = (Class::sized(b, self.size), Class::sized(held, self.size));
+                hits.hit(Values, (op, AnySize(self.size), classes.0, classes.1));
+            }
+            if let Some(op) = ArithmeticOp::new(self.op) {
+                let outcome = if differ == 0 { Outcome::Unchanged } else { Outcome::Changed };
+                hits.hit(Arithmetic, (op, AnySize(self.size), outcome));
+            }
+            if let Some(op) = CompareOp::new(self.op) {
+                let difference = match differ {
+                    0 => Difference::Equal,
+                    1 => Difference::First,
+                    last if last == 1 << (words - 1) => Difference::Last,
+                    one if one.is_power_of_two() => Difference::Middle,
+                    _ => Difference::Several,
+                };
+                hits.hit(CompareWords, (op, AnySize(self.size), difference));
+            }
+        }
+        self.live(hits, live, word);
+    }
+
+    /// Samples who loses on each group of banks.
+    fn spin(&self, hits: &mut Hits) {
+        let words = more_banks(self.size) + 1;
+        let mut left = self.pass.banks;
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            left &= !(((1u64 << words) - 1) << first);
+            let winner = self.pass.lane(first);
+            let group = self.flight.groups[(first / words) & 63];
+            let (mut same, mut other) = (false, false);
+            bits(u64::from(group & !(1 << winner)), |lane| {
+                let meets = self.flight.row[lane & 31] == self.flight.row[winner];
+                same |= meets;
+                other |= !meets;
+            });
+            let losers = match (same, other) {
+                (false, false) => Losers::None,
+                (true, false) => Losers::Same,
+                (false, true) => Losers::Other,
+                (true, true) => Losers::Both,
+            };
+            let stored = self.m.wr_en >> first & 1 != 0;
+            let selected = if stored { Selected::Stored } else { Selected::Failed };
+            hits.hit(Spin, (AnySize(self.size), losers, selected));
+        }
+    }
+}
+
+/// What an operation made of `old`, on one word.
+#[inline(always)]
+fn outcome(op: Op, old: u32, new: u32, b: u32) -> Outcome {
+    match op {
+        Op::Add => {
+            let carry = old.checked_add(b).is_none();
+            let overflow = (old as i32).checked_add(b as i32).is_none();
+            // Neither can be foretold: looked up instead of asked for.
+            let sums = [Outcome::Changed, Outcome::Carry, Outcome::Overflow, Outcome::Both];
+            let sum = sums[usize::from(carry) | usize::from(overflow) << 1];
+            if b == 0 { Outcome::Unchanged } else { sum }
+        }
+        Op::PopcInc if new < old => Outcome::Carry,
+        Op::PopcInc if (new as i32) < old as i32 => Outcome::Overflow,
+        Op::PopcInc => Outcome::Changed,
+        Op::Dec if old == 0 => Outcome::FromZero,
+        Op::Inc | Op::Dec if old == b => Outcome::AtBound,
+        Op::Inc | Op::Dec if old > b => Outcome::BeyondBound,
+        Op::Inc | Op::Dec => Outcome::Changed,
+        _ if new == old => Outcome::Unchanged,
+        _ => Outcome::Changed,
+    }
+}

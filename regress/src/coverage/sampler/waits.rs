@@ -1,0 +1,158 @@
+//! Requests that sleep: their places, who wakes them, and when.
+
+use atoms_model::Config;
+
+use super::flight::bits;
+use super::hits::Hits;
+use super::moment::{Moment, WAKE, WAKE_VALID};
+use crate::coverage::groups::pipeline::Cycles;
+use crate::coverage::groups::values::{Few, Port};
+use crate::coverage::groups::waits::{
+    FellAsleep, Filled, LimitOf, LimitRace, Order, Place, Race, Taken, TimeOut, WakeOrder, WakePort, When,
+    Woken, WokenBy,
+};
+
+/// A request that sleeps or has slept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sleeper {
+    pub(super) slot: u8,
+    pub(super) bank: u8,
+    pub(super) row: u16,
+    pub(super) limit: u32,
+    pub(super) limit_of: LimitOf,
+    /// Cycle in which it fell asleep.
+    pub(super) since: u64,
+}
+
+/// The table of waiters, as the probe shows it.
+#[derive(Clone, Debug)]
+pub(super) struct Waits {
+    places: [Option<Sleeper>; 32],
+    entering: Option<Sleeper>,
+    // As in the cycle before.
+    asleep: u32,
+    ready: u32,
+    /// Woken by a completion of the cycle before.
+    woken: u32,
+    /// Out of time in the cycle before.
+    expired: u32,
+    offered: bool,
+    last: u32,
+}
+
+impl Waits {
+    pub(super) fn new() -> Self {
+        Waits {
+            places: [None; 32],
+            entering: None,
+            asleep: 0,
+            ready: 0,
+            woken: 0,
+            expired: 0,
+            offered: false,
+            last: 0,
+        }
+    }
+
+    /// A request falls asleep at the coming clock edge.
+    pub(super) fn enter(&mut self, sleeper: Sleeper) {
+        self.entering = Some(sleeper);
+    }
+
+    /// Nothing sleeps, and nothing did in the cycle before.
+    #[inline(always)]
+    pub(super) fn quiet(&self, m: &Moment) -> bool {
+        self.asleep | self.ready | self.expired | m.wait_asleep | m.wait_ready == 0
+            && !self.offered
+            && m.answers & WAKE_VALID == 0
+    }
+
+    /// What the clock edge before this cycle did. Gives the slot of a request that left.
+    #[inline(never)] // seldom
+    pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, m: &Moment) -> Option<u8> {
+        let (asleep, ready) = (m.wait_asleep, m.wait_ready);
+        let fell = asleep & !self.asleep;
+        if let (Some(sleeper), true) = (self.entering.take(), fell != 0) {
+            let place = fell.trailing_zeros();
+            self.places[place as usize & 31] = Some(sleeper);
+            // Who was woken in the same cycle kept his place from the new one.
+            let taken = self.asleep | self.ready | fell;
+            let table = match taken.count_ones() {
+                all if all >= config.num_waiters => Filled::Full,
+                1 => Filled::Alone,
+                _ => Filled::Some,
+            };
+            hits.hit(FellAsleep, (Place(place as u8), table));
+        }
+        let expired = self.asleep & !asleep & !self.woken;
+        bits(expired.into(), |place| {
+            if let Some(sleeper) = &self.places[place & 31] {
+                hits.hit(TimeOut, (sleeper.limit_of, Cycles::new(sleeper.limit.into())));
+            }
+        });
+        let mut left = None;
+        if m.answers & WAKE_VALID != 0 && !self.offered {
+            let gone = self.ready & !ready;
+            if gone != 0 {
+                let place = gone.trailing_zeros();
+                let taken = if m.answers & WAKE == WAKE { Taken::AtOnce } else { Taken::Held };
+                hits.hit(WakePort, (taken, Few::new(ready.count_ones())));
+                let order = match place.cmp(&self.last) {
+                    std::cmp::Ordering::Greater => Order::Ahead,
+                    std::cmp::Ordering::Less => Order::Round,
+                    std::cmp::Ordering::Equal => Order::Same,
+                };
+                hits.hit(WakeOrder, (order,));
+                self.last = place;
+                left = self.places[place as usize & 31].map(|sleeper| sleeper.slot);
+            }
+        }
+        self.offered = m.answers & WAKE == WAKE_VALID;
+        self.expired = expired;
+        self.asleep = asleep;
+        self.ready = ready;
+        self.woken = 0;
+        left
+    }
+
+    /// Completions of this cycle, brought by a request of `port`.
+    pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, m: &Moment) {
+        let at = |sleeper: &Sleeper| {
+            m.completed >> (sleeper.bank & 63) & 1 != 0
+                && m.wr_row[usize::from(sleeper.bank) & 63] == sleeper.row
+        };
+        let mut first: Option<(u8, u16)> = None;
+        let mut several_objects = false;
+        bits(m.wait_asleep.into(), |place| {
+            if let Some(sleeper) = self.places[place & 31].as_ref().filter(|sleeper| at(sleeper)) {
+                let object = (sleeper.bank, sleeper.row);
+                several_objects |= first.is_some_and(|first| first != object);
+                first.get_or_insert(object);
+                self.woken |= 1 << (place & 31);
+            }
+        });
+        let sleepers = match self.woken.count_ones() {
+            1 => Woken::Alone,
+            _ if several_objects => Woken::Objects,
+            _ => Woken::Several,
+        };
+        bits(self.woken.into(), |place| {
+            if let Some(sleeper) = &self.places[place & 31] {
+                let slept = cycle.saturating_sub(sleeper.since);
+                let when = if slept == 1 { When::First } else { When::Later };
+                hits.hit(WokenBy, (port, when, sleepers));
+                let limit = u64::from(sleeper.limit);
+                if slept == limit {
+                    hits.hit(LimitRace, (sleeper.limit_of, port, Race::Same));
+                } else if slept + 1 == limit {
+                    hits.hit(LimitRace, (sleeper.limit_of, port, Race::Before));
+                }
+            }
+        });
+        bits(self.expired.into(), |place| {
+            if let Some(sleeper) = self.places[place & 31].as_ref().filter(|sleeper| at(sleeper)) {
+                hits.hit(LimitRace, (sleeper.limit_of, port, Race::After));
+            }
+        });
+    }
+}

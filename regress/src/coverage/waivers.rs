@@ -1,0 +1,407 @@
+//! What need not be covered, and why: the committed `coverage-waivers.toml`, and the gate it belongs to.
+//!
+//! ```toml
+//! [[waiver]]
+//! bin = "conflict[cas.*, 32]"        # a bin by its name; `*` stands for anything
+//! reason = "..."
+//!
+//! [[waiver]]
+//! cover = "atoms_pipe.Holds[*]"      # a cover property by its name
+//! reason = "..."
+//!
+//! [[waiver]]
+//! line = { file = "atoms_alu.sv", text = "default: ;" }
+//! reason = "..."
+//! ```
+//!
+//! A line is named by its text, less the spaces around it and a comment at its end, since its number
+//! moves with every edit. Where the same text stands on several lines, `below = "..."`, the text of an
+//! earlier line, says which is meant: the first one below the first such line. A line whose text has
+//! changed is looked at again, as it should be: its waiver is then refused.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use atoms_model::Config;
+use serde::Deserialize;
+
+use super::rtl::{RtlItem, RtlMap};
+use super::{Map, Model};
+use crate::summary::Gate;
+
+/// Why the waivers cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WaiverError {
+    /// A file cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The list is not TOML, or has keys that it should not have.
+    #[error("waivers: {0}")]
+    Syntax(#[from] Box<toml::de::Error>),
+    /// One of them is wrong.
+    #[error("waiver on line {line}: {problem}")]
+    Waiver {
+        /// Line of the list where it begins.
+        line: usize,
+        /// What is wrong, and what would work.
+        problem: String,
+    },
+}
+
+/// What a waiver is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Bins whose name matches.
+    Bin(String),
+    /// Cover properties whose name matches.
+    Cover(String),
+    /// A line.
+    Line {
+        /// File, as in `rtl/`.
+        file: String,
+        /// The line.
+        text: String,
+        /// An earlier line.
+        below: Option<String>,
+    },
+}
+
+impl fmt::Display for Target {
+    /// As in the list.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Bin(pattern) => write!(f, "bin {pattern}"),
+            Target::Cover(pattern) => write!(f, "cover {pattern}"),
+            Target::Line { file, text, .. } => write!(f, "line `{text}` of rtl/{file}"),
+        }
+    }
+}
+
+/// Something that need not be covered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiver {
+    /// What.
+    pub target: Target,
+    /// Why.
+    pub reason: String,
+    /// Line of the list where it begins.
+    pub at: usize,
+    /// The number of the line it names.
+    line: Option<u32>,
+}
+
+impl Waiver {
+    /// Whether it excuses the bin of this name.
+    pub fn excuses_bin(&self, name: &str) -> bool {
+        matches!(&self.target, Target::Bin(pattern) if matches_glob(pattern, name))
+    }
+
+    /// Whether it excuses a line or cover property.
+    pub fn excuses(&self, item: &RtlItem) -> bool {
+        match (&self.target, item) {
+            (Target::Cover(pattern), RtlItem::Cover(name)) => matches_glob(pattern, name),
+            (Target::Line { file, .. }, RtlItem::Line { file: other, line }) => {
+                file == other && self.line == Some(*line)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waivers {
+    /// In the order of the list.
+    pub list: Vec<Waiver>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawList {
+    #[serde(default)]
+    waiver: Vec<toml::Spanned<RawWaiver>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawWaiver {
+    bin: Option<String>,
+    cover: Option<String>,
+    line: Option<RawLine>,
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLine {
+    file: String,
+    text: String,
+    below: Option<String>,
+}
+
+impl Waivers {
+    /// Reads the list at `path`, about the RTL in `rtl_dir` and the bins of `model`.
+    ///
+    /// # Errors
+    /// [`WaiverError`].
+    pub fn read(path: &Path, rtl_dir: &Path, model: &Model) -> Result<Self, WaiverError> {
+        let unreadable = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| WaiverError::Read { path, source }
+        };
+        let text = std::fs::read_to_string(path).map_err(unreadable(path))?;
+        let mut sources = BTreeMap::new();
+        for entry in std::fs::read_dir(rtl_dir).map_err(unreadable(rtl_dir))? {
+            let path = entry.map_err(unreadable(rtl_dir))?.path();
+            if path.extension().is_some_and(|extension| extension == "sv" || extension == "svh") {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                sources.insert(name, std::fs::read_to_string(&path).map_err(unreadable(&path))?);
+            }
+        }
+        Waivers::parse(&text, &sources, model)
+    }
+
+    /// The list in `text`, about `sources`, texts by file name, and the bins of `model`.
+    ///
+    /// # Errors
+    /// [`WaiverError::Syntax`], [`WaiverError::Waiver`].
+    pub fn parse(text: &str, sources: &BTreeMap<String, String>, model: &Model) -> Result<Self, WaiverError> {
+        let raw: RawList = toml::from_str(text).map_err(Box::new)?;
+        let mut list: Vec<Waiver> = Vec::new();
+        for raw in raw.waiver {
+            let before = text.get(..raw.span().start).unwrap_or_default();
+            let at = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            let waiver = Waiver::new(raw.into_inner(), at, sources, model)
+                .map_err(|problem| WaiverError::Waiver { line: at, problem })?;
+            let same = |other: &&Waiver| other.target == waiver.target;
+            if let Some(other) = list.iter().find(same) {
+                let problem = format!("{} is waived on line {} already", waiver.target, other.at);
+                return Err(WaiverError::Waiver { line: at, problem });
+            }
+            list.push(waiver);
+        }
+        Ok(Waivers { list })
+    }
+
+    /// The waiver that excuses the bin of this name, if one does.
+    pub fn bin(&self, name: &str) -> Option<&Waiver> {
+        self.list.iter().find(|waiver| waiver.excuses_bin(name))
+    }
+
+    /// The waiver that excuses a line or cover property, if one does.
+    pub fn item(&self, item: &RtlItem) -> Option<&Waiver> {
+        self.list.iter().find(|waiver| waiver.excuses(item))
+    }
+
+    /// Whether what was hit suffices: every bin of `model` that one of `configs` can hit and, where
+    /// `rtl` was measured, every line and cover property of it, is hit or waived.
+    ///
+    /// A waiver is stale if it excuses nothing that is missing although what it names was there to be
+    /// hit, or if it names a cover property that is not there. That alone does not fail the gate: the
+    /// next seed may need it again.
+    pub fn gate(&self, model: &Model, map: &Map, configs: &[Config], rtl: Option<&RtlMap>) -> Gate {
+        let mut tally = vec![Use::default(); self.list.len()];
+        let mut missing = Vec::new();
+        for group in &model.groups {
+            for at in 0..group.len() {
+                let values = group.values(at);
+                if configs.iter().any(|config| (group.reachable)(config, &values)) {
+                    let name = group.bin_name(at);
+                    let hit = map.hits(group.first + at) > 0;
+                    if !self.judge(&mut tally, hit, |waiver| waiver.excuses_bin(&name)) {
+                        missing.push(name);
+                    }
+                }
+            }
+        }
+        for (item, times) in rtl.into_iter().flat_map(RtlMap::items) {
+            if !self.judge(&mut tally, times > 0, |waiver| waiver.excuses(&item)) {
+                missing.push(item.to_string());
+            }
+        }
+        let stale = self.list.iter().zip(&tally).filter(|(waiver, tally)| match waiver.target {
+            // What no configuration of this plan has says nothing about a bin or a line.
+            Target::Bin(_) | Target::Line { .. } => tally.named > 0 && tally.excused == 0,
+            Target::Cover(_) => rtl.is_some() && tally.excused == 0,
+        });
+        let stale = stale.map(|(waiver, _)| format!("{} (line {})", waiver.target, waiver.at)).collect();
+        Gate { passed: missing.is_empty(), missing, stale }
+    }
+
+    /// Notes who names something that was hit or not. Gives whether that is in order.
+    fn judge(&self, tally: &mut [Use], hit: bool, names: impl Fn(&Waiver) -> bool) -> bool {
+        let mut excused = hit;
+        for (waiver, tally) in self.list.iter().zip(tally) {
+            if names(waiver) {
+                tally.named += 1;
+                if !hit {
+                    tally.excused += 1;
+                    excused = true;
+                }
+            }
+        }
+        excused
+    }
+}
+
+/// How often a waiver names something, and something that was not hit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    named: u64,
+    excused: u64,
+}
+
+impl Waiver {
+    fn new(
+        raw: RawWaiver,
+        at: usize,
+        sources: &BTreeMap<String, String>,
+        model: &Model,
+    ) -> Result<Self, String> {
+        let reason = raw.reason.unwrap_or_default().trim().to_string();
+        if reason.is_empty() {
+            return Err("it has no `reason`: say why this need not be covered".to_string());
+        }
+        let mut line = None;
+        let target = match (raw.bin, raw.cover, raw.line) {
+            (Some(pattern), None, None) => {
+                check_bin(&pattern, model)?;
+                Target::Bin(pattern)
+            }
+            (None, Some(pattern), None) => {
+                check_cover(&pattern, sources)?;
+                Target::Cover(pattern)
+            }
+            (None, None, Some(RawLine { file, text, below })) => {
+                let [text, below] = [Some(text), below].map(|line| line.map(|line| bare(&line).to_string()));
+                let text = text.unwrap_or_default();
+                line = Some(find_line(&file, &text, below.as_deref(), sources)?);
+                Target::Line { file, text, below }
+            }
+            _ => return Err("expected one of `bin`, `cover` and `line`".to_string()),
+        };
+        Ok(Waiver { target, reason, at, line })
+    }
+}
+
+/// A line without what does not make it another line.
+fn bare(line: &str) -> &str {
+    line.split_once("//").map_or(line, |(code, _)| code).trim()
+}
+
+fn find_line(
+    file: &str,
+    text: &str,
+    below: Option<&str>,
+    sources: &BTreeMap<String, String>,
+) -> Result<u32, String> {
+    let Some(source) = sources.get(file) else {
+        let known = sources.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+        return Err(format!("no file `{file}` in rtl/; there are {}", known.join(", ")));
+    };
+    if text.is_empty() {
+        return Err("`text` is empty: expected the text of a line".to_string());
+    }
+    let with = |wanted: &str| {
+        let lines = source.lines().zip(1_u32..).filter(move |(line, _)| bare(line) == wanted);
+        lines.map(|(_, number)| number).collect::<Vec<_>>()
+    };
+    let lines = with(text);
+    let (Some(first), below) = (lines.first(), below) else {
+        return Err(format!("no line of rtl/{file} is `{text}`"));
+    };
+    let Some(below) = below else {
+        if lines.len() > 1 {
+            let numbers = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "`{text}` is on lines {numbers} of rtl/{file}: say which with `below`, the text of an earlier line"
+            ));
+        }
+        return Ok(*first);
+    };
+    let Some(start) = with(below).first().copied() else {
+        return Err(format!("no line of rtl/{file} is `{below}`"));
+    };
+    let found = lines.iter().find(|line| **line > start);
+    found.copied().ok_or_else(|| format!("no line below line {start} of rtl/{file} is `{text}`"))
+}
+
+fn check_bin(pattern: &str, model: &Model) -> Result<(), String> {
+    let group = pattern.split('[').next().unwrap_or(pattern);
+    let groups = model.groups.iter().filter(|candidate| matches_glob(group, candidate.name));
+    let mut known = false;
+    for group in groups {
+        known = true;
+        if (0..group.len()).any(|at| matches_glob(pattern, &group.bin_name(at))) {
+            return Ok(());
+        }
+    }
+    let names = || model.groups.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
+    match model.groups.iter().find(|candidate| matches_glob(group, candidate.name)) {
+        Some(group) if known && !group.is_empty() => Err(format!(
+            "no bin is called `{pattern}`; those of the group are called like `{}`",
+            group.bin_name(0)
+        )),
+        _ => Err(format!("no bin is called `{pattern}`; the groups are {}", names())),
+    }
+}
+
+/// A cover property is known by its label, which stands in the source; which instances and turns of
+/// loops there are depends on the configuration.
+fn check_cover(pattern: &str, sources: &BTreeMap<String, String>) -> Result<(), String> {
+    let Some((module, label)) = pattern.split_once('.') else {
+        return Err(format!("`{pattern}` is no cover property: expected `module.Label`"));
+    };
+    let [module, label] = [module, label].map(|name| name.split('[').next().unwrap_or(name));
+    let labels = |source: &str| {
+        let uses = source.split("`ATOMS_COVER(").skip(1);
+        let label = |text: &str| text.split(',').next().unwrap_or_default().trim().to_string();
+        uses.map(label).collect::<Vec<_>>()
+    };
+    let mut there = Vec::new();
+    for (file, source) in sources {
+        let name = file.split('.').next().unwrap_or(file);
+        if matches_glob(module, name) {
+            there.extend(labels(source).into_iter().map(|label| (name.to_string(), label)));
+        }
+    }
+    if there.iter().any(|(_, candidate)| matches_glob(label, candidate)) {
+        return Ok(());
+    }
+    let names: Vec<_> = there.iter().map(|(module, label)| format!("{module}.{label}")).collect();
+    Err(match names.is_empty() {
+        true => format!("no module `{module}` has cover properties"),
+        false => format!("no cover property is called `{pattern}`; there are {}", names.join(", ")),
+    })
+}
+
+/// Whether `name` is `pattern`, in which `*` stands for any text.
+fn matches_glob(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,387 @@
+//! The bundle of a failure: a folder with all that is needed to look at it and to repeat it, on another
+//! machine too.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl, run_case};
+use atoms_cosim::case::Case;
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Stop;
+use atoms_cosim::recorder::Recorder;
+use atoms_cosim::rtl::{self, RtlBuildError};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::trace::Trace;
+use atoms_cosim::witness::Witness;
+use atoms_isa::Arch;
+use atoms_verilated::{BuildError, Environment, Library, Verilator};
+use serde::{Deserialize, Serialize};
+
+use crate::episode::Episode;
+use crate::failure::bucket::{Finding, Key};
+use crate::failure::page::page;
+use crate::failure::record::{FORMAT, Record, file, json, parameters};
+use crate::failure::replay::Run;
+use crate::failure::small::{Effort, Small, small_case, smallest_of};
+use crate::failure::text::{Report, text};
+use crate::failure::timeline::timeline;
+
+/// What was run when it failed.
+#[derive(Clone, Copy, Debug)]
+pub enum Original<'a> {
+    /// A random run.
+    Episode(&'a Episode),
+    /// A directed case.
+    Case(&'a Case),
+    /// A kernel.
+    Kernel {
+        /// Listing or PTX.
+        listing: &'a Path,
+        /// Launch file.
+        launch: &'a Path,
+        /// Architecture in place of that of the PTX.
+        arch: Option<Arch>,
+    },
+}
+
+/// Where a failure comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct BundleContext<'a> {
+    /// Name of the test.
+    pub test: &'a str,
+    /// Its number in the plan.
+    pub index: u64,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// Configuration it ran in.
+    pub config: &'a NamedConfig,
+    /// Folder of the RTL's sources.
+    pub rtl_dir: &'a Path,
+    /// The library built of them, as it ran.
+    pub library: &'a Library,
+    /// What was run.
+    pub original: Original<'a>,
+    /// Work that shrinking may take.
+    pub effort: Effort,
+}
+
+/// What a bundle says, in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BundleInfo {
+    /// Final key: that of the smallest case, or the raw one where there is none.
+    pub key: Key,
+    /// Name of the folder: [`Key::slug`] of the key.
+    pub folder: String,
+    /// Cycle of the failure: of the smallest case, or of the original run.
+    pub cycle: u64,
+    /// Requests of the smallest case, of both ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// The failure in its own words: of the smallest case, if there is one.
+    pub text: String,
+    /// One line that repeats it, from the folder that has the bundle's parent in it.
+    pub repeat: String,
+}
+
+/// Why a bundle cannot be written, or not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// There is no such folder.
+    #[error("`{}` is no folder; expected one below `failures/` of a regression", path.display())]
+    NoFolder {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A file is missing or cannot be read.
+    #[error("cannot read `{}`; the bundle is not whole", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file ends too early.
+    #[error("`{}` is cut short; copy the bundle once more", path.display())]
+    Cut {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that no bundle has.
+    #[error("`{}` is not of a bundle: {reason}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// Written by another version.
+    #[error("`{}` has format {found}, this version reads {FORMAT}; use the atoms that wrote it", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// A file or folder cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// What was run cannot be run again.
+    #[error("cannot repeat the run: {message}")]
+    Replay {
+        /// What it takes.
+        message: String,
+    },
+    /// A source of the RTL cannot be read.
+    #[error(transparent)]
+    Source(#[from] BuildError),
+    /// There is no RTL to run.
+    #[error(transparent)]
+    Rtl(#[from] RtlBuildError),
+    /// A machine cannot be made.
+    #[error(transparent)]
+    Machine(#[from] Stop),
+}
+
+/// Writes the bundle of a failure as a folder of its own below `parent`, with a smaller case if one is found
+/// among what `recorder` remembers. The same failure gives the same bytes.
+///
+/// A folder that is already there stays as it is: it is that of an earlier failure with the same final key.
+/// The folder appears whole or not at all.
+///
+/// # Errors
+/// [`BundleError`] when a file cannot be written, or a source not be read.
+pub fn bundle(
+    context: &BundleContext<'_>,
+    finding: &Finding,
+    recorder: Option<&Recorder>,
+    parent: &Path,
+) -> Result<BundleInfo, BundleError> {
+    let mut small = smallest(context, finding, recorder)?;
+    if let Some(Failure::Stop(Stop::Mismatch(mismatch))) = small.as_mut().map(|small| &mut small.failure) {
+        mismatch.config.clone_from(&context.config.name);
+    }
+    let small = small.as_ref();
+    let key = small.map_or(&finding.key, |small| &small.key);
+    let folder = key.slug();
+    let shown =
+        parent.file_name().map(|name| Path::new(name).join(&folder)).unwrap_or_else(|| folder.clone().into());
+    let info = BundleInfo {
+        key: key.clone(),
+        cycle: small.map_or(finding.cycle, |small| small.cycle),
+        requests: small.map(|small| small.case.requests() as u64),
+        text: small.map_or_else(|| finding.text.clone(), |small| small.failure.to_string()),
+        repeat: format!("atoms repro {}", shown.display()),
+        folder,
+    };
+    let place = parent.join(&info.folder);
+    if place.exists() {
+        return Ok(info);
+    }
+    let draft = parent.join(format!(".{}.{}", info.folder, std::process::id()));
+    // What a process of the same number left behind when it was killed.
+    let _ = fs::remove_dir_all(&draft);
+    let written =
+        write(context, finding, small, key, &draft).and_then(|()| match fs::rename(&draft, &place) {
+            // Another process was first.
+            Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(writing(&draft)),
+            renamed => renamed.map_err(writing(&place)),
+        });
+    if written.is_err() {
+        let _ = fs::remove_dir_all(&draft);
+    }
+    written.map(|()| info)
+}
+
+fn writing(path: &Path) -> impl FnOnce(io::Error) -> BundleError + use<> {
+    let path = path.to_path_buf();
+    move |source| BundleError::Write { path, source }
+}
+
+fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), BundleError> {
+    let path = folder.join(name);
+    fs::write(&path, content).map_err(writing(&path))
+}
+
+/// A session in lockstep after reset, with the oracle.
+pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session<Lockstep>, BundleError> {
+    let rtl = library.instantiate().map_err(Stop::from)?;
+    let machine = Lockstep::new(rtl, config.config)?;
+    Ok(Session::new(machine, Some(Witness::new(&config.config, &[]))))
+}
+
+fn smallest(
+    context: &BundleContext<'_>,
+    finding: &Finding,
+    recorder: Option<&Recorder>,
+) -> Result<Option<Small>, BundleError> {
+    if !finding.key.kind().is_some_and(|kind| kind.is_of_the_unit()) {
+        return Ok(None);
+    }
+    let mut session = session(context.library, context.config)?;
+    // A directed case need not be looked for.
+    if let Original::Case(case) = context.original {
+        let candidates = std::iter::once(case.clone());
+        return Ok(smallest_of(&mut session, candidates, &finding.key, context.effort));
+    }
+    Ok(recorder.and_then(|recorder| {
+        small_case(&mut session, recorder, &context.config.name, &finding.key, context.effort)
+    }))
+}
+
+fn write(
+    context: &BundleContext<'_>,
+    finding: &Finding,
+    small: Option<&Small>,
+    key: &Key,
+    folder: &Path,
+) -> Result<(), BundleError> {
+    fs::create_dir_all(folder).map_err(writing(folder))?;
+    let run = original(context.original, folder)?;
+    put(folder, file::ORIGINAL, json(&run))?;
+    let sources = folder.join(file::RTL);
+    fs::create_dir_all(&sources).map_err(writing(&sources))?;
+    for source in rtl::sources(context.rtl_dir)? {
+        copy(&context.rtl_dir.join(&source), &sources.join(&source))?;
+    }
+    let verilator = Verilator::find(&Environment::from_process())
+        .map_or_else(|_| "not found".to_string(), |verilator| verilator.version.to_string());
+    let record = Record {
+        format: FORMAT,
+        atoms: env!("CARGO_PKG_VERSION").to_string(),
+        key: key.clone(),
+        raw: finding.key.clone(),
+        cycle: finding.cycle,
+        case: small.is_some(),
+        test: context.test.to_string(),
+        index: context.index,
+        seed: context.seed,
+        config: context.config.name.clone(),
+        parameters: parameters(&context.config.config),
+        rtl: rtl::rtl_hash(context.rtl_dir)?,
+        verilator,
+    };
+    let mut rows = Vec::new();
+    let mut opinion = None;
+    let mut wave_from = None;
+    let wave = folder.join(file::WAVE);
+    if let Some(small) = small {
+        put(folder, file::CASE, json(&small.case))?;
+        rows = timeline(&mut session(context.library, context.config)?, &small.case).0;
+        opinion = opinion_of_the_rtl(context.library, &context.config.config, &small.case);
+        let mut session = session(context.library, context.config)?;
+        session.trace = Some(trace(&wave, &session, small.cycle)?);
+        // It fails, as it did before.
+        let _ = run_case(&mut session, &small.case);
+        finish(&mut session, &wave)?;
+        wave_from = Some(0);
+    } else if key
+        .kind()
+        .is_some_and(|kind| !matches!(kind, super::bucket::Kind::Crash | super::bucket::Kind::Timeout))
+    {
+        let from = finding.cycle.saturating_sub(CYCLES_SHOWN);
+        let mut session = session(context.library, context.config)?;
+        session.trace = Some(trace(&wave, &session, finding.cycle)?.starting_at(from));
+        run.replay(&mut session, context.config, folder, finding.cycle.saturating_add(1))?;
+        finish(&mut session, &wave)?;
+        wave_from = Some(from);
+    }
+    let report = Report {
+        record: &record,
+        finding,
+        run: &run,
+        small,
+        opinion: opinion.as_deref(),
+        rows: &rows,
+        wave_from,
+    };
+    put(folder, file::TEXT, text(&report))?;
+    put(folder, file::PAGE, page(&report))?;
+    // Last: a folder without it is no bundle.
+    put(folder, file::RECORD, json(&record))
+}
+
+pub(crate) fn trace(path: &Path, session: &Session<Lockstep>, marker: u64) -> Result<Trace, BundleError> {
+    Trace::create(path, &session.machine, Some(marker)).map_err(|error| wave_error(path, &error))
+}
+
+fn wave_error(path: &Path, error: &dyn std::error::Error) -> BundleError {
+    BundleError::Write { path: path.to_path_buf(), source: io::Error::other(error.to_string()) }
+}
+
+/// Completes the wave; its layout then names it as a neighbour, wherever the folder is.
+pub(crate) fn finish(session: &mut Session<Lockstep>, path: &Path) -> Result<(), BundleError> {
+    let Some(trace) = session.trace.take() else { return Ok(()) };
+    trace.finish().map_err(|error| wave_error(path, &error))?;
+    let layout = path.with_extension("gtkw");
+    let text =
+        fs::read_to_string(&layout).map_err(|source| BundleError::Read { path: layout.clone(), source })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+    fs::write(&layout, format!("[dumpfile] \"{name}\"\n{rest}")).map_err(writing(&layout))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), BundleError> {
+    let content = fs::read(from).map_err(|source| BundleError::Read { path: from.to_path_buf(), source })?;
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(writing(folder))?;
+    }
+    fs::write(to, content).map_err(writing(to))
+}
+
+/// What was run, with the files it takes copied into `folder`.
+fn original(original: Original<'_>, folder: &Path) -> Result<Run, BundleError> {
+    let (listing, launch, arch) = match original {
+        Original::Episode(episode) => return Ok(Run::Episode { episode: Box::new(episode.clone()) }),
+        Original::Case(case) => return Ok(Run::Case { case: case.clone() }),
+        Original::Kernel { listing, launch, arch } => (listing, launch, arch),
+    };
+    let carry = |path: &Path| {
+        let name = Path::new(file::KERNEL).join(path.file_name().unwrap_or_default());
+        copy(path, &folder.join(&name)).map(|()| name)
+    };
+    let copied = (carry(listing)?, carry(launch)?);
+    let text = fs::read_to_string(launch)
+        .map_err(|source| BundleError::Read { path: launch.to_path_buf(), source })?;
+    let table: toml::Table = text
+        .parse()
+        .map_err(|error| BundleError::Replay { message: format!("`{}`: {error}", launch.display()) })?;
+    let mut files = Vec::new();
+    files_named(&toml::Value::Table(table), &mut files);
+    for name in files {
+        let inside = name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !inside {
+            let message = format!(
+                "`{}` of `{}` lies outside the launch file's folder",
+                name.display(),
+                launch.display()
+            );
+            return Err(BundleError::Replay { message });
+        }
+        copy(&launch.with_file_name("").join(&name), &folder.join(file::KERNEL).join(&name))?;
+    }
+    Ok(Run::Kernel { listing: copied.0, launch: copied.1, arch: arch.map(|arch| arch.to_string()) })
+}
+
+/// The files that a launch file names.
+fn files_named(value: &toml::Value, found: &mut Vec<PathBuf>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                match value.as_str() {
+                    Some(name) if key == "file" => found.push(PathBuf::from(name)),
+                    _ => files_named(value, found),
+                }
+            }
+        }
+        toml::Value::Array(array) => array.iter().for_each(|value| files_named(value, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,13 @@
+//! What a failing test leaves behind: a [`bucket`] it belongs to, a [`small`] case that fails the same
+//! way, a [`bundle`] with all one needs to look at it, and the means to repeat that ([`repro`]).
+
+pub mod bucket;
+pub mod buckets;
+pub mod bundle;
+mod page;
+pub mod record;
+pub mod replay;
+pub mod repro;
+pub mod small;
+mod text;
+pub mod timeline;

@@ -1,0 +1,155 @@
+//! `bundle.json`: what a bundle is about, and what it was made with.
+
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::configs::NamedConfig;
+use atoms_model::Config;
+use atoms_model::config::{Kind as ParameterKind, PARAMETERS};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::failure::bucket::Key;
+use crate::failure::bundle::BundleError;
+
+/// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
+pub const FORMAT: u32 = 1;
+
+/// Names of the files of a bundle.
+pub mod file {
+    /// [`super::Record`].
+    pub const RECORD: &str = "bundle.json";
+    /// The smallest case, where there is one.
+    pub const CASE: &str = "case.json";
+    /// What was run: [`crate::failure::replay::Run`].
+    pub const ORIGINAL: &str = "original.json";
+    /// Wave of the case's whole run, or of the last cycles of the original one.
+    pub const WAVE: &str = "wave.vcd";
+    /// The report as text.
+    pub const TEXT: &str = "report.txt";
+    /// The report as a page.
+    pub const PAGE: &str = "report.html";
+    /// Folder of the RTL.
+    pub const RTL: &str = "rtl";
+    /// Folder of a kernel's files.
+    pub const KERNEL: &str = "kernel";
+}
+
+/// What a bundle is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Version of ATOMS that made it.
+    pub atoms: String,
+    /// Final key.
+    pub key: Key,
+    /// Raw key.
+    pub raw: Key,
+    /// Cycle of the failure in the original run.
+    pub cycle: u64,
+    /// Whether there is a smaller case.
+    pub case: bool,
+    /// Name of the test.
+    pub test: String,
+    /// Its number in the plan.
+    pub index: u64,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// Configuration, by name.
+    pub config: String,
+    /// Its parameters.
+    pub parameters: Map<String, Value>,
+    /// Hash of the RTL.
+    pub rtl: String,
+    /// Verilator that built it.
+    pub verilator: String,
+}
+
+/// The parameters of a configuration, by name.
+pub fn parameters(config: &Config) -> Map<String, Value> {
+    let value = |p: &atoms_model::config::Parameter| {
+        let number = (p.get)(config);
+        match p.kind {
+            ParameterKind::Number(..) => Value::from(number),
+            ParameterKind::Flag => Value::from(number != 0),
+            ParameterKind::Choice(names) => {
+                Value::from(names.get(number as usize).copied().unwrap_or_default())
+            }
+        }
+    };
+    PARAMETERS.iter().map(|p| (p.name.to_string(), value(p))).collect()
+}
+
+impl Record {
+    /// The record of the bundle in `folder`.
+    ///
+    /// # Errors
+    /// [`BundleError`] when it is missing, cut short, of another format, or of something else.
+    pub fn read(folder: &Path) -> Result<Record, BundleError> {
+        let path = folder.join(file::RECORD);
+        if !folder.is_dir() {
+            return Err(BundleError::NoFolder { path: folder.to_path_buf() });
+        }
+        let value: Value = read_json(&path)?;
+        let foreign = |reason: String| BundleError::Foreign { path: path.clone(), reason };
+        match value.get("format").and_then(Value::as_u64) {
+            Some(found) if found == u64::from(FORMAT) => {}
+            Some(found) => return Err(BundleError::Format { path, found }),
+            None => return Err(foreign("it has no `format`".to_string())),
+        }
+        let record: Record = serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
+        if record.key.kind().is_none() {
+            return Err(foreign(format!("`{}` is the key of no bucket", record.key)));
+        }
+        Ok(record)
+    }
+
+    /// The configuration.
+    ///
+    /// # Errors
+    /// [`BundleError::Foreign`] with the parameter that is missing, unknown or out of range.
+    pub fn config(&self, folder: &Path) -> Result<NamedConfig, BundleError> {
+        let foreign = |reason: String| BundleError::Foreign { path: folder.join(file::RECORD), reason };
+        if let Some(name) = self.parameters.keys().find(|name| PARAMETERS.iter().all(|p| p.name != *name)) {
+            return Err(foreign(format!("this version has no parameter `{name}`")));
+        }
+        let mut config = Config::default();
+        for p in PARAMETERS {
+            let value = self.parameters.get(p.name);
+            let value = value.ok_or_else(|| foreign(format!("parameter `{}` is not said", p.name)))?;
+            let number = match p.kind {
+                ParameterKind::Number(..) => value.as_u64().and_then(|number| u32::try_from(number).ok()),
+                ParameterKind::Flag => value.as_bool().map(u32::from),
+                ParameterKind::Choice(names) => {
+                    value.as_str().and_then(|name| names.iter().position(|n| *n == name)).map(|at| at as u32)
+                }
+            };
+            let number = number.ok_or_else(|| foreign(format!("parameter `{}` is {value}", p.name)))?;
+            (p.set)(&mut config, number);
+        }
+        config.check().map_err(|error| foreign(error.to_string()))?;
+        let about = format!("configuration `{}` of a bundle", self.config);
+        Ok(NamedConfig { name: self.config.clone(), about, config })
+    }
+}
+
+/// A file of a bundle as JSON.
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BundleError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| BundleError::Read { path: path.to_path_buf(), source })?;
+    serde_json::from_str(&text).map_err(|error| {
+        let path = PathBuf::from(path);
+        if error.is_eof() {
+            BundleError::Cut { path }
+        } else {
+            BundleError::Foreign { path, reason: error.to_string() }
+        }
+    })
+}
+
+/// JSON as it is written into a bundle.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    // Plain data with text for keys: cannot fail.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}

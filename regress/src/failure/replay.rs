@@ -1,0 +1,103 @@
+//! Runs once more what was run when a test failed.
+
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::campaign::run_case;
+use atoms_cosim::case::Case;
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::session::{Failure, Session};
+use atoms_isa::Arch;
+use serde::{Deserialize, Serialize};
+
+use crate::episode::Episode;
+use crate::failure::bucket::Finding;
+use crate::failure::bundle::BundleError;
+use crate::trouble::Trouble;
+
+/// What was run: the content of `original.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Run {
+    /// A random run.
+    Episode {
+        /// The run.
+        episode: Box<Episode>,
+    },
+    /// A directed case.
+    Case {
+        /// The case.
+        case: Case,
+    },
+    /// A kernel.
+    Kernel {
+        /// Listing or PTX, relative to the folder.
+        listing: PathBuf,
+        /// Launch file, relative to the folder.
+        launch: PathBuf,
+        /// Architecture in place of that of the PTX.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arch: Option<String>,
+    },
+}
+
+impl Run {
+    /// Runs it on a session after reset, from `folder` where it names files, until it fails or ends, or until
+    /// `until` cycles. Gives what was found.
+    ///
+    /// # Errors
+    /// [`BundleError`] when it cannot be run at all.
+    pub fn replay(
+        &self,
+        session: &mut Session<Lockstep>,
+        config: &NamedConfig,
+        folder: &Path,
+        until: u64,
+    ) -> Result<Option<Finding>, BundleError> {
+        let outcome = match self {
+            Run::Case { case } => run_case(session, case),
+            Run::Episode { episode } => session.run(&mut episode.stimulus(&config.config), until, |_| {}),
+            Run::Kernel { listing, launch, arch } => {
+                let arch = match arch {
+                    Some(name) => Some(Arch::from_name(name).ok_or_else(|| BundleError::Replay {
+                        message: format!("`{name}` is no architecture"),
+                    })?),
+                    None => None,
+                };
+                let run = crate::kernel::run(session, &folder.join(listing), &folder.join(launch), arch);
+                return run.map_or_else(
+                    |trouble| kernel_finding(trouble, session, config).map(Some),
+                    |()| Ok(None),
+                );
+            }
+        };
+        outcome.map(|_| None).or_else(|failure| found(failure, session, config).map(Some))
+    }
+}
+
+/// What a failure is as a finding.
+pub(crate) fn found(
+    mut failure: Failure,
+    session: &Session<Lockstep>,
+    config: &NamedConfig,
+) -> Result<Finding, BundleError> {
+    let finding = Finding::of(&mut failure, session.machine.cycles(), &config.name);
+    finding.ok_or_else(|| BundleError::Replay { message: failure.to_string() })
+}
+
+/// What a kernel's trouble is as a finding.
+fn kernel_finding(
+    trouble: Trouble,
+    session: &Session<Lockstep>,
+    config: &NamedConfig,
+) -> Result<Finding, BundleError> {
+    match trouble {
+        Trouble::Unit(failure) => found(*failure, session, config),
+        Trouble::Cannot(message) => Err(BundleError::Replay { message }),
+        trouble => {
+            let (key, text) = (trouble.key(""), trouble.to_string());
+            Ok(Finding { key, text, cycle: session.machine.cycles() })
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! From the last requests before a failure to the smallest case that fails the same way.
+
+use atoms_cosim::campaign::run_case;
+use atoms_cosim::case::Case;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::recorder::Recorder;
+use atoms_cosim::session::{Failure, PATIENCE, Session};
+use atoms_cosim::shrink::shrink;
+use atoms_cosim::witness::Witness;
+use atoms_ops::{Op, Size};
+
+use crate::failure::bucket::Key;
+
+/// Work that finding a small case may take, in simulated cycles: not in wall time, so that the same failure
+/// comes to the same case on any machine. An attempt counts as [`ATTEMPT_CYCLES`] more than it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Cycles at most.
+    pub cycles: u64,
+}
+
+/// What starting over costs, in cycles: reset, memory and oracle cleared, the memory at the end compared.
+pub const ATTEMPT_CYCLES: u64 = 60;
+
+impl Default for Effort {
+    /// About two seconds in the configuration `default`.
+    fn default() -> Self {
+        Effort { cycles: 500_000 }
+    }
+}
+
+/// Cycles without an answer after which a case is stuck. The slowest answer, of a request with 32 passes
+/// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
+const PATIENCE_OF_CASES: u64 = 2_000;
+
+/// Operations that a failure is tried with, to see whether the operation matters.
+const OTHER_OPS: [Op; 6] = [Op::Add, Op::Xor, Op::Or, Op::Max, Op::Exch, Op::Inc];
+
+/// Of them, those that must fail likewise for the operation not to matter. One or two other ones that do
+/// may be other defects.
+const OTHERS_ENOUGH: usize = 3;
+
+/// A case that fails, as small as it could be made.
+#[derive(Debug)]
+pub struct Small {
+    /// The case.
+    pub case: Case,
+    /// How it fails.
+    pub failure: Failure,
+    /// Cycle in which it does.
+    pub cycle: u64,
+    /// Final key.
+    pub key: Key,
+    /// Cases tried.
+    pub attempts: u64,
+    /// Cycles spent, of those of [`Effort`].
+    pub spent: u64,
+}
+
+/// Runs cases on one session until the effort is spent.
+struct Trials<'a> {
+    session: &'a mut Session<Lockstep>,
+    limit: u64,
+    spent: u64,
+    attempts: u64,
+}
+
+impl Trials<'_> {
+    /// How a case fails; none if it does not, or if the effort is spent.
+    fn run(&mut self, case: &Case) -> Option<(Key, Failure)> {
+        if self.spent >= self.limit {
+            return None;
+        }
+        self.attempts += 1;
+        self.session.restart_machine().ok()?;
+        let outcome = run_case(self.session, case);
+        self.spent += ATTEMPT_CYCLES + self.session.machine.cycles();
+        let failure = outcome.err()?;
+        Some((Key::of(&failure)?, failure))
+    }
+
+    fn key(&mut self, case: &Case) -> Option<Key> {
+        self.run(case).map(|(key, _)| key)
+    }
+}
+
+/// Looks for the smallest case that fails as `raw` says, among the last requests that `recorder`
+/// remembers. None if the failure needs more of its history, or is none that a case can show.
+///
+/// First the key must stay as it is, so that no other defect takes its place; in the smallest case,
+/// whose every request is needed, any failure of the kind will do. So what one defect shows in
+/// different ways comes to one key.
+pub fn small_case(
+    session: &mut Session<Lockstep>,
+    recorder: &Recorder,
+    config: &str,
+    raw: &Key,
+    effort: Effort,
+) -> Option<Small> {
+    smallest_of(session, recorder.candidates(config), raw, effort)
+}
+
+/// The smallest case that fails as `raw` says, made of the first of `candidates` that does.
+pub fn smallest_of(
+    session: &mut Session<Lockstep>,
+    candidates: impl IntoIterator<Item = Case>,
+    raw: &Key,
+    effort: Effort,
+) -> Option<Small> {
+    let kind = raw.kind().filter(|kind| kind.is_of_the_unit())?;
+    session.trace = None;
+    session.listeners.clear();
+    session.witness = Some(Witness::new(session.machine.config(), &[]));
+    session.patience = PATIENCE_OF_CASES;
+    let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
+    let of_kind = |key: &Option<Key>| key.as_ref().and_then(Key::kind) == Some(kind);
+    let mut second = None;
+    let mut first = None;
+    for case in candidates {
+        match trials.key(&case) {
+            Some(key) if key == *raw => {
+                first = Some((case, key));
+                break;
+            }
+            key if second.is_none() && of_kind(&key) => second = key.map(|key| (case, key)),
+            _ => {}
+        }
+    }
+    let (case, key) = first.or(second)?;
+    let case = shrink(case, |case| trials.key(case).is_some_and(|found| found == key));
+    let case = shrink(case, |case| of_kind(&trials.key(case)));
+    let (case, any) = with_any_operation(case, &mut trials);
+    let (attempts, spent) = (trials.attempts, trials.spent);
+    // What is reported is not cut short by the effort.
+    trials.limit = u64::MAX;
+    trials.session.patience = PATIENCE;
+    let (key, failure) = trials.run(&case)?;
+    let cycle = trials.session.machine.cycles();
+    let key = if any { key.of_any_operation() } else { key };
+    Some(Small { case, failure, cycle, key, attempts, spent })
+}
+
+/// Whether the case fails in the same field whatever its operation, and the case with the simplest one.
+fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
+    let Some(key) = trials.key(&case) else { return (case, false) };
+    let place = key.of_any_operation();
+    if place == key {
+        return (case, false);
+    }
+    // The requests with the operation that the key names; if the key's came from elsewhere, none.
+    let named = |op: u8| key.as_str().ends_with(&format!(" {}", super::bucket::op_name(op)));
+    let mut found: Option<Case> = None;
+    let mut others = 0;
+    for op in OTHER_OPS {
+        let mut candidate = case.clone();
+        for request in candidate.warps.iter_mut().filter(|request| named(request.op)) {
+            (request.op, request.size) = (op as u8, Size::U32 as u8);
+        }
+        for request in candidate.clusters.iter_mut().filter(|request| named(request.op)) {
+            (request.op, request.size) = (op as u8, Size::U32 as u8);
+        }
+        if candidate == case {
+            // It is this operation already.
+            found.get_or_insert(candidate);
+            continue;
+        }
+        if trials.key(&candidate).is_some_and(|key| key.of_any_operation() == place) {
+            others += 1;
+            found.get_or_insert(candidate);
+        }
+    }
+    match found {
+        Some(simplest) if others >= OTHERS_ENOUGH => {
+            let simplest =
+                shrink(simplest, |case| trials.key(case).is_some_and(|key| key.of_any_operation() == place));
+            (simplest, true)
+        }
+        _ => (case, false),
+    }
+}

@@ -1,0 +1,157 @@
+//! The end of a run: its summary, and the reports.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use crate::corpus::Corpus;
+use crate::coverage::waivers::{WaiverError, Waivers};
+use crate::report::html::{Page, page};
+use crate::report::json;
+use crate::report::junit::Junit;
+use crate::runner::Context;
+use crate::store::{self, Checkpoint, Header, StoreError, reading, replace_bytes, writing};
+use crate::summarize::summarize;
+use crate::summary::{Summary, TrendPoint};
+
+/// Why reports cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FinishError {
+    /// A file.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The waivers.
+    #[error(transparent)]
+    Waivers(#[from] WaiverError),
+    /// The results as XML.
+    #[error("junit.xml: {0}")]
+    Junit(#[from] quick_junit::SerializeError),
+}
+
+/// Runs in the trend of a report.
+const TREND: usize = 60;
+
+/// Makes the summary of the run in `dir`, and writes the reports beside it. `place` is the output folder as it
+/// will be called, beside which the history of runs is kept.
+///
+/// # Errors
+/// [`FinishError`].
+pub fn finish(
+    context: &Context,
+    header: &Header,
+    checkpoint: &Checkpoint,
+    dir: &Path,
+    place: &Path,
+) -> Result<Summary, FinishError> {
+    let settings = &context.tests.settings;
+    let state = &checkpoint.state;
+    let waivers = match &settings.waivers {
+        Some(file) => {
+            let path = header.plan.parent().unwrap_or(Path::new("")).join(file);
+            Waivers::read(&path, &context.rtl_dir, &context.model)?
+        }
+        None => Waivers::default(),
+    };
+    let model = &context.model;
+    let configs: Vec<_> = context.tests.configs.iter().map(|config| config.config).collect();
+    let rtl = settings.rtl_coverage.then_some(&state.rtl);
+    let gate = settings.gate.then(|| waivers.gate(model, &state.hits, &configs, rtl));
+    let mut summary = summarize(context, header, checkpoint, &waivers, gate, dir);
+
+    let mut corpus = Corpus::new(model.bins());
+    for find in &state.corpus {
+        corpus.add(&find.episode, &find.hits, "");
+    }
+    corpus.minimise();
+    summary.corpus = corpus.entries().len() as u64;
+    replace_bytes(&dir.join("corpus.json"), corpus.write(model).as_bytes())?;
+
+    replace_bytes(&dir.join("summary.json"), json::pretty(&summary).as_bytes())?;
+    store::replace(&dir.join("timing.json"), &checkpoint.timing)?;
+    if let Some(rtl) = rtl {
+        let mut lcov = Vec::new();
+        let path = dir.join("coverage.info");
+        rtl.lcov(&mut lcov).map_err(writing(&path))?;
+        replace_bytes(&path, &lcov)?;
+    }
+    junit(&summary, checkpoint, dir)?;
+    html(context, &summary, checkpoint, dir, place)?;
+    if checkpoint.complete {
+        remember(&summary, checkpoint, place)?;
+    }
+    Ok(summary)
+}
+
+fn junit(summary: &Summary, checkpoint: &Checkpoint, dir: &Path) -> Result<(), FinishError> {
+    let mut junit = Junit::default();
+    let mut durations = store::durations(dir)?;
+    for result in store::results(dir)? {
+        let took = durations.next().transpose()?;
+        junit.add(&result?, took.map(|took| took.ms / 1e3));
+    }
+    let xml = junit.finish(summary, &checkpoint.timing)?;
+    Ok(replace_bytes(&dir.join("junit.xml"), xml.as_bytes())?)
+}
+
+fn html(
+    context: &Context,
+    summary: &Summary,
+    checkpoint: &Checkpoint,
+    dir: &Path,
+    place: &Path,
+) -> Result<(), FinishError> {
+    let mut sources = Vec::new();
+    for file in summary.rtl_coverage.iter().flat_map(|rtl| &rtl.files) {
+        let name = Path::new(&file.name);
+        let path = context.rtl_dir.join(name.strip_prefix("rtl").unwrap_or(name));
+        // A generated source is not there; the page does without its text.
+        if let Ok(text) = fs::read_to_string(&path) {
+            sources.push((file.name.clone(), text));
+        }
+    }
+    let beside =
+        ["summary.json", "junit.xml", "results.jsonl", "timing.jsonl", "corpus.json", "coverage.info"];
+    let files: Vec<_> =
+        beside.into_iter().filter(|name| dir.join(name).is_file()).map(str::to_string).collect();
+    let history = history(place, checkpoint.timing.started)?;
+    let text = page(&Page {
+        summary,
+        timing: &checkpoint.timing,
+        history: &history,
+        sources: &sources,
+        files: &files,
+    });
+    Ok(replace_bytes(&dir.join("report.html"), text.as_bytes())?)
+}
+
+/// Runs before the one that began at `before`, the oldest first.
+fn history(place: &Path, before: u64) -> Result<Vec<TrendPoint>, StoreError> {
+    let path = place.with_file_name("history.jsonl");
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(&path).map_err(reading(&path))?;
+    // A line that was cut short by a full disk is one run less in a curve.
+    let points = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut points: Vec<TrendPoint> = points.filter(|point: &TrendPoint| point.started < before).collect();
+    let extra = points.len().saturating_sub(TREND);
+    points.drain(..extra);
+    Ok(points)
+}
+
+/// Adds a finished run to what later ones are compared with; once, however often it is finished.
+fn remember(summary: &Summary, checkpoint: &Checkpoint, place: &Path) -> Result<(), StoreError> {
+    let path = place.with_file_name("history.jsonl");
+    let point = TrendPoint::of(summary, &checkpoint.timing);
+    let next = point.started.saturating_add(1);
+    let known = history(place, next)?;
+    if known.iter().any(|known| known.started == point.started && known.plan == point.plan) {
+        return Ok(());
+    }
+    let append = || {
+        let mut line = serde_json::to_vec(&point)?;
+        line.push(b'\n');
+        fs::OpenOptions::new().create(true).append(true).open(&path)?.write_all(&line)
+    };
+    append().map_err(writing(&path))
+}

@@ -1,0 +1,53 @@
+//! Runs a compiled kernel on a session.
+
+use std::path::Path;
+
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::session::Session;
+use atoms_isa::{Arch, Program};
+use atoms_sm::{Launch, Outcome, RunError, SmConfig};
+
+use crate::trouble::Trouble;
+
+/// Runs the kernel of `listing` as `launch` says, on a session after reset. `arch` takes the place of the
+/// architecture that PTX is for.
+///
+/// # Errors
+/// [`Trouble`]: the unit's, or the kernel's; an answer that is not the expected one, and an undefined use of
+/// an mbarrier object, too.
+pub(crate) fn run(
+    session: &mut Session<Lockstep>,
+    listing: &Path,
+    launch: &Path,
+    arch: Option<Arch>,
+) -> Result<(), Trouble> {
+    let name = listing.display().to_string();
+    let text = std::fs::read_to_string(listing)
+        .map_err(|error| Trouble::Cannot(format!("cannot read `{name}`: {error}")))?;
+    let cannot = |error: &dyn std::error::Error| Trouble::Cannot(error.to_string());
+    let launch = Launch::from_file(launch).map_err(|error| cannot(&error))?;
+    let program = Program::read(&name, &text, arch.or(launch.arch)).map_err(|error| cannot(&error))?;
+    let kernel = launch.kernel(&program).map_err(|error| cannot(&error))?;
+    session.machine.watch();
+    let report = atoms_sm::run(kernel, &launch, session, &SmConfig::default());
+    let watched = session.machine.watched().and_then(|watch| watch.diagnoses().first().copied());
+    session.machine.unwatch();
+    let report = report.map_err(|error| match error {
+        RunError::Port(failure) => failure.into(),
+        RunError::Kernel(error) => Trouble::of_kernel(&kernel.name, &error),
+    })?;
+    session.judge_memory()?;
+    let as_expected = |outcome: &Outcome| matches!(outcome, Outcome::Open | Outcome::Met { .. });
+    if let Some(missed) = report.buffers.iter().find(|buffer| !as_expected(&buffer.outcome)) {
+        let text = format!("buffer `{}` is not as expected: {:?}", missed.name, missed.outcome);
+        return Err(Trouble::Missed { kernel: kernel.name.clone(), buffer: missed.name.clone(), text });
+    }
+    match watched {
+        Some(undefined) => {
+            let kind = undefined.kind.name().to_string();
+            Err(Trouble::Undefined { kind, text: undefined.to_string() })
+        }
+        None => Ok(()),
+    }
+}

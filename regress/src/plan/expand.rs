@@ -1,0 +1,576 @@
+//! From a profile of a plan to numbered tests.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use atoms_cosim::case::Case;
+use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
+use atoms_cosim::stimulus::Profile as Stimulus;
+
+use super::file::{CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, Source};
+use super::{PlanError, TIMEOUT};
+use crate::corpus::Corpus;
+use crate::coverage::Model;
+use crate::episode::Episode;
+
+/// What a test runs.
+#[derive(Clone, Debug)]
+pub enum Job {
+    /// Random episodes, each steered by what those before it hit.
+    Series {
+        /// Stimulus of episodes that are not steered.
+        stimulus: Box<Stimulus>,
+        /// Seed of the series.
+        seed: u64,
+        /// Runs from reset.
+        episodes: u64,
+        /// Warp requests of each.
+        requests: u64,
+        /// Whether they are steered.
+        steer: bool,
+    },
+    /// Episodes as they are stated.
+    Episodes(Vec<Episode>),
+    /// A stored case.
+    Case(PathBuf),
+    /// A compiled kernel.
+    Kernel {
+        /// Listing or PTX.
+        file: PathBuf,
+        /// Launch file.
+        launch: PathBuf,
+    },
+}
+
+/// One test: what is given to one worker.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Number in the plan, from 0.
+    pub index: u64,
+    /// `ENTRY/CONFIG/WHICH`.
+    pub name: String,
+    /// Entry.
+    pub entry: String,
+    /// Configuration, an index into [`Tests::configs`].
+    pub config: usize,
+    /// What it runs.
+    pub job: Job,
+    /// Wall time it may take.
+    pub timeout: Duration,
+    /// Estimated work, in warp requests.
+    pub cost: u64,
+}
+
+impl Test {
+    /// Estimated processor time in seconds: what counts is that tests are in proportion.
+    pub fn seconds(&self) -> f64 {
+        // What random requests take in lockstep with the oracle in `default`, and what every test takes.
+        0.01 + self.cost as f64 / 45_000.0
+    }
+}
+
+/// Work of a stored case or a kernel, in warp requests: what they take on the average.
+const FILE_COST: u64 = 1_000;
+
+/// The tests of one profile of a plan.
+#[derive(Clone, Debug)]
+pub struct Tests {
+    /// Name of the plan: its file without folder and extension.
+    pub plan: String,
+    /// Name of the profile.
+    pub profile: String,
+    /// Seed.
+    pub seed: u64,
+    /// What the profile says.
+    pub settings: Profile,
+    /// Names of the entries that are run, in order.
+    pub entries: Vec<String>,
+    /// Configurations that are used, in the order of `rtl/configs.toml`.
+    pub configs: Vec<NamedConfig>,
+    /// Episodes of all corpora that are run: what they hit need not be steered to.
+    pub corpus: Corpus,
+    /// Input files, for a manifest.
+    pub files: Vec<PathBuf>,
+    fixed: Vec<Test>,
+    rounds: Vec<Round>,
+    count: Option<u64>,
+}
+
+/// One test of each round that a budget lets random entries go on for.
+#[derive(Clone, Debug)]
+struct Round {
+    entry: RandomEntry,
+    stimulus: Stimulus,
+    config: usize,
+    nth: u64,
+}
+
+impl Tests {
+    /// The tests of `profile` of the plan at `path`; the profile may be left away in a plan that has
+    /// none, or one. `seed` takes the place of the plan's.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn of(
+        path: &Path,
+        plan: &Plan,
+        profile: Option<&str>,
+        seed: Option<u64>,
+        tags: &[String],
+        rtl_dir: &Path,
+        model: &Model,
+    ) -> Result<Tests, PlanError> {
+        let (profile, mut settings) = picked(path, plan, profile)?;
+        if !tags.is_empty() {
+            settings.tags = tags.to_vec();
+        }
+        let seed = seed.unwrap_or(plan.seed);
+        let stem = path.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
+        let all = configs::all(rtl_dir)?;
+        let mut expansion = Expansion {
+            path,
+            folder: path.parent().unwrap_or(Path::new("")),
+            plan,
+            all: &all,
+            model,
+            tests: Tests {
+                plan: stem.into_owned(),
+                profile,
+                seed,
+                entries: Vec::new(),
+                configs: all.clone(),
+                corpus: Corpus::new(model.bins()),
+                files: Vec::new(),
+                fixed: Vec::new(),
+                rounds: Vec::new(),
+                count: None,
+                settings,
+            },
+        };
+        expansion.entries()?;
+        expansion.budget()?;
+        let mut tests = expansion.tests;
+        tests.drop_unused_configs();
+        Ok(tests)
+    }
+
+    /// How many there are; `None` if only wall time or cycles end them.
+    pub fn count(&self) -> Option<u64> {
+        self.count
+    }
+
+    /// Tests that are run once, whatever the budget: those before what goes on.
+    pub fn fixed_count(&self) -> u64 {
+        self.fixed.len() as u64
+    }
+
+    /// Whether test `index` exists.
+    pub fn has(&self, index: u64) -> bool {
+        self.count.is_none_or(|count| index < count)
+    }
+
+    /// Test `index`; `None` behind the last.
+    pub fn test(&self, index: u64) -> Option<Test> {
+        if !self.has(index) {
+            return None;
+        }
+        let fixed = self.fixed.len() as u64;
+        if let Some(test) = self.fixed.get(usize::try_from(index).ok()?) {
+            return Some(test.clone());
+        }
+        let beyond = index - fixed;
+        let length = self.rounds.len() as u64;
+        let round = self.rounds.get(usize::try_from(beyond.checked_rem(length)?).ok()?)?;
+        let series = round.entry.series + beyond / length * round.entry.weight + round.nth;
+        Some(self.series(&round.entry, &round.stimulus, round.config, series, index))
+    }
+
+    fn series(
+        &self,
+        entry: &RandomEntry,
+        stimulus: &Stimulus,
+        config: usize,
+        series: u64,
+        index: u64,
+    ) -> Test {
+        let name = format!("{}/{}/{series}", entry.name, self.configs[config].name);
+        Test {
+            index,
+            entry: entry.name.clone(),
+            config,
+            job: Job::Series {
+                stimulus: Box::new(stimulus.clone()),
+                seed: mixed(self.seed, &name),
+                episodes: entry.episodes,
+                requests: entry.requests,
+                steer: entry.steer,
+            },
+            timeout: entry.timeout.unwrap_or(TIMEOUT),
+            cost: entry.episodes * entry.requests,
+            name,
+        }
+    }
+
+    fn drop_unused_configs(&mut self) {
+        let mut used: Vec<usize> = self.fixed.iter().map(|test| test.config).collect();
+        used.extend(self.rounds.iter().map(|round| round.config));
+        used.sort_unstable();
+        used.dedup();
+        let place = |config: usize| used.binary_search(&config).unwrap_or(0);
+        self.fixed.iter_mut().for_each(|test| test.config = place(test.config));
+        self.rounds.iter_mut().for_each(|round| round.config = place(round.config));
+        self.configs = used.iter().filter_map(|config| self.configs.get(*config).cloned()).collect();
+    }
+}
+
+/// A seed for everything called `name` in a plan with this seed: FNV-1a, then the finalizer of
+/// SplitMix64, so that neighbouring names have nothing in common.
+pub fn mixed(seed: u64, name: &str) -> u64 {
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ hash >> 31
+}
+
+fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profile), PlanError> {
+    let known = || plan.profiles.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let wrong = |place: String, reason: String| PlanError::Entry { path: path.to_path_buf(), place, reason };
+    match name {
+        Some(name) => match plan.profiles.get(name) {
+            Some(profile) => Ok((name.to_string(), profile.clone())),
+            None if plan.profiles.is_empty() => {
+                Err(wrong(format!("profile `{name}`"), "the plan has no profiles: leave it away".to_string()))
+            }
+            None => Err(wrong(format!("profile `{name}`"), format!("there are {}", known()))),
+        },
+        None if plan.profiles.len() > 1 => {
+            Err(wrong("profiles".to_string(), format!("say which with --profile: {}", known())))
+        }
+        None => Ok(match plan.profiles.iter().next() {
+            Some((name, profile)) => (name.clone(), profile.clone()),
+            None => ("all".to_string(), Profile::default()),
+        }),
+    }
+}
+
+struct Expansion<'a> {
+    path: &'a Path,
+    folder: &'a Path,
+    plan: &'a Plan,
+    all: &'a [NamedConfig],
+    model: &'a Model,
+    tests: Tests,
+}
+
+impl Expansion<'_> {
+    fn wrong(&self, place: &str, reason: impl Into<String>) -> PlanError {
+        PlanError::Entry { path: self.path.to_path_buf(), place: place.to_string(), reason: reason.into() }
+    }
+
+    fn entries(&mut self) -> Result<(), PlanError> {
+        let plan = self.plan;
+        let mut names = std::collections::BTreeSet::new();
+        for entry in plan.entries() {
+            let name = entry.name();
+            let plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+            if name.is_empty() || !name.chars().all(plain) {
+                return Err(
+                    self.wrong(&format!("entry `{name}`"), "a name is letters, digits, `_`, `-` and `.`")
+                );
+            }
+            if !names.insert(name) {
+                return Err(self.wrong(&format!("entry `{name}`"), "there is another entry of this name"));
+            }
+        }
+        let known: std::collections::BTreeSet<_> = plan.entries().flat_map(Entry::tags).collect();
+        for tag in &self.tests.settings.tags {
+            if !known.contains(tag) {
+                let known = known.into_iter().map(|tag| format!("`{tag}`")).collect::<Vec<_>>().join(", ");
+                return Err(
+                    self.wrong(&format!("tag `{tag}`"), format!("no entry has it; there are {known}"))
+                );
+            }
+        }
+        for entry in plan.entries() {
+            let tags = &self.tests.settings.tags;
+            if !tags.is_empty() && !entry.tags().iter().any(|tag| tags.contains(tag)) {
+                continue;
+            }
+            self.tests.entries.push(entry.name().to_string());
+            match entry {
+                Entry::Random(entry) => self.random(entry)?,
+                Entry::Directed(entry) => self.directed(entry)?,
+                Entry::Kernels(entry) => self.kernels(entry)?,
+                Entry::Corpus(entry) => self.corpus(entry)?,
+            }
+        }
+        if self.tests.fixed.is_empty() && self.tests.rounds.is_empty() {
+            return Err(self.wrong(&format!("profile `{}`", self.tests.profile), "it picks no tests"));
+        }
+        Ok(())
+    }
+
+    /// Indices of configurations by name.
+    fn configs(&self, names: &[String]) -> Result<Vec<usize>, PlanError> {
+        if names.iter().any(|name| name == "*") {
+            return Ok((0..self.all.len()).collect());
+        }
+        names.iter().map(|name| self.config(name)).collect()
+    }
+
+    fn config(&self, name: &str) -> Result<usize, PlanError> {
+        let known = || self.all.iter().map(|config| config.name.clone()).collect();
+        self.all
+            .iter()
+            .position(|config| config.name == name)
+            .ok_or_else(|| ConfigsError::Unknown { name: name.to_string(), known: known() }.into())
+    }
+
+    fn random(&mut self, entry: &RandomEntry) -> Result<(), PlanError> {
+        let place = format!("random `{}`", entry.name);
+        let stimulus = match &entry.stimulus {
+            Source::Stated(stimulus) => (**stimulus).clone(),
+            Source::Named(name) => self.plan.stimulus.get(name).cloned().ok_or_else(|| {
+                let known: Vec<_> = self.plan.stimulus.keys().map(|name| format!("`{name}`")).collect();
+                self.wrong(
+                    &place,
+                    format!("no [stimulus.{name}] in the plan; there are {}", known.join(", ")),
+                )
+            })?,
+        };
+        if entry.requests == 0 || entry.episodes == 0 {
+            return Err(self.wrong(&place, "requests and episodes must be at least 1"));
+        }
+        if entry.episodes.checked_mul(entry.requests).is_none() {
+            return Err(self.wrong(&place, "episodes times requests is beyond counting"));
+        }
+        if entry.series == 0 && entry.weight == 0 {
+            return Err(self.wrong(&place, "with no series and no weight it never runs"));
+        }
+        let configs = self.configs(&entry.configs)?;
+        for config in configs {
+            for series in 0..entry.series {
+                let index = self.tests.fixed.len() as u64;
+                let test = self.tests.series(entry, &stimulus, config, series, index);
+                self.tests.fixed.push(test);
+            }
+            let round = |nth| Round { entry: entry.clone(), stimulus: stimulus.clone(), config, nth };
+            self.tests.rounds.extend((0..entry.weight).map(round));
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        entry: &str,
+        config: usize,
+        which: &str,
+        job: Job,
+        timeout: Option<Duration>,
+        cost: u64,
+    ) {
+        self.tests.fixed.push(Test {
+            index: self.tests.fixed.len() as u64,
+            name: format!("{entry}/{}/{which}", self.all[config].name),
+            entry: entry.to_string(),
+            config,
+            job,
+            timeout: timeout.unwrap_or(TIMEOUT),
+            cost,
+        });
+    }
+
+    fn directed(&mut self, entry: &DirectedEntry) -> Result<(), PlanError> {
+        let place = format!("directed `{}`", entry.name);
+        for file in self.files(&place, &entry.cases)? {
+            let configs = if entry.configs.is_empty() {
+                let text = std::fs::read_to_string(&file)
+                    .map_err(|cause| PlanError::Read { path: file.clone(), cause })?;
+                let case: Case = serde_json::from_str(&text)
+                    .map_err(|error| self.wrong(&place, format!("`{}`: {error}", file.display())))?;
+                vec![self.config(&case.config)?]
+            } else {
+                self.configs(&entry.configs)?
+            };
+            for config in configs {
+                let job = Job::Case(file.clone());
+                self.push(&entry.name, config, &file_name(&file), job, entry.timeout, FILE_COST);
+            }
+        }
+        Ok(())
+    }
+
+    fn kernels(&mut self, entry: &KernelEntry) -> Result<(), PlanError> {
+        let place = format!("kernels `{}`", entry.name);
+        let configs = self.configs(&entry.configs)?;
+        let mut kinds = Vec::new();
+        for kind in &entry.texts {
+            let pattern = glob::Pattern::new(kind);
+            kinds.push(pattern.map_err(|error| self.wrong(&place, format!("`{kind}`: {error}")))?);
+        }
+        for launch in self.files(&place, &entry.launches)? {
+            let name = file_name(&launch);
+            let Some(kernel) = name.strip_suffix(".launch.toml") else {
+                let reason = format!("`{name}`: a launch file is called KERNEL.launch.toml");
+                return Err(self.wrong(&place, reason));
+            };
+            let mut texts = Vec::new();
+            for extension in ["sass", "ptx"] {
+                let beside = launch.with_file_name(format!("{kernel}.*.{extension}"));
+                texts.extend(self.matching(&place, &beside)?);
+            }
+            // What stands behind the kernel's name and a dot.
+            texts.retain(|text| {
+                let name = file_name(text);
+                let kind = name.get(kernel.len() + 1..).unwrap_or_default();
+                kinds.iter().any(|pattern| pattern.matches(kind))
+            });
+            if texts.is_empty() {
+                let kinds = entry.texts.join("`, `");
+                let reason = format!("`{name}` has no listing and no PTX beside it that is `{kinds}`");
+                return Err(self.wrong(&place, reason));
+            }
+            for file in texts {
+                for config in &configs {
+                    let job = Job::Kernel { file: file.clone(), launch: launch.clone() };
+                    self.push(&entry.name, *config, &file_name(&file), job, entry.timeout, FILE_COST);
+                }
+                self.tests.files.push(file);
+            }
+        }
+        Ok(())
+    }
+
+    fn corpus(&mut self, entry: &CorpusEntry) -> Result<(), PlanError> {
+        let place = format!("corpus `{}`", entry.name);
+        let path = self.folder.join(&entry.file);
+        let text =
+            std::fs::read_to_string(&path).map_err(|cause| PlanError::Read { path: path.clone(), cause })?;
+        let read = Corpus::read(&text, self.model);
+        let corpus =
+            read.map_err(|error| self.wrong(&place, format!("`{}`: {error}", path.display())))?.corpus;
+        if entry.episodes == 0 {
+            return Err(self.wrong(&place, "episodes must be at least 1"));
+        }
+        for config in 0..self.all.len() {
+            let of_config = corpus.entries().iter().map(|kept| &kept.episode);
+            let episodes: Vec<_> =
+                of_config.filter(|episode| episode.config == self.all[config].name).cloned().collect();
+            for (nth, some) in episodes.chunks(entry.episodes).enumerate() {
+                let cost = some.iter().map(|episode| episode.requests).sum();
+                let job = Job::Episodes(some.to_vec());
+                self.push(&entry.name, config, &nth.to_string(), job, entry.timeout, cost);
+            }
+        }
+        for kept in corpus.entries() {
+            self.config(&kept.episode.config)?;
+        }
+        self.tests.corpus.merge(&corpus);
+        self.tests.files.push(path);
+        Ok(())
+    }
+
+    /// The files that patterns name, sorted, each once.
+    fn files(&mut self, place: &str, patterns: &[String]) -> Result<Vec<PathBuf>, PlanError> {
+        let mut files = Vec::new();
+        for pattern in patterns {
+            let found = self.matching(place, &self.folder.join(pattern))?;
+            if found.is_empty() {
+                return Err(self.wrong(place, format!("no file is called `{pattern}`")));
+            }
+            files.extend(found);
+        }
+        files.sort();
+        files.dedup();
+        self.tests.files.extend(files.iter().cloned());
+        Ok(files)
+    }
+
+    fn matching(&self, place: &str, pattern: &Path) -> Result<Vec<PathBuf>, PlanError> {
+        let text = pattern.to_str().ok_or_else(|| self.wrong(place, "a file name that is no UTF-8"))?;
+        let paths = glob::glob(text).map_err(|error| self.wrong(place, format!("`{text}`: {error}")))?;
+        let mut found = Vec::new();
+        for path in paths {
+            let path = path
+                .map_err(|error| PlanError::Read { path: error.path().to_path_buf(), cause: error.into() })?;
+            if path.is_file() {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many tests the budget lets run.
+    fn budget(&mut self) -> Result<(), PlanError> {
+        let Profile { tests, requests, cycles, wall, .. } = self.tests.settings;
+        let fixed = self.tests.fixed.len() as u64;
+        let place = format!("profile `{}`", self.tests.profile);
+        let limits = [tests, requests, cycles];
+        if limits.iter().flatten().count() > 1 {
+            let reason = "give one of tests, requests and cycles; wall may stand beside it as a limit";
+            return Err(self.wrong(&place, reason));
+        }
+        if limits.contains(&Some(0)) {
+            return Err(self.wrong(&place, "a budget of 0 runs nothing; leave it away for none"));
+        }
+        self.tests.count = if let Some(tests) = tests {
+            if tests < fixed {
+                let reason = format!("a budget of {tests} tests, but the entries it picks are {fixed}");
+                return Err(self.wrong(&place, reason));
+            }
+            self.must_go_on(&place, tests > fixed)?;
+            Some(tests)
+        } else if let Some(requests) = requests {
+            Some(self.tests_of_requests(&place, requests)?)
+        } else if (cycles.is_some() || wall.is_some()) && !self.tests.rounds.is_empty() {
+            None
+        } else {
+            // Weights count only where something ends them.
+            self.tests.rounds.clear();
+            Some(fixed)
+        };
+        Ok(())
+    }
+
+    fn must_go_on(&self, place: &str, more: bool) -> Result<(), PlanError> {
+        if more && self.tests.rounds.is_empty() {
+            let reason =
+                "a budget beyond what its entries say, but no random entry has a weight to go on with";
+            return Err(self.wrong(place, reason));
+        }
+        Ok(())
+    }
+
+    fn tests_of_requests(&self, place: &str, requests: u64) -> Result<u64, PlanError> {
+        let random = |test: &&Test| matches!(test.job, Job::Series { .. } | Job::Episodes(_));
+        let fixed: u64 = self.tests.fixed.iter().filter(random).map(|test| test.cost).sum();
+        if requests < fixed {
+            let reason = format!("a budget of {requests} requests, but the entries it picks are {fixed}");
+            return Err(self.wrong(place, reason));
+        }
+        self.must_go_on(place, requests > fixed)?;
+        let costs: Vec<_> =
+            self.tests.rounds.iter().map(|round| round.entry.episodes * round.entry.requests).collect();
+        let round: u64 = costs.iter().sum();
+        let mut count = self.tests.fixed.len() as u64;
+        let mut left = requests - fixed;
+        if let Some(rounds) = left.checked_div(round) {
+            count += rounds * costs.len() as u64;
+            left -= rounds * round;
+        }
+        for cost in costs {
+            if left == 0 {
+                break;
+            }
+            left = left.saturating_sub(cost);
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,120 @@
+//! Numbers as reports write them.
+
+/// `12,345`.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 test`, `12,345 tests`: a count of what has a regular plural.
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// Tenths of a percent, rounded down: only everything is 100 %. Nothing of nothing is everything.
+pub(super) fn permille(part: u64, whole: u64) -> u64 {
+    if part >= whole { 1000 } else { (u128::from(part) * 1000 / u128::from(whole)) as u64 }
+}
+
+/// `99.9 %`; see [`permille`].
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    let permille = permille(part, whole);
+    if permille == 1000 { "100 %".into() } else { format!("{}.{} %", permille / 10, permille % 10) }
+}
+
+/// Seconds, as short as they can be read: `0.012 s`, `12.3 s`, `4 min 12 s`, `3 h 05 min`.
+pub(super) fn seconds(seconds: f64) -> String {
+    let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
+    match seconds {
+        s if s < 0.9995 => format!("{s:.3} s"),
+        s if s < 99.95 => format!("{s:.1} s"),
+        s if s < 5999.5 => {
+            let whole = s.round() as u64;
+            format!("{} min {:02} s", whole / 60, whole % 60)
+        }
+        s => {
+            let minutes = (s / 60.0).round() as u64;
+            format!("{} h {:02} min", minutes / 60, minutes % 60)
+        }
+    }
+}
+
+/// `2026-03-01 14:05 UTC`, from seconds since 1970.
+pub(super) fn moment(since_1970: u64) -> String {
+    // Days to a civil date, by counting years from March so that leap days come last; the eras of
+    // 400 years, of 146,097 days each, are all alike.
+    let days = since_1970 / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (year + era * 400 + month / 10, (month + 2) % 12 + 1);
+    let (hour, minute) = (since_1970 % 86_400 / 3600, since_1970 % 3600 / 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+/// The text without control characters other than line breaks, which a terminal would obey: they are
+/// written as `\u{1b}`. Tabs become spaces.
+pub(super) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => plain.push('\n'),
+            '\t' => plain.push_str("    "),
+            control if control.is_control() => plain.extend(control.escape_unicode()),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_as_people_read_them() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(percent(999_999, 1_000_000), "99.9 %", "almost all is not all");
+        assert_eq!(percent(5, 5), "100 %");
+        assert_eq!(percent(0, 0), "100 %");
+        assert_eq!(percent(u64::MAX - 1, u64::MAX), "99.9 %");
+        let times = [0.0, 0.0124, 1.0, 99.94, 99.96, 252.0, 5999.6, 11_100.0, f64::NAN, -1.0];
+        let read = times.map(seconds);
+        let expected = [
+            "0.000 s",
+            "0.012 s",
+            "1.0 s",
+            "99.9 s",
+            "1 min 40 s",
+            "4 min 12 s",
+            "1 h 40 min",
+            "3 h 05 min",
+            "0.000 s",
+            "0.000 s",
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(moment(0), "1970-01-01 00:00 UTC");
+        assert_eq!(moment(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(moment(1_772_373_900), "2026-03-01 14:05 UTC");
+        assert_eq!(moment(4_107_542_400), "2100-03-01 00:00 UTC");
+        moment(u64::MAX);
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mb\tc\nd\r"), "a\\u{1b}[31mb    c\nd\\u{d}");
+    }
+}

@@ -1,0 +1,75 @@
+//! What failed.
+
+use maud::{Markup, html};
+
+use super::super::figures::{count, counted};
+use super::href;
+use crate::result::Status;
+use crate::summary::{Bucket, Summary, Verdict};
+
+/// Buckets whose words are shown at once.
+const OPEN: usize = 1;
+
+/// The buckets.
+pub(super) fn section(summary: &Summary) -> Markup {
+    html! {
+        section #failures {
+            h2 { "Failures" }
+            @if summary.buckets.is_empty() {
+                p.empty {
+                    @match summary.verdict() {
+                        Verdict::Failed => { "Tests failed that are in no bucket; results.jsonl has them." }
+                        _ => { "No test failed." }
+                    }
+                }
+            }
+            @for (at, bucket) in summary.buckets.iter().enumerate() { (article(at, bucket)) }
+        }
+    }
+}
+
+fn article(at: usize, bucket: &Bucket) -> Markup {
+    let lines = bucket.text.lines().count();
+    html! {
+        article.bucket id={ "bucket-" (at + 1) } {
+            h3 {
+                a.number href={ "#bucket-" (at + 1) } { (at + 1) }
+                code { (bucket.key) }
+                span.tests { (counted(bucket.tests, "test")) }
+            }
+            dl.facts {
+                @if bucket.status != Status::Failed { (fact("ended", bucket.status.name())) }
+                @if let Some(what) = &bucket.what { div { dt { "differs" } dd { code { (what) } } } }
+                @if let Some(op) = &bucket.op { div { dt { "operation" } dd { code { (op) } } } }
+                (fact(if bucket.configs.len() == 1 { "configuration" } else { "configurations" }, &bucket.configs.join(", ")))
+                div { dt { "first" } dd { code { (bucket.first_name) } " (test " (count(bucket.first)) ")" } }
+                @if let Some(requests) = bucket.requests { (fact("smaller case", &counted(requests, "request"))) }
+            }
+            div.repeat {
+                span.label { "repeat" }
+                code.copy tabindex="0" { (bucket.repeat) }
+            }
+            @if let Some(bundle) = &bucket.bundle {
+                div.repeat {
+                    span.label { "bundle" }
+                    span {
+                        @for file in &bucket.files { a href=(href(&[bundle, file])) { (file) } " " }
+                        code.path { (bundle) "/" }
+                    }
+                }
+            }
+            @if lines == 1 {
+                pre tabindex="0" { (bucket.text) }
+            } @else if lines > 1 {
+                details open[at < OPEN] {
+                    summary { "what was found" @if at >= OPEN { ", " (counted(lines as u64, "line")) } }
+                    pre tabindex="0" { (bucket.text) }
+                }
+            }
+        }
+    }
+}
+
+fn fact(name: &str, value: &str) -> Markup {
+    html! { div { dt { (name) } dd { (value) } } }
+}

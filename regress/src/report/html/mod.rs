@@ -1,0 +1,177 @@
+//! The page: one file that needs nothing else, neither a network nor, for what matters, scripts.
+//!
+//! Tables, lists, source text and curves are in the markup. The script adds the crosses of functional
+//! coverage, drawn of data in the page when they are opened, the search, and buttons to copy.
+
+mod coverage;
+mod failures;
+mod results;
+mod rtl;
+mod trend;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::figures::{count, moment, percent, permille, seconds};
+use super::text::headline;
+use crate::summary::{Summary, Timing, TrendPoint, Verdict};
+
+/// What the page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// What the regression came to.
+    pub summary: &'a Summary,
+    /// The times.
+    pub timing: &'a Timing,
+    /// Earlier runs, the oldest first; those of other plans are left out.
+    pub history: &'a [TrendPoint],
+    /// Sources of the RTL, by the names that its coverage uses: name and text.
+    pub sources: &'a [(String, String)],
+    /// Other files that lie beside the page, to be linked from it.
+    pub files: &'a [String],
+}
+
+/// The text of `report.html`.
+pub fn page(page: &Page<'_>) -> String {
+    let Page { summary, timing, history, sources, files } = *page;
+    let verdict = summary.verdict();
+    let (mark, class) = match verdict {
+        Verdict::Passed => ("✓", "good"),
+        Verdict::Failed => ("✗", "bad"),
+        Verdict::Incomplete | Verdict::Uncovered => ("!", "warn"),
+    };
+    let headline = headline(summary);
+    let reason = headline.strip_prefix(verdict.name()).unwrap_or(&headline);
+    let title = format!("{mark} {} {}", summary.plan, summary.profile);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                // Whatever texts may say, nothing is fetched from anywhere.
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+                // No icon: browsers would otherwise ask for one.
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(include_str!("page.css"))) }
+            }
+            body {
+                header {
+                    h1 {
+                        span class={ "verdict " (class) } { (mark) " " (verdict.name()) }
+                        " " (reason.trim_start())
+                    }
+                    (origin(summary, timing))
+                }
+                (navigation(summary, timing))
+                main {
+                    (failures::section(summary))
+                    (results::tests(summary))
+                    (coverage::section(&summary.coverage))
+                    @if let Some(rtl) = &summary.rtl_coverage { (rtl::section(rtl, sources)) }
+                    (trend::section(summary, timing, history))
+                    (results::timing(timing))
+                }
+                @if !files.is_empty() {
+                    footer {
+                        "Beside this page: "
+                        @for (at, file) in files.iter().enumerate() {
+                            @if at > 0 { ", " }
+                            a href=(href(&[file])) { (file) }
+                        }
+                    }
+                }
+                (coverage::data(&summary.coverage))
+                script { (PreEscaped(include_str!("page.js"))) }
+            }
+        }
+    }
+    .into_string()
+    // HTML has no characters for them; browsers drop some and keep others.
+    .replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}")
+}
+
+/// What was run, with what, when and where.
+fn origin(summary: &Summary, timing: &Timing) -> Markup {
+    html! {
+        p.origin {
+            span { "profile " b { (summary.profile) } " of " b { (summary.plan) } }
+            span { "seed " b { (summary.seed) } }
+            span title=(summary.rtl) { "RTL " b { (summary.rtl.get(..12).unwrap_or(&summary.rtl)) } }
+            span { "ATOMS " b { (summary.version) } }
+            span { b { (moment(timing.started)) } }
+            span { b { (seconds(timing.wall_s)) } " on " b { (timing.jobs) } " " (timing.executor) " workers" }
+        }
+    }
+}
+
+/// Where things are, with the figure that matters of each.
+fn navigation(summary: &Summary, timing: &Timing) -> Markup {
+    let coverage = &summary.coverage;
+    html! {
+        nav aria-label="Sections" {
+            a href="#failures" {
+                "Failures " b.bad[!summary.buckets.is_empty()] {
+                    @if !summary.buckets.is_empty() { "✗ " }
+                    (count(summary.buckets.len() as u64))
+                }
+            }
+            a href="#tests" { "Tests " b { (percent(summary.totals.passed, summary.totals.tests())) } }
+            @let missed = coverage.gate.as_ref().is_some_and(|gate| !gate.passed);
+            a href="#coverage" {
+                "Coverage " b.bad[missed] { @if missed { "✗ " } (percent(coverage.hit, coverage.bins)) }
+            }
+            @if let Some(rtl) = &summary.rtl_coverage {
+                @let (hit, lines) = rtl::lines(rtl);
+                a href="#rtl" { "RTL lines " b { (percent(hit, lines)) } }
+            }
+            a href="#trend" { "Trend" }
+            a href="#timing" { "Timing " b { (seconds(timing.wall_s)) } }
+        }
+    }
+}
+
+/// A path below the page's folder as a reference: each name is percent-encoded, so that no text
+/// becomes a scheme, a query or a way out of the folder.
+fn href(names: &[&str]) -> String {
+    let mut reference = String::from(".");
+    for name in
+        names.iter().flat_map(|names| names.split('/')).filter(|name| !matches!(*name, "" | "." | ".."))
+    {
+        reference.push('/');
+        for byte in name.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                    reference.push(byte.into())
+                }
+                _ => reference += &format!("%{byte:02X}"),
+            }
+        }
+    }
+    reference
+}
+
+/// A bar for the eye beside figures: hit, waived, the rest.
+fn bar(hit: u64, waived: u64, all: u64) -> Markup {
+    let share = |part| format!("width:{}%", permille(part, all) as f64 / 10.0);
+    html! {
+        span.bar aria-hidden="true" {
+            i.hit style=(share(hit)) {}
+            @if waived > 0 && all > 0 { i.waived style=(share(waived)) {} }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_stay_below_the_page() {
+        assert_eq!(href(&["failures/a b", "wave.vcd"]), "./failures/a%20b/wave.vcd");
+        assert_eq!(href(&["javascript:alert(1)"]), "./javascript%3Aalert%281%29");
+        assert_eq!(href(&["/etc/../../x?y#z", ""]), "./etc/x%3Fy%23z");
+    }
+}

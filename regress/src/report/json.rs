@@ -1,0 +1,37 @@
+//! JSON: `summary.json`, its schema, and what the command line prints.
+
+use serde::Serialize;
+
+use crate::summary::{Summary, Timing};
+
+/// The text of `summary.json`: the same bytes for the same summary.
+pub fn pretty(summary: &Summary) -> String {
+    text(summary)
+}
+
+/// What `--json` prints: the object `summary`, the object `timing`, and the path of the page as
+/// `page`.
+pub fn command(summary: &Summary, timing: &Timing, page: &str) -> String {
+    #[derive(Serialize)]
+    struct Command<'a> {
+        summary: &'a Summary,
+        timing: &'a Timing,
+        page: &'a str,
+    }
+    text(&Command { summary, timing, page })
+}
+
+/// The JSON Schema of `summary.json`, made of the types and their documentation; committed as
+/// `docs/summary.schema.json`.
+pub fn schema() -> String {
+    let mut schema = schemars::schema_for!(Summary);
+    schema.insert("title".into(), "summary.json of an ATOMS regression".into());
+    text(&schema)
+}
+
+fn text(value: &impl Serialize) -> String {
+    let mut text =
+        serde_json::to_string_pretty(value).expect("keys are strings and nothing fails to serialize");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,181 @@
+//! JUnit XML, as continuous-integration servers read it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::figures::{count, plain};
+use crate::result::{FailureRecord, Status, TestResult};
+use crate::summary::{Summary, Timing, Totals};
+
+/// Tests up to which each is a test case of its own.
+pub const CASES: u64 = 10_000;
+/// Failing tests that are test cases of their own when the others are not.
+pub const FAILING_CASES: usize = 1_000;
+
+/// Makes JUnit XML of results as they come; the memory it takes does not grow with their number.
+#[derive(Debug, Default)]
+pub struct Junit {
+    tests: u64,
+    /// Each test, until there are more than [`CASES`].
+    cases: Vec<Case>,
+    /// The first [`FAILING_CASES`] that did not pass.
+    failing: Vec<Case>,
+    parts: BTreeMap<(String, String), (Totals, f64)>,
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    entry: String,
+    config: String,
+    name: String,
+    status: Status,
+    failure: Option<FailureRecord>,
+    seconds: Option<f64>,
+}
+
+impl Junit {
+    /// Takes the result of one test, and how long it took where that is known.
+    pub fn add(&mut self, result: &TestResult, seconds: Option<f64>) {
+        self.tests += 1;
+        let part = self.parts.entry((result.entry.clone(), result.config.clone())).or_default();
+        part.0.add(result.status, result.work);
+        part.1 += seconds.unwrap_or(0.0);
+        let case = || Case {
+            entry: result.entry.clone(),
+            config: result.config.clone(),
+            name: result.name.clone(),
+            status: result.status,
+            failure: result.failure.clone(),
+            seconds,
+        };
+        if self.tests <= CASES {
+            self.cases.push(case());
+        } else {
+            self.cases = Vec::new();
+        }
+        if result.status != Status::Passed && self.failing.len() < FAILING_CASES {
+            self.failing.push(case());
+        }
+    }
+
+    /// The XML.
+    ///
+    /// # Errors
+    /// When it cannot be serialized.
+    pub fn finish(self, summary: &Summary, timing: &Timing) -> Result<String, quick_junit::SerializeError> {
+        let mut report = Report::new(xml(&format!("atoms regress {} {}", summary.plan, summary.profile)));
+        report.set_time(duration(timing.wall_s));
+        let mut suites: BTreeMap<String, TestSuite> = BTreeMap::new();
+        let whole = self.tests <= CASES;
+        let cases = if whole { self.cases } else { self.failing };
+        let shown = cases.iter().filter(|case| case.status != Status::Passed).count() as u64;
+        for case in &cases {
+            suite(&mut suites, &case.entry).add_test_case(case.element(summary));
+        }
+        if !whole {
+            for ((entry, config), (totals, seconds)) in &self.parts {
+                suite(&mut suites, entry).add_test_case(rest(entry, config, totals, *seconds));
+            }
+        }
+        // In the order of the plan; entries that the summary does not know come last.
+        let place =
+            |suite: &TestSuite| summary.entries.iter().position(|part| part.name == suite.name.as_str());
+        let mut suites: Vec<_> = suites.into_values().collect();
+        suites.sort_by_key(|suite| place(suite).unwrap_or(usize::MAX));
+        for suite in &mut suites {
+            suite.add_property(Property::new("seed", summary.seed.to_string()));
+            suite.add_property(Property::new("rtl", xml(&summary.rtl)));
+            suite.add_property(Property::new("test cases", granularity(whole, self.tests, shown)));
+        }
+        report.add_test_suites(suites);
+        report.to_string()
+    }
+}
+
+fn suite<'a>(suites: &'a mut BTreeMap<String, TestSuite>, entry: &str) -> &'a mut TestSuite {
+    suites.entry(entry.into()).or_insert_with(|| TestSuite::new(xml(entry)))
+}
+
+/// What a test case stands for, in words.
+fn granularity(whole: bool, tests: u64, shown: u64) -> String {
+    if whole {
+        return "one for each test".into();
+    }
+    format!(
+        "one for each configuration, over all its tests, since {} are more than {}; and one for each of the first \
+         {} tests that did not pass, at most {}",
+        count(tests),
+        count(CASES),
+        count(shown),
+        count(FAILING_CASES as u64),
+    )
+}
+
+/// All tests of an entry in a configuration as one case. Failing tests have cases of their own, so
+/// that this one fails too: a server that counts would otherwise miss those beyond the limit.
+fn rest(entry: &str, config: &str, totals: &Totals, seconds: f64) -> TestCase {
+    let (tests, failing) = (count(totals.tests()), count(totals.not_passed()));
+    let status = if totals.not_passed() == 0 {
+        TestCaseStatus::success()
+    } else {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        let ended = Status::ALL.map(|status| format!("{} {}", count(totals.of(status)), status.name()));
+        status
+            .set_message(format!("{failing} of {tests} tests did not pass"))
+            .set_description(ended.join(", "));
+        status
+    };
+    let mut case = TestCase::new(xml(&format!("{entry}/{config}: all {tests} tests")), status);
+    case.set_classname(xml(&format!("{entry}.{config}"))).set_time(duration(seconds));
+    case
+}
+
+impl Case {
+    fn element(&self, summary: &Summary) -> TestCase {
+        let status = match self.status {
+            Status::Passed => TestCaseStatus::success(),
+            Status::Failed => self.trouble(NonSuccessKind::Failure, summary),
+            Status::TimedOut | Status::Crashed | Status::Error => {
+                self.trouble(NonSuccessKind::Error, summary)
+            }
+        };
+        let mut case = TestCase::new(xml(&self.name), status);
+        case.set_classname(xml(&format!("{}.{}", self.entry, self.config)));
+        if let Some(seconds) = self.seconds {
+            case.set_time(duration(seconds));
+        }
+        case
+    }
+
+    /// Bucket, words of the failure, and the line that reproduces the bucket's smaller case.
+    fn trouble(&self, kind: NonSuccessKind, summary: &Summary) -> TestCaseStatus {
+        let mut status = TestCaseStatus::non_success(kind);
+        let Some(failure) = &self.failure else {
+            status.set_message(self.status.name()).set_type(self.status.name());
+            return status;
+        };
+        let bucket = summary.bucket(&failure.bucket);
+        let key = bucket.map_or(&failure.bucket, |bucket| &bucket.key);
+        let mut text = format!("bucket  {key}\n\n{}\n", failure.text.trim_end());
+        if let Some(bucket) = bucket {
+            if let Some(bundle) = &bucket.bundle {
+                text += &format!("\nbundle  {bundle}");
+            }
+            text += &format!("\nrepeat  {}\n", bucket.repeat);
+        }
+        status.set_message(xml(key)).set_type(self.status.name()).set_description(xml(&text));
+        status
+    }
+}
+
+/// The text without what XML 1.0 has no character for, not even escaped.
+fn xml(text: &str) -> String {
+    plain(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+/// A duration; nothing of what is no time.
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}

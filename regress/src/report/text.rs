@@ -1,0 +1,303 @@
+//! The summary for a terminal, 80 columns wide: what failed first, the rest as short as it can be.
+
+use std::fmt::Write as _;
+
+use super::figures::{count, counted, moment, percent, plain, seconds};
+use crate::result::Status;
+use crate::summary::{Bucket, Coverage, Gate, Part, RtlCoverage, Summary, Timing, Totals, Verdict};
+
+/// Columns. Only lines to be copied are longer: those that reproduce, and paths.
+const WIDTH: usize = 80;
+/// Buckets shown in full; of the others there is a line.
+const BUCKETS: usize = 5;
+/// Lines shown of a failure's text.
+const TEXT_LINES: usize = 8;
+/// Names shown of a list.
+const NAMES: usize = 10;
+/// Coverage groups shown that miss something.
+const GROUPS: usize = 12;
+/// Files of the RTL shown that miss something.
+const FILES: usize = 4;
+
+/// All of it: [`deterministic`], [`times`], and where the page lies.
+pub fn report(summary: &Summary, timing: &Timing, page: &str) -> String {
+    format!("{}\n{}\npage  {}\n", deterministic(summary), times(timing), plain(page))
+}
+
+/// What is the same on any machine: failures, tests, coverage.
+pub fn deterministic(summary: &Summary) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    line(out, 0, &headline(summary));
+    for (at, bucket) in summary.buckets.iter().enumerate() {
+        if at < BUCKETS {
+            out.push('\n');
+            full(out, at + 1, bucket);
+        } else {
+            if at == BUCKETS {
+                out.push('\n');
+            }
+            row(out, 2, &format!("{:>2}  {}", at + 1, plain(&bucket.key)), &counted(bucket.tests, "test"));
+        }
+    }
+    out.push('\n');
+    let Summary { plan, profile, seed, rtl, version, .. } = summary;
+    let rtl = rtl.get(..12).unwrap_or(rtl);
+    line(out, 0, &format!("profile {profile} of {plan}, seed {seed}, RTL {rtl}, ATOMS {version}"));
+    out.push('\n');
+    table(out, summary);
+    out.push('\n');
+    coverage(out, &summary.coverage);
+    if let Some(rtl) = &summary.rtl_coverage {
+        rtl_coverage(out, rtl);
+    }
+    if summary.corpus > 0 {
+        line(out, 0, &format!("corpus      {}", counted(summary.corpus, "run")));
+    }
+    match &summary.coverage.gate {
+        Some(gate) => self::gate(out, gate),
+        None => line(out, 0, "gate        none"),
+    }
+    text
+}
+
+/// What depends on the machine: wall time, workers, the slowest tests.
+pub fn times(timing: &Timing) -> String {
+    let mut text = String::new();
+    let out = &mut text;
+    let (wall, began) = (seconds(timing.wall_s), moment(timing.started));
+    line(out, 0, &format!("time        {wall} of wall time, begun {began}"));
+    let busy = match busy_share(timing) {
+        Some(share) => format!(", busy {share:.0} % of it"),
+        None => String::new(),
+    };
+    let jobs = counted(timing.jobs.into(), "worker");
+    line(out, 12, &format!("{jobs} ({}){busy}", timing.executor));
+    for (at, (name, s)) in timing.slowest.iter().take(5).enumerate() {
+        let label = if at == 0 { "slowest" } else { "" };
+        row(out, 0, &format!("{label:<12}{}", plain(name)), &seconds(*s));
+    }
+    text
+}
+
+/// Share of the workers' time that was spent in tests, in percent.
+pub(super) fn busy_share(timing: &Timing) -> Option<f64> {
+    let share = 100.0 * timing.busy_s / (timing.wall_s * f64::from(timing.jobs));
+    share.is_finite().then_some(share)
+}
+
+/// The verdict and its reason, in a sentence.
+pub(super) fn headline(summary: &Summary) -> String {
+    let totals = &summary.totals;
+    let (tests, gate) = (totals.tests(), summary.coverage.gate.as_ref());
+    let verdict = summary.verdict();
+    let mut reasons = Vec::new();
+    if verdict == Verdict::Failed {
+        let buckets = counted(summary.buckets.len() as u64, "bucket");
+        reasons.push(format!(
+            "{buckets}, {} of {} did not pass",
+            count(totals.not_passed()),
+            counted(tests, "test")
+        ));
+    } else if tests == 0 {
+        reasons.push("no test was run".into());
+    } else {
+        reasons.push(format!("{} passed", counted(tests, "test")));
+    }
+    if !summary.complete {
+        reasons.push("not all of the plan was run".into());
+    }
+    if let Some(gate) = gate.filter(|gate| !gate.passed) {
+        reasons.push(format!("the coverage gate misses {}", count(gate.missing.len() as u64)));
+    }
+    format!("{}  {}", verdict.name(), reasons.join("; "))
+}
+
+/// A bucket with all that is known about it.
+fn full(out: &mut String, number: usize, bucket: &Bucket) {
+    row(out, 0, &format!("{number:>3}  {}", plain(&bucket.key)), &counted(bucket.tests, "test"));
+    let text = plain(&bucket.text);
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    for shown in lines.iter().take(TEXT_LINES) {
+        line(out, 5, shown);
+    }
+    if lines.len() > TEXT_LINES {
+        line(out, 5, &format!("... {} more", counted((lines.len() - TEXT_LINES) as u64, "line")));
+    }
+    let mut facts = vec![bucket.status.name().to_string()];
+    facts.extend(bucket.what.as_ref().map(|what| format!("differs {what}")));
+    facts.extend(bucket.op.as_ref().map(|op| format!("operation {op}")));
+    facts.push(format!("in {}", some(&bucket.configs)));
+    facts.push(format!("first in {}", bucket.first_name));
+    facts.extend(bucket.requests.map(|requests| format!("smaller case of {}", counted(requests, "request"))));
+    line(out, 5, &facts.join("; "));
+    if let Some(bundle) = &bucket.bundle {
+        let _ = writeln!(out, "     bundle  {}", plain(bundle));
+    }
+    let _ = writeln!(out, "     repeat  {}", plain(&bucket.repeat));
+}
+
+/// Tests by entry and by configuration, with a column for each way that some test ended.
+fn table(out: &mut String, summary: &Summary) {
+    let ways: Vec<_> =
+        Status::ALL.into_iter().skip(1).filter(|status| summary.totals.of(*status) > 0).collect();
+    let name = WIDTH - 2 - 12 - 9 - 10 * ways.len();
+    let head = ways.iter().map(|way| format!("{:>10}", way.name())).collect::<String>();
+    let _ = writeln!(out, "  {:<name$}{:>12}{:>9}{head}", "", "tests", "passed");
+    let mut put = |title: &str, totals: &Totals| {
+        let numbers = ways.iter().map(|way| format!("{:>10}", count(totals.of(*way)))).collect::<String>();
+        let (tests, title) = (totals.tests(), clip(title, name));
+        let rate = if tests == 0 { "-".into() } else { percent(totals.passed, tests) };
+        let _ = writeln!(out, "  {title:<name$}{:>12}{rate:>9}{numbers}", count(tests));
+    };
+    let mut parts = |title: &str, parts: &[Part]| {
+        for part in parts {
+            put(&format!("{title} {}", plain(&part.name)), &part.totals);
+        }
+    };
+    parts("entry", &summary.entries);
+    parts("config", &summary.configs);
+    put("all", &summary.totals);
+    let work = &summary.totals.work;
+    let did = format!(
+        "{}, {}, {}, {} judged by the oracle, {}",
+        counted(work.episodes, "run"),
+        counted(work.requests, "warp request"),
+        counted(work.cluster_requests, "cluster request"),
+        count(work.judged),
+        counted(work.cycles, "cycle"),
+    );
+    line(out, 2, &did);
+}
+
+/// Functional coverage, the groups that miss most of their bins first.
+fn coverage(out: &mut String, coverage: &Coverage) {
+    let Coverage { bins, hit, waived, groups, .. } = coverage;
+    let missing = bins.saturating_sub(*hit).saturating_sub(*waived);
+    let (share, bins) = (percent(*hit, *bins), counted(*bins, "bin"));
+    let (hit, waived, missing) = (count(*hit), count(*waived), count(missing));
+    line(out, 0, &format!("coverage    {share}: {hit} of {bins} hit, {waived} waived, {missing} missing"));
+    let order = worst_first(groups, |group| (group.hit + group.waived, group.bins));
+    let gaps: Vec<_> = order.iter().filter(|group| group.missing() > 0).collect();
+    for group in gaps.iter().take(GROUPS) {
+        gap(out, &group.name, group.hit, group.bins, group.missing());
+    }
+    let rest = groups.len() - gaps.len().min(GROUPS);
+    if rest > 0 && !gaps.is_empty() {
+        let what = if gaps.len() > GROUPS { "that miss less" } else { "that miss nothing" };
+        line(out, 12, &format!("and {} {what}", counted(rest as u64, "group")));
+    }
+}
+
+/// What misses something, as a line.
+fn gap(out: &mut String, name: &str, hit: u64, all: u64, missing: u64) {
+    let (share, hit, all) = (percent(hit, all), count(hit), count(all));
+    row(out, 12, &plain(name), &format!("{share:>8}  {hit:>7} of {all:>7}{:>9} missing", count(missing)));
+}
+
+fn rtl_coverage(out: &mut String, rtl: &RtlCoverage) {
+    let hit = rtl.files.iter().map(|file| file.hit()).sum();
+    let lines = rtl.files.iter().map(|file| file.lines.len() as u64).sum();
+    let held = rtl.covers.iter().filter(|(_, count)| *count > 0).count() as u64;
+    let (share, covers) = (percent(hit, lines), rtl.covers.len() as u64);
+    let (hit, lines) = (count(hit), counted(lines, "line"));
+    let covers = format!("{} of {covers} cover properties held", count(held));
+    line(out, 0, &format!("RTL         {share}: {hit} of {lines} ran; {covers}"));
+    let order = worst_first(&rtl.files, |file| (file.hit() + file.waived(), file.lines.len() as u64));
+    for file in order.iter().filter(|file| file.missing() > 0).take(FILES) {
+        gap(out, &file.name, file.hit(), file.lines.len() as u64, file.missing());
+    }
+}
+
+fn gate(out: &mut String, gate: &Gate) {
+    if gate.passed {
+        line(out, 0, "gate        passed");
+    } else {
+        let missing = count(gate.missing.len() as u64);
+        line(out, 0, &format!("gate        not passed: {missing} neither hit nor waived"));
+        list(out, &gate.missing);
+    }
+    if !gate.stale.is_empty() {
+        line(
+            out,
+            0,
+            &format!("waivers     {} to be taken out, hit or not there:", count(gate.stale.len() as u64)),
+        );
+        list(out, &gate.stale);
+    }
+}
+
+/// The first names of a list, a line each.
+fn list(out: &mut String, names: &[String]) {
+    for name in names.iter().take(NAMES) {
+        line(out, 12, &plain(name));
+    }
+    if names.len() > NAMES {
+        line(out, 12, &format!("... {} more", count((names.len() - NAMES) as u64)));
+    }
+}
+
+/// The worst share first, then the order that it had.
+pub(super) fn worst_first<T>(items: &[T], share: impl Fn(&T) -> (u64, u64)) -> Vec<&T> {
+    let mut order: Vec<_> = items.iter().collect();
+    order.sort_by(|a, b| {
+        let ((a_hit, a_all), (b_hit, b_all)) = (share(a), share(b));
+        // Nothing of nothing is everything.
+        let [a_hit, a_all, b_hit, b_all] = [a_hit, a_all, b_hit, b_all].map(u128::from);
+        match (a_all, b_all) {
+            (0, _) | (_, 0) => b_all.cmp(&a_all),
+            _ => (a_hit * b_all).cmp(&(b_hit * a_all)),
+        }
+    });
+    order
+}
+
+/// `a, b, c and 4 more`.
+pub(super) fn some(names: &[String]) -> String {
+    const SHOWN: usize = 6;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(SHOWN) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}
+
+/// A paragraph, indented and wrapped.
+fn line(out: &mut String, indent: usize, text: &str) {
+    let text = plain(text);
+    let own = text.len() - text.trim_start_matches(' ').len();
+    let first = " ".repeat(indent + own.min(WIDTH / 2));
+    // What is wrapped goes on below the text, not below its label.
+    let label = if indent == 0 && text.len() > 12 && text.get(10..12) == Some("  ") { 12 } else { 2 };
+    let rest = format!("{first}{}", " ".repeat(label));
+    let options = textwrap::Options::new(WIDTH).initial_indent(&first).subsequent_indent(&rest);
+    for wrapped in textwrap::wrap(text.trim_start_matches(' '), options) {
+        out.push_str(wrapped.trim_end());
+        out.push('\n');
+    }
+}
+
+/// A line with something at its right end, whose left is cut if it is too long.
+fn row(out: &mut String, indent: usize, left: &str, right: &str) {
+    let room = (WIDTH - indent).saturating_sub(textwrap::core::display_width(right) + 2);
+    let left = clip(left, room);
+    let gap = room.saturating_sub(textwrap::core::display_width(&left)) + 2;
+    let row = format!("{:indent$}{left}{:gap$}{right}", "", "");
+    out.push_str(row.trim_end());
+    out.push('\n');
+}
+
+/// The text, or its beginning with an ellipsis.
+fn clip(text: &str, width: usize) -> String {
+    if textwrap::core::display_width(text) <= width {
+        return text.into();
+    }
+    let mut clipped = String::new();
+    for character in text.chars() {
+        if textwrap::core::display_width(&clipped) + 3 + 1 > width {
+            break;
+        }
+        clipped.push(character);
+    }
+    clipped + "..."
+}

@@ -1,0 +1,481 @@
+//! A regression in one process: tests on worker threads, results in an output folder.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use atoms_cosim::rtl::{self, RtlBuildError};
+use atoms_verilated::{Progress as BuildStep, Variant};
+use bitvec::vec::BitVec;
+
+use crate::cluster::{ClusterError, Origin};
+use crate::coverage::Model;
+use crate::engine::{self, Collect, Limits, Work};
+use crate::failure::bundle::{BundleContext, BundleInfo, Original};
+use crate::failure::small::Effort;
+use crate::failure::{self, bucket};
+use crate::plan::{Job, Plan, PlanError, Test, Tests};
+use crate::result::{FailureRecord, Status, TestResult};
+use crate::runner::{Context, Finding, Outcome, Runner};
+use crate::running::{self, Crash, Desk, Suspect};
+use crate::state::{Find, Record, State};
+use crate::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
+use crate::summary::Timing;
+use crate::trouble::Trouble;
+
+/// Why a regression cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The RTL.
+    #[error("the RTL of `{config}` cannot be had")]
+    Rtl {
+        /// Configuration.
+        config: String,
+        /// The cause.
+        source: Box<RtlBuildError>,
+    },
+    /// The output folder.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file that results depend on.
+    #[error(transparent)]
+    Input(#[from] ClusterError),
+    /// Going on with something else than was begun.
+    #[error("{0}")]
+    Changed(String),
+}
+
+/// Differences that a message names.
+const DIFFERENCES: usize = 4;
+
+/// Which regression.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The plan's file.
+    pub plan: PathBuf,
+    /// Profile; may be left away where the plan has one at most.
+    pub profile: Option<String>,
+    /// Seed in place of the plan's.
+    pub seed: Option<u64>,
+    /// Tags in place of the profile's.
+    pub tags: Vec<String>,
+    /// Folder of the RTL.
+    pub rtl_dir: PathBuf,
+}
+
+impl Choice {
+    /// Its tests, and what the output folder says of it.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    pub fn tests(&self) -> Result<(Tests, Header), RunError> {
+        let (plan, text) = Plan::read(&self.plan)?;
+        let profile = self.profile.as_deref();
+        let model = Model::standard();
+        let tests = Tests::of(&self.plan, &plan, profile, self.seed, &self.tags, &self.rtl_dir, &model)?;
+        let header = Header {
+            format: store::FORMAT,
+            origin: self.origin(&tests)?,
+            plan: std::path::absolute(&self.plan).unwrap_or_else(|_| self.plan.clone()),
+            text,
+            profile: Some(tests.profile.clone()).filter(|_| !plan.profiles.is_empty()),
+            seed: tests.seed,
+            tags: self.tags.clone(),
+        };
+        Ok((tests, header))
+    }
+
+    /// The choice that was made in an output folder; refused when plan, RTL or program are not what they
+    /// were.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    pub fn again(dir: &Path, rtl_dir: PathBuf) -> Result<(Tests, Header), RunError> {
+        let was = store::header(dir)?;
+        let choice = Choice {
+            plan: was.plan.clone(),
+            profile: was.profile.clone(),
+            seed: Some(was.seed),
+            tags: was.tags.clone(),
+            rtl_dir,
+        };
+        let (tests, now) = choice.tests()?;
+        let mut changed = was.origin.differences(&now.origin, "then", "now");
+        if was.text != now.text {
+            changed.push(format!("`{}` has changed", was.plan.display()));
+        }
+        if changed.is_empty() {
+            return Ok((tests, now));
+        }
+        let help = "its results would not belong together: begin anew with `atoms regress`";
+        let more = changed.len().saturating_sub(DIFFERENCES);
+        changed.truncate(DIFFERENCES);
+        if more > 0 {
+            changed.push(format!("{more} more"));
+        }
+        let changed = changed.join("; ");
+        Err(RunError::Changed(format!("cannot go on with `{}`: {changed}; {help}", dir.display())))
+    }
+
+    /// What results depend on, beside the plan.
+    fn origin(&self, tests: &Tests) -> Result<Origin, RunError> {
+        let rtl = rtl::rtl_hash(&self.rtl_dir).map_err(|source| self.no_rtl("*", source))?;
+        // As seen from the plan: a run is the same wherever its checkout lies.
+        let folder = self.plan.parent().unwrap_or(Path::new(""));
+        let name = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        let inputs = tests.files.iter().map(|path| (name(path), path.clone()));
+        Ok(Origin::of_process(env!("CARGO_PKG_VERSION"), &rtl, inputs)?)
+    }
+
+    fn no_rtl(&self, config: &str, source: impl Into<RtlBuildError>) -> RunError {
+        RunError::Rtl { config: config.to_string(), source: Box::new(source.into()) }
+    }
+}
+
+/// Builds the RTL that `tests` need, and what else workers share.
+///
+/// # Errors
+/// [`RunError::Rtl`].
+pub fn prepare(
+    tests: Tests,
+    rtl_dir: &Path,
+    progress: &mut dyn FnMut(&BuildStep),
+) -> Result<Context, RunError> {
+    let variant = if tests.settings.rtl_coverage { Variant::Cov } else { Variant::Fast };
+    let mut libraries = Vec::new();
+    for config in &tests.configs {
+        let library = rtl::library(rtl_dir, config, variant, progress);
+        let failed = |source| RunError::Rtl { config: config.name.clone(), source: Box::new(source) };
+        libraries.push(library.map_err(failed)?);
+    }
+    let model = Model::standard();
+    let reachable = tests.configs.iter().map(|config| model.reachable(&config.config)).collect();
+    let baseline = tests.corpus.covered().clone();
+    Ok(Context { tests, rtl_dir: rtl_dir.to_path_buf(), libraries, model, reachable, baseline })
+}
+
+/// Makes the output folder of a run that begins.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn create(
+    dir: &Path,
+    tests: &Tests,
+    header: &Header,
+    executor: &str,
+    force: bool,
+) -> Result<(), StoreError> {
+    let mut store = Store::create(dir, header, false, force)?;
+    let configs: Vec<_> = tests.configs.iter().map(|config| config.name.clone()).collect();
+    let state = State::new(0, Model::standard().bins(), &tests.entries, &configs);
+    let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let timing = Timing { started: started.as_secs(), executor: executor.to_string(), ..Timing::default() };
+    store.checkpoint(&state, &timing, false)
+}
+
+/// How far a run is, for whoever shows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Tests taken.
+    pub done: u64,
+    /// Tests in all, where that is known.
+    pub tests: Option<u64>,
+    /// Those that did not pass.
+    pub failures: u64,
+    /// Buckets they are in.
+    pub buckets: u64,
+    /// Bins hit, and bins that the plan's configurations can hit.
+    pub bins: (u64, u64),
+    /// Wall time since this process began.
+    pub elapsed: Duration,
+    /// Wall time that the budget leaves, where it says.
+    pub left: Option<Duration>,
+}
+
+/// Runs the tests of `range`, from `checkpoint` on, into `store`. Gives what they came to; complete unless
+/// it was stopped.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn run(
+    context: &Context,
+    range: Range<u64>,
+    mut store: Store,
+    checkpoint: Option<Checkpoint>,
+    limits: &Limits,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Checkpoint, StoreError> {
+    let (state, timing) = match checkpoint {
+        Some(checkpoint) => (checkpoint.state, checkpoint.timing),
+        None => (context.state(range.start), Timing::default()),
+    };
+    let began = Instant::now();
+    let wall = context.tests.settings.wall.map(|wall| {
+        // What an interrupted run has used is gone.
+        wall.saturating_sub(Duration::from_secs_f64(timing.wall_s))
+    });
+    let until = wall.and_then(|wall| began.checked_add(wall));
+    let limits = Limits { until: [limits.until, until].into_iter().flatten().min(), ..*limits };
+    let crashes = running::crashes(store.dir())?;
+    running::clear(store.dir())?;
+    let range = state.next..range.end;
+    let timing = Timing { jobs: limits.jobs as u32, ..timing };
+    let dir = store.dir().to_path_buf();
+    // A desk that cannot be opened ends the run here, and not on a worker's thread.
+    let desks = (0..limits.jobs).map(|worker| Desk::open(&dir, worker)).collect::<Result<Vec<_>, _>>()?;
+    store.checkpoint(&state, &timing, false)?;
+    let bundles = store.bundles();
+    let worker = |worker: usize| Local {
+        runner: Runner::new(context, Some(&desks[worker])),
+        desk: &desks[worker],
+        context,
+        bundles: &bundles,
+    };
+    let mut collect = Collector {
+        context,
+        reachable: context.reachable_by_any(),
+        store: &mut store,
+        state,
+        base: timing.clone(),
+        timing,
+        crashes,
+        began,
+        until: limits.until,
+        saved: Instant::now(),
+        progress,
+        end: range.end,
+        unbundled: 0,
+    };
+    let ended = engine::run(range.clone(), &limits, worker, &mut collect);
+    let complete = ended.is_ok() && collect.complete(&range);
+    collect.clock();
+    let Collector { state, timing, unbundled, .. } = collect;
+    // After an error too, unless bundles are missing: what was taken is whole.
+    let saved = if unbundled == 0 { store.checkpoint(&state, &timing, complete) } else { Ok(()) };
+    ended?;
+    saved?;
+    running::clear(&dir)?;
+    Ok(Checkpoint { complete, state, timing, ..Checkpoint::default() })
+}
+
+impl Context {
+    /// The state before test `from`.
+    pub fn state(&self, from: u64) -> State {
+        let configs: Vec<_> = self.tests.configs.iter().map(|config| config.name.clone()).collect();
+        State::new(from, self.model.bins(), &self.tests.entries, &configs)
+    }
+
+    /// Bins that some configuration of the plan can hit.
+    pub fn reachable_by_any(&self) -> BitVec {
+        let mut any = BitVec::repeat(false, self.model.bins());
+        for reachable in &self.reachable {
+            any |= reachable;
+        }
+        any
+    }
+}
+
+struct Local<'a> {
+    runner: Runner<'a>,
+    desk: &'a Desk,
+    context: &'a Context,
+    bundles: &'a Bundles,
+}
+
+impl Work for Local<'_> {
+    type Bundle = Result<BundleInfo, String>;
+
+    fn test(&mut self, test: &Test) -> Outcome {
+        self.desk.put(Some(Suspect::Test(test.index)), None);
+        let outcome = self.runner.run(test);
+        self.desk.put(None, None);
+        outcome
+    }
+
+    fn bundle(&mut self, test: &Test, finding: &Finding) -> Self::Bundle {
+        self.desk.put(Some(Suspect::Bundle(test.index)), None);
+        let bundle = bundle(self.context, test, finding, &self.bundles.of(test.index));
+        self.desk.put(None, None);
+        bundle
+    }
+}
+
+/// Time between checkpoints.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
+
+struct Collector<'a> {
+    context: &'a Context,
+    reachable: BitVec,
+    store: &'a mut Store,
+    state: State,
+    /// As it was when this process began.
+    base: Timing,
+    timing: Timing,
+    crashes: BTreeMap<u64, Crash>,
+    began: Instant,
+    until: Option<Instant>,
+    saved: Instant,
+    progress: &'a mut dyn FnMut(&Progress),
+    end: u64,
+    /// Failures to be looked closer at that nobody has yet.
+    unbundled: u64,
+}
+
+impl Collector<'_> {
+    fn clock(&mut self) {
+        self.timing.wall_s = self.base.wall_s + self.began.elapsed().as_secs_f64();
+    }
+
+    /// Whether there is nothing left to do of a range.
+    fn complete(&self, range: &Range<u64>) -> bool {
+        let wall = self.context.tests.settings.wall.is_some()
+            && self.until.is_some_and(|until| Instant::now() >= until);
+        self.state.next >= range.end || !self.context.tests.has(self.state.next) || self.enough() || wall
+    }
+
+    fn tell(&mut self) {
+        let totals = self.state.totals;
+        let progress = Progress {
+            done: self.state.next - self.state.from,
+            tests: self.context.tests.count().map(|count| count.min(self.end) - self.state.from),
+            failures: totals.tests() - totals.passed,
+            buckets: self.state.buckets.len() as u64,
+            bins: (self.state.hits.hit().count_ones() as u64, self.reachable.count_ones() as u64),
+            elapsed: self.began.elapsed(),
+            left: self.until.map(|until| until.saturating_duration_since(Instant::now())),
+        };
+        (self.progress)(&progress);
+    }
+}
+
+impl Collect for Collector<'_> {
+    type Bundle = Result<BundleInfo, String>;
+    type Error = StoreError;
+
+    fn test(&mut self, index: u64) -> Option<Test> {
+        self.context.tests.test(index)
+    }
+
+    fn known(&mut self, test: &Test) -> Option<Outcome> {
+        let crash = self.crashes.get(&test.index).filter(|crash| !crash.bundle)?;
+        let trouble = Trouble::Crashed { signal: crash.signal, how: crash.how.clone() };
+        let mut outcome = Outcome::ended(Status::Crashed, trouble, Duration::ZERO);
+        if let Some(finding) = &mut outcome.finding {
+            finding.episode.clone_from(&crash.episode);
+        }
+        Some(outcome)
+    }
+
+    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<Finding>>, StoreError> {
+        let Outcome { status, work, hits, finds, rtl, finding, took } = outcome;
+        let failure = finding.as_ref().map(|finding| FailureRecord {
+            bucket: finding.trouble.key(&test.entry).to_string(),
+            cycle: finding.cycle,
+            text: finding.trouble.to_string(),
+            episode: finding.episode.clone(),
+        });
+        let result = TestResult {
+            index: test.index,
+            name: test.name.clone(),
+            entry: test.entry.clone(),
+            config: self.context.tests.configs[test.config].name.clone(),
+            status,
+            work,
+            new_bins: 0,
+            failure,
+        };
+        let finds = finds.into_iter().map(|find| Find {
+            episode: find.episode,
+            candidates: find.candidates,
+            hits: find.hits,
+        });
+        let record = Record { result, candidates: hits.hit().iter_ones().collect(), finds: finds.collect() };
+        let (record, new) = self.state.take(record);
+        self.state.count_hits(&hits);
+        if let Some(rtl) = rtl {
+            self.state.rtl.add(&rtl);
+        }
+        self.store.push(&record, took.as_secs_f64() * 1e3)?;
+        self.timing.count(&test.name, took.as_secs_f64());
+        let died = self.crashes.get(&test.index).is_some_and(|crash| crash.bundle);
+        let finding = finding.filter(|_| new && !died);
+        self.unbundled += u64::from(finding.is_some());
+        Ok(finding)
+    }
+
+    fn bundled(&mut self, test: &Test, bundle: Result<Self::Bundle, String>) -> Result<(), StoreError> {
+        self.state.bundled(test.index, bundle.and_then(|bundle| bundle));
+        self.unbundled = self.unbundled.saturating_sub(1);
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Result<(), StoreError> {
+        self.clock();
+        // Who goes on from a checkpoint looks closer at the failures behind it alone.
+        if self.unbundled == 0 && self.saved.elapsed() >= CHECKPOINT_EVERY {
+            self.store.checkpoint(&self.state, &self.timing, false)?;
+            self.saved = Instant::now();
+        }
+        self.tell();
+        Ok(())
+    }
+
+    fn enough(&self) -> bool {
+        self.context.tests.settings.cycles.is_some_and(|cycles| self.state.totals.work.cycles >= cycles)
+    }
+}
+
+/// Looks closer at the failure of a test, and puts what it finds under `failures`.
+fn bundle(context: &Context, test: &Test, finding: &Finding, failures: &Path) -> Result<BundleInfo, String> {
+    let case;
+    let original = match (&finding.episode, &test.job) {
+        (Some(episode), _) => Original::Episode(episode),
+        (None, Job::Case(path)) => {
+            let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+            case = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+            Original::Case(&case)
+        }
+        (None, Job::Kernel { file, launch }) => Original::Kernel { listing: file, launch, arch: None },
+        (None, Job::Series { .. } | Job::Episodes(_)) => {
+            return Err("nothing was run that could be repeated".to_string());
+        }
+    };
+    let config = &context.tests.configs[test.config];
+    let mut library = context.libraries[test.config].clone();
+    if !library.variant().has_snapshots() {
+        // What counts coverage cannot be wound back, which is what making cases small lives on.
+        library = rtl::library(&context.rtl_dir, config, Variant::Fast, &mut |_| {})
+            .map_err(|error| error.to_string())?;
+    }
+    let about = BundleContext {
+        test: &test.name,
+        index: test.index,
+        seed: context.tests.seed,
+        config,
+        rtl_dir: &context.rtl_dir,
+        library: &library,
+        original,
+        effort: Effort::default(),
+    };
+    let found = bucket::Finding {
+        key: finding.trouble.key(&test.entry),
+        text: finding.trouble.to_string(),
+        cycle: finding.cycle,
+    };
+    failure::bundle::bundle(&about, &found, finding.recorder.as_deref(), failures)
+        .map_err(|error| error.to_string())
+}
+
+/// Runs one test, and looks closer at its failure if asked to; keeps nothing. For tests that may end the
+/// process.
+pub fn alone(context: &Context, index: u64, look_closer: bool, out: &Path) {
+    let Some(test) = context.tests.test(index) else { return };
+    let outcome = Runner::new(context, None).run(&test);
+    if let (true, Some(finding)) = (look_closer, outcome.finding) {
+        let _ = bundle(context, &test, &finding, &out.join("alone"));
+    }
+}

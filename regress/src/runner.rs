@@ -1,0 +1,297 @@
+//! Runs a test on a worker's machines.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use atoms_cosim::case::{Case, CaseStimulus};
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::recorder::Recorder;
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::stimulus::{Profile, Stimulus};
+use atoms_cosim::witness::Witness;
+use atoms_verilated::{Coverage, Library};
+use bitvec::vec::BitVec;
+
+use crate::coverage::{Map, Model, Sampler};
+use crate::episode::Episode;
+use crate::plan::{Job, Test, Tests, mixed};
+use crate::result::{Status, Work};
+use crate::running::{Desk, Suspect};
+use crate::steer::Steering;
+use crate::trouble::Trouble;
+
+/// What every worker of a run uses.
+#[derive(Debug)]
+pub struct Context {
+    /// The tests.
+    pub tests: Tests,
+    /// Folder of the RTL's sources.
+    pub rtl_dir: PathBuf,
+    /// RTL of each of [`Tests::configs`].
+    pub libraries: Vec<Library>,
+    /// The bins.
+    pub model: Model,
+    /// Bins that each configuration can hit.
+    pub reachable: Vec<BitVec>,
+    /// Bins that need not be steered to, since the corpus that is run hits them.
+    pub baseline: BitVec,
+}
+
+/// An episode, and what it hit.
+#[derive(Clone, Debug)]
+pub struct Find {
+    /// The episode.
+    pub episode: Episode,
+    /// Bins that no run before it in its test had hit.
+    pub candidates: Vec<usize>,
+    /// All bins that it hit.
+    pub hits: BitVec,
+}
+
+/// A failure, with what is needed to look closer.
+#[derive(Debug)]
+pub struct Finding {
+    /// What happened.
+    pub trouble: Trouble,
+    /// The last requests of the run.
+    pub recorder: Option<Box<Recorder>>,
+    /// The run, if it was a random one.
+    pub episode: Option<Episode>,
+    /// Cycle in which it showed.
+    pub cycle: u64,
+}
+
+/// What a test came to, and what it covered.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// What it did.
+    pub work: Work,
+    /// Hits of all its runs.
+    pub hits: Map,
+    /// Random runs that hit something that no run before them in the test had hit.
+    pub finds: Vec<Find>,
+    /// Lines and cover properties of the RTL that its runs reached, where they are counted.
+    pub rtl: Option<Coverage>,
+    /// Why it did not pass.
+    pub finding: Option<Box<Finding>>,
+    /// Wall time.
+    pub took: Duration,
+}
+
+impl Outcome {
+    /// Of a test that passed and covered nothing.
+    pub fn passed(work: Work, took: Duration) -> Self {
+        let (hits, finds) = (Map::default(), Vec::new());
+        Outcome { status: Status::Passed, work, hits, finds, rtl: None, finding: None, took }
+    }
+
+    /// Of a test that was not run to an end of its own.
+    pub fn ended(status: Status, trouble: Trouble, took: Duration) -> Self {
+        let finding = Finding { trouble, recorder: None, episode: None, cycle: 0 };
+        Outcome { finding: Some(Box::new(finding)), status, ..Outcome::passed(Work::default(), took) }
+    }
+}
+
+/// Machines of one worker, and the tests it runs on them.
+#[derive(Debug)]
+pub struct Runner<'a> {
+    context: &'a Context,
+    desk: Option<&'a Desk>,
+    benches: HashMap<usize, Bench>,
+}
+
+/// The machine of one configuration, and who looks on.
+#[derive(Debug)]
+struct Bench {
+    named: NamedConfig,
+    session: Session<Lockstep>,
+    sampler: Option<Box<Sampler>>,
+}
+
+/// One run from reset.
+#[derive(Debug)]
+struct Run {
+    hits: Map,
+    work: Work,
+    trouble: Option<(Trouble, Option<Box<Recorder>>, u64)>,
+}
+
+/// What a test has come to so far.
+#[derive(Debug)]
+struct Sum {
+    work: Work,
+    hits: Map,
+    finds: Vec<Find>,
+}
+
+type Ended = Result<(), Box<Finding>>;
+
+impl<'a> Runner<'a> {
+    /// Without machines yet: they are made when a test needs them. On `desk` it says what it is at.
+    pub fn new(context: &'a Context, desk: Option<&'a Desk>) -> Self {
+        Runner { context, desk, benches: HashMap::new() }
+    }
+
+    /// Runs one test.
+    pub fn run(&mut self, test: &Test) -> Outcome {
+        let began = Instant::now();
+        let mut sum =
+            Sum { work: Work::default(), hits: Map::new(self.context.model.bins()), finds: Vec::new() };
+        let ended = self.job(test, began, &mut sum);
+        let finding = ended.err();
+        Outcome {
+            status: finding.as_ref().map_or(Status::Passed, |finding| finding.trouble.status()),
+            work: sum.work,
+            hits: sum.hits,
+            finds: sum.finds,
+            rtl: self.rtl_coverage(test.config),
+            finding,
+            took: began.elapsed(),
+        }
+    }
+
+    /// What was reached of the RTL since the last call.
+    fn rtl_coverage(&mut self, config: usize) -> Option<Coverage> {
+        let machine = &mut self.benches.get_mut(&config)?.session.machine;
+        let coverage = machine.coverage().ok()?;
+        machine.zero_coverage().ok()?;
+        Some(coverage)
+    }
+
+    fn job(&mut self, test: &Test, began: Instant, sum: &mut Sum) -> Ended {
+        let (context, desk) = (self.context, self.desk);
+        let at = |episode: &Episode| {
+            if let Some(desk) = desk {
+                desk.put(Some(Suspect::Test(test.index)), Some(episode));
+            }
+        };
+        let bench = match self.benches.entry(test.config) {
+            std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
+            std::collections::hash_map::Entry::Vacant(free) => {
+                let made = Bench::new(context, test.config);
+                free.insert(made.map_err(|failure| without_run(failure.into()))?)
+            }
+        };
+        bench.session.deadline = began.checked_add(test.timeout);
+        match &test.job {
+            Job::Series { stimulus, seed, episodes, requests, steer } => {
+                let mut steering = Steering::towards(context.reachable[test.config].clone());
+                for nth in 0..*episodes {
+                    let own = mixed(*seed, &nth.to_string());
+                    let (aim, towards) = if *steer && nth > 0 {
+                        let hit = context.baseline.clone() | sum.hits.hit();
+                        steering.next(&context.model, &hit, own)
+                    } else {
+                        (Profile::default(), None)
+                    };
+                    let profile = if towards.is_some() { aim } else { (**stimulus).clone() };
+                    let config = bench.named.name.clone();
+                    let episode = Episode { config, profile, seed: own, requests: *requests, towards };
+                    at(&episode);
+                    bench.episode(&episode, sum)?;
+                }
+                Ok(())
+            }
+            Job::Episodes(episodes) => episodes.iter().try_for_each(|episode| {
+                at(episode);
+                bench.episode(episode, sum)
+            }),
+            Job::Case(path) => bench.case(path, sum),
+            Job::Kernel { file, launch } => bench.kernel(file, launch, sum),
+        }
+    }
+}
+
+/// A failure before anything ran.
+fn without_run(trouble: Trouble) -> Box<Finding> {
+    Box::new(Finding { trouble, recorder: None, episode: None, cycle: 0 })
+}
+
+impl Bench {
+    fn new(context: &Context, config: usize) -> Result<Self, Failure> {
+        let named = context.tests.configs[config].clone();
+        let rtl = context.libraries[config].instantiate().map_err(Stop::from)?;
+        let session = Session::new(Lockstep::new(rtl, named.config)?, None);
+        Ok(Bench { sampler: Some(Box::new(Sampler::new(&named.config))), session, named })
+    }
+
+    fn episode(&mut self, episode: &Episode, sum: &mut Sum) -> Ended {
+        let mut stimulus = episode.stimulus(&self.named.config);
+        let run = self.run(|session| drive(session, &mut stimulus))?;
+        let hits = run.hits.hit().clone();
+        let candidates = sum.hits.merge(&run.hits);
+        if !candidates.is_empty() {
+            sum.finds.push(Find { episode: episode.clone(), candidates, hits });
+        }
+        sum.end(run, Some(episode))
+    }
+
+    fn case(&mut self, path: &Path, sum: &mut Sum) -> Ended {
+        let read = |path: &Path| -> Result<Case, String> {
+            let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+            serde_json::from_str(&text).map_err(|error| error.to_string())
+        };
+        let cannot = |reason| without_run(Trouble::Cannot(format!("`{}`: {reason}", path.display())));
+        let case = read(path).map_err(cannot)?;
+        let run = self.run(|session| drive(session, &mut CaseStimulus::new(&case)))?;
+        sum.hits.merge(&run.hits);
+        sum.end(run, None)
+    }
+
+    fn kernel(&mut self, file: &Path, launch: &Path, sum: &mut Sum) -> Ended {
+        let run = self.run(|session| crate::kernel::run(session, file, launch, None))?;
+        sum.hits.merge(&run.hits);
+        sum.end(run, None)
+    }
+
+    /// One run from reset, with everybody looking on.
+    fn run(
+        &mut self,
+        drive: impl FnOnce(&mut Session<Lockstep>) -> Result<(), Trouble>,
+    ) -> Result<Run, Box<Finding>> {
+        let session = &mut self.session;
+        session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into()))?;
+        session.restart(Some(Witness::new(&self.named.config, &[])));
+        session.listeners.clear();
+        if let Some(mut sampler) = self.sampler.take() {
+            sampler.restart();
+            session.listeners.push(sampler);
+        }
+        session.listeners.push(Box::new(Recorder::new(&self.named.config)));
+        let mut trouble = drive(session).err();
+        if let Some(Trouble::Unit(failure)) = &mut trouble
+            && let Failure::Stop(Stop::Mismatch(mismatch)) = &mut **failure
+        {
+            mismatch.config.clone_from(&self.named.name);
+        }
+        let mut work = Work::default();
+        work.add_run(&session.tally());
+        self.sampler = session.take_listener();
+        let hits = self.sampler.as_mut().map(|sampler| sampler.take()).unwrap_or_default();
+        let recorder = session.take_listener();
+        let cycle = session.machine.cycles();
+        Ok(Run { hits, work, trouble: trouble.map(|trouble| (trouble, recorder, cycle)) })
+    }
+}
+
+impl Sum {
+    fn end(&mut self, run: Run, episode: Option<&Episode>) -> Ended {
+        self.work += run.work;
+        match run.trouble {
+            None => Ok(()),
+            Some((trouble, recorder, cycle)) => {
+                Err(Box::new(Finding { trouble, recorder, episode: episode.cloned(), cycle }))
+            }
+        }
+    }
+}
+
+fn drive(session: &mut Session<Lockstep>, stimulus: &mut impl Stimulus) -> Result<(), Trouble> {
+    session.run(stimulus, u64::MAX, |_| {})?;
+    Ok(())
+}

@@ -1,0 +1,389 @@
+//! The output folder of a regression: results on disk as they come, and a checkpoint to go on from.
+//!
+//! `results.jsonl` (and `timing.jsonl`, `records.jsonl`) grow by a line a test. `checkpoint.json` says
+//! what the lines up to some place amount to, and is replaced as a whole: whatever ends a run, its
+//! folder holds a whole checkpoint and the lines that belong to it. Going on cuts off what is behind.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::Origin;
+use crate::result::TestResult;
+use crate::state::{Record, State};
+use crate::summary::Timing;
+
+/// Why the output folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Something cannot be written.
+    #[error("cannot write `{}`: {cause}{}", path.display(), hint(cause))]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+    },
+    /// Something cannot be read.
+    #[error("cannot read `{}`: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+    },
+    /// Something is there and is not what it should be.
+    #[error("`{}`: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What was found, and what would work.
+        reason: String,
+    },
+    /// A run that was not finished lies there.
+    #[error("`{}` holds a run that was interrupted after {tests} tests: go on with `atoms regress resume {}`, or begin anew with --force", path.display(), path.display())]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+        /// Tests done.
+        tests: u64,
+    },
+    /// Something else lies there.
+    #[error("`{}` is there and is no output folder of a regression: name another one with --out", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+fn hint(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; results up to the last checkpoint are whole: make room, then `atoms regress resume`"
+        }
+        _ => "",
+    }
+}
+
+/// For `map_err` on writing `path`.
+pub fn writing(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+    move |cause| StoreError::Write { path: path.to_path_buf(), cause }
+}
+
+/// For `map_err` on reading `path`.
+pub fn reading(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+    move |cause| StoreError::Read { path: path.to_path_buf(), cause }
+}
+
+/// What was run, for a run that goes on: `run.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Version of the format of the folder.
+    pub format: u32,
+    /// What results depend on, beside the plan.
+    pub origin: Origin,
+    /// The plan.
+    pub plan: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Profile.
+    pub profile: Option<String>,
+    /// Seed.
+    pub seed: u64,
+    /// Tags in place of the profile's.
+    pub tags: Vec<String>,
+}
+
+/// Version of the format of the folder.
+pub const FORMAT: u32 = 1;
+
+/// What the lines on disk amount to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// All tests were run, or as many as the budget says.
+    pub complete: bool,
+    /// The state.
+    pub state: State,
+    /// What depends on the machine.
+    pub timing: Timing,
+    /// Bytes of `results.jsonl`, `timing.jsonl` and `records.jsonl`.
+    pub lengths: Vec<u64>,
+}
+
+/// Files of lines, in the order of [`Checkpoint::lengths`].
+const LINES: [&str; 3] = ["results.jsonl", "timing.jsonl", "records.jsonl"];
+
+/// Folder of the bundles in the output folder.
+pub const FAILURES: &str = "failures";
+
+/// How long a test took: a line of `timing.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Took {
+    /// Number of the test.
+    pub index: u64,
+    /// Wall time in milliseconds.
+    pub ms: f64,
+}
+
+/// An output folder being written.
+#[derive(Debug)]
+pub struct Store {
+    dir: PathBuf,
+    files: Vec<Lines>,
+    records: bool,
+}
+
+/// Where the bundles of failures go.
+#[derive(Clone, Debug)]
+pub struct Bundles {
+    folder: PathBuf,
+    apart: bool,
+}
+
+impl Bundles {
+    /// The folder for that of the failure that is the first of its kind here, in test `first`. What keeps
+    /// records for a merge has a folder for each: of failures that turn out to be one, another may be the
+    /// first in the whole run.
+    pub fn of(&self, first: u64) -> PathBuf {
+        // The name of the innermost is what a bundle tells people of its place.
+        if self.apart { self.folder.join(first.to_string()).join(FAILURES) } else { self.folder.clone() }
+    }
+}
+
+#[derive(Debug)]
+struct Lines {
+    path: PathBuf,
+    file: BufWriter<File>,
+    length: u64,
+}
+
+impl Lines {
+    /// Opens a file and cuts it to its first `length` bytes.
+    fn open(path: PathBuf, length: u64) -> Result<Self, StoreError> {
+        let open = || {
+            let file = OpenOptions::new().create(true).append(true).open(&path)?;
+            let there = file.metadata()?.len();
+            file.set_len(length.min(there))?;
+            Ok((file, there))
+        };
+        let (file, there) = open().map_err(writing(&path))?;
+        if there < length {
+            let reason = format!(
+                "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with --force"
+            );
+            return Err(StoreError::Malformed { path, reason });
+        }
+        Ok(Lines { path, file: BufWriter::new(file), length })
+    }
+
+    fn push(&mut self, value: &impl Serialize) -> Result<(), StoreError> {
+        let mut line = serde_json::to_vec(value).map_err(|error| writing(&self.path)(error.into()))?;
+        line.push(b'\n');
+        self.length += line.len() as u64;
+        self.file.write_all(&line).map_err(writing(&self.path))
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.file.flush().and_then(|()| self.file.get_ref().sync_data()).map_err(writing(&self.path))
+    }
+}
+
+impl Store {
+    /// A new output folder. What is left there of a finished run is taken away; `force` also takes an
+    /// interrupted one away. `records` keeps what a later merge needs.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn create(dir: &Path, header: &Header, records: bool, force: bool) -> Result<Self, StoreError> {
+        if dir.exists() {
+            let there = fs::read_dir(dir).map_err(reading(dir))?.next().is_some();
+            if there && !dir.join(HEADER).is_file() {
+                return Err(StoreError::Foreign { path: dir.to_path_buf() });
+            }
+            if there && !force {
+                let checkpoint = checkpoint(dir);
+                let unfinished = checkpoint.as_ref().is_ok_and(|checkpoint| !checkpoint.complete);
+                if let (true, Ok(checkpoint)) = (unfinished, checkpoint) {
+                    let tests = checkpoint.state.next - checkpoint.state.from;
+                    return Err(StoreError::Unfinished { path: dir.to_path_buf(), tests });
+                }
+            }
+            if there {
+                fs::remove_dir_all(dir).map_err(writing(dir))?;
+            }
+        }
+        fs::create_dir_all(dir).map_err(writing(dir))?;
+        replace(&dir.join(HEADER), header)?;
+        Self::at(dir, records, &[0; 3])
+    }
+
+    /// Goes on in a folder, from its checkpoint.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn reopen(dir: &Path, records: bool) -> Result<(Self, Checkpoint), StoreError> {
+        let mut checkpoint = checkpoint(dir)?;
+        let store = Self::at(dir, records, &checkpoint.lengths)?;
+        checkpoint.state = checkpoint.state.revived();
+        Ok((store, checkpoint))
+    }
+
+    fn at(dir: &Path, records: bool, lengths: &[u64]) -> Result<Self, StoreError> {
+        let names = LINES.iter().take(if records { 3 } else { 2 });
+        let open =
+            |(at, name): (usize, &&str)| Lines::open(dir.join(name), lengths.get(at).copied().unwrap_or(0));
+        let files = names.enumerate().map(open).collect::<Result<_, _>>()?;
+        Ok(Store { dir: dir.to_path_buf(), files, records })
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where bundles go.
+    pub fn bundles(&self) -> Bundles {
+        Bundles { folder: self.dir.join(FAILURES), apart: self.records }
+    }
+
+    /// Writes down one test.
+    ///
+    /// # Errors
+    /// [`StoreError::Write`].
+    pub fn push(&mut self, record: &Record, ms: f64) -> Result<(), StoreError> {
+        let took = Took { index: record.result.index, ms };
+        if let [results, timing, records @ ..] = &mut self.files[..] {
+            results.push(&record.result)?;
+            timing.push(&took)?;
+            if let (true, [records]) = (self.records, records) {
+                records.push(record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what the lines amount to.
+    ///
+    /// # Errors
+    /// [`StoreError::Write`].
+    pub fn checkpoint(&mut self, state: &State, timing: &Timing, complete: bool) -> Result<(), StoreError> {
+        for lines in &mut self.files {
+            lines.sync()?;
+        }
+        let lengths = self.files.iter().map(|lines| lines.length).collect();
+        let checkpoint = CheckpointRef { complete, state, timing, lengths };
+        replace(&self.dir.join(CHECKPOINT), &checkpoint)
+    }
+}
+
+/// [`Checkpoint`], to be written without copying a state.
+#[derive(Serialize)]
+struct CheckpointRef<'a> {
+    complete: bool,
+    state: &'a State,
+    timing: &'a Timing,
+    lengths: Vec<u64>,
+}
+
+const HEADER: &str = "run.json";
+const CHECKPOINT: &str = "checkpoint.json";
+
+/// What was run in a folder.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn header(dir: &Path) -> Result<Header, StoreError> {
+    let path = dir.join(HEADER);
+    let header: Header = read(&path)?;
+    if header.format != FORMAT {
+        let reason = format!("format {}, but this version of ATOMS reads format {FORMAT}", header.format);
+        return Err(StoreError::Malformed { path, reason });
+    }
+    Ok(header)
+}
+
+/// The checkpoint of a folder.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn checkpoint(dir: &Path) -> Result<Checkpoint, StoreError> {
+    read(&dir.join(CHECKPOINT))
+}
+
+/// The results of a folder, in order.
+///
+/// # Errors
+/// [`StoreError`], for the file or for a line of it.
+pub fn results(
+    dir: &Path,
+) -> Result<impl Iterator<Item = Result<TestResult, StoreError>> + use<>, StoreError> {
+    lines(dir.join(LINES[0]))
+}
+
+/// How long the tests of a folder took, in order.
+///
+/// # Errors
+/// [`StoreError`], for the file or for a line of it.
+pub fn durations(dir: &Path) -> Result<impl Iterator<Item = Result<Took, StoreError>> + use<>, StoreError> {
+    lines(dir.join(LINES[1]))
+}
+
+/// The records of a folder that keeps them, in order.
+///
+/// # Errors
+/// [`StoreError`], for the file or for a line of it.
+pub fn records(dir: &Path) -> Result<impl Iterator<Item = Result<Record, StoreError>> + use<>, StoreError> {
+    lines(dir.join(LINES[2]))
+}
+
+fn lines<T: DeserializeOwned>(
+    path: PathBuf,
+) -> Result<impl Iterator<Item = Result<T, StoreError>>, StoreError> {
+    let file = File::open(&path).map_err(reading(&path))?;
+    let lines = io::BufRead::lines(io::BufReader::new(file)).enumerate();
+    Ok(lines.map(move |(at, line)| {
+        let line = line.map_err(reading(&path))?;
+        serde_json::from_str(&line).map_err(|error| StoreError::Malformed {
+            path: path.clone(),
+            reason: format!("line {}: {error}", at + 1),
+        })
+    }))
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    let text = fs::read_to_string(path).map_err(reading(path))?;
+    serde_json::from_str(&text)
+        .map_err(|error| StoreError::Malformed { path: path.to_path_buf(), reason: error.to_string() })
+}
+
+/// Writes a file as a whole: it is as it was or as it should be, never in between.
+///
+/// # Errors
+/// [`StoreError::Write`].
+pub fn replace(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
+    let text = serde_json::to_vec(value).map_err(|error| writing(path)(error.into()))?;
+    replace_bytes(path, &text)
+}
+
+/// As [`replace`], of bytes.
+///
+/// # Errors
+/// [`StoreError::Write`].
+pub fn replace_bytes(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let write = || {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|cause| {
+        let _ = fs::remove_file(&beside);
+        writing(path)(cause)
+    })
+}

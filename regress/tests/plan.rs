@@ -1,0 +1,197 @@
+//! Plans: what tests they make, and what is wrong with bad ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::configs;
+use atoms_regress::coverage::Model;
+use atoms_regress::plan::{Job, Plan, Tests};
+
+/// A plan in a folder of its own.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let dir = std::env::temp_dir().join(format!("atoms-plan-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).expect("a scratch folder");
+        Scratch(dir)
+    }
+
+    fn file(&self, name: &str, text: &str) -> &Self {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+        self
+    }
+
+    fn tests(&self, plan: &str, profile: Option<&str>) -> Result<Tests, String> {
+        self.file("plan.toml", plan);
+        let path = self.0.join("plan.toml");
+        let (read, _) = Plan::read(&path).map_err(|error| self.words(&error))?;
+        Tests::of(&path, &read, profile, None, &[], &configs::rtl_dir(), &Model::standard())
+            .map_err(|error| self.words(&error))
+    }
+
+    /// An error and its causes, without the folder.
+    fn words(&self, error: &dyn std::error::Error) -> String {
+        error.to_string().replace(&format!("{}/", self.0.display()), "")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const TWO: &str = r#"
+seed = 7
+[profile.quick]
+tags = ["quick"]
+[profile.long]
+requests = 1_000
+[stimulus.waits]
+[[random]]
+name = "a"
+tags = ["quick"]
+configs = ["tiny", "small"]
+series = 2
+requests = 50
+episodes = 2
+[[random]]
+name = "b"
+stimulus = "waits"
+requests = 10
+weight = 3
+"#;
+
+fn names(tests: &Tests) -> Vec<String> {
+    (0..).map_while(|index| tests.test(index)).map(|test| test.name).collect()
+}
+
+fn seed(tests: &Tests, index: u64) -> u64 {
+    match tests.test(index).expect("it exists").job {
+        Job::Series { seed, .. } => seed,
+        job => panic!("a series, not {job:?}"),
+    }
+}
+
+#[test]
+fn a_profile_picks_entries_and_numbers_their_tests() {
+    let scratch = Scratch::new("picks");
+    let quick = scratch.tests(TWO, Some("quick")).expect("a good plan");
+    assert_eq!(names(&quick), ["a/tiny/0", "a/tiny/1", "a/small/0", "a/small/1"]);
+    assert_eq!(quick.count(), Some(4));
+    assert_eq!(quick.configs.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["tiny", "small"]);
+    let long = scratch.tests(TWO, Some("long")).expect("a good plan");
+    // 400 requests of `a`, 10 of `b`, and then rounds of three of `b`.
+    assert_eq!(long.count(), Some(5 + 59));
+    let names = names(&long);
+    assert_eq!(names[4..8], ["b/default/0", "b/default/1", "b/default/2", "b/default/3"]);
+    assert_eq!(names.last().map(String::as_str), Some("b/default/59"));
+    // The same test has the same stimulus in either profile, and no two are alike.
+    assert_eq!(seed(&quick, 3), seed(&long, 3));
+    let mut seeds: Vec<_> = (0..64).map(|index| seed(&long, index)).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 64);
+}
+
+#[test]
+fn another_seed_makes_other_stimulus() {
+    let scratch = Scratch::new("seed");
+    let one = scratch.tests(TWO, Some("quick")).expect("a good plan");
+    let other = scratch.tests(&TWO.replace("seed = 7", "seed = 8"), Some("quick")).expect("a good plan");
+    assert_ne!(seed(&one, 0), seed(&other, 0));
+}
+
+#[test]
+fn files_are_found_by_pattern() {
+    let scratch = Scratch::new("files");
+    let case = r#"{"config": "small", "parts": [], "warps": []}"#;
+    scratch.file("cases/one.json", case).file("cases/two.json", case).file("cases/readme.txt", "");
+    scratch.file("k.sm_80.sass", "").file("k.sm_80.ptx", "").file("k.launch.toml", "");
+    let plan = "[[directed]]\nname = \"d\"\ncases = [\"cases/*.json\"]\n\
+                [[kernels]]\nname = \"k\"\nlaunches = [\"*.launch.toml\"]\nconfigs = [\"default\", \"half\"]\n";
+    let tests = scratch.tests(plan, None).expect("a good plan");
+    let expected = [
+        "d/small/one.json",
+        "d/small/two.json",
+        "k/default/k.sm_80.sass",
+        "k/half/k.sm_80.sass",
+        "k/default/k.sm_80.ptx",
+        "k/half/k.sm_80.ptx",
+    ];
+    assert_eq!(names(&tests), expected);
+}
+
+#[test]
+fn a_budget_of_time_alone_goes_on_and_on() {
+    let scratch = Scratch::new("wall");
+    let plan = TWO.replace("requests = 1_000\n[stim", "wall = \"8h\"\n[stim");
+    let tests = scratch.tests(&plan, Some("long")).expect("a good plan");
+    assert_eq!(tests.count(), None);
+    assert_eq!(tests.test(1_000_000).map(|test| test.name), Some("b/default/999996".to_string()));
+}
+
+#[test]
+fn bad_plans_are_refused_with_what_would_work() {
+    let scratch = Scratch::new("bad");
+    scratch.file("x.launch.toml", "");
+    let random = "[[random]]\nname = \"a\"\nrequests = 10\n";
+    let rows: &[(String, Option<&str>, &[&str])] = &[
+        (TWO.into(), Some("fast"), &["profile `fast`", "`long`, `quick`"]),
+        (TWO.into(), None, &["--profile", "`long`, `quick`"]),
+        (TWO.replace("\"tiny\"", "\"tine\""), Some("quick"), &["no configuration `tine`", "tiny"]),
+        (
+            TWO.replace("\"waits\"\n", "\"wait\"\n"),
+            Some("long"),
+            &["random `b`", "[stimulus.wait]", "`waits`"],
+        ),
+        (TWO.replace("[\"quick\"]\n[prof", "[\"quik\"]\n[prof"), Some("quick"), &["tag `quik`", "`quick`"]),
+        (TWO.replace("requests = 1_000", "requests = 100"), Some("long"), &["100 requests", "410"]),
+        (
+            TWO.replace("requests = 1_000", "requests = 1_000\ntests = 9"),
+            Some("long"),
+            &["one of tests, requests"],
+        ),
+        (TWO.replace("requests = 1_000", "tests = 2"), Some("long"), &["2 tests", "are 5"]),
+        (TWO.replace("requests = 1_000", "tests = 0"), Some("long"), &["budget of 0"]),
+        (TWO.replace("weight = 3", ""), Some("long"), &["no random entry has a weight"]),
+        (TWO.replace("requests = 1_000", "wall = \"8 parsecs\""), Some("long"), &["8 parsecs", "15min"]),
+        (TWO.replace("requests = 1_000", "wall = \"0s\""), Some("long"), &["a time of zero"]),
+        (TWO.replace("requests = 50", "requests = 0"), Some("quick"), &["random `a`", "at least 1"]),
+        (TWO.replace("name = \"b\"", "name = \"a\""), Some("quick"), &["entry `a`", "another entry"]),
+        (TWO.replace("name = \"b\"", "name = \"../b\""), Some("quick"), &["`../b`", "letters"]),
+        (TWO.replace("series = 2", "serious = 2"), Some("quick"), &["serious", "series"]),
+        (format!("{random}series = 0\n"), None, &["never runs"]),
+        (format!("{random}episodes = 18446744073709551615\n"), None, &["plan.toml"]),
+        (
+            "[[directed]]\nname = \"d\"\ncases = [\"no/*.json\"]\n".into(),
+            None,
+            &["no file is called `no/*.json`"],
+        ),
+        ("[[kernels]]\nname = \"k\"\nlaunches = [\"plan.toml\"]\n".into(), None, &["KERNEL.launch.toml"]),
+        (
+            "[[kernels]]\nname = \"k\"\nlaunches = [\"x.launch.toml\"]\n".into(),
+            None,
+            &["x.launch.toml", "no listing"],
+        ),
+        ("[[corpus]]\nname = \"c\"\nfile = \"nothing.json\"\n".into(), None, &["corpus `c`", "nothing.json"]),
+        ("".into(), None, &["picks no tests"]),
+        ("seed = ".into(), None, &["plan `plan.toml`", "line 1"]),
+    ];
+    for (plan, profile, words) in rows {
+        let error = scratch.tests(plan, *profile).expect_err("a bad plan");
+        for word in *words {
+            assert!(error.contains(word), "`{word}` is missing in: {error}\nplan: {plan}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_that_is_not_there_is_named() {
+    let error = Plan::read(Path::new("no/such/plan.toml")).expect_err("there is none");
+    assert!(error.to_string().contains("no/such/plan.toml"), "{error}");
+}

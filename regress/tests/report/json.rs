@@ -1,0 +1,72 @@
+//! `summary.json` against its published schema.
+
+use std::fs;
+
+use atoms_regress::report::json;
+use atoms_regress::summary::Summary;
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+fn published() -> (String, String) {
+    let path = format!("{}/../docs/summary.schema.json", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    (path, text)
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_types() {
+    let (path, text) = published();
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, json::schema()).expect("the checkout is writable");
+        return;
+    }
+    assert_eq!(
+        text,
+        json::schema(),
+        "{path} differs from the types; run the test once with BLESS=1 and read the change"
+    );
+}
+
+#[test]
+fn summaries_are_valid_and_others_are_not() {
+    let schema: Value = serde_json::from_str(&published().1).expect("the published schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
+    for regression in [fixture::failing(), fixture::passing()] {
+        let value: Value = serde_json::from_str(&json::pretty(&regression.summary)).expect("it is JSON");
+        let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    let sound = serde_json::to_value(fixture::failing().summary).expect("it serializes");
+    let broken: [(&str, Value); 5] = [
+        ("/seed", json!("7")),
+        ("/totals/work", json!(null)),
+        ("/buckets/0/status", json!("timed out")),
+        ("/coverage/groups/0/counts/0", json!(-1)),
+        ("/rtl_coverage/files/0/lines/0", json!([1])),
+    ];
+    for (place, value) in broken {
+        let mut summary = sound.clone();
+        *summary.pointer_mut(place).expect("it is there") = value;
+        assert!(!validator.is_valid(&summary), "{place} is broken, and still valid");
+    }
+}
+
+#[test]
+fn a_summary_survives_its_file() {
+    let summary = fixture::failing().summary;
+    let text = json::pretty(&summary);
+    assert_eq!(serde_json::from_str::<Summary>(&text).expect("it reads what it wrote"), summary);
+    assert_eq!(text, json::pretty(&summary));
+    assert!(text.ends_with("}\n"));
+}
+
+#[test]
+fn the_command_line_prints_summary_timing_and_page() {
+    let regression = fixture::passing();
+    let text = json::command(&regression.summary, &regression.timing, "out/report.html");
+    let value: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(value["summary"], serde_json::to_value(&regression.summary).expect("it serializes"));
+    assert_eq!(value["timing"]["jobs"], 16);
+    assert_eq!(value["page"], "out/report.html");
+}

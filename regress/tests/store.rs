@@ -1,0 +1,116 @@
+//! The output folder when things go wrong.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use atoms_regress::cluster::Origin;
+use atoms_regress::result::{Status, TestResult, Work};
+use atoms_regress::state::{Record, State};
+use atoms_regress::store::{self, FORMAT, Header, Store, StoreError};
+use atoms_regress::summary::Timing;
+
+fn header() -> Header {
+    Header {
+        format: FORMAT,
+        origin: Origin::default(),
+        plan: "plan.toml".into(),
+        text: String::new(),
+        profile: None,
+        seed: 1,
+        tags: Vec::new(),
+    }
+}
+
+fn record(index: u64) -> Record {
+    let result = TestResult {
+        index,
+        name: format!("e/c/{index}"),
+        entry: "e".to_string(),
+        config: "c".to_string(),
+        status: Status::Passed,
+        work: Work::default(),
+        new_bins: 0,
+        failure: None,
+    };
+    Record { result, candidates: Vec::new(), finds: Vec::new() }
+}
+
+/// A folder with `tests` results, and a checkpoint behind the first `saved` of them.
+fn filled(dir: &Path, tests: u64, saved: u64) {
+    let mut store = Store::create(dir, &header(), false, false).expect("a folder");
+    let mut state = State::new(0, 10, &["e".to_string()], &["c".to_string()]);
+    for index in 0..tests {
+        if index == saved {
+            store.checkpoint(&state, &Timing::default(), false).expect("there is room");
+        }
+        let (record, _) = state.take(record(index));
+        store.push(&record, 1.0).expect("there is room");
+    }
+    if saved == tests {
+        store.checkpoint(&state, &Timing::default(), false).expect("there is room");
+    }
+}
+
+/// Lines behind the checkpoint, whole or not, are cut off, and what goes on fits.
+#[test]
+fn going_on_cuts_off_what_no_checkpoint_counts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 20, 12);
+    let (mut store, checkpoint) = Store::reopen(&dir, false).expect("it goes on");
+    assert_eq!(checkpoint.state.next, 12);
+    let mut state = checkpoint.state;
+    for index in 12..20 {
+        let (record, _) = state.take(record(index));
+        store.push(&record, 1.0).expect("there is room");
+    }
+    store.checkpoint(&state, &Timing::default(), true).expect("there is room");
+    let indices: Vec<_> =
+        store::results(&dir).expect("results").map(|result| result.expect("a line").index).collect();
+    assert_eq!(indices, (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_result_file_that_was_cut_short_is_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 5, 5);
+    let path = dir.join("results.jsonl");
+    let text = fs::read(&path).expect("results");
+    fs::write(&path, &text[..text.len() - 10]).expect("a shorter file");
+    let error = Store::reopen(&dir, false).expect_err("something is missing").to_string();
+    assert!(error.contains("results.jsonl") && error.contains("cut short"), "{error}");
+}
+
+/// A full disk is an error that says so; the checkpoint stays as it was.
+#[test]
+fn a_full_disk_leaves_a_whole_checkpoint() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 0, 0);
+    let before = fs::read(dir.join("checkpoint.json")).expect("a checkpoint");
+    let path = dir.join("results.jsonl");
+    fs::remove_file(&path).expect("it is there");
+    symlink("/dev/full", &path).expect("a device that is always full");
+    let (mut store, checkpoint) = Store::reopen(&dir, false).expect("nothing is written yet");
+    let mut state = checkpoint.state;
+    let (record, _) = state.take(record(0));
+    let ended = store.push(&record, 1.0).and_then(|()| store.checkpoint(&state, &Timing::default(), false));
+    let error = ended.expect_err("there is no room").to_string();
+    assert!(error.contains("results.jsonl") && error.contains("make room"), "{error}");
+    assert_eq!(fs::read(dir.join("checkpoint.json")).expect("a checkpoint"), before);
+}
+
+#[test]
+fn what_is_unfinished_or_somebody_elses_is_kept() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 3, 3);
+    let error = Store::create(&dir, &header(), false, false).expect_err("it is unfinished");
+    assert!(matches!(error, StoreError::Unfinished { tests: 3, .. }), "{error}");
+    Store::create(&dir, &header(), false, true).expect("--force");
+    fs::remove_file(dir.join("run.json")).expect("it is there");
+    let error = Store::create(&dir, &header(), false, true).expect_err("it may be anything");
+    assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+}

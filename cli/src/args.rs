@@ -25,6 +25,10 @@ pub(crate) enum Command {
     Lower(LowerArgs),
     /// Ask the oracle about a recorded trace (docs/trace-format.md)
     Check(CheckArgs),
+    /// Run the tests of a plan: workers, coverage, failures made small, reports (docs/regress.md)
+    Regress(Box<RegressArgs>),
+    /// Replay the bundle of a failure that a regression left behind
+    Repro(ReproArgs),
     /// Measure RTL, model and lockstep, in turns in one process
     Bench(BenchArgs),
     /// Show the named configurations
@@ -171,11 +175,15 @@ pub(crate) struct CosimArgs {
     /// mbarrier objects
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
+    /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, or a file that
+    /// sets the knobs
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub(crate) profile: Option<String>,
     /// What to do when it fails
     #[arg(long, value_enum, default_value_t = OnFail::Shrink)]
     pub(crate) on_fail: OnFail,
     /// Run this case instead of random requests
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["seed", "requests", "ops", "config"])]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["seed", "requests", "ops", "profile", "config"])]
     pub(crate) case: Option<PathBuf>,
     /// Let the oracle sleep
     #[arg(long, conflicts_with = "record")]
@@ -235,6 +243,22 @@ pub(crate) struct CheckArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproArgs {
+    /// Folder of the bundle, below `failures/` of a regression
+    #[arg(value_name = "BUNDLE")]
+    pub(crate) bundle: PathBuf,
+    /// On the RTL of this checkout in place of that of the bundle
+    #[arg(long)]
+    pub(crate) here: bool,
+    /// Write a wave to this VCD file, and a GTKWave save file beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Replay in this process, whatever becomes of it
+    #[arg(long, hide = true)]
+    pub(crate) in_this_process: bool,
 }
 
 #[derive(Debug, Args)]
@@ -308,4 +332,149 @@ pub(crate) enum RtlCommand {
         #[arg(long, value_name = "NAME")]
         config: Vec<String>,
     },
+}
+
+/// Who runs the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Executor {
+    /// Threads of this machine
+    Local,
+    /// Jobs of a Slurm cluster, of shards of the plan (docs/cluster.md)
+    Slurm,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct RegressArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<RegressCommand>,
+    /// The plan; by default regress.toml here, or that of the checkout
+    #[arg(value_name = "PLAN.toml")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Profile of the plan
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// As --profile smoke: a minute
+    #[arg(long, conflicts_with = "profile")]
+    pub(crate) smoke: bool,
+    /// As --profile nightly
+    #[arg(long, conflicts_with_all = ["profile", "smoke"])]
+    pub(crate) nightly: bool,
+    /// Seed in place of the plan's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Entries with this tag, in place of the profile's tags; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+    #[command(flatten)]
+    pub(crate) workers: Workers,
+    /// Output folder [default: target/regress/PROFILE]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Begin anew although the output folder holds an interrupted run
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the tests and do not run them
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Print the summary as JSON (docs/summary.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Who runs the tests
+    #[arg(long, value_enum, default_value_t = Executor::Local)]
+    pub(crate) executor: Executor,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Workers {
+    /// Workers [default: one for each processor]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RegressCommand {
+    /// Go on with an interrupted run, or submit the shards that are missing
+    Resume {
+        /// Its output folder
+        #[arg(value_name = "FOLDER")]
+        out: PathBuf,
+        #[command(flatten)]
+        workers: Workers,
+        /// Print the summary as JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        cluster: ClusterArgs,
+    },
+    /// Bring the shards of a cluster run together and write the reports
+    Merge {
+        /// Its output folder
+        #[arg(value_name = "FOLDER")]
+        out: PathBuf,
+        /// Print the summary as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run one shard of a cluster run
+    #[command(hide = true)]
+    Shard {
+        /// The output folder of the whole run
+        out: PathBuf,
+        /// Number of the shard
+        shard: u32,
+        #[command(flatten)]
+        workers: Workers,
+    },
+    /// The process that runs tests
+    #[command(hide = true)]
+    Worker {
+        /// Folder with header and checkpoint
+        out: PathBuf,
+        #[command(flatten)]
+        workers: Workers,
+        /// Run no test from this one on
+        #[arg(long)]
+        end: Option<u64>,
+        /// Keep what a merge needs
+        #[arg(long)]
+        records: bool,
+        /// Run this test alone, and keep nothing
+        #[arg(long)]
+        alone: Option<u64>,
+        /// Look closer at its failure too
+        #[arg(long, requires = "alone")]
+        bundle: bool,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Cluster")]
+pub(crate) struct ClusterArgs {
+    /// Shards of about this many minutes of one processor
+    #[arg(long, value_name = "MINUTES", default_value_t = 10.0)]
+    pub(crate) shard_minutes: f64,
+    /// This many shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) shards: Option<u32>,
+    /// Partition of the jobs
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// Account that is charged
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
+    /// Limit of a shard's wall time, as Slurm writes it
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_limit: Option<String>,
+    /// Processors of a shard
+    #[arg(long, value_name = "N")]
+    pub(crate) cpus_per_task: Option<u32>,
+    /// Seconds until a shared file system surely shows what another machine wrote [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) settle: Option<f64>,
+    /// Argument for sbatch; may be repeated
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub(crate) slurm_arg: Vec<String>,
 }

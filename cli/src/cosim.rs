@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use atoms_cosim::campaign::{Campaign, Failed, run_case};
-use atoms_cosim::case::{Case, CaseStimulus};
+use atoms_cosim::campaign::{Campaign, Failed, opinion_of_the_rtl, run_case};
+use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, Stop};
-use atoms_cosim::session::{Failure, Session, Tally};
+use atoms_cosim::session::{Failure, Tally};
+use atoms_cosim::stimulus::{Profile, Weights};
 use atoms_cosim::trace::Sides;
-use atoms_cosim::witness::Witness;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
 use serde_json::json;
@@ -24,7 +24,7 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
     let campaign = Campaign {
         config: machine::config(&args.machine.config)?,
-        ops: ops(&args.ops)?,
+        profile: profile(args)?,
         seed: args.seed,
         requests: args.requests,
         until: args.until.unwrap_or(u64::MAX),
@@ -34,6 +34,23 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
         On::Model => one_side(args, &campaign, machine::model(&campaign.config)),
         On::Rtl => one_side(args, &campaign, machine::rtl_machine(&campaign.config)?),
     }
+}
+
+/// The profile named, or in a file; with the operations named in place of its own.
+fn profile(args: &CosimArgs) -> Result<Profile, CliError> {
+    let mut profile = match args.profile.as_deref() {
+        None => Profile::default(),
+        Some(file) if file.ends_with(".toml") => {
+            let text = std::fs::read_to_string(file).map_err(CliError::reading(Path::new(file)))?;
+            Profile::from_toml(&text).map_err(|error| CliError::message(format!("{file}: {error}")))?
+        }
+        Some(name) => Profile::named(name).map_err(CliError::of)?,
+    };
+    let ops = ops(&args.ops)?;
+    if !ops.is_empty() {
+        profile.ops = Weights::only(&ops);
+    }
+    Ok(profile)
 }
 
 /// The operations named, in any case; a name that others begin with, before a dot, names them all.
@@ -165,11 +182,11 @@ fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
     if args.machine.on != On::Lockstep {
         line += &format!(" --on {}", args.machine.on.name());
     }
-    if !campaign.ops.is_empty() {
-        let all: Vec<_> = OPS.iter().map(|row| row.op).filter(|op| op.is_mbarrier()).collect();
-        let names: Vec<_> = campaign.ops.iter().map(|op| op.name()).collect();
-        let names = if campaign.ops == all { "MBAR".to_string() } else { names.join(",") };
-        line += &format!(" --ops {names}");
+    if let Some(profile) = &args.profile {
+        line += &format!(" --profile {profile}");
+    }
+    if !args.ops.is_empty() {
+        line += &format!(" --ops {}", args.ops.join(","));
     }
     line
 }
@@ -200,7 +217,7 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
             lines.push("smaller  none found: the failure needs more of its history".to_string());
         }
     }
-    let opinion = small.as_ref().and_then(|(case, _)| opinion_of_the_rtl(args, &campaign.config, case));
+    let opinion = small.as_ref().and_then(|(case, _)| opinion(args, &campaign.config, case));
     let text = describe(campaign, &mut failed.failure);
     print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref());
     if let Some(opinion) = opinion.filter(|_| !args.json) {
@@ -209,19 +226,13 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     Ok(Verdict::Disagree)
 }
 
-/// What the oracle objects to in the RTL alone: lockstep stops where the two sides differ, and does not
-/// say which of them is wrong, nor by which clause.
-fn opinion_of_the_rtl(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String> {
+/// What the oracle says of the RTL alone.
+fn opinion(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String> {
     if args.no_oracle {
         return None;
     }
-    let witness = Witness::new(&config.config, &[]);
-    let mut session = Session::new(machine::rtl_machine(config).ok()?, Some(witness));
-    let outcome = session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {});
-    outcome
-        .err()
-        .filter(|failure| matches!(failure, Failure::Testimony(_)))
-        .map(|failure| failure.to_string())
+    let library = machine::library(config).ok()?;
+    opinion_of_the_rtl(&library, &config.config, case).map(|objection| objection.to_string())
 }
 
 /// The failure in its own words, a mismatch with its configuration.

@@ -16,6 +16,8 @@ mod machine;
 mod profile;
 mod progress;
 mod races;
+mod regress;
+mod repro;
 mod rtl;
 mod run;
 mod undefined;
@@ -58,6 +60,8 @@ fn main() -> ExitCode {
         Command::Cosim(args) => cosim::cosim(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Check(args) => check::check(&args),
+        Command::Regress(args) => regress::regress(&args),
+        Command::Repro(args) => repro::repro(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Config(args) => config::config(&args),
         Command::Rtl(args) => rtl::rtl(&args),

@@ -1,0 +1,402 @@
+//! `atoms regress`: the tests of a plan.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use atoms_cosim::configs;
+use atoms_regress::cluster::record::{Published, verify};
+use atoms_regress::cluster::slurm::{Options, Outcome as Waited, Slurm, Tools};
+use atoms_regress::cluster::{Cut, Manifest};
+use atoms_regress::engine::Limits;
+use atoms_regress::finish::finish;
+use atoms_regress::plan::Tests;
+use atoms_regress::report;
+use atoms_regress::run::{self, Choice, Progress};
+use atoms_regress::runner::Context;
+use atoms_regress::running::Suspect;
+use atoms_regress::shard;
+use atoms_regress::store::{self, Header, Store};
+use atoms_regress::summary::{Summary, Timing, Verdict as Passing};
+use atoms_regress::supervisor::{Event, Leash, supervise, wait_for_the_end_of_the_leash};
+use atoms_verilated::Environment;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::args::{ClusterArgs, Executor, RegressArgs, RegressCommand, Workers};
+use crate::error::{CliError, Verdict};
+use crate::machine::shell;
+use crate::progress::{build_step, grouped};
+
+pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
+    match &args.command {
+        None => begin(args),
+        Some(RegressCommand::Resume { out, workers, json, cluster }) => {
+            let (tests, header) = again(out)?;
+            let whole = Whole { out, workers, json: *json };
+            if Slurm::was_used(out) {
+                let context = prepare(tests)?;
+                return on_slurm(
+                    &whole,
+                    &context,
+                    &header,
+                    cluster.given().then(|| cluster.options()).transpose()?,
+                );
+            }
+            whole.run(&prepare(tests)?, &header)
+        }
+        Some(RegressCommand::Merge { out, json }) => {
+            let (tests, header) = again(out)?;
+            let workers = Workers { jobs: None };
+            merge(&Whole { out, workers: &workers, json: *json }, &prepare(tests)?, &header)
+        }
+        Some(RegressCommand::Shard { out, shard, workers }) => run_shard(out, *shard, workers),
+        Some(RegressCommand::Worker { out, workers, end, records, alone, bundle }) => match alone {
+            Some(index) => run_alone(out, *index, *bundle),
+            None => worker(out, workers, *end, *records),
+        },
+    }
+}
+
+/// What was begun in an output folder.
+fn again(out: &Path) -> Result<(Tests, Header), CliError> {
+    Choice::again(out, configs::rtl_dir()).map_err(CliError::of)
+}
+
+/// Builds the RTL, where a person sees it; the process that runs the tests finds it in the cache.
+fn prepare(tests: Tests) -> Result<Context, CliError> {
+    run::prepare(tests, &configs::rtl_dir(), &mut build_step).map_err(CliError::of)
+}
+
+/// The plan that is meant where none is named.
+fn plan(args: &RegressArgs) -> PathBuf {
+    let here = PathBuf::from("regress.toml");
+    match &args.plan {
+        Some(plan) => plan.clone(),
+        None if here.is_file() => here,
+        None => configs::rtl_dir().with_file_name("regress.toml"),
+    }
+}
+
+fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
+    let profile = match (args.smoke, args.nightly) {
+        (true, _) => Some("smoke".to_string()),
+        (_, true) => Some("nightly".to_string()),
+        _ => args.profile.clone(),
+    };
+    let rtl_dir = configs::rtl_dir();
+    let choice = Choice { plan: plan(args), profile, seed: args.seed, tags: args.tag.clone(), rtl_dir };
+    let (tests, header) = choice.tests().map_err(CliError::of)?;
+    if args.list {
+        return Ok(list(&tests));
+    }
+    let default = || Environment::from_process().target.join("regress").join(&tests.profile);
+    let out = args.out.clone().unwrap_or_else(default);
+    let whole = Whole { out: &out, workers: &args.workers, json: args.json };
+    let executor = match args.executor {
+        Executor::Local => "local",
+        Executor::Slurm => "slurm",
+    };
+    run::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
+    match args.executor {
+        Executor::Local => whole.run(&prepare(tests)?, &header),
+        Executor::Slurm => {
+            let options = args.cluster.options()?;
+            shard::cut(&out, &tests, &header, args.cluster.cut()).map_err(CliError::of)?;
+            on_slurm(&whole, &prepare(tests)?, &header, Some(options))
+        }
+    }
+}
+
+/// Prints the tests, as many as there are for sure.
+fn list(tests: &Tests) -> Verdict {
+    let most = tests.count().unwrap_or(u64::MAX);
+    let mut index = 0;
+    while index < most
+        && let Some(test) = tests.test(index)
+    {
+        if tests.count().is_none() && index >= tests.fixed_count() {
+            println!("... and on, until the budget is used up");
+            break;
+        }
+        println!("{:6} {}", test.index, test.name);
+        index += 1;
+    }
+    Verdict::Agree
+}
+
+/// A whole run on this machine.
+struct Whole<'a> {
+    out: &'a Path,
+    workers: &'a Workers,
+    json: bool,
+}
+
+impl Whole<'_> {
+    fn run(&self, context: &Context, header: &Header) -> Result<Verdict, CliError> {
+        if !supervised(self.out, self.workers, &[])? {
+            // It has said why.
+            return Ok(Verdict::NotAsked);
+        }
+        let checkpoint = store::checkpoint(self.out).map_err(CliError::of)?;
+        let summary = finish(context, header, &checkpoint, self.out, self.out).map_err(CliError::of)?;
+        self.report(&summary, &checkpoint.timing)
+    }
+
+    /// The summary with bundles as they are typed here; it names them as seen from the output folder.
+    fn as_seen_from_here(&self, summary: &Summary) -> Summary {
+        let mut summary = summary.clone();
+        for bucket in &mut summary.buckets {
+            if let Some(bundle) = &mut bucket.bundle {
+                *bundle = shell(&self.out.join(&*bundle));
+                bucket.repeat = format!("atoms repro {bundle}");
+            }
+        }
+        summary
+    }
+
+    /// Prints what it came to.
+    fn report(&self, summary: &Summary, timing: &Timing) -> Result<Verdict, CliError> {
+        let page = shell(&self.out.join("report.html"));
+        if self.json {
+            println!("{}", report::json::command(summary, timing, &page));
+        } else {
+            print!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page));
+        }
+        if !summary.complete {
+            eprintln!("interrupted: `atoms regress resume {}` goes on", shell(self.out));
+            std::process::exit(INTERRUPTED);
+        }
+        Ok(match summary.verdict() {
+            Passing::Passed => Verdict::Agree,
+            Passing::Uncovered | Passing::Incomplete | Passing::Failed => Verdict::Disagree,
+        })
+    }
+}
+
+/// Runs the tests that are left in `folder` in a process of its own, and goes on when it dies. False if they
+/// could not be run.
+fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<bool, CliError> {
+    let leash = Arc::new(Leash::default());
+    let held = Arc::clone(&leash);
+    ctrlc::set_handler(move || held.cut()).map_err(CliError::of)?;
+    let program = std::env::current_exe().map_err(CliError::of)?;
+    let command = |more: &[String]| {
+        let mut command = Command::new(&program);
+        command.args(["regress", "worker"]).arg(folder).args(more);
+        command
+    };
+    let mut whole = vec!["--jobs".to_string(), jobs(workers).to_string()];
+    whole.extend_from_slice(more);
+    let alone = |suspect| {
+        let (index, bundle) = match suspect {
+            Suspect::Test(index) => (index, None),
+            Suspect::Bundle(index) => (index, Some("--bundle".to_string())),
+        };
+        let mut arguments = vec!["--alone".to_string(), index.to_string()];
+        arguments.extend(bundle);
+        command(&arguments)
+    };
+    let status = supervise(folder, || command(&whole), alone, &leash, tell).map_err(CliError::of)?;
+    Ok(status.success())
+}
+
+/// Runs one shard, and publishes its result.
+fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliError> {
+    let (tests, header) = again(out)?;
+    let manifest = Manifest::read(out).map_err(CliError::of)?;
+    manifest.admit(out, &header.origin).map_err(CliError::of)?;
+    let tests_of = manifest.shard(number).map_err(CliError::of)?;
+    if verify(out, &manifest, number).is_ok() {
+        println!("shard {number} has its result already");
+        return Ok(Verdict::Agree);
+    }
+    let context = prepare(tests)?;
+    let work = shard::work_folder(out, number);
+    shard::begin(&work, &context, &header, tests_of).map_err(CliError::of)?;
+    let more = ["--records".to_string(), "--end".to_string(), tests_of.end.to_string()];
+    if !supervised(&work, workers, &more)? {
+        return Ok(Verdict::NotAsked);
+    }
+    let complete = store::checkpoint(&work).map_err(CliError::of)?.state.next >= tests_of.end;
+    if !complete {
+        let _ = std::fs::remove_dir_all(&work);
+        return Err(CliError::message(format!("shard {number} was stopped before its last test")));
+    }
+    match shard::publish(out, &manifest, &header, number, &work).map_err(CliError::of)? {
+        Published::New => println!("shard {number}: {} tests", tests_of.end - tests_of.first),
+        Published::AlreadyThere => println!("shard {number}: another task was first; its result stays"),
+    }
+    Ok(Verdict::Agree)
+}
+
+/// Submits the shards that have no result, waits for them, and merges.
+fn on_slurm(
+    whole: &Whole<'_>,
+    context: &Context,
+    header: &Header,
+    options: Option<Options>,
+) -> Result<Verdict, CliError> {
+    let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
+    manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
+    let mut slurm = Slurm::open(Tools::from_path(), whole.out, options).map_err(CliError::of)?;
+    let submitted = slurm.submit().map_err(CliError::of)?;
+    if !submitted.shards.is_empty() {
+        let jobs = submitted.jobs.join(", ");
+        eprintln!("regress: {} shards submitted as {jobs}", submitted.shards.len());
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
+    let bar = crate::progress::bar(u64::from(manifest.count()), "shards");
+    let outcome = slurm.wait(&stop, &mut |progress| bar.set_position(u64::from(progress.done)));
+    bar.finish_and_clear();
+    match outcome.map_err(CliError::of)? {
+        Waited::Done => merge(whole, context, header),
+        Waited::Interrupted => {
+            eprintln!("{}", slurm.come_back());
+            std::process::exit(INTERRUPTED);
+        }
+        Waited::Lost(lost) => {
+            let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
+            Err(CliError::message(format!("shards without a result:\n{}", lost.join("\n"))))
+        }
+    }
+}
+
+fn merge(whole: &Whole<'_>, context: &Context, header: &Header) -> Result<Verdict, CliError> {
+    let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
+    manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
+    let summary = shard::merge(whole.out, &manifest, context, header).map_err(CliError::of)?;
+    let timing = store::checkpoint(whole.out).map_err(CliError::of)?.timing;
+    whole.report(&summary, &timing)
+}
+
+fn tell(event: &Event) {
+    match event {
+        Event::Died { how, suspects } => {
+            eprintln!("regress: the process died of {how}; {} tests were at work and run alone", suspects);
+        }
+        Event::GoesOn { crashed } => {
+            eprintln!("regress: goes on; {} of them crash", crashed.len());
+        }
+    }
+}
+
+fn jobs(workers: &Workers) -> usize {
+    // What Slurm gives a task, where it says so; a task may not take more.
+    let slurm = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|cpus| cpus.parse().ok());
+    let all = || slurm.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    workers.jobs.map_or_else(all, |jobs| jobs as usize)
+}
+
+/// The process that runs tests: goes on from the checkpoint in `out`.
+fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Result<Verdict, CliError> {
+    let context = prepare(again(out)?.0)?;
+    let (store, checkpoint) = Store::reopen(out, records).map_err(CliError::of)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let on_signal = Arc::clone(&stop);
+    // The first time tests at work are finished, the second time they are not.
+    let asked = move || {
+        if on_signal.swap(true, Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED);
+        }
+    };
+    ctrlc::set_handler(asked).map_err(CliError::of)?;
+    let on_end = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        wait_for_the_end_of_the_leash();
+        on_end.store(true, Ordering::SeqCst);
+    });
+    let limits = Limits { jobs: jobs(workers), until: None, stop: &stop };
+    let bar = bar();
+    let mut show = |progress: &Progress| show(&bar, progress);
+    let range = 0..end.unwrap_or(u64::MAX);
+    let outcome = run::run(&context, range, store, Some(checkpoint), &limits, &mut show);
+    bar.finish_and_clear();
+    outcome.map_err(CliError::of)?;
+    Ok(Verdict::Agree)
+}
+
+/// What a shell says of a command that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
+/// A test whose process is suspected to die.
+fn run_alone(out: &Path, index: u64, bundle: bool) -> Result<Verdict, CliError> {
+    let context = prepare(again(out)?.0)?;
+    run::alone(&context, index, bundle, out);
+    Ok(Verdict::Agree)
+}
+
+fn bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: &Progress) {
+    let seconds = progress.elapsed.as_secs_f64();
+    let (hit, bins) = progress.bins;
+    let mut text = grouped(progress.done);
+    if let Some(tests) = progress.tests {
+        text += &format!("/{}", grouped(tests));
+        bar.set_length(tests);
+        bar.set_position(progress.done);
+    } else if let Some(left) = progress.left {
+        let left_s = left.as_secs();
+        bar.set_length(progress.elapsed.as_secs() + left_s);
+        bar.set_position(progress.elapsed.as_secs());
+    }
+    text += &format!(" tests, {:.1}/s", progress.done as f64 / seconds.max(0.001));
+    match progress.failures {
+        0 => {}
+        failures => text += &format!(", {failures} failed in {} buckets", progress.buckets),
+    }
+    if bins > 0 {
+        text += &format!(", {:.1} % of bins", 100.0 * hit as f64 / bins as f64);
+    }
+    bar.set_message(text);
+    bar.tick();
+}
+
+impl ClusterArgs {
+    /// How the run is cut.
+    fn cut(&self) -> Cut {
+        match self.shards {
+            Some(shards) => Cut::Count(shards),
+            None => Cut::Seconds(60.0 * self.shard_minutes),
+        }
+    }
+
+    /// Whether anything is said about how jobs are submitted.
+    fn given(&self) -> bool {
+        self.partition.is_some()
+            || self.account.is_some()
+            || self.time_limit.is_some()
+            || self.cpus_per_task.is_some()
+            || !self.slurm_arg.is_empty()
+    }
+
+    /// How jobs are submitted.
+    fn options(&self) -> Result<Options, CliError> {
+        let program = std::env::current_exe().map_err(CliError::of)?;
+        let folder = std::env::current_dir().map_err(CliError::of)?;
+        let mut options = Options::new(program, folder);
+        options.partition.clone_from(&self.partition);
+        options.account.clone_from(&self.account);
+        options.time_limit.clone_from(&self.time_limit);
+        options.cpus_per_task = self.cpus_per_task;
+        options.args.clone_from(&self.slurm_arg);
+        if let Some(seconds) = self.settle {
+            options.settle = std::time::Duration::try_from_secs_f64(seconds)
+                .map_err(|error| CliError::message(format!("--settle {seconds}: {error}")))?;
+        }
+        Ok(options)
+    }
+}

@@ -1,0 +1,163 @@
+//! `atoms regress` on a real Slurm, with tasks that are killed: what comes out is what one process
+//! comes to, byte for byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use atoms_tests::regression::{assert_same, plan, rtl_with_bugs};
+use atoms_tests::slurm::Cluster;
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn regress(cluster: &Cluster, rtl: &Path, args: &[&str]) -> Command {
+    let (variable, value) = cluster.variable();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_atoms"));
+    // Slurm hands the environment on to the tasks.
+    command.arg("regress").args(args).env(variable, value).env("ATOMS_RTL", rtl).stdin(Stdio::null());
+    command
+}
+
+fn words(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Processes of a shard that is at a test: that which Slurm started, and that which runs the tests.
+fn processes_of(cluster: &Cluster, out: &Path, shard: u32) -> Option<(u32, u32)> {
+    let work = format!("/shards/.{shard}.work.");
+    let out_name = out.display();
+    let processes = cluster.processes();
+    let find = |words: &str| processes.iter().find(|(_, all)| all.contains(words)).map(|(pid, _)| *pid);
+    let task = find(&format!(" regress shard {out_name} {shard} "))?;
+    let worker = find(&format!(" regress worker {out_name}{work}"))?;
+    let folders = fs::read_dir(out.join("shards")).ok()?.flatten().map(|entry| entry.path());
+    let mut desks = folders.filter(|path| path.display().to_string().contains(&work)).map(|path| {
+        let desk = path.join("running/0");
+        fs::read_to_string(desk).unwrap_or_default()
+    });
+    desks.any(|desk| desk.starts_with("test ")).then_some((task, worker))
+}
+
+/// Array job and task of a shard that runs.
+fn task(cluster: &Cluster, shard: u32) -> String {
+    let text = cluster.command("squeue", &["-h", "-r", "-t", "RUNNING", "-o", "%F_%K|%j"]);
+    let task = |line: &str| {
+        let (id, name) = line.split_once('|')?;
+        let base: u32 = name.rsplit('.').next()?.parse().ok()?;
+        let index: u32 = id.split_once('_')?.1.parse().ok()?;
+        (base + index == shard).then(|| id.to_string())
+    };
+    text.lines().find_map(task).unwrap_or_else(|| panic!("shard {shard} does not run: {text}"))
+}
+
+fn group_of(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    // Behind the name, in which there may be anything: state, parent, group.
+    let behind = stat.rsplit_once(')').expect("a name in parentheses").1;
+    behind.split_whitespace().nth(2).and_then(|group| group.parse().ok()).expect("a number")
+}
+
+fn kill(what: &str) {
+    let status = Command::new("kill").args(["-9", "--", what]).status().expect("kill starts");
+    assert!(status.success(), "nobody is there any more to be killed");
+}
+
+/// Ends with this value, whatever becomes of the test.
+struct Waiting(Child);
+
+impl Waiting {
+    fn output(mut self) -> (Option<i32>, String) {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.0.try_wait().expect("it was started") {
+                break status;
+            }
+            assert!(begun.elapsed() < LONG, "it waits for ever");
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        let mut text = String::new();
+        let mut errors = self.0.stderr.take().expect("it is piped");
+        std::io::Read::read_to_string(&mut errors, &mut text).expect("it is text");
+        (status.code(), text)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn place(cluster: &Cluster, name: &str) -> PathBuf {
+    let folder = fs::canonicalize(cluster.folder()).expect("it is there").join(name);
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    folder.join("an output folder")
+}
+
+#[test]
+fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
+    let rtl = rtl_with_bugs();
+    let cluster = Cluster::start("regress", 3, 1001);
+    let plan = plan(cluster.folder(), 10_000);
+    let plan = plan.to_str().expect("a path in UTF-8");
+    let (one, out) = (place(&cluster, "one"), place(&cluster, "shards"));
+    let [one_name, out_name] = [&one, &out].map(|path| path.to_str().expect("a path in UTF-8"));
+    let args = [plan, "--profile", "all", "--jobs", "1", "--out", one_name];
+    let whole = regress(&cluster, &rtl, &args).output().expect("atoms starts");
+    assert_eq!(whole.status.code(), Some(1), "there are bugs: {}", words(&whole));
+
+    let timed = [plan, "--profile", "timed", "--executor", "slurm", "--out", out_name];
+    let refused = regress(&cluster, &rtl, &timed).output().expect("atoms starts");
+    assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
+    assert!(words(&refused).contains("has a budget of wall time"), "{}", words(&refused));
+
+    let args = [plan, "--profile", "all", "--executor", "slurm", "--shards", "8"];
+    let args = [&args[..], &["--settle", "0.5", "--force", "--out", out_name]].concat();
+    let mut command = regress(&cluster, &rtl, &args);
+    let waiting = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("atoms starts");
+    let waiting = Waiting(waiting);
+    // Three nodes: 0 to 2 run. One is killed by its user, one by the machine; of one dies what runs tests.
+    for shard in 0..3 {
+        let mut found = None;
+        cluster.until("the shard runs", LONG, || {
+            found = processes_of(&cluster, &out, shard);
+            found.is_some()
+        });
+        let (whole, worker) = found.expect("it runs");
+        match shard {
+            0 => drop(cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)])),
+            1 => kill(&format!("-{}", group_of(whole))),
+            _ => kill(&worker.to_string()),
+        }
+    }
+    let (code, text) = waiting.output();
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("8 shards submitted as ") && text.contains("shards without a result"), "{text}");
+    assert!(text.contains("shard 0") && !text.contains("shard 1"), "a cancelled one stays so: {text}");
+    assert!(!out.join("summary.json").exists(), "nothing is merged in part");
+    let missing = regress(&cluster, &rtl, &["merge", out_name]).output().expect("atoms starts");
+    assert_eq!(missing.status.code(), Some(2), "{}", words(&missing));
+    assert!(words(&missing).contains("1 of 8 shards have no valid result: 0"), "{}", words(&missing));
+    let log = |entry: fs::DirEntry| fs::read_to_string(entry.path()).unwrap_or_default();
+    let logs = fs::read_dir(out.join("slurm/log")).expect("a folder").flatten().map(log);
+    assert_eq!(logs.filter(|log| log.contains("the process died of signal 9 (SIGKILL)")).count(), 1);
+
+    let elsewhere = regress(&cluster, &atoms_cosim::configs::rtl_dir(), &["resume", out_name]).output();
+    let elsewhere = elsewhere.expect("atoms starts");
+    assert_eq!(elsewhere.status.code(), Some(2), "{}", words(&elsewhere));
+    assert!(words(&elsewhere).contains("RTL: then "), "{}", words(&elsewhere));
+    let resumed = regress(&cluster, &rtl, &["resume", out_name]).output().expect("atoms starts");
+    assert_eq!(resumed.status.code(), Some(1), "there are bugs: {}", words(&resumed));
+    assert!(words(&resumed).contains("1 shards submitted as "), "{}", words(&resumed));
+
+    assert_same(&one, &out);
+    let shards = fs::read_dir(out.join("shards")).expect("a folder").flatten();
+    let mut names: Vec<_> = shards.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| !name.ends_with(".failures"));
+    names.sort();
+    assert_eq!(names, (0..8).map(|n| format!("{n}.result")).collect::<Vec<_>>(), "the dead left nothing");
+    assert_eq!(cluster.end(), []);
+}

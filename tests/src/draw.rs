@@ -41,7 +41,7 @@ pub fn case(name: &str, config: Config, requests: usize, mix: Mix) -> impl Strat
         let warps = warps.iter().map(|drawn| drawn.request(&config, &parts)).collect();
         let clusters = clusters.iter().map(|drawn| drawn.request(&config, &parts)).collect();
         let parts = parts.iter().chain(&late).copied().collect();
-        Case { config: name.clone(), parts, warps, clusters, pauses }
+        Case { config: name.clone(), parts, warps, clusters, pauses, ..Case::default() }
     })
 }
 

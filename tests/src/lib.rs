@@ -4,11 +4,14 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod bugs;
 pub mod draw;
 pub mod hunt;
 pub mod pipeline;
 pub mod plant;
 pub mod ptx;
+pub mod regression;
+pub mod slurm;
 
 use std::path::{Path, PathBuf};
 

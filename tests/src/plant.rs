@@ -1,10 +1,11 @@
 //! Bugs planted in the RTL, to see whether they are found.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl;
+use atoms_regress::cluster::write_whole;
 use atoms_verilated::{Library, Variant};
 
 use crate::generated;
@@ -23,33 +24,46 @@ pub struct Patch {
 /// Builds a copy of the RTL with `patches` for `named`.
 ///
 /// # Panics
-/// When a text to replace does not stand exactly once in its file: the RTL has changed, and the bug
-/// has to be planted anew. Also when the copy does not build.
+/// As [`sources`]; also when the copy does not build.
 pub fn plant(name: &str, named: &NamedConfig, patches: &[Patch]) -> Library {
-    let folder = generated("planted").join(name);
-    copy(&configs::rtl_dir(), &folder);
-    for Patch { file, find, replace } in patches {
-        let path = folder.join(file);
-        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {}: {e}", path.display()));
-        let times = text.matches(find).count();
-        assert_eq!(times, 1, "{name}: `{find}` must stand once in rtl/{file}; plant the bug anew");
-        write(&path, &text.replace(find, replace));
-    }
-    rtl::library(&folder, named, Variant::Fast, &mut |_| {})
+    rtl::library(&sources(name, patches), named, Variant::Fast, &mut |_| {})
         .unwrap_or_else(|error| panic!("{name} does not build: {error}"))
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap_or_else(|e| panic!("{}: {e}", to.display()));
-    for entry in fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display())) {
+/// A copy of the RTL's sources with `patches`.
+///
+/// # Panics
+/// When a text to replace does not stand exactly once in its file: the RTL has changed, and the bug
+/// has to be planted anew.
+pub fn sources(name: &str, patches: &[Patch]) -> PathBuf {
+    let folder = generated("planted").join(name);
+    fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let from = configs::rtl_dir();
+    for entry in fs::read_dir(&from).unwrap_or_else(|e| panic!("{}: {e}", from.display())) {
         let path = entry.expect("the folder can be read to its end").path();
-        if path.is_file() {
-            let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            write(&to.join(path.file_name().expect("a file has a name")), &text);
+        if !path.is_file() {
+            continue;
         }
+        let mut text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let file = path.file_name().expect("a file has a name");
+        for Patch { find, replace, .. } in patches.iter().filter(|patch| file == patch.file) {
+            let times = text.matches(find).count();
+            let file = file.display();
+            assert_eq!(times, 1, "{name}: `{find}` must stand once in rtl/{file}; plant the bug anew");
+            text = text.replace(find, replace);
+        }
+        put(&folder.join(file), &text);
     }
+    for Patch { file, .. } in patches {
+        assert!(folder.join(file).is_file(), "{name}: there is no rtl/{file}; plant the bug anew");
+    }
+    folder
 }
 
-fn write(path: &Path, text: &str) {
-    fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+/// Writes a file unless it says so already: tests beside this one may be reading it.
+fn put(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return;
+    }
+    write_whole(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
 }

@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("verilated", &["ops", "model"]),
     ("cosim",     &["ops", "model", "oracle", "verilated", "waves"]),
     ("regress",   &["ops", "model", "isa", "sm", "verilated", "cosim"]),
-    ("cli",       &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress"]),
+    ("cli",       &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress", "tests"]),
     ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress"]),
 ];
 

@@ -1,9 +1,12 @@
 //! Random stimulus through RTL, model and oracle, in every named configuration.
 
+use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::session::Session;
-use atoms_cosim::stimulus::{Manner, RandomStimulus};
+use atoms_cosim::stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_cosim::witness::Witness;
-use atoms_tests::{all_configs, lockstep_of};
+use atoms_regress::coverage::{Map, Model, Sampler};
+use atoms_regress::steer::Steering;
+use atoms_tests::{all_configs, config, lockstep_of};
 
 /// Warp requests per configuration.
 const REQUESTS: u64 = 20_000;
@@ -14,7 +17,7 @@ fn random_requests_agree_in_every_configuration() {
         let memory = vec![0; (named.config.bytes() / 4) as usize];
         let witness = Witness::new(&named.config, &memory);
         let mut session = Session::new(lockstep_of(&named), Some(witness));
-        let mut stimulus = RandomStimulus::new(named.config, &[], 1, REQUESTS, Manner::Searching);
+        let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 1, REQUESTS);
         let tally = session
             .run(&mut stimulus, u64::MAX, |_| {})
             .unwrap_or_else(|failure| panic!("configuration {}: {failure}", named.name));
@@ -23,5 +26,53 @@ fn random_requests_agree_in_every_configuration() {
         assert!(tally.faults < REQUESTS / 2, "{}: most requests do something", named.name);
         assert_eq!(tally.judged, tally.requests + tally.cluster_requests, "{}", named.name);
         println!("{}: {tally:?}", named.name);
+    }
+}
+
+/// Runs a profile through all three voices; gives what it hit.
+fn agree(named: &NamedConfig, profile: &Profile, what: &str, seed: u64, requests: u64) -> Map {
+    let mut session = Session::new(lockstep_of(named), Some(Witness::new(&named.config, &[])));
+    session.listeners.push(Box::new(Sampler::new(&named.config)));
+    let mut stimulus = RandomStimulus::new(named.config, profile, seed, requests);
+    let tally = session
+        .run(&mut stimulus, u64::MAX, |_| {})
+        .unwrap_or_else(|failure| panic!("{}, {what}, seed {seed}: {failure}", named.name));
+    assert_eq!(tally.requests, requests, "{}, {what}", named.name);
+    session.take_listener::<Sampler>().expect("it was put there").take()
+}
+
+#[test]
+fn every_named_profile_agrees() {
+    for name in Profile::NAMES {
+        let profile = Profile::named(name).expect("it has this name");
+        agree(&config("small"), &profile, name, 1, 5000);
+    }
+}
+
+/// A write that names no slot is refused in the cycle in which a request of that slot is answered: the
+/// requests of such a slot never had a part.
+#[test]
+fn a_slot_that_does_not_exist_never_has_a_part() {
+    let storm = Profile {
+        faults: Faults { slot: Share::new(0.5), ..Faults::none() },
+        table: Share::new(0.5),
+        pace: Paces::free(),
+        ..Profile::default()
+    };
+    agree(&config("small"), &storm, "table writes", 1, 5000);
+}
+
+#[test]
+fn steered_episodes_agree() {
+    let model = Model::standard();
+    for name in ["small", "default", "half"] {
+        let named = config(name);
+        let mut steering = Steering::new(&model, &named.config);
+        let mut hit = Map::new(model.bins());
+        for seed in 0..40 {
+            let (profile, towards) = steering.next(&model, hit.hit(), seed);
+            hit.merge(&agree(&named, &profile, towards.as_deref().unwrap_or("anywhere"), seed, 300));
+        }
+        println!("{name}: {} bins", hit.iter().count());
     }
 }

@@ -4,7 +4,7 @@
 use atoms_cosim::case::Case;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
-use atoms_cosim::stimulus::{Manner, RandomStimulus, Stimulus, settle};
+use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op, Size};
@@ -404,7 +404,7 @@ fn reset_in_the_middle_leaves_both_sides_alike() {
         let mut pair = lockstep_of(&named);
         let mut resets_of_sleepers = 0;
         for seed in 0..400 {
-            let mut stimulus = RandomStimulus::new(named.config, &[], seed, u64::MAX, Manner::Searching);
+            let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), seed, u64::MAX);
             // All inputs zero are reset.
             let mut i = In::default();
             resets_of_sleepers += u32::from(pair.probe().wait_asleep != 0);

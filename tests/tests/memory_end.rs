@@ -5,7 +5,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, RtlMachine, Stop};
 use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::session::{Failure, Session};
-use atoms_cosim::stimulus::{Manner, RandomStimulus, Stimulus, settle};
+use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_cosim::witness::{Testimony, Witness};
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
@@ -51,7 +51,7 @@ fn a_word_that_nobody_wrote_is_found_at_the_end() {
     let named = config("small");
     let machine = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
     let mut session = Session::new(machine, Some(Witness::new(&named.config, &[0; 32])));
-    let mut stimulus = RandomStimulus::new(named.config, &[], 3, 200, Manner::Searching);
+    let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 3, 200);
     session.run(&mut stimulus, u64::MAX, |_| {}).expect("the RTL does as it should");
     let mut memory = session.machine.read_memory().expect("it can be read");
     memory[13] ^= 0x100;
@@ -82,7 +82,7 @@ fn a_checkpoint_replays_bit_for_bit() {
     for name in ["default", "small", "half"] {
         let named = config(name);
         let mut pair = lockstep_of(&named);
-        let mut stimulus = RandomStimulus::new(named.config, &[], 9, u64::MAX, Manner::Searching);
+        let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 9, u64::MAX);
         let mut i = In::default();
         drive(&mut pair, &mut stimulus, &mut i, 1000);
 

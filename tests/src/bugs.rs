@@ -1,0 +1,378 @@
+//! The bugs that tests plant in the RTL.
+//!
+//! Where an assertion of the RTL would speak up first, it is taken out along with planting the bug,
+//! so that the others have to find it.
+
+use atoms_cosim::configs::NamedConfig;
+use atoms_model::Config;
+use atoms_ops::Op;
+use atoms_verilated::Library;
+
+use crate::config;
+use crate::draw::Mix;
+use crate::plant::{Patch, plant};
+
+/// A configuration that is quick to build and to run.
+#[derive(Clone, Copy, Debug)]
+pub enum On {
+    /// `small`: held back instead of forwarded.
+    Small,
+    /// `small`, with forwarding over three stages.
+    Forwarding,
+    /// `small`, with lanes of one address merged.
+    Merging,
+    /// `small`, with mbarrier operations only.
+    Objects,
+    /// As [`On::Objects`], with arrivals of one address merged.
+    MergingArrivals,
+}
+
+impl On {
+    /// The configuration.
+    pub fn named(self) -> NamedConfig {
+        let small = config("small");
+        let like = |name: &str, config| NamedConfig { name: name.to_string(), config, ..small.clone() };
+        match self {
+            On::Small | On::Objects => small,
+            On::Forwarding => {
+                like("small-forwarding", Config { forwarding: true, rmw_latency: 3, ..small.config })
+            }
+            On::Merging => like("small-merging", Config { merge_red: true, ..small.config }),
+            On::MergingArrivals => {
+                like("small-merging-arrivals", Config { merge_arrive: true, ..small.config })
+            }
+        }
+    }
+
+    /// What requests are drawn from.
+    pub fn mix(self) -> Mix {
+        match self {
+            On::Small | On::Forwarding | On::Merging => Mix::All,
+            On::Objects | On::MergingArrivals => Mix::Objects,
+        }
+    }
+}
+
+/// A planted bug.
+#[derive(Debug)]
+pub struct Bug {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it shows.
+    pub on: On,
+    /// How it is planted.
+    pub patches: &'static [Patch],
+    /// Fields of which the first difference is one.
+    pub shows_in: &'static [&'static str],
+    /// Operations of which one is in flight then; none where any may be.
+    pub ops: &'static [Op],
+    /// Something the oracle's objection says.
+    pub objection: &'static str,
+}
+
+macro_rules! patches {
+    ($($file:literal: $find:literal => $replace:literal),*) => {
+        &[$(Patch { file: $file, find: $find, replace: $replace }),*]
+    };
+}
+
+/// Every planted bug.
+pub const BUGS: &[Bug] = &[
+    Bug {
+        name: "parts-may-overlap",
+        on: On::Small,
+        patches: patches!["atoms_cta_table.sv": "< end_row(base_i, size_i))) refused = 1'b1;" => "< end_row(base_i, size_i))) refused = 1'b0;"],
+        shows_in: &["cta_reject"],
+        ops: &[],
+        objection: "(spec 1.3)",
+    },
+    Bug {
+        name: "inc-counts-one-beyond-its-bound",
+        on: On::Small,
+        patches: patches!["atoms_alu.sv": "(old[i] >= b[i])" => "(old[i] > b[i])"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::Inc],
+        objection: "(spec",
+    },
+    Bug {
+        name: "losers-of-a-bank-are-dropped",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "served_o = win_o;" => "served_o = pending_i;"
+        ],
+        shows_in: &["probe.pass_served", "probe.pass_last"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "a-lane-is-served-that-does-not-wait",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "slot         = {!pending[l], bank_t'(place.bank)};" =>
+                "slot = {1'b0, bank_t'(place.bank)};",
+            "atoms_issue.sv": "(served & ~pending_q) == '0" => "1'b1"
+        ],
+        shows_in: &["probe.win_valid", "probe.pass_served", "probe.win_lane"],
+        ops: &[],
+        objection: "",
+    },
+    Bug {
+        name: "nothing-is-forwarded",
+        on: On::Forwarding,
+        patches: patches!["atoms_pipe.sv": "? word_written[b] : word[b]" => "? word[b] : word[b]"],
+        shows_in: &["probe.wr_en", "probe.wr_data", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "the-oldest-write-is-forwarded",
+        on: On::Forwarding,
+        patches: patches![
+            "atoms_pipe.sv": "int s = int'(Last) - 1; s >= 0; s--" => "int s = 0; s < int'(Last); s++"
+        ],
+        shows_in: &["probe.wr_en", "probe.wr_data", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "spin-losers-report-a-store",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "place_i) & pass_i.win;" => "place_i) & pass_i.served;"],
+        shows_in: &["rsp_rd", "rsp_pred"],
+        ops: &[Op::CastSpin],
+        objection: "(spec 5.1)",
+    },
+    Bug {
+        name: "spin-losers-store",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" =>
+                "if (op_i == OpCastSpin) begin
+                   join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, 1'b1);
+                   served_o = pending_i;
+                 end"
+        ],
+        shows_in: &["probe.win_lane"],
+        ops: &[Op::CastSpin],
+        objection: "(spec",
+    },
+    Bug {
+        name: "spin-losers-wait",
+        on: On::Small,
+        patches: patches![
+            "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" => "",
+            "atoms_issue.sv": "!(valid_q && (op_q == OpCastSpin)) || last" => "1'b1"
+        ],
+        shows_in: &["probe.pass_served", "probe.pass_last"],
+        ops: &[Op::CastSpin],
+        objection: "(spec 5.1)",
+    },
+    Bug {
+        name: "hazards-are-ignored",
+        on: On::Small,
+        patches: patches!["atoms_pipe.sv": "hazard_o = wait_for != '0;" => "hazard_o = 1'b0;"],
+        shows_in: &["probe.hazard", "probe.win_valid"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "pairs-compare-by-the-lower-word",
+        on: On::Small,
+        patches: patches!["atoms_pipe.sv": "equal[i] && equal[i^1]" => "equal[i & ~32'd1]"],
+        shows_in: &["probe.wr_en", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
+        ops: &[Op::Cas, Op::Cast, Op::CastSpin],
+        objection: "(spec",
+    },
+    Bug {
+        name: "bytes-are-stored-high-first",
+        on: On::Small,
+        patches: patches!["atoms_operands.sv": "{place.in_word[1:0], 3'b0}" => "{~place.in_word[1:0], 3'b0}"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::Store],
+        objection: "(spec",
+    },
+    Bug {
+        name: "parts-reach-one-byte-too-far",
+        on: On::Small,
+        patches: patches!["atoms_agen.sv": "> part.size)" => "> part.size + 25'd1)"],
+        shows_in: &["probe.win_valid"],
+        ops: &[],
+        objection: "(spec 2.4",
+    },
+    Bug {
+        name: "any-rank-will-do",
+        on: On::Small,
+        patches: patches!["atoms_agen.sv": "(addr[31:24] != part.rank)" => "1'b0"],
+        shows_in: &["probe.win_valid"],
+        ops: &[],
+        objection: "(spec 2.4",
+    },
+    Bug {
+        name: "inactive-lanes-get-results",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "served[l] ? word[l] : rd[l][0]" => "word[l]"],
+        shows_in: &["rsp_rd"],
+        ops: &[],
+        objection: "(spec",
+    },
+    Bug {
+        name: "popc-inc-counts-one-lane",
+        on: On::Small,
+        patches: patches![
+            "atoms_operands.sv": "sum[bank] = sum[bank] + word_t'(1);" => "sum[bank] = word_t'(1);"
+        ],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::PopcInc],
+        objection: "(spec",
+    },
+    Bug {
+        name: "answers-carry-another-tag",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "= tag_q;" => "= rsp_valid_q ? tag_q ^ 6'd1 : tag_q;"],
+        shows_in: &["rsp_tag"],
+        ops: &[],
+        objection: "has tag",
+    },
+    Bug {
+        name: "back-pressure-loses-an-answer",
+        on: On::Small,
+        patches: patches!["atoms_collect.sv": "rsp_valid_q && !rsp_ready_i" => "1'b0"],
+        shows_in: &["probe.wr_en", "probe.pass_fire", "probe.stall", "rsp_rd"],
+        ops: &[],
+        objection: "",
+    },
+    Bug {
+        name: "merging-ors-instead-of-xors",
+        on: On::Merging,
+        patches: patches!["atoms_operands.sv": "combine = a ^ b;" => "combine = a | b;"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::Xor],
+        objection: "(spec",
+    },
+    Bug {
+        name: "only-the-first-place-is-woken",
+        on: On::Objects,
+        patches: patches!["atoms_waiters.sv": "wakes[p]   = asleep_q[p] &&" => "wakes[p]   = asleep_q[p] && (p == 0) &&"],
+        shows_in: &["probe.wait_asleep", "probe.wait_ready"],
+        ops: &[Op::MbarTryWait],
+        objection: "(spec 6.3",
+    },
+    Bug {
+        name: "a-wake-up-is-overwritten-before-it-is-taken",
+        on: On::Objects,
+        patches: patches!["atoms_waiters.sv": "(ready != '0) && (!wake_valid_q || wake_ready_i)" => "(ready != '0)"],
+        shows_in: &["wake_tag", "wake_pred", "probe.wait_ready"],
+        ops: &[Op::MbarTryWait],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "the-limit-answers-true",
+        on: On::Objects,
+        patches: patches!["atoms_waiters.sv": "woken_q[next] ? sleeper_q[next].mask : '0" => "sleeper_q[next].mask"],
+        shows_in: &["wake_pred"],
+        ops: &[Op::MbarTryWait],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "a-request-sleeps-at-one-of-two-objects",
+        on: On::Objects,
+        patches: patches![
+            "atoms_pipe.sv": "one_object_o = (rest & (rest - bank_mask_t'(1))) == '0;" => "one_object_o = 1'b1;"
+        ],
+        shows_in: &["probe.wait_enter"],
+        ops: &[Op::MbarTryWait],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "a-phase-completes-with-transactions-outstanding",
+        on: On::Objects,
+        patches: patches![
+            "atoms_mbar.sv": "(after.pending == '0) && (after.tx == '0)" => "(after.pending == '0)",
+            "atoms_pipe.sv": "if (is.tx != '0) left_nothing = 1'b0;" => ""
+        ],
+        shows_in: &["probe.completed"],
+        ops: &[],
+        objection: "(spec 6.4",
+    },
+    Bug {
+        name: "tx-count-is-a-bit-too-narrow",
+        on: On::Objects,
+        patches: patches!["atoms_mbar.sv": "object.tx - by.tx;" => "{object.tx[20], 20'(object.tx - by.tx)};"],
+        shows_in: &["probe.wr_data"],
+        ops: &[],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "arrive-expect-tx-forgets-to-expect",
+        on: On::Objects,
+        patches: patches![
+            "atoms_mbar.sv": "OpMbarArriveExpectTx: begin\n        change.tx     = b;" =>
+                "OpMbarArriveExpectTx: begin\n        change.tx     = '0;"
+        ],
+        shows_in: &["probe.wr_data", "probe.completed"],
+        ops: &[Op::MbarArriveExpectTx],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "a-drop-counts-a-phase-too-late",
+        on: On::Objects,
+        patches: patches![
+            "atoms_mbar.sv": "after.pending = after.expected;" => "after.pending = object.expected;",
+            "atoms_pipe.sv": "(is.pending != is.expected)" => "1'b0"
+        ],
+        shows_in: &["probe.wr_data"],
+        ops: &[],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "two-words-reload-the-wrong-count",
+        on: On::Objects,
+        patches: patches!["atoms_mbar.sv": "31'(low + 32'h4000_0000)" => "31'(low)"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::MbarArriveSm80],
+        objection: "(spec 6.2.1",
+    },
+    Bug {
+        name: "the-cluster-port-gives-states",
+        on: On::Objects,
+        patches: patches!["atoms_pkg.sv": "cluster_legal = red;" => "cluster_legal = 1'b1;"],
+        shows_in: &["probe.issue_pending", "probe.pass_served", "probe.win_valid"],
+        ops: &[],
+        objection: "(spec 6.7",
+    },
+    Bug {
+        name: "merged-arrivals-forget-those-of-the-next-phase",
+        on: On::MergingArrivals,
+        patches: patches!["atoms_pkg.sv": "object.expected + 20'(rest)" => "object.expected"],
+        shows_in: &["probe.wr_data"],
+        ops: &[Op::MbarArrive],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "merged-arrivals-give-one-state",
+        on: On::MergingArrivals,
+        patches: patches!["atoms_collect.sv": "arrived[low] = arrived[low] + 6'd1;" => ""],
+        shows_in: &["rsp_rd"],
+        ops: &[Op::MbarArrive],
+        objection: "(spec 6",
+    },
+    Bug {
+        name: "a-bank-forgets-row-3",
+        on: On::Small,
+        patches: patches!["atoms_bank.sv": "if (we_i) mem_q" => "if (we_i && (waddr_i != 16'd3)) mem_q"],
+        // Nobody reads the word again: only the whole memory at the end tells.
+        shows_in: &["memory"],
+        ops: &[],
+        objection: "(spec 4.6)",
+    },
+];
+
+impl Bug {
+    /// The RTL with the bug.
+    ///
+    /// # Panics
+    /// As [`plant`].
+    pub fn planted(&self) -> Library {
+        plant(self.name, &self.on.named(), self.patches)
+    }
+}

@@ -1,0 +1,136 @@
+//! A small regression that fails in several ways, to be run whole and in parts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::bugs::BUGS;
+use crate::plant::{self, Patch};
+use crate::root;
+
+/// Bugs that random runs and a kernel find.
+const PLANTED: [&str; 3] =
+    ["inc-counts-one-beyond-its-bound", "popc-inc-counts-one-lane", "bytes-are-stored-high-first"];
+
+/// RTL with several bugs.
+///
+/// # Panics
+/// As [`plant::sources`].
+pub fn rtl_with_bugs() -> PathBuf {
+    let planted = BUGS.iter().filter(|bug| PLANTED.contains(&bug.name));
+    let patches: Vec<Patch> = planted.flat_map(|bug| bug.patches).copied().collect();
+    assert_eq!(patches.len(), PLANTED.len(), "a bug of `PLANTED` has another name, or several places");
+    plant::sources("regression", &patches)
+}
+
+/// Writes a plan of steered series of `requests` warp requests each, kernels, and a stored case.
+///
+/// # Panics
+/// When it cannot be written.
+pub fn plan(folder: &Path, requests: u64) -> PathBuf {
+    let kernels = root().join("tests/kernels");
+    let kernels = kernels.display();
+    let text = format!(
+        r#"
+seed = 3
+[profile.all]
+[profile.timed]
+wall = "1h"
+[profile.cycles]
+cycles = 1_000_000_000
+[stimulus.sound]
+ops = ["ADD", "CAS", "EXCH", "XOR", "LDS"]
+[stimulus.counting]
+ops = ["INC", "POPC.INC", "ADD"]
+[[random]]
+name = "sound"
+configs = ["small", "tiny"]
+stimulus = "sound"
+series = 6
+episodes = 2
+requests = {requests}
+[[kernels]]
+name = "kernels"
+launches = ["{kernels}/hist_u32.launch.toml", "{kernels}/cas_u16.launch.toml"]
+texts = ["sm_90a.sass"]
+[[random]]
+name = "search"
+configs = ["small", "tiny"]
+series = 4
+episodes = 3
+requests = {requests}
+steer = true
+weight = 1
+[[random]]
+name = "counting"
+configs = ["small", "tiny"]
+stimulus = "counting"
+series = 2
+requests = {requests}
+steer = true
+"#
+    );
+    let path = folder.join("parts.toml");
+    fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    path
+}
+
+/// What is not the same for every machine and executor, at the top of an output folder.
+const OWN: &[&str] = &[
+    "timing.json",
+    "timing.jsonl",
+    "report.html",
+    "junit.xml",
+    "checkpoint.json",
+    "run.json",
+    "manifest.json",
+    "shards",
+    "slurm",
+];
+
+/// The files of an output folder that must be the same however its tests were run, by their names in it.
+///
+/// # Panics
+/// When one cannot be read.
+pub fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![out.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.expect("a folder can be read to its end").path();
+            let name = path.strip_prefix(out).expect("it is below").display().to_string();
+            if OWN.contains(&name.as_str()) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                found.insert(name, bytes);
+            }
+        }
+    }
+    found
+}
+
+/// Sees that two output folders came to the same, byte for byte, and that it is worth comparing.
+///
+/// # Panics
+/// When they did not.
+pub fn assert_same(whole: &Path, parts: &Path) {
+    let (whole, parts) = (files(whole), files(parts));
+    for needed in ["results.jsonl", "summary.json", "corpus.json"] {
+        assert!(whole.get(needed).is_some_and(|bytes| !bytes.is_empty()), "{needed}");
+    }
+    let bundles = whole.keys().filter(|name| name.starts_with("failures/") && name.ends_with("/bundle.json"));
+    assert!(bundles.count() >= 3, "{:?}", whole.keys());
+    assert_eq!(whole.keys().collect::<Vec<_>>(), parts.keys().collect::<Vec<_>>());
+    for (name, bytes) in &whole {
+        if *bytes != parts[name] {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let (a, b) = (text(bytes), text(&parts[name]));
+            let differs = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+            panic!("{name} differs: {differs:?}, {} and {} bytes", a.len(), b.len());
+        }
+    }
+}

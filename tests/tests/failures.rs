@@ -1,0 +1,368 @@
+//! What failing tests leave behind, with bugs planted in the RTL: small cases, buckets, bundles.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::recorder::Recorder;
+use atoms_cosim::session::Session;
+use atoms_cosim::stimulus::Profile;
+use atoms_cosim::witness::Witness;
+use atoms_ops::Op;
+use atoms_regress::episode::Episode;
+use atoms_regress::failure::bucket::{Finding, Key};
+use atoms_regress::failure::buckets::{Buckets, Known};
+use atoms_regress::failure::bundle::{BundleContext, BundleInfo, Original, bundle};
+use atoms_regress::failure::replay::Run;
+use atoms_regress::failure::repro::Bundle;
+use atoms_regress::failure::small::{Effort, Small, small_case};
+use atoms_tests::bugs::BUGS;
+use atoms_tests::draw::Mix;
+use atoms_tests::plant::{Patch, plant};
+use atoms_tests::{config, generated, root};
+use atoms_verilated::Library;
+
+/// Warp requests of a run.
+const REQUESTS: u64 = 3000;
+
+/// MAX gives the lower one.
+const MAX_IS_MIN: Patch = Patch { file: "atoms_alu.sv", find: "(b[i] > old[i])", replace: "(b[i] < old[i])" };
+
+/// INC counts one beyond its bound.
+const INC_TOO_FAR: Patch =
+    Patch { file: "atoms_alu.sv", find: "(old[i] >= b[i])", replace: "(old[i] > b[i])" };
+
+/// ADD and POPC.INC give something else.
+const ADD_IS_WRONG: Patch =
+    Patch { file: "atoms_alu.sv", find: "old[i] + b[i]", replace: "(old[i] + b[i]) ^ word_t'(4)" };
+
+/// A run that failed.
+struct Met {
+    named: NamedConfig,
+    library: Library,
+    episode: Episode,
+    finding: Finding,
+    recorder: Recorder,
+}
+
+fn session(library: &Library, named: &NamedConfig) -> Session<Lockstep> {
+    let machine = Lockstep::new(library.instantiate().expect("an instance"), named.config).expect("a reset");
+    Session::new(machine, Some(Witness::new(&named.config, &[])))
+}
+
+/// Random requests from this seed on, until something is found.
+fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option<Met> {
+    let mut session = session(library, named);
+    session.listeners.push(Box::new(Recorder::new(&named.config)));
+    let profile = Profile::of_ops(ops);
+    let episode = Episode { config: named.name.clone(), profile, seed, requests: REQUESTS, towards: None };
+    let mut failure = session.run(&mut episode.stimulus(&named.config), u64::MAX, |_| {}).err()?;
+    let finding = Finding::of(&mut failure, session.machine.cycles(), &named.name).expect("a finding");
+    let recorder = *session.take_listener::<Recorder>().expect("it was given one");
+    Some(Met { named: named.clone(), library: library.clone(), episode, finding, recorder })
+}
+
+impl Met {
+    fn small(&self) -> Option<Small> {
+        let mut session = session(&self.library, &self.named);
+        small_case(&mut session, &self.recorder, &self.named.name, &self.finding.key, Effort::default())
+    }
+
+    /// Writes the bundle; `rtl` is the folder that the bug was planted in.
+    fn bundle(&self, index: u64, rtl: &Path, recorder: Option<&Recorder>, parent: &Path) -> BundleInfo {
+        let context = BundleContext {
+            test: "random/small/0",
+            index,
+            seed: 1,
+            config: &self.named,
+            rtl_dir: rtl,
+            library: &self.library,
+            original: Original::Episode(&self.episode),
+            effort: Effort::default(),
+        };
+        bundle(&context, &self.finding, recorder, parent).expect("the bundle is written")
+    }
+}
+
+/// An empty folder.
+fn empty(name: &str) -> PathBuf {
+    let folder = generated("bundles").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+/// Every file below a folder, by its path there.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).expect("below it").to_path_buf();
+                found.insert(name, fs::read(&path).expect("a file"));
+            }
+        }
+    }
+    found
+}
+
+/// Random runs find the planted bugs, and their failures become cases of few requests with little effort.
+#[test]
+fn planted_bugs_leave_small_cases() {
+    let mut wrong = Vec::new();
+    let mut small_ones = 0;
+    for bug in BUGS {
+        let named = bug.on.named();
+        let library = bug.planted();
+        // Some bugs take more than a few random runs: they are found in `planted`.
+        let Some(met) = (1..=4).find_map(|seed| meet(&library, &named, &[], seed)) else {
+            println!("{:48} not met", bug.name);
+            continue;
+        };
+        let start = Instant::now();
+        let small = met.small();
+        let took = start.elapsed();
+        let raw = &met.finding.key;
+        let Some(small) = small else {
+            wrong.push(format!("{}: no case for `{raw}`, {took:?}", bug.name));
+            continue;
+        };
+        let requests = small.case.requests();
+        let lanes: u32 = small.case.warps.iter().map(|r| r.mask.count_ones()).sum();
+        println!(
+            "{:48} {raw} -> {}: {requests} requests, {lanes} lanes, {} words, {} attempts, {} cycles, {took:?}",
+            bug.name,
+            small.key,
+            small.case.memory.len(),
+            small.attempts,
+            small.spent
+        );
+        small_ones += 1;
+        // Two that wait at an object, one that makes it and one that completes its phase.
+        let enough = if bug.on.mix() == Mix::Objects { 4 } else { 3 };
+        if requests > enough || took > Duration::from_secs(2) {
+            wrong.push(format!("{}: {requests} requests after {took:?}: {}", bug.name, small.failure));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(small_ones * 10 >= BUGS.len() * 8, "only {small_ones} of {} bugs were met", BUGS.len());
+}
+
+/// One bug in the kernel is one bucket, whatever configuration and seed; two bugs are two.
+#[test]
+fn a_bug_is_a_bucket() {
+    let mut index = 0;
+    let mut buckets = Buckets::default();
+    let parent = empty("buckets");
+    for name in ["small", "tiny"] {
+        let named = config(name);
+        let library = plant(&format!("max-and-inc-{name}"), &named, &[MAX_IS_MIN, INC_TOO_FAR]);
+        let rtl = generated("planted").join(format!("max-and-inc-{name}"));
+        for (ops, seed) in
+            [(&[Op::Max][..], 1), (&[Op::Max, Op::Load], 2), (&[Op::Inc], 3), (&[], 4), (&[], 5)]
+        {
+            let met = meet(&library, &named, ops, seed).expect("it is met");
+            if !buckets.knows(&met.finding.key) {
+                let info = met.bundle(index, &rtl, Some(&met.recorder), &parent);
+                buckets.add(Known { raw: met.finding.key.clone(), first: index, bundle: Some(info) });
+            }
+            index += 1;
+        }
+    }
+    let found: Vec<_> = buckets.buckets().iter().map(|bucket| bucket.key.to_string()).collect();
+    assert_eq!(found, ["mismatch probe.wr_data ATOMS.MAX", "mismatch probe.wr_data ATOMS.INC"]);
+    assert_eq!(fs::read_dir(&parent).expect("bundles").count(), 2, "one folder a bucket");
+}
+
+/// A bug that shows with any operation has a raw key for each, and is one bucket all the same.
+#[test]
+fn a_bug_of_any_operation_is_one_bucket() {
+    let bug = BUGS.iter().find(|bug| bug.name == "losers-of-a-bank-are-dropped").expect("it is planted");
+    let (named, library) = (bug.on.named(), bug.planted());
+    let mut raws = Vec::new();
+    for op in [Op::Add, Op::Min, Op::Xor, Op::Exch, Op::Cas] {
+        let met = meet(&library, &named, &[op], 1).unwrap_or_else(|| panic!("{op} does not meet it"));
+        let small = met.small().expect("a case");
+        assert_eq!(small.key.as_str(), "mismatch probe.pass_served", "{}", met.finding.key);
+        raws.push(met.finding.key);
+    }
+    raws.sort();
+    raws.dedup();
+    assert!(raws.len() >= 4, "{raws:?}");
+}
+
+#[test]
+fn a_bundle_is_the_same_again_and_repeats_its_failure() {
+    let named = config("small");
+    let library = plant("bundle", &named, &[INC_TOO_FAR]);
+    let rtl = generated("planted").join("bundle");
+    let met = meet(&library, &named, &[], 1).expect("it is met");
+    let parents = ["once", "twice"].map(empty);
+    let infos = parents.each_ref().map(|parent| met.bundle(7, &rtl, Some(&met.recorder), parent));
+    assert_eq!(infos[0].text, infos[1].text);
+    assert_eq!(infos[0].repeat, format!("atoms repro once/{}", infos[0].folder));
+    assert!(infos[0].requests.is_some_and(|requests| requests <= 3), "{:?}", infos[0]);
+    let folders = [0, 1].map(|at| parents[at].join(&infos[at].folder));
+    let contents = folders.each_ref().map(|folder| files(folder));
+    let names: Vec<_> = contents[0].keys().collect();
+    assert!(contents[0] == contents[1], "other bytes in one of {names:?}");
+    for name in [
+        "case.json",
+        "original.json",
+        "bundle.json",
+        "wave.vcd",
+        "wave.gtkw",
+        "report.txt",
+        "report.html",
+        "rtl/atoms_alu.sv",
+    ] {
+        assert!(contents[0].contains_key(Path::new(name)), "{name} is missing: {names:?}");
+    }
+    let target = generated("").display().to_string();
+    for (name, content) in &contents[0] {
+        let text = String::from_utf8_lossy(content);
+        assert!(
+            !text.contains(target.trim_end_matches('/')),
+            "{} names a folder of this machine",
+            name.display()
+        );
+    }
+    let text = String::from_utf8_lossy(&contents[0][Path::new("report.txt")]).into_owned();
+    for part in ["mismatch probe.wr_data ATOMS.INC", "random/small/0", "(spec", "ATOMS.INC.u32", "<- here"] {
+        assert!(text.contains(part), "the report does not say `{part}`:\n{text}");
+    }
+    let page = String::from_utf8_lossy(&contents[0][Path::new("report.html")]).into_owned();
+    assert!(!page.contains("http") && !page.contains("<script"), "the page is not self-contained");
+
+    let read = Bundle::read(&folders[0]).expect("it reads back");
+    assert!(read.rtl_is_its_own);
+    let wave = generated("bundles").join("again.vcd");
+    let again = read.replay(&read.rtl_dir(), Some(&wave), &mut |_| {}).expect("it is replayed");
+    assert!(again.same, "{:?}", again.found);
+    assert_eq!(fs::read(&wave).expect("a wave"), contents[0][Path::new("wave.vcd")]);
+    let mended = read.replay(&configs::rtl_dir(), None, &mut |_| {}).expect("it is replayed");
+    assert_eq!(mended.found, None);
+}
+
+/// Without a smaller case, the run itself is repeated.
+#[test]
+fn a_failure_that_needs_its_history_is_repeated_with_it() {
+    let named = config("small");
+    let library = plant("bundle", &named, &[INC_TOO_FAR]);
+    let rtl = generated("planted").join("bundle");
+    let met = meet(&library, &named, &[], 1).expect("it is met");
+    let parent = empty("history");
+    let info = met.bundle(0, &rtl, None, &parent);
+    assert_eq!((info.requests, &info.key, info.cycle), (None, &met.finding.key, met.finding.cycle));
+    let folder = parent.join(&info.folder);
+    let text = fs::read_to_string(folder.join("report.txt")).expect("a report");
+    assert!(text.contains("needs more of its history"), "{text}");
+    let read = Bundle::read(&folder).expect("it reads back");
+    assert_eq!((&read.case, &read.run), (&None, &Run::Episode { episode: Box::new(met.episode.clone()) }));
+    let again = read.replay(&read.rtl_dir(), None, &mut |_| {}).expect("it is replayed");
+    assert_eq!(again.found.expect("it fails"), met.finding);
+    assert_eq!(read.replay(&configs::rtl_dir(), None, &mut |_| {}).expect("it is replayed").found, None);
+}
+
+/// A kernel leaves a case behind, too, and its files.
+#[test]
+fn a_kernel_leaves_a_case() {
+    let named = config("default");
+    let library = plant("kernel-bundle", &named, &[ADD_IS_WRONG]);
+    let rtl = generated("planted").join("kernel-bundle");
+    let folder = root().join("tests/kernels");
+    let run = Run::Kernel {
+        listing: "uniform_counter.sm_80.sass".into(),
+        launch: "uniform_counter.launch.toml".into(),
+        arch: None,
+    };
+    let mut session = session(&library, &named);
+    session.listeners.push(Box::new(Recorder::new(&named.config)));
+    let finding = run.replay(&mut session, &named, &folder, u64::MAX).expect("it runs").expect("it fails");
+    let recorder = session.take_listener::<Recorder>().expect("it was given one");
+    let parent = empty("kernel");
+    let context = BundleContext {
+        test: "kernels/default/uniform_counter",
+        index: 0,
+        seed: 1,
+        config: &named,
+        rtl_dir: &rtl,
+        library: &library,
+        original: Original::Kernel {
+            listing: &folder.join("uniform_counter.sm_80.sass"),
+            launch: &folder.join("uniform_counter.launch.toml"),
+            arch: None,
+        },
+        effort: Effort::default(),
+    };
+    let start = Instant::now();
+    let info = bundle(&context, &finding, Some(&recorder), &parent).expect("the bundle is written");
+    println!("{info:?} in {:?}", start.elapsed());
+    assert!(info.requests.is_some_and(|requests| requests <= 3), "{info:?}");
+    assert!(info.key.as_str().starts_with("mismatch probe.wr_data ATOMS."), "{info:?}");
+    // The same without its case runs the kernel, from the files in the bundle.
+    let info = bundle(&context, &finding, None, &empty("kernel-alone")).expect("the bundle is written");
+    let read =
+        Bundle::read(&generated("bundles").join("kernel-alone").join(&info.folder)).expect("it reads back");
+    let again = read.replay(&read.rtl_dir(), None, &mut |_| {}).expect("it is replayed");
+    assert_eq!(again.found.expect("it fails"), finding);
+}
+
+#[test]
+fn what_is_no_bundle_is_refused() {
+    let named = config("small");
+    let library = plant("bundle", &named, &[INC_TOO_FAR]);
+    let rtl = generated("planted").join("bundle");
+    let met = meet(&library, &named, &[], 1).expect("it is met");
+    let parent = empty("broken");
+    let folder = parent.join(met.bundle(0, &rtl, Some(&met.recorder), &parent).folder);
+    let good = fs::read_to_string(folder.join("bundle.json")).expect("a record");
+    let error = |what: &str| match Bundle::read(&folder) {
+        Ok(_) => panic!("{what}: it reads"),
+        Err(error) => error.to_string(),
+    };
+    let rows = [
+        ("cut short", good[..good.len() / 2].to_string(), "cut short"),
+        (
+            "of another format",
+            good.replace("\"format\": 1", "\"format\": 99"),
+            "has format 99, this version reads 1",
+        ),
+        ("no JSON", "wave".to_string(), "is not of a bundle"),
+        ("other JSON", "{}".to_string(), "it has no `format`"),
+        (
+            "a key of no bucket",
+            good.replace("\"key\": \"mismatch", "\"key\": \"miss"),
+            "is the key of no bucket",
+        ),
+        ("lanes out of range", good.replace("\"num_lanes\": 4", "\"num_lanes\": 3"), "num_lanes is 3"),
+        ("an unknown parameter", good.replace("\"num_lanes\"", "\"lanes\""), "no parameter `lanes`"),
+    ];
+    for (what, text, said) in rows {
+        assert_ne!(text, good, "{what}");
+        fs::write(folder.join("bundle.json"), text).expect("writes");
+        let error = error(what);
+        assert!(error.contains(said), "{what}: {error}");
+    }
+    fs::write(folder.join("bundle.json"), &good).expect("writes");
+    for name in ["case.json", "original.json", "rtl/atoms_alu.sv"] {
+        let path = folder.join(name);
+        let text = fs::read(&path).expect("a file");
+        fs::remove_file(&path).expect("removes");
+        assert!(error(name).contains("annot read"), "{name}");
+        fs::write(&path, text).expect("writes");
+    }
+    fs::write(folder.join("rtl/atoms_alu.sv"), "// nothing").expect("writes");
+    assert!(!Bundle::read(&folder).expect("it reads").rtl_is_its_own);
+    assert!(
+        Bundle::read(&parent.join("none")).is_err_and(|error| error.to_string().contains("is no folder"))
+    );
+    assert!(Key::crash(None).kind().is_some());
+}

@@ -468,7 +468,7 @@ pub(crate) struct ClusterArgs {
     /// Limit of a shard's wall time, as Slurm writes it
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<String>,
-    /// Processors of a shard
+    /// Processors of a shard [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) cpus_per_task: Option<u32>,
     /// Seconds until a shared file system surely shows what another machine wrote [default: 30]

@@ -391,7 +391,8 @@ impl ClusterArgs {
         options.partition.clone_from(&self.partition);
         options.account.clone_from(&self.account);
         options.time_limit.clone_from(&self.time_limit);
-        options.cpus_per_task = self.cpus_per_task;
+        // Said in any case: a task that does not know its share would take the whole node.
+        options.cpus_per_task = Some(self.cpus_per_task.unwrap_or(1));
         options.args.clone_from(&self.slurm_arg);
         if let Some(seconds) = self.settle {
             options.settle = std::time::Duration::try_from_secs_f64(seconds)

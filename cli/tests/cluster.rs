@@ -115,7 +115,9 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert!(words(&refused).contains("has a budget of wall time"), "{}", words(&refused));
 
     let args = [plan, "--profile", "all", "--executor", "slurm", "--shards", "8"];
-    let args = [&args[..], &["--settle", "0.5", "--force", "--out", out_name]].concat();
+    // Asked to end, a worker finishes the test it is at and one more; a shard has twice as many at least.
+    let args =
+        [&args[..], &["--cpus-per-task", "1", "--settle", "0.5", "--force", "--out", out_name]].concat();
     let mut command = regress(&cluster, &rtl, &args);
     let waiting = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("atoms starts");
     let waiting = Waiting(waiting);

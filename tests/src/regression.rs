@@ -23,7 +23,8 @@ pub fn rtl_with_bugs() -> PathBuf {
     plant::sources("regression", &patches)
 }
 
-/// Writes a plan of steered series of `requests` warp requests each, kernels, and a stored case.
+/// Writes a plan of long series that pass, and of steered series and kernels that do not; episodes have
+/// `requests` warp requests.
 ///
 /// # Panics
 /// When it cannot be written.
@@ -46,8 +47,8 @@ ops = ["INC", "POPC.INC", "ADD"]
 name = "sound"
 configs = ["small", "tiny"]
 stimulus = "sound"
-series = 6
-episodes = 2
+series = 12
+episodes = 6
 requests = {requests}
 [[kernels]]
 name = "kernels"

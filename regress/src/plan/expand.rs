@@ -332,13 +332,15 @@ impl Expansion<'_> {
         let place = format!("random `{}`", entry.name);
         let stimulus = match &entry.stimulus {
             Source::Stated(stimulus) => (**stimulus).clone(),
-            Source::Named(name) => self.plan.stimulus.get(name).cloned().ok_or_else(|| {
-                let known: Vec<_> = self.plan.stimulus.keys().map(|name| format!("`{name}`")).collect();
-                self.wrong(
-                    &place,
-                    format!("no [stimulus.{name}] in the plan; there are {}", known.join(", ")),
-                )
-            })?,
+            Source::Named(name) => {
+                let own = self.plan.stimulus.get(name).cloned();
+                own.or_else(|| Stimulus::named(name).ok()).ok_or_else(|| {
+                    let own = self.plan.stimulus.keys().map(String::as_str);
+                    let known: Vec<_> = own.chain(Stimulus::NAMES).map(|name| format!("`{name}`")).collect();
+                    let known = known.join(", ");
+                    self.wrong(&place, format!("no [stimulus.{name}] in the plan; there are {known}"))
+                })?
+            }
         };
         if entry.requests == 0 || entry.episodes == 0 {
             return Err(self.wrong(&place, "requests and episodes must be at least 1"));

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Run the tests of a plan: workers, coverage, failures made small, reports (docs/regress.md)
     Regress(Box<RegressArgs>),
+    /// Bring the coverage of several regressions together
+    Cover(CoverArgs),
     /// Replay the bundle of a failure that a regression left behind
     Repro(ReproArgs),
     /// Measure RTL, model and lockstep, in turns in one process
@@ -477,4 +479,17 @@ pub(crate) struct ClusterArgs {
     /// Argument for sbatch; may be repeated
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) slurm_arg: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoverArgs {
+    /// Output folders of regressions of this program and this RTL, of any plans and seeds
+    #[arg(required = true, value_name = "FOLDER")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Write lines of the RTL for LCOV tools
+    #[arg(long, value_name = "FILE.info")]
+    pub(crate) lcov: Option<PathBuf>,
+    /// Print a summary as JSON (docs/summary.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
 }

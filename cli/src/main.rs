@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod config;
 mod cosim;
+mod cover;
 mod error;
 mod lower;
 mod machine;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Lower(args) => lower::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Regress(args) => regress::regress(&args),
+        Command::Cover(args) => cover::cover(&args),
         Command::Repro(args) => repro::repro(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Config(args) => config::config(&args),

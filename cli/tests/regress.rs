@@ -268,3 +268,33 @@ fn what_cannot_be_run_is_said() {
     }
     assert!(bench.0.join("full/something").is_file(), "what is somebody else's stays");
 }
+
+/// Two runs cover at least what each covers; runs of two RTLs are not brought together.
+#[test]
+fn runs_are_covered_together() {
+    let plan = "[profile.p]\nrtl_coverage = \"toggles\"\n[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nrequests = 150\n";
+    let bench = Bench::new("cover", plan);
+    let mut hits = Vec::new();
+    for (out, seed) in [("one", "1"), ("two", "2")] {
+        let output = bench.run(&["regress", "plan.toml", "--out", out, "--seed", seed]);
+        assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+        hits.push(bench.summary(out)["coverage"]["hit"].as_u64().expect("a number"));
+    }
+    let output = bench.run(&["cover", "one", "two", "--lcov", "both.info", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    let both: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let hit = both["coverage"]["hit"].as_u64().expect("a number");
+    assert!(hits.iter().all(|one| hit > *one) && hit < hits.iter().sum(), "{hit} of {hits:?}");
+    assert_eq!(both["totals"]["passed"], 2);
+    let toggles = both["rtl_coverage"]["files"].as_array().expect("files").iter().find_map(|file| {
+        let toggles = file["toggles"].as_array()?;
+        Some((toggles[0].as_u64()?, toggles[1].as_u64()?))
+    });
+    assert!(toggles.is_some_and(|(bits, both_ways)| both_ways > 0 && both_ways < bits), "{toggles:?}");
+    let lcov = fs::read_to_string(bench.0.join("both.info")).expect("it was written");
+    assert!(lcov.contains("SF:rtl/atoms_pipe.sv"), "{lcov:.300}");
+    bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
+    let output = bench.run(&["cover", "one", "two"]);
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    assert!(words(&output).contains("RTL: then"), "{}", words(&output));
+}

@@ -10,6 +10,7 @@
 
 pub mod cluster;
 pub mod corpus;
+pub mod cover;
 pub mod coverage;
 pub mod engine;
 pub mod episode;

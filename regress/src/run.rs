@@ -145,7 +145,7 @@ pub fn prepare(
     rtl_dir: &Path,
     progress: &mut dyn FnMut(&BuildStep),
 ) -> Result<Context, RunError> {
-    let variant = if tests.settings.rtl_coverage { Variant::Cov } else { Variant::Fast };
+    let variant = tests.settings.rtl_coverage.variant();
     let mut libraries = Vec::new();
     for config in &tests.configs {
         let library = rtl::library(rtl_dir, config, variant, progress);

@@ -40,7 +40,13 @@ pub fn summarize(
         cells,
         buckets: buckets(state, dir),
         coverage: coverage(&context.model, &context.reachable_by_any(), state, waivers, gate),
-        rtl_coverage: context.tests.settings.rtl_coverage.then(|| rtl_coverage(state, waivers)),
+        rtl_coverage: context
+            .tests
+            .settings
+            .rtl_coverage
+            .variant()
+            .has_coverage()
+            .then(|| rtl_coverage(state, waivers)),
         corpus: state.corpus.len() as u64,
     }
 }
@@ -102,7 +108,8 @@ fn files(bundle: &Path) -> Vec<String> {
     names
 }
 
-fn coverage(
+/// Coverage of bins, of those that are `reachable`.
+pub(crate) fn coverage(
     model: &Model,
     reachable: &BitVec,
     state: &State,
@@ -142,7 +149,7 @@ fn coverage(
 }
 
 /// Coverage of the RTL's source, with what is waived of it.
-fn rtl_coverage(state: &State, waivers: &Waivers) -> RtlCoverage {
+pub(crate) fn rtl_coverage(state: &State, waivers: &Waivers) -> RtlCoverage {
     let mut all = state.rtl.summary();
     for item in state.rtl.uncovered() {
         let Some(waiver) = waivers.item(&item) else { continue };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atoms_cosim::stimulus::Profile as Stimulus;
+use atoms_verilated::Variant;
 use serde::{Deserialize, Deserializer};
 
 use super::PlanError;
@@ -54,12 +55,36 @@ pub struct Profile {
     /// on the machine.
     #[serde(deserialize_with = "duration")]
     pub wall: Option<Duration>,
-    /// Whether runs count which lines and cover properties of the RTL they reach; at half the speed.
-    pub rtl_coverage: bool,
+    /// What runs count of the RTL's source.
+    pub rtl_coverage: RtlCoverage,
     /// Whether coverage must suffice for the regression to pass.
     pub gate: bool,
     /// What coverage may lack, with reasons; relative to the plan.
     pub waivers: Option<PathBuf>,
+}
+
+/// What runs count of the RTL's source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RtlCoverage {
+    /// Nothing: the RTL runs at full speed.
+    #[default]
+    Off,
+    /// Lines and cover properties; at 0.6 to 0.75 of the speed of the RTL.
+    Lines,
+    /// How often each bit changed, too; at 0.1 to 0.16 of the speed of the RTL.
+    Toggles,
+}
+
+impl RtlCoverage {
+    /// The variant of the RTL that counts it.
+    pub fn variant(self) -> Variant {
+        match self {
+            RtlCoverage::Off => Variant::Fast,
+            RtlCoverage::Lines => Variant::Cov,
+            RtlCoverage::Toggles => Variant::CovToggle,
+        }
+    }
 }
 
 /// Random tests.

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 pub use error::PlanError;
 pub use expand::{Job, Test, Tests, mixed};
-pub use file::{CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, Source};
+pub use file::{
+    CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, RtlCoverage, Source,
+};
 
 /// Wall time a test may take where its entry does not say.
 pub const TIMEOUT: Duration = Duration::from_secs(120);

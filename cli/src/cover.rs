@@ -1,0 +1,29 @@
+//! `atoms cover`: coverage of several regressions together.
+
+use atoms_cosim::configs;
+use atoms_regress::cover::cover as covered;
+use atoms_regress::report;
+
+use crate::args::CoverArgs;
+use crate::error::{CliError, Verdict};
+
+pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
+    let found = covered(&args.runs, &configs::rtl_dir()).map_err(CliError::of)?;
+    if let Some(path) = &args.lcov {
+        if found.rtl.is_empty() {
+            return Err(CliError::message(
+                "--lcov: none of the runs counted lines of the RTL (rtl_coverage)",
+            ));
+        }
+        let mut text = Vec::new();
+        found.rtl.lcov(&mut text).map_err(CliError::writing(path))?;
+        std::fs::write(path, text).map_err(CliError::writing(path))?;
+    }
+    if args.json {
+        println!("{}", report::json::pretty(&found.summary));
+    } else {
+        print!("{}", report::text::deterministic(&found.summary));
+    }
+    let gate = found.summary.coverage.gate.as_ref();
+    Ok(if gate.is_none_or(|gate| gate.passed) { Verdict::Agree } else { Verdict::Disagree })
+}

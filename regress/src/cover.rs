@@ -1,0 +1,102 @@
+//! Coverage of several runs together.
+
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::configs::{self, NamedConfig};
+
+use crate::coverage::Model;
+use crate::coverage::rtl::RtlMap;
+use crate::coverage::waivers::{WaiverError, Waivers};
+use crate::run::{Choice, RunError};
+use crate::state::State;
+use crate::store::{self, StoreError};
+use crate::summarize::{coverage, rtl_coverage};
+use crate::summary::{FORMAT, Summary, Totals};
+
+/// Why runs cannot be brought together.
+#[derive(Debug, thiserror::Error)]
+pub enum CoverError {
+    /// One of them is of another program, plan or RTL.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// An output folder.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The waivers.
+    #[error(transparent)]
+    Waivers(#[from] WaiverError),
+    /// The configurations.
+    #[error(transparent)]
+    Configs(#[from] configs::ConfigsError),
+}
+
+/// What several runs covered.
+#[derive(Debug)]
+pub struct Covered {
+    /// As of one run; its plan is the names of all.
+    pub summary: Summary,
+    /// Lines and cover properties of the RTL.
+    pub rtl: RtlMap,
+}
+
+/// Brings the coverage of the runs in these output folders together, interrupted ones too. They may be of
+/// different plans and seeds, but must be of this program and this RTL. Their gates are judged anew, by the
+/// waivers of all; without a gate in any of them there is none.
+///
+/// # Errors
+/// [`CoverError`].
+pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
+    let model = Model::standard();
+    let mut state = State::new(0, model.bins(), &[], &[]);
+    let mut summary = Summary { format: FORMAT, complete: true, ..Summary::default() };
+    let (mut plans, mut used): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut waivers, mut gate) = (Waivers::default(), false);
+    let mut waiver_files = Vec::new();
+    for run in runs {
+        let (tests, header) = Choice::again(run, rtl_dir.to_path_buf())?;
+        let checkpoint = store::checkpoint(run)?;
+        state.hits.merge(&checkpoint.state.hits);
+        state.rtl.merge(&checkpoint.state.rtl);
+        add(&mut summary.totals, &checkpoint.state.totals);
+        summary.complete &= checkpoint.complete;
+        plans.push(format!("{} {}", tests.plan, tests.profile));
+        used.extend(tests.configs.iter().map(|config| config.name.clone()));
+        gate |= tests.settings.gate;
+        if let Some(file) = &tests.settings.waivers {
+            let path = header.plan.parent().unwrap_or(Path::new("")).join(file);
+            if !waiver_files.contains(&path) {
+                waivers.list.extend(Waivers::read(&path, rtl_dir, &model)?.list);
+                waiver_files.push(path);
+            }
+        }
+        (summary.version, summary.rtl) = (header.origin.version, header.origin.rtl);
+    }
+    plans.dedup();
+    summary.plan = plans.join(" + ");
+    summary.profile = format!("{} runs", runs.len());
+    let configs: Vec<_> = configs::all(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();
+    let reachable = reachable(&model, &configs);
+    let of_configs: Vec<_> = configs.iter().map(|config| config.config).collect();
+    let rtl = (!state.rtl.is_empty()).then_some(&state.rtl);
+    let gate = gate.then(|| waivers.gate(&model, &state.hits, &of_configs, rtl));
+    summary.rtl_coverage = rtl.map(|_| rtl_coverage(&state, &waivers));
+    summary.coverage = coverage(&model, &reachable, &state, &waivers, gate);
+    Ok(Covered { summary, rtl: state.rtl })
+}
+
+fn reachable(model: &Model, configs: &[NamedConfig]) -> bitvec::vec::BitVec {
+    let mut any = bitvec::vec::BitVec::repeat(false, model.bins());
+    for config in configs {
+        any |= model.reachable(&config.config);
+    }
+    any
+}
+
+fn add(totals: &mut Totals, other: &Totals) {
+    totals.passed += other.passed;
+    totals.failed += other.failed;
+    totals.timed_out += other.timed_out;
+    totals.crashed += other.crashed;
+    totals.error += other.error;
+    totals.work += other.work;
+}

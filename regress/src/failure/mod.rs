@@ -2,7 +2,6 @@
 //! way, a [`bundle`] with all one needs to look at it, and the means to repeat that ([`repro`]).
 
 pub mod bucket;
-pub mod buckets;
 pub mod bundle;
 mod page;
 pub mod record;

@@ -116,22 +116,26 @@ pub fn supervise(
             return Err(SupervisorError::Died { how });
         }
         tell(&Event::Died { how: &how, suspects: suspects.len() });
-        let mut crashed = Vec::new();
-        for (suspect, episode) in suspects {
-            let died = leash.run(alone(suspect))?.signal();
+        let mut died = Vec::new();
+        for suspect in suspects.keys() {
+            died.push(leash.run(alone(*suspect))?.signal());
             if leash.is_cut() {
                 return Ok(status);
             }
-            // What dies only in company is named when it was there twice.
-            let seen = died.is_none() && !unexplained.insert(suspect);
+        }
+        // Who dies alone explains why the process did; the others only were there. If nobody does, those are
+        // named who were there before.
+        let explained = died.iter().any(Option::is_some);
+        let mut crashed = Vec::new();
+        for ((suspect, episode), died) in suspects.into_iter().zip(died) {
+            let how = match died {
+                Some(signal) => death(signal),
+                None if explained || unexplained.insert(suspect) => continue,
+                None => format!("{how} while others ran beside it; alone it comes to its end"),
+            };
             let (index, bundle) = match suspect {
                 Suspect::Test(index) => (index, false),
                 Suspect::Bundle(index) => (index, true),
-            };
-            let how = match died {
-                Some(signal) => death(signal),
-                None if seen => format!("{how} while others ran beside it; alone it comes to its end"),
-                None => continue,
             };
             let crash = Crash { signal: died.or(Some(signal)), how, episode, bundle };
             running::write_crash(dir, index, &crash)?;

@@ -167,7 +167,9 @@ impl Lines {
         let open = || {
             let file = OpenOptions::new().create(true).append(true).open(&path)?;
             let there = file.metadata()?.len();
-            file.set_len(length.min(there))?;
+            if there > length {
+                file.set_len(length)?;
+            }
             Ok((file, there))
         };
         let (file, there) = open().map_err(writing(&path))?;

@@ -448,8 +448,8 @@ impl Expansion<'_> {
     fn corpus(&mut self, entry: &CorpusEntry) -> Result<(), PlanError> {
         let place = format!("corpus `{}`", entry.name);
         let path = self.folder.join(&entry.file);
-        let text =
-            std::fs::read_to_string(&path).map_err(|cause| PlanError::Read { path: path.clone(), cause })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| self.wrong(&place, format!("cannot read `{}`: {error}", path.display())))?;
         let read = Corpus::read(&text, self.model);
         let corpus =
             read.map_err(|error| self.wrong(&place, format!("`{}`: {error}", path.display())))?.corpus;

@@ -120,19 +120,29 @@ fn planted_bugs_leave_small_cases() {
     for bug in BUGS {
         let named = bug.on.named();
         let library = bug.planted();
-        // Some bugs take more than a few random runs: they are found in `planted`.
-        let Some(met) = (1..=4).find_map(|seed| meet(&library, &named, &[], seed)) else {
-            println!("{:48} not met", bug.name);
+        // Some bugs take more than a few random runs: they are found in `planted`. And what a register holds
+        // from long ago may be more than the last requests bring back: then another run has to show the bug.
+        let mut met_without = None;
+        let mut tried = None;
+        for seed in 1..=4 {
+            let Some(met) = meet(&library, &named, &[], seed) else { continue };
+            let start = Instant::now();
+            match met.small() {
+                Some(small) => {
+                    tried = Some((met, small, start.elapsed()));
+                    break;
+                }
+                None => met_without = Some(met.finding.key),
+            }
+        }
+        let Some((met, small, took)) = tried else {
+            match met_without {
+                Some(raw) => wrong.push(format!("{}: no case for `{raw}`", bug.name)),
+                None => println!("{:48} not met", bug.name),
+            }
             continue;
         };
-        let start = Instant::now();
-        let small = met.small();
-        let took = start.elapsed();
         let raw = &met.finding.key;
-        let Some(small) = small else {
-            wrong.push(format!("{}: no case for `{raw}`, {took:?}", bug.name));
-            continue;
-        };
         let requests = small.case.requests();
         let lanes: u32 = small.case.warps.iter().map(|r| r.mask.count_ones()).sum();
         println!(

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::configs;
+use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlMap;
@@ -11,7 +12,7 @@ use crate::run::{Choice, RunError};
 use crate::state::State;
 use crate::store::{self, StoreError};
 use crate::summarize::{coverage, rtl_coverage};
-use crate::summary::{FORMAT, Summary, Totals};
+use crate::summary::{FORMAT, Summary};
 
 /// Why runs cannot be brought together.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +58,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
         let checkpoint = store::checkpoint(run)?;
         state.hits.merge(&checkpoint.state.hits);
         state.rtl.merge(&checkpoint.state.rtl);
-        add(&mut summary.totals, &checkpoint.state.totals);
+        summary.totals += checkpoint.state.totals;
         summary.complete &= checkpoint.complete;
         plans.push(format!("{} {}", tests.plan, tests.profile));
         used.extend(tests.configs.iter().map(|config| config.name.clone()));
@@ -75,28 +76,12 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
     summary.plan = plans.join(" + ");
     summary.profile = format!("{} runs", runs.len());
     let configs: Vec<_> = configs::all(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();
-    let reachable = reachable(&model, &configs);
+    let none = BitVec::repeat(false, model.bins());
+    let reachable = configs.iter().fold(none, |any, config| any | model.reachable(&config.config));
     let of_configs: Vec<_> = configs.iter().map(|config| config.config).collect();
     let rtl = (!state.rtl.is_empty()).then_some(&state.rtl);
     let gate = gate.then(|| waivers.gate(&model, &state.hits, &of_configs, rtl));
     summary.rtl_coverage = rtl.map(|_| rtl_coverage(&state, &waivers));
     summary.coverage = coverage(&model, &reachable, &state, &waivers, gate);
     Ok(Covered { summary, rtl: state.rtl })
-}
-
-fn reachable(model: &Model, configs: &[NamedConfig]) -> bitvec::vec::BitVec {
-    let mut any = bitvec::vec::BitVec::repeat(false, model.bins());
-    for config in configs {
-        any |= model.reachable(&config.config);
-    }
-    any
-}
-
-fn add(totals: &mut Totals, other: &Totals) {
-    totals.passed += other.passed;
-    totals.failed += other.failed;
-    totals.timed_out += other.timed_out;
-    totals.crashed += other.crashed;
-    totals.error += other.error;
-    totals.work += other.work;
 }

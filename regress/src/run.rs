@@ -19,7 +19,7 @@ use crate::plan::{Job, Plan, PlanError, Test, Tests};
 use crate::result::{FailureRecord, Status, TestResult};
 use crate::runner::{Context, Finding, Outcome, Runner};
 use crate::running::{self, Crash, Desk, Suspect};
-use crate::state::{Find, Record, State};
+use crate::state::{Record, State};
 use crate::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
 use crate::summary::Timing;
 use crate::trouble::Trouble;
@@ -271,11 +271,7 @@ impl Context {
 
     /// Bins that some configuration of the plan can hit.
     pub fn reachable_by_any(&self) -> BitVec {
-        let mut any = BitVec::repeat(false, self.model.bins());
-        for reachable in &self.reachable {
-            any |= reachable;
-        }
-        any
+        self.reachable.iter().fold(BitVec::repeat(false, self.model.bins()), |any, one| any | one)
     }
 }
 
@@ -388,12 +384,7 @@ impl Collect for Collector<'_> {
             new_bins: 0,
             failure,
         };
-        let finds = finds.into_iter().map(|find| Find {
-            episode: find.episode,
-            candidates: find.candidates,
-            hits: find.hits,
-        });
-        let record = Record { result, candidates: hits.hit().iter_ones().collect(), finds: finds.collect() };
+        let record = Record { result, candidates: hits.hit().iter_ones().collect(), finds };
         let (record, new) = self.state.take(record);
         self.state.count_hits(&hits);
         if let Some(rtl) = rtl {

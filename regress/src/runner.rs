@@ -20,6 +20,7 @@ use crate::episode::Episode;
 use crate::plan::{Job, Test, Tests, mixed};
 use crate::result::{Status, Work};
 use crate::running::{Desk, Suspect};
+use crate::state::Find;
 use crate::steer::Steering;
 use crate::trouble::Trouble;
 
@@ -38,17 +39,6 @@ pub struct Context {
     pub reachable: Vec<BitVec>,
     /// Bins that need not be steered to, since the corpus that is run hits them.
     pub baseline: BitVec,
-}
-
-/// An episode, and what it hit.
-#[derive(Clone, Debug)]
-pub struct Find {
-    /// The episode.
-    pub episode: Episode,
-    /// Bins that no run before it in its test had hit.
-    pub candidates: Vec<usize>,
-    /// All bins that it hit.
-    pub hits: BitVec,
 }
 
 /// A failure, with what is needed to look closer.

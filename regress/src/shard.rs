@@ -184,8 +184,7 @@ pub fn merge(
     let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
     timing.wall_s = now.unwrap_or_default().as_secs().saturating_sub(timing.started) as f64;
     store.checkpoint(&state, &timing, true)?;
-    drop(store);
-    let checkpoint = store::checkpoint(&draft)?;
+    let checkpoint = Checkpoint { complete: true, state, timing, ..Checkpoint::default() };
     let summary = finish(context, header, &checkpoint, &draft, out)?;
     take_place(&draft, out)?;
     crate::cluster::sweep(out, manifest)?;

@@ -150,6 +150,17 @@ impl Totals {
     }
 }
 
+impl std::ops::AddAssign for Totals {
+    fn add_assign(&mut self, other: Totals) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.timed_out += other.timed_out;
+        self.crashed += other.crashed;
+        self.error += other.error;
+        self.work += other.work;
+    }
+}
+
 /// Some of the tests: an entry of the plan, or a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {

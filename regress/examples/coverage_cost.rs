@@ -1,6 +1,7 @@
 //! What sampling costs: lockstep with and without a sampler, in one process, in turns, on the same tape
 //! of inputs, in processor time. The tape is played until an episode has its warp requests; what was hit
-//! is then taken, as after an episode of a campaign.
+//! is then taken, as after an episode of a series. Measured with all episodes counting bins, as while a
+//! series searches, and with those that go on counting when nothing is left to find.
 //!
 //! `cargo run --release -p atoms-regress --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
 
@@ -12,11 +13,16 @@ use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_cosim::{configs, rtl};
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
-use atoms_regress::coverage::Sampler;
+use atoms_regress::coverage::{Model, Sampler};
+use atoms_regress::steer::Steering;
 use atoms_verilated::Variant;
+use bitvec::vec::BitVec;
 
 const TAPE_CYCLES: usize = 4096;
 const SECONDS: f64 = 0.2;
+
+/// Episodes of a measurement.
+const EPISODES: u64 = 16;
 
 /// Inputs of consecutive cycles, the first of them a reset.
 fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error::Error>> {
@@ -72,38 +78,46 @@ fn sampling(sampler: &mut Sampler, cycles: &[Cycle], tapes: usize) -> f64 {
     }
 }
 
-/// Nanoseconds of processor time a cycle, in episodes of so many tapes.
+/// Nanoseconds of processor time a cycle, over episodes of so many tapes of which those count that
+/// `counts` says.
 fn nanoseconds(
     session: &mut Session<Lockstep>,
+    sampler: &mut Option<Box<Sampler>>,
     tape: &[In],
     tapes: usize,
+    counts: impl Fn(u64) -> bool,
 ) -> Result<f64, Box<dyn std::error::Error>> {
     let (start, mut cycles) = (processor_time(), 0_usize);
-    loop {
-        if cycles.is_multiple_of(tapes * tape.len())
-            && let Some(mut sampler) = session.take_listener::<Sampler>()
+    for episode in 0..EPISODES {
+        session.restart(None);
+        session.listeners.clear();
+        if counts(episode)
+            && let Some(mut sampler) = sampler.take()
         {
-            sampler.take();
+            sampler.restart();
             session.listeners.push(sampler);
         }
-        // The reset at the beginning of the tape ends what is inside.
-        session.restart(None);
-        for i in tape {
-            session.clock(i)?;
+        for _ in 0..tapes {
+            // The reset at the beginning of the tape ends what is inside.
+            session.restart(None);
+            for i in tape {
+                session.clock(i)?;
+            }
+            cycles += tape.len();
         }
-        cycles += tape.len();
-        let spent = (processor_time() - start).as_secs_f64();
-        if spent > SECONDS {
-            return Ok(1e9 * spent / cycles as f64);
+        if let Some(mut counted) = session.take_listener::<Sampler>() {
+            counted.take();
+            *sampler = Some(counted);
         }
     }
+    Ok(1e9 * (processor_time() - start).as_secs_f64() / cycles as f64)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_else(|| "default".to_string());
     let rounds: usize = arguments.next().map_or(Ok(15), |rounds| rounds.parse())?;
-    let episode: usize = arguments.next().map_or(Ok(50_000), |requests| requests.parse())?;
+    let episode: usize = arguments.next().map_or(Ok(2_000), |requests| requests.parse())?;
     let all = configs::all(&configs::rtl_dir())?;
     let named = all.into_iter().find(|named| named.name == name).ok_or("no such configuration")?;
     for manner in ["default", "busy"] {
@@ -128,21 +142,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 None,
             ))
         };
-        let (mut without, mut with) = (session()?, session()?);
-        with.listeners.push(Box::new(Sampler::new(&named.config)));
-        let (mut alone, mut ratios) = (Vec::new(), Vec::new());
+        let mut session = session()?;
+        let mut sampler = Some(Box::new(Sampler::new(&named.config)));
+        // A search counts all that it does; with nothing left to find, some.
+        let model = Model::standard();
+        let all = BitVec::repeat(true, model.bins());
+        let steering = Steering::new(&model, &named.config);
+        let mut measured = [vec![], vec![], vec![]];
         for _ in 0..rounds {
-            let (a, b) = (nanoseconds(&mut without, &tape, tapes)?, nanoseconds(&mut with, &tape, tapes)?);
-            alone.push(a);
-            ratios.push(b / a);
+            let mut measure =
+                |counts: &dyn Fn(u64) -> bool| nanoseconds(&mut session, &mut sampler, &tape, tapes, counts);
+            let alone = measure(&|_| false)?;
+            let searching = measure(&|_| true)? / alone;
+            let found = measure(&|nth| steering.counts(nth, &all))? / alone;
+            for (all, one) in measured.iter_mut().zip([alone, searching, found]) {
+                all.push(one);
+            }
         }
-        println!(
-            "{name}, {manner}: lockstep {:.0} ns a cycle, with a sampler times {:.4} ({:.4} to {:.4})",
-            median(&alone),
-            median(&ratios),
-            ratios.iter().copied().fold(f64::INFINITY, f64::min),
-            ratios.iter().copied().fold(0.0, f64::max),
-        );
+        let [alone, searching, found] = measured;
+        println!("{name}, {manner}: lockstep {:.0} ns a cycle", median(&alone));
+        for (what, ratios) in [("all count", searching), ("as when all is hit", found)] {
+            println!(
+                "  episodes of {tapes} tapes, {what}: times {:.4} ({:.4} to {:.4})",
+                median(&ratios),
+                ratios.iter().copied().fold(f64::INFINITY, f64::min),
+                ratios.iter().copied().fold(0.0, f64::max),
+            );
+        }
     }
     Ok(())
 }

@@ -44,6 +44,8 @@ impl Status {
 pub struct Work {
     /// Runs from reset.
     pub episodes: u64,
+    /// Runs that counted what they hit of the bins.
+    pub counted: u64,
     /// Clock cycles.
     pub cycles: u64,
     /// Warp requests answered.
@@ -55,10 +57,11 @@ pub struct Work {
 }
 
 impl Work {
-    /// Adds one run from reset.
-    pub fn add_run(&mut self, tally: &Tally) {
+    /// Adds one run from reset, which counted bins or did not.
+    pub fn add_run(&mut self, tally: &Tally, counted: bool) {
         *self += Work {
             episodes: 1,
+            counted: counted.into(),
             cycles: tally.cycles,
             requests: tally.requests,
             cluster_requests: tally.cluster_requests,
@@ -70,6 +73,7 @@ impl Work {
 impl std::ops::AddAssign for Work {
     fn add_assign(&mut self, other: Work) {
         self.episodes += other.episodes;
+        self.counted += other.counted;
         self.cycles += other.cycles;
         self.requests += other.requests;
         self.cluster_requests += other.cluster_requests;

@@ -173,8 +173,9 @@ impl<'a> Runner<'a> {
                 let mut steering = Steering::towards(context.reachable[test.config].clone());
                 for nth in 0..*episodes {
                     let own = mixed(*seed, &nth.to_string());
+                    let hit = context.baseline.clone() | sum.hits.hit();
+                    let counts = steering.counts(nth, &hit);
                     let (aim, towards) = if *steer && nth > 0 {
-                        let hit = context.baseline.clone() | sum.hits.hit();
                         steering.next(&context.model, &hit, own)
                     } else {
                         (Profile::default(), None)
@@ -183,13 +184,13 @@ impl<'a> Runner<'a> {
                     let config = bench.named.name.clone();
                     let episode = Episode { config, profile, seed: own, requests: *requests, towards };
                     at(&episode);
-                    bench.episode(&episode, sum)?;
+                    bench.episode(&episode, counts, sum)?;
                 }
                 Ok(())
             }
             Job::Episodes(episodes) => episodes.iter().try_for_each(|episode| {
                 at(episode);
-                bench.episode(episode, sum)
+                bench.episode(episode, true, sum)
             }),
             Job::Case(path) => bench.case(path, sum),
             Job::Kernel { file, launch } => bench.kernel(file, launch, sum),
@@ -210,9 +211,9 @@ impl Bench {
         Ok(Bench { sampler: Some(Box::new(Sampler::new(&named.config))), session, named })
     }
 
-    fn episode(&mut self, episode: &Episode, sum: &mut Sum) -> Ended {
+    fn episode(&mut self, episode: &Episode, counts: bool, sum: &mut Sum) -> Ended {
         let mut stimulus = episode.stimulus(&self.named.config);
-        let run = self.run(|session| drive(session, &mut stimulus))?;
+        let run = self.run(counts, |session| drive(session, &mut stimulus))?;
         let hits = run.hits.hit().clone();
         let candidates = sum.hits.merge(&run.hits);
         if !candidates.is_empty() {
@@ -228,27 +229,28 @@ impl Bench {
         };
         let cannot = |reason| without_run(Trouble::Cannot(format!("`{}`: {reason}", path.display())));
         let case = read(path).map_err(cannot)?;
-        let run = self.run(|session| drive(session, &mut CaseStimulus::new(&case)))?;
+        let run = self.run(true, |session| drive(session, &mut CaseStimulus::new(&case)))?;
         sum.hits.merge(&run.hits);
         sum.end(run, None)
     }
 
     fn kernel(&mut self, file: &Path, launch: &Path, sum: &mut Sum) -> Ended {
-        let run = self.run(|session| crate::kernel::run(session, file, launch, None))?;
+        let run = self.run(true, |session| crate::kernel::run(session, file, launch, None))?;
         sum.hits.merge(&run.hits);
         sum.end(run, None)
     }
 
-    /// One run from reset, with everybody looking on.
+    /// One run from reset, with everybody looking on; whether it counts bins is asked for.
     fn run(
         &mut self,
+        counts: bool,
         drive: impl FnOnce(&mut Session<Lockstep>) -> Result<(), Trouble>,
     ) -> Result<Run, Box<Finding>> {
         let session = &mut self.session;
         session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into()))?;
         session.restart(Some(Witness::new(&self.named.config, &[])));
         session.listeners.clear();
-        if let Some(mut sampler) = self.sampler.take() {
+        if counts && let Some(mut sampler) = self.sampler.take() {
             sampler.restart();
             session.listeners.push(sampler);
         }
@@ -260,9 +262,12 @@ impl Bench {
             mismatch.config.clone_from(&self.named.name);
         }
         let mut work = Work::default();
-        work.add_run(&session.tally());
-        self.sampler = session.take_listener();
-        let hits = self.sampler.as_mut().map(|sampler| sampler.take()).unwrap_or_default();
+        work.add_run(&session.tally(), counts);
+        let mut hits = Map::default();
+        if let Some(mut sampler) = session.take_listener::<Sampler>() {
+            hits = sampler.take();
+            self.sampler = Some(sampler);
+        }
         let recorder = session.take_listener();
         let cycle = session.machine.cycles();
         Ok(Run { hits, work, trouble: trouble.map(|trouble| (trouble, recorder, cycle)) })

@@ -159,8 +159,12 @@ fn table(out: &mut String, summary: &Summary) {
     parts("config", &summary.configs);
     put("all", &summary.totals);
     let work = &summary.totals.work;
+    let some = match work.counted < work.episodes {
+        true => format!(" ({} counted bins)", count(work.counted)),
+        false => String::new(),
+    };
     let did = format!(
-        "{}, {}, {}, {} judged by the oracle, {}",
+        "{}{some}, {}, {}, {} judged by the oracle, {}",
         counted(work.episodes, "run"),
         counted(work.requests, "warp request"),
         counted(work.cluster_requests, "cluster request"),

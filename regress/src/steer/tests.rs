@@ -52,6 +52,20 @@ fn nothing_is_aimed_at_when_all_is_hit() {
 }
 
 #[test]
+fn all_episodes_count_until_nothing_is_left() {
+    let model = Model::standard();
+    let steering = Steering::new(&model, &small());
+    let mut hit = BitVec::repeat(true, model.bins());
+    let counting = |hit: &BitVec| (0..16).filter(|nth| steering.counts(*nth, hit)).collect::<Vec<u64>>();
+    assert_eq!(counting(&hit), [0, 8], "an eighth, and the first");
+    let out_of_reach = steering.reachable().first_zero().expect("a small configuration cannot hit all");
+    hit.set(out_of_reach, false);
+    assert_eq!(counting(&hit), [0, 8], "what cannot be hit is not looked for");
+    hit.set(steering.reachable().first_one().expect("it can hit something"), false);
+    assert_eq!(counting(&hit), (0..16).collect::<Vec<_>>());
+}
+
+#[test]
 fn what_is_aimed_at_in_vain_gets_less_attention() {
     let model = Model::standard();
     let mut steering = Steering::new(&model, &small());

@@ -25,7 +25,9 @@ pub(super) fn tests(summary: &Summary) -> Markup {
                 @if !summary.complete { " Not every test of the plan was run." }
                 " They answered " b { (count(work.requests)) } " warp requests and "
                 b { (count(work.cluster_requests)) } " cluster requests in " b { (count(work.cycles)) } " cycles and "
-                b { (count(work.episodes)) } " runs from reset; the oracle judged " b { (count(work.judged)) } " answers."
+                b { (count(work.episodes)) } " runs from reset"
+                @if work.counted < work.episodes { ", of which " b { (count(work.counted)) } " counted bins" }
+                "; the oracle judged " b { (count(work.judged)) } " answers."
                 @if summary.corpus > 0 { " The corpus keeps " (counted(summary.corpus, "run")) "." }
             }
             @if !entries.is_empty() {

@@ -1,0 +1,44 @@
+//! How many of a series' runs count bins: all while something is left to find, few when nothing is.
+
+use std::fs;
+
+use atoms_cosim::configs;
+use atoms_regress::run::{self, Choice};
+use atoms_regress::runner::{Outcome, Runner};
+use atoms_tests::generated;
+
+/// Runs of the series.
+const EPISODES: u64 = 10;
+
+/// The same stimulus either way; what is hit of the fewer runs is part of what is hit of all.
+#[test]
+fn a_series_counts_less_when_nothing_is_left_to_find() {
+    let folder = generated("counting");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let plan = folder.join("plan.toml");
+    let text = format!(
+        "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 1\nepisodes = {EPISODES}\nrequests = 60\n"
+    );
+    fs::write(&plan, text).expect("it can be written");
+    let rtl_dir = configs::rtl_dir();
+    let choice = Choice { plan, profile: None, seed: None, tags: Vec::new(), rtl_dir: rtl_dir.clone() };
+    let (tests, _) = choice.tests().expect("a plan");
+    let mut context = run::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");
+    let test = context.tests.test(0).expect("there is a series");
+    let mut outcome = |all_hit: bool| -> Outcome {
+        context.baseline.fill(all_hit);
+        let outcome = Runner::new(&context, None).run(&test);
+        assert!(outcome.finding.is_none(), "{outcome:?}");
+        assert_eq!(outcome.work.episodes, EPISODES);
+        outcome
+    };
+    let (searching, found) = (outcome(false), outcome(true));
+    assert_eq!((searching.work.counted, found.work.counted), (EPISODES, 2));
+    assert_eq!(
+        searching.work.cycles, found.work.cycles,
+        "bins are counted beside what runs, and do not change it"
+    );
+    let (all, some) = (searching.hits.hit(), found.hits.hit());
+    assert!(some.any() && (some.clone() & !all.clone()).not_any(), "nothing is hit that was not there");
+    assert!(some.count_ones() < all.count_ones());
+}

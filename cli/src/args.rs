@@ -387,6 +387,8 @@ pub(crate) struct RegressArgs {
     pub(crate) executor: Executor,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) cut: CutArgs,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -455,12 +457,6 @@ pub(crate) enum RegressCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct ClusterArgs {
-    /// Shards of about this many minutes of one processor
-    #[arg(long, value_name = "MINUTES", default_value_t = 10.0)]
-    pub(crate) shard_minutes: f64,
-    /// This many shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) shards: Option<u32>,
     /// Partition of the jobs
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
@@ -479,6 +475,17 @@ pub(crate) struct ClusterArgs {
     /// Argument for sbatch; may be repeated
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) slurm_arg: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Cluster")]
+pub(crate) struct CutArgs {
+    /// Shards of about this many minutes of one processor
+    #[arg(long, value_name = "MINUTES", default_value_t = 10.0)]
+    pub(crate) shard_minutes: f64,
+    /// This many shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) shards: Option<u32>,
 }
 
 #[derive(Debug, Args)]

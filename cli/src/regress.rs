@@ -24,7 +24,7 @@ use atoms_regress::supervisor::{Event, Leash, supervise, wait_for_the_end_of_the
 use atoms_verilated::Environment;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{ClusterArgs, Executor, RegressArgs, RegressCommand, Workers};
+use crate::args::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers};
 use crate::error::{CliError, Verdict};
 use crate::machine::shell;
 use crate::progress::{build_step, grouped};
@@ -35,14 +35,10 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
         Some(RegressCommand::Resume { out, workers, json, cluster }) => {
             let (tests, header) = again(out)?;
             let whole = Whole { out, workers, json: *json };
-            if Slurm::was_used(out) {
-                let context = prepare(tests)?;
-                return on_slurm(
-                    &whole,
-                    &context,
-                    &header,
-                    cluster.given().then(|| cluster.options()).transpose()?,
-                );
+            // Whether it was begun there, and not whether anything was submitted yet.
+            if store::checkpoint(out).map_err(CliError::of)?.timing.executor == SLURM {
+                let before = Options::of(out).map_err(CliError::of)?.map_or_else(as_here, Ok)?;
+                return on_slurm(&whole, &prepare(tests)?, &header, cluster.over(before)?);
             }
             whole.run(&prepare(tests)?, &header)
         }
@@ -96,15 +92,15 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     let whole = Whole { out: &out, workers: &args.workers, json: args.json };
     let executor = match args.executor {
         Executor::Local => "local",
-        Executor::Slurm => "slurm",
+        Executor::Slurm => SLURM,
     };
     run::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),
         Executor::Slurm => {
-            let options = args.cluster.options()?;
-            shard::cut(&out, &tests, &header, args.cluster.cut()).map_err(CliError::of)?;
-            on_slurm(&whole, &prepare(tests)?, &header, Some(options))
+            let options = args.cluster.over(as_here()?)?;
+            shard::cut(&out, &tests, &header, args.cut.cut()).map_err(CliError::of)?;
+            on_slurm(&whole, &prepare(tests)?, &header, options)
         }
     }
 }
@@ -231,16 +227,27 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
     Ok(Verdict::Agree)
 }
 
+/// Name of the executor, in what is kept of a run.
+const SLURM: &str = "slurm";
+
+/// Jobs of this program in this folder, where nothing else is said.
+fn as_here() -> Result<Options, CliError> {
+    let program = std::env::current_exe().map_err(CliError::of)?;
+    let folder = std::env::current_dir().map_err(CliError::of)?;
+    // A task that does not know its share would take the whole node.
+    Ok(Options { cpus_per_task: Some(1), ..Options::new(program, folder) })
+}
+
 /// Submits the shards that have no result, waits for them, and merges.
 fn on_slurm(
     whole: &Whole<'_>,
     context: &Context,
     header: &Header,
-    options: Option<Options>,
+    options: Options,
 ) -> Result<Verdict, CliError> {
     let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
     manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
-    let mut slurm = Slurm::open(Tools::from_path(), whole.out, options).map_err(CliError::of)?;
+    let mut slurm = Slurm::open(Tools::from_path(), whole.out, Some(options)).map_err(CliError::of)?;
     let submitted = slurm.submit().map_err(CliError::of)?;
     if !submitted.shards.is_empty() {
         let jobs = submitted.jobs.join(", ");
@@ -276,7 +283,7 @@ fn merge(whole: &Whole<'_>, context: &Context, header: &Header) -> Result<Verdic
 fn tell(event: &Event) {
     match event {
         Event::Died { how, suspects } => {
-            eprintln!("regress: the process died of {how}; {} tests were at work and run alone", suspects);
+            eprintln!("regress: the process died of {how}; the {suspects} tests at work are run alone");
         }
         Event::GoesOn { crashed } => {
             eprintln!("regress: goes on; {} of them crash", crashed.len());
@@ -365,7 +372,7 @@ fn show(bar: &ProgressBar, progress: &Progress) {
     bar.tick();
 }
 
-impl ClusterArgs {
+impl CutArgs {
     /// How the run is cut.
     fn cut(&self) -> Cut {
         match self.shards {
@@ -373,31 +380,62 @@ impl ClusterArgs {
             None => Cut::Seconds(60.0 * self.shard_minutes),
         }
     }
+}
 
-    /// Whether anything is said about how jobs are submitted.
-    fn given(&self) -> bool {
-        self.partition.is_some()
-            || self.account.is_some()
-            || self.time_limit.is_some()
-            || self.cpus_per_task.is_some()
-            || !self.slurm_arg.is_empty()
-    }
-
-    /// How jobs are submitted.
-    fn options(&self) -> Result<Options, CliError> {
-        let program = std::env::current_exe().map_err(CliError::of)?;
-        let folder = std::env::current_dir().map_err(CliError::of)?;
-        let mut options = Options::new(program, folder);
-        options.partition.clone_from(&self.partition);
-        options.account.clone_from(&self.account);
-        options.time_limit.clone_from(&self.time_limit);
-        // Said in any case: a task that does not know its share would take the whole node.
-        options.cpus_per_task = Some(self.cpus_per_task.unwrap_or(1));
-        options.args.clone_from(&self.slurm_arg);
+impl ClusterArgs {
+    /// How jobs are submitted: as `options` say, unless it is given here.
+    fn over(&self, options: Options) -> Result<Options, CliError> {
+        let mut options = Options {
+            partition: self.partition.clone().or(options.partition),
+            account: self.account.clone().or(options.account),
+            time_limit: self.time_limit.clone().or(options.time_limit),
+            cpus_per_task: self.cpus_per_task.or(options.cpus_per_task),
+            ..options
+        };
+        if !self.slurm_arg.is_empty() {
+            options.args.clone_from(&self.slurm_arg);
+        }
         if let Some(seconds) = self.settle {
             options.settle = std::time::Duration::try_from_secs_f64(seconds)
                 .map_err(|error| CliError::message(format!("--settle {seconds}: {error}")))?;
         }
         Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        cluster: ClusterArgs,
+    }
+
+    #[test]
+    fn what_is_not_given_again_stays() {
+        let before = Options {
+            partition: Some("short".into()),
+            time_limit: Some("1:00:00".into()),
+            cpus_per_task: Some(4),
+            args: vec!["--nice".into()],
+            ..Options::new("atoms", "/")
+        };
+        let over = |arguments: &[&str]| {
+            let line = Line::try_parse_from([&["atoms"], arguments].concat()).expect("it can be parsed");
+            line.cluster.over(before.clone())
+        };
+        assert_eq!(over(&[]).expect("nothing is given"), before);
+        let longer = Options { time_limit: Some("8:00:00".into()), ..before.clone() };
+        assert_eq!(over(&["--time-limit", "8:00:00"]).expect("a limit"), longer);
+        let settled = Options { settle: std::time::Duration::from_secs(2), ..before.clone() };
+        assert_eq!(over(&["--settle", "2"]).expect("seconds"), settled);
+        let args = Options { args: vec!["--comment=x".into()], ..before.clone() };
+        assert_eq!(over(&["--slurm-arg", "--comment=x"]).expect("an argument"), args);
+        let error = over(&["--settle=-1"]).expect_err("no time").to_string();
+        assert!(error.contains("--settle -1"), "{error}");
     }
 }

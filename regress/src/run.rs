@@ -467,6 +467,6 @@ pub fn alone(context: &Context, index: u64, look_closer: bool, out: &Path) {
     let Some(test) = context.tests.test(index) else { return };
     let outcome = Runner::new(context, None).run(&test);
     if let (true, Some(finding)) = (look_closer, outcome.finding) {
-        let _ = bundle(context, &test, &finding, &out.join("alone"));
+        let _ = bundle(context, &test, &finding, &out.join(store::ALONE));
     }
 }

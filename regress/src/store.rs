@@ -4,9 +4,10 @@
 //! what the lines up to some place amount to, and is replaced as a whole: whatever ends a run, its
 //! folder holds a whole checkpoint and the lines that belong to it. Going on cuts off what is behind.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,12 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// Another process is at it.
+    #[error("`{}` is being written by another process: wait for it or end it, or name another folder with --out", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
 }
 
 fn hint(cause: &io::Error) -> &'static str {
@@ -99,7 +106,7 @@ pub struct Header {
 }
 
 /// Version of the format of the folder.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What the lines on disk amount to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -120,6 +127,9 @@ const LINES: [&str; 3] = ["results.jsonl", "timing.jsonl", "records.jsonl"];
 /// Folder of the bundles in the output folder.
 pub const FAILURES: &str = "failures";
 
+/// Folder of what tests leave that run alone.
+pub const ALONE: &str = "alone";
+
 /// How long a test took: a line of `timing.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
@@ -135,6 +145,8 @@ pub struct Store {
     dir: PathBuf,
     files: Vec<Lines>,
     records: bool,
+    /// While it is open, the folder is this process's.
+    _claim: File,
 }
 
 /// Where the bundles of failures go.
@@ -152,6 +164,62 @@ impl Bundles {
         // The name of the innermost is what a bundle tells people of its place.
         if self.apart { self.folder.join(first.to_string()).join(FAILURES) } else { self.folder.clone() }
     }
+}
+
+/// How long whoever goes on waits for a process that was told to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Makes a folder this process's for as long as the file given is open.
+fn claim(dir: &Path, patience: Duration) -> Result<File, StoreError> {
+    let path = dir.join(HEADER);
+    let file = OpenOptions::new().append(true).open(&path).map_err(writing(&path))?;
+    let began = Instant::now();
+    // Where the file system knows no locks, everybody is trusted.
+    while let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if began.elapsed() >= patience {
+            return Err(StoreError::InUse { path: dir.to_path_buf() });
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(file)
+}
+
+/// Takes away what a process that was killed had not finished: drafts of bundles, and what tests that ran
+/// alone left.
+fn tidy(dir: &Path) -> Result<(), StoreError> {
+    let alone = dir.join(ALONE);
+    if alone.exists() {
+        fs::remove_dir_all(&alone).map_err(writing(&alone))?;
+    }
+    let failures = dir.join(FAILURES);
+    for entry in failures.read_dir().into_iter().flatten() {
+        let entry = entry.map_err(reading(&failures))?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            fs::remove_dir_all(entry.path()).map_err(writing(&entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// An error unless nothing in the folder is worth going on with. Says so of folders of earlier versions too.
+fn disposable(dir: &Path) -> Result<(), StoreError> {
+    let path = dir.join(CHECKPOINT);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        // It was ended before its first checkpoint.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(reading(&path)(error)),
+    };
+    let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
+        let reason = format!("{error}; begin anew with --force, and what is there is lost");
+        StoreError::Malformed { path, reason }
+    })?;
+    if checkpoint["complete"] == true {
+        return Ok(());
+    }
+    let number = |name| checkpoint["state"][name].as_u64().unwrap_or(0);
+    let tests = number("next").saturating_sub(number("from"));
+    Err(StoreError::Unfinished { path: dir.to_path_buf(), tests })
 }
 
 #[derive(Debug)]
@@ -206,21 +274,18 @@ impl Store {
             if there && !dir.join(HEADER).is_file() {
                 return Err(StoreError::Foreign { path: dir.to_path_buf() });
             }
-            if there && !force {
-                let checkpoint = checkpoint(dir);
-                let unfinished = checkpoint.as_ref().is_ok_and(|checkpoint| !checkpoint.complete);
-                if let (true, Ok(checkpoint)) = (unfinished, checkpoint) {
-                    let tests = checkpoint.state.next - checkpoint.state.from;
-                    return Err(StoreError::Unfinished { path: dir.to_path_buf(), tests });
-                }
-            }
             if there {
+                let _claim = claim(dir, Duration::ZERO)?;
+                if !force {
+                    disposable(dir)?;
+                }
                 fs::remove_dir_all(dir).map_err(writing(dir))?;
             }
         }
         fs::create_dir_all(dir).map_err(writing(dir))?;
         replace(&dir.join(HEADER), header)?;
-        Self::at(dir, records, &[0; 3])
+        let claim = claim(dir, Duration::ZERO)?;
+        Self::at(dir, records, &[0; 3], claim)
     }
 
     /// Goes on in a folder, from its checkpoint.
@@ -228,18 +293,20 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn reopen(dir: &Path, records: bool) -> Result<(Self, Checkpoint), StoreError> {
+        let claim = claim(dir, PATIENCE)?;
+        tidy(dir)?;
         let mut checkpoint = checkpoint(dir)?;
-        let store = Self::at(dir, records, &checkpoint.lengths)?;
+        let store = Self::at(dir, records, &checkpoint.lengths, claim)?;
         checkpoint.state = checkpoint.state.revived();
         Ok((store, checkpoint))
     }
 
-    fn at(dir: &Path, records: bool, lengths: &[u64]) -> Result<Self, StoreError> {
+    fn at(dir: &Path, records: bool, lengths: &[u64], claim: File) -> Result<Self, StoreError> {
         let names = LINES.iter().take(if records { 3 } else { 2 });
         let open =
             |(at, name): (usize, &&str)| Lines::open(dir.join(name), lengths.get(at).copied().unwrap_or(0));
         let files = names.enumerate().map(open).collect::<Result<_, _>>()?;
-        Ok(Store { dir: dir.to_path_buf(), files, records })
+        Ok(Store { dir: dir.to_path_buf(), files, records, _claim: claim })
     }
 
     /// The folder.

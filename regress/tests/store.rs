@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use atoms_regress::cluster::Origin;
 use atoms_regress::result::{Status, TestResult, Work};
@@ -113,4 +114,59 @@ fn what_is_unfinished_or_somebody_elses_is_kept() {
     fs::remove_file(dir.join("run.json")).expect("it is there");
     let error = Store::create(&dir, &header(), false, true).expect_err("it may be anything");
     assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+}
+
+/// Two processes do not write one folder: who begins anew is refused, who goes on waits for the other's end.
+#[test]
+fn a_folder_has_one_writer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 3, 3);
+    let (store, _) = Store::reopen(&dir, false).expect("nobody is there");
+    for force in [false, true] {
+        let error = Store::create(&dir, &header(), false, force).expect_err("somebody is there");
+        assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    }
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(store);
+    });
+    let began = Instant::now();
+    Store::reopen(&dir, false).expect("it was waited for");
+    assert!(began.elapsed() >= Duration::from_millis(250), "{:?}", began.elapsed());
+    ending.join().expect("it ends");
+}
+
+/// A folder of an earlier version, whose checkpoint this one cannot read, is taken away only if its run was
+/// over.
+#[test]
+fn what_cannot_be_read_is_not_lost() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    let with = |checkpoint: &str| {
+        filled(&dir, 0, 0);
+        fs::write(dir.join("checkpoint.json"), checkpoint).expect("a checkpoint");
+        Store::create(&dir, &header(), false, false)
+    };
+    let error = with(r#"{"complete":false,"state":{"next":7,"from":2}}"#).expect_err("it is unfinished");
+    assert!(matches!(error, StoreError::Unfinished { tests: 5, .. }), "{error}");
+    fs::remove_dir_all(&dir).expect("it is there");
+    let error = with("{").expect_err("nobody knows").to_string();
+    assert!(error.contains("checkpoint.json") && error.contains("--force"), "{error}");
+    fs::remove_dir_all(&dir).expect("it is there");
+    with(r#"{"complete":true,"state":{"format":"of another time"}}"#).expect("it is over");
+}
+
+/// Who goes on takes away what a killed process had not finished.
+#[test]
+fn drafts_are_taken_away() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 0, 0);
+    for folder in ["alone/failures/x", "failures/.x.123", "failures/y"] {
+        fs::create_dir_all(dir.join(folder)).expect("a folder");
+    }
+    Store::reopen(&dir, false).expect("it goes on");
+    let left = |folder: &str| dir.join(folder).exists();
+    assert!(!left("alone") && !left("failures/.x.123") && left("failures/y"));
 }

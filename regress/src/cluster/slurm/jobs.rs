@@ -41,7 +41,7 @@ pub(super) struct Array {
     pub(super) shards: Vec<u32>,
 }
 
-pub(super) fn path(out: &Path) -> PathBuf {
+fn path(out: &Path) -> PathBuf {
     out.join("slurm/jobs.json")
 }
 
@@ -51,16 +51,25 @@ fn now() -> u64 {
 }
 
 impl Jobs {
+    /// What was submitted from an output folder, if anything was.
+    pub(super) fn read(out: &Path) -> Result<Option<Jobs>, ClusterError> {
+        let path = path(out);
+        match fs::read_to_string(&path) {
+            Ok(text) => match serde_json::from_str(&text) {
+                Ok(jobs) => Ok(Some(jobs)),
+                Err(error) => {
+                    let problem = format!("{error}; remove it, and what runs will be submitted once more");
+                    Err(SlurmError::Jobs { path, problem }.into())
+                }
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(ClusterError::Read { path, source }),
+        }
+    }
+
     pub(super) fn open(out: &Path, options: Option<Options>, max_array: u32) -> Result<Jobs, ClusterError> {
         let path = path(out);
-        let there: Option<Jobs> = match fs::read_to_string(&path) {
-            Ok(text) => Some(serde_json::from_str(&text).map_err(|error| SlurmError::Jobs {
-                path: path.clone(),
-                problem: format!("{error}; remove it, and what runs will be submitted once more"),
-            })?),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(source) => return Err(ClusterError::Read { path, source }),
-        };
+        let there = Jobs::read(out)?;
         let jobs = match (there.clone(), options) {
             (Some(there), Some(options)) => Jobs { options, ..there },
             (Some(there), None) => there,

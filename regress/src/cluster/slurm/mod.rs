@@ -78,6 +78,14 @@ impl Options {
             patience: Duration::from_secs(900),
         }
     }
+
+    /// Those with which the shards of an output folder were handed to Slurm the last time, if they were.
+    ///
+    /// # Errors
+    /// [`ClusterError::Read`]; [`ClusterError::Slurm`] when the file that keeps them is damaged.
+    pub fn of(out: &Path) -> Result<Option<Self>, ClusterError> {
+        Ok(Jobs::read(out)?.map(|jobs| jobs.options))
+    }
 }
 
 /// What was submitted.
@@ -134,11 +142,6 @@ impl Slurm {
         let jobs = Jobs::open(&out, options, limits.max_array)?;
         script::write(&out, &jobs.options)?;
         Ok(Slurm { tools, out, manifest, jobs, limits, tries: BTreeMap::new() })
-    }
-
-    /// Whether the shards of an output folder were handed to Slurm before.
-    pub fn was_used(out: &Path) -> bool {
-        jobs::path(out).exists()
     }
 
     /// Submits the shards that have no valid result and are neither queued nor running, and a job that

@@ -356,7 +356,7 @@ pub(crate) struct RegressArgs {
     /// Profile of the plan
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// As --profile smoke: a minute
+    /// As --profile smoke: seconds
     #[arg(long, conflicts_with = "profile")]
     pub(crate) smoke: bool,
     /// As --profile nightly

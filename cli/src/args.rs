@@ -379,7 +379,7 @@ pub(crate) struct RegressArgs {
     /// Print the tests and do not run them
     #[arg(long)]
     pub(crate) list: bool,
-    /// Print the summary as JSON (docs/summary.schema.json)
+    /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Who runs the tests
@@ -407,7 +407,7 @@ pub(crate) enum RegressCommand {
         out: PathBuf,
         #[command(flatten)]
         workers: Workers,
-        /// Print the summary as JSON
+        /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -418,7 +418,7 @@ pub(crate) enum RegressCommand {
         /// Its output folder
         #[arg(value_name = "FOLDER")]
         out: PathBuf,
-        /// Print the summary as JSON
+        /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
         #[arg(long)]
         json: bool,
     },
@@ -454,7 +454,7 @@ pub(crate) enum RegressCommand {
     },
 }
 
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct ClusterArgs {
     /// Partition of the jobs
@@ -480,9 +480,9 @@ pub(crate) struct ClusterArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct CutArgs {
-    /// Shards of about this many minutes of one processor
-    #[arg(long, value_name = "MINUTES", default_value_t = 10.0)]
-    pub(crate) shard_minutes: f64,
+    /// Shards of about this many minutes of one processor [default: 10]
+    #[arg(long, value_name = "MINUTES", conflicts_with = "shards")]
+    pub(crate) shard_minutes: Option<f64>,
     /// This many shards
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) shards: Option<u32>,

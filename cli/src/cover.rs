@@ -24,6 +24,5 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
     } else {
         print!("{}", report::text::deterministic(&found.summary));
     }
-    let gate = found.summary.coverage.gate.as_ref();
-    Ok(if gate.is_none_or(|gate| gate.passed) { Verdict::Agree } else { Verdict::Disagree })
+    Ok(Verdict::of_regression(&found.summary))
 }

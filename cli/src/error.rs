@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use atoms_regress::summary::{Summary, Verdict as Regression};
 use miette::Diagnostic;
 
 /// What a command found out.
@@ -15,6 +16,16 @@ pub(crate) enum Verdict {
     Disagree,
     /// The question could not be asked.
     NotAsked,
+}
+
+impl Verdict {
+    /// As the first line of its report says.
+    pub(crate) fn of_regression(summary: &Summary) -> Self {
+        match summary.verdict() {
+            Regression::Passed => Verdict::Agree,
+            Regression::Uncovered | Regression::Incomplete | Regression::Failed => Verdict::Disagree,
+        }
+    }
 }
 
 impl From<Verdict> for ExitCode {

@@ -19,8 +19,8 @@ use atoms_regress::runner::Context;
 use atoms_regress::running::Suspect;
 use atoms_regress::shard;
 use atoms_regress::store::{self, Header, Store};
-use atoms_regress::summary::{Summary, Timing, Verdict as Passing};
-use atoms_regress::supervisor::{Event, Leash, supervise, wait_for_the_end_of_the_leash};
+use atoms_regress::summary::{Summary, Timing};
+use atoms_regress::supervisor::{Event, Leash, Pull, listen, supervise};
 use atoms_verilated::Environment;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -87,6 +87,11 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     if args.list {
         return Ok(list(&tests));
     }
+    if args.executor == Executor::Local && (args.cut.given() || args.cluster != ClusterArgs::default()) {
+        return Err(CliError::message(
+            "options of a cluster are for --executor slurm: without it tests run here",
+        ));
+    }
     let default = || Environment::from_process().target.join("regress").join(&tests.profile);
     let out = args.out.clone().unwrap_or_else(default);
     let whole = Whole { out: &out, workers: &args.workers, json: args.json };
@@ -131,9 +136,11 @@ struct Whole<'a> {
 
 impl Whole<'_> {
     fn run(&self, context: &Context, header: &Header) -> Result<Verdict, CliError> {
-        if !supervised(self.out, self.workers, &[])? {
+        match supervised(self.out, self.workers, &[])? {
+            Ended::ByItself => {}
+            Ended::AtOnce => goes_on(self.out),
             // It has said why.
-            return Ok(Verdict::NotAsked);
+            Ended::Failed => return Ok(Verdict::NotAsked),
         }
         let checkpoint = store::checkpoint(self.out).map_err(CliError::of)?;
         let summary = finish(context, header, &checkpoint, self.out, self.out).map_err(CliError::of)?;
@@ -161,22 +168,32 @@ impl Whole<'_> {
             print!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page));
         }
         if !summary.complete {
-            eprintln!("interrupted: `atoms regress resume {}` goes on", shell(self.out));
-            std::process::exit(INTERRUPTED);
+            goes_on(self.out);
         }
-        Ok(match summary.verdict() {
-            Passing::Passed => Verdict::Agree,
-            Passing::Uncovered | Passing::Incomplete | Passing::Failed => Verdict::Disagree,
-        })
+        Ok(Verdict::of_regression(summary))
     }
 }
 
-/// Runs the tests that are left in `folder` in a process of its own, and goes on when it dies. False if they
-/// could not be run.
-fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<bool, CliError> {
+/// How the process that runs tests ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// When there was nothing left to do, or nothing more was to be begun.
+    ByItself,
+    /// In the middle of its tests, as it was told to.
+    AtOnce,
+    /// It could not run them.
+    Failed,
+}
+
+/// Runs the tests that are left in `folder` in a process of its own, and goes on when it dies.
+fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended, CliError> {
     let leash = Arc::new(Leash::default());
     let held = Arc::clone(&leash);
-    ctrlc::set_handler(move || held.cut()).map_err(CliError::of)?;
+    let asked = move || match held.pull() {
+        Pull::Finish => eprintln!("regress: finishes the tests at work; once more ends at once"),
+        Pull::End => eprintln!("regress: ends"),
+    };
+    ctrlc::set_handler(asked).map_err(CliError::of)?;
     let program = std::env::current_exe().map_err(CliError::of)?;
     let command = |more: &[String]| {
         let mut command = Command::new(&program);
@@ -195,7 +212,11 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<bool,
         command(&arguments)
     };
     let status = supervise(folder, || command(&whole), alone, &leash, tell).map_err(CliError::of)?;
-    Ok(status.success())
+    Ok(match status.success() {
+        true => Ended::ByItself,
+        false if leash.is_pulled() => Ended::AtOnce,
+        false => Ended::Failed,
+    })
 }
 
 /// Runs one shard, and publishes its result.
@@ -212,7 +233,7 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
     let work = shard::work_folder(out, number);
     shard::begin(&work, &context, &header, tests_of).map_err(CliError::of)?;
     let more = ["--records".to_string(), "--end".to_string(), tests_of.end.to_string()];
-    if !supervised(&work, workers, &more)? {
+    if supervised(&work, workers, &more)? == Ended::Failed {
         return Ok(Verdict::NotAsked);
     }
     let complete = store::checkpoint(&work).map_err(CliError::of)?.state.next >= tests_of.end;
@@ -303,18 +324,15 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     let context = prepare(again(out)?.0)?;
     let (store, checkpoint) = Store::reopen(out, records).map_err(CliError::of)?;
     let stop = Arc::new(AtomicBool::new(false));
+    // A terminal tells all its processes of Ctrl-C, and the one that started this one says what it means.
     let on_signal = Arc::clone(&stop);
-    // The first time tests at work are finished, the second time they are not.
-    let asked = move || {
-        if on_signal.swap(true, Ordering::SeqCst) {
-            std::process::exit(INTERRUPTED);
-        }
-    };
-    ctrlc::set_handler(asked).map_err(CliError::of)?;
-    let on_end = Arc::clone(&stop);
+    ctrlc::set_handler(move || on_signal.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
+    let on_pull = Arc::clone(&stop);
     std::thread::spawn(move || {
-        wait_for_the_end_of_the_leash();
-        on_end.store(true, Ordering::SeqCst);
+        listen(std::io::stdin().lock(), |pull| match pull {
+            Pull::Finish => on_pull.store(true, Ordering::SeqCst),
+            Pull::End => std::process::exit(INTERRUPTED),
+        });
     });
     let limits = Limits { jobs: jobs(workers), until: None, stop: &stop };
     let bar = bar();
@@ -328,6 +346,12 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
 
 /// What a shell says of a command that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
+
+/// Ends this process, which was interrupted, and says how to go on.
+fn goes_on(out: &Path) -> ! {
+    eprintln!("interrupted: `atoms regress resume {}` goes on", shell(out));
+    std::process::exit(INTERRUPTED);
+}
 
 /// A test whose process is suspected to die.
 fn run_alone(out: &Path, index: u64, bundle: bool) -> Result<Verdict, CliError> {
@@ -372,13 +396,20 @@ fn show(bar: &ProgressBar, progress: &Progress) {
     bar.tick();
 }
 
+/// Length of a shard where nothing is said.
+const SHARD_MINUTES: f64 = 10.0;
+
 impl CutArgs {
     /// How the run is cut.
     fn cut(&self) -> Cut {
         match self.shards {
             Some(shards) => Cut::Count(shards),
-            None => Cut::Seconds(60.0 * self.shard_minutes),
+            None => Cut::Seconds(60.0 * self.shard_minutes.unwrap_or(SHARD_MINUTES)),
         }
+    }
+
+    fn given(&self) -> bool {
+        self.shards.is_some() || self.shard_minutes.is_some()
     }
 }
 

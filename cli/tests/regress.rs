@@ -140,6 +140,13 @@ fn a_planted_bug_is_one_bucket() {
     assert!(words(&output).contains(&format!("atoms repro {bundle}")), "{}", words(&output));
     let replay = bench.run(&["repro", &bundle]);
     assert_eq!(replay.status.code(), Some(1), "{}", words(&replay));
+    let replay = bench.run(&["repro", "one"]);
+    assert_eq!(replay.status.code(), Some(2), "{}", words(&replay));
+    assert!(words(&replay).contains("its bundles are the folders in `one/failures`"), "{}", words(&replay));
+    // What it covered is told, and that its tests failed.
+    let cover = bench.run(&["cover", "one"]);
+    assert_eq!(cover.status.code(), Some(1), "{}", words(&cover));
+    assert!(words(&cover).starts_with("FAILED  12 of 12 tests did not pass\n"), "{}", words(&cover));
 
     let output = bench.regress("two", "2");
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
@@ -245,9 +252,34 @@ fn an_interrupted_run_goes_on() {
     assert!(words(&other).contains("RTL: then"), "{}", words(&other));
 }
 
+/// However long a series is, its limit holds, and whoever tells the run to end twice need not wait for it.
+#[test]
+fn a_long_series_can_be_ended() {
+    let plan = "[[random]]\nname = \"long\"\nconfigs = [\"tiny\"]\nepisodes = 100_000_000\nrequests = 3\n";
+    let bench = Bench::new("long", plan);
+    let child = started(&bench, "out");
+    let worker = worker_of(child.id());
+    kill("-INT", child.id());
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(Path::new("/proc").join(worker.to_string()).exists(), "the first time the test is finished");
+    kill("-TERM", child.id());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+    assert!(words(&output).contains("finishes the tests at work"), "{}", words(&output));
+    assert!(words(&output).contains("atoms regress resume out"), "{}", words(&output));
+    assert!(!Path::new("/proc").join(worker.to_string()).exists(), "nothing is left that runs tests");
+
+    fs::write(bench.0.join("plan.toml"), format!("{plan}timeout = \"1s\"\n")).expect("a plan");
+    let output = bench.regress("limited", "1");
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert_eq!(bench.summary("limited")["totals"]["timed_out"], 1, "{}", words(&output));
+}
+
 #[test]
 fn what_cannot_be_run_is_said() {
     let bench = Bench::new("bad", PLAN);
+    let waived = format!("[profile.p]\nwaivers = \"nothing.toml\"\n{}", PLAN.replace("seed = 3", ""));
+    fs::write(bench.0.join("waived.toml"), waived).expect("a plan");
     fs::create_dir(bench.0.join("full")).expect("a folder");
     fs::write(bench.0.join("full/something"), "of somebody").expect("a file");
     fs::write(bench.0.join("file"), "").expect("a file");
@@ -257,8 +289,10 @@ fn what_cannot_be_run_is_said() {
         (&["regress", "plan.toml", "--tag", "x"], "no entry has it"),
         (&["regress", "plan.toml", "--out", "full"], "is no output folder of a regression"),
         (&["regress", "plan.toml", "--out", "file/in"], "cannot write `file/in`"),
-        (&["regress", "resume", "nowhere"], "cannot read `nowhere/run.json`"),
-        (&["regress", "merge", "nowhere"], "cannot read `nowhere/run.json`"),
+        (&["regress", "waived.toml", "--list"], "waivers of the profile: cannot read `nothing.toml`"),
+        (&["regress", "plan.toml", "--shards", "4"], "for --executor slurm"),
+        (&["regress", "resume", "nowhere"], "`nowhere` is no output folder of a regression"),
+        (&["regress", "merge", "nowhere"], "`nowhere` is no output folder of a regression"),
         (&["regress", "plan.toml", "--jobs", "0"], "0 is not in 1..=1024"),
     ];
     for (arguments, expected) in rows {
@@ -272,20 +306,27 @@ fn what_cannot_be_run_is_said() {
 /// Two runs cover at least what each covers; runs of two RTLs are not brought together.
 #[test]
 fn runs_are_covered_together() {
-    let plan = "[profile.p]\nrtl_coverage = \"toggles\"\n[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nrequests = 150\n";
+    let plan = "[profile.p]\nrtl_coverage = \"toggles\"\n[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 4\nrequests = 40\n";
     let bench = Bench::new("cover", plan);
     let mut hits = Vec::new();
     for (out, seed) in [("one", "1"), ("two", "2")] {
-        let output = bench.run(&["regress", "plan.toml", "--out", out, "--seed", seed]);
+        let output = bench.run(&["regress", "plan.toml", "--out", out, "--seed", seed, "--jobs", "1"]);
         assert_eq!(output.status.code(), Some(0), "{}", words(&output));
         hits.push(bench.summary(out)["coverage"]["hit"].as_u64().expect("a number"));
     }
+    // Each worker makes machines of its own, which is not to be seen in what was reached.
+    let output = bench.run(&["regress", "plan.toml", "--out", "other", "--seed", "1", "--jobs", "2"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert_same(&bench.lasting("one"), &bench.lasting("other"));
+    let output = bench.run(&["cover", "one", "./one"]);
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    assert!(words(&output).contains("named twice"), "{}", words(&output));
     let output = bench.run(&["cover", "one", "two", "--lcov", "both.info", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     let both: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let hit = both["coverage"]["hit"].as_u64().expect("a number");
     assert!(hits.iter().all(|one| hit > *one) && hit < hits.iter().sum(), "{hit} of {hits:?}");
-    assert_eq!(both["totals"]["passed"], 2);
+    assert_eq!(both["totals"]["passed"], 8);
     let toggles = both["rtl_coverage"]["files"].as_array().expect("files").iter().find_map(|file| {
         let toggles = file["toggles"].as_array()?;
         Some((toggles[0].as_u64()?, toggles[1].as_u64()?))

@@ -120,6 +120,8 @@ pub struct Session<M> {
     pub trace: Option<Trace>,
     /// When a run is given up, if it ever is.
     pub deadline: Option<Instant>,
+    /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
+    unlooked: u64,
     /// Who else looks on. A checkpoint does not hold them.
     pub listeners: Vec<Box<dyn Listener>>,
     /// Cycles without an answer after which it is stuck.
@@ -206,6 +208,7 @@ impl<M: Machine + Sides> Session<M> {
             witness,
             trace: None,
             deadline: None,
+            unlooked: 0,
             listeners: Vec::new(),
             patience: PATIENCE,
             inputs: Some(Box::default()),
@@ -372,10 +375,12 @@ impl<M: Machine + Sides> Session<M> {
         if cycles > self.patience {
             return Err(Failure::Stuck { waiting, cycles, cycle });
         }
-        if self.tally.cycles.is_multiple_of(CYCLES_BETWEEN_LOOKS)
-            && self.deadline.is_some_and(|deadline| Instant::now() > deadline)
-        {
-            return Err(Failure::OutOfTime { cycle });
+        self.unlooked += 1;
+        if self.unlooked >= CYCLES_BETWEEN_LOOKS {
+            self.unlooked = 0;
+            if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                return Err(Failure::OutOfTime { cycle });
+            }
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Coverage of several runs together.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs;
@@ -23,6 +24,12 @@ pub enum CoverError {
     /// An output folder.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// One of them is named twice.
+    #[error("`{}` is named twice, and would be counted twice", path.display())]
+    Twice {
+        /// The folder, as it is named the second time.
+        path: PathBuf,
+    },
     /// The waivers.
     #[error(transparent)]
     Waivers(#[from] WaiverError),
@@ -53,7 +60,11 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
     let (mut plans, mut used): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     let (mut waivers, mut gate) = (Waivers::default(), false);
     let mut waiver_files = Vec::new();
+    let (mut places, mut seeds) = (BTreeSet::new(), BTreeSet::new());
     for run in runs {
+        if !places.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
+            return Err(CoverError::Twice { path: run.clone() });
+        }
         let (tests, header) = Choice::again(run, rtl_dir.to_path_buf())?;
         let checkpoint = store::checkpoint(run)?;
         state.hits.merge(&checkpoint.state.hits);
@@ -63,18 +74,18 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
         plans.push(format!("{} {}", tests.plan, tests.profile));
         used.extend(tests.configs.iter().map(|config| config.name.clone()));
         gate |= tests.settings.gate;
-        if let Some(file) = &tests.settings.waivers {
-            let path = header.plan.parent().unwrap_or(Path::new("")).join(file);
-            if !waiver_files.contains(&path) {
-                waivers.list.extend(Waivers::read(&path, rtl_dir, &model)?.list);
-                waiver_files.push(path);
-            }
+        seeds.insert(header.seed);
+        if let Some(path) = tests.waivers(&header.plan).filter(|path| !waiver_files.contains(path)) {
+            waivers.list.extend(Waivers::read(&path, rtl_dir, &model)?.list);
+            waiver_files.push(path);
         }
         (summary.version, summary.rtl) = (header.origin.version, header.origin.rtl);
     }
     plans.dedup();
     summary.plan = plans.join(" + ");
-    summary.profile = format!("{} runs", runs.len());
+    summary.profile = if runs.len() == 1 { "1 run".to_string() } else { format!("{} runs", runs.len()) };
+    // Of several seeds none is that of all.
+    summary.seed = seeds.first().copied().filter(|_| seeds.len() == 1).unwrap_or_default();
     let configs: Vec<_> = configs::all(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();
     let none = BitVec::repeat(false, model.bins());
     let reachable = configs.iter().fold(none, |any, config| any | model.reachable(&config.config));

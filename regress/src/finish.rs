@@ -45,11 +45,8 @@ pub fn finish(
 ) -> Result<Summary, FinishError> {
     let settings = &context.tests.settings;
     let state = &checkpoint.state;
-    let waivers = match &settings.waivers {
-        Some(file) => {
-            let path = header.plan.parent().unwrap_or(Path::new("")).join(file);
-            Waivers::read(&path, &context.rtl_dir, &context.model)?
-        }
+    let waivers = match context.tests.waivers(&header.plan) {
+        Some(path) => Waivers::read(&path, &context.rtl_dir, &context.model)?,
         None => Waivers::default(),
     };
     let model = &context.model;

@@ -11,6 +11,7 @@ use bitvec::vec::BitVec;
 
 use crate::cluster::{ClusterError, Origin};
 use crate::coverage::Model;
+use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::engine::{self, Collect, Limits, Work};
 use crate::failure::bundle::{BundleContext, BundleInfo, Original};
 use crate::failure::small::Effort;
@@ -44,6 +45,9 @@ pub enum RunError {
     /// A file that results depend on.
     #[error(transparent)]
     Input(#[from] ClusterError),
+    /// What may be missing of coverage.
+    #[error("waivers of the profile: {0}")]
+    Waivers(#[from] WaiverError),
     /// Going on with something else than was begun.
     #[error("{0}")]
     Changed(String),
@@ -77,6 +81,10 @@ impl Choice {
         let profile = self.profile.as_deref();
         let model = Model::standard();
         let tests = Tests::of(&self.plan, &plan, profile, self.seed, &self.tags, &self.rtl_dir, &model)?;
+        // Before anything runs: they are read again when all has run, which may be hours later.
+        if let Some(path) = tests.waivers(&self.plan) {
+            Waivers::read(&path, &self.rtl_dir, &model)?;
+        }
         let header = Header {
             format: store::FORMAT,
             origin: self.origin(&tests)?,

@@ -207,7 +207,11 @@ impl Bench {
     fn new(context: &Context, config: usize) -> Result<Self, Failure> {
         let named = context.tests.configs[config].clone();
         let rtl = context.libraries[config].instantiate().map_err(Stop::from)?;
-        let session = Session::new(Lockstep::new(rtl, named.config)?, None);
+        let mut session = Session::new(Lockstep::new(rtl, named.config)?, None);
+        // What making it has reached is no test's: it would be counted once for each worker.
+        if context.libraries[config].variant().has_coverage() {
+            session.machine.zero_coverage().map_err(Stop::from)?;
+        }
         Ok(Bench { sampler: Some(Box::new(Sampler::new(&named.config))), session, named })
     }
 

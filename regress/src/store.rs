@@ -5,7 +5,7 @@
 //! folder holds a whole checkpoint and the lines that belong to it. Going on cuts off what is behind.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -55,6 +55,12 @@ pub enum StoreError {
     /// Something else lies there.
     #[error("`{}` is there and is no output folder of a regression: name another one with --out", path.display())]
     Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Nothing was run there.
+    #[error("`{}` is no output folder of a regression: it has no `run.json`", path.display())]
+    NoRun {
         /// The folder.
         path: PathBuf,
     },
@@ -297,6 +303,16 @@ impl Store {
         tidy(dir)?;
         let mut checkpoint = checkpoint(dir)?;
         let store = Self::at(dir, records, &checkpoint.lengths, claim)?;
+        let lines = count_lines(&store.files)?;
+        let State { from, next, totals, .. } = &checkpoint.state;
+        if next.checked_sub(*from) != Some(lines) || totals.tests() != lines {
+            let path = dir.join(CHECKPOINT);
+            let reason = format!(
+                "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with --force",
+                totals.tests()
+            );
+            return Err(StoreError::Malformed { path, reason });
+        }
         checkpoint.state = checkpoint.state.revived();
         Ok((store, checkpoint))
     }
@@ -349,6 +365,19 @@ impl Store {
     }
 }
 
+/// Lines of the first file.
+fn count_lines(files: &[Lines]) -> Result<u64, StoreError> {
+    let Some(Lines { path, length, .. }) = files.first() else { return Ok(0) };
+    let mut file = File::open(path).map_err(reading(path))?.take(*length);
+    let (mut lines, mut block) = (0, vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut block).map_err(reading(path))? {
+            0 => return Ok(lines),
+            length => lines += block[..length].iter().filter(|byte| **byte == b'\n').count() as u64,
+        }
+    }
+}
+
 /// [`Checkpoint`], to be written without copying a state.
 #[derive(Serialize)]
 struct CheckpointRef<'a> {
@@ -367,9 +396,13 @@ const CHECKPOINT: &str = "checkpoint.json";
 /// [`StoreError`].
 pub fn header(dir: &Path) -> Result<Header, StoreError> {
     let path = dir.join(HEADER);
+    if !path.is_file() {
+        return Err(StoreError::NoRun { path: dir.to_path_buf() });
+    }
     let header: Header = read(&path)?;
     if header.format != FORMAT {
-        let reason = format!("format {}, but this version of ATOMS reads format {FORMAT}", header.format);
+        let format = header.format;
+        let reason = format!("format {format}, but this version of ATOMS reads format {FORMAT}: begin anew");
         return Err(StoreError::Malformed { path, reason });
     }
     Ok(header)
@@ -425,8 +458,10 @@ fn lines<T: DeserializeOwned>(
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
     let text = fs::read_to_string(path).map_err(reading(path))?;
-    serde_json::from_str(&text)
-        .map_err(|error| StoreError::Malformed { path: path.to_path_buf(), reason: error.to_string() })
+    serde_json::from_str(&text).map_err(|error| StoreError::Malformed {
+        path: path.to_path_buf(),
+        reason: format!("{error}; it is damaged: begin anew with `atoms regress --force`"),
+    })
 }
 
 /// Writes a file as a whole: it is as it was or as it should be, never in between.

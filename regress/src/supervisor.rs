@@ -1,12 +1,12 @@
 //! Starts the process that runs tests, and goes on when it dies.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::running::{self, Crash, Suspect};
 use crate::store::StoreError;
@@ -51,28 +51,51 @@ pub enum Event<'a> {
 }
 
 /// What ties the process that runs tests to the one that started it: the input of the one, held by the
-/// other. When it closes, for whatever reason, the run is to be stopped.
+/// other. A byte on it says how to end; when it closes, the one that held it is gone.
 #[derive(Debug, Default)]
 pub struct Leash {
     held: Mutex<Option<ChildStdin>>,
-    cut: AtomicBool,
+    pulled: AtomicBool,
 }
 
+/// What comes over a [`Leash`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pull {
+    /// The tests at work are to be finished, and no others.
+    Finish,
+    /// The process is to end now.
+    End,
+}
+
+const FINISH: u8 = b'f';
+const END: u8 = b'e';
+
 impl Leash {
-    /// Has the run stopped, as Ctrl-C does.
-    pub fn cut(&self) {
-        self.cut.store(true, Ordering::SeqCst);
-        self.hold(None);
+    /// Has the run stopped, as Ctrl-C does: when its tests at work are finished, and the second time at
+    /// once. Says which.
+    pub fn pull(&self) -> Pull {
+        let pull = if self.pulled.swap(true, Ordering::SeqCst) { Pull::End } else { Pull::Finish };
+        self.say(pull);
+        pull
     }
 
-    /// Whether it was cut.
-    pub fn is_cut(&self) -> bool {
-        self.cut.load(Ordering::SeqCst)
+    /// Whether the run is to stop.
+    pub fn is_pulled(&self) -> bool {
+        self.pulled.load(Ordering::SeqCst)
     }
 
-    fn hold(&self, input: Option<ChildStdin>) {
+    fn held(&self) -> MutexGuard<'_, Option<ChildStdin>> {
         // Nothing that holds the lock can panic; and a poisoned one would do as well.
-        *self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = input;
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn say(&self, pull: Pull) {
+        let byte = match pull {
+            Pull::Finish => FINISH,
+            Pull::End => END,
+        };
+        // Who does not hear it has ended.
+        let _ = self.held().as_mut().map(|input| input.write_all(&[byte]));
     }
 
     /// Runs a process on this leash, to its end.
@@ -80,22 +103,32 @@ impl Leash {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |source| SupervisorError::Start { program: program.clone(), source };
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(failed)?;
-        self.hold(child.stdin.take());
-        if self.is_cut() {
-            self.hold(None);
+        *self.held() = child.stdin.take();
+        if self.is_pulled() {
+            self.say(Pull::Finish);
         }
-        child.wait().map_err(failed)
+        let ended = child.wait().map_err(failed);
+        *self.held() = None;
+        ended
     }
 }
 
-/// Waits on the other end of a [`Leash`], until it is cut.
-pub fn wait_for_the_end_of_the_leash() {
-    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+/// Listens on the other end of a [`Leash`], which is `input`, until it closes. Who finds its other end
+/// closed finishes what is at work: nobody is left to say more.
+pub fn listen(input: impl io::BufRead, mut pulled: impl FnMut(Pull)) {
+    for byte in input.bytes() {
+        match byte {
+            Ok(END) => pulled(Pull::End),
+            Ok(_) => pulled(Pull::Finish),
+            Err(_) => break,
+        }
+    }
+    pulled(Pull::Finish);
 }
 
 /// Runs `whole` to its end, and gives its exit status. When a signal ends it, the tests that were at
 /// work in `dir` run by `alone`; those that die there too are written down as crashed, and `whole` is
-/// started again, unless the leash was cut.
+/// started again, unless the leash was pulled.
 ///
 /// # Errors
 /// [`SupervisorError`].
@@ -109,7 +142,7 @@ pub fn supervise(
     let mut unexplained = BTreeSet::new();
     loop {
         let status = leash.run(whole())?;
-        let Some(signal) = status.signal().filter(|_| !leash.is_cut()) else { return Ok(status) };
+        let Some(signal) = status.signal().filter(|_| !leash.is_pulled()) else { return Ok(status) };
         let how = death(signal);
         let suspects = running::suspects(dir)?;
         if suspects.is_empty() {
@@ -119,7 +152,7 @@ pub fn supervise(
         let mut died = Vec::new();
         for suspect in suspects.keys() {
             died.push(leash.run(alone(*suspect))?.signal());
-            if leash.is_cut() {
+            if leash.is_pulled() {
                 return Ok(status);
             }
         }

@@ -4,8 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs;
+use atoms_cosim::stimulus::Profile as Stimulus;
+use atoms_regress::corpus::Corpus;
 use atoms_regress::coverage::Model;
+use atoms_regress::episode::Episode;
 use atoms_regress::plan::{Job, Plan, Tests};
+use bitvec::vec::BitVec;
 
 /// A plan in a folder of its own.
 struct Scratch(PathBuf);
@@ -65,6 +69,16 @@ stimulus = "waits"
 requests = 10
 weight = 3
 "#;
+
+/// A corpus of one episode in this configuration.
+fn corpus(config: &str) -> String {
+    let model = Model::standard();
+    let mut corpus = Corpus::new(model.bins());
+    let episode =
+        Episode { config: config.into(), profile: Stimulus::default(), seed: 1, requests: 1, towards: None };
+    corpus.add(&episode, &BitVec::repeat(true, model.bins()), "by hand");
+    corpus.write(&model)
+}
 
 fn names(tests: &Tests) -> Vec<String> {
     (0..).map_while(|index| tests.test(index)).map(|test| test.name).collect()
@@ -126,6 +140,19 @@ fn files_are_found_by_pattern() {
     assert_eq!(names(&tests), expected);
 }
 
+/// Files of the same name in two folders are two tests.
+#[test]
+fn files_of_one_name_are_told_apart() {
+    let scratch = Scratch::new("alike");
+    let case = r#"{"config": "small", "parts": [], "warps": []}"#;
+    scratch.file("a/one.json", case).file("b/one.json", case);
+    let plan = "[[directed]]\nname = \"d\"\ncases = [\"*/one.json\"]\n";
+    assert_eq!(
+        names(&scratch.tests(plan, None).expect("a good plan")),
+        ["d/small/a/one.json", "d/small/b/one.json"]
+    );
+}
+
 #[test]
 fn a_budget_of_time_alone_goes_on_and_on() {
     let scratch = Scratch::new("wall");
@@ -139,6 +166,7 @@ fn a_budget_of_time_alone_goes_on_and_on() {
 fn bad_plans_are_refused_with_what_would_work() {
     let scratch = Scratch::new("bad");
     scratch.file("x.launch.toml", "");
+    scratch.file("tini.json", &corpus("tini"));
     let random = "[[random]]\nname = \"a\"\nrequests = 10\n";
     let rows: &[(String, Option<&str>, &[&str])] = &[
         (TWO.into(), Some("fast"), &["profile `fast`", "`long`, `quick`"]),
@@ -179,7 +207,35 @@ fn bad_plans_are_refused_with_what_would_work() {
             &["x.launch.toml", "no listing"],
         ),
         ("[[corpus]]\nname = \"c\"\nfile = \"nothing.json\"\n".into(), None, &["corpus `c`", "nothing.json"]),
+        (
+            "[[corpus]]\nname = \"c\"\nfile = \"tini.json\"\n".into(),
+            None,
+            &["corpus `c`", "tini.json", "no configuration `tini`"],
+        ),
         ("".into(), None, &["picks no tests"]),
+        (format!("{random}series = 0\nweight = 1\n"), None, &["picks no tests", "a budget"]),
+        (
+            format!("{random}series = 9223372036854775807\n"),
+            None,
+            &["random `a`", "series of 92", "a budget"],
+        ),
+        (format!("{random}weight = 9223372036854775807\n"), None, &["random `a`", "a weight of 92"]),
+        (
+            TWO.replace("requests = 50\n", "requests = 4611686018427387903\n"),
+            Some("long"),
+            &["profile `long`", "beyond counting"],
+        ),
+        (format!("{random}configs = [\"tiny\", \"tiny\"]\n"), None, &["random `a`", "`tiny` twice"]),
+        (format!("{random}configs = [\"*\", \"tini\"]\n"), None, &["random `a`", "leave the others"]),
+        (format!("{random}configs = []\n"), None, &["random `a`", "names none"]),
+        (
+            "[[directed]]\nname = \"d\"\ncases = []\n".into(),
+            None,
+            &["directed `d`", "`cases` names no files"],
+        ),
+        (format!("{random}stimulus = {{ foo = 1 }}\n"), None, &["unknown field `foo`", "line 4"]),
+        (format!("{random}stimulus = 3\n"), None, &["a name, or a table"]),
+        (format!("[profile.p]\ntags = [\"x\"]\n{random}"), None, &["tag `x`", "nor any other"]),
         ("seed = ".into(), None, &["plan `plan.toml`", "line 1"]),
     ];
     for (plan, profile, words) in rows {

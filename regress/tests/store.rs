@@ -170,3 +170,26 @@ fn drafts_are_taken_away() {
     let left = |folder: &str| dir.join(folder).exists();
     assert!(!left("alone") && !left("failures/.x.123") && left("failures/y"));
 }
+
+/// A checkpoint that does not fit its results is not gone on from.
+#[test]
+fn a_checkpoint_that_counts_other_tests_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path().join("out");
+    filled(&dir, 5, 5);
+    let path = dir.join("checkpoint.json");
+    let good = fs::read_to_string(&path).expect("a checkpoint");
+    for (find, replace) in
+        [("\"next\":5", "\"next\":6"), ("\"next\":5", "\"next\":3"), ("\"passed\":5", "\"passed\":4")]
+    {
+        assert!(good.contains(find), "{good}");
+        fs::write(&path, good.replace(find, replace)).expect("a checkpoint");
+        let error = Store::reopen(&dir, false).expect_err(replace).to_string();
+        assert!(error.contains("checkpoint.json") && error.contains("there are 5 results"), "{error}");
+    }
+    fs::write(&path, &good[..good.len() / 2]).expect("half a checkpoint");
+    let error = Store::reopen(&dir, false).expect_err("it is damaged").to_string();
+    assert!(error.contains("checkpoint.json") && error.contains("--force"), "{error}");
+    fs::write(&path, good).expect("the checkpoint");
+    Store::reopen(&dir, false).expect("it is whole again");
+}

@@ -44,7 +44,15 @@ pub enum WaiverError {
     },
     /// The list is not TOML, or has keys that it should not have.
     #[error("waivers: {0}")]
-    Syntax(#[from] Box<toml::de::Error>),
+    Syntax(Box<toml::de::Error>),
+    /// Either of these, with the file it is in.
+    #[error("`{}`: {cause}", path.display())]
+    In {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: Box<WaiverError>,
+    },
     /// One of them is wrong.
     #[error("waiver on line {line}: {problem}")]
     Waiver {
@@ -166,6 +174,7 @@ impl Waivers {
             }
         }
         Waivers::parse(&text, &sources, model)
+            .map_err(|cause| WaiverError::In { path: path.to_path_buf(), cause: Box::new(cause) })
     }
 
     /// The list in `text`, about `sources`, texts by file name, and the bins of `model`.
@@ -173,7 +182,7 @@ impl Waivers {
     /// # Errors
     /// [`WaiverError::Syntax`], [`WaiverError::Waiver`].
     pub fn parse(text: &str, sources: &BTreeMap<String, String>, model: &Model) -> Result<Self, WaiverError> {
-        let raw: RawList = toml::from_str(text).map_err(Box::new)?;
+        let raw: RawList = toml::from_str(text).map_err(|error| WaiverError::Syntax(Box::new(error)))?;
         let mut list: Vec<Waiver> = Vec::new();
         for raw in raw.waiver {
             let before = text.get(..raw.span().start).unwrap_or_default();

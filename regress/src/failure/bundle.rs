@@ -27,6 +27,7 @@ use crate::failure::replay::Run;
 use crate::failure::small::{Effort, Small, small_case, smallest_of};
 use crate::failure::text::{Report, text};
 use crate::failure::timeline::timeline;
+use crate::store::FAILURES;
 
 /// What was run when it failed.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,12 @@ pub enum BundleError {
     /// There is no such folder.
     #[error("`{}` is no folder; expected one below `failures/` of a regression", path.display())]
     NoFolder {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A regression's output folder.
+    #[error("`{}` holds a regression; its bundles are the folders in `{}`", path.display(), path.join(FAILURES).display())]
+    Run {
         /// What was named.
         path: PathBuf,
     },

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::bucket::Key;
 use crate::failure::bundle::BundleError;
+use crate::store::FAILURES;
 
 /// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -90,6 +91,9 @@ impl Record {
         let path = folder.join(file::RECORD);
         if !folder.is_dir() {
             return Err(BundleError::NoFolder { path: folder.to_path_buf() });
+        }
+        if !path.exists() && folder.join(FAILURES).is_dir() {
+            return Err(BundleError::Run { path: folder.to_path_buf() });
         }
         let value: Value = read_json(&path)?;
         let foreign = |reason: String| BundleError::Foreign { path: path.clone(), reason };

@@ -69,6 +69,10 @@ impl Test {
     }
 }
 
+/// Tests that entries may state one by one, and series that a round may have: more are for a budget. Each is
+/// held in memory.
+const MOST: u64 = 100_000;
+
 /// Work of a stored case or a kernel, in warp requests: what they take on the average.
 const FILE_COST: u64 = 1_000;
 
@@ -152,6 +156,12 @@ impl Tests {
         let mut tests = expansion.tests;
         tests.drop_unused_configs();
         Ok(tests)
+    }
+
+    /// File of the profile's waivers, if it has some; `plan` is the plan's own.
+    pub fn waivers(&self, plan: &Path) -> Option<PathBuf> {
+        let file = self.settings.waivers.as_ref()?;
+        Some(plan.parent().unwrap_or(Path::new("")).join(file))
     }
 
     /// How many there are; `None` if only wall time or cycles end them.
@@ -288,9 +298,11 @@ impl Expansion<'_> {
         for tag in &self.tests.settings.tags {
             if !known.contains(tag) {
                 let known = known.into_iter().map(|tag| format!("`{tag}`")).collect::<Vec<_>>().join(", ");
-                return Err(
-                    self.wrong(&format!("tag `{tag}`"), format!("no entry has it; there are {known}"))
-                );
+                let reason = match known.as_str() {
+                    "" => "no entry has it, nor any other tag".to_string(),
+                    known => format!("no entry has it; there are {known}"),
+                };
+                return Err(self.wrong(&format!("tag `{tag}`"), reason));
             }
         }
         for entry in plan.entries() {
@@ -312,20 +324,35 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// Indices of configurations by name.
-    fn configs(&self, names: &[String]) -> Result<Vec<usize>, PlanError> {
-        if names.iter().any(|name| name == "*") {
-            return Ok((0..self.all.len()).collect());
+    /// Indices of the configurations that an entry names.
+    fn configs(&self, place: &str, names: &[String]) -> Result<Vec<usize>, PlanError> {
+        match names {
+            [] => {
+                Err(self.wrong(place, "`configs` names none: leave it away, or name some, or \"*\" for all"))
+            }
+            [all] if all == "*" => Ok((0..self.all.len()).collect()),
+            names if names.iter().any(|name| name == "*") => {
+                Err(self.wrong(place, "`configs` has `*`, which is all of them: leave the others away"))
+            }
+            names => {
+                let mut found = Vec::new();
+                for name in names {
+                    let config = self.config(place, name)?;
+                    if found.contains(&config) {
+                        return Err(self.wrong(place, format!("`configs` names `{name}` twice")));
+                    }
+                    found.push(config);
+                }
+                Ok(found)
+            }
         }
-        names.iter().map(|name| self.config(name)).collect()
     }
 
-    fn config(&self, name: &str) -> Result<usize, PlanError> {
-        let known = || self.all.iter().map(|config| config.name.clone()).collect();
-        self.all
-            .iter()
-            .position(|config| config.name == name)
-            .ok_or_else(|| ConfigsError::Unknown { name: name.to_string(), known: known() }.into())
+    fn config(&self, place: &str, name: &str) -> Result<usize, PlanError> {
+        self.all.iter().position(|config| config.name == name).ok_or_else(|| {
+            let known = self.all.iter().map(|config| config.name.clone()).collect();
+            self.wrong(place, ConfigsError::Unknown { name: name.to_string(), known }.to_string())
+        })
     }
 
     fn random(&mut self, entry: &RandomEntry) -> Result<(), PlanError> {
@@ -351,7 +378,21 @@ impl Expansion<'_> {
         if entry.series == 0 && entry.weight == 0 {
             return Err(self.wrong(&place, "with no series and no weight it never runs"));
         }
-        let configs = self.configs(&entry.configs)?;
+        let configs = self.configs(&place, &entry.configs)?;
+        for (what, each, there) in [
+            ("series", entry.series, self.tests.fixed.len()),
+            ("a weight", entry.weight, self.tests.rounds.len()),
+        ] {
+            let all = each.checked_mul(configs.len() as u64).and_then(|more| more.checked_add(there as u64));
+            if all.is_none_or(|all| all > MOST) {
+                let reason = format!(
+                    "{what} of {each} in {} configurations, with what stands before: more than {MOST}; for more, \
+                     give a profile a budget and this entry a small weight",
+                    configs.len()
+                );
+                return Err(self.wrong(&place, reason));
+            }
+        }
         for config in configs {
             for series in 0..entry.series {
                 let index = self.tests.fixed.len() as u64;
@@ -386,19 +427,21 @@ impl Expansion<'_> {
 
     fn directed(&mut self, entry: &DirectedEntry) -> Result<(), PlanError> {
         let place = format!("directed `{}`", entry.name);
-        for file in self.files(&place, &entry.cases)? {
+        let files = self.files(&place, "cases", &entry.cases)?;
+        for (file, which) in files.iter().zip(self.names(&files)) {
             let configs = if entry.configs.is_empty() {
-                let text = std::fs::read_to_string(&file)
+                let text = std::fs::read_to_string(file)
                     .map_err(|cause| PlanError::Read { path: file.clone(), cause })?;
                 let case: Case = serde_json::from_str(&text)
                     .map_err(|error| self.wrong(&place, format!("`{}`: {error}", file.display())))?;
-                vec![self.config(&case.config)?]
+                let place = format!("{place}: `{}`", file.display());
+                vec![self.config(&place, &case.config)?]
             } else {
-                self.configs(&entry.configs)?
+                self.configs(&place, &entry.configs)?
             };
             for config in configs {
                 let job = Job::Case(file.clone());
-                self.push(&entry.name, config, &file_name(&file), job, entry.timeout, FILE_COST);
+                self.push(&entry.name, config, &which, job, entry.timeout, FILE_COST);
             }
         }
         Ok(())
@@ -406,13 +449,14 @@ impl Expansion<'_> {
 
     fn kernels(&mut self, entry: &KernelEntry) -> Result<(), PlanError> {
         let place = format!("kernels `{}`", entry.name);
-        let configs = self.configs(&entry.configs)?;
+        let configs = self.configs(&place, &entry.configs)?;
         let mut kinds = Vec::new();
         for kind in &entry.texts {
             let pattern = glob::Pattern::new(kind);
             kinds.push(pattern.map_err(|error| self.wrong(&place, format!("`{kind}`: {error}")))?);
         }
-        for launch in self.files(&place, &entry.launches)? {
+        let mut found = Vec::new();
+        for launch in self.files(&place, "launches", &entry.launches)? {
             let name = file_name(&launch);
             let Some(kernel) = name.strip_suffix(".launch.toml") else {
                 let reason = format!("`{name}`: a launch file is called KERNEL.launch.toml");
@@ -434,13 +478,15 @@ impl Expansion<'_> {
                 let reason = format!("`{name}` has no listing and no PTX beside it that is `{kinds}`");
                 return Err(self.wrong(&place, reason));
             }
-            for file in texts {
-                for config in &configs {
-                    let job = Job::Kernel { file: file.clone(), launch: launch.clone() };
-                    self.push(&entry.name, *config, &file_name(&file), job, entry.timeout, FILE_COST);
-                }
-                self.tests.files.push(file);
+            found.extend(texts.into_iter().map(|file| (file, launch.clone())));
+        }
+        let files: Vec<_> = found.iter().map(|(file, _)| file.clone()).collect();
+        for ((file, launch), which) in found.into_iter().zip(self.names(&files)) {
+            for config in &configs {
+                let job = Job::Kernel { file: file.clone(), launch: launch.clone() };
+                self.push(&entry.name, *config, &which, job, entry.timeout, FILE_COST);
             }
+            self.tests.files.push(file);
         }
         Ok(())
     }
@@ -467,7 +513,7 @@ impl Expansion<'_> {
             }
         }
         for kept in corpus.entries() {
-            self.config(&kept.episode.config)?;
+            self.config(&format!("{place}: `{}`", path.display()), &kept.episode.config)?;
         }
         self.tests.corpus.merge(&corpus);
         self.tests.files.push(path);
@@ -475,7 +521,10 @@ impl Expansion<'_> {
     }
 
     /// The files that patterns name, sorted, each once.
-    fn files(&mut self, place: &str, patterns: &[String]) -> Result<Vec<PathBuf>, PlanError> {
+    fn files(&mut self, place: &str, key: &str, patterns: &[String]) -> Result<Vec<PathBuf>, PlanError> {
+        if patterns.is_empty() {
+            return Err(self.wrong(place, format!("`{key}` names no files")));
+        }
         let mut files = Vec::new();
         for pattern in patterns {
             let found = self.matching(place, &self.folder.join(pattern))?;
@@ -488,6 +537,14 @@ impl Expansion<'_> {
         files.dedup();
         self.tests.files.extend(files.iter().cloned());
         Ok(files)
+    }
+
+    /// What files are called in tests: by their names, or as seen from the plan where names are alike.
+    fn names(&self, files: &[PathBuf]) -> Vec<String> {
+        let names: std::collections::BTreeSet<_> = files.iter().map(|file| file_name(file)).collect();
+        let seen = |file: &PathBuf| file.strip_prefix(self.folder).unwrap_or(file).display().to_string();
+        let name = |file: &PathBuf| if names.len() < files.len() { seen(file) } else { file_name(file) };
+        files.iter().map(name).collect()
     }
 
     fn matching(&self, place: &str, pattern: &Path) -> Result<Vec<PathBuf>, PlanError> {
@@ -531,6 +588,11 @@ impl Expansion<'_> {
         } else {
             // Weights count only where something ends them.
             self.tests.rounds.clear();
+            if fixed == 0 {
+                let reason = "it picks no tests: what has a weight and no series waits for a budget (tests, \
+                              requests, cycles or wall)";
+                return Err(self.wrong(&place, reason));
+            }
             Some(fixed)
         };
         Ok(())
@@ -547,7 +609,12 @@ impl Expansion<'_> {
 
     fn tests_of_requests(&self, place: &str, requests: u64) -> Result<u64, PlanError> {
         let random = |test: &&Test| matches!(test.job, Job::Series { .. } | Job::Episodes(_));
-        let fixed: u64 = self.tests.fixed.iter().filter(random).map(|test| test.cost).sum();
+        let sum = |costs: &[u64]| {
+            let all = costs.iter().try_fold(0_u64, |all, cost| all.checked_add(*cost));
+            all.ok_or_else(|| self.wrong(place, "the requests of its entries are beyond counting"))
+        };
+        let fixed: Vec<_> = self.tests.fixed.iter().filter(random).map(|test| test.cost).collect();
+        let fixed = sum(&fixed)?;
         if requests < fixed {
             let reason = format!("a budget of {requests} requests, but the entries it picks are {fixed}");
             return Err(self.wrong(place, reason));
@@ -555,7 +622,7 @@ impl Expansion<'_> {
         self.must_go_on(place, requests > fixed)?;
         let costs: Vec<_> =
             self.tests.rounds.iter().map(|round| round.entry.episodes * round.entry.requests).collect();
-        let round: u64 = costs.iter().sum();
+        let round = sum(&costs)?;
         let mut count = self.tests.fixed.len() as u64;
         let mut left = requests - fixed;
         if let Some(rounds) = left.checked_div(round) {

@@ -1,11 +1,14 @@
 //! The form of a plan's file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atoms_cosim::stimulus::Profile as Stimulus;
 use atoms_verilated::Variant;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::PlanError;
@@ -122,13 +125,36 @@ pub struct RandomEntry {
 }
 
 /// A kind of stimulus: named, or stated in place.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub enum Source {
     /// By its name in the plan.
     Named(String),
     /// In place.
     Stated(Box<Stimulus>),
+}
+
+/// By hand, since an untagged enumeration would not say what is wrong with a stimulus.
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Source;
+
+            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+                to.write_str("a name, or a table of what differs from the default stimulus")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Source, E> {
+                Ok(Source::Named(name.to_string()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
+                Stimulus::deserialize(MapAccessDeserializer::new(map))
+                    .map(|stated| Source::Stated(Box::new(stated)))
+            }
+        }
+        from.deserialize_any(Either)
+    }
 }
 
 impl Default for Source {

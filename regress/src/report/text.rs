@@ -93,12 +93,13 @@ pub(super) fn headline(summary: &Summary) -> String {
     let verdict = summary.verdict();
     let mut reasons = Vec::new();
     if verdict == Verdict::Failed {
-        let buckets = counted(summary.buckets.len() as u64, "bucket");
-        reasons.push(format!(
-            "{buckets}, {} of {} did not pass",
-            count(totals.not_passed()),
-            counted(tests, "test")
-        ));
+        // Of several runs together there are none.
+        let buckets = match summary.buckets.len() as u64 {
+            0 => String::new(),
+            some => counted(some, "bucket") + ", ",
+        };
+        let (some, all) = (count(totals.not_passed()), counted(tests, "test"));
+        reasons.push(format!("{buckets}{some} of {all} did not pass"));
     } else if tests == 0 {
         reasons.push("no test was run".into());
     } else {

@@ -9,6 +9,7 @@ use bitvec::vec::BitVec;
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlMap;
 use crate::coverage::waivers::{WaiverError, Waivers};
+use crate::report::figures::counted;
 use crate::run::{Choice, RunError};
 use crate::state::State;
 use crate::store::{self, StoreError};
@@ -83,7 +84,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
     }
     plans.dedup();
     summary.plan = plans.join(" + ");
-    summary.profile = if runs.len() == 1 { "1 run".to_string() } else { format!("{} runs", runs.len()) };
+    summary.profile = counted(runs.len() as u64, "run");
     // Of several seeds none is that of all.
     summary.seed = seeds.first().copied().filter(|_| seeds.len() == 1).unwrap_or_default();
     let configs: Vec<_> = configs::all(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();

@@ -14,7 +14,7 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// `1 test`, `12,345 tests`: a count of what has a regular plural.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 

@@ -12,8 +12,8 @@ use crate::coverage::groups::objects::{
     Layout, LayoutOp, Left, Live, LiveObject, MergedCompletions, NearCompletion, OldPending, Pending,
     PendingBefore, Phase, Since, Sm80, SteppingOp, TransactionOp, Tx, TxAfter,
 };
-use crate::coverage::groups::requests::{Crossbar, WideAccess};
-use crate::coverage::groups::values::{AnyOp, Bank, Few, Lane, Width};
+use crate::coverage::groups::requests::WideAccess;
+use crate::coverage::groups::values::{AnyOp, Bank, Few, Width};
 
 /// Samples a pass on mbarrier objects.
 pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
@@ -23,11 +23,7 @@ pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
         left &= !(3 << low);
         let lane = step.pass.lane(low);
         let row = step.flight.row[lane];
-        let words = [shadow.read(row, low), shadow.read(row, low | 1)];
-        for (k, word) in words.into_iter().enumerate() {
-            step.meet(hits, word);
-            hits.hit(Crossbar, (Lane(lane as u8), Bank((low + k) as u8)));
-        }
+        let words = [low, low | 1].map(|bank| step.reach(hits, shadow, lane, bank));
         hits.hit(WideAccess, (Width::Pair, Bank(low as u8)));
         let live = if words[0].live() { Live::Object } else { Live::Word };
         hits.hit(LiveObject, (AnyOp(step.op), live));

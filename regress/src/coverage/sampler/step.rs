@@ -32,13 +32,16 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Samples one word that the pass meets.
+    /// Samples that a lane reaches a bank, and gives the word that it meets there.
     #[inline(always)]
-    pub(super) fn meet(&self, hits: &mut Hits, word: Word) {
+    pub(super) fn reach(&self, hits: &mut Hits, shadow: &Shadow, lane: usize, bank: usize) -> Word {
+        let word = shadow.read(self.flight.row[lane], bank);
+        hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
         let age = word.age(self.number);
         if age <= self.config.rmw_latency + 1 && age != 0 {
             self.meet_young(hits, word, age);
         }
+        word
     }
 
     #[inline(never)] // seldom
@@ -89,9 +92,7 @@ impl Step<'_> {
         let (mut live, mut word) = (false, false);
         bits(self.pass.banks, |bank| {
             let lane = self.pass.lane(bank);
-            let old = shadow.read(self.flight.row[lane], bank);
-            hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
-            self.meet(hits, old);
+            let old = self.reach(hits, shadow, lane, bank);
             live |= old.live();
             word |= !old.live();
             let b = self.flight.b[lane] as u32;
@@ -111,9 +112,7 @@ impl Step<'_> {
         let (mut live, mut word) = (false, false);
         bits(self.pass.banks, |bank| {
             let lane = self.pass.lane(bank);
-            let old = shadow.read(self.flight.row[lane], bank);
-            hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
-            self.meet(hits, old);
+            let old = self.reach(hits, shadow, lane, bank);
             live |= old.live();
             word |= !old.live();
             let byte = self.flight.byte[lane] & 3;
@@ -141,13 +140,11 @@ impl Step<'_> {
             let b = self.flight.b[lane];
             let mut differ = 0u32;
             for k in 0..words {
-                let old = shadow.read(self.flight.row[lane], first + k);
-                self.meet(hits, old);
+                let old = self.reach(hits, shadow, lane, first + k);
                 live |= old.live();
                 word |= !old.live();
                 held |= u128::from(old.value) << (32 * k);
                 differ |= u32::from(old.value != (b >> (32 * k)) as u32) << k;
-                hits.hit(Crossbar, (Lane(lane as u8), Bank((first + k) as u8)));
             }
             hits.hit(WideAccess, (Width::new(self.size), Bank(first as u8)));
             if let Some(op) = BinaryOp::new(self.op) {

@@ -5,6 +5,7 @@ atoms_fifo.sv
 atoms_cta_table.sv
 atoms_agen.sv
 atoms_grouper.sv
+atoms_spin.sv
 atoms_operands.sv
 atoms_alu.sv
 atoms_mbar.sv
@@ -12,5 +13,6 @@ atoms_bank.sv
 atoms_issue.sv
 atoms_pipe.sv
 atoms_collect.sv
+atoms_cluster_rsp.sv
 atoms_waiters.sv
 atoms_unit.sv

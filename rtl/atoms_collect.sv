@@ -2,8 +2,9 @@
 
 /// Collects the results of a request's passes, and answers. Mirror: `model/src/collect.rs`.
 ///
-/// The response register is also where results gather: the next request of a port cannot write
-/// here before the response is taken, and holds the pipeline until then.
+/// The register of the warp response is also where results gather: the next warp request cannot
+/// write here before the response is taken, and holds the pipeline until then. Responses of the
+/// cluster port have room in `atoms_cluster_rsp` before their requests are issued, and hold nothing.
 module atoms_collect
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -38,25 +39,18 @@ module atoms_collect
   output logic [4:0]                   rsp_fault_lane_o,
   output addr_t                        rsp_fault_addr_o,
   output passes_t                      rsp_passes_o,
-  /// Cluster response.
-  output logic                         cl_rsp_valid_o,
-  input  logic                         cl_rsp_ready_i,
-  output wide_t                        cl_rsp_rd_o,
-  output logic                         cl_rsp_pred_o,
-  output tag_t                         cl_rsp_tag_o,
-  output fault_e                       cl_rsp_fault_o,
-  output addr_t                        cl_rsp_fault_addr_o
+  /// Response of a cluster request that owes one, carried out in this cycle.
+  output logic                         cl_valid_o,
+  output cluster_rsp_t                 cl_rsp_o
 );
-  logic                  rsp_valid_q, cl_valid_q;
+  logic                  rsp_valid_q;
   wide_t [NumLanes-1:0]  rd_q, rd_d;
   lane_mask_t            pred_q, pred_d;
-  tag_t                  tag_q, cl_tag_q;
-  fault_e                fault_q, cl_fault_q;
+  tag_t                  tag_q;
+  fault_e                fault_q;
   logic [4:0]            fault_lane_q;
-  addr_t                 fault_addr_q, cl_fault_addr_q;
+  addr_t                 fault_addr_q;
   passes_t               passes_q;
-  wide_t                 cl_rd_q;
-  logic                  cl_pred_q;
 
   // Lanes whose compare-and-store stored, or whose phase is complete.
   lane_mask_t stored;
@@ -139,7 +133,7 @@ module atoms_collect
   endfunction
 
   /// Puts the object before each lane's own arrival into the results: lanes that arrive together
-  /// do so in their order.
+  /// (MergeArrive) do so in their order.
   function automatic void put_each(output wides_t rd, input wides_t so_far,
                                    input lane_mask_t served, input words_t old,
                                    input places_t places);
@@ -192,7 +186,10 @@ module atoms_collect
         OpStore, OpPopcInc, OpMbarInval, OpMbarExpectTx, OpMbarCompleteTx, OpMbarTestWait,
         OpMbarTryWait: ;
         OpCast, OpCastSpin: put_ones(rd_d, so_far, stored);
-        OpMbarArrive: put_each(rd_d, so_far, pass_i.served, old_i, place_i);
+        OpMbarArrive: begin
+          if (MergeArrive) put_each(rd_d, so_far, pass_i.served, old_i, place_i);
+          else             put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
+        end
         OpMbarArriveNoComplete, OpMbarArriveDropNoComplete: begin
           put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
           put_together(rd_d, rd_d, pass_i.served);
@@ -202,37 +199,25 @@ module atoms_collect
     end
   end
 
-  assign stall_o = pass_i.valid && (pass_i.cluster ? cl_valid_q && !cl_rsp_ready_i
-                                                   : rsp_valid_q && !rsp_ready_i);
+  assign stall_o = pass_i.valid && !pass_i.cluster && rsp_valid_q && !rsp_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       rsp_valid_q <= 1'b0;
-      cl_valid_q  <= 1'b0;
     end else begin
-      if (rsp_ready_i)    rsp_valid_q <= 1'b0;
-      if (cl_rsp_ready_i) cl_valid_q  <= 1'b0;
-      if (pass_i.valid && !stall_o && pass_i.last && !sleeps) begin
-        if (pass_i.cluster) cl_valid_q  <= 1'b1;
-        else                rsp_valid_q <= 1'b1;
+      if (rsp_ready_i) rsp_valid_q <= 1'b0;
+      if (pass_i.valid && !pass_i.cluster && !stall_o && pass_i.last && !sleeps) begin
+        rsp_valid_q <= 1'b1;
       end
     end
-    if (pass_i.valid && !stall_o && !sleeps && rst_ni) begin
-      if (pass_i.cluster) begin
-        cl_rd_q         <= rd_d[0];
-        cl_pred_q       <= stored[0];
-        cl_tag_q        <= pass_i.tag;
-        cl_fault_q      <= pass_i.fault;
-        cl_fault_addr_q <= pass_i.fault_addr;
-      end else begin
-        rd_q         <= rd_d;
-        pred_q       <= pred_d;
-        tag_q        <= pass_i.tag;
-        fault_q      <= pass_i.fault;
-        fault_lane_q <= pass_i.fault_lane;
-        fault_addr_q <= pass_i.fault_addr;
-        passes_q     <= pass_i.passes;
-      end
+    if (pass_i.valid && !pass_i.cluster && !stall_o && !sleeps && rst_ni) begin
+      rd_q         <= rd_d;
+      pred_q       <= pred_d;
+      tag_q        <= pass_i.tag;
+      fault_q      <= pass_i.fault;
+      fault_lane_q <= pass_i.fault_lane;
+      fault_addr_q <= pass_i.fault_addr;
+      passes_q     <= pass_i.passes;
     end
   end
 
@@ -244,24 +229,21 @@ module atoms_collect
   assign rsp_fault_lane_o    = fault_lane_q;
   assign rsp_fault_addr_o    = fault_addr_q;
   assign rsp_passes_o        = passes_q;
-  assign cl_rsp_valid_o      = cl_valid_q;
-  assign cl_rsp_rd_o         = cl_rd_q;
-  assign cl_rsp_pred_o       = cl_pred_q;
-  assign cl_rsp_tag_o        = cl_tag_q;
-  assign cl_rsp_fault_o      = cl_fault_q;
-  assign cl_rsp_fault_addr_o = cl_fault_addr_q;
+
+  // A cluster request is one lane and one pass, so that its response is whole at once.
+  assign cl_valid_o = pass_i.valid && pass_i.cluster
+                      && owes_response(pass_i.op, pass_i.red, pass_i.fault);
+  assign cl_rsp_o   = '{rd: rd_d[0], pred: stored[0], tag: pass_i.tag, fault: pass_i.fault,
+                        fault_addr: pass_i.fault_addr};
 
   `ATOMS_ASSERT(OnlyWarpsSleep, !sleep_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
   `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
                                             || (pass_i.first && pass_i.last))
 
-  `ATOMS_COVER(WarpResponseStalls, stall_o && !pass_i.cluster)
-  `ATOMS_COVER(ClusterResponseStalls, stall_o && pass_i.cluster)
-  `ATOMS_COVER(BothResponsesHeldUp, cl_valid_q && !cl_rsp_ready_i && !rsp_ready_i && rsp_valid_q)
-  `ATOMS_COVER(WarpPassesHeldCluster, pass_i.valid && !pass_i.cluster && !stall_o && cl_valid_q
-                                      && !cl_rsp_ready_i)
-  `ATOMS_COVER(ClusterPassesHeldWarp, pass_i.valid && pass_i.cluster && !stall_o && rsp_valid_q
-                                      && !rsp_ready_i)
+  `ATOMS_COVER(WarpResponseStalls, stall_o)
+  `ATOMS_COVER(ClusterPassesHeldWarp, pass_i.valid && pass_i.cluster && rsp_valid_q && !rsp_ready_i)
+  `ATOMS_COVER(PostedWithoutResponse, pass_i.valid && pass_i.cluster && !cl_valid_o)
+  `ATOMS_COVER(PostedFaultResponds, cl_valid_o && posted(pass_i.op, pass_i.red))
   `ATOMS_COVER(ResponseFollowsAtOnce, pass_i.valid && !pass_i.cluster && !stall_o && rsp_valid_q)
   `ATOMS_COVER(GathersBetweenFirstAndLast, pass_i.valid && !pass_i.first && !pass_i.last)
   `ATOMS_COVER(SleepWaitsForResponse, sleeps && stall_o)

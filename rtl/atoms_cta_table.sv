@@ -31,7 +31,7 @@ module atoms_cta_table
   /// A cluster request of this slot enters the unit.
   input  logic        cluster_enter_i,
   input  slot_t       cluster_slot_i,
-  /// A request of this slot has done its last access.
+  /// A request of this slot has done its last access, whether it owes a response or not.
   input  logic        leave_i,
   input  slot_t       leave_slot_i,
   /// A request of this slot that slept is woken.

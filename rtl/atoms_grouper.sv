@@ -19,6 +19,8 @@ module atoms_grouper
   input  places_t    place_i,
   /// First lane in the rotating order.
   input  lane_t      rotate_i,
+  /// Lane that CAST.SPIN selects on each bank if it waits there (spec 5.4).
+  input  lanes_t     favoured_i,
   /// Lanes that get their result from this pass.
   output lane_mask_t served_o,
   /// Lanes that perform their operation: all served, but for CAST.SPIN one of each group.
@@ -33,7 +35,8 @@ module atoms_grouper
   /// Winners of all banks: the lane and the row of each, and the lanes that win.
   function automatic void walk(output bank_mask_t taken, output lanes_t lane, output rows_t row,
                                output lane_mask_t win, input lane_mask_t pending,
-                               input places_t places, input lane_t rotate);
+                               input places_t places, input lane_t rotate, input logic spin,
+                               input lanes_t favoured);
     /*verilator no_inline_task*/
     lane_t             l;
     place_t            place;
@@ -47,6 +50,13 @@ module atoms_grouper
       place        = places[l];
       slot         = {!pending[l], bank_t'(place.bank)};
       winner[slot] = l;
+    end
+    if (spin) begin
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        l     = favoured[b];
+        place = places[l];
+        if (pending[l] && (bank_t'(place.bank) == bank_t'(b))) winner[b] = l;
+      end
     end
     taken = '0;
     for (int unsigned j = 0; j < NumLanes; j++) begin
@@ -94,7 +104,8 @@ module atoms_grouper
     lane_o   = '{default: '0};
     row_o    = '0;
     if (pending_i != '0) begin
-      walk(taken_o, winner, row_o, win_o, pending_i, place_i, rotate_i);
+      walk(taken_o, winner, row_o, win_o, pending_i, place_i, rotate_i,
+           op_i == OpCastSpin, favoured_i);
       served_o = win_o;
       lane_o   = winner;
       if (op_i == OpCastSpin) served_o = pending_i;

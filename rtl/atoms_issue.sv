@@ -22,6 +22,9 @@ module atoms_issue
   input  logic         cluster_valid_i,
   input  cluster_req_t cluster_i,
   output logic         cluster_pop_o,
+  /// There is room for a cluster response; the cluster request taken owes one.
+  input  logic         cluster_room_i,
+  output logic         cluster_owes_o,
   /// Look-up of the part of the request taken.
   output slot_t        lookup_o,
   input  part_t        part_i,
@@ -58,7 +61,7 @@ module atoms_issue
   logic       join_lanes, last, fire;
   lane_mask_t served, win, asked;
   bank_mask_t taken;
-  lanes_t     lane;
+  lanes_t     lane, favoured;
   rows_t      row;
 
   assign join_lanes = joins(op_q, red_q);
@@ -71,11 +74,21 @@ module atoms_issue
     .join_i (join_lanes),
     .place_i  (place_q),
     .rotate_i (rotate_q),
+    .favoured_i (favoured),
     .served_o (served),
     .win_o    (win),
     .taken_o  (taken),
     .lane_o (lane),
     .row_o (row)
+  );
+
+  atoms_spin u_spin (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .en_i       (valid_q && (op_q == OpCastSpin)),
+    .fire_i     (fire && advance_i && (op_q == OpCastSpin)),
+    .taken_i    (taken),
+    .favoured_o (favoured)
   );
 
   atoms_operands u_operands (
@@ -129,16 +142,24 @@ module atoms_issue
   assign rotate_o  = rotate_q;
 
   // The request that could come next: the ports take turns when both wait.
-  logic      load, take_cluster;
+  logic      look, load, take_cluster, cluster_may;
   req_meta_t meta;
   places_t    place_d;
   fault_e     fault_d;
   logic [4:0] fault_lane_d;
   addr_t      fault_addr_d;
   logic       turn_q;  // the warp queue's turn: the last request came from the cluster queue
+  logic       no_room, no_room_q;  // the posted request at the head faults, with no room to say so
 
-  assign take_cluster  = cluster_valid_i && !(warp_valid_i && turn_q);
-  assign load          = (!valid_q || (fire && last)) && (warp_valid_i || cluster_valid_i);
+  // Without room for its response a request waits in its queue, and warp requests go by. Whether a
+  // posted one owes a response is known when its address is: it costs one cycle to find out.
+  assign cluster_may    = cluster_valid_i
+                          && (cluster_room_i || (posted(cluster_i.op, cluster_i.red) && !no_room_q));
+  assign take_cluster   = cluster_may && !(warp_valid_i && turn_q);
+  assign look           = (!valid_q || (fire && last)) && (warp_valid_i || cluster_may);
+  assign no_room        = look && take_cluster && !cluster_room_i && (fault_d != FaultNone);
+  assign load           = look && !no_room;
+  assign cluster_owes_o = cluster_pop_o && owes_response(cluster_i.op, cluster_i.red, fault_d);
   assign warp_pop_o    = load && !take_cluster && advance_i;
   assign cluster_pop_o = load && take_cluster && advance_i;
 
@@ -154,7 +175,7 @@ module atoms_issue
   assign lookup_o = meta.slot;
 
   atoms_agen u_agen (
-    .en_i        (load),
+    .en_i        (look),
     .meta_i      (meta),
     .ra_i        (warp_i.ra),
     .offset_i    (take_cluster),
@@ -170,6 +191,7 @@ module atoms_issue
       valid_q   <= 1'b0;
       pending_q <= '0;
       turn_q    <= 1'b0;
+      no_room_q <= 1'b0;
       rotate_q  <= '0;
     end else if (advance_i) begin
       if (fire) begin
@@ -181,6 +203,7 @@ module atoms_issue
           rotate_q <= rotate_q + lane_t'(1);
         end
       end
+      no_room_q <= no_room || (no_room_q && !cluster_pop_o);
       if (load) begin
         valid_q      <= 1'b1;
         cluster_q    <= take_cluster;
@@ -207,6 +230,9 @@ module atoms_issue
 
   `ATOMS_COVER(WarpHasItsTurn, warp_pop_o && cluster_valid_i)
   `ATOMS_COVER(ClusterHasItsTurn, cluster_pop_o && warp_valid_i)
+  `ATOMS_COVER(WarpPassesHeldCluster, warp_pop_o && cluster_valid_i && !cluster_may)
+  `ATOMS_COVER(PostedPassesHeldResponses, cluster_pop_o && !cluster_room_i)
+  `ATOMS_COVER(PostedFaultWaitsForRoom, no_room && advance_i)
   `ATOMS_COVER(NextFollowsAtOnce, load && valid_q && advance_i)
   `ATOMS_COVER(HeldByHazard, valid_q && hazard_i)
   `ATOMS_COVER(HeldByHazardAndStall, valid_q && hazard_i && !advance_i)

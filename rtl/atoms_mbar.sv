@@ -43,7 +43,7 @@ module atoms_mbar
         change.complete = 1'b0;
       end
       OpMbarCompleteTx: change.tx = -b;
-      OpMbarArriveCount, OpMbarArriveNoComplete: change.arrive = 20'(b);
+      OpMbarArrive, OpMbarArriveCount, OpMbarArriveNoComplete: change.arrive = 20'(b);
       OpMbarArriveExpectTx: begin
         change.tx     = b;
         change.arrive = 20'd1;
@@ -93,17 +93,19 @@ module atoms_mbar
                                input bank_mask_t valid, input words_t old, input words_t b);
     /*verilator no_inline_task*/
     logic [64:0] after;
+    logic        together;   // lanes that arrive together do so in one step
     result    = old;
     completed = '0;
     after     = '0;
+    together  = MergeArrive && (op == OpMbarArrive);
     for (int unsigned i = 0; i < NumBanks; i += 2) begin
       if (valid[i]) begin
         unique case (op)
           OpMbarInit:       after = {1'b0, b[i+1], b[i]};
-          OpMbarArrive:     after = arrive_each({old[i+1], old[i]}, 6'(b[i]));
           OpMbarArriveSm80: after = arrive_sm80(old[i], old[i+1]);
           default:          after = apply({old[i+1], old[i]}, change(op, 21'(b[i])));
         endcase
+        if (together) after = arrive_each({old[i+1], old[i]}, 6'(b[i]));
         result[i]   = after[31:0];
         result[i+1] = after[63:32];
         completed   = completed | (bank_mask_t'(after[64]) << i);

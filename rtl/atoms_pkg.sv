@@ -13,6 +13,9 @@ package atoms_pkg;
   parameter int unsigned MaxWords = 4;
   /// Requests that wait at the cluster port.
   parameter int unsigned ClusterQueueDepth = 2;
+  /// Responses of the cluster port that there is room for: as many as are owed when a request that
+  /// owes one is taken in every cycle, and its response in the cycle in which it is valid.
+  parameter int unsigned ClusterResponses = RmwLatency + 4;
 
   parameter int unsigned LaneBits = $clog2(NumLanes);
   parameter int unsigned BankBits = $clog2(NumBanks);
@@ -148,6 +151,14 @@ package atoms_pkg;
   typedef row_t   [NumBanks-1:0] rows_t;
   typedef lane_t                 lanes_t [NumBanks];
 
+  /// Favours lanes of one bank in CAST.SPIN (spec 5.4). Counts as one number, `step` in front.
+  typedef struct packed {
+    lane_t                       lane;   // favoured while `hold` is high
+    logic                        hold;   // low: the favoured lane is `step` modulo NumLanes
+    logic [$clog2(SpinHold)-1:0] step;
+  } spin_turn_t;
+  typedef spin_turn_t            spin_turns_t [NumBanks];
+
   /// An mbarrier object, sm_90 and later (spec 6.2): counts are kept negated.
   typedef struct packed {
     logic        phase;      // parity
@@ -157,6 +168,15 @@ package atoms_pkg;
     logic [19:0] expected;   // -arrivals expected in every phase
     logic        version;    // of the layout: 0
   } mbar_t;
+
+  /// A response of the cluster port.
+  typedef struct packed {
+    wide_t  rd;
+    logic   pred;
+    tag_t   tag;
+    fault_e fault;
+    addr_t  fault_addr;
+  } cluster_rsp_t;
 
   /// A request that goes to sleep in MBAR.TRY_WAIT.
   typedef struct packed {
@@ -217,6 +237,16 @@ package atoms_pkg;
     endcase
   endfunction
 
+  /// Whether a cluster request is posted (spec 4.7): neither a result nor a predicate is wanted.
+  function automatic logic posted(op_e op, logic red);
+    posted = red && !(op inside {OpCas, OpCast, OpCastSpin});
+  endfunction
+
+  /// Whether a cluster request owes a response: a posted one only to say that it faults.
+  function automatic logic owes_response(op_e op, logic red, fault_e fault);
+    owes_response = !posted(op, red) || (fault != FaultNone);
+  endfunction
+
   /// Whether the operation works on an mbarrier object.
   function automatic logic is_mbarrier(op_e op);
     is_mbarrier = op inside {[OpMbarInit:OpMbarArriveSm80]};
@@ -227,26 +257,30 @@ package atoms_pkg;
     only_reads = op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait};
   endfunction
 
-  /// The object after `lanes` arrivals, one at a time; bit 64 says that a phase was completed.
+  /// The object after `lanes` arrivals, one at a time; bit 64 says that a phase was completed. Only
+  /// with MergeArrive do several arrive in one pass.
   ///
   /// The first p arrivals complete the phase, and every further e complete another one, where p
-  /// arrivals were pending and e are expected; zero stands for 2^20, which no warp reaches.
+  /// arrivals were pending and e are expected; zero stands for 2^20, which no warp reaches. Less than
+  /// a warp is left after the first p, so e is taken off 2^k times at once, for every k that fits a
+  /// lane number: what stays is the arrivals of the last phase.
   function automatic logic [64:0] arrive_each(mbar_t object, logic [5:0] lanes);
     logic [20:0] pending, expected;
-    logic [5:0]  beyond, every;   // arrivals after the first completion; expected, as far as needed
-    logic [5:0]  rest;            // arrivals after the last completion
+    lane_t       rest;            // arrivals after the completions so far
+    logic        fits, completed;
     mbar_t       after;
-    logic        completed;
     pending   = {object.pending == '0, 20'(-object.pending)};
     expected  = {object.expected == '0, 20'(-object.expected)};
-    rest      = '0;
     completed = (object.tx == '0) && (lanes != '0) && (pending <= 21'(lanes));
-    beyond    = lanes - 6'(pending);
-    every     = (expected > 21'(beyond)) ? '1 : 6'(expected);
-    after     = object;
+    rest      = lane_t'(lanes - 6'(pending));
+    fits      = 1'b0;
+    for (int k = int'(LaneBits) - 1; k >= 0; k--) begin
+      fits = expected <= 21'(rest >> k);
+      if (fits) rest = rest - lane_t'(expected << k);
+    end
+    after = object;
     if (completed) begin
-      after.phase   = !object.phase ^ 1'(beyond / every);
-      rest          = beyond % every;
+      after.phase   = !object.phase ^ fits;   // the last step makes the number of them odd
       after.pending = object.expected + 20'(rest);
     end else begin
       after.pending = object.pending + 20'(lanes);

@@ -3,7 +3,7 @@
 /// The shared-memory atomic unit. Mirror: `model/src/unit.rs`.
 ///
 /// Warp requests and cluster requests wait in a queue each, are worked off in passes, and are
-/// answered in order, one response per request. docs/microarchitecture.md has the pipeline.
+/// answered in order, one response per request; a posted cluster request has none (spec 4.7). docs/microarchitecture.md has the pipeline.
 module atoms_unit
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -49,6 +49,7 @@ module atoms_unit
   output logic                      cl_ready_o,
   input  logic [4:0]                cl_op_i,
   input  logic [3:0]                cl_size_i,
+  /// No result wanted: posted, with no response unless it faults, but for compare-and-stores (spec 4.7).
   input  logic                      cl_red_i,
   input  tag_t                      cl_tag_i,
   input  slot_t                     cl_slot_i,
@@ -110,7 +111,10 @@ module atoms_unit
   output logic                      probe_hazard_o,
   output logic                      probe_stall_o,
   output logic [7:0]                probe_rotate_o,
-  output logic                      probe_wait_enter_o
+  output logic                      probe_wait_enter_o,
+  output logic                      probe_cl_done_o,
+  output logic                      probe_cl_owes_o,
+  output logic [7:0]                probe_cl_owed_o
 `endif
 );
   // Queues.
@@ -142,6 +146,7 @@ module atoms_unit
 
   // The request at issue, and its pass.
   logic                           advance, stall, hazard, issue_valid;
+  logic                           cluster_room, cluster_owes;
   slot_t                          lookup;
   part_t                          part;
   pass_t                          issue_pass;
@@ -160,6 +165,7 @@ module atoms_unit
     .warp_valid_i(warp_valid), .warp_i(warp_head), .warp_pop_o(warp_pop),
     .warp_enter_i(req_valid_i && req_ready_o), .warp_enter_b_i(req_b_i), .warp_enter_c_i(req_c_i),
     .cluster_valid_i(cluster_valid), .cluster_i(cluster_head), .cluster_pop_o(cluster_pop),
+    .cluster_room_i(cluster_room), .cluster_owes_o(cluster_owes),
     .lookup_o(lookup), .part_i(part), .hazard_i(hazard),
     .pass_o(issue_pass), .bank_valid_o(issue_banks), .row_o(issue_row), .lane_o(issue_lane),
     .b_o(issue_b), .c_o(issue_c), .place_o(issue_place),
@@ -201,14 +207,21 @@ module atoms_unit
   end
 
   // Results.
-  fault_e   rsp_fault, cl_rsp_fault;
+  fault_e       rsp_fault;
+  logic         cluster_rsp_valid;
+  cluster_rsp_t cluster_rsp, cl_rsp;
+  logic [7:0]   cluster_owed;
   logic     waiter_free, sleep, woken;
   sleeper_t sleeper;
   logic [31:0] sleep_limit;
   slot_t    woken_slot;
   logic [NumWaiters-1:0] asleep, wake_ready;
-  assign rsp_fault_o    = rsp_fault;
-  assign cl_rsp_fault_o = cl_rsp_fault;
+  assign rsp_fault_o         = rsp_fault;
+  assign cl_rsp_rd_o         = cl_rsp.rd;
+  assign cl_rsp_pred_o       = cl_rsp.pred;
+  assign cl_rsp_tag_o        = cl_rsp.tag;
+  assign cl_rsp_fault_o      = cl_rsp.fault;
+  assign cl_rsp_fault_addr_o = cl_rsp.fault_addr;
 
   atoms_collect u_collect (
     .clk_i, .rst_ni,
@@ -219,8 +232,14 @@ module atoms_unit
     .sleep_limit_o(sleep_limit),
     .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
     .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
-    .cl_rsp_valid_o, .cl_rsp_ready_i, .cl_rsp_rd_o, .cl_rsp_pred_o, .cl_rsp_tag_o,
-    .cl_rsp_fault_o(cl_rsp_fault), .cl_rsp_fault_addr_o
+    .cl_valid_o(cluster_rsp_valid), .cl_rsp_o(cluster_rsp)
+  );
+
+  atoms_cluster_rsp u_cluster_rsp (
+    .clk_i, .rst_ni,
+    .room_o(cluster_room), .reserve_i(cluster_owes),
+    .valid_i(cluster_rsp_valid), .rsp_i(cluster_rsp),
+    .valid_o(cl_rsp_valid_o), .ready_i(cl_rsp_ready_i), .rsp_o(cl_rsp), .owed_o(cluster_owed)
   );
 
   assign completed = advance ? done_completed : '0;
@@ -269,6 +288,9 @@ module atoms_unit
   assign probe_wait_asleep_o   = 32'(asleep);
   assign probe_wait_ready_o    = 32'(wake_ready);
   assign probe_wait_enter_o    = sleep;
+  assign probe_cl_done_o       = done_pass.valid && done_pass.cluster;
+  assign probe_cl_owes_o       = cluster_rsp_valid;
+  assign probe_cl_owed_o       = cluster_owed;
 
   typedef logic [NumBanks/2-1:0][1:0][15:0] rows16_t;
   typedef logic [NumBanks/4-1:0][3:0][7:0]  lanes8_t;

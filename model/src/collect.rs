@@ -1,9 +1,10 @@
 //! Collects the results of a request's passes, and answers. Mirror of `rtl/atoms_collect.sv`.
 //!
-//! The response registers are the response fields of [`Out`] themselves.
+//! The registers of the warp response are the response fields of [`Out`] themselves.
 
 use atoms_ops::{Op, Size};
 
+use crate::cluster_rsp::ClusterRsp;
 use crate::config::Config;
 use crate::issue::Pass;
 use crate::mbarrier;
@@ -14,12 +15,7 @@ use crate::waiters::Sleeper;
 
 /// The pass cannot be taken: an older response is in its way.
 pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
-    pass.valid
-        && if pass.cluster {
-            out.cl_rsp_valid == 1 && i.cl_rsp_ready == 0
-        } else {
-            out.rsp_valid == 1 && i.rsp_ready == 0
-        }
+    pass.valid && !pass.cluster && out.rsp_valid == 1 && i.rsp_ready == 0
 }
 
 /// The pass in the last stage is a request that goes to sleep, if the table of waiters has a place: all
@@ -47,52 +43,56 @@ pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -
     })
 }
 
-/// Clock edge: drops responses that are taken, and takes the pass in the last stage, if it is
+/// Clock edge: drops the warp response that is taken, and takes the pass in the last stage, if it is
 /// valid, does not stall, and does not go to sleep. `lanes` are bank and byte of each lane's first word.
+/// Gives the response of a cluster request that owes one.
 pub fn tick(
+    config: &Config,
     pass: &Pass,
     withheld: bool,
     effect: &Effect,
     lanes: (&[u8; MAX_LANES], &[u8; MAX_LANES]),
     out: &mut Out,
     i: &In,
-) {
+) -> Option<ClusterRsp> {
     if i.rsp_ready == 1 {
         out.rsp_valid = 0;
     }
-    if i.cl_rsp_ready == 1 {
-        out.cl_rsp_valid = 0;
-    }
     if !pass.valid || withheld {
-        return;
+        return None;
     }
     if pass.cluster {
-        let mut rd = [0; MAX_LANES];
-        let stored = results(pass, effect, lanes, &mut rd);
-        out.cl_rsp_rd = rd[0];
-        out.cl_rsp_pred = stored as u8;
-        out.cl_rsp_tag = pass.tag;
-        out.cl_rsp_fault = pass.fault as u8;
-        out.cl_rsp_fault_addr = pass.fault_addr;
-        out.cl_rsp_valid = u8::from(pass.last);
-    } else {
-        if pass.first {
-            out.rsp_rd = [0; MAX_LANES];
-            out.rsp_pred = 0;
+        if !pass.owes_response() {
+            return None;
         }
-        out.rsp_pred |= results(pass, effect, lanes, &mut out.rsp_rd);
-        out.rsp_tag = pass.tag;
-        out.rsp_fault = pass.fault as u8;
-        out.rsp_fault_lane = pass.fault_lane;
-        out.rsp_fault_addr = pass.fault_addr;
-        out.rsp_passes = pass.passes;
-        out.rsp_valid = u8::from(pass.last);
+        let mut rd = [0; MAX_LANES];
+        let stored = results(config, pass, effect, lanes, &mut rd);
+        return Some(ClusterRsp {
+            rd: rd[0],
+            pred: stored != 0,
+            tag: pass.tag,
+            fault: pass.fault as u8,
+            fault_addr: pass.fault_addr,
+        });
     }
+    if pass.first {
+        out.rsp_rd = [0; MAX_LANES];
+        out.rsp_pred = 0;
+    }
+    out.rsp_pred |= results(config, pass, effect, lanes, &mut out.rsp_rd);
+    out.rsp_tag = pass.tag;
+    out.rsp_fault = pass.fault as u8;
+    out.rsp_fault_lane = pass.fault_lane;
+    out.rsp_fault_addr = pass.fault_addr;
+    out.rsp_passes = pass.passes;
+    out.rsp_valid = u8::from(pass.last);
+    None
 }
 
 /// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store
 /// stored, or whose phase is complete.
 fn results(
+    config: &Config,
     pass: &Pass,
     effect: &Effect,
     (lane_bank, lane_byte): (&[u8; MAX_LANES], &[u8; MAX_LANES]),
@@ -137,6 +137,19 @@ fn results(
                 rd[lane] = 1;
             }
         }
+        Op::MbarArrive if config.merge_arrive => {
+            // Lanes that arrive together, in order of lanes.
+            let mut before = [0; MAX_BANKS];
+            let mut lanes = pass.served;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
+                let object = old_value(size, &effect.old, bank, 0) as u64;
+                rd[lane] = u128::from(mbarrier::state_before(object, before[bank]));
+                before[bank] += 1;
+            }
+        }
         Op::Add
         | Op::Min
         | Op::Max
@@ -149,6 +162,7 @@ fn results(
         | Op::Cas
         | Op::Load
         | Op::MbarInit
+        | Op::MbarArrive
         | Op::MbarArriveCount
         | Op::MbarArriveExpectTx
         | Op::MbarArriveDrop
@@ -162,19 +176,6 @@ fn results(
                 let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
                 let byte = lane_byte[lane];
                 rd[lane] = old_value(size, &effect.old, bank, byte);
-            }
-        }
-        Op::MbarArrive => {
-            // Lanes that arrive together, in order of lanes.
-            let mut before = [0; MAX_BANKS];
-            let mut lanes = pass.served;
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
-                let object = old_value(size, &effect.old, bank, 0) as u64;
-                rd[lane] = u128::from(mbarrier::state_before(object, before[bank]));
-                before[bank] += 1;
             }
         }
         Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => {

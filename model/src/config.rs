@@ -49,6 +49,9 @@ pub struct Config {
     pub forwarding: bool,
     /// Which lane of a bank's group goes first.
     pub winner_policy: WinnerPolicy,
+    /// CAST.SPIN requests to a group for which its counter favours one lane, and for which it goes from lane to
+    /// lane in between (spec 5.4): `num_lanes` to 4096, a power of two.
+    pub spin_hold: u32,
     /// Merge lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.
     pub merge_red: bool,
     /// Merge lanes that arrive once at one mbarrier object.
@@ -72,6 +75,7 @@ impl Default for Config {
             rmw_latency: 2,
             forwarding: true,
             winner_policy: WinnerPolicy::Lowest,
+            spin_hold: 128,
             merge_red: false,
             merge_arrive: false,
             num_waiters: 16,
@@ -119,6 +123,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "rmw_latency",   rtl_name: "RmwLatency",   kind: Kind::Number(1, 8, false), summary: "Clock edges from reading a bank to writing it: 1 to 8.", get: |c| c.rmw_latency, set: |c, v| c.rmw_latency = v },
     Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: Kind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
     Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: Kind::Choice(&["lowest", "highest", "rotating"]), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
+    Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: Kind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
     Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: Kind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
     Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: Kind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
     Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: Kind::Number(1, 32, false), summary: "Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },
@@ -138,6 +143,13 @@ pub enum ConfigError {
         /// What would work.
         expected: String,
     },
+    /// Each lane must have its turn while no lane is held (spec 5.4).
+    SpinHold {
+        /// CAST.SPIN requests for which a lane is favoured.
+        spin_hold: u32,
+        /// Lanes.
+        num_lanes: u32,
+    },
     /// Banks times rows exceed the shared window of 16 MiB (spec 1.3).
     TooLarge {
         /// Bytes of shared memory asked for.
@@ -150,6 +162,9 @@ impl fmt::Display for ConfigError {
         match self {
             ConfigError::Value { name, found, expected } => {
                 write!(f, "{name} is {found}: expected {expected}")
+            }
+            ConfigError::SpinHold { spin_hold, num_lanes } => {
+                write!(f, "spin_hold is {spin_hold}: expected num_lanes, {num_lanes}, or more (spec 5.4)")
             }
             ConfigError::TooLarge { bytes } => {
                 write!(f, "{bytes} bytes of shared memory: the window holds 16777216 (spec 1.3)")
@@ -181,6 +196,9 @@ impl Config {
                 Kind::Choice(names) => names.join(" or "),
             };
             return Err(ConfigError::Value { name: p.name, found, expected });
+        }
+        if self.spin_hold < self.num_lanes {
+            return Err(ConfigError::SpinHold { spin_hold: self.spin_hold, num_lanes: self.num_lanes });
         }
         if self.bytes() > 1 << 24 {
             return Err(ConfigError::TooLarge { bytes: self.bytes() });
@@ -247,5 +265,10 @@ mod tests {
         assert_eq!(message, "num_banks is 48: expected 4 to 64, a power of two");
         let config = Config { num_rows: 65536, num_banks: 64, ..Config::default() };
         assert!(config.check().is_ok(), "16 MiB is the window");
+        let message = |config: Config| config.check().expect_err("a bad hold").to_string();
+        let config = Config { spin_hold: 16, ..Config::default() };
+        assert_eq!(message(config), "spin_hold is 16: expected num_lanes, 32, or more (spec 5.4)");
+        let config = Config { spin_hold: 96, ..Config::default() };
+        assert_eq!(message(config), "spin_hold is 96: expected 2 to 4096, a power of two");
     }
 }

@@ -8,6 +8,7 @@
 use crate::agen::Places;
 use crate::config::{Config, WinnerPolicy};
 use crate::port::{MAX_BANKS, MAX_LANES};
+use crate::spin::SpinTurns;
 
 /// How the lanes of one bank that do not win are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +46,15 @@ impl Schedule {
 
 /// Makes the passes for the lanes in `pending`.
 ///
-/// `rotate` is the first lane in the rotating order.
+/// `rotate` is the first lane in the rotating order; `spin` says which lane CAST.SPIN selects on a bank if it
+/// waits there (spec 5.4).
 pub fn grouper(
     config: &Config,
     pending: u32,
     losers: Losers,
     places: &Places,
     rotate: u32,
+    spin: &SpinTurns,
     schedule: &mut Schedule,
 ) {
     schedule.clear();
@@ -69,11 +72,17 @@ pub fn grouper(
         }
         Losers::Fail => {
             let mut met = 0u64;
-            walk(config, pending, rotate, |lane| {
+            let mut select = |lane: usize| {
                 let bank = 1u64 << (places.bank[lane] & 63);
                 schedule.first[0] |= u32::from(met & bank == 0) << lane;
                 met |= bank;
+            };
+            walk(config, pending, rotate, |lane| {
+                if spin.favoured(config, usize::from(places.bank[lane])) == lane {
+                    select(lane);
+                }
             });
+            walk(config, pending, rotate, select);
             schedule.served[0] = pending;
             schedule.passes = 1;
         }

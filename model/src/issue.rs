@@ -10,6 +10,7 @@ use crate::fifo::Fifo;
 use crate::grouper::{Losers, Schedule, grouper};
 use crate::operands::{BankWork, Operands, operands};
 use crate::port::{MAX_BANKS, MAX_LANES};
+use crate::spin::SpinTurns;
 
 /// A warp request as it waits in the queue; fields as in `warp_req_t`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +65,8 @@ pub struct Pass {
     pub cluster: bool,
     /// No result wanted.
     pub red: bool,
+    /// Posted, if it came through the cluster port. In the RTL, a function of `red` and the operation.
+    pub posted: bool,
     /// Operation and size; none for an illegal pair, which serves no lane.
     pub kind: Option<(Op, Size)>,
     /// There is a pass.
@@ -71,6 +74,13 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// The request came through the cluster port and owes a response: a posted one only to say that it
+    /// faults.
+    pub fn owes_response(&self) -> bool {
+        let posted = self.posted && self.fault == Fault::None;
+        self.cluster && !posted
+    }
+
     /// No pass.
     pub const NONE: Pass = Pass {
         served: 0,
@@ -86,9 +96,15 @@ impl Pass {
         last: false,
         cluster: false,
         red: false,
+        posted: false,
         kind: None,
         valid: false,
     };
+}
+
+/// Whether a cluster request is posted (spec 4.7): neither a result nor a predicate is wanted. `op` is a code.
+pub fn posted(op: u8, red: bool) -> bool {
+    red && !matches!(Op::from_code(op), Some(Op::Cas | Op::Cast | Op::CastSpin))
 }
 
 /// Registers of issue, and the pass that could leave now.
@@ -96,9 +112,11 @@ impl Pass {
 pub struct Issue {
     valid: bool,
     turn: bool,
+    no_room: bool,
     op_code: u8,
     pending: u32,
     rotate: u32,
+    spin: SpinTurns,
     losers: Losers,
     places: Places,
     // All passes of the request, and the one at hand: functions of the registers above, made once
@@ -114,9 +132,11 @@ impl Issue {
         Issue {
             valid: false,
             turn: false,
+            no_room: false,
             op_code: 0,
             pending: 0,
             rotate: 0,
+            spin: SpinTurns::RESET,
             losers: Losers::Wait,
             places: Places { bank: [0; MAX_LANES], row: [0; MAX_LANES], byte: [0; MAX_LANES] },
             schedule: Schedule::EMPTY,
@@ -165,13 +185,36 @@ impl Issue {
         std::mem::swap(&mut self.work, old);
     }
 
-    /// Which queue the next request comes from: the ports take turns when both wait.
-    /// `fire` says that the pass leaves at this edge.
-    pub fn load(&self, fire: bool, warp: bool, cluster: bool) -> Option<Source> {
+    /// Which queue the next request comes from: the ports take turns when both wait. `fire` says that the
+    /// pass leaves at this edge, `room` that there is room for a cluster response.
+    ///
+    /// Without room for its response a request waits in its queue, and warp requests go by. Whether a
+    /// posted one owes a response is known when its address is: it costs one cycle to find out.
+    pub fn load(
+        &mut self,
+        config: &Config,
+        fire: bool,
+        warp: bool,
+        cluster: &Fifo<ClusterReq>,
+        room: bool,
+        parts: &CtaTable,
+    ) -> Option<Source> {
+        let meta = &cluster.head().meta;
+        let cluster = cluster.count() > 0 && (room || (posted(meta.op, meta.red) && !self.no_room));
         if (self.valid && !(fire && self.pass.last)) || !(warp || cluster) {
             return None;
         }
-        Some(if cluster && !(warp && self.turn) { Source::Cluster } else { Source::Warp })
+        if !cluster || warp && self.turn {
+            return Some(Source::Warp);
+        }
+        if !room {
+            let part = parts.part(meta.slot);
+            let mut places = self.places;
+            self.no_room = agen(config, meta, &[0; MAX_LANES], true, part, &mut places).is_some();
+            return (!self.no_room).then_some(Source::Cluster);
+        }
+        self.no_room = false;
+        Some(Source::Cluster)
     }
 
     /// Clock edge while the pipeline moves.
@@ -185,6 +228,14 @@ impl Issue {
         parts: &CtaTable,
     ) {
         if fire {
+            if self.losers == Losers::Fail {
+                let mut selected = self.pass.win;
+                while selected != 0 {
+                    let lane = selected.trailing_zeros() as usize & (MAX_LANES - 1);
+                    selected &= selected - 1;
+                    self.spin.fire(config, usize::from(self.places.bank[lane]));
+                }
+            }
             self.pending &= !self.pass.served;
             self.pass.first = false;
             if self.pass.last {
@@ -227,6 +278,7 @@ impl Issue {
             first: true,
             cluster: offset,
             red: meta.red,
+            posted: posted(meta.op, meta.red),
             kind: Op::from_code(meta.op).zip(Size::from_code(meta.size)),
             valid: true,
             ..Pass::NONE
@@ -244,7 +296,7 @@ impl Issue {
             }
             _ => Losers::Wait,
         };
-        grouper(config, self.pending, self.losers, &self.places, self.rotate, &mut self.schedule);
+        grouper(config, self.pending, self.losers, &self.places, self.rotate, &self.spin, &mut self.schedule);
         match source {
             Source::Warp => self.pass_from(Operands { b: &warp.head().b, c: &warp.head().c }),
             Source::Cluster => {

@@ -7,6 +7,7 @@
 pub mod agen;
 pub mod alu;
 pub mod bank;
+pub mod cluster_rsp;
 pub mod collect;
 pub mod config;
 pub mod cta_table;
@@ -19,6 +20,7 @@ pub mod memory_port;
 pub mod operands;
 pub mod pipe;
 pub mod port;
+pub mod spin;
 pub mod unit;
 pub mod waiters;
 

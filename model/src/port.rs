@@ -154,7 +154,8 @@ ports! {
         cl_op: u8 Shape::Scalar(5), Op;
         /// Cluster request: size code.
         cl_size: u8 Shape::Scalar(4), Size;
-        /// Cluster request: 1 when no result is wanted.
+        /// Cluster request: 1 when no result is wanted. But for compare-and-stores it is posted then: without a
+        /// fault it gets no response (spec 4.7).
         cl_red: u8 Shape::Scalar(1), Number;
         /// Cluster request: tag, given back with the response.
         cl_tag: u8 Shape::Scalar(6), Number;
@@ -268,5 +269,11 @@ ports! {
         rotate: u8 Shape::Scalar(8), Number;
         /// The request in the last stage is put to sleep at the coming clock edge.
         wait_enter: u8 Shape::Scalar(1), Number;
+        /// A cluster request is carried out, at the coming clock edge.
+        cl_done: u8 Shape::Scalar(1), Number;
+        /// It owes a response.
+        cl_owes: u8 Shape::Scalar(1), Number;
+        /// Responses that the cluster port owes, from issue until they are taken.
+        cl_owed: u8 Shape::Scalar(8), Number;
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::agen::Meta;
 use crate::bank::Banks;
+use crate::cluster_rsp::ClusterResponses;
 use crate::collect;
 use crate::config::Config;
 use crate::cta_table::{CtaTable, Part, Write};
@@ -26,6 +27,7 @@ pub struct Unit {
     pipe: Pipe,
     banks: Banks,
     waiters: Waiters,
+    cluster_rsp: ClusterResponses,
     out: Out,
     hazard: bool,
     stall: bool,
@@ -48,6 +50,7 @@ impl Unit {
             pipe: Pipe::new(&config),
             banks: Banks::new(config.num_banks, config.num_rows),
             waiters: Waiters::new(&config),
+            cluster_rsp: ClusterResponses::new(&config),
             out: Out::default(),
             hazard: false,
             stall: false,
@@ -132,6 +135,11 @@ impl Unit {
         probe.wait_asleep = self.waiters.asleep();
         probe.wait_ready = self.waiters.ready();
         probe.wait_enter = u8::from(self.sleeper.is_some());
+        let done = self.pipe.pass();
+        let cluster_done = done.valid && done.cluster;
+        probe.cl_done = u8::from(cluster_done);
+        probe.cl_owes = u8::from(cluster_done && done.owes_response());
+        probe.cl_owed = self.cluster_rsp.owed() as u8;
         probe.win_valid = fired_banks;
         show_winners(work, fired_banks, &mut probe.win_lane);
         probe.pass_served = if fire { pass.served } else { 0 };
@@ -178,16 +186,21 @@ impl Unit {
             &mut self.out,
             i,
         );
-        collect::tick(done, self.stall || sleeps, effect, self.pipe.lanes(), &mut self.out, i);
+        let withheld = self.stall || sleeps;
+        let lanes = self.pipe.lanes();
+        let cluster_rsp = collect::tick(&self.config, done, withheld, effect, lanes, &mut self.out, i);
 
         let mut load = None;
         if !self.stall {
             let fire = self.issue.valid() && !self.hazard;
-            let (warps, clusters) = (self.warp_queue.count() > 0, self.cluster_queue.count() > 0);
-            load = self.issue.load(fire, warps, clusters);
+            let (warps, room) = (self.warp_queue.count() > 0, self.cluster_rsp.room());
+            let (clusters, parts) = (&self.cluster_queue, &self.cta_table);
+            load = self.issue.load(&self.config, fire, warps, clusters, room, parts);
             self.pipe.tick(&mut self.banks, fire.then_some(&mut self.issue));
             self.issue.tick(&self.config, fire, load, &self.warp_queue, &self.cluster_queue, &self.cta_table);
         }
+        let reserve = load == Some(Source::Cluster) && self.issue.pass().owes_response();
+        self.cluster_rsp.tick(reserve, cluster_rsp, &mut self.out, i);
         self.tick_queues(i, load, [leave, woken]);
     }
 
@@ -279,7 +292,7 @@ impl Unit {
         self.pipe.reset();
         self.waiters.reset();
         self.out.rsp_valid = 0;
-        self.out.cl_rsp_valid = 0;
+        self.cluster_rsp.reset(&mut self.out);
         self.out.wake_valid = 0;
         if let Some(watch) = &mut self.watch {
             watch.reset();

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p atoms-oracle --example verdict_speed`
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use std::time::Instant;
 
 use atoms_ops::{Op, Size};

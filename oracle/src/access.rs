@@ -19,7 +19,7 @@ pub(crate) struct Access {
     /// Index of the first memory word each active lane names.
     pub(crate) word: [u32; MAX_LANES],
     /// Lanes with the same key are explained together: those at one word, or, for CAST.SPIN, in one
-    /// bank or pair of banks (spec 5.1).
+    /// bank or pair of banks, by the bank of the first word (spec 5.1).
     pub(crate) key: [u32; MAX_LANES],
 }
 
@@ -93,7 +93,6 @@ pub(crate) fn resolve(
             Err(fault) => return Err(FaultReport { fault, lane: lane as u8, addr }),
         };
         access.key[lane] = match op {
-            Op::CastSpin if bytes == 8 => geometry.bank(access.word[lane]) / 2,
             Op::CastSpin => geometry.bank(access.word[lane]),
             _ => access.word[lane],
         };

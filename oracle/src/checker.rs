@@ -4,6 +4,7 @@ use atoms_ops::{Fault, Op};
 
 use crate::access::{self, Access, lanes_of};
 use crate::explain::{self, Case, Final, UNIT_WORDS, Unit};
+use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
 use crate::rejection::{FaultReport, Lanes, NoWrite, Rejection};
 use crate::request::{Geometry, MAX_LANES, Moment, Part, Request, Response};
@@ -26,6 +27,7 @@ pub struct Checker {
     /// For each word, 1 + its place in the list of words written, during a request that has one.
     listed: Vec<u32>,
     waits: Waits,
+    fairness: Fairness,
 }
 
 impl waits::Memory for Checker {
@@ -51,12 +53,19 @@ impl Checker {
             worlds: Worlds::default(),
             listed: vec![0; words],
             waits: Waits::default(),
+            fairness: Fairness::default(),
         }
     }
 
     /// Sets the limit of waits that name none (spec 6.10). Until then, theirs is not judged.
     pub fn set_try_wait_limit(&mut self, cycles: u64) {
         self.waits.set_default_limit(cycles);
+    }
+
+    /// Sets for how many requests CAST.SPIN favours a lane, by which its selection is judged from now on
+    /// (spec 5.4). Until then, it is not.
+    pub fn set_spin_hold(&mut self, requests: u32) {
+        self.fairness.set_spin_hold(requests.into(), self.geometry.lanes);
     }
 
     /// The shape it was made for.
@@ -109,17 +118,20 @@ impl Checker {
     /// unchanged, any other word may not be listed. If a word is listed twice the last entry counts.
     /// `None`: what was left is not known, and the checker follows every possibility.
     ///
+    /// A posted cluster request has no response, `None`, unless it faults (spec 4.7).
+    ///
     /// # Errors
     /// A [`Rejection`]: no order of the lanes explains the observation, or
     /// [`Rejection::Undecided`]. The memory then holds `after`, if it was given, so that checking can
     /// go on; without it, memory is as before the request for the words not yet explained, and later
     /// verdicts mean nothing.
-    pub fn request(
+    pub fn request<'a>(
         &mut self,
         req: &Request,
-        resp: &Response,
+        resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
+        let resp = resp.into();
         let Some(written) = after else { return self.judge(req, resp, None) };
         let beyond = written.iter().find(|(word, _)| *word as usize >= self.memory.len());
         let verdict = match beyond {
@@ -161,11 +173,11 @@ impl Checker {
     /// # Errors
     /// As [`Checker::request`], and [`Rejection::WokenEarly`] when this was the last request that could
     /// have explained an earlier wake-up.
-    pub fn request_at(
+    pub fn request_at<'a>(
         &mut self,
         moment: &Moment,
         req: &Request,
-        resp: &Response,
+        resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
         if self.waits.is_empty() {
@@ -211,6 +223,51 @@ impl Checker {
         verdict
     }
 
+    /// The unit was reset, with `dropped` inside, which get no answer. No slot has a part then, no wait is left,
+    /// and memory keeps its content. `written` lists the words that were seen written for requests
+    /// without an answer, with their values.
+    ///
+    /// The unit works off one request after the other, so at most one of those dropped was carried out in part.
+    /// Which of its lanes came about is not judged, only that nothing else was written. Waits of which it
+    /// is not certain that they should have been woken count as rightly asleep.
+    ///
+    /// # Errors
+    /// [`Rejection::StrayWrite`] when no request dropped accounts for all that was written.
+    pub fn reset(&mut self, dropped: &[Request], written: &[(u32, u32)]) -> Result<(), Rejection> {
+        let verdict = self.lost(dropped, written);
+        self.waits.reset();
+        self.fairness.reset();
+        self.parts.fill(None);
+        verdict
+    }
+
+    /// Takes over what was written for requests whose response a reset dropped: `written` belongs to one of them.
+    /// Values are not judged.
+    ///
+    /// # Errors
+    /// [`Rejection::StrayWrite`] when none of them accounts for all that was written.
+    pub fn lost(&mut self, requests: &[Request], written: &[(u32, u32)]) -> Result<(), Rejection> {
+        let accounts = |request: &Request| {
+            let access = self.resolve(request).filter(|access| !access.op.only_reads());
+            access.is_some_and(|access| {
+                let words = access.size.bytes().div_ceil(4);
+                let names =
+                    |word: u32, lane: usize| (access.word[lane]..access.word[lane] + words).contains(&word);
+                written.iter().all(|(word, _)| lanes_of(access.lanes).any(|lane| names(*word, lane)))
+            })
+        };
+        let verdict = match written.first() {
+            Some(&(word, got)) if !requests.iter().any(accounts) => {
+                Err(Rejection::StrayWrite { word, before: self.word(word), got })
+            }
+            _ => Ok(()),
+        };
+        for &(word, value) in written {
+            self.set_word(word, value);
+        }
+        verdict
+    }
+
     /// Judges what is still without an answer when nothing is left to be answered.
     ///
     /// # Errors
@@ -224,6 +281,12 @@ impl Checker {
         let lanes = req.mask & self.geometry.lane_mask();
         let addr = access::address(req, lanes.trailing_zeros() as usize & 31);
         Rejection::NeverAnswered { op: req.op, lanes: Lanes(lanes), addr, waits_for: None }
+    }
+
+    /// Whether the request must be given a response (spec 4.7): all are, but for a posted one without a fault.
+    pub fn owes_response(&self, req: &Request) -> bool {
+        let part = self.parts[usize::from(req.slot)].as_ref();
+        !req.is_posted() || access::resolve(&self.geometry, part, req).is_err()
     }
 
     fn resolve(&self, req: &Request) -> Option<Access> {
@@ -291,11 +354,20 @@ impl Checker {
     fn judge(
         &mut self,
         req: &Request,
-        resp: &Response,
+        resp: Option<&Response>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
         let part = self.parts[usize::from(req.slot)];
         let resolved = access::resolve(&self.geometry, part.as_ref(), req);
+        let nothing = Response::default();
+        let resp = match resp {
+            None if req.is_posted() && resolved.is_ok() => &nothing,
+            None => return Err(self.never_answered(req)),
+            Some(resp) if req.is_posted() && resolved.is_ok() && resp.fault == Fault::None => {
+                return Err(Rejection::PostedAnswered { op: req.op });
+            }
+            Some(resp) => resp,
+        };
         let got = FaultReport { fault: resp.fault, lane: resp.fault_lane, addr: resp.fault_addr };
         let cluster_mbarrier = req.cluster && Op::from_code(req.op).is_some_and(Op::is_mbarrier);
         let access = match resolved {
@@ -348,6 +420,29 @@ impl Checker {
         unit: &Unit,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
+        if case.access.op != Op::CastSpin {
+            return self.explain_unit(case, unit, after);
+        }
+        let mut before = [0; UNIT_WORDS];
+        for (value, &word) in before.iter_mut().zip(&unit.words[..unit.count]) {
+            *value = self.word(word);
+        }
+        let passed = explain::passed_over(case, unit, &before, |word| !self.worlds.contains(word));
+        self.explain_unit(case, unit, after)?;
+        let group = case.access.key[unit.lanes.trailing_zeros() as usize & 31];
+        self.fairness.request(group, passed).map_err(|unfair| {
+            let Unfair { lane, requests, in_each, spin_hold } = unfair;
+            let addr = case.access.addr[usize::from(lane) & 31];
+            Rejection::NeverSelected { lane, addr, group, requests, in_each, spin_hold }
+        })
+    }
+
+    fn explain_unit(
+        &mut self,
+        case: &Case<'_>,
+        unit: &Unit,
+        after: Option<&[(u32, u32)]>,
+    ) -> Result<(), Rejection> {
         let words = &unit.words[..unit.count];
         // Whether, and with what, each word was listed as written.
         let mut written = [None; UNIT_WORDS];
@@ -385,7 +480,7 @@ impl Checker {
         }
     }
 
-    /// As [`Checker::judge_unit`] where the words before, or those left, have several possible values.
+    /// As [`Checker::explain_unit`] where the words before, or those left, have several possible values.
     fn judge_unit_in_every_world(
         &mut self,
         case: &Case<'_>,

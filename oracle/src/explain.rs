@@ -283,6 +283,22 @@ fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) 
     Ok(())
 }
 
+/// CAST.SPIN whose answer some selection explains: the lanes of the group that were certainly not selected
+/// (spec 5.4), where `known` says of which words `before` is the only possible value.
+pub(crate) fn passed_over(case: &Case<'_>, unit: &Unit, before: &[u32], known: impl Fn(u32) -> bool) -> u32 {
+    let Case { access, req, resp } = case;
+    let winners = unit.lanes & resp.pred;
+    if winners != 0 {
+        return unit.lanes & !winners;
+    }
+    let matches = |&lane: &usize| {
+        let words = usize::from(unit.at[lane])..usize::from(unit.at[lane]) + words_each(access);
+        unit.words[words.clone()].iter().all(|&word| known(word))
+            && join(&before[words]) == req.b[lane] & value_mask(access.size)
+    };
+    lanes_of(unit.lanes).filter(matches).fold(0, |mask, lane| mask | 1 << lane)
+}
+
 /// CAST.SPIN: the words seen afterwards are those left, at each address of the group.
 fn compare_spin(
     case: &Case<'_>,

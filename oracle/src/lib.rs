@@ -14,6 +14,9 @@
 //! up and down under a limit, where an order exists exactly if the limits cover certain slots
 //! (`counting.rs`). All of this is polynomial in the number of lanes.
 //!
+//! Which lane CAST.SPIN selects is the unit's choice, but it must be fair; that is judged over many requests
+//! (`fairness.rs`, spec 5.4).
+//!
 //! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that
 //! give the state form a trail like the others. For those that do not, only the moments matter at which
 //! a phase completes, and the one search there is goes through these (`arrivals.rs`), up to a
@@ -27,6 +30,7 @@ mod arrivals;
 mod checker;
 mod counting;
 mod explain;
+mod fairness;
 mod kernel;
 mod mbarrier;
 mod objects;

@@ -207,7 +207,7 @@ pub enum Rejection {
     TwoWinners {
         /// Lanes that report a store.
         lanes: Lanes,
-        /// Bank, or pair of banks for 64 bits.
+        /// Bank of the group's first word.
         group: u32,
     },
     /// CAST.SPIN: the selected lane must have stored, whichever it was, but none did.
@@ -215,7 +215,7 @@ pub enum Rejection {
     NoWinner {
         /// All active lanes of the group.
         lanes: Lanes,
-        /// Bank, or pair of banks for 64 bits.
+        /// Bank of the group's first word.
         group: u32,
     },
     /// CAST.SPIN: the lane that reports a store compared against another value.
@@ -229,6 +229,25 @@ pub enum Rejection {
         compare: u128,
         /// Value before the request.
         before: u128,
+    },
+    /// CAST.SPIN: a lane that keeps asking was not selected within a bound.
+    #[error(
+        "lane {lane} at {addr:#x} was not selected in {requests} successive CAST.SPIN requests to bank group {group}, although it asked in {} ({})",
+        Asked { in_each: *in_each, spin_hold: *spin_hold }, self.clause()
+    )]
+    NeverSelected {
+        /// The lane.
+        lane: u8,
+        /// Its address in the last of the requests.
+        addr: u32,
+        /// Bank of the group's first word.
+        group: u32,
+        /// Requests to the group, the first and the last of which it asked in: the bound, or a few more.
+        requests: u64,
+        /// Whether it asked in each of them.
+        in_each: bool,
+        /// If not, it asked at least once in any so many.
+        spin_hold: u64,
     },
     /// The value left is none that the lanes can leave.
     #[error("{addr:#x} held {before:#x} before the request and {got:#x} after it, {} ({})", Left { lanes: *lanes, expected: *expected }, self.clause())]
@@ -476,6 +495,12 @@ pub enum Rejection {
         /// Parity of the phase that it waits for, and the object, if it waits for one.
         waits_for: Option<(u8, Object)>,
     },
+    /// A posted cluster request without a fault got a response.
+    #[error("{} is posted and does not fault, and yet it has a response ({})", Operation(*op), self.clause())]
+    PostedAnswered {
+        /// Operation code.
+        op: u8,
+    },
     /// No verdict: lanes with different counts have more orders around a completion than the checker
     /// tries.
     #[error(
@@ -556,6 +581,7 @@ impl Rejection {
             Rejection::WrongPredicate { .. } => "spec 3",
             Rejection::TwoWinners { .. } => "spec 5.1",
             Rejection::NoWinner { .. } | Rejection::SpinMismatch { .. } => "spec 5.3",
+            Rejection::NeverSelected { .. } => "spec 5.4",
             Rejection::WrongEnd { .. } => "spec 4.6",
             Rejection::NonePossible { instance, .. } => instance.clause(),
             Rejection::StateNeverThere { .. } => "spec 6.6",
@@ -574,6 +600,7 @@ impl Rejection {
             | Rejection::LeftAsleep { .. } => "spec 6.3",
             Rejection::GaveUpEarly { .. } | Rejection::Overslept { .. } => "spec 6.10",
             Rejection::NeverAnswered { waits_for, .. } => waits_for.map_or("spec 4.6", |_| "spec 6.3"),
+            Rejection::PostedAnswered { .. } => "spec 4.7",
             Rejection::Undecided { .. } | Rejection::UndecidedOrder { .. } => "",
         }
     }
@@ -603,6 +630,7 @@ impl Rejection {
             | Rejection::TwoWinners { .. }
             | Rejection::NoWinner { .. }
             | Rejection::SpinMismatch { .. }
+            | Rejection::NeverSelected { .. }
             | Rejection::WrongWait { .. } => "pred",
             Rejection::WrongFinal { .. } | Rejection::WrongEnd { .. } => "memory",
             Rejection::MustNotWrite { .. } | Rejection::StrayWrite { .. } => "write",
@@ -616,7 +644,7 @@ impl Rejection {
             | Rejection::LostWakeUp { .. }
             | Rejection::LeftAsleep { .. }
             | Rejection::Overslept { .. } => "wait",
-            Rejection::NeverAnswered { .. } => "answer",
+            Rejection::NeverAnswered { .. } | Rejection::PostedAnswered { .. } => "answer",
             Rejection::Undecided { .. } | Rejection::UndecidedOrder { .. } => "",
         }
     }
@@ -636,6 +664,21 @@ impl fmt::Display for Times {
             0 => f.write_str("never"),
             1 => f.write_str("once"),
             n => write!(f, "{n} times"),
+        }
+    }
+}
+
+/// How often a lane asked that was not selected.
+struct Asked {
+    in_each: bool,
+    spin_hold: u64,
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.in_each {
+            true => f.write_str("each of them"),
+            false => write!(f, "at least one of any {} of them", self.spin_hold),
         }
     }
 }

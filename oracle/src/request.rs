@@ -1,6 +1,6 @@
 //! What went into the unit, what came out, and the memory it worked on.
 
-use atoms_ops::Fault;
+use atoms_ops::{Fault, Op};
 
 /// Lanes that a [`Request`] has room for.
 pub const MAX_LANES: usize = 32;
@@ -58,7 +58,7 @@ pub struct Request {
     pub op: u8,
     /// Size code, as in `atoms_ops::Size`, or one that is none.
     pub size: u8,
-    /// Rd is RZ: no result is given back.
+    /// Rd is RZ: no result is given back. From the cluster port it is posted: see [`Request::is_posted`].
     pub red: bool,
     /// It came through the cluster port, where fewer operations exist (spec 6.7).
     pub cluster: bool,
@@ -82,12 +82,21 @@ pub struct Request {
     pub c: [u128; MAX_LANES],
 }
 
+impl Request {
+    /// A cluster request that wants no result and gives no predicate (spec 3.2): it has no response unless it
+    /// faults (spec 4.7).
+    pub fn is_posted(&self) -> bool {
+        let gives_predicate = [Op::Cas, Op::Cast, Op::CastSpin].map(|op| op as u8).contains(&self.op);
+        self.cluster && self.red && !gives_predicate
+    }
+}
+
 /// When a request was accepted and answered: what the judgement of requests that sleep needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Number of the request, counted on each port in order of acceptance.
     pub number: u64,
-    /// Cycle in which its answer appeared.
+    /// Cycle in which its answer appeared; of a cluster request, the cycle after it was carried out.
     pub answered: u64,
     /// Cycle in which the oldest request of either port was accepted that is still unanswered and not
     /// known to sleep.

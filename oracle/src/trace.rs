@@ -96,6 +96,9 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
     if let Some(cycles) = trace.try_wait_limit() {
         checker.set_try_wait_limit(cycles);
     }
+    if let Some(requests) = trace.spin_hold() {
+        checker.set_spin_hold(requests);
+    }
     let mut summary = Summary::default();
     while let Some((line, event)) = trace.next_event()? {
         let verdict = match event {
@@ -111,15 +114,18 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
                 let Exchange { request, response, after, moment } = *exchange;
                 summary.requests += 1;
                 summary.lanes += u64::from((request.mask & lane_mask).count_ones());
-                summary.faults += u64::from(response.fault != Fault::None);
+                summary.faults +=
+                    u64::from(response.as_ref().is_some_and(|response| response.fault != Fault::None));
                 summary.unseen += u64::from(after.is_none());
                 match moment {
-                    Some(moment) => checker.request_at(&moment, &request, &response, after.as_deref()),
+                    Some(moment) => {
+                        checker.request_at(&moment, &request, response.as_ref(), after.as_deref())
+                    }
                     None if checker.is_waiting() => {
                         let problem = "a wait is open, so the `request` needs `number` and `answered`";
                         return Err(TraceError::Malformed { line, problem: problem.to_owned() });
                     }
-                    None => checker.request(&request, &response, after.as_deref()),
+                    None => checker.request(&request, response.as_ref(), after.as_deref()),
                 }
             }
             Event::Wait { number, accepted, request } => {
@@ -131,6 +137,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
                 checker.wake(number, pred, cycle)
             }
             Event::Quiet { from, to } => checker.quiet(from, to),
+            Event::Reset { dropped, written } => checker.reset(&dropped, &written),
             Event::End => checker.finish_waits(),
             Event::Final(words) => {
                 summary.final_words += words.len() as u64;
@@ -190,6 +197,13 @@ pub enum Event {
         /// The last.
         to: u64,
     },
+    /// A reset, as for [`Checker::reset`].
+    Reset {
+        /// Requests without an answer.
+        dropped: Vec<Request>,
+        /// Words written for them, and their values afterwards.
+        written: Vec<(u32, u32)>,
+    },
     /// Nothing is left to be answered.
     End,
     /// Words of memory as found at this point: (index, value).
@@ -201,8 +215,8 @@ pub enum Event {
 pub struct Exchange {
     /// The request.
     pub request: Request,
-    /// The answer.
-    pub response: Response,
+    /// The response; none for a posted request without a fault (spec 4.7).
+    pub response: Option<Response>,
     /// Words written and their values afterwards, as for [`Checker::request`].
     pub after: Option<Vec<(u32, u32)>>,
     /// When, as for [`Checker::request_at`]; needed only while a wait is open.
@@ -215,6 +229,7 @@ pub struct TraceReader<R> {
     reader: R,
     geometry: Geometry,
     try_wait_limit: Option<u64>,
+    spin_hold: Option<u32>,
     line: u64,
     text: Vec<u8>,
 }
@@ -226,7 +241,14 @@ impl<R: BufRead> TraceReader<R> {
     /// [`TraceError::Read`], or [`TraceError::Malformed`] if the first line is no header.
     pub fn new(reader: R) -> Result<Self, TraceError> {
         let geometry = Geometry { lanes: 0, banks: 0, rows: 0, xor_hash: false };
-        let mut trace = TraceReader { reader, geometry, try_wait_limit: None, line: 0, text: Vec::new() };
+        let mut trace = TraceReader {
+            reader,
+            geometry,
+            try_wait_limit: None,
+            spin_hold: None,
+            line: 0,
+            text: Vec::new(),
+        };
         let Some(wire) = trace.next_line()? else {
             let problem = format!("the trace is empty; it must begin with a header such as {HEADER}");
             return Err(TraceError::Malformed { line: 1, problem });
@@ -234,6 +256,7 @@ impl<R: BufRead> TraceReader<R> {
         trace.geometry = header(&wire).map_err(|problem| trace.malformed(problem))?;
         let limit = wire.try_wait_limit.map(|cycles| cycles.u64("try_wait_limit")).transpose();
         trace.try_wait_limit = limit.map_err(|problem| trace.malformed(problem))?;
+        trace.spin_hold = spin_hold(&wire).map_err(|problem| trace.malformed(problem))?;
         Ok(trace)
     }
 
@@ -245,6 +268,11 @@ impl<R: BufRead> TraceReader<R> {
     /// The limit of waits that name none, if the header gives it, in cycles.
     pub fn try_wait_limit(&self) -> Option<u64> {
         self.try_wait_limit
+    }
+
+    /// For how many CAST.SPIN requests a lane is favoured, if the header says so (spec 5.4).
+    pub fn spin_hold(&self) -> Option<u32> {
+        self.spin_hold
     }
 
     /// The next event and the number of its line, from 1; `None` at the end.
@@ -304,8 +332,14 @@ pub struct TraceWriter<W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Writes the header. `try_wait_limit` is the limit, in cycles, of waits that name none.
-    pub fn new(mut writer: W, geometry: Geometry, try_wait_limit: Option<u64>) -> io::Result<Self> {
+    /// Writes the header. `try_wait_limit` is the limit, in cycles, of waits that name none; `spin_hold`, for
+    /// how many requests CAST.SPIN favours a lane.
+    pub fn new(
+        mut writer: W,
+        geometry: Geometry,
+        try_wait_limit: Option<u64>,
+        spin_hold: Option<u32>,
+    ) -> io::Result<Self> {
         let Geometry { lanes, banks, rows, xor_hash } = geometry;
         write!(
             writer,
@@ -313,6 +347,9 @@ impl<W: Write> TraceWriter<W> {
         )?;
         if let Some(cycles) = try_wait_limit {
             write!(writer, r#","try_wait_limit":{cycles}"#)?;
+        }
+        if let Some(requests) = spin_hold {
+            write!(writer, r#","spin_hold":{requests}"#)?;
         }
         writeln!(writer, "}}")?;
         Ok(TraceWriter { writer, lane_mask: geometry.lane_mask(), text: String::new() })
@@ -339,14 +376,14 @@ impl<W: Write> TraceWriter<W> {
         self.words("final", words)
     }
 
-    /// Records a request, its response and, if they were seen, the words written. Only what is not
+    /// Records a request, its response, if it has one, and, if they were seen, the words written. Only what is not
     /// zero is written, and of the lanes that do not exist nothing but their results.
     ///
     /// `moment` is needed while a request sleeps or may yet be put to sleep.
-    pub fn request(
+    pub fn request<'a>(
         &mut self,
         req: &Request,
-        resp: &Response,
+        resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
         moment: Option<&Moment>,
     ) -> io::Result<()> {
@@ -354,23 +391,9 @@ impl<W: Write> TraceWriter<W> {
         self.text.push_str(r#"{"request":"#);
         self.push_request(req);
         let text = &mut self.text;
-        text.push_str(r#","response":{"#);
-        if resp.fault != Fault::None {
-            push(text, format_args!(r#""fault":"{}","fault_lane":{},"#, resp.fault.name(), resp.fault_lane));
-            text.push_str(r#""fault_addr":"#);
-            number(text, resp.fault_addr.into());
-            text.push(',');
+        if let Some(resp) = resp.into() {
+            push_response(text, resp);
         }
-        text.push_str(r#""lanes":["#);
-        let given = (0..MAX_LANES).filter(|&lane| resp.rd[lane] != 0 || resp.pred >> lane & 1 == 1);
-        for (i, lane) in given.enumerate() {
-            text.push_str(if i == 0 { "" } else { "," });
-            push(text, format_args!(r#"{{"lane":{lane}"#));
-            field(text, "rd", resp.rd[lane]);
-            field(text, "pred", (resp.pred >> lane & 1).into());
-            text.push('}');
-        }
-        text.push_str("]}");
         if let Some(after) = after {
             text.push_str(r#","after":"#);
             pairs(text, after);
@@ -402,6 +425,20 @@ impl<W: Write> TraceWriter<W> {
     /// Records cycles without a wake-up.
     pub fn quiet(&mut self, from: u64, to: u64) -> io::Result<()> {
         writeln!(self.writer, r#"{{"quiet":[{from},{to}]}}"#)
+    }
+
+    /// Records a reset: requests that it dropped, and the words written for them.
+    pub fn reset(&mut self, dropped: &[Request], written: &[(u32, u32)]) -> io::Result<()> {
+        self.text.clear();
+        self.text.push_str(r#"{"reset":["#);
+        for (at, request) in dropped.iter().enumerate() {
+            self.text.push_str(if at == 0 { "" } else { "," });
+            self.push_request(request);
+        }
+        self.text.push_str(r#"],"after":"#);
+        pairs(&mut self.text, written);
+        self.text.push_str("}\n");
+        self.writer.write_all(self.text.as_bytes())
     }
 
     /// Records that nothing is left to be answered.
@@ -460,6 +497,27 @@ fn push(text: &mut String, args: fmt::Arguments<'_>) {
     text.write_fmt(args).expect("a String takes all text");
 }
 
+/// Appends a response: only what is not zero.
+fn push_response(text: &mut String, resp: &Response) {
+    text.push_str(r#","response":{"#);
+    if resp.fault != Fault::None {
+        push(text, format_args!(r#""fault":"{}","fault_lane":{},"#, resp.fault.name(), resp.fault_lane));
+        text.push_str(r#""fault_addr":"#);
+        number(text, resp.fault_addr.into());
+        text.push(',');
+    }
+    text.push_str(r#""lanes":["#);
+    let given = (0..MAX_LANES).filter(|&lane| resp.rd[lane] != 0 || resp.pred >> lane & 1 == 1);
+    for (i, lane) in given.enumerate() {
+        text.push_str(if i == 0 { "" } else { "," });
+        push(text, format_args!(r#"{{"lane":{lane}"#));
+        field(text, "rd", resp.rd[lane]);
+        field(text, "pred", (resp.pred >> lane & 1).into());
+        text.push('}');
+    }
+    text.push_str("]}");
+}
+
 /// Small numbers in decimal, the others, most often addresses and patterns, in hexadecimal.
 fn number(text: &mut String, value: u128) {
     match value {
@@ -495,7 +553,7 @@ fn pairs(text: &mut String, words: &[(u32, u32)]) {
 
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
 const KINDS: &str =
-    "`part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `end`, `final` or `note`";
+    "`part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `reset`, `end`, `final` or `note`";
 
 /// Every line as it stands; which fields belong together is checked afterwards, with better messages
 /// than an untagged enum would give.
@@ -508,6 +566,7 @@ struct LineWire {
     rows: Option<Number>,
     xor_hash: Option<bool>,
     try_wait_limit: Option<Number>,
+    spin_hold: Option<Number>,
     part: Option<PartWire>,
     init: Option<Vec<(Number, Number)>>,
     request: Option<RequestWire>,
@@ -520,6 +579,7 @@ struct LineWire {
     accepted: Option<Number>,
     wake: Option<WakeWire>,
     quiet: Option<(Number, Number)>,
+    reset: Option<Vec<RequestWire>>,
     end: Option<bool>,
     #[serde(rename = "final")]
     found: Option<Vec<(Number, Number)>>,
@@ -802,6 +862,14 @@ fn header(wire: &LineWire) -> Result<Geometry, String> {
     Ok(Geometry { lanes: lanes as u32, banks, rows, xor_hash: wire.xor_hash.unwrap_or(false) })
 }
 
+/// For how many requests CAST.SPIN favours a lane, if the header says so.
+fn spin_hold(wire: &LineWire) -> Result<Option<u32>, String> {
+    match wire.spin_hold.map(|requests| requests.u32("spin_hold")).transpose()? {
+        Some(0) => Err("`spin_hold` is 0: expected 1 or more".to_owned()),
+        requests => Ok(requests),
+    }
+}
+
 /// What a line after the header says; `None` for a note.
 fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
     if wire.atoms_trace.is_some() {
@@ -813,11 +881,13 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
         ("rows", wire.rows.is_some()),
         ("xor_hash", wire.xor_hash.is_some()),
         ("try_wait_limit", wire.try_wait_limit.is_some()),
+        ("spin_hold", wire.spin_hold.is_some()),
     ];
     if let Some((field, _)) = stray.iter().find(|(_, there)| *there) {
         return Err(format!("`{field}` belongs in the header, line 1"));
     }
-    if wire.request.is_none() && (wire.response.is_some() || wire.after.is_some()) {
+    let after = wire.after.is_some() && wire.reset.is_none();
+    if wire.request.is_none() && (wire.response.is_some() || after) {
         return Err("`response` and `after` belong in the line of their `request`".to_owned());
     }
     if wire.request.is_none() && (wire.answered.is_some() || wire.oldest_unanswered.is_some()) {
@@ -836,6 +906,7 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
         wire.wait.is_some(),
         wire.wake.is_some(),
         wire.quiet.is_some(),
+        wire.reset.is_some(),
         wire.end.is_some(),
         wire.found.is_some(),
     ];
@@ -874,6 +945,15 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
     if wire.end.is_some() {
         return Ok(Some(Event::End));
     }
+    let word_pair =
+        |(word, value): &(Number, Number)| Ok((word.u32("word in after")?, value.u32("value in after")?));
+    let after =
+        wire.after.map(|words| words.iter().map(word_pair).collect::<Result<_, String>>()).transpose()?;
+    if let Some(dropped) = wire.reset {
+        let dropped = dropped.into_iter().map(|request| request_of(request, geometry.lanes));
+        let dropped = dropped.collect::<Result<_, String>>()?;
+        return Ok(Some(Event::Reset { dropped, written: after.unwrap_or_default() }));
+    }
     let Some(request) = wire.request else { return Ok(None) };
     let moment = match (wire.number, wire.answered) {
         (Some(number), Some(answered)) => Some(Moment {
@@ -887,13 +967,14 @@ fn event(wire: LineWire, geometry: &Geometry) -> Result<Option<Event>, String> {
         (None, None) if wire.oldest_unanswered.is_none() => None,
         _ => return Err("`number` and `answered` go together".to_owned()),
     };
-    let response = wire.response.ok_or("the `request` has no `response`")?;
     let request = request_of(request, geometry.lanes)?;
-    let response = response_of(response, request.mask)?;
-    let word_pair =
-        |(word, value): &(Number, Number)| Ok((word.u32("word in after")?, value.u32("value in after")?));
-    let after =
-        wire.after.map(|words| words.iter().map(word_pair).collect::<Result<_, String>>()).transpose()?;
+    if wire.response.is_none() && !request.is_posted() {
+        return Err(
+            "the `request` has no `response`; only a posted one, with `cluster` and `red`, can do without"
+                .into(),
+        );
+    }
+    let response = wire.response.map(|response| response_of(response, request.mask)).transpose()?;
     Ok(Some(Event::Request(Box::new(Exchange { request, response, after, moment }))))
 }
 

@@ -107,6 +107,11 @@ impl Waits {
         self.default_limit = Some(cycles);
     }
 
+    /// A reset: every wait is dropped, and what was left to prove with it.
+    pub(crate) fn reset(&mut self) {
+        *self = Waits { default_limit: self.default_limit, ..Waits::default() };
+    }
+
     /// Whether nothing waits and nothing is left to prove.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiters.is_empty() && self.claims.is_empty()

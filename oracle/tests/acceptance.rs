@@ -4,7 +4,7 @@ mod serial;
 
 use atoms_oracle::{Checker, Geometry, Part, Request};
 use proptest::prelude::*;
-use serial::{Machine, active, objects, request};
+use serial::{Machine, active, heard, objects, request};
 
 const PART: Part = Part { base_row: 3, size_bytes: 1000, rank: 2 };
 
@@ -56,7 +56,7 @@ fn accepts(
         let order: Vec<usize> = order.iter().copied().filter(|lane| lanes.contains(lane)).collect();
         let (resp, written) = machine.run_merged(req, &order, *merged);
         let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
-        match checker.request(req, &resp, see(i).then_some(&after)) {
+        match checker.request(req, heard(req, &resp), see(i).then_some(&after)) {
             Err(rejection) if rejection.is_undecided() => return Ok(()),
             verdict => prop_assert_eq!(verdict, Ok(()), "request {}", i),
         }

@@ -80,7 +80,7 @@ const ROWS: &[Row] = &[
         says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects one lane of each (spec 5.1)" },
     Row { rule: "two winners in one pair of banks", op: Op::CastSpin, size: Size::U64, red: false, before: &[],
         lanes: &[(0, 0x40, 0, 6, 1, 1), (1, 0xc0, 0, 7, 1, 1)], fault: OK, after: &[(16, 6), (48, 7)],
-        says: "lanes 0 and 1 all report a store in bank group 8; CAST.SPIN selects one lane of each (spec 5.1)" },
+        says: "lanes 0 and 1 all report a store in bank group 16; CAST.SPIN selects one lane of each (spec 5.1)" },
     Row { rule: "no winner although every compare matches", op: Op::CastSpin, size: Size::U32, red: false, before: &[(16, 5)],
         lanes: &[(0, 0x40, 5, 6, 0, 0), (1, 0xc0, 0, 7, 0, 0)], fault: OK, after: &[],
         says: "lanes 0 and 1 all failed in bank group 16, but every one of their compares matches, so the selected one must store (spec 5.3)" },
@@ -317,4 +317,50 @@ fn bad_shapes_are_no_reason_to_panic() {
             }
         }
     }
+}
+
+/// One request of two lanes at two words of bank 16, both of which hold what is compared against; lane `stored`
+/// stores, or none.
+fn spin(checker: &mut Checker, stored: Option<usize>) -> Result<(), atoms_oracle::Rejection> {
+    let mut req =
+        Request { op: Op::CastSpin as u8, size: Size::U32 as u8, mask: 0b10_0100, ..Request::default() };
+    (req.ra[2], req.ra[5]) = (0x40, 0xc0);
+    // Lane 5 fails whether it is selected or not, where no lane stores.
+    req.b[5] = u128::from(stored.is_none());
+    let mut resp = Response::default();
+    if let Some(lane) = stored {
+        (resp.rd[lane], resp.pred) = (1, 1 << lane);
+    }
+    checker.request(&req, &resp, Some(&[]))
+}
+
+/// Of two warps that take turns, each could be the one whose lane is never selected.
+#[test]
+fn lanes_selected_in_every_other_request_only() {
+    let mut checker = Checker::new(GEOMETRY);
+    checker.set_part(0, Some(PART));
+    checker.set_spin_hold(32);
+    let mut rejected = (1..3000).zip([2, 5].into_iter().cycle());
+    let rejected =
+        rejected.find_map(|(n, lane)| Some((n, spin(&mut checker, Some(lane)).err()?.to_string())));
+    let says = "lane 5 at 0xc0 was not selected in 2049 successive CAST.SPIN requests to bank group 16, although it asked in at least one of any 32 of them (spec 5.4)";
+    assert_eq!(rejected, Some((2049, says.to_string())));
+}
+
+#[test]
+fn a_lane_that_is_never_selected() {
+    let mut checker = Checker::new(GEOMETRY);
+    checker.set_part(0, Some(PART));
+    assert!((0..2000).all(|_| spin(&mut checker, Some(2)).is_ok()), "without a hold nothing is judged");
+    checker.set_spin_hold(32);
+    let rejected = (1..100).find_map(|n| Some((n, spin(&mut checker, Some(2)).err()?)));
+    let (number, rejection) = rejected.expect("lane 5 is never selected");
+    assert_eq!(number, 64);
+    assert_eq!(
+        rejection.to_string(),
+        "lane 5 at 0xc0 was not selected in 64 successive CAST.SPIN requests to bank group 16, although it asked in each of them (spec 5.4)"
+    );
+    assert!((0..63).all(|_| spin(&mut checker, None).is_ok()));
+    let rejection = spin(&mut checker, None).expect_err("lane 2 would have stored, had it been selected");
+    assert!(rejection.to_string().starts_with("lane 2 at 0x40 was not selected in 64 "), "{rejection}");
 }

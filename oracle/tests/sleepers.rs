@@ -9,7 +9,7 @@ use atoms_ops::{Op, Size};
 use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response};
 use proptest::prelude::RngExt as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use serial::{Machine, active, object};
+use serial::{Machine, active, heard, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 32, rows: 4, xor_hash: false };
 const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
@@ -188,7 +188,7 @@ impl Unit {
             open.retain(|(waiting, _)| waiting > number);
             let oldest = self.unanswered.iter().flatten().map(|(_, accepted)| *accepted).min();
             let moment = Moment { number: *number, answered: self.cycle, oldest_unanswered: oldest };
-            self.checker.request_at(&moment, req, resp, Some(after))?;
+            self.checker.request_at(&moment, req, heard(req, resp), Some(after))?;
         }
         if self.answer_stands && self.rng.random_range(0..100) < 80 {
             self.answers.pop_front();

@@ -7,7 +7,7 @@ use std::io::Cursor;
 use atoms_oracle::trace::{Event, Summary, TraceError, TraceReader, TraceWriter, check_trace};
 use atoms_oracle::{Geometry, Moment, Part, Response};
 use proptest::prelude::*;
-use serial::{Machine, active, request, value};
+use serial::{Machine, active, heard, request, value};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
@@ -87,6 +87,38 @@ fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
     );
 }
 
+/// What a reset leaves behind is judged as far as it is certain.
+#[test]
+fn the_documented_reset_is_accepted_and_what_it_cannot_leave_is_found() {
+    let text = example_of(3);
+    let summary = check(&text).unwrap();
+    assert_eq!((summary.requests, summary.wakes), (2, 0));
+    #[rustfmt::skip]
+    let changes = [
+        // No request dropped names the word; none of them alone names both.
+        (r#""after":[[0,1]]"#, r#""after":[[2,1]]"#,       6, "word 2"),
+        (r#""after":[[0,1]]"#, r#""after":[[0,1],[1,1]]"#, 6, "word 0"),
+        // One that only looks writes nothing.
+        (r#"{"op":"ADD","size":"u32","b":1,"mask":3}"#, r#"{"op":"LDS","size":"u32","mask":3}"#, 6, "word 0"),
+        // Memory stays as it was, and the parts do not.
+        (r#""response":{"rd":1}"#, r#""response":{}"#,     8, "0x1"),
+        ("{\"part\":{\"slot\":0,\"base_row\":0,\"size_bytes\":4096}}\n{\"request\":{\"op\":\"LDS\"", "{\"request\":{\"op\":\"LDS\"", 7, "address out of range"),
+    ];
+    for (from, to, line, says) in changes {
+        assert!(text.contains(from), "{from}");
+        let message = check(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("line {line}: ")) && message.contains(says), "{message}");
+    }
+    // Without the reset the wait would have been forgotten.
+    let kept: String =
+        text.lines().filter(|line| !line.contains("reset")).map(|line| format!("{line}\n")).collect();
+    let message = check(&kept.replace(
+        r#""response":{"rd":1},"after":[]"#,
+        r#""response":{},"after":[],"number":2,"answered":60"#,
+    ));
+    assert!(message.unwrap_err().to_string().starts_with("line 8: "));
+}
+
 #[rustfmt::skip]
 const MALFORMED: &[(&str, &str, &str)] = &[
     // rule                      text after the header, or all of it              message
@@ -96,11 +128,13 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("too many lanes",           r#"{"atoms_trace":1,"lanes":64,"banks":32,"rows":1}"#, "line 1: 64 lanes: expected 1 to 32"),
     ("odd banks",                r#"{"atoms_trace":1,"lanes":32,"banks":12,"rows":1}"#, "line 1: 12 banks: expected a power of two"),
     ("too much memory",          r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":"0xffffffff"}"#, "line 1: 4294967295 rows of 32 banks: expected 1 to 8388608"),
+    ("a hold of nothing",        r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":1,"spin_hold":0}"#, "line 1: `spin_hold` is 0: expected 1 or more"),
     ("not JSON",                 "H what is this",                                "line 2: column 1: expected value"),
-    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `part`, `init`, `request`, `response`, `after`, `number`, `answered`, `oldest_unanswered`, `wait`, `accepted`, `wake`, `quiet`, `end`, `final`, `note`"),
-    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `end`, `final` or `note`"),
-    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `end`, `final` or `note`"),
+    ("an unknown field",         r#"H {"inti":[[0,1]]}"#,                         "line 2: column 7: unknown field `inti`, expected one of `atoms_trace`, `lanes`, `banks`, `rows`, `xor_hash`, `try_wait_limit`, `spin_hold`, `part`, `init`, `request`, `response`, `after`, `number`, `answered`, `oldest_unanswered`, `wait`, `accepted`, `wake`, `quiet`, `reset`, `end`, `final`, `note`"),
+    ("a line of nothing",        "H {}",                                          "line 2: the line says nothing: expected one of `part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `reset`, `end`, `final` or `note`"),
+    ("two things",               r#"H {"init":[],"final":[]}"#,                   "line 2: several things in one line: expected one of `part`, `init`, `request` with `response`, `wait`, `wake`, `quiet`, `reset`, `end`, `final` or `note`"),
     ("a second header",          r#"H {"atoms_trace":1}"#,                        "line 2: a second header; each trace needs a file of its own"),
+    ("a hold in the middle",     r#"H {"spin_hold":4}"#,                          "line 2: `spin_hold` belongs in the header, line 1"),
     ("a response alone",         r#"H {"response":{}}"#,                          "line 2: `response` and `after` belong in the line of their `request`"),
     ("a request alone",          r#"H {"request":{"op":"ADD","size":"u32","mask":1}}"#, "line 2: the `request` has no `response`"),
     ("no lanes",                 r#"H {"request":{"op":"ADD","size":"u32"},"response":{}}"#, "line 2: the request has neither `lanes` nor a `mask`: which lanes are active?"),
@@ -182,7 +216,7 @@ proptest! {
         req in request(PART, 32, 30), resp in response(), slot in any::<u8>(), ur in any::<u32>(),
         after in prop::option::of(prop::collection::vec((any::<u32>(), any::<u32>()), 0..4)),
         moment in prop::option::of((any::<u64>(), any::<u64>(), any::<Option<u64>>())),
-        limit in any::<Option<u64>>(), (number, cycle, pred) in any::<(u64, u64, u32)>(),
+        limit in any::<Option<u64>>(), hold in prop::option::of(1u32..), (number, cycle, pred) in any::<(u64, u64, u32)>(),
         words in prop::collection::vec((0u32..128, any::<u32>()), 0..4), xor_hash in any::<bool>(),
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash };
@@ -194,7 +228,7 @@ proptest! {
         }
         let moment = moment
             .map(|(number, answered, oldest_unanswered)| Moment { number, answered, oldest_unanswered });
-        let mut writer = TraceWriter::new(Vec::new(), geometry, limit).unwrap();
+        let mut writer = TraceWriter::new(Vec::new(), geometry, limit, hold).unwrap();
         writer.part(slot, Some(PART)).unwrap();
         writer.part(slot, None).unwrap();
         writer.init(&words).unwrap();
@@ -203,27 +237,30 @@ proptest! {
         writer.wait(number, cycle, &req).unwrap();
         writer.wake(number, pred, cycle).unwrap();
         writer.quiet(cycle / 2, cycle).unwrap();
+        writer.reset(std::slice::from_ref(&req), &words).unwrap();
         writer.end().unwrap();
         let text = writer.into_inner().unwrap();
 
         let reader = TraceReader::new(text.as_slice()).unwrap();
         prop_assert_eq!(reader.geometry(), geometry);
         prop_assert_eq!(reader.try_wait_limit(), limit);
+        prop_assert_eq!(reader.spin_hold(), hold);
         let events: Vec<Event> = reader.map(|event| event.unwrap().1).collect();
         prop_assert_eq!(&events[0], &Event::Part { slot, part: Some(PART) });
         prop_assert_eq!(&events[1], &Event::Part { slot, part: None });
         prop_assert_eq!(&events[2], &Event::Init(words.clone()));
         let Event::Request(exchange) = &events[3] else { panic!("{:?}", events[3]) };
         prop_assert_eq!(&exchange.request, &req);
-        prop_assert_eq!(&exchange.response, &resp);
+        prop_assert_eq!(exchange.response.as_ref(), Some(&resp));
         prop_assert_eq!(&exchange.after, &after);
         prop_assert_eq!(&exchange.moment, &moment);
-        prop_assert_eq!(&events[4], &Event::Final(words));
+        prop_assert_eq!(&events[4], &Event::Final(words.clone()));
+        prop_assert_eq!(&events[8], &Event::Reset { dropped: vec![req.clone()], written: words.clone() });
         prop_assert_eq!(&events[5], &Event::Wait { number, accepted: cycle, request: Box::new(req) });
         prop_assert_eq!(&events[6], &Event::Wake { number, pred, cycle });
         prop_assert_eq!(&events[7], &Event::Quiet { from: cycle / 2, to: cycle });
-        prop_assert_eq!(&events[8], &Event::End);
-        prop_assert_eq!(events.len(), 9);
+        prop_assert_eq!(&events[9], &Event::End);
+        prop_assert_eq!(events.len(), 10);
     }
 
     /// A recorded serial machine is accepted from its file.
@@ -233,12 +270,12 @@ proptest! {
     ) {
         let geometry = Geometry { lanes: 32, banks: 32, rows: 4, xor_hash: false };
         let mut machine = Machine::new(geometry, PART);
-        let mut writer = TraceWriter::new(Vec::new(), geometry, None).unwrap();
+        let mut writer = TraceWriter::new(Vec::new(), geometry, None, None).unwrap();
         writer.part(0, Some(PART)).unwrap();
         for (req, seen) in &requests {
             let (resp, written) = machine.run(req, &active(req, &geometry));
             let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
-            writer.request(req, &resp, seen.then_some(&after), None).unwrap();
+            writer.request(req, heard(req, &resp), seen.then_some(&after), None).unwrap();
         }
         let all: Vec<(u32, u32)> = (0..128).map(|w| (w, machine.word(w))).collect();
         writer.final_words(&all).unwrap();

@@ -4,7 +4,7 @@ mod serial;
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response, WORK_OFF_CYCLES};
-use serial::object;
+use serial::{heard, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
 const PART: Part = Part { base_row: 0, size_bytes: 1024, rank: 0 };
@@ -70,7 +70,7 @@ impl Bench {
         };
         let after = [(16, self.object as u32), (17, (self.object >> 32) as u32)];
         let moment = Moment { number, answered, oldest_unanswered };
-        self.checker.request_at(&moment, &req, &Response::default(), Some(&after))
+        self.checker.request_at(&moment, &req, heard(&req, &Response::default()), Some(&after))
     }
 }
 

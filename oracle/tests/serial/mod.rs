@@ -18,6 +18,11 @@ pub(crate) struct Machine {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// What a unit lets be heard of this response: nothing of a posted request without a fault (spec 4.7).
+pub(crate) fn heard<'a>(req: &Request, resp: &'a Response) -> Option<&'a Response> {
+    (!req.is_posted() || resp.fault != Fault::None).then_some(resp)
+}
+
 impl Machine {
     pub(crate) fn new(geometry: Geometry, part: Part) -> Self {
         Machine { geometry, part, bytes: vec![0; (geometry.banks * geometry.rows * 4) as usize] }

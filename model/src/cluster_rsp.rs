@@ -1,0 +1,95 @@
+//! Responses of the cluster port, and the room for them. Mirror of `rtl/atoms_cluster_rsp.sv`.
+
+use crate::config::Config;
+use crate::port::{In, Out};
+
+/// Room in the largest configuration.
+const MAX_RESPONSES: usize = 12;
+
+/// A response of the cluster port; fields as in `cluster_rsp_t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterRsp {
+    /// Rd.
+    pub rd: u128,
+    /// A compare-and-store stored.
+    pub pred: bool,
+    /// Tag of the request.
+    pub tag: u8,
+    /// Fault code.
+    pub fault: u8,
+    /// The faulting address.
+    pub fault_addr: u32,
+}
+
+/// Registers: a queue, and the responses owed.
+///
+/// The ports show the place of the oldest response whether it holds one or not, so the places are those
+/// of the hardware.
+#[derive(Clone, Debug)]
+pub struct ClusterResponses {
+    entry: [ClusterRsp; MAX_RESPONSES],
+    depth: usize,
+    head: usize,
+    tail: usize,
+    held: usize,
+    owed: usize,
+}
+
+impl ClusterResponses {
+    /// None, with the room that a configuration has; `ClusterResponses` in `atoms_pkg`.
+    pub fn new(config: &Config) -> Self {
+        let depth = config.rmw_latency as usize + 4;
+        ClusterResponses {
+            entry: [ClusterRsp::default(); MAX_RESPONSES],
+            depth,
+            head: 0,
+            tail: 0,
+            held: 0,
+            owed: 0,
+        }
+    }
+
+    /// There is room for one more response than is owed.
+    pub fn room(&self) -> bool {
+        self.owed != self.depth
+    }
+
+    /// Responses owed or here.
+    pub fn owed(&self) -> usize {
+        self.owed
+    }
+
+    /// Clock edge: a request that owes a response goes to issue if `reserve`, `done` is the response of
+    /// one that was carried out, and the oldest goes if it is taken.
+    pub fn tick(&mut self, reserve: bool, done: Option<ClusterRsp>, out: &mut Out, i: &In) {
+        let after = |at: usize| if at + 1 == self.depth { 0 } else { at + 1 };
+        let pop = out.cl_rsp_valid & i.cl_rsp_ready == 1;
+        self.owed = self.owed + usize::from(reserve) - usize::from(pop);
+        if pop {
+            self.head = after(self.head);
+            self.held -= 1;
+        }
+        if let Some(rsp) = done {
+            self.entry[self.tail] = rsp;
+            self.tail = after(self.tail);
+            self.held += 1;
+        }
+        self.show(out);
+    }
+
+    fn show(&self, out: &mut Out) {
+        let oldest = &self.entry[self.head];
+        out.cl_rsp_valid = u8::from(self.held != 0);
+        out.cl_rsp_rd = oldest.rd;
+        out.cl_rsp_pred = u8::from(oldest.pred);
+        out.cl_rsp_tag = oldest.tag;
+        out.cl_rsp_fault = oldest.fault;
+        out.cl_rsp_fault_addr = oldest.fault_addr;
+    }
+
+    /// Reset: no response is here or owed.
+    pub fn reset(&mut self, out: &mut Out) {
+        (self.head, self.tail, self.held, self.owed) = (0, 0, 0, 0);
+        self.show(out);
+    }
+}

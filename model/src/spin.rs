@@ -1,0 +1,112 @@
+//! The lane that CAST.SPIN favours on each bank (spec 5.4). Mirror of `rtl/atoms_spin.sv`.
+
+use crate::config::Config;
+use crate::port::MAX_BANKS;
+
+/// The counters, one a bank: from the low end `step`, `hold` and `lane`, as in `spin_turn_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpinTurns {
+    turn: [u32; MAX_BANKS],
+}
+
+impl SpinTurns {
+    /// After reset.
+    pub const RESET: SpinTurns = SpinTurns { turn: [0; MAX_BANKS] };
+
+    /// Whether the counter of `bank` holds one lane; otherwise it goes from lane to lane.
+    pub fn holds(&self, config: &Config, bank: usize) -> bool {
+        self.turn[bank & (MAX_BANKS - 1)] & config.spin_hold != 0
+    }
+
+    /// The favoured lane of `bank`, which need not be among those that wait.
+    pub fn favoured(&self, config: &Config, bank: usize) -> usize {
+        let turn = self.turn[bank & (MAX_BANKS - 1)];
+        let lane = if self.holds(config, bank) { turn / (2 * config.spin_hold) } else { turn };
+        (lane & (config.num_lanes - 1)) as usize
+    }
+
+    /// A CAST.SPIN pass on `bank`, by that of the first word, leaves issue.
+    pub fn fire(&mut self, config: &Config, bank: usize) {
+        let turn = &mut self.turn[bank & (MAX_BANKS - 1)];
+        *turn = (*turn + 1) & (2 * config.spin_hold * config.num_lanes - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small shapes: lanes and the hold.
+    const SHAPES: [(u32, u32); 7] = [(2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16)];
+
+    /// The lanes favoured in one turn of the counter.
+    fn favoured(num_lanes: u32, spin_hold: u32) -> Vec<usize> {
+        let config = Config { num_lanes, spin_hold, ..Config::default() };
+        let mut spin = SpinTurns::RESET;
+        let lanes = (0..2 * spin_hold * num_lanes).map(|_| {
+            let lane = spin.favoured(&config, 3);
+            spin.fire(&config, 3);
+            lane
+        });
+        let lanes = lanes.collect();
+        assert_eq!(spin, SpinTurns::RESET, "the counter has come round, and no other has moved");
+        lanes
+    }
+
+    #[test]
+    fn the_counter_steps_and_then_holds() {
+        assert_eq!(favoured(2, 4), [0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1]);
+        assert_eq!(favoured(4, 4)[..16], [0, 1, 2, 3, 0, 0, 0, 0, 0, 1, 2, 3, 1, 1, 1, 1]);
+    }
+
+    /// Most requests until a lane is favoured that asks in each, over every start.
+    #[test]
+    fn a_lane_that_always_asks_is_favoured_within_the_first_bound() {
+        for (num_lanes, spin_hold) in SHAPES {
+            let lanes = favoured(num_lanes, spin_hold);
+            let until = |start: usize, lane| {
+                1 + (0..lanes.len())
+                    .find(|n| lanes[(start + n) % lanes.len()] == lane)
+                    .expect("each is favoured")
+            };
+            let every =
+                (0..lanes.len()).flat_map(|start| (0..num_lanes as usize).map(move |lane| (start, lane)));
+            let worst = every.map(|(start, lane)| until(start, lane)).max();
+            assert_eq!(worst, Some((spin_hold + num_lanes) as usize), "{num_lanes} lanes, hold {spin_hold}");
+        }
+    }
+
+    /// Most requests until a lane is favoured as it asks, counted from one in which it asks, where it chooses
+    /// when to ask, and only must not stay away `spin_hold` times in succession. Every way of asking is tried:
+    /// from the last start backwards, over twice the bound.
+    #[test]
+    fn a_lane_that_asks_now_and_then_is_favoured_within_the_second_bound() {
+        for (num_lanes, spin_hold) in SHAPES {
+            let lanes = favoured(num_lanes, spin_hold);
+            let bound = lanes.len();
+            for lane in 0..num_lanes as usize {
+                // longest[n]: it asked in request n and was not favoured; requests from there to the one in
+                // which it is, the latter counted. A bound that does not hold would reach the end of the table.
+                let end = 4 * bound;
+                let mut longest = vec![0usize; end + spin_hold as usize + 1];
+                for at in (0..end).rev() {
+                    let next = |gap: usize| {
+                        let chosen = at + gap;
+                        gap + if lanes[chosen % bound] == lane { 0 } else { longest[chosen] }
+                    };
+                    longest[at] = (1..=spin_hold as usize).map(next).max().expect("a gap there is");
+                }
+                let starts = (0..bound).filter(|at| lanes[*at] != lane);
+                let worst = 1 + starts.map(|at| longest[at]).max().expect("it is not always favoured");
+                assert!(
+                    worst <= bound,
+                    "{num_lanes} lanes, hold {spin_hold}, lane {lane}: {worst} of {bound}"
+                );
+                assert!(
+                    worst > bound - 2 * spin_hold as usize,
+                    "the bound is not far off: {worst} of {bound}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! CAST.SPIN selects every lane that keeps asking (spec 5.4).
+//!
+//! Which lane of a group was selected is not seen, but often which was not: a lane beside one that stored,
+//! and a lane that got 0 although its comparison would have matched. How often that happens to a lane in
+//! requests to one group is counted, and held against the two bounds of the clause.
+
+use std::collections::HashMap;
+
+use crate::access::lanes_of;
+use crate::request::MAX_LANES;
+
+/// What is certain of every group of banks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fairness {
+    /// `SpinHold` and the number of lanes; without them nothing is judged.
+    shape: Option<(u64, u64)>,
+    groups: HashMap<u32, Group>,
+}
+
+/// One group, named by the bank of its first word.
+#[derive(Clone, Debug)]
+struct Group {
+    /// CAST.SPIN requests to it.
+    requests: u64,
+    lanes: [Passed; MAX_LANES],
+}
+
+/// Requests to the group, counted from 1, in which a lane asked and was certainly not selected.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    /// The last of them; 0 before there is one.
+    last: u64,
+    /// The first of those that directly follow each other up to `last`.
+    in_each_since: u64,
+    /// The first of those up to `last` between which no `SpinHold` successive requests lie.
+    now_and_then_since: u64,
+}
+
+/// A lane that a bound says was selected, and was not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unfair {
+    pub(crate) lane: u8,
+    /// Successive requests to the group, from the first in which the lane asked to the last.
+    pub(crate) requests: u64,
+    /// Whether it asked in each of them; if not, in at least one of any `SpinHold`.
+    pub(crate) in_each: bool,
+    pub(crate) spin_hold: u64,
+}
+
+impl Fairness {
+    /// Judges from now on.
+    pub(crate) fn set_spin_hold(&mut self, spin_hold: u64, lanes: u32) {
+        self.shape = Some((spin_hold, lanes.into()));
+    }
+
+    /// The unit was reset: every group starts anew.
+    pub(crate) fn reset(&mut self) {
+        self.groups.clear();
+    }
+
+    /// Takes note of a request to a group in which the lanes of `passed` were certainly not selected.
+    pub(crate) fn request(&mut self, group: u32, passed: u32) -> Result<(), Unfair> {
+        let Some((spin_hold, lanes)) = self.shape else { return Ok(()) };
+        let new = || Group { requests: 0, lanes: [Passed::default(); MAX_LANES] };
+        let group = self.groups.entry(group).or_insert_with(new);
+        group.requests += 1;
+        let now = group.requests;
+        let mut verdict = Ok(());
+        for lane in lanes_of(passed) {
+            let asked = &mut group.lanes[lane];
+            let unfair =
+                |since, in_each| Unfair { lane: lane as u8, requests: now + 1 - since, in_each, spin_hold };
+            if asked.last == 0 || now - asked.last > 1 {
+                asked.in_each_since = now;
+            }
+            if asked.last == 0 || now - asked.last > spin_hold {
+                asked.now_and_then_since = now;
+            }
+            asked.last = now;
+            if now + 1 - asked.in_each_since >= spin_hold + lanes {
+                verdict = verdict.and(Err(unfair(asked.in_each_since, true)));
+            } else if now + 1 - asked.now_and_then_since >= 2 * spin_hold * lanes {
+                verdict = verdict.and(Err(unfair(asked.now_and_then_since, false)));
+            }
+            if verdict.is_err() {
+                // What is rejected is not rejected again with the next request.
+                asked.last = 0;
+            }
+        }
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shows the requests' masks of lanes not selected; the number of the one rejected.
+    fn rejected(passed: impl IntoIterator<Item = u32>) -> Option<(usize, Unfair)> {
+        let mut fairness = Fairness::default();
+        fairness.set_spin_hold(4, 4);
+        let mut passed = (1..).zip(passed);
+        passed.find_map(|(number, lanes)| Some((number, fairness.request(6, lanes).err()?)))
+    }
+
+    #[test]
+    fn a_lane_that_asks_in_each_request_is_selected_within_hold_and_lanes() {
+        assert_eq!(rejected([2; 7]), None);
+        let unfair = Unfair { lane: 1, requests: 8, in_each: true, spin_hold: 4 };
+        assert_eq!(rejected([2; 8]), Some((8, unfair)));
+        assert_eq!(rejected([2; 7].into_iter().chain([0]).chain([2; 7])), None, "selected in between");
+    }
+
+    #[test]
+    fn a_lane_that_asks_now_and_then_is_selected_within_two_holds_for_each_lane() {
+        let every = |n: usize| (0..100).map(move |at| if at % n == 0 { 8 } else { 0 });
+        let (number, unfair) = rejected(every(4)).expect("it asks once in any four");
+        assert_eq!((number, unfair.lane, unfair.requests, unfair.in_each), (33, 3, 33, false));
+        assert_eq!(rejected(every(4).take(32)), None);
+        assert_eq!(rejected(every(5)), None, "it stays away for four in succession");
+    }
+
+    #[test]
+    fn a_reset_starts_the_count_anew() {
+        let mut fairness = Fairness::default();
+        fairness.set_spin_hold(4, 4);
+        for _ in 0..2 {
+            assert!((0..7).all(|_| fairness.request(0, 1).is_ok()));
+            fairness.reset();
+        }
+    }
+
+    #[test]
+    fn groups_are_counted_each_for_itself_and_nothing_without_a_hold() {
+        let mut fairness = Fairness::default();
+        assert!((0..100).all(|_| fairness.request(0, 1).is_ok()));
+        fairness.set_spin_hold(4, 4);
+        assert!((0..14).all(|at| fairness.request(at % 2, 1).is_ok()));
+        assert!(fairness.request(0, 1).is_err());
+        assert!(fairness.request(0, 1).is_ok(), "rejected once");
+    }
+}

@@ -1,0 +1,69 @@
+`include "atoms_assert.svh"
+
+/// Responses of the cluster port, and the room for them. Mirror: `model/src/cluster_rsp.rs`.
+///
+/// Room is reserved when a request that owes a response leaves its queue, so that every response
+/// finds its place: one that is not taken holds up requests that owe one, and nothing else.
+module atoms_cluster_rsp
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  /// There is room for one more response than is owed. A function of registers alone.
+  output logic         room_o,
+  /// A request that owes a response goes to issue. Only with `room_o`.
+  input  logic         reserve_i,
+  /// A request that owes a response has been carried out: this is its response.
+  input  logic         valid_i,
+  input  cluster_rsp_t rsp_i,
+  /// The oldest response.
+  output logic         valid_o,
+  input  logic         ready_i,
+  output cluster_rsp_t rsp_o,
+  /// Responses owed or here.
+  output logic [7:0]   owed_o
+);
+  typedef logic [$clog2(ClusterResponses)-1:0]   place_of_rsp_t;
+  typedef logic [$clog2(ClusterResponses+1)-1:0] count_t;
+
+  function automatic place_of_rsp_t after(place_of_rsp_t place);
+    after = (place == place_of_rsp_t'(ClusterResponses - 1)) ? '0 : place + place_of_rsp_t'(1);
+  endfunction
+
+  cluster_rsp_t  entry_q [ClusterResponses];
+  place_of_rsp_t head_q, tail_q;
+  count_t        held_q, owed_q;   // responses here; and those, and those to come
+  logic          pop;
+
+  assign valid_o = held_q != '0;
+  assign rsp_o   = entry_q[head_q];
+  assign pop     = valid_o && ready_i;
+  assign room_o  = owed_q != count_t'(ClusterResponses);
+  assign owed_o  = 8'(owed_q);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      head_q <= '0;
+      tail_q <= '0;
+      held_q <= '0;
+      owed_q <= '0;
+    end else begin
+      if (valid_i) begin
+        entry_q[tail_q] <= rsp_i;
+        tail_q          <= after(tail_q);
+      end
+      if (pop) head_q <= after(head_q);
+      held_q <= held_q + count_t'(valid_i) - count_t'(pop);
+      owed_q <= owed_q + count_t'(reserve_i) - count_t'(pop);
+    end
+  end
+
+  `ATOMS_ASSERT(ClusterResponseIsReserved, !valid_i || (held_q != owed_q))
+  `ATOMS_ASSERT(ClusterReservesOnlyRoom, !reserve_i || room_o)
+
+  `ATOMS_COVER(EveryClusterResponseHeld, held_q == count_t'(ClusterResponses))
+  `ATOMS_COVER(ClusterRoomIsGone, !room_o)
+  `ATOMS_COVER(ClusterReservesAsTaken, reserve_i && pop)
+  `ATOMS_COVER(ClusterPlacesWrap, pop && (head_q == place_of_rsp_t'(ClusterResponses - 1)))
+endmodule : atoms_cluster_rsp

@@ -1,0 +1,55 @@
+/// The lane that CAST.SPIN favours on each bank (spec 5.4). Mirror: `model/src/spin.rs`.
+///
+/// A counter a bank, moved by the CAST.SPIN passes on it and by nothing else. SpinHold of them go from
+/// lane to lane, which ends a loop of one warp soon; the next SpinHold stay with one lane, which no
+/// period of requests can avoid, whichever the warps and however many CAST.SPINs their loops have
+/// (docs/microarchitecture.md).
+module atoms_spin
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  /// The request at issue is a CAST.SPIN. Low keeps the output at zero.
+  input  logic       en_i,
+  /// Its pass leaves issue, on these banks by the bank of the first word.
+  input  logic       fire_i,
+  input  bank_mask_t taken_i,
+  /// The favoured lane of each bank, which need not be among those that wait.
+  output lanes_t     favoured_o
+);
+  spin_turns_t turn_q, turn_d;
+
+  /// The favoured lane by a counter.
+  function automatic void favour(output lanes_t favoured, input spin_turns_t turn);
+    /*verilator no_inline_task*/
+    for (int unsigned b = 0; b < NumBanks; b++) begin
+      favoured[b] = turn[b].hold ? turn[b].lane : lane_t'(turn[b].step);
+    end
+  endfunction
+
+  /// The counters after a pass on these banks.
+  function automatic void move(output spin_turns_t after, input spin_turns_t turn,
+                               input bank_mask_t taken);
+    /*verilator no_inline_task*/
+    for (int unsigned b = 0; b < NumBanks; b++) after[b] = spin_turn_t'(turn[b] + taken[b]);
+  endfunction
+
+  always_comb begin
+    favoured_o = '{default: '0};
+    if (en_i) favour(favoured_o, turn_q);
+  end
+
+  always_comb begin
+    turn_d = '{default: '0};
+    if (fire_i) move(turn_d, turn_q, taken_i);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      turn_q <= '{default: '0};
+    end else if (fire_i) begin
+      turn_q <= turn_d;
+    end
+  end
+endmodule : atoms_spin

@@ -1,6 +1,7 @@
 //! How fast RTL, model and lockstep are: in one process, in turns, on the same tape of inputs.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use atoms_model::port::{In, Out, Probe};
@@ -13,7 +14,7 @@ use serde::Serialize;
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, Stop};
 use crate::session::Failure;
-use crate::stimulus::{Profile, RandomStimulus, Stimulus, Weights, settle};
+use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use crate::trace::Trace;
 
 /// Cycles on the tape: long enough to be a mix of everything, short enough to stay in the cache.
@@ -68,7 +69,7 @@ impl Tape {
     fn record(config: Config, ops: &[Op], seed: u64) -> Result<Tape, Stop> {
         let mut machine = ModelMachine::new(config);
         let busy = Profile::busy();
-        let profile = if ops.is_empty() { busy } else { Profile { ops: Weights::only(ops), ..busy } };
+        let profile = busy.with_ops(ops);
         let mut stimulus = RandomStimulus::new(config, &profile, seed, u64::MAX);
         let mut inputs = vec![In::default()];
         let mut i = In::default();
@@ -92,10 +93,11 @@ pub fn processor_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// Plays the tape over and over for about `seconds` of processor time; gives cycles per second.
+/// Plays the tape over and over for about `seconds` of processor time, or until `stop` is set; gives cycles
+/// per second.
 fn rate(
     tape: &Tape,
-    seconds: f64,
+    (seconds, stop): (f64, &AtomicBool),
     mut cycle: impl FnMut(&In) -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
     let start = processor_time();
@@ -106,7 +108,7 @@ fn rate(
         }
         cycles += tape.inputs.len();
         let spent = (processor_time() - start).as_secs_f64();
-        if spent >= seconds {
+        if spent >= seconds || stop.load(Ordering::SeqCst) {
             return Ok(cycles as f64 / spent);
         }
     }
@@ -114,6 +116,7 @@ fn rate(
 
 /// Measures `rounds` rounds; in each, everything runs for about `seconds` in turn, on a mix of `ops`, or
 /// of all that work on plain memory if there are none. The wave goes to `wave`, which is overwritten.
+/// It ends before the round in which `stop` is set; without a whole round the figures are NaN.
 ///
 /// # Errors
 /// [`Failure`], a mismatch for one.
@@ -126,6 +129,7 @@ pub fn bench(
     rounds: usize,
     seconds: f64,
     wave: &Path,
+    stop: &AtomicBool,
     mut progress: impl FnMut(usize),
 ) -> Result<Report, Failure> {
     let tape = Tape::record(config, ops, 1)?;
@@ -137,21 +141,27 @@ pub fn bench(
     let mut rows: [Vec<f64>; 4] = Default::default();
     for round in 0..rounds {
         progress(round);
-        rows[0]
-            .push(rate(&tape, seconds, |i| Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?))?);
-        rows[1].push(rate(&tape, seconds, |i| Ok(lockstep.cycle(i)?))?);
-        rows[2].push(rate(&tape, seconds, |i| {
+        rows[0].push(rate(&tape, (seconds, stop), |i| {
+            Ok(alone.cycle(i, &mut out, &mut probe).map_err(Stop::from)?)
+        })?);
+        rows[1].push(rate(&tape, (seconds, stop), |i| Ok(lockstep.cycle(i)?))?);
+        rows[2].push(rate(&tape, (seconds, stop), |i| {
             model.evaluate(i);
             model.tick(i);
             Ok(())
         })?);
         let mut traced = Lockstep::new(rtl()?, config)?;
         let mut trace = Trace::create(wave, &traced, None)?;
-        rows[3].push(rate(&tape, 0.0, |i| {
+        rows[3].push(rate(&tape, (0.0, stop), |i| {
             traced.cycle(i)?;
             Ok(trace.cycle(traced.cycles() - 1, i, &traced)?)
         })?);
         trace.finish()?;
+        if stop.load(Ordering::SeqCst) {
+            // The round is not whole.
+            rows.iter_mut().for_each(|row| row.truncate(round));
+            break;
+        }
     }
     let [rtl, lockstep, model, traced] = &rows;
     let per_request = tape.inputs.len() as f64 / tape.requests;
@@ -161,7 +171,7 @@ pub fn bench(
     };
     Ok(Report {
         config: name.to_string(),
-        rounds,
+        rounds: rtl.len(),
         cycles_per_request: per_request,
         rates: vec![
             named("RTL alone", rtl),

@@ -63,7 +63,7 @@ impl Campaign {
         RandomStimulus::new(self.config.config, &self.profile, self.seed, self.requests)
     }
 
-    /// Runs in lockstep until everything is answered, or the cycle limit is reached.
+    /// Runs in lockstep until everything is answered, the cycle limit is reached, or it is interrupted.
     ///
     /// # Errors
     /// [`Failed`], from which [`Failed::write_trace`] and [`Failed::small_case`] go on.
@@ -98,7 +98,7 @@ impl Campaign {
         let tally = session.tally();
         let recorder = session.take_listener::<Recorder>();
         match outcome {
-            Ok(()) => Ok((session, tally)),
+            Ok(()) | Err(Failure::Interrupted { .. }) => Ok((session, tally)),
             Err(failure) => Err(Box::new(Failed {
                 failure,
                 cycle: session.machine.cycles(),

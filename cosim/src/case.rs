@@ -34,6 +34,20 @@ pub struct MemoryWord {
     pub value: u32,
 }
 
+/// A cycle of reset in the middle of a case.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reset {
+    /// Warp requests taken before it; all, if there are fewer.
+    pub warps: usize,
+    /// Cluster requests taken before it, likewise.
+    pub clusters: usize,
+    /// Cycles between the last of them and the reset.
+    pub after: u64,
+    /// CTA table writes behind it, before any further request.
+    pub parts: Vec<PartWrite>,
+}
+
 /// One finite run from reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +64,9 @@ pub struct Case {
     /// Cluster requests in order.
     #[serde(default)]
     pub clusters: Vec<ClusterRequest>,
+    /// A reset with requests inside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
     /// Back-pressure.
     #[serde(default)]
     pub pauses: Pauses,
@@ -84,13 +101,47 @@ pub struct CaseStimulus<'a> {
     /// Some request may sleep: tags must then tell the requests inside apart.
     sleeps: bool,
     tags: Tags,
+    /// The reset that is yet to come.
+    reset: Option<&'a Reset>,
+    /// Cycles since the last request before it was taken, and after it since the reset.
+    waited: u64,
 }
+
+/// Cycles after a reset in which what it left behind shows.
+const CYCLES_BEHIND: u64 = 2;
 
 impl<'a> CaseStimulus<'a> {
     /// From the first part on.
     pub fn new(case: &'a Case) -> Self {
         let sleeps = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
-        CaseStimulus { case, parts: 0, warps: 0, clusters: 0, cycle: 0, sleeps, tags: Tags::default() }
+        CaseStimulus {
+            case,
+            parts: 0,
+            warps: 0,
+            clusters: 0,
+            cycle: 0,
+            sleeps,
+            tags: Tags::default(),
+            reset: case.reset.as_ref(),
+            waited: 0,
+        }
+    }
+
+    /// Table writes and requests up to the reset, or to the end.
+    fn stretch(&self) -> (&'a [PartWrite], &'a [WarpRequest], &'a [ClusterRequest]) {
+        let Case { parts, warps, clusters, .. } = self.case;
+        match (self.reset, &self.case.reset) {
+            (Some(to), _) => {
+                (parts, &warps[..to.warps.min(warps.len())], &clusters[..to.clusters.min(clusters.len())])
+            }
+            (None, Some(from)) => (&from.parts, warps, clusters),
+            (None, None) => (parts, warps, clusters),
+        }
+    }
+
+    fn at_the_end(&self) -> bool {
+        let (parts, warps, clusters) = self.stretch();
+        (self.parts, self.warps, self.clusters) == (parts.len(), warps.len(), clusters.len())
     }
 }
 
@@ -100,18 +151,35 @@ impl Stimulus for CaseStimulus<'_> {
         // A port that pauses for ever would never end the case: the last of 64 cycles is open.
         let open = |pattern: u64| pattern >> (self.cycle % 64) & 1 == 0 || self.cycle % 64 == 63;
         i.rst_n = 1;
+        if let Some(reset) = self.reset
+            && self.at_the_end()
+            && i.cta_valid | i.req_valid | i.cl_valid == 0
+        {
+            if self.waited == reset.after {
+                i.rst_n = 0;
+                (self.reset, self.parts, self.tags) = (None, 0, Tags::default());
+                self.waited = 0;
+            } else {
+                self.waited += 1;
+            }
+        } else if self.reset.is_none() {
+            self.waited += 1;
+        }
         i.rsp_ready = u8::from(open(pauses.response));
         i.cl_rsp_ready = u8::from(open(pauses.cluster_response));
         i.wake_ready = u8::from(open(pauses.wake));
-        if i.cta_valid == 0
-            && let Some(part) = self.case.parts.get(self.parts)
+        let (parts, warps, clusters) = self.stretch();
+        if i.rst_n == 0 {
+            // Nothing is taken in this cycle.
+        } else if i.cta_valid == 0
+            && let Some(part) = parts.get(self.parts)
         {
             part.drive(i);
             self.parts += 1;
         } else if i.cta_valid == 0 {
             if i.req_valid == 0
                 && open(pauses.warp)
-                && let Some(request) = self.case.warps.get(self.warps)
+                && let Some(request) = warps.get(self.warps)
                 && !(self.sleeps && self.tags.taken(request.tag))
             {
                 self.tags.take(request.tag);
@@ -120,7 +188,7 @@ impl Stimulus for CaseStimulus<'_> {
             }
             if i.cl_valid == 0
                 && open(pauses.cluster)
-                && let Some(request) = self.case.clusters.get(self.clusters)
+                && let Some(request) = clusters.get(self.clusters)
             {
                 request.drive(i);
                 self.clusters += 1;
@@ -130,12 +198,13 @@ impl Stimulus for CaseStimulus<'_> {
     }
 
     fn observe(&mut self, i: &In, out: &Out) {
-        self.tags.observe(i, out);
+        if i.rst_n == 1 {
+            self.tags.observe(i, out);
+        }
     }
 
     fn finished(&self) -> bool {
-        self.parts == self.case.parts.len()
-            && self.warps == self.case.warps.len()
-            && self.clusters == self.case.clusters.len()
+        let shown = self.case.reset.is_none() || self.waited > CYCLES_BEHIND;
+        self.reset.is_none() && shown && self.at_the_end()
     }
 }

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use atoms_model::Config;
 use atoms_model::config::{ConfigError, Kind, PARAMETERS};
+use atoms_verilated::checkout;
+
+use crate::embedded;
 
 /// A configuration with its name.
 #[derive(Clone, Debug)]
@@ -20,9 +23,21 @@ pub struct NamedConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigsError {
     /// The file cannot be read.
-    #[error("cannot read `{}`; is this the root of a checkout? Else set ATOMS_RTL to the folder", path.display())]
+    #[error("cannot read `{}`; work in a checkout, or set ATOMS_RTL to the folder of the RTL", path.display())]
     Read {
         /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The RTL that the program carries cannot be unpacked.
+    #[error(
+        "cannot unpack the RTL of this program into `{}`; set ATOMS_CACHE to a folder that can be written, or \
+         ATOMS_RTL to one with RTL",
+        path.display()
+    )]
+    Unpack {
+        /// Where to.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
@@ -63,42 +78,82 @@ pub enum ConfigsError {
     },
 }
 
-/// Folder of the RTL: `ATOMS_RTL`, else `rtl/` of the checkout this was built from.
+/// Folder of the RTL in use: `ATOMS_RTL`; else `rtl/` of the checkout around the working folder; else where the
+/// RTL that the program carries is unpacked; else, in a program without, `rtl/` of the working folder. Absolute.
 pub fn rtl_dir() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
     match std::env::var_os("ATOMS_RTL") {
-        Some(dir) if !dir.is_empty() => PathBuf::from(dir),
-        _ => Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("rtl"),
+        Some(dir) if !dir.is_empty() => here.join(dir),
+        _ => checkout(&here)
+            .map(|root| root.join("rtl"))
+            .or_else(|| {
+                let folder = embedded::folder()?;
+                // What hinders it, `list` says.
+                let _ = embedded::unpack(&folder);
+                Some(folder)
+            })
+            .unwrap_or_else(|| here.join("rtl")),
     }
 }
 
-/// All configurations of `configs.toml` in `rtl_dir`, in the order of the file.
+/// What `configs.toml` has under one name.
+#[derive(Debug)]
+pub struct ListedConfig {
+    /// The name.
+    pub name: String,
+    /// The configuration, or why it cannot be used.
+    pub config: Result<NamedConfig, ConfigsError>,
+}
+
+/// Everything in `configs.toml` in `rtl_dir`, in the order of the file.
 ///
 /// # Errors
-/// [`ConfigsError`], but not `Unknown`.
-pub fn all(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
+/// [`ConfigsError`], but not `Unknown`; about one table only within the list.
+pub fn list(rtl_dir: &Path) -> Result<Vec<ListedConfig>, ConfigsError> {
+    if embedded::folder().is_some_and(|folder| folder == rtl_dir) {
+        let failed = |source| ConfigsError::Unpack { path: rtl_dir.to_path_buf(), source };
+        embedded::unpack(rtl_dir).map_err(failed)?;
+    }
     let path = rtl_dir.join("configs.toml");
     let text =
         std::fs::read_to_string(&path).map_err(|source| ConfigsError::Read { path: path.clone(), source })?;
     let table: toml::Table = toml::from_str(&text)
         .map_err(|source| ConfigsError::Toml { path: path.clone(), source: source.into() })?;
-    let mut configs =
-        table.iter().map(|(name, value)| one(&path, name, value)).collect::<Result<Vec<_>, _>>()?;
+    let listed =
+        |(name, value): (&String, _)| ListedConfig { name: name.clone(), config: one(&path, name, value) };
+    let mut configs: Vec<_> = table.iter().map(listed).collect();
     // The parser sorts tables by name; a reader expects the order of the file.
-    configs.sort_by_key(|c| text.find(&format!("[{}]", c.name)));
+    configs.sort_by_key(|listed| text.find(&format!("[{}]", listed.name)));
     Ok(configs)
 }
 
-/// The configuration called `name`.
+/// All configurations of `configs.toml` in `rtl_dir`, in the order of the file.
+///
+/// # Errors
+/// [`ConfigsError`], but not `Unknown`: one that cannot be used is an error here.
+pub fn all(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
+    list(rtl_dir)?.into_iter().map(|listed| listed.config).collect()
+}
+
+/// As [`all`], without those that cannot be used.
+///
+/// # Errors
+/// [`ConfigsError`] about the file.
+pub fn usable(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
+    Ok(list(rtl_dir)?.into_iter().filter_map(|listed| listed.config.ok()).collect())
+}
+
+/// The configuration called `name`, whether or not others can be used.
 ///
 /// # Errors
 /// [`ConfigsError`].
 pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
-    let configs = all(rtl_dir)?;
-    match configs.iter().find(|c| c.name == name) {
-        Some(config) => Ok(config.clone()),
+    let mut configs = list(rtl_dir)?;
+    match configs.iter().position(|listed| listed.name == name) {
+        Some(at) => configs.swap_remove(at).config,
         None => Err(ConfigsError::Unknown {
             name: name.to_string(),
-            known: configs.into_iter().map(|c| c.name).collect(),
+            known: configs.into_iter().map(|listed| listed.name).collect(),
         }),
     }
 }
@@ -141,4 +196,28 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
     }
     config.check().map_err(|source| ConfigsError::Value { config: name.to_string(), source })?;
     Ok(NamedConfig { name: name.to_string(), about, config })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bad_table_refuses_only_what_uses_it() {
+        let dir = std::env::temp_dir().join(format!("atoms-configs-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder for temporary files");
+        let text = "[good]\nabout = \"fine\"\n[lanes]\nnum_lanes = 3\n[typo]\nnum_lane = 4\n[late]\nabout = \"too\"\n";
+        std::fs::write(dir.join("configs.toml"), text).expect("it can be written");
+        let listed = list(&dir).expect("the file is TOML");
+        let usable: Vec<_> =
+            listed.iter().map(|listed| (listed.name.as_str(), listed.config.is_ok())).collect();
+        assert_eq!(usable, [("good", true), ("lanes", false), ("typo", false), ("late", true)]);
+        assert_eq!(named(&dir, "late").expect("it is fine").about, "too");
+        let error = named(&dir, "typo").expect_err("no such parameter").to_string();
+        assert!(error.contains("`typo`") && error.contains("no parameter `num_lane`"), "{error}");
+        assert!(all(&dir).is_err(), "all of them are asked for");
+        let error = named(&dir, "other").expect_err("there is none").to_string();
+        assert_eq!(error, "no configuration `other`; there are good, lanes, typo, late");
+        std::fs::remove_dir_all(&dir).expect("removes");
+    }
 }

@@ -1,4 +1,4 @@
-//! RTL, model and oracle brought together: configurations, stimulus, lockstep, mismatch reports,
+//! Where RTL, model and oracle meet: configurations, stimulus, lockstep, mismatch reports,
 //! waves.
 //!
 //! Knows nothing of argument parsing, terminals or instruction text.
@@ -9,6 +9,7 @@ pub mod bench;
 pub mod campaign;
 pub mod case;
 pub mod configs;
+pub mod embedded;
 pub mod lockstep;
 pub mod machine;
 pub mod mismatch;

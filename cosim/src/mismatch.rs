@@ -58,7 +58,7 @@ pub fn subject(
         field if field.starts_with("wake_") => of(|out| (out.wake_valid, out.wake_tag)).map(answer(false)),
         "probe.win_valid" | "probe.win_lane" | "probe.hazard" | "probe.rotate" => at_issue(),
         field if field.starts_with("probe.issue_") || field.starts_with("probe.pass_") => at_issue(),
-        "probe.completed" | "probe.wait_enter" | "probe.stall" => last,
+        "probe.completed" | "probe.wait_enter" | "probe.stall" | "probe.cl_done" | "probe.cl_owes" => last,
         field if field.starts_with("probe.wr_") => last,
         _ => None,
     }

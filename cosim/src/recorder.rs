@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
 
-use crate::case::{Case, MemoryWord, Pauses};
+use crate::case::{Case, MemoryWord, Pauses, Reset};
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
 use crate::session::Listener;
 
@@ -56,6 +56,22 @@ pub struct Recorder {
     writes: u64,
     /// Words written before each of the last answers.
     answered: VecDeque<u64>,
+    /// Cycles since a request was taken.
+    since: u64,
+    reset: Option<LastReset>,
+    /// The cycle last seen was one of reset.
+    resetting: bool,
+}
+
+/// The last reset since the machine started.
+#[derive(Clone, Debug)]
+struct LastReset {
+    /// Requests taken before it.
+    taken: u64,
+    /// Cycles between the last of them and the reset.
+    after: u64,
+    /// Parts as they stood.
+    parts: Vec<PartWrite>,
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +97,19 @@ impl Listener for Recorder {
         next(&mut pauses.cluster, i.cl_valid == 0);
         next(&mut pauses.cluster_response, i.cl_rsp_ready == 0);
         next(&mut pauses.wake, i.wake_ready == 0);
-        if (out.rsp_valid & i.rsp_ready) | (out.cl_rsp_valid & i.cl_rsp_ready) == 1 {
+        self.since += 1;
+        if i.rst_n == 0 {
+            // Of several cycles of reset the first one counts.
+            if !std::mem::replace(&mut self.resetting, true) {
+                let parts = std::mem::take(&mut self.parts);
+                self.reset = Some(LastReset { taken: self.taken, after: self.since - 1, parts });
+            }
+            self.answered.clear();
+            return;
+        }
+        self.resetting = false;
+        let posted = probe.cl_done & !probe.cl_owes;
+        if (out.rsp_valid & i.rsp_ready) | (out.cl_rsp_valid & i.cl_rsp_ready) | posted == 1 {
             if self.answered.len() == ANSWERS_REMEMBERED {
                 self.answered.pop_front();
             }
@@ -120,6 +148,7 @@ impl Listener for Recorder {
         self.answered.clear();
         self.memory.fill(0);
         (self.taken, self.cycles, self.writes, self.pauses) = (0, 0, 0, Pauses::default());
+        (self.since, self.reset, self.resetting) = (0, None, false);
     }
 }
 
@@ -137,6 +166,9 @@ impl Recorder {
             written: VecDeque::new(),
             writes: 0,
             answered: VecDeque::new(),
+            since: 0,
+            reset: None,
+            resetting: false,
         }
     }
 
@@ -160,6 +192,7 @@ impl Recorder {
     /// The oldest request, if there is no room for another one.
     fn forget(&mut self) -> Option<Taken> {
         self.taken += 1;
+        self.since = 0;
         if self.requests.len() < REQUESTS_REMEMBERED { None } else { self.requests.pop_front() }
     }
 
@@ -186,11 +219,25 @@ impl Recorder {
     }
 
     /// A case for `config` of the parts as they stand and the last `last` requests, with `pauses`, from a memory
-    /// of zeros.
+    /// of zeros. A reset among them comes along.
     pub fn case(&self, config: &str, last: usize, pauses: Pauses) -> Case {
         let mut case =
             Case { config: config.to_string(), parts: self.parts.clone(), pauses, ..Case::default() };
-        for taken in self.requests.iter().skip(self.requests.len().saturating_sub(last)) {
+        let skipped = self.requests.len().saturating_sub(last);
+        let first = self.taken - (self.requests.len() - skipped) as u64;
+        let mut before = 0;
+        if let Some(reset) = self.reset.as_ref().filter(|reset| reset.taken > first) {
+            before = reset.taken - first;
+            case.reset = Some(Reset { after: reset.after, parts: self.parts.clone(), ..Reset::default() });
+            case.parts = reset.parts.clone();
+        }
+        for (number, taken) in self.requests.iter().skip(skipped).enumerate() {
+            if let Some(reset) = case.reset.as_mut().filter(|_| (number as u64) < before) {
+                match &taken.request {
+                    Request::Warp(_) => reset.warps += 1,
+                    Request::Cluster(_) => reset.clusters += 1,
+                }
+            }
             match &taken.request {
                 Request::Warp(request) => case.warps.push(request.clone()),
                 Request::Cluster(request) => case.clusters.push(request.clone()),
@@ -224,11 +271,24 @@ impl Recorder {
         let windows =
             windows.filter(|(at, _)| *at == 0 || WINDOWS[at - 1] < self.requests.len()).map(|(_, last)| last);
         let pauses = [Pauses::default(), STUBBORN_PAUSES, self.pauses(), STEADY_PAUSES];
-        let with_pauses = move |last| pauses.map(|pauses| self.case(config, last, pauses));
+        let with_pauses = move |last| {
+            // Where a reset hits differs with the pauses before it.
+            let moved = |case: Case| {
+                let recorded = case.reset.as_ref().map_or(0, |reset| reset.after);
+                let most = if case.reset.is_some() { 16 } else { 0 };
+                std::iter::once(recorded).chain((0..most).filter(move |after| *after != recorded)).map(
+                    move |after| {
+                        let reset = case.reset.clone().map(|reset| Reset { after, ..reset });
+                        Case { reset, ..case.clone() }
+                    },
+                )
+            };
+            pauses.into_iter().flat_map(move |pauses| moved(self.case(config, last, pauses)))
+        };
         let from = move |memory: Option<Vec<MemoryWord>>, last| {
             let memory = memory.filter(|memory| !memory.is_empty());
-            let cases =
-                memory.map(|memory| with_pauses(last).map(|case| Case { memory: memory.clone(), ..case }));
+            let cases = memory
+                .map(|memory| with_pauses(last).map(move |case| Case { memory: memory.clone(), ..case }));
             cases.into_iter().flatten()
         };
         let from_zeros = windows.clone().flat_map(with_pauses);
@@ -252,7 +312,7 @@ mod tests {
             (Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() }, Probe::default());
         let part = PartWrite { slot: 1, enable: true, base: 2, size: 64, rank: 0 };
         for number in 0..300u32 {
-            let mut i = In::default();
+            let mut i = In { rst_n: 1, ..In::default() };
             let warp = WarpRequest { mask: 1, imm: number, ..WarpRequest::default() };
             if number % 2 == 0 {
                 warp.drive(&mut i)
@@ -279,6 +339,20 @@ mod tests {
         assert_eq!(case.warps.iter().map(|r| r.imm).collect::<Vec<_>>(), [298]);
         assert_eq!(case.clusters.iter().map(|r| r.addr).collect::<Vec<_>>(), [297, 299]);
         assert_eq!(case.pauses.response, 1 << 62, "the last but one of 64 cycles");
+        // A reset of two cycles, two cycles after the last request; parts are given again behind it.
+        for rst_n in [1, 1, 0, 0] {
+            recorder.cycle(&In { rst_n, ..In::default() }, &out, &Probe::default());
+        }
+        let again = PartWrite { base: 3, ..part };
+        let mut i = In { rst_n: 1, ..In::default() };
+        again.drive(&mut i);
+        WarpRequest { mask: 1, imm: 300, ..WarpRequest::default() }.drive(&mut i);
+        recorder.cycle(&i, &out, &Probe::default());
+        let case = recorder.case("small", 3, Pauses::default());
+        assert_eq!(case.reset, Some(Reset { warps: 1, clusters: 1, after: 2, parts: vec![again] }));
+        assert_eq!((&case.parts[..], case.requests()), (&[part][..], 3));
+        let behind = recorder.case("small", 1, Pauses::default());
+        assert_eq!((behind.reset, behind.parts), (None, vec![again]));
         recorder.restart();
         assert_eq!(
             recorder.case("small", 3, Pauses::default()),

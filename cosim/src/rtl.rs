@@ -1,6 +1,9 @@
 //! The RTL: its sources, its hash, and libraries built of it for a named configuration.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, RtlError, Toolchain, ToolchainError,
@@ -10,6 +13,7 @@ use atoms_verilated::{
 use sha2::{Digest, Sha256};
 
 use crate::configs::NamedConfig;
+use crate::embedded;
 
 /// List of the sources, in the folder of the RTL.
 const LIST: &str = "atoms.f";
@@ -34,6 +38,64 @@ pub enum RtlBuildError {
         /// The cause.
         source: std::io::Error,
     },
+}
+
+/// One step of building one of several libraries. [`Display`](fmt::Display) gives one line without an end.
+#[derive(Clone, Debug)]
+pub struct BuildStep {
+    /// Its configuration.
+    pub config: String,
+    /// Which of the libraries it is, from 1.
+    pub number: usize,
+    /// Libraries in all.
+    pub total: usize,
+    /// What is done.
+    pub step: Progress,
+}
+
+impl fmt::Display for BuildStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { config, number, total, step } = self;
+        write!(f, "{config} ({number} of {total}): {step}")
+    }
+}
+
+/// The RTL in a folder, as a report names it. [`Display`](fmt::Display): `/work/rtl, hash 0123456789ab`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RtlIdentity {
+    /// The folder; `None` for the RTL that the program carries.
+    pub folder: Option<PathBuf>,
+    /// Its [`rtl_hash`].
+    pub hash: String,
+}
+
+impl RtlIdentity {
+    /// Of the RTL in `rtl_dir`.
+    ///
+    /// # Errors
+    /// As [`rtl_hash`].
+    pub fn of(rtl_dir: &Path) -> Result<Self, BuildError> {
+        let folder = (!is_carried(rtl_dir)).then(|| rtl_dir.to_path_buf());
+        Ok(Self { folder, hash: rtl_hash(rtl_dir)? })
+    }
+}
+
+fn is_carried(rtl_dir: &Path) -> bool {
+    embedded::folder().is_some_and(|folder| folder == rtl_dir)
+}
+
+/// Where the RTL in `rtl_dir` is, for a report: the folder, or `built in` for the RTL that the program carries.
+pub fn place(rtl_dir: &Path) -> String {
+    if is_carried(rtl_dir) { "built in".to_string() } else { rtl_dir.display().to_string() }
+}
+
+impl fmt::Display for RtlIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place =
+            self.folder.as_deref().map_or_else(|| "built in".to_string(), |dir| dir.display().to_string());
+        // Enough to tell versions apart by eye.
+        write!(f, "{place}, hash {}", self.hash.get(..12).unwrap_or(&self.hash))
+    }
 }
 
 /// The files that make up the RTL in `rtl_dir`, by name and sorted: the list and what it names, headers
@@ -77,8 +139,8 @@ pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Verilator and compiler of this machine. Without a Verilator, a pinned one is installed under
-/// `target/` first.
+/// Verilator and compiler of this machine. Without a Verilator, a pinned one is installed first
+/// ([`Environment::toolchain_dir`]).
 fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, RtlBuildError> {
     match Toolchain::find(env) {
         Err(ToolchainError::VerilatorMissing { .. }) => {
@@ -90,7 +152,7 @@ fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<T
 }
 
 /// Builds, or takes from the cache, the RTL in `rtl_dir` for `config`. Without a Verilator on this
-/// machine, a pinned one is installed under `target/` first.
+/// machine, a pinned one is installed first.
 ///
 /// # Errors
 /// [`RtlBuildError`].
@@ -98,16 +160,86 @@ pub fn library(
     rtl_dir: &Path,
     config: &NamedConfig,
     variant: Variant,
+    progress: &mut dyn FnMut(&BuildStep),
+) -> Result<Library, RtlBuildError> {
+    let built = libraries(rtl_dir, std::slice::from_ref(config), variant, progress);
+    let mut libraries = built.map_err(|failed| failed.1)?;
+    // One was asked for, and there is no error.
+    Ok(libraries.remove(0))
+}
+
+/// As [`library`] for each of `configs`, in their order; as many at once as there are cores.
+///
+/// # Errors
+/// The configuration that failed first, and why. Those at work are finished; no other is begun.
+pub fn libraries(
+    rtl_dir: &Path,
+    configs: &[NamedConfig],
+    variant: Variant,
+    progress: &mut dyn FnMut(&BuildStep),
+) -> Result<Vec<Library>, Box<(NamedConfig, RtlBuildError)>> {
+    let Some(first) = configs.first() else { return Ok(Vec::new()) };
+    let total = configs.len();
+    let step = |at: usize, step: &Progress| BuildStep {
+        config: configs[at].name.clone(),
+        number: at + 1,
+        total,
+        step: step.clone(),
+    };
+    let env = Environment::from_process();
+    let tools = toolchain(&env, &mut |installing| progress(&step(0, installing)));
+    let tools = tools.map_err(|error| Box::new((first.clone(), error)))?;
+    let (env, tools, step) = (&env, &tools, &step);
+    let next = &AtomicUsize::new(0);
+    let (sender, messages) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, Into::into);
+        for _ in 0..cores.min(total) {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(config) = configs.get(at) else { break };
+                    let mut say = |progress: &Progress| drop(sender.send((at, Err(step(at, progress)))));
+                    let built = build(rtl_dir, config, variant, env, tools, &mut say);
+                    if sender.send((at, Ok(built))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut libraries: Vec<Option<Library>> = vec![None; total];
+        let mut failed = None;
+        for (at, message) in messages {
+            match message {
+                Err(step) => progress(&step),
+                Ok(Ok(library)) => libraries[at] = Some(library),
+                Ok(Err(error)) => {
+                    next.store(total, Ordering::Relaxed);
+                    failed.get_or_insert_with(|| Box::new((configs[at].clone(), error)));
+                }
+            }
+        }
+        // Each that was begun has answered: without a failure, all were.
+        failed.map_or(Ok(libraries.into_iter().flatten().collect()), Err)
+    })
+}
+
+fn build(
+    rtl_dir: &Path,
+    config: &NamedConfig,
+    variant: Variant,
+    env: &Environment,
+    tools: &Toolchain,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Library, RtlBuildError> {
-    let env = Environment::from_process();
-    let tools = toolchain(&env, progress)?;
     let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?
         .lanes(config.config.num_lanes as usize)
         .banks(config.config.num_banks as usize)
         .generated("atoms_cfg_pkg.sv", config.config.rtl_package(&config.name))
         .variant(variant);
-    Ok(Cache::new(&env).library(&spec, &tools, progress)?)
+    Ok(Cache::new(env).library(&spec, tools, progress)?)
 }
 
 /// An instance of [`library`].
@@ -118,7 +250,7 @@ pub fn instance(
     rtl_dir: &Path,
     config: &NamedConfig,
     variant: Variant,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&BuildStep),
 ) -> Result<Rtl, RtlBuildError> {
     Ok(library(rtl_dir, config, variant, progress)?.instantiate()?)
 }
@@ -132,12 +264,14 @@ pub fn instance(
 pub fn lint(
     rtl_dir: &Path,
     config: &NamedConfig,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&BuildStep),
 ) -> Result<String, RtlBuildError> {
     let env = Environment::from_process();
-    let tools = toolchain(&env, progress)?;
+    let tools = toolchain(&env, &mut |step| {
+        progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
+    })?;
     let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?;
-    let dir = env.target.join("lint").join(&config.name);
+    let dir = env.store.join("lint").join(&config.name);
     let package = dir.join("atoms_cfg_pkg.sv");
     let failed = |path: &Path| {
         let path = path.to_path_buf();

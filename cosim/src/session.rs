@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use atoms_model::MemoryPort;
@@ -45,6 +46,12 @@ pub enum Failure {
         /// Cycle in which it was noticed.
         cycle: u64,
     },
+    /// The run was told to end.
+    #[error("interrupted at cycle {cycle}")]
+    Interrupted {
+        /// Cycle in which it was noticed.
+        cycle: u64,
+    },
     /// There is no earlier state to replay from.
     #[error("the run cannot be replayed: no checkpoint was taken")]
     NoCheckpoint,
@@ -65,7 +72,10 @@ impl Failure {
         match self {
             Failure::Stop(Stop::Mismatch(_)) | Failure::Testimony(_) | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
-            Failure::Trace(_) | Failure::NoCheckpoint | Failure::OutOfTime { .. } => false,
+            Failure::Trace(_)
+            | Failure::NoCheckpoint
+            | Failure::OutOfTime { .. }
+            | Failure::Interrupted { .. } => false,
         }
     }
 }
@@ -83,7 +93,7 @@ pub struct Tally {
     pub time_outs: u64,
     /// Phases of mbarrier objects completed.
     pub phases: u64,
-    /// Cluster requests answered.
+    /// Cluster requests carried out.
     pub cluster_requests: u64,
     /// Passes of the warp requests.
     pub passes: u64,
@@ -91,6 +101,10 @@ pub struct Tally {
     pub faults: u64,
     /// Answers that the oracle judged.
     pub judged: u64,
+    /// Cycles of reset after the first one of the machine.
+    pub resets: u64,
+    /// Warp requests that a reset dropped.
+    pub dropped: u64,
 }
 
 /// Looks on as a machine is driven.
@@ -120,6 +134,8 @@ pub struct Session<M> {
     pub trace: Option<Trace>,
     /// When a run is given up, if it ever is.
     pub deadline: Option<Instant>,
+    /// Ends a run soon after it is set.
+    pub interrupt: Option<&'static AtomicBool>,
     /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
     unlooked: u64,
     /// Who else looks on. A checkpoint does not hold them.
@@ -132,6 +148,8 @@ pub struct Session<M> {
     in_flight: VecDeque<InFlight<WarpRequest>>,
     taken: u64,
     clusters: VecDeque<InFlight<ClusterRequest>>,
+    /// The first of these, carried out and owed a response.
+    clusters_owed: usize,
     clusters_taken: u64,
     last_answer: u64,
 }
@@ -144,6 +162,8 @@ pub struct SessionCheckpoint {
     in_flight: VecDeque<InFlight<WarpRequest>>,
     taken: u64,
     clusters: VecDeque<InFlight<ClusterRequest>>,
+    /// The first of these, carried out and owed a response.
+    clusters_owed: usize,
     clusters_taken: u64,
     last_answer: u64,
 }
@@ -167,6 +187,7 @@ impl Session<Lockstep> {
             in_flight: self.in_flight.clone(),
             taken: self.taken,
             clusters: self.clusters.clone(),
+            clusters_owed: self.clusters_owed,
             clusters_taken: self.clusters_taken,
             last_answer: self.last_answer,
         })
@@ -183,6 +204,7 @@ impl Session<Lockstep> {
         self.in_flight = checkpoint.in_flight.clone();
         self.taken = checkpoint.taken;
         self.clusters = checkpoint.clusters.clone();
+        self.clusters_owed = checkpoint.clusters_owed;
         self.clusters_taken = checkpoint.clusters_taken;
         self.last_answer = checkpoint.last_answer;
         Ok(())
@@ -208,6 +230,7 @@ impl<M: Machine + Sides> Session<M> {
             witness,
             trace: None,
             deadline: None,
+            interrupt: None,
             unlooked: 0,
             listeners: Vec::new(),
             patience: PATIENCE,
@@ -216,6 +239,7 @@ impl<M: Machine + Sides> Session<M> {
             in_flight: VecDeque::new(),
             taken: 0,
             clusters: VecDeque::new(),
+            clusters_owed: 0,
             clusters_taken: 0,
             last_answer: 0,
         }
@@ -229,6 +253,7 @@ impl<M: Machine + Sides> Session<M> {
         self.in_flight.clear();
         self.taken = 0;
         self.clusters.clear();
+        self.clusters_owed = 0;
         self.clusters_taken = 0;
         self.last_answer = self.machine.cycles();
         self.listeners.iter_mut().for_each(|listener| listener.restart());
@@ -285,8 +310,8 @@ impl<M: Machine + Sides> Session<M> {
         (self.listeners.remove(at) as Box<dyn Any>).downcast().ok()
     }
 
-    /// Runs until the stimulus has finished and everything is answered, or until `limit` cycles.
-    /// Then the memory at the end is compared and judged.
+    /// Runs until the stimulus has finished and everything is answered, until `limit` cycles, or until it
+    /// is interrupted. Then the memory at the end is compared and judged.
     ///
     /// # Errors
     /// [`Failure`].
@@ -297,7 +322,10 @@ impl<M: Machine + Sides> Session<M> {
         mut progress: impl FnMut(&Tally),
     ) -> Result<Tally, Failure> {
         while self.machine.cycles() < limit && !(stimulus.finished() && self.is_idle()) {
-            self.step(stimulus)?;
+            match self.step(stimulus) {
+                Err(Failure::Interrupted { .. }) => break,
+                outcome => outcome?,
+            }
             if self.tally.cycles.is_multiple_of(1 << 14) {
                 progress(&self.tally);
             }
@@ -329,6 +357,16 @@ impl<M: Machine + Sides> Session<M> {
     fn count(&mut self, cycle: u64, i: &In) -> Result<(), Failure> {
         let out = self.machine.out();
         self.tally.cycles += 1;
+        if i.rst_n == 0 {
+            // Nothing is taken in such a cycle, and what is inside gets no answer.
+            self.tally.resets += 1;
+            self.tally.dropped += self.in_flight.len() as u64;
+            self.in_flight.clear();
+            self.clusters.clear();
+            self.clusters_owed = 0;
+            self.last_answer = cycle;
+            return Ok(());
+        }
         if out.rsp_valid & i.rsp_ready == 1 {
             self.tally.requests += 1;
             self.tally.passes += u64::from(out.rsp_passes);
@@ -346,9 +384,19 @@ impl<M: Machine + Sides> Session<M> {
         self.tally.phases += u64::from(probe.completed.count_ones());
         let asleep = u64::from(probe.wait_asleep.count_ones());
         if out.cl_rsp_valid & i.cl_rsp_ready == 1 {
-            self.tally.cluster_requests += 1;
             self.clusters.pop_front();
+            self.clusters_owed = self.clusters_owed.saturating_sub(1);
             self.last_answer = cycle;
+        }
+        if probe.cl_done == 1 {
+            self.tally.cluster_requests += 1;
+            self.last_answer = cycle;
+            // Those before it wait for their responses to be taken.
+            if probe.cl_owes == 1 {
+                self.clusters_owed += 1;
+            } else {
+                self.clusters.remove(self.clusters_owed);
+            }
         }
         if i.req_valid & out.req_ready == 1 {
             let request = WarpRequest::sample(i);
@@ -380,6 +428,9 @@ impl<M: Machine + Sides> Session<M> {
             self.unlooked = 0;
             if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(Failure::OutOfTime { cycle });
+            }
+            if self.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::SeqCst)) {
+                return Err(Failure::Interrupted { cycle });
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use atoms_ops::Size;
 
-use crate::case::{Case, Pauses};
+use crate::case::{Case, Pauses, Reset};
 use crate::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 
 /// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
@@ -65,15 +65,31 @@ impl Shrinking<'_> {
             let before = (self.best.requests(), self.best.memory.len());
             self.attempt(|case| case.memory.clear());
             self.attempt(|case| case.pauses = Pauses::default());
-            self.remove(|case| &mut case.warps);
-            self.remove(|case| &mut case.clusters);
-            self.remove(|case| &mut case.memory);
+            self.attempt(|case| case.reset = None);
+            self.remove(|case| &mut case.warps, |reset| Some(&mut reset.warps));
+            self.remove(|case| &mut case.clusters, |reset| Some(&mut reset.clusters));
+            self.remove(|case| &mut case.memory, |_| None);
             if (self.best.requests(), self.best.memory.len()) == before {
                 break;
             }
         }
-        self.remove(|case| &mut case.parts);
+        self.remove(|case| &mut case.parts, |_| None);
+        self.reset();
         self.pauses();
+    }
+
+    /// An earlier reset, with fewer parts behind it.
+    fn reset(&mut self) {
+        let Some(Reset { after, parts, .. }) = self.best.reset.clone() else { return };
+        let change = |case: &mut Case, change: &dyn Fn(&mut Reset)| case.reset.iter_mut().for_each(change);
+        for earlier in [0, after / 2, after.saturating_sub(1)] {
+            if earlier < after && self.attempt(|case| change(case, &|reset| reset.after = earlier)) {
+                break;
+            }
+        }
+        for at in (0..parts.len()).rev() {
+            self.attempt(|case| change(case, &|reset| _ = reset.parts.remove(at)));
+        }
     }
 
     fn pauses(&mut self) {
@@ -95,8 +111,13 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Removes elements of a list: halves first, single ones last.
-    fn remove<T>(&mut self, list: fn(&mut Case) -> &mut Vec<T>) {
+    /// Removes elements of a list: halves first, single ones last. `before` is how many of them come before a
+    /// reset.
+    fn remove<T>(
+        &mut self,
+        list: fn(&mut Case) -> &mut Vec<T>,
+        before: fn(&mut Reset) -> Option<&mut usize>,
+    ) {
         let mut size = list(&mut self.best).len();
         while size > 0 {
             let mut at = 0;
@@ -105,6 +126,9 @@ impl Shrinking<'_> {
                     let elements = list(case);
                     let end = (at + size).min(elements.len());
                     elements.drain(at..end);
+                    if let Some(before) = case.reset.as_mut().and_then(before) {
+                        *before -= end.min(*before) - at.min(*before);
+                    }
                 });
                 if !removed {
                     at += size;
@@ -262,7 +286,8 @@ impl Shrinking<'_> {
         for slot in 1..16u8 {
             for free in 0..slot {
                 let renamed = self.attempt(|case| {
-                    let used = case.parts.iter().map(|part| part.slot);
+                    let behind = case.reset.iter().flat_map(|reset| &reset.parts);
+                    let used = case.parts.iter().chain(behind).map(|part| part.slot);
                     let used = used.chain(case.warps.iter().map(|request| request.slot));
                     let mut used = used.chain(case.clusters.iter().map(|request| request.slot));
                     if used.any(|used| used == free) {
@@ -273,7 +298,8 @@ impl Shrinking<'_> {
                             *place = free;
                         }
                     };
-                    case.parts.iter_mut().for_each(|part| rename(&mut part.slot));
+                    let behind = case.reset.iter_mut().flat_map(|reset| &mut reset.parts);
+                    case.parts.iter_mut().chain(behind).for_each(|part| rename(&mut part.slot));
                     case.warps.iter_mut().for_each(|request| rename(&mut request.slot));
                     case.clusters.iter_mut().for_each(|request| rename(&mut request.slot));
                 });

@@ -249,6 +249,12 @@ fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Com
                         .into_iter()
                         .chain(out(&["wake_valid", "wake_tag", "wake_pred"])),
                 )
+                .group(
+                    &format!("{name}: cluster"),
+                    probe(&["cl_count", "cl_done", "cl_owes", "cl_owed"])
+                        .into_iter()
+                        .chain(out(&["cl_rsp_valid", "cl_rsp_tag"])),
+                )
                 .group(&format!("{name}: banks"), probe(&["pipe_valid", "win_valid", "wr_en", "wr_data"]))
                 .group(
                     &format!("{name}: answer"),

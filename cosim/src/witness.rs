@@ -1,7 +1,12 @@
 //! Shows the third voice what went on at the ports, request by request.
 //!
-//! The unit works off one request after the other, so what the banks were seen to be written
-//! between two answers belongs to the second; an answer appears in the cycle after its last write.
+//! The unit works off one request after the other, so what the banks were seen to be written between
+//! two of them belongs to the second. A warp request is done in the cycle before its answer appears; a
+//! cluster request when the probe says so, since a posted one has no response (spec 4.7) and the response
+//! of another one may have to wait for those before it.
+//!
+//! The oracle is told in the order in which the unit did things. A cluster request that owes a response
+//! keeps everything younger waiting until that has come.
 //!
 //! Only a MBAR.TRY_WAIT can be overtaken: put to sleep, it is answered by a wake-up instead. So where an
 //! answer belongs to a younger request, those before it must all be such, and sleep.
@@ -28,6 +33,7 @@ pub struct Witness {
     checker: Checker,
     geometry: Geometry,
     try_wait_limit: u32,
+    spin_hold: u32,
     cycle: u64,
     warps: VecDeque<InFlight>,
     clusters: VecDeque<InFlight>,
@@ -36,11 +42,17 @@ pub struct Witness {
     warps_taken: u64,
     clusters_taken: u64,
     spare: Vec<Request>,
+    spare_written: Vec<Vec<(u32, u32)>>,
     written: Vec<(u32, u32)>,
     // An answer stands at the port and has been seen.
     answer_seen: bool,
     cluster_answer_seen: bool,
     wake_seen: bool,
+    /// What the oracle has yet to be told. The first, if there is one, is a cluster request that owes a
+    /// response.
+    log: VecDeque<Event>,
+    /// Cycles for which the first of these was owed a response, and none was at the port.
+    missing: u32,
     // Quiet cycles that the recording has yet to say.
     quiet: Option<(u64, u64)>,
     table_write: Option<u8>,
@@ -55,6 +67,33 @@ struct InFlight {
     accepted: u64,
     request: Request,
 }
+
+/// Something that the oracle is told.
+enum Event {
+    /// A write of the CTA table was taken.
+    Part { slot: u8, part: Option<Part> },
+    /// It was not refused, or is taken back by now.
+    Written { slot: u8 },
+    /// A request that may sleep was accepted.
+    Accept { number: u64, accepted: u64, request: Box<Request> },
+    /// A warp request was answered.
+    Warp { done: Done, response: Box<Response> },
+    /// A cluster request was carried out.
+    Cluster { done: Done, tag: u8 },
+    /// A request that slept was woken.
+    Wake { woken: InFlight, pred: u32, cycle: u64 },
+}
+
+/// A request that was carried out.
+struct Done {
+    request: Request,
+    /// Words written by it.
+    written: Vec<(u32, u32)>,
+    moment: Moment,
+}
+
+/// Cycles in which a response of the cluster port shows up, where no other stands before it.
+const RESPONSE_CYCLES: u32 = 64;
 
 impl InFlight {
     fn may_sleep(&self) -> bool {
@@ -84,7 +123,7 @@ pub enum Testimony {
         request: String,
     },
     /// An answer came that nobody waits for.
-    #[error("answer {number} has no request")]
+    #[error("answer {number} has no request that waits for one (spec 4.6, 4.7)")]
     Unasked {
         /// Number of the answer.
         number: u64,
@@ -138,6 +177,14 @@ pub enum Testimony {
         /// The first row shared.
         row: u32,
     },
+    /// A reset left something behind that no request dropped by it accounts for.
+    #[error("the oracle objects to the reset in cycle {cycle}: {rejection}")]
+    Reset {
+        /// The cycle.
+        cycle: u64,
+        /// Why.
+        rejection: Rejection,
+    },
     /// The memory at the end is not what the last write left.
     #[error("the oracle rejects the memory at the end: {0}")]
     End(Rejection),
@@ -149,7 +196,9 @@ impl Testimony {
     pub fn about(&self) -> (&'static str, Option<u8>) {
         match self {
             Testimony::Rejected { rejection, op, .. } => (rejection.about(), Some(*op)),
-            Testimony::Asleep { rejection, .. } | Testimony::End(rejection) => (rejection.about(), None),
+            Testimony::Asleep { rejection, .. }
+            | Testimony::Reset { rejection, .. }
+            | Testimony::End(rejection) => (rejection.about(), None),
             Testimony::Unanswered(rejection) => match rejection {
                 Rejection::NeverAnswered { op, .. } => (rejection.about(), Some(*op)),
                 _ => (rejection.about(), None),
@@ -166,6 +215,7 @@ impl Testimony {
         let clause = match self {
             Testimony::Rejected { rejection, .. }
             | Testimony::Asleep { rejection, .. }
+            | Testimony::Reset { rejection, .. }
             | Testimony::Unanswered(rejection)
             | Testimony::End(rejection) => rejection.clause(),
             Testimony::NotAsleep { .. } => "spec 6.3",
@@ -191,6 +241,7 @@ impl Witness {
             checker: Checker::new(geometry),
             geometry,
             try_wait_limit: config.try_wait_limit,
+            spin_hold: config.spin_hold,
             cycle: 0,
             warps: VecDeque::new(),
             clusters: VecDeque::new(),
@@ -198,15 +249,19 @@ impl Witness {
             warps_taken: 0,
             clusters_taken: 0,
             spare: Vec::new(),
+            spare_written: Vec::new(),
             written: Vec::new(),
             answer_seen: false,
             cluster_answer_seen: false,
             wake_seen: false,
+            log: VecDeque::new(),
+            missing: 0,
             quiet: None,
             table_write: None,
             answers: 0,
         };
         witness.checker.set_try_wait_limit(config.try_wait_limit.into());
+        witness.checker.set_spin_hold(config.spin_hold);
         witness.set_memory(memory);
         witness
     }
@@ -229,7 +284,8 @@ impl Witness {
     /// # Errors
     /// When the header cannot be written.
     pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
-        let mut recording = TraceWriter::new(to, self.geometry, Some(self.try_wait_limit.into()))?;
+        let limit = Some(self.try_wait_limit.into());
+        let mut recording = TraceWriter::new(to, self.geometry, limit, Some(self.spin_hold))?;
         let memory = (0u32..).zip(self.checker.memory().iter().copied());
         recording.init(&memory.filter(|(_, word)| *word != 0).collect::<Vec<_>>())?;
         self.recording = Some(recording);
@@ -243,7 +299,8 @@ impl Witness {
     pub fn finish_recording(&mut self) -> io::Result<()> {
         let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
         self.tell_quiet();
-        if self.warps.is_empty() && self.clusters.is_empty() && self.asleep.is_empty() {
+        let nothing_left = self.warps.is_empty() && self.clusters.is_empty() && self.log.is_empty();
+        if nothing_left && self.asleep.is_empty() {
             self.tell(|recording| recording.end());
         }
         self.tell(|recording| recording.final_words(&words));
@@ -267,10 +324,9 @@ impl Witness {
         // A slot that does not exist can be written while its requests are inside: they never had a part.
         if let Some(slot) = self.table_write.take() {
             if out.cta_reject == 1 {
-                self.checker.set_part(slot, None);
-                self.tell(|recording| recording.part(slot, None));
+                self.happens(Event::Part { slot, part: None })?;
             }
-            self.isolated(slot)?;
+            self.happens(Event::Written { slot })?;
         }
         // Then answers: what is written in this cycle belongs to a later one.
         if out.rsp_valid == 1 && !self.answer_seen {
@@ -285,10 +341,14 @@ impl Witness {
             self.woken(out)?;
         }
         self.wake_seen = out.wake_valid == 1 && i.wake_ready == 0;
+        self.look_for_responses(out)?;
         if self.checker.is_waiting() {
             self.look_for_sleepers(out)?;
         } else if self.quiet.is_some() {
             self.tell_quiet();
+        }
+        if i.rst_n == 0 {
+            return self.reset();
         }
 
         let mut banks = probe.wr_en;
@@ -298,12 +358,14 @@ impl Witness {
             let index = self.word_index(u32::from(probe.wr_row[bank as usize]), bank);
             self.write(index, probe.wr_data[bank as usize]);
         }
+        if probe.cl_done == 1 {
+            self.cluster_done()?;
+        }
 
         if i.cta_valid == 1 && out.cta_ready == 1 {
             let part = Part { base_row: u32::from(i.cta_base), size_bytes: i.cta_size, rank: i.cta_rank };
             let part = (i.cta_enable == 1).then_some(part);
-            self.checker.set_part(i.cta_slot, part);
-            self.tell(|recording| recording.part(i.cta_slot, part));
+            self.happens(Event::Part { slot: i.cta_slot, part })?;
             self.table_write = Some(i.cta_slot);
         }
         if i.req_valid == 1 && out.req_ready == 1 {
@@ -311,6 +373,7 @@ impl Witness {
             request.op = i.req_op;
             request.size = i.req_size;
             request.red = i.req_red == 1;
+            request.cluster = false;
             request.slot = i.req_slot;
             request.mask = i.req_mask;
             request.absolute = i.req_absolute == 1;
@@ -324,8 +387,8 @@ impl Witness {
             self.warps_taken += 1;
             let taken = InFlight { tag, number, accepted, request };
             if taken.may_sleep() {
-                self.checker.accept(number, accepted, &taken.request);
-                self.tell(|recording| recording.wait(number, accepted, &taken.request));
+                let request = Box::new(taken.request.clone());
+                self.happens(Event::Accept { number, accepted, request })?;
             }
             self.warps.push_back(taken);
         }
@@ -350,6 +413,29 @@ impl Witness {
         Ok(())
     }
 
+    /// A cycle of reset: nothing is taken or written in it, and what is inside gets no answer. The response that
+    /// a cluster request carried out before still owed is lost.
+    fn reset(&mut self) -> Result<(), Testimony> {
+        let cycle = self.cycle;
+        self.tell_quiet();
+        while let Some(event) = self.log.pop_front() {
+            let Some(Event::Cluster { done, .. }) = self.tell_oracle(event)? else { continue };
+            self.tell(|recording| recording.init(&done.written));
+            let verdict = self.checker.lost(std::slice::from_ref(&done.request), &done.written);
+            verdict.map_err(|rejection| Testimony::Reset { cycle, rejection })?;
+        }
+        self.missing = 0;
+        let inside = self.asleep.drain(..).chain(self.warps.drain(..)).chain(self.clusters.drain(..));
+        let mut dropped: Vec<Request> = inside.map(|flight| flight.request).collect();
+        for request in dropped.iter_mut().filter(|request| request.cluster) {
+            request.ur = self.checker.part(request.slot).map_or(0, |part| u32::from(part.rank)) << 24;
+        }
+        let written = std::mem::take(&mut self.written);
+        self.tell(|recording| recording.reset(&dropped, &written));
+        (self.answer_seen, self.cluster_answer_seen, self.wake_seen) = (false, false, false);
+        self.checker.reset(&dropped, &written).map_err(|rejection| Testimony::Reset { cycle, rejection })
+    }
+
     /// Judges the whole memory at the end, word `row * num_banks + bank`, when nothing is left to be
     /// answered.
     ///
@@ -357,9 +443,14 @@ impl Witness {
     /// [`Testimony`] with a request that was not answered, or with the first word that holds something
     /// else than what was left there.
     pub fn finish(&self, memory: &[u32]) -> Result<(), Testimony> {
+        let owed = match self.log.front() {
+            Some(Event::Cluster { done, .. }) => Some(&done.request),
+            _ => None,
+        };
+        let forgotten = self.warps.front().or(self.clusters.front()).map(|waiting| &waiting.request);
         self.checker.finish_waits().map_err(Testimony::Unanswered)?;
-        if let Some(forgotten) = self.warps.front().or(self.clusters.front()) {
-            return Err(Testimony::Unanswered(self.checker.never_answered(&forgotten.request)));
+        if let Some(forgotten) = owed.or(forgotten) {
+            return Err(Testimony::Unanswered(self.checker.never_answered(forgotten)));
         }
         self.checker
             .finish(|index| {
@@ -410,16 +501,37 @@ impl Witness {
             fault_lane: out.rsp_fault_lane,
             fault_addr: out.rsp_fault_addr,
         };
-        let verdict = self.judge(answered.number, &answered.request, &response);
-        self.spare.push(answered.request);
-        verdict
+        let done = self.done(answered.number, answered.request, self.cycle);
+        self.happens(Event::Warp { done, response: Box::new(response) })
     }
 
+    /// A cluster request is carried out in this cycle.
+    fn cluster_done(&mut self) -> Result<(), Testimony> {
+        let number = self.answers;
+        let InFlight { number, request, tag, .. } =
+            self.clusters.pop_front().ok_or(Testimony::Unasked { number })?;
+        let done = self.done(number, request, self.cycle + 1);
+        self.happens(Event::Cluster { done, tag })
+    }
+
+    /// The request with what was written since the one before, as of now.
+    fn done(&mut self, number: u64, request: Request, answered: u64) -> Done {
+        let waiting = self.warps.front().into_iter().chain(self.clusters.front());
+        let oldest_unanswered = waiting.map(|waiting| waiting.accepted).min();
+        let written = std::mem::replace(&mut self.written, self.spare_written.pop().unwrap_or_default());
+        Done { request, written, moment: Moment { number, answered, oldest_unanswered } }
+    }
+
+    /// A response of the cluster port: that of the first request which is owed one.
     fn cluster_answered(&mut self, out: &Out) -> Result<(), Testimony> {
-        let InFlight { number, mut request, .. } = self.cluster_of(out.cl_rsp_tag)?;
-        // The port names an offset; the oracle, an address with the owner's rank.
-        let rank = self.checker.part(request.slot).map_or(0, |part| u32::from(part.rank)) << 24;
-        request.ur = rank;
+        let number = self.answers;
+        let Some(Event::Cluster { mut done, tag }) = self.log.pop_front() else {
+            return Err(Testimony::Unasked { number });
+        };
+        if tag != out.cl_rsp_tag {
+            return Err(Testimony::Tag { number, found: out.cl_rsp_tag, expected: tag });
+        }
+        let rank = self.rank_in(&mut done.request);
         let mut response = Response {
             pred: u32::from(out.cl_rsp_pred),
             fault: Fault::from_code(out.cl_rsp_fault).unwrap_or(Fault::None),
@@ -429,47 +541,101 @@ impl Witness {
         if response.fault != Fault::None {
             response.fault_addr = rank | out.cl_rsp_fault_addr;
         }
-        self.judge(number, &request, &response)
+        self.judge(done, Some(&response))?;
+        while let Some(event) = self.log.pop_front() {
+            if let Some(owed) = self.tell_oracle(event)? {
+                self.log.push_front(owed);
+                break;
+            }
+        }
+        Ok(())
     }
 
-    fn judge(&mut self, number: u64, request: &Request, response: &Response) -> Result<(), Testimony> {
-        let written = std::mem::take(&mut self.written);
-        let moment = self.checker.is_waiting().then(|| Moment {
-            number,
-            answered: self.cycle,
-            oldest_unanswered: self
-                .warps
-                .front()
-                .into_iter()
-                .chain(self.clusters.front())
-                .map(|waiting| waiting.accepted)
-                .min(),
-        });
-        self.tell(|recording| recording.request(request, response, Some(&written), moment.as_ref()));
+    /// The port names an offset; the oracle, an address with the owner's rank, which is given back.
+    fn rank_in(&self, request: &mut Request) -> u32 {
+        request.ur = self.checker.part(request.slot).map_or(0, |part| u32::from(part.rank)) << 24;
+        request.ur
+    }
+
+    /// Something happened, after everything before it.
+    fn happens(&mut self, event: Event) -> Result<(), Testimony> {
+        if !self.log.is_empty() {
+            self.log.push_back(event);
+        } else if let Some(owed) = self.tell_oracle(event)? {
+            self.log.push_back(owed);
+        }
+        Ok(())
+    }
+
+    /// Tells the oracle; gives a cluster request back that owes a response.
+    fn tell_oracle(&mut self, event: Event) -> Result<Option<Event>, Testimony> {
+        match event {
+            Event::Part { slot, part } => {
+                self.checker.set_part(slot, part);
+                self.tell(|recording| recording.part(slot, part));
+            }
+            Event::Written { slot } => self.isolated(slot)?,
+            Event::Accept { number, accepted, request } => {
+                self.checker.accept(number, accepted, &request);
+                self.tell(|recording| recording.wait(number, accepted, &request));
+            }
+            Event::Warp { done, response } => self.judge(done, Some(&response))?,
+            Event::Cluster { mut done, tag } => {
+                self.rank_in(&mut done.request);
+                if self.checker.owes_response(&done.request) {
+                    return Ok(Some(Event::Cluster { done, tag }));
+                }
+                self.judge(done, None)?;
+            }
+            Event::Wake { woken, pred, cycle } => {
+                self.tell_quiet();
+                self.tell(|recording| recording.wake(woken.number, pred, cycle));
+                let verdict = self.checker.wake(woken.number, pred, cycle);
+                self.verdict(verdict, &woken.request)?;
+                self.spare.push(woken.request);
+            }
+        }
+        Ok(None)
+    }
+
+    fn judge(&mut self, done: Done, response: Option<&Response>) -> Result<(), Testimony> {
+        let Done { request, mut written, moment } = done;
+        let moment = self.checker.is_waiting().then_some(moment);
+        self.tell(|recording| recording.request(&request, response, Some(&written), moment.as_ref()));
         let verdict = match &moment {
-            Some(moment) => self.checker.request_at(moment, request, response, Some(&written)),
-            None => self.checker.request(request, response, Some(&written)),
+            Some(moment) => self.checker.request_at(moment, &request, response, Some(&written)),
+            None => self.checker.request(&request, response, Some(&written)),
         };
-        self.written = written;
-        self.written.clear();
-        self.verdict(verdict, request)
+        written.clear();
+        self.spare_written.push(written);
+        let verdict = self.verdict(verdict, &request);
+        self.spare.push(request);
+        verdict
+    }
+
+    /// A response that is owed comes to the port, unless another stands there.
+    fn look_for_responses(&mut self, out: &Out) -> Result<(), Testimony> {
+        let Some(Event::Cluster { done, .. }) = self.log.front() else {
+            self.missing = 0;
+            return Ok(());
+        };
+        self.missing = if out.cl_rsp_valid == 1 { 0 } else { self.missing + 1 };
+        if self.missing > RESPONSE_CYCLES {
+            return Err(Testimony::Unanswered(self.checker.never_answered(&done.request)));
+        }
+        Ok(())
     }
 
     fn woken(&mut self, out: &Out) -> Result<(), Testimony> {
         let (cycle, tag, pred) = (self.cycle, out.wake_tag, out.wake_pred);
         let woken = self.sleeper_of(tag)?;
-        self.tell_quiet();
-        self.tell(|recording| recording.wake(woken.number, pred, cycle));
-        let verdict = self.checker.wake(woken.number, pred, cycle);
-        let verdict = self.verdict(verdict, &woken.request);
-        self.spare.push(woken.request);
-        verdict
+        self.happens(Event::Wake { woken, pred, cycle })
     }
 
     /// Something waits in this cycle, and perhaps for too long.
     fn look_for_sleepers(&mut self, out: &Out) -> Result<(), Testimony> {
         let cycle = self.cycle;
-        if out.wake_valid == 1 || self.answer_seen || self.cluster_answer_seen {
+        if out.wake_valid == 1 || self.answer_seen || self.cluster_answer_seen || !self.log.is_empty() {
             self.tell_quiet();
             return Ok(());
         }
@@ -570,17 +736,5 @@ impl Witness {
         }
         let place = asleep.ok_or(Testimony::NotAsleep { cycle, tag })?;
         Ok(self.asleep.swap_remove(place))
-    }
-
-    /// The oldest request of the cluster port, which an answer with tag `found` must belong to.
-    fn cluster_of(&mut self, found: u8) -> Result<InFlight, Testimony> {
-        let number = self.answers;
-        match self.clusters.pop_front() {
-            None => Err(Testimony::Unasked { number }),
-            Some(waiting) if waiting.tag != found => {
-                Err(Testimony::Tag { number, found, expected: waiting.tag })
-            }
-            Some(waiting) => Ok(waiting),
-        }
     }
 }

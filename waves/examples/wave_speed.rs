@@ -3,6 +3,8 @@
 //!
 //! Eight signals of 1.5 kbit in all, new random values in every cycle.
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use atoms_waves::{Definition, Kind};
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -11,6 +11,9 @@ use super::random::RandomStimulus;
 /// Bits of the tx-count.
 const TX_MASK: u32 = (1 << 21) - 1;
 
+/// Limits from here on are not waited for at the end of a run.
+pub(super) const ENDLESS: u32 = 1 << 13;
+
 /// An object of sm_80 for so many arrivals (spec 6.2.1).
 fn sm80(count: u32) -> u128 {
     u128::from(u64::from(0x8000_0000 - count) << 32 | u64::from(0x4000_0000 - count))
@@ -226,6 +229,12 @@ impl RandomStimulus {
             Limit::Tiny => self.rng.random_range(1..5),
             Limit::Short => self.rng.random_range(5..64),
             Limit::Long => self.rng.random_range(64..1000),
+            // Any number of 11 to 32 bits, where a reset ends what would not end otherwise.
+            Limit::Longer => {
+                let most = if self.drawn.profile.reset.get() > 0.0 { 32 } else { ENDLESS.ilog2() };
+                let bits = self.rng.random_range(10..most);
+                1 << bits | self.rng.random::<u32>() & ((1 << bits) - 1)
+            }
         }
     }
 }

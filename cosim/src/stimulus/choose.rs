@@ -37,8 +37,23 @@ pub(super) enum Follow {
     Fill { slot: u8, left: u32, objects: u32 },
     /// Nothing is offered until this cycle; then somebody is woken.
     Race { due: u64, wake: Wake },
+    /// A volley: all places are filled, with limits that pass in one cycle.
+    Volley(Volley),
     /// Phases are completed.
     Wake(Wake),
+}
+
+/// Waits whose limits all pass in one cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Volley {
+    slot: u8,
+    object: u32,
+    /// From this cycle on nothing else is inside.
+    from: u64,
+    /// Cycle in which a completion is offered that meets the limits.
+    end: u64,
+    /// Waits yet to be offered.
+    left: u32,
 }
 
 /// Phases of a slot's objects are completed, from one to before the last.
@@ -79,6 +94,9 @@ impl Chosen {
 /// Requests with which a phase is tried to be completed before something else is done.
 const TRIES: u8 = 40;
 
+/// Cycles in which all requests inside are mostly worked off, while answers are taken.
+const DRAIN: u64 = 40;
+
 /// Longest limit of the configuration that is waited for to meet it.
 const LONGEST_RACE: u32 = 4000;
 
@@ -89,6 +107,7 @@ impl RandomStimulus {
             Follow::Nothing => {}
             Follow::Race { due, .. } if self.cycle < due => return None,
             Follow::Race { wake, .. } => self.follow = Follow::Wake(wake),
+            Follow::Volley(volley) => return self.volley(volley),
             _ => {}
         }
         if let Follow::Fill { slot, left, objects } = self.follow {
@@ -148,6 +167,11 @@ impl RandomStimulus {
             if drawn.race.happens(&mut self.rng) {
                 return self.race(slot, object);
             }
+            if drawn.volley.happens(&mut self.rng)
+                && [Op::MbarInit, Op::MbarArrive].iter().all(|op| self.listed(*op))
+            {
+                return self.begin_volley(slot, object);
+            }
             if drawn.fill.happens(&mut self.rng) {
                 // All places and more, or a few.
                 let all = self.config.num_waiters + 2;
@@ -186,6 +210,36 @@ impl RandomStimulus {
         let wake = Wake { slot, object, last: object + 1, tries: 0, cluster };
         self.follow = Follow::Race { due: due.max(self.cycle + 1), wake };
         Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
+    }
+
+    /// An object is made whose phase one arrival completes; the volley begins when all else has been worked off.
+    fn begin_volley(&mut self, slot: u8, object: u32) -> Chosen {
+        let from = self.cycle + DRAIN;
+        let left = self.config.num_waiters;
+        // One of the longest is behind the last wait by a few cycles.
+        let end = from + u64::from(left + self.rng.random_range(2..16));
+        self.follow = Follow::Volley(Volley { slot, object, from, end, left });
+        self.free_ports(DRAIN as u32 + 64);
+        let step = Some(Step { op: Op::MbarInit, lanes: 1, b: 1 });
+        Chosen { step, ..Chosen::at(Op::MbarInit, slot, object) }
+    }
+
+    /// One wait of a volley a cycle.
+    fn volley(&mut self, volley: Volley) -> Option<Chosen> {
+        let Volley { slot, object, from, end, left } = volley;
+        if self.cycle < from {
+            return None;
+        }
+        // Those that could not be offered in time wait no longer than the others.
+        let limit = end.saturating_sub(self.cycle).max(1) as u32;
+        self.follow = if left > 1 && limit > 1 {
+            Follow::Volley(Volley { left: left - 1, ..volley })
+        } else {
+            let cluster = self.wakes_by_cluster();
+            let wake = Wake { slot, object, last: object + 1, tries: 0, cluster };
+            Follow::Race { due: end - 1 + [0, 1, 1, 2][self.rng.random_range(0..4)], wake }
+        };
+        Some(Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) })
     }
 
     /// One more goes to sleep; all are woken after the last.

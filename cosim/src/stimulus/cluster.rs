@@ -86,7 +86,7 @@ impl RandomStimulus {
         let (mut code, mut size_code, mut slot_code) = (op as u8, size as u8, slot);
         let mut spoilt = op.is_mbarrier() && !red;
         if drawn.illegal.happens(rng) {
-            if rng.random() {
+            if !drawn.size_only.happens(rng) {
                 code = rng.random_range(0..32);
             }
             (size_code, spoilt) = (rng.random_range(0..16), true);

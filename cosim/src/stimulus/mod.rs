@@ -1,7 +1,8 @@
 //! Stimulus: what drives the inputs of a machine, and random stimulus with its knobs.
 //!
 //! [`RandomStimulus`] draws requests where operations change behaviour, in bursts of conflict, with
-//! back-pressure on every port; what it draws and how often is its [`Profile`].
+//! back-pressure on every port; what it draws and how often is its [`Profile`]. [`RetryLoops`] asks whether
+//! loops around CAST.SPIN end.
 
 mod barriers;
 mod choose;
@@ -10,6 +11,7 @@ mod objects;
 mod pace;
 mod profile;
 mod random;
+mod retry;
 mod tags;
 mod values;
 mod warp;
@@ -24,9 +26,10 @@ pub use profile::{
     Wait,
 };
 pub use random::RandomStimulus;
+pub use retry::RetryLoops;
 pub use tags::Tags;
 pub use values::Values;
-pub use weights::{Choice, Share, Span, Weights};
+pub use weights::{Choice, ProfileKey, Share, Span, Weights};
 
 /// Drives the inputs of a machine, cycle by cycle.
 pub trait Stimulus {
@@ -41,8 +44,11 @@ pub trait Stimulus {
     fn finished(&self) -> bool;
 }
 
-/// Ends the handshakes of a cycle: what was taken is no longer offered.
+/// Ends the handshakes of a cycle: what was taken is no longer offered. In a cycle of reset nothing is taken.
 pub fn settle(i: &mut In, out: &Out) {
+    if i.rst_n == 0 {
+        return;
+    }
     i.req_valid &= 1 - out.req_ready;
     i.cl_valid &= 1 - out.cl_ready;
     i.cta_valid &= 1 - out.cta_ready;

@@ -4,7 +4,7 @@ use atoms_ops::{OPS, Op, Size};
 
 use super::pace::Pace;
 use super::values::Values;
-use super::weights::{Choice, Share, Span, Weights, choices, knobs};
+use super::weights::{Choice, Knob, ProfileKey, Share, Span, Weights, choices, knobs};
 
 impl Choice for Op {
     const WHAT: &'static str = "operation";
@@ -150,13 +150,15 @@ choices! {
     /// How long MBAR.TRY_WAIT may sleep, in cycles (spec 6.10).
     Limit, "limit" {
         /// What the configuration says.
-        Default "default" 4;
+        Default "default" 16;
         /// 1 to 4.
-        Tiny "tiny" 2;
+        Tiny "tiny" 8;
         /// 5 to 63: about as long as a request takes.
-        Short "short" 1;
+        Short "short" 4;
         /// 64 to 999.
-        Long "long" 1;
+        Long "long" 4;
+        /// 1024 to 8191; where there are resets, up to 2^32 - 1.
+        Longer "longer" 1;
     }
 }
 
@@ -194,8 +196,12 @@ knobs! {
         tag_again: Share = Share::new(1.0 / 16.0);
         /// CTA slots with parts, side by side; as many as there are, if fewer.
         slots: Span = Span::new(4, 4);
-        /// Parts that end within a row, and parts of a rank above 0.
+        /// Parts that end within a row, and parts of a rank above 0, up to 255.
         odd_parts: Share = Share::new(0.5);
+        /// Layouts of the CTA table in which one slot has almost all of memory.
+        uneven_parts: Share = Share::new(0.25);
+        /// Cycles in which a reset of 1 to 3 cycles begins, whatever is inside.
+        reset: Share = Share::new(1.0 / 8192.0);
         /// Cycles with a write of the CTA table: a part taken away, moved, or refused.
         table: Share = Share::new(1.0 / 2048.0);
         /// Cycles in which a cluster request is offered, if none is.
@@ -222,6 +228,8 @@ knobs! {
         cluster_response: Weights<Pace> = Weights::default();
         /// Wake-ups.
         wake: Weights<Pace> = Weights::default();
+        /// Stretches in which one of the ports that take answers is held for 100 to 799 cycles.
+        hold: Share = Share::new(1.0 / 128.0);
     }
 }
 
@@ -230,6 +238,8 @@ knobs! {
     Faults {
         /// Operation and size of any code (spec 3.3).
         illegal: Share = Share::new(1.0 / 64.0);
+        /// Of these, those that keep their operation: only the size is of any code.
+        size_only: Share = Share::new(0.5);
         /// A CTA slot of any number, mostly one without a part.
         slot: Share = Share::new(1.0 / 64.0);
         /// An address that is no multiple of the access size (spec 2.4).
@@ -247,7 +257,7 @@ knobs! {
     /// mbarrier objects, and what happens at them.
     Barriers {
         /// Objects in a part, one after the other from its beginning, up to 16. With many, few are ever
-        /// complete while somebody waits.
+        /// complete while a request waits.
         objects: Span = Span::new(3, 3);
         /// At how many of them a request's lanes meet.
         meet: Weights<Meet> = Weights::default();
@@ -280,6 +290,10 @@ knobs! {
         patience: Share = Share::new(1.0 / 64.0);
         /// MBAR.TRY_WAITs with which a row of them begins that fills the table of waiters; then all are woken.
         fill: Share = Share::new(1.0 / 128.0);
+        /// MBAR.TRY_WAITs that a volley takes the place of: all places of the table of waiters are filled with limits
+        /// that pass in one cycle, and a phase that all of them wait for is completed in that cycle, in the one
+        /// before or in the one after.
+        volley: Share = Share::new(1.0 / 16.0);
         /// Operations kept that spoil an object for long: the layout of sm_80 on one of sm_90, dropping with
         /// many lanes.
         spoil: Share = Share::new(1.0 / 16.0);
@@ -324,6 +338,24 @@ impl Profile {
         toml::from_str(text)
     }
 
+    /// Every key of a profile's file, in order, with what is drawn by default.
+    pub fn keys() -> Vec<ProfileKey> {
+        let mut keys = Vec::new();
+        Knob::keys(&Profile::default(), "", "", &mut keys);
+        keys
+    }
+
+    /// The same with exactly these operations: no other one comes in place of them, not as an illegal request
+    /// either. Unchanged if there are none.
+    #[must_use]
+    pub fn with_ops(self, ops: &[Op]) -> Profile {
+        if ops.is_empty() {
+            return self;
+        }
+        let faults = Faults { size_only: Share::ALWAYS, ..self.faults };
+        Profile { ops: Weights::only(ops), faults, ..self }
+    }
+
     /// Nothing but these operations; all of them if there are none.
     pub fn of_ops(ops: &[Op]) -> Profile {
         Profile { ops: Weights::only(ops), ..Profile::default() }
@@ -338,6 +370,8 @@ impl Profile {
             tag_again: Share::NEVER,
             repeat: Share::NEVER,
             odd_parts: Share::NEVER,
+            uneven_parts: Share::NEVER,
+            reset: Share::NEVER,
             table: Share::NEVER,
             cluster: Share::NEVER,
             pace: Paces::free(),
@@ -345,6 +379,7 @@ impl Profile {
             barriers: Barriers {
                 fill: Share::NEVER,
                 race: Share::NEVER,
+                volley: Share::NEVER,
                 limit: Weights::only(&[Limit::Tiny]),
                 ..Barriers::default()
             },
@@ -368,13 +403,21 @@ impl Paces {
     /// Nobody ever waits.
     pub fn free() -> Paces {
         let free = || Weights::only(&[Pace::Free]);
-        Paces { request: free(), response: free(), cluster: free(), cluster_response: free(), wake: free() }
+        Paces {
+            request: free(),
+            response: free(),
+            cluster: free(),
+            cluster_response: free(),
+            wake: free(),
+            hold: Share::NEVER,
+        }
     }
 
     /// Requests as fast as they are taken, answers taken late.
     pub fn pressed() -> Paces {
         let late = || Weights::only(&[Pace::Some, Pace::Heavy, Pace::Held]);
-        Paces { response: late(), cluster_response: late(), wake: late(), ..Paces::free() }
+        let hold = Share::new(1.0 / 32.0);
+        Paces { response: late(), cluster_response: late(), wake: late(), hold, ..Paces::free() }
     }
 }
 
@@ -382,6 +425,7 @@ impl Faults {
     /// Nothing is wrong.
     pub fn none() -> Faults {
         Faults {
+            size_only: Share::new(0.5),
             illegal: Share::NEVER,
             slot: Share::NEVER,
             misaligned: Share::NEVER,
@@ -394,6 +438,7 @@ impl Faults {
     /// About half of all requests have a fault.
     pub fn many() -> Faults {
         Faults {
+            size_only: Share::new(0.5),
             illegal: Share::new(0.125),
             slot: Share::new(0.0625),
             misaligned: Share::new(0.125),

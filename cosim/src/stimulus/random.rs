@@ -41,9 +41,13 @@ pub(super) struct Drawn {
     pub(super) repeat: Chance,
     pub(super) tag_again: Chance,
     odd_parts: Chance,
+    uneven_parts: Chance,
+    pub(super) reset: Chance,
+    hold: Chance,
     table: Chance,
     cluster: Chance,
     pub(super) illegal: Chance,
+    pub(super) size_only: Chance,
     pub(super) slot: Chance,
     pub(super) misaligned: Chance,
     pub(super) out_of_range: Chance,
@@ -60,6 +64,7 @@ pub(super) struct Drawn {
     pub(super) race: Chance,
     pub(super) patience: Chance,
     pub(super) fill: Chance,
+    pub(super) volley: Chance,
     pub(super) spoil: Chance,
 }
 
@@ -94,9 +99,13 @@ impl Drawn {
             repeat: profile.repeat.chance(),
             tag_again: profile.tag_again.chance(),
             odd_parts: profile.odd_parts.chance(),
+            uneven_parts: profile.uneven_parts.chance(),
+            reset: profile.reset.chance(),
+            hold: pace.hold.chance(),
             table: profile.table.chance(),
             cluster: profile.cluster.chance(),
             illegal: faults.illegal.chance(),
+            size_only: faults.size_only.chance(),
             slot: faults.slot.chance(),
             misaligned: faults.misaligned.chance(),
             out_of_range: faults.out_of_range.chance(),
@@ -113,11 +122,17 @@ impl Drawn {
             race: barriers.race.chance(),
             patience: barriers.patience.chance(),
             fill: barriers.fill.chance(),
+            volley: barriers.volley.chance(),
             spoil: barriers.spoil.chance(),
             profile: profile.clone(),
         }
     }
 }
+
+/// Places of the ports that take answers among the beats.
+const RESPONSE: usize = 1;
+const CLUSTER_RESPONSE: usize = 3;
+const WAKE: usize = 4;
 
 /// Values seen that are kept.
 const SEEN: usize = 8;
@@ -137,6 +152,10 @@ pub struct RandomStimulus {
     pub(super) left: u64,
     beats: [Beat; 5],
     beats_for: u32,
+    /// Cycles of reset yet to be driven.
+    resetting: u32,
+    /// Tags of waits that are not waited for at the end.
+    pub(super) endless: u64,
     /// Cycles driven.
     pub(super) cycle: u64,
     pub(super) tags: Tags,
@@ -164,6 +183,8 @@ impl RandomStimulus {
             left: requests,
             beats: [Beat::FREE; 5],
             beats_for: 0,
+            resetting: 0,
+            endless: 0,
             cycle: 0,
             tags: Tags::default(),
             answered: [0; 2],
@@ -187,17 +208,35 @@ impl RandomStimulus {
         let slots = self.drawn.profile.slots.draw(&mut self.rng).clamp(1, self.config.num_cta_slots);
         self.slots = slots.min(self.config.num_rows);
         let share = (self.config.num_rows / self.slots).max(1);
+        let uneven = self.slots > 1 && self.drawn.uneven_parts.happens(&mut self.rng);
+        let large = if uneven { self.rng.random_range(0..self.slots) } else { self.slots };
+        let mut end = 0;
         for slot in 0..self.slots {
-            let base = slot * share;
-            let rows = if slot + 1 == self.slots { self.config.num_rows - base } else { share };
+            let base = end;
+            let rows = match slot {
+                _ if slot == large => self.config.num_rows - (self.slots - 1),
+                _ if uneven => 1,
+                _ if slot + 1 == self.slots => self.config.num_rows - base,
+                _ => share,
+            };
+            end += rows;
             let whole = rows * row_bytes;
             let odd = self.drawn.odd_parts.happens(&mut self.rng);
             let size = if odd { whole - self.rng.random_range(0..row_bytes.min(whole)) } else { whole };
             let ranked = self.drawn.odd_parts.happens(&mut self.rng) && self.rng.random();
-            let rank = if ranked { self.rng.random_range(0..16) } else { 0 };
+            let rank = if ranked { self.rank() } else { 0 };
             self.setup.push(PartWrite { slot: slot as u8, enable: true, base: base as u16, size, rank });
         }
         self.setup.reverse();
+    }
+
+    /// A rank: as often of 1 bit as of any other number of them, up to 8; often the last, at whose addresses
+    /// sums wrap.
+    fn rank(&mut self) -> u8 {
+        if self.rng.random_range(0..4) == 0 {
+            return u8::MAX;
+        }
+        (self.rng.random::<u32>() & ((1 << self.rng.random_range(0..=8)) - 1)) as u8
     }
 
     /// Now and then a part is taken away, given back, moved, or asked for where it cannot be.
@@ -208,7 +247,7 @@ impl RandomStimulus {
                 let slot = self.rng.random_range(0..16u8);
                 match (self.rng.random_range(0..4), self.parts[usize::from(slot)]) {
                     (0, Some(part)) => PartWrite { enable: false, ..part },
-                    (1, Some(part)) => PartWrite { rank: self.rng.random_range(0..4), ..part },
+                    (1, Some(part)) => PartWrite { rank: self.rank(), ..part },
                     // Often in another slot's way, or behind the end of memory: refused.
                     (2, _) => PartWrite {
                         slot,
@@ -219,9 +258,10 @@ impl RandomStimulus {
                         } as u16,
                         size: match self.rng.random_range(0..4) {
                             0 => self.config.row_bytes() * self.rng.random_range(0..3),
+                            1 => self.rng.random_range(0..=self.config.bytes() as u32),
                             _ => self.rng.random_range(0..8 * self.config.row_bytes()),
                         },
-                        rank: if self.rng.random() { 0 } else { self.rng.random_range(0..4) },
+                        rank: if self.rng.random() { 0 } else { self.rank() },
                     },
                     _ => {
                         self.lay_out_parts();
@@ -243,6 +283,17 @@ impl RandomStimulus {
         for (beat, paces) in self.beats.iter_mut().zip(&drawn.paces) {
             *beat = Beat::draw(paces.draw(&mut self.rng), &mut self.rng);
         }
+        if drawn.hold.happens(&mut self.rng) {
+            let port = [RESPONSE, CLUSTER_RESPONSE, WAKE][self.rng.random_range(0..3)];
+            if before[port] != Beat::HELD {
+                for beat in self.beats.iter_mut().filter(|beat| **beat == Beat::HELD) {
+                    *beat = Beat::FREE;
+                }
+                self.beats[port] = Beat::HELD;
+                self.beats_for = self.rng.random_range(100..800);
+                return;
+            }
+        }
         if self.beats.contains(&Beat::HELD) {
             self.beats_for = 40;
             // Whoever waits for an answer must get one in the end.
@@ -255,6 +306,26 @@ impl RandomStimulus {
             self.beats_for = self.rng.random_range(16..256);
         }
     }
+
+    /// Every port is free for a while, so that what is offered now is worked off without a pause.
+    pub(super) fn free_ports(&mut self, cycles: u32) {
+        (self.beats, self.beats_for) = ([Beat::FREE; 5], cycles);
+    }
+
+    /// A reset begins: what was inside is forgotten, what is offered stays.
+    fn begin_reset(&mut self, i: &In) {
+        self.resetting = self.rng.random_range(1..4);
+        self.tags = Tags::default();
+        if i.req_valid == 1 {
+            self.tags.take(i.req_tag);
+        }
+        self.endless = 0;
+        self.objects = Objects::new();
+        self.follow = Follow::Nothing;
+        self.parts = [None; 16];
+        self.setup.clear();
+        self.lay_out_parts();
+    }
 }
 
 impl Stimulus for RandomStimulus {
@@ -264,7 +335,16 @@ impl Stimulus for RandomStimulus {
         }
         self.beats_for -= 1;
         self.cycle += 1;
-        i.rst_n = 1;
+        // Nothing but a reset ends a run whose waits do not end.
+        let stays = self.left == 0 && self.endless != 0 && self.endless == self.tags.all();
+        if self.resetting == 0 && (stays || self.left > 0 && self.drawn.reset.happens(&mut self.rng)) {
+            self.begin_reset(i);
+        }
+        i.rst_n = u8::from(self.resetting == 0);
+        self.resetting = self.resetting.saturating_sub(1);
+        if i.rst_n == 0 {
+            return;
+        }
         let [warp, answer, cluster, cluster_answer, wake] = self.beats;
         let goes_on = self.left > 0 && self.setup.is_empty();
         if goes_on && i.req_valid == 0 && warp.high(&mut self.rng) {
@@ -274,6 +354,7 @@ impl Stimulus for RandomStimulus {
         if goes_on
             && i.cl_valid == 0
             && cluster.high(&mut self.rng)
+            && !matches!(self.follow, Follow::Volley(_))
             && (matches!(self.follow, Follow::Wake(Wake { cluster: true, .. }))
                 || self.drawn.cluster.happens(&mut self.rng))
         {
@@ -288,7 +369,11 @@ impl Stimulus for RandomStimulus {
     }
 
     fn observe(&mut self, i: &In, out: &Out) {
+        if i.rst_n == 0 {
+            return;
+        }
         self.tags.observe(i, out);
+        self.endless &= self.tags.all();
         if out.rsp_valid & i.rsp_ready == 1 {
             let value = out.rsp_rd[usize::from(out.rsp_tag) % self.config.num_lanes as usize];
             if value != 0 {

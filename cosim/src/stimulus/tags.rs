@@ -15,6 +15,11 @@ impl Tags {
         self.taken >> (tag & 63) & 1 != 0
     }
 
+    /// All of them, tag 0 in bit 0.
+    pub(super) fn all(self) -> u64 {
+        self.taken
+    }
+
     /// A request with this tag is offered.
     pub fn take(&mut self, tag: u8) {
         self.taken |= 1 << (tag & 63);

@@ -18,6 +18,9 @@ struct Seen {
     woken: u32,
     timed_out: u32,
     phases: u32,
+    resets: u64,
+    /// Longest time that a response was not taken.
+    longest_hold: u64,
     most_asleep: u32,
     held: u64,
     /// Of those woken, those that were within a few cycles of their limit.
@@ -32,7 +35,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
     let mut machine = ModelMachine::new(config);
     let mut stimulus = RandomStimulus::new(config, profile, seed, requests);
     let (mut i, mut seen) = (In::default(), Seen::default());
-    let mut idle = 0;
+    let (mut idle, mut hold) = (0, 0);
     let mut sleeps = [(0, 0); 64];
     while !stimulus.finished() || idle < 2500 {
         stimulus.drive(&mut i);
@@ -40,7 +43,15 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
         let (out, probe): (&Out, _) = (machine.out(), machine.probe());
         stimulus.observe(&i, out);
         seen.cycles += 1;
-        seen.held += u64::from(out.rsp_valid == 1 && i.rsp_ready == 0);
+        let holds = out.rsp_valid == 1 && i.rsp_ready == 0;
+        seen.held += u64::from(holds);
+        hold = if holds { hold + 1 } else { 0 };
+        seen.longest_hold = seen.longest_hold.max(hold);
+        seen.resets += u64::from(i.rst_n == 0);
+        if i.rst_n == 0 {
+            settle(&mut i, machine.out());
+            continue;
+        }
         if i.req_valid & out.req_ready == 1 {
             sleeps[usize::from(i.req_tag)] = (seen.cycles, i.req_c[0] as u64);
             seen.warps.push(WarpRequest::sample(&i));
@@ -76,7 +87,13 @@ fn draw(profile: &Profile) -> Seen {
 
 /// Requests without faults or table writes, so that what is drawn is what is seen.
 fn clean() -> Profile {
-    Profile { faults: Faults::none(), table: Share::NEVER, ..Profile::default() }
+    Profile {
+        faults: Faults::none(),
+        table: Share::NEVER,
+        reset: Share::NEVER,
+        barriers: Barriers { volley: Share::NEVER, ..Barriers::default() },
+        ..Profile::default()
+    }
 }
 
 fn share_of<T>(items: &[T], is: impl Fn(&T) -> bool) -> f64 {
@@ -95,7 +112,9 @@ fn the_same_seed_draws_the_same() {
     assert!(one == draw(&Profile::default()));
     assert!(one != draw_from(small(), &Profile::default(), 2, 2000));
     assert_eq!(one.warps.len(), 2000);
-    assert!(one.phases > 50 && one.woken > 5 && one.clusters.len() > 100, "{} and {}", one.phases, one.woken);
+    let more = draw_from(small(), &Profile::default(), 1, 8000);
+    assert!(more.phases > 200 && more.woken > 5, "{} and {}", more.phases, more.woken);
+    assert!(one.phases > 50 && one.clusters.len() > 100, "{} and {}", one.phases, one.clusters.len());
 }
 
 /// A shorter run is the beginning of a longer one: what it takes to shrink an episode.
@@ -349,7 +368,8 @@ fn phases(barriers: Barriers) -> Seen {
 
 #[test]
 fn the_table_of_waiters_is_filled() {
-    let fill = |fill| phases(Barriers { fill, race: Share::NEVER, ..Barriers::default() });
+    let fill =
+        |fill| phases(Barriers { fill, race: Share::NEVER, volley: Share::NEVER, ..Barriers::default() });
     let filled = fill(Share::new(0.25));
     assert_eq!(filled.most_asleep, 16);
     assert!(filled.woken > 200, "{}", filled.woken);
@@ -364,6 +384,7 @@ fn phases_are_completed_on_purpose() {
             finish: share,
             fill: Share::NEVER,
             race: Share::NEVER,
+            volley: Share::NEVER,
             counts: Span::new(8, 64),
             ..Barriers::default()
         })
@@ -375,10 +396,68 @@ fn phases_are_completed_on_purpose() {
 
 #[test]
 fn completions_and_limits_meet() {
-    let race = |race| phases(Barriers { race, fill: Share::NEVER, ..Barriers::default() });
+    let race =
+        |race| phases(Barriers { race, fill: Share::NEVER, volley: Share::NEVER, ..Barriers::default() });
     let (never, often) = (race(Share::NEVER), race(Share::new(0.9)));
     let meet = [never, often].map(|seen| (seen.nearly_late, seen.timed_out, seen.woken));
     assert!(meet[1].0 >= 8 && meet[1].0 > 4 * meet[0].0 && meet[1].1 > 50 && meet[1].2 > 50, "{meet:?}");
+}
+
+/// A volley fills the table, and most of it is woken in time or just too late.
+#[test]
+fn volleys_fill_the_table() {
+    let volley =
+        |volley| phases(Barriers { volley, race: Share::NEVER, fill: Share::NEVER, ..Barriers::default() });
+    let (never, often) = (volley(Share::NEVER), volley(Share::new(0.25)));
+    assert_eq!(often.most_asleep, 16);
+    assert!(
+        often.nearly_late > 10 * (never.nearly_late + 1),
+        "{} and {}",
+        often.nearly_late,
+        never.nearly_late
+    );
+    assert!(often.timed_out > never.timed_out + 50, "{} and {}", often.timed_out, never.timed_out);
+}
+
+#[test]
+fn ranks_limits_and_parts_of_all_sizes() {
+    let seen = draw_from(small(), &Profile { table: Share::new(1.0 / 64.0), ..clean() }, 1, 4000);
+    for bits in 0..8 {
+        let of_so_many = seen.parts.iter().any(|part| part.enable && part.rank.checked_ilog2() == Some(bits));
+        assert!(of_so_many, "a rank of {} bits", bits + 1);
+    }
+    let all = small().bytes() as u32;
+    assert!(seen.parts.iter().any(|part| part.size > all * 3 / 4), "one slot has almost all of memory");
+    let limits = Barriers { limit: Weights::only(&[Limit::Longer]), ..clean().barriers };
+    let ops = Weights::only(&[Op::MbarTryWait, Op::MbarInit]);
+    let limits = |reset| {
+        let profile = Profile { ops: ops.clone(), barriers: limits.clone(), reset, ..clean() };
+        let waits = (1..=8).flat_map(|seed| draw_from(small(), &profile, seed, 1000).warps);
+        let waits = waits.filter(|r| r.op == Op::MbarTryWait as u8);
+        waits.filter_map(|r| Some(r.lanes.first()?.c as u32)).collect::<Vec<_>>()
+    };
+    let bounded = limits(Share::NEVER);
+    assert!(share_of(&bounded, |limit| (1024..8192).contains(limit)) > 0.85, "others are of races");
+    assert!(bounded.iter().all(|limit| *limit < 8192), "nothing ends what a reset does not end");
+    assert!(share_of(&limits(Share::new(1.0 / 4096.0)), |limit| *limit >= 1 << 16) > 0.5);
+}
+
+#[test]
+fn answers_are_held_for_long() {
+    let pace = Paces { hold: Share::new(0.25), ..Paces::free() };
+    assert!(draw(&Profile { pace, ..clean() }).longest_hold > 400);
+    assert_eq!(draw(&Profile { pace: Paces::free(), ..clean() }).longest_hold, 0);
+}
+
+/// Requests go on after a reset, and waits that nothing but a reset ends do not keep a run from its end.
+#[test]
+fn resets_come_while_requests_are_inside() {
+    let seen = draw(&Profile { reset: Share::new(1.0 / 1024.0), ..clean() });
+    assert!(seen.resets > 10, "{} cycles of reset", seen.resets);
+    assert_eq!(seen.warps.len(), 2000);
+    let answers = seen.faults.len() + (seen.woken + seen.timed_out) as usize;
+    assert!((1900..2000).contains(&answers), "{answers} answers: a few were dropped");
+    assert!(share_of(&seen.faults, |fault| *fault == 0) > 0.9, "parts are given again");
 }
 
 #[test]
@@ -388,6 +467,7 @@ fn waits_ask_about_the_phase_they_are_told() {
             wait: Weights::only(&[wait]),
             fill: Share::NEVER,
             race: Share::NEVER,
+            volley: Share::NEVER,
             ..Barriers::default()
         };
         let seen = phases(barriers);
@@ -420,10 +500,33 @@ fn profiles_are_read_as_written() {
     assert_eq!(profile.faults.slot, Faults::default().slot);
 }
 
+/// `docs/profiles.md` has every key: `UPDATE_DOCS=1` writes its table anew.
+#[test]
+fn the_page_has_every_key() {
+    let row = |key: &ProfileKey| {
+        let ProfileKey { name, values, usual, about } = key;
+        format!("| `{name}` | {values} | {usual} | {about} |\n")
+    };
+    let table: String = Profile::keys().iter().map(row).collect();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs/profiles.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let head = "| key | values | by default | what it says |\n|---|---|---|---|\n";
+    let (before, _) = page.split_once(head).expect("a table");
+    let expected = format!("{before}{head}{table}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &expected).expect("it can be written");
+    } else {
+        assert!(page == expected, "docs/profiles.md is not up to date: UPDATE_DOCS=1 writes it");
+    }
+    for key in Profile::keys().iter().filter(|key| key.usual.starts_with('[')) {
+        assert!(Profile::from_toml(&format!("{} = {}", key.name, key.usual)).is_ok(), "{key:?}");
+    }
+}
+
 #[test]
 fn bad_profiles_are_named() {
     let message = |text: &str| Profile::from_toml(text).expect_err("it is bad").message().to_string();
-    assert!(message("opps = []").starts_with("unknown field `opps`, expected one of `ops`, `sizes`"));
+    assert!(message("opps = []").starts_with("unknown field `opps`; the nearest is `ops` of ops, sizes, "));
     assert!(message("ops = [\"ADDD\"]").starts_with("no operation `ADDD`; there are ADD, MIN, MAX"));
     assert_eq!(message("ops = []"), "nothing to draw: give some operation a weight above 0");
     assert_eq!(message("ops = { ADD = 0 }"), "nothing to draw: give some operation a weight above 0");
@@ -432,6 +535,8 @@ fn bad_profiles_are_named() {
     assert_eq!(message("cluster = 1.5"), "1.5: expected a share, 0 to 1");
     assert_eq!(message("cluster = nan"), "NaN: expected a share, 0 to 1");
     assert_eq!(message("degree = [3, 2]"), "[3, 2]: expected the lesser number first");
+    let error = Profile::from_toml("slots = [1, 2]\nfaults.ranks = 0.5").expect_err("it is bad").to_string();
+    assert!(error.contains("line 2") && error.contains("the nearest is `rank` of illegal, "), "{error}");
     let error = Profile::named("calm").expect_err("it is none").to_string();
     assert_eq!(error, "no profile `calm`; there are default, busy, objects, hazards, faults, pressure");
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
+use atoms_model::mbarrier::Object;
 use atoms_model::port::In;
 use atoms_ops::{Op, Operands as Reads, Size};
 use rand::{Rng, RngExt};
 
-use super::barriers::Step;
-use super::choose::{Chosen, Last};
+use super::barriers::{ENDLESS, Step};
+use super::choose::{Chosen, Follow, Last};
 use super::objects::Flight;
 use super::profile::{Form, Immediate, Lanes, Scale, Spread};
 use super::random::RandomStimulus;
@@ -148,10 +149,14 @@ impl RandomStimulus {
         let spread = if chosen.jointly > 0 { Spread::Stride } else { chosen.spread };
         let degree = if chosen.jointly > 0 { 1 } else { self.degree(spread) };
         self.addresses(&Place { spread, start, bytes, degree }, &part, i);
-        let spoilt = self.spoil(&part, bytes, i);
+        // In a volley nothing goes wrong: it is lost if one of its requests is.
+        let spoilt = !matches!(self.follow, Follow::Volley(_)) && self.spoil(&part, bytes, i);
         // Also where it is one by its code alone.
         if i.req_op == Op::MbarTryWait as u8 {
             let limit = chosen.sleeps.unwrap_or_else(|| self.limit());
+            if limit >= ENDLESS {
+                self.endless |= 1 << i.req_tag;
+            }
             i.req_c[..self.config.num_lanes as usize].fill(limit.into());
         }
         if op.is_mbarrier() && !spoilt {
@@ -172,6 +177,7 @@ impl RandomStimulus {
         let lanes = self.config.num_lanes as usize;
         let Chosen { op, slot, .. } = *chosen;
         if let Some(Step { b, .. }) = chosen.step {
+            let b = if op == Op::MbarInit { Object::init(b).encode() } else { b.into() };
             i.req_b[..lanes].fill(b.into());
             return;
         }
@@ -293,7 +299,7 @@ impl RandomStimulus {
         let mut spoilt = false;
         if drawn.illegal.happens(rng) {
             // Every operation has sizes that it does not have.
-            if rng.random() {
+            if !drawn.size_only.happens(rng) {
                 i.req_op = rng.random_range(0..32);
             }
             i.req_size = rng.random_range(0..16);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use rand::{Rng, RngExt};
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -296,13 +296,125 @@ macro_rules! choices {
     };
 }
 
+/// A key of a profile's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileKey {
+    /// Its name, `faults.rank` for one inside a table.
+    pub name: String,
+    /// What can be written there.
+    pub values: String,
+    /// What it is where nothing is written.
+    pub usual: String,
+    /// What it is about.
+    pub about: String,
+}
+
+/// What stands behind a key of a profile: one value, or a table of further keys.
+pub(super) trait Knob {
+    /// Adds the keys of this value, called `name`.
+    fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>);
+}
+
+fn key(name: &str, values: String, usual: String, about: &str) -> ProfileKey {
+    // The words are those of the code's documentation, in which names of types are marked.
+    let about = about.trim().replace(['[', ']'], "").replace("Profile::", "");
+    ProfileKey { name: name.to_string(), values, usual, about }
+}
+
+impl<T: Choice> Knob for Weights<T> {
+    fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>) {
+        let names: Vec<_> = T::all().map(|choice| format!("`{}`", choice.name())).collect();
+        let alike = self.iter().all(|(_, weight)| weight == 1) && self.0.len() == names.len();
+        let each = || self.iter().map(|(choice, weight)| format!("{} {weight}", choice.name()));
+        let usual = if alike { "each 1".into() } else { each().collect::<Vec<_>>().join(", ") };
+        keys.push(key(name, format!("weights of {}", names.join(", ")), usual, about));
+    }
+}
+
+impl Knob for Share {
+    fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>) {
+        keys.push(key(name, "share, 0 to 1".into(), format!("{:.4}", self.0), about));
+    }
+}
+
+impl Knob for Span {
+    fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>) {
+        keys.push(key(name, "[least, most]".into(), format!("[{}, {}]", self.first, self.last), about));
+    }
+}
+
+/// Reads one of these names, or says which is nearest.
+pub(super) struct KnobName(pub(super) &'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for KnobName {
+    type Value = &'static str;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for KnobName {
+    type Value = &'static str;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of {}", self.0.join(", "))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Self::Value, E> {
+        let KnobName(known) = self;
+        let found = known.iter().find(|known| **known == name).copied();
+        found.ok_or_else(|| {
+            let distance = |known: &&&str| strsim::levenshtein(&name.to_lowercase(), known);
+            let nearest = known.iter().min_by_key(distance).copied().unwrap_or_default();
+            E::custom(format!("unknown field `{name}`; the nearest is `{nearest}` of {}", known.join(", ")))
+        })
+    }
+}
+
 /// Defines a struct of knobs, each with its default. What is as by default is not written.
 macro_rules! knobs {
-    ($(#[$doc:meta])* $type:ident { $( $(#[$knob_doc:meta])* $knob:ident: $of:ty = $default:expr; )* }) => {
+    ($(#[$doc:meta])* $type:ident { $( $(#[doc = $knob_doc:literal])* $knob:ident: $of:ty = $default:expr; )* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct $type { $( $(#[$knob_doc])* pub $knob: $of, )* }
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $type { $( $(#[doc = $knob_doc])* pub $knob: $of, )* }
+
+        impl $crate::stimulus::weights::Knob for $type {
+            fn keys(&self, name: &str, _: &str, keys: &mut Vec<$crate::stimulus::weights::ProfileKey>) {
+                $(
+                    let inside = [name, stringify!($knob)].join(if name.is_empty() { "" } else { "." });
+                    self.$knob.keys(&inside, concat!($($knob_doc),*), keys);
+                )*
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+
+                impl<'de> serde::de::Visitor<'de> for Visitor {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a table of keys")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$type, A::Error> {
+                        const NAMES: &[&str] = &[$( stringify!($knob), )*];
+                        let mut knobs = $type::default();
+                        while let Some(name) = map.next_key_seed($crate::stimulus::weights::KnobName(NAMES))? {
+                            match name {
+                                $( stringify!($knob) => knobs.$knob = map.next_value()?, )*
+                                _ => unreachable!("a name of another struct"),
+                            }
+                        }
+                        Ok(knobs)
+                    }
+                }
+
+                deserializer.deserialize_map(Visitor)
+            }
+        }
 
         impl Default for $type {
             fn default() -> Self {

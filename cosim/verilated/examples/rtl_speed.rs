@@ -3,6 +3,8 @@
 //! Half of the requests add to random words, half to consecutive ones; the response is taken at
 //! once.
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use atoms_model::port::{In, Out, Probe};
 use atoms_verilated::{BuildSpec, Cache, Environment, Toolchain, Variant};
 use std::time::Instant;

@@ -3,7 +3,7 @@
 use crate::abi::ABI_VERSION;
 use crate::bank_names;
 use crate::cache::{LIBRARY, Workshop};
-use crate::compile::{self, Setup, Speed, Unit};
+use crate::compile::{self, Setup, Unit};
 use crate::key::{Key, processor};
 use crate::ports::{self, Banks, Widths};
 use crate::{BuildError, BuildSpec, Progress, Toolchain, Variant, runtime};
@@ -13,6 +13,8 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) const CAPTURE: &str = include_str!("shim/capture.h");
 /// The C ABI.
 const SHIM: &str = include_str!("shim/shim.cpp");
+/// The file it is written to.
+const SHIM_FILE: &str = "shim.cpp";
 
 /// Class that Verilator gives the model, whatever the top module is called.
 const MODEL: &str = "Vatoms";
@@ -169,9 +171,11 @@ pub(crate) fn build(
         variant: spec.variant,
         includes: vec![generated, shop.dir().to_path_buf()],
         capture: shop.dir().join("capture.h"),
+        group: shop.group(),
     };
-    let mut objects = runtime::objects(cache, tools, spec.variant, progress)?;
+    let runtime = runtime::objects(cache, tools, spec.variant, progress)?;
     setup.compile("design", &units, progress).map_err(port_mismatch)?;
+    let mut objects = runtime.objects.clone();
     objects.extend(units.into_iter().map(|unit| unit.object));
     progress(&Progress::Linking);
     let entry = shop.folder("entry")?;
@@ -205,8 +209,9 @@ fn verilate(
     command.current_dir(shop.dir()).args(VERILATOR_ARGS).args(variant_args(spec.variant));
     command.args(&spec.verilator_args).args(["--top-module", &spec.top]).arg(format!("-I{SOURCE_DIR}"));
     command.args(sources.listed.iter().map(|(name, _)| Path::new(SOURCE_DIR).join(name)));
-    let output = command
-        .output()
+    let output = shop
+        .group()
+        .run(&mut command)
         .map_err(|source| BuildError::Start { program: tools.verilator.program.clone(), source })?;
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().take(MESSAGE_LINES).collect::<Vec<_>>().join("\n");
@@ -217,8 +222,7 @@ fn verilate(
     }
 }
 
-/// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled: the
-/// shim first, since it is where a mistake shows.
+/// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled.
 fn translation_units(spec: &BuildSpec, shop: &Workshop, generated: &Path) -> Result<Vec<Unit>, BuildError> {
     let unreadable = |source| BuildError::Source { path: generated.to_path_buf(), source };
     let headers = bank_names::headers(generated).map_err(unreadable)?;
@@ -232,7 +236,7 @@ fn translation_units(spec: &BuildSpec, shop: &Workshop, generated: &Path) -> Res
     let banks = Banks { includes: &names.includes, memories: &names.memories };
     shop.write("atoms_ports.h", ports::header(MODEL, widths(spec), &banks))?;
     shop.write("capture.h", CAPTURE)?;
-    let shim = shop.write("shim.cpp", SHIM)?;
+    shop.write(SHIM_FILE, SHIM)?;
 
     let mut sized = Vec::new();
     for entry in std::fs::read_dir(generated).map_err(unreadable)? {
@@ -242,18 +246,18 @@ fn translation_units(spec: &BuildSpec, shop: &Workshop, generated: &Path) -> Res
             sized.push((entry.metadata().map_err(unreadable)?.len(), name));
         }
     }
-    let mut units = vec![Unit::new(shim, Speed::Fast, shop.dir())];
-    for (name, speed, sources) in compile::gather(sized) {
+    let mut units = Vec::new();
+    for (name, speed, sources) in compile::gather(sized, SHIM_FILE) {
         let text: String = sources.iter().map(|source| format!("#include \"{source}\"\n")).collect();
         units.push(Unit::new(shop.write(&name, text)?, speed, shop.dir()));
     }
     Ok(units)
 }
 
-/// A failing assertion of the shim is about the ports, not about the compiler.
+/// A failing assertion is one of the shim, about the ports, not about the compiler.
 fn port_mismatch(error: BuildError) -> BuildError {
     match error {
-        BuildError::Compile { file, output } if file == "shim.cpp" && output.contains("static assertion") => {
+        BuildError::Compile { output, .. } if output.contains("static assertion") => {
             BuildError::Ports { output }
         }
         other => other,

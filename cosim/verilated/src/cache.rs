@@ -1,35 +1,41 @@
 //! The folder of built libraries.
 
 use crate::build::{self, Sources};
-use crate::manifest::{self, State, private_dir};
-use crate::{BuildError, BuildSpec, Environment, Library, Progress, Toolchain};
-use std::collections::HashMap;
+use crate::evict::{self, Cleaned};
+use crate::group::Group;
+use crate::lock::{Asked, Lock};
+use crate::manifest::{self, InUse, State, private_dir};
+use crate::{BuildError, BuildSpec, Environment, Library, Progress, Toolchain, owner};
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// Name of the library in its entry.
 pub(crate) const LIBRARY: &str = "atoms.so";
 
-/// Age at which what a killed build left behind is cleared away.
+/// Age at which a leftover is removed where the file system has no locks, which would tell that its owner is dead.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often an entry that vanishes between being found whole and being loaded is looked for again.
-const ATTEMPTS: usize = 3;
+/// Size in MB that the entries may have together unless `ATOMS_CACHE_MB` says otherwise: some hundred libraries.
+const DEFAULT_MB: u64 = 2000;
 
 /// Built libraries, in a folder that any number of processes may use at once.
 ///
-/// An entry is built in a private folder and moved into place in one step. It is checked against
-/// its manifest each time it is loaded, and rebuilt if it does not match.
+/// An entry is built in a private folder and moved into place in one step, by one thread of one process; the others
+/// that ask for it wait. It is checked against its manifest each time it is loaded, and rebuilt if it does not match.
+/// After a build, the entries used least recently go until the rest fits the size limit; never those in use.
 #[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
+    limit_mb: Option<OsString>,
 }
 
 impl Cache {
     /// The cache of this environment; see [`Environment::cache_dir`].
     pub fn new(env: &Environment) -> Self {
-        Self { root: env.cache_dir() }
+        Self { root: env.cache_dir(), limit_mb: env.cache_mb.clone() }
     }
 
     /// The folder.
@@ -39,9 +45,6 @@ impl Cache {
 
     /// The library for `spec`, from the cache or newly built (10 to 30 seconds for 32 lanes).
     ///
-    /// Threads that ask for the same library at once build it once; processes may each build it, and
-    /// then use the one that was finished first.
-    ///
     /// # Errors
     /// Says whether the design, the tools or the cache folder is at fault; see [`BuildError`].
     pub fn library(
@@ -50,77 +53,134 @@ impl Cache {
         tools: &Toolchain,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Library, BuildError> {
+        let limit = self.limit()?;
         let sources = Sources::read(spec)?;
         let key = build::key(spec, &sources, tools);
-        let dir = self.root.join(&key);
-        let lock = lock_for(&dir);
-        let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut attempt = 1;
-        loop {
-            match manifest::inspect(&dir) {
-                State::Whole => progress(&Progress::Cached { key: key.clone() }),
-                State::Absent => self.build(spec, &sources, tools, &key, progress)?,
-                State::Damaged(reason) => {
-                    manifest::discard(&dir)
-                        .map_err(|source| BuildError::Cache { path: dir.clone(), source })?;
-                    progress(&Progress::Discarded { key: key.clone(), reason });
-                    self.build(spec, &sources, tools, &key, progress)?;
-                }
-            }
-            match Library::load(dir.join(LIBRARY), key.clone()) {
-                // Another process has just discarded it.
-                Err(BuildError::Load { path, .. }) if attempt < ATTEMPTS && !path.exists() => attempt += 1,
-                result => return result,
-            }
+        let entry = entry(&self.root, &key, progress, |shop, progress| {
+            build::build(spec, &sources, tools, &self.root, shop, progress)
+        })?;
+        if entry.built {
+            // A cache that is too large is no reason to fail.
+            let _ = evict::shrink(&self.root, limit);
         }
+        Library::load(entry.dir.join(LIBRARY), key, entry.in_use)
     }
 
-    fn build(
-        &self,
-        spec: &BuildSpec,
-        sources: &Sources,
-        tools: &Toolchain,
-        key: &str,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<(), BuildError> {
-        let shop = Workshop::open(&self.root)?;
-        let entry = build::build(spec, sources, tools, &self.root, &shop, progress)?;
-        let dir = self.root.join(key);
-        manifest::seal(&entry)
-            .and_then(|()| manifest::install(&entry, &dir))
-            .map_err(|source| BuildError::Cache { path: dir, source })?;
-        progress(&Progress::Built { key: key.to_owned() });
-        Ok(())
+    /// Removes what has not been used for `age` or longer, and what killed builds left behind; nothing that is in use.
+    ///
+    /// # Errors
+    /// [`BuildError::Foreign`] and [`BuildError::Cache`].
+    pub fn clean(&self, age: Duration) -> Result<Cleaned, BuildError> {
+        own(&self.root)?;
+        clear_leftovers(&self.root);
+        evict::older(&self.root, age).map_err(|source| BuildError::Cache { path: self.root.clone(), source })
+    }
+
+    /// The size limit in bytes.
+    fn limit(&self) -> Result<u64, BuildError> {
+        let megabytes = match &self.limit_mb {
+            None => Some(DEFAULT_MB),
+            Some(text) => text.to_str().and_then(|text| text.parse().ok()),
+        };
+        let bytes = megabytes.and_then(|megabytes: u64| megabytes.checked_mul(1_000_000));
+        bytes.ok_or_else(|| BuildError::CacheLimit {
+            found: self.limit_mb.as_ref().map(|text| text.display().to_string()).unwrap_or_default(),
+        })
     }
 }
 
-/// One lock for each entry of any cache, so that threads of this process build an entry once.
-fn lock_for(dir: &Path) -> Arc<Mutex<()>> {
-    static LOCKS: OnceLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> = OnceLock::new();
-    let mut locks = LOCKS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    locks.entry(dir.to_path_buf()).or_default().clone()
+/// A whole entry of a cache.
+pub(crate) struct Entry {
+    /// Its folder.
+    pub(crate) dir: PathBuf,
+    /// Keeps it from being evicted.
+    pub(crate) in_use: InUse,
+    /// Whether it had to be built.
+    pub(crate) built: bool,
 }
 
-/// A private folder in the cache, gone when dropped.
+/// The entry `name` of the cache at `root`. Where it is not there whole, `make` prepares it in a private folder, and
+/// gives the folder that is to become the entry.
+pub(crate) fn entry(
+    root: &Path,
+    name: &str,
+    progress: &mut dyn FnMut(&Progress),
+    make: impl FnOnce(&Workshop, &mut dyn FnMut(&Progress)) -> Result<PathBuf, BuildError>,
+) -> Result<Entry, BuildError> {
+    let dir = root.join(name);
+    own(root)?;
+    own(&dir)?;
+    let cache = |source| BuildError::Cache { path: dir.clone(), source };
+    let key = name.to_owned();
+    let found = |built: bool, progress: &mut dyn FnMut(&Progress)| -> Option<Entry> {
+        // The mark first: what is marked is not evicted between our look and its use.
+        let in_use = InUse::mark(&dir);
+        if manifest::inspect(&dir) != State::Whole {
+            return None;
+        }
+        if !built {
+            progress(&Progress::Cached { key: key.clone() });
+        }
+        Some(Entry { dir: dir.clone(), in_use, built })
+    };
+    if let Some(entry) = found(false, progress) {
+        return Ok(entry);
+    }
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(root).map_err(cache)?;
+    let lock = root.join(format!(".{name}.lock"));
+    let _held = Lock::wait(&lock, || progress(&Progress::Waiting { key: key.clone() })).map_err(cache)?;
+    if let Some(entry) = found(false, progress) {
+        return Ok(entry);
+    }
+    if let State::Damaged(reason) = manifest::inspect(&dir) {
+        manifest::discard(&dir).map_err(cache)?;
+        progress(&Progress::Discarded { key: key.clone(), reason });
+    }
+    let shop = Workshop::open(root)?;
+    let prepared = make(&shop, progress)?;
+    manifest::seal(&prepared).and_then(|()| manifest::install(&prepared, &dir)).map_err(cache)?;
+    progress(&Progress::Built { key: key.clone() });
+    found(true, progress)
+        .ok_or_else(|| cache(io::Error::other("it was removed or changed as soon as it was built")))
+}
+
+/// Refuses what another user could have put there.
+fn own(path: &Path) -> Result<(), BuildError> {
+    let files = [path.to_path_buf(), path.join(LIBRARY), path.join(manifest::MANIFEST)];
+    let foreign = files.into_iter().find_map(|path| Some((owner::objection(&path)?, path)));
+    foreign.map_or(Ok(()), |(reason, path)| Err(BuildError::Foreign { path, reason }))
+}
+
+/// A private folder in the cache, and the group of the tools that work in it; both gone when dropped.
 #[derive(Debug)]
 pub(crate) struct Workshop {
     dir: PathBuf,
+    group: Group,
+    /// Says that the owner lives.
+    _lock: Lock,
 }
 
 impl Workshop {
     pub(crate) fn open(root: &Path) -> Result<Self, BuildError> {
         let cache = |source| BuildError::Cache { path: root.to_path_buf(), source };
-        std::fs::create_dir_all(root).map_err(cache)?;
         clear_leftovers(root);
-        let dir = private_dir(root, "build");
-        std::fs::create_dir(&dir).map_err(cache)?;
         // Absolute, since tools run inside it.
-        let dir = dir.canonicalize().map_err(cache)?;
-        Ok(Self { dir })
+        let dir = private_dir(&std::path::absolute(root).map_err(cache)?, "build");
+        // Before there is a folder: one without a lock is a leftover.
+        let lock = Lock::wait(&lock_of(&dir), || {}).map_err(cache)?;
+        std::fs::DirBuilder::new().mode(0o755).create(&dir).map_err(cache)?;
+        let group = Group::start(&dir)
+            .map_err(|source| BuildError::Start { program: PathBuf::from("/bin/sh"), source })?;
+        Ok(Self { dir, group, _lock: lock })
     }
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// The tools that work here.
+    pub(crate) fn group(&self) -> &Group {
+        &self.group
     }
 
     /// A folder inside it, made if need be.
@@ -150,14 +210,29 @@ impl Drop for Workshop {
     }
 }
 
-/// Removes private folders that no living build can be using.
+/// The lock that the owner of a private folder holds.
+fn lock_of(dir: &Path) -> PathBuf {
+    let mut name = dir.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// Removes what dead processes left behind: private folders, and locks that they held.
 fn clear_leftovers(root: &Path) {
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let private = [".build-", ".discard-"].iter().any(|start| name.to_string_lossy().starts_with(start));
-        let modified = entry.metadata().and_then(|meta| meta.modified()).unwrap_or(SystemTime::now());
-        if private && modified.elapsed().is_ok_and(|age| age > LEFTOVER_AGE) {
-            let _ = std::fs::remove_dir_all(entry.path());
+        let name = name.to_string_lossy();
+        if name.ends_with(".lock") && name.starts_with('.') {
+            // Free: taken, and gone when dropped here.
+            let _ = Lock::ask(&entry.path());
+        } else if [".build-", ".discard-"].iter().any(|start| name.starts_with(start)) {
+            let modified = entry.metadata().and_then(|meta| meta.modified()).unwrap_or(SystemTime::now());
+            let old = modified.elapsed().is_ok_and(|age| age > LEFTOVER_AGE);
+            match Lock::ask(&lock_of(&entry.path())) {
+                Ok(Asked::Held(_lock)) => drop(std::fs::remove_dir_all(entry.path())),
+                Ok(Asked::Unsupported) if old => drop(std::fs::remove_dir_all(entry.path())),
+                Ok(Asked::Unsupported | Asked::Taken) | Err(_) => {}
+            }
         }
     }
 }

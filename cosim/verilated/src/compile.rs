@@ -1,5 +1,6 @@
 //! Running the C++ compiler.
 
+use crate::group::{self, Group};
 use crate::toolchain::last_lines;
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
@@ -7,9 +8,12 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Compilers running at once. More would starve whoever shares the machine: an optimizer takes a
-/// whole core and up to a gigabyte.
-const JOBS: usize = 2;
+/// Bytes of generated C++ from which on what runs in every cycle is put into two translation units: of less,
+/// reading the headers twice takes longer than one unit does.
+const TWO_UNITS: u64 = 600_000;
+
+/// Bytes of generated C++ that take as long to compile as the shim.
+const SHIM_BYTES: u64 = 200_000;
 
 /// Lines of a compiler's complaint that go into an error.
 const COMPLAINT_LINES: usize = 20;
@@ -56,13 +60,15 @@ pub(crate) struct Unit {
 }
 
 /// Puts generated sources, given as length and name, together into few translation units: each one
-/// costs as much for Verilator's headers alone as a small design does. Gives the units' names, how
-/// often they run and what to include in them, the largest first.
-pub(crate) fn gather(mut sources: Vec<(u64, String)>) -> Vec<(String, Speed, Vec<String>)> {
+/// costs as much for Verilator's headers alone as a small design does. `shim` is compiled with them. Gives the units'
+/// names, how often they run and what to include in them, the largest first.
+pub(crate) fn gather(mut sources: Vec<(u64, String)>, shim: &str) -> Vec<(String, Speed, Vec<String>)> {
+    sources.push((SHIM_BYTES, shim.to_owned()));
     sources.sort_by(|a, b| b.cmp(a));
     let (slow, fast): (Vec<_>, Vec<_>) =
         sources.into_iter().partition(|(_, name)| name.contains("__Slow") || name.contains("__Syms"));
-    let mut bins: [(u64, Vec<String>); JOBS] = Default::default();
+    let units = if fast.iter().map(|(length, _)| length).sum::<u64>() < TWO_UNITS { 1 } else { 2 };
+    let mut bins = vec![(0, Vec::new()); units];
     for (length, name) in fast {
         if let Some(bin) = bins.iter_mut().min_by_key(|bin| bin.0) {
             bin.0 += length;
@@ -94,6 +100,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) includes: Vec<PathBuf>,
     /// Header that every file starts with.
     pub(crate) capture: PathBuf,
+    /// The compilers.
+    pub(crate) group: &'a Group,
 }
 
 impl Setup<'_> {
@@ -132,7 +140,7 @@ impl Setup<'_> {
         command
     }
 
-    /// Compiles `units`, which make up `part`, at most [`JOBS`] at a time, the first ones first.
+    /// Compiles `units`, which make up `part`, the first ones first.
     pub(crate) fn compile(
         &self,
         part: &'static str,
@@ -144,11 +152,11 @@ impl Setup<'_> {
         let next = AtomicUsize::new(0);
         let (sender, results) = mpsc::channel();
         std::thread::scope(|scope| {
-            for _ in 0..JOBS.min(total) {
+            for _ in 0..group::cores().min(total) {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
                     while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if sender.send(run(&mut self.command(unit), &unit.name())).is_err() {
+                        if sender.send(self.run(&mut self.command(unit), &unit.name())).is_err() {
                             break;
                         }
                     }
@@ -175,18 +183,19 @@ impl Setup<'_> {
         let mut command = Command::new(&self.tools.compiler.program);
         command.args(["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--strip-debug", "-pthread"]);
         command.args(objects).arg("-o").arg(library);
-        run(&mut command, &library.file_name().unwrap_or_default().to_string_lossy())
+        self.run(&mut command, &library.file_name().unwrap_or_default().to_string_lossy())
     }
-}
 
-fn run(command: &mut Command, file: &str) -> Result<(), BuildError> {
-    let output = command
-        .output()
-        .map_err(|source| BuildError::Start { program: PathBuf::from(command.get_program()), source })?;
-    if output.status.success() {
-        return Ok(());
+    fn run(&self, command: &mut Command, file: &str) -> Result<(), BuildError> {
+        let output = self
+            .group
+            .run(command)
+            .map_err(|source| BuildError::Start { program: PathBuf::from(command.get_program()), source })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = last_lines(&String::from_utf8_lossy(&output.stderr), COMPLAINT_LINES);
+        let output = if said.is_empty() { output.status.to_string() } else { said };
+        Err(BuildError::Compile { file: file.to_owned(), output })
     }
-    let said = last_lines(&String::from_utf8_lossy(&output.stderr), COMPLAINT_LINES);
-    let output = if said.is_empty() { output.status.to_string() } else { said };
-    Err(BuildError::Compile { file: file.to_owned(), output })
 }

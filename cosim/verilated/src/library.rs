@@ -1,6 +1,7 @@
 //! A loaded library: the design in one configuration, from which any number of models are made.
 
 use crate::abi::{Api, Layout};
+use crate::manifest::InUse;
 use crate::{BuildError, Point, Rtl, RtlError, Variant};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,15 +21,23 @@ struct Loaded {
     path: PathBuf,
     /// What the variant counts; as the first model that was asked has it.
     points: OnceLock<Arc<[Point]>>,
+    /// Kept for its lifetime alone.
+    _in_use: InUse,
 }
 
 impl Library {
-    /// Loads the verified library at `path`, built under `key`.
-    pub(crate) fn load(path: PathBuf, key: String) -> Result<Self, BuildError> {
+    /// Loads the verified library at `path`, built under `key` and marked as in use.
+    pub(crate) fn load(path: PathBuf, key: String, in_use: InUse) -> Result<Self, BuildError> {
         let failed = |reason: String| BuildError::Load { path: path.clone(), reason };
-        let api = Api::load(&path).map_err(|error| failed(error.to_string()))?;
+        let api = Api::load(&path).map_err(|error| {
+            // The error itself only names the call; what the loader says is its cause.
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+            failed(format!("{error}{}", cause.unwrap_or_default()))
+        })?;
         let layout = api.checked_layout().map_err(failed)?;
-        Ok(Self { loaded: Arc::new(Loaded { api, layout, key, path, points: OnceLock::new() }) })
+        Ok(Self {
+            loaded: Arc::new(Loaded { api, layout, key, path, points: OnceLock::new(), _in_use: in_use }),
+        })
     }
 
     /// A new model, all registers and memory zero, out of reset or not as its inputs say.

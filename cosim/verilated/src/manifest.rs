@@ -1,12 +1,15 @@
 //! Folders in the cache: what they must contain, and how they get in and out whole.
 
 use crate::key::content_hash;
+use std::fs::{File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
 
 /// Name of the manifest in an entry: a line `hash length name` for every other file.
-const MANIFEST: &str = "manifest";
+pub(crate) const MANIFEST: &str = "manifest";
 
 /// What is found at the place of an entry.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,19 +22,55 @@ pub(crate) enum State {
     Damaged(String),
 }
 
-/// Writes the manifest of `dir`, over the files in it.
+/// A mark on an entry: as long as it is held, by any process, the entry is not evicted. Also the record of when the
+/// entry was used last.
+#[derive(Debug)]
+pub(crate) struct InUse {
+    _file: Option<File>,
+}
+
+impl InUse {
+    /// Marks the entry at `dir`; holds nothing where there is no entry, or no lock to be had.
+    pub(crate) fn mark(dir: &Path) -> Self {
+        let file = File::options().read(true).write(true).open(dir.join(MANIFEST)).ok();
+        let file = file.filter(|file| file.lock_shared().is_ok());
+        if let Some(file) = &file {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        Self { _file: file }
+    }
+
+    /// Takes the entry at `dir` out of use; `None` if it is marked, or locks do not say.
+    pub(crate) fn unless_marked(dir: &Path) -> Option<Self> {
+        let file = File::options().read(true).write(true).open(dir.join(MANIFEST)).ok()?;
+        file.try_lock().ok()?;
+        Some(Self { _file: Some(file) })
+    }
+}
+
+/// When the entry at `dir` was used last; `None` where there is none.
+pub(crate) fn last_use(dir: &Path) -> Option<SystemTime> {
+    dir.join(MANIFEST).metadata().ok()?.modified().ok()
+}
+
+/// Writes the manifest of `dir`, over the files in it, which nobody but their owner may write from then on.
 pub(crate) fn seal(dir: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         names.push(entry?.file_name());
     }
     names.sort();
+    let close = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode));
+    close(dir, 0o755)?;
     let mut lines = String::new();
     for name in names {
-        let content = std::fs::read(dir.join(&name))?;
+        let path = dir.join(&name);
+        close(&path, 0o644)?;
+        let content = std::fs::read(path)?;
         lines += &format!("{} {} {}\n", content_hash(&content), content.len(), name.to_string_lossy());
     }
-    std::fs::write(dir.join(MANIFEST), lines)
+    std::fs::write(dir.join(MANIFEST), lines)?;
+    close(&dir.join(MANIFEST), 0o644)
 }
 
 /// Holds the entry at `dir` against its manifest.
@@ -88,6 +127,13 @@ pub(crate) fn discard(dir: &Path) -> io::Result<()> {
     if inspect(&aside) == State::Whole && std::fs::rename(&aside, dir).is_ok() {
         return Ok(());
     }
+    std::fs::remove_dir_all(&aside)
+}
+
+/// Removes the entry at `dir`, in one step as others see it.
+pub(crate) fn discard_whole(dir: &Path) -> io::Result<()> {
+    let aside = private_dir(dir.parent().unwrap_or(Path::new(".")), "discard");
+    std::fs::rename(dir, &aside)?;
     std::fs::remove_dir_all(&aside)
 }
 

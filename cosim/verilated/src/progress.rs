@@ -1,4 +1,4 @@
-//! What a long call is doing, for whoever wants to show it.
+//! What a long call is doing, for a caller that shows it.
 
 use crate::Variant;
 use std::fmt;
@@ -9,6 +9,11 @@ use std::fmt;
 pub enum Progress {
     /// The library was in the cache.
     Cached {
+        /// Key of the entry.
+        key: String,
+    },
+    /// Another process, or another thread, builds the same: it is waited for.
+    Waiting {
         /// Key of the entry.
         key: String,
     },
@@ -55,6 +60,9 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Progress::Cached { key } => write!(f, "rtl library {} is in the cache", short(key)),
+            Progress::Waiting { key } => {
+                write!(f, "waiting for rtl library {}, which another process builds", short(key))
+            }
             Progress::Discarded { key, reason } => {
                 write!(f, "discarded damaged rtl library {}: {reason}", short(key))
             }

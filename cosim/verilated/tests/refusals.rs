@@ -23,7 +23,9 @@ fn bare(dir: &Path) -> Environment {
         path: dir.join("bin").into(),
         cxx: None,
         target: dir.join("target"),
+        store: dir.join("store"),
         cache: None,
+        cache_mb: None,
     }
 }
 

@@ -51,7 +51,7 @@ struct Handle final {
     std::string file, message;
     uint64_t stop_cycle = 0;
     int32_t line = 0;
-    // What the design printed and nobody has fetched yet.
+    // What the design printed and has not been fetched yet.
     std::string log;
 #if ATOMS_SNAPSHOTS
     std::vector<uint8_t> saved;
@@ -138,6 +138,13 @@ public:
 #endif
 
 }  // namespace
+
+// The runtime has thread-local objects with destructors (buffers of text). A destructor that the C library knows of
+// keeps the whole library mapped until its thread ends, whatever is closed; so it is not told. What such an object
+// owns is not freed: less than a kilobyte for each thread that evaluates a model. Calls of this library alone come here.
+extern "C" __attribute__((visibility("hidden"))) int __cxa_thread_atexit(void (*)(void*), void*, void*) noexcept {
+    return 0;
+}
 
 // Verilator's runtime calls these; see capture.h.
 

@@ -142,14 +142,22 @@ impl Bench {
     pub(crate) fn new(name: &str, extra: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), &(unit(extra) + "// " + name + "\n"));
-        let mut env = Environment::from_process();
-        env.cache = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("rtl-cache"));
-        Self { dir, env }
+        Self { dir, env: Environment::from_process() }
     }
 
-    /// With an empty cache of its own.
+    /// With a cache of its own, in which there is at most Verilator's runtime.
     pub(crate) fn with_own_cache(mut self) -> Self {
-        self.env.cache = Some(self.dir.path().join("cache"));
+        let own = self.dir.path().join("cache");
+        std::fs::create_dir(&own).unwrap();
+        let shared = std::fs::read_dir(self.env.cache_dir()).into_iter().flatten().flatten();
+        for entry in shared.filter(|entry| entry.file_name().to_string_lossy().starts_with("runtime-")) {
+            let to = own.join(entry.file_name());
+            std::fs::create_dir(&to).unwrap();
+            for file in std::fs::read_dir(entry.path()).unwrap().map(Result::unwrap) {
+                std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
+        }
+        self.env.cache = Some(own);
         self
     }
 

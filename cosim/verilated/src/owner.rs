@@ -1,0 +1,29 @@
+//! Libraries and tools are code: none is used that another user could have put there.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Why what is at `path` is not ours alone; `None` where it is, where it is the administrator's, or where
+/// nothing is there.
+pub(crate) fn objection(path: &Path) -> Option<String> {
+    let meta = path.metadata().ok()?;
+    let us = rustix::process::geteuid().as_raw();
+    if meta.uid() != us && meta.uid() != 0 {
+        return Some(format!("it belongs to {}, and this is {}", user(meta.uid()), user(us)));
+    }
+    let mode = meta.mode() & 0o777;
+    // With a umask of 002 a group is usually its user's own.
+    let of_group = mode & 0o020 != 0 && meta.gid() != rustix::process::getegid().as_raw();
+    (mode & 0o002 != 0 || of_group).then(|| format!("other users may write to it (mode {mode:o})"))
+}
+
+/// `uid 1000 (name)`; without the name where `/etc/passwd` does not have it.
+fn user(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid.to_string()).then_some(name)
+    });
+    name.map_or(format!("uid {uid}"), |name| format!("uid {uid} ({name})"))
+}

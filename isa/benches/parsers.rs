@@ -4,6 +4,8 @@
 //! best of five runs, what is read being freed again included: whatever else the machine does only makes runs
 //! longer. Both parsers are to reach 50 MB/s.
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use atoms_isa::Program;
 use atoms_isa::ptx::Module;
 use std::path::PathBuf;

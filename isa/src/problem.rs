@@ -60,6 +60,12 @@ pub struct TextError {
 }
 
 impl TextError {
+    /// How many problems there are, in one line.
+    pub fn headline(&self) -> String {
+        let plural = if self.problems.len() == 1 { "problem" } else { "problems" };
+        format!("`{}` has {} {plural}", self.name, self.problems.len())
+    }
+
     /// Sorts the problems and finds their lines and columns in one pass over the text.
     pub(crate) fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> TextError {
         problems.sort_by_key(|p| p.span.offset());
@@ -78,8 +84,7 @@ impl TextError {
 
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.problems.len() == 1 { "problem" } else { "problems" };
-        write!(f, "`{}` has {} {plural}", self.name, self.problems.len())?;
+        write!(f, "{}", self.headline())?;
         self.problems.iter().try_for_each(|p| write!(f, "\n  {p}\n    {}", p.help))?;
         if self.problems.len() >= MOST_PROBLEMS {
             write!(f, "\n  and perhaps more: reading stopped here")

@@ -160,6 +160,10 @@ fn each_problem_of_a_module_is_named_with_its_place() {
 const TEXTS: &[(&str, &[Said])] = &[
     ("",                                        &[(1, 1, "the text does not name its version of PTX", ".version 8.0")]),
     (".version 8.0\n",                          &[(1, 1, "the text does not name its architecture", ".target sm_90")]),
+    (".version 99.9\n.target sm_90\n",          &[(1, 10, "there is no PTX version 99.9", "up to 9.5")]),
+    (".version 9.6\n.target sm_90\n",           &[(1, 10, "there is no PTX version 9.6", "up to 9.5")]),
+    (".version 7.9\n.target sm_90\n",           &[(1, 10, "there is no PTX version 7.9", "up to 9.5")]),
+    (".version 0.5\n.target sm_90\n",           &[(1, 10, "there is no PTX version 0.5", "up to 9.5")]),
     (".version 8\n.target sm_90\n",             &[(1, 10, "no version number", ".version 8.0")]),
     (".version 8.0\n.target sm_20\n",           &[(2, 9, "architecture `sm_20` is not one of those read here", "sm_50 to sm_129")]),
     (".version 8.0\n.target\n.address_size 64", &[(3, 1, "`.` where an architecture should be", "sm_90")]),

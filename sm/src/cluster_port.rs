@@ -1,5 +1,9 @@
 //! The unit's cluster port: one word at a time, for what comes from other CTAs of the cluster and from
 //! asynchronous copies (spec 6.7, 7.5).
+//!
+//! Posted requests, those that want no result, get no response (spec 4.7): they are over for the core when
+//! the port takes them. The unit carries out the requests of the port in their order, so a request behind
+//! them that does get a response says that they are done: that is what a fence waits for.
 
 use crate::copy::CopyEngine;
 use crate::error::KernelError;
@@ -39,6 +43,8 @@ pub(crate) enum Origin {
 pub(crate) enum Reply {
     /// Nothing.
     None,
+    /// It stands behind posted requests of the warp, which are done when it is.
+    Flushed,
     /// The word before goes to a register.
     Old { dst: Reg },
     /// Whether it stored goes to a register.
@@ -55,7 +61,7 @@ pub(crate) struct Transfer {
     pub(crate) place: SharedPlace,
     pub(crate) b: u128,
     pub(crate) c: u128,
-    /// No result is wanted.
+    /// No result is wanted: posted. Never so for compare-and-stores.
     pub(crate) red: bool,
     pub(crate) origin: Origin,
     pub(crate) reply: Reply,
@@ -66,8 +72,11 @@ pub(crate) struct Transfer {
 pub(crate) struct ClusterPort {
     lanes: VecDeque<Transfer>,
     offered: Option<Transfer>,
-    /// Taken and not answered; answers come in this order.
+    /// Taken and not answered; answers come in this order, between them those of posted requests that
+    /// fault.
     in_flight: VecDeque<(u8, Transfer)>,
+    /// The last posted requests taken, by tag: the port holds far fewer.
+    posted: VecDeque<(u8, Transfer)>,
     tag: u8,
     /// The last one offered was a lane's.
     lane_was_last: bool,
@@ -89,12 +98,13 @@ impl ClusterPort {
         self.lanes.push_back(transfer);
     }
 
-    /// Nothing is queued, offered or in flight.
+    /// Nothing is queued, offered or in flight; posted requests may be inside the unit.
     pub(crate) fn idle(&self) -> bool {
         self.lanes.is_empty() && self.offered.is_none() && self.in_flight.is_empty()
     }
 
-    /// Whether a request to the part of `slot` has not been answered.
+    /// Whether a request to the part of `slot` has not been answered, or if it is posted, not been taken.
+    /// The unit keeps the part while a posted request is inside (spec 1.3).
     pub(crate) fn uses(&self, slot: usize) -> bool {
         let flying = self.in_flight.iter().map(|(_, t)| t);
         self.lanes.iter().chain(&self.offered).chain(flying).any(|t| t.place.slot == slot)
@@ -129,16 +139,18 @@ impl ClusterPort {
         Ok(())
     }
 
-    /// Whether the port has taken the request offered.
-    pub(crate) fn taken(&mut self, inputs: &In, outputs: &Out) -> Option<Origin> {
+    /// The request that the port has taken, if it has.
+    pub(crate) fn taken(&mut self, inputs: &In, outputs: &Out) -> Option<Transfer> {
         if inputs.cl_valid == 0 || outputs.cl_ready == 0 {
             return None;
         }
         let transfer = self.offered.take()?;
-        self.in_flight.push_back((self.tag, transfer));
         // The tag has 6 bits; the port holds far fewer requests.
+        self.posted.retain(|(tag, _)| *tag != self.tag);
+        let taken = if transfer.red { &mut self.posted } else { &mut self.in_flight };
+        taken.push_back((self.tag, transfer));
         self.tag = (self.tag + 1) % 64;
-        Some(transfer.origin)
+        Some(transfer)
     }
 
     /// The request that is answered in this cycle.
@@ -146,14 +158,22 @@ impl ClusterPort {
         if outputs.cl_rsp_valid == 0 {
             return Ok(None);
         }
-        match self.in_flight.pop_front() {
-            Some((tag, transfer)) if tag == outputs.cl_rsp_tag => {
-                let fault = Fault::from_code(outputs.cl_rsp_fault).unwrap_or(Fault::Illegal);
-                let (old, stored) = (outputs.cl_rsp_rd, outputs.cl_rsp_pred != 0);
-                Ok(Some(Answer { transfer, fault, old, stored }))
-            }
-            _ => Err(KernelError::StrayResponse { tag: outputs.cl_rsp_tag }),
-        }
+        let tag = outputs.cl_rsp_tag;
+        let fault = Fault::from_code(outputs.cl_rsp_fault).unwrap_or(Fault::Illegal);
+        let posted = self.posted.iter().position(|(of, _)| *of == tag && fault != Fault::None);
+        let answered = match self.in_flight.front() {
+            Some((of, _)) if *of == tag => self.in_flight.pop_front(),
+            _ => posted.and_then(|at| self.posted.remove(at)),
+        };
+        let (_, transfer) = answered.ok_or(KernelError::StrayResponse { tag })?;
+        Ok(Some(Answer { transfer, fault, old: outputs.cl_rsp_rd, stored: outputs.cl_rsp_pred != 0 }))
+    }
+}
+
+impl Answer {
+    /// What a posted request comes to when it is taken.
+    pub(crate) fn posted(transfer: Transfer) -> Answer {
+        Answer { transfer, fault: Fault::None, old: 0, stored: false }
     }
 }
 
@@ -179,21 +199,37 @@ mod tests {
             copies.arrive(asker, Completion { op: Op::MbarCompleteTx, at: place, b: 1 });
         }
         let (mut inputs, mut outputs) = (In::default(), Out { cl_ready: 1, ..Out::default() });
+        let mut order = Vec::new();
         for _ in 0..6 {
             port.drive(&mut inputs, &mut copies, &mut global).unwrap();
-            assert!(port.taken(&inputs, &outputs).is_some());
-        }
-        port.drive(&mut inputs, &mut copies, &mut global).unwrap();
-        assert_eq!(inputs.cl_valid, 0);
-        let mut order = Vec::new();
-        outputs.cl_rsp_valid = 1;
-        for tag in 0..6 {
-            outputs.cl_rsp_tag = tag;
-            let answer = port.answered(&outputs).unwrap().unwrap();
-            order.push(answer.transfer.op);
+            order.push(port.taken(&inputs, &outputs).unwrap().op);
         }
         let [arrive, complete] = [Op::MbarArrive, Op::MbarCompleteTx];
         assert_eq!(order, [arrive, complete, arrive, complete, arrive, complete]);
-        assert!(matches!(port.answered(&outputs), Err(KernelError::StrayResponse { tag: 5 })));
+        port.drive(&mut inputs, &mut copies, &mut global).unwrap();
+        assert_eq!(inputs.cl_valid, 0);
+        assert!(port.idle(), "posted requests are not waited for");
+        for tag in 0..2 {
+            let origin = Origin::Lane { warp: 0, lane: tag, pc: 0 };
+            let (op, size, reply) = (Op::Load, Size::U32, Reply::Flushed);
+            port.ask(Transfer { op, size, place, b: 0, c: 0, red: false, origin, reply });
+            port.drive(&mut inputs, &mut copies, &mut global).unwrap();
+            port.taken(&inputs, &outputs).unwrap();
+        }
+        outputs.cl_rsp_valid = 1;
+        // A posted request that faults is answered; one that does not is not.
+        outputs.cl_rsp_tag = 3;
+        assert!(matches!(port.answered(&outputs), Err(KernelError::StrayResponse { tag: 3 })));
+        outputs.cl_rsp_fault = Fault::OutOfRange as u8;
+        let answer = port.answered(&outputs).unwrap().unwrap();
+        assert_eq!((answer.transfer.op, answer.fault), (complete, Fault::OutOfRange));
+        outputs.cl_rsp_fault = 0;
+        outputs.cl_rsp_tag = 7;
+        assert!(matches!(port.answered(&outputs), Err(KernelError::StrayResponse { tag: 7 })), "6 is first");
+        for tag in [6, 7] {
+            outputs.cl_rsp_tag = tag;
+            assert_eq!(port.answered(&outputs).unwrap().unwrap().transfer.op, Op::Load);
+        }
+        assert!(port.idle());
     }
 }

@@ -2,8 +2,10 @@
 //! mbarrier object when their data is there.
 //!
 //! A copy waits for its latency, then reads its source and writes shared memory through the cluster port,
-//! 16 bytes at most at a time, in turn with other copies. Only when every write has been answered does its
-//! completion go out on the same port, so that nobody learns of data that is not there yet.
+//! 16 bytes at most at a time, in turn with other copies. Its completion goes out on the same port behind
+//! its writes, and the port's requests are carried out in order, so that no thread learns of data that is not
+//! there yet. Writes of such a copy are posted (spec 4.7); a thread that waits for a copy itself waits for
+//! the responses of its writes.
 
 use crate::cluster_port::{Answer, Origin, Reply, SharedPlace, Transfer};
 use crate::config::SmConfig;
@@ -83,7 +85,7 @@ pub(crate) struct Copy {
     completion: Option<Completion>,
     /// Whether the thread counts it among those it can wait for.
     counted: bool,
-    /// Bytes whose writes are handed to the port, and those whose writes are answered.
+    /// Bytes whose writes are handed to the port, and those whose writes are answered or posted.
     sent: u32,
     written: u32,
     /// What was loaded from shared memory, and is to be stored.
@@ -321,7 +323,7 @@ impl CopyEngine {
             let red =
                 Transfer { op: Op::Load, size, place, b: value, c: 0, red: true, origin, reply: nothing };
             let transfer = match payload.action {
-                Action::Each(op) => Transfer { op, ..red },
+                Action::Each(op) => Transfer { op, red: !copy.counted, ..red },
                 Action::ToGlobal(_) => Transfer { red: false, ..red },
                 Action::Add64 { old: None } => Transfer { red: false, ..red },
                 Action::Add64 { old: Some(old) } => {
@@ -349,7 +351,7 @@ impl CopyEngine {
         }))
     }
 
-    /// A request of the copy has been answered. Gives the bytes copied if that ends it.
+    /// A request of the copy has been answered, or is posted and taken. Gives the bytes copied if that ends it.
     ///
     /// # Errors
     /// Why data could not be stored in global memory.

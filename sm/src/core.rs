@@ -11,7 +11,7 @@ mod special;
 mod standing;
 mod telling;
 
-use crate::cluster_port::{ClusterPort, Origin};
+use crate::cluster_port::{Answer, ClusterPort, Origin};
 use crate::config::SmConfig;
 use crate::constant::ConstantBank;
 use crate::copy::CopyEngine;
@@ -336,7 +336,8 @@ impl<'a> Core<'a> {
                 request.in_flight = true;
                 self.waiting &= !(1 << slot);
                 self.profile.taken(slot, self.cycle);
-                self.observer.request(self.cycle, request.pc, &self.inputs);
+                let first = request.piece * self.geometry.lanes;
+                self.observer.request(self.cycle, request.pc, first, &self.inputs);
             }
         }
         if outputs.rsp_valid != 0 {
@@ -347,12 +348,15 @@ impl<'a> Core<'a> {
             self.observer.wake(self.cycle, outputs);
             self.woken(outputs)?;
         }
-        if let Some(origin) = self.cluster_port.taken(&self.inputs, outputs) {
-            let pc = match origin {
+        if let Some(transfer) = self.cluster_port.taken(&self.inputs, outputs) {
+            let pc = match transfer.origin {
                 Origin::Lane { pc, .. } => Some(pc),
                 Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.pc),
             };
             self.observer.cluster_request(self.cycle, pc, &self.inputs);
+            if transfer.red {
+                self.cluster_answered(&Answer::posted(transfer))?;
+            }
         }
         if let Some(answer) = self.cluster_port.answered(outputs)? {
             self.observer.cluster_response(self.cycle, outputs);

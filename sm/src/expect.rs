@@ -92,6 +92,11 @@ const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of`
                     perhaps `xor`, or `formula` with perhaps `count`; `ulps` goes with the order given";
 
 impl RawExpect {
+    /// The file that it names.
+    pub(crate) fn file(&self) -> Option<&String> {
+        self.file.as_ref()
+    }
+
     /// The expectation for parameter `of`, computed from the buffers at the start.
     pub(crate) fn resolve(
         self,
@@ -184,8 +189,8 @@ impl RawExpect {
     ) -> Result<Vec<u8>, LaunchError> {
         let elements = start.len() / element.bytes();
         let count = self.count.unwrap_or(elements);
-        if count > elements {
-            let help = format!("the buffer has {elements} elements");
+        if count > elements || self.count == Some(0) {
+            let help = format!("the buffer has {elements} elements, and at least one is expected");
             return Err(LaunchError::value(
                 format!("{name}.expect.count"),
                 format!("{count} elements"),
@@ -220,7 +225,8 @@ fn bins(name: &str, bins: Option<usize>, element: Element, start: &[u8]) -> Resu
     let elements = start.len() / element.bytes();
     bins.filter(|b| (1..=elements).contains(b)).ok_or_else(|| {
         let help = format!("the buffer has {elements} elements, and there is at least one bin");
-        LaunchError::value(format!("{name}.expect.bins"), "bins that the buffer does not hold", help)
+        let found = bins.map_or("no bins".into(), |bins| format!("{bins} bins"));
+        LaunchError::value(format!("{name}.expect.bins"), found, help)
     })
 }
 

@@ -30,10 +30,18 @@ pub struct Launch {
     pub cycle_budget: Option<u64>,
     /// Parameters, in order of declaration.
     pub params: Vec<Param>,
+    /// Files that parameters and expectations were read from.
+    pub files: Vec<PathBuf>,
 }
 
 /// Bytes of parameters a kernel may have. Source: [PTX] kernel function parameters.
 const MOST_PARAM_BYTES: u32 = 32764;
+
+/// CTAs of a grid in one direction, and threads of a CTA. Source: [PTX] %nctaid.
+const MOST_IN_ONE_DIRECTION: u32 = (1 << 31) - 1;
+
+/// CTAs of a grid that are carried out: each takes some hundred cycles, so that even these take days.
+const MOST_CTAS: u64 = 1 << 24;
 
 /// CTAs a cluster may have, with the launch attribute that allows the larger sizes. Source: [PTX] cluster dimensions.
 const MOST_CLUSTER_CTAS: u64 = 16;
@@ -215,6 +223,7 @@ impl Launch {
                 )
             })?),
         };
+        let files = raw.param.iter().flat_map(RawParam::files).map(|file| folder.join(file)).collect();
         let (grid, block) = (extent("grid", &raw.grid)?, extent("block", &raw.block)?);
         let cluster = raw.cluster.map_or(Ok([1; 3]), |value| extent("cluster", &value))?;
         let launch = Launch {
@@ -227,8 +236,9 @@ impl Launch {
             dynamic_shared: raw.dynamic_shared.unwrap_or(0),
             cycle_budget: raw.cycle_budget,
             params: param::read_all(raw.param, folder, &scalars(grid, block, cluster))?,
+            files,
         };
-        let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
+        let threads = product(launch.block);
         if threads > 1024 {
             let message = format!("{threads} threads in a CTA");
             return Err(LaunchError::value("block", message, "there are at most 1024"));
@@ -244,9 +254,10 @@ impl Launch {
                 format!("there are at most {MOST_PARAM_BYTES}"),
             ));
         }
-        let ctas: u128 = launch.grid.iter().map(|n| u128::from(*n)).product();
-        if ctas > u128::from(u32::MAX) {
-            return Err(LaunchError::value("grid", format!("{ctas} CTAs"), "there are at most 4294967295"));
+        let ctas = product(launch.grid);
+        if ctas > MOST_CTAS {
+            let help = format!("there are at most {MOST_CTAS}");
+            return Err(LaunchError::value("grid", format!("{ctas} CTAs"), help));
         }
         Ok(launch)
     }
@@ -315,7 +326,7 @@ impl Launch {
     }
 
     fn check_cluster(&self) -> Result<(), LaunchError> {
-        let ctas: u64 = self.cluster.iter().map(|n| u64::from(*n)).product();
+        let ctas = product(self.cluster);
         if ctas > MOST_CLUSTER_CTAS {
             let message = format!("{ctas} CTAs in a cluster");
             return Err(LaunchError::value(
@@ -411,8 +422,6 @@ impl Launch {
 /// What formulas may name besides parameters.
 fn scalars(grid: [u32; 3], block: [u32; 3], cluster: [u32; 3]) -> [(&'static str, u64); 11] {
     let [[gx, gy, gz], [bx, by, bz], [cx, cy, cz]] = [grid, block, cluster].map(|of| of.map(u64::from));
-    // Each is below 2^31; a grid or block of more than 2^32 is refused later.
-    let product = |of: [u64; 3]| of.into_iter().fold(1, u64::saturating_mul);
     [
         ("grid.x", gx),
         ("grid.y", gy),
@@ -423,14 +432,25 @@ fn scalars(grid: [u32; 3], block: [u32; 3], cluster: [u32; 3]) -> [(&'static str
         ("cluster.x", cx),
         ("cluster.y", cy),
         ("cluster.z", cz),
-        ("ctas", product([gx, gy, gz])),
-        ("threads", product([bx, by, bz])),
+        ("ctas", product(grid)),
+        ("threads", product(block)),
     ]
+}
+
+/// Everything in x, y and z; as many as can be told, if it is more.
+fn product(extent: [u32; 3]) -> u64 {
+    extent.into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }
 
 /// A number, or up to three of them.
 fn extent(at: &str, value: &toml::Value) -> Result<[u32; 3], LaunchError> {
-    let wrong = |message: String| LaunchError::value(at, message, "write a number from 1 on, or [x, y, z]");
+    let wrong = |message: String| {
+        LaunchError::value(
+            at,
+            message,
+            format!("write a number from 1 to {MOST_IN_ONE_DIRECTION}, or [x, y, z]"),
+        )
+    };
     let values = match value {
         toml::Value::Array(values) if (1..=3).contains(&values.len()) => values.as_slice(),
         toml::Value::Integer(_) => std::slice::from_ref(value),
@@ -438,8 +458,8 @@ fn extent(at: &str, value: &toml::Value) -> Result<[u32; 3], LaunchError> {
     };
     let mut extent = [1; 3];
     for (slot, value) in extent.iter_mut().zip(values) {
-        let number =
-            value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| (1..1 << 31).contains(n));
+        let number = value.as_integer().and_then(|n| u32::try_from(n).ok());
+        let number = number.filter(|n| (1..=MOST_IN_ONE_DIRECTION).contains(n));
         *slot = number.ok_or_else(|| wrong(format!("found {value}")))?;
     }
     Ok(extent)

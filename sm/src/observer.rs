@@ -157,9 +157,10 @@ pub trait Observer {
         let _ = (cycle, pc, mask);
     }
 
-    /// The port has taken the request in `inputs`, which instruction `pc` made.
-    fn request(&mut self, cycle: u64, pc: u32, inputs: &In) {
-        let _ = (cycle, pc, inputs);
+    /// The port has taken the request in `inputs`, which instruction `pc` made; its lane 0 is lane `first` of
+    /// the warp.
+    fn request(&mut self, cycle: u64, pc: u32, first: u32, inputs: &In) {
+        let _ = (cycle, pc, first, inputs);
     }
 
     /// The port has answered with `outputs`.
@@ -199,7 +200,7 @@ macro_rules! forward {
             copy_started(start: &CopyStart);
             copy_done(done: &CopyDone);
             foreign_pending_count(cycle: u64, pc: u32, mask: u32);
-            request(cycle: u64, pc: u32, inputs: &In);
+            request(cycle: u64, pc: u32, first: u32, inputs: &In);
             response(cycle: u64, outputs: &Out);
             wake(cycle: u64, outputs: &Out);
             cluster_request(cycle: u64, pc: Option<u32>, inputs: &In);

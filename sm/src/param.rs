@@ -62,6 +62,13 @@ pub(crate) struct RawParam {
     expect: Option<RawExpect>,
 }
 
+impl RawParam {
+    /// Files that it names.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &String> {
+        self.file.iter().chain(self.expect.iter().filter_map(RawExpect::file))
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawRandom {

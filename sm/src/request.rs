@@ -6,7 +6,7 @@ use atoms_isa::{
     BarrierAccess, BarrierOperand, BarrierResult, Reg, SharedAccess, SharedAddress, SharedResult,
 };
 use atoms_model::port::{In, Out};
-use atoms_ops::{Op, Size};
+use atoms_ops::{Gives, Op, Size};
 
 /// A request, in as many pieces as the port needs: one, if it has the lanes of a warp.
 pub(crate) struct Request {
@@ -188,6 +188,13 @@ impl Request {
         if !self.red && self.pred_dst.is_none() {
             let mut values = [0; LANES];
             lanes(mask).for_each(|lane| values[lane] = outputs.rsp_rd[lane - first as usize]);
+            if self.op.row().gives == Gives::Together {
+                // A low word names lanes as the port counts them, from the first of the piece on.
+                lanes(mask).for_each(|lane| {
+                    let low = values[lane] as u32;
+                    values[lane] ^= u128::from(low) ^ u128::from(low << first);
+                });
+            }
             scatter(warp, self.dst, self.size, mask, &values);
             warp.states.note(self.op, self.dst, mask, &high_words(&values));
         }

@@ -5,6 +5,7 @@
 //! Another split gets its turn when the current one waits, at YIELD, and at every taken backward
 //! branch, so that a retry loop in one split cannot keep the others from running.
 
+use crate::cluster_port::SharedPlace;
 use atoms_isa::{ConstAddress, ConstIndex, Kernel, Pred, PredSource, Reg, Source, UReg, Value};
 
 use crate::constant::ConstantBank;
@@ -177,7 +178,10 @@ pub(crate) struct Warp {
     /// Threads that have not ended.
     pub(crate) live: u32,
     pub(crate) busy: Busy,
-    /// Requests at the cluster port whose answers the warp waits for.
+    /// Where it posted last to another CTA's object, since it last waited for what it posted.
+    pub(crate) posted: Option<SharedPlace>,
+    /// Requests at the cluster port that the warp waits for: until they are answered, or taken if they are
+    /// posted.
     pub(crate) remote: u32,
     /// Threads that have arrived at the cluster's barrier in its present phase.
     pub(crate) at_cluster: u32,
@@ -207,6 +211,7 @@ impl Warp {
             turns: 0,
             live: mask,
             busy: Busy::No,
+            posted: None,
             remote: 0,
             at_cluster: 0,
             return_pc: [[0; LANES]; 2],
@@ -383,11 +388,11 @@ impl Warp {
         let current = self.splits.get(self.current).map(|s| s.mask);
         let mut joined: Vec<Split> = Vec::new();
         let mut rest = Vec::new();
-        // The current split is the one that arrived last.
-        let last = self.current;
-        let mut ordered: Vec<(usize, Split)> = self.splits.drain(..).enumerate().collect();
-        ordered.sort_by_key(|(i, _)| *i != last);
-        for (_, mut split) in ordered {
+        // The current split is the one that arrived last; the others keep the order of their turns, so that none
+        // is left out while others meet and part.
+        let last = self.current.min(self.splits.len());
+        self.splits.rotate_left(last);
+        for mut split in self.splits.drain(..) {
             if !which(split.wait) || split.mask & mask == 0 {
                 rest.push(split);
                 continue;

@@ -130,6 +130,19 @@ fn lanes_that_arrive_together_get_states_of_their_own() {
 }
 
 #[test]
+fn lanes_that_arrive_together_are_named_as_the_warp_counts_them() {
+    let lines = format!("{}SYNCS.ARRIVE.TRANS64.TMASK.ART0 R8, [R1], R0 ;\n{STORE}", init(1000));
+    let expected: Vec<u32> = (0..32).map(|lane| 1 << lane).collect();
+    for lanes in [32, 16, 4, 1] {
+        let shape = Shape { lanes, ..Shape::default() };
+        let report = run_on("sm_90a", &lines, WARP, &mut FunctionalPort::new(shape)).expect(&lines);
+        let out = report.buffer("out").unwrap();
+        let words: Vec<u32> = (0..32).map(|i| out.element.read(&out.bytes, i) as u32).collect();
+        assert_eq!(words, expected, "{lanes} lanes");
+    }
+}
+
+#[test]
 fn each_lane_asks_about_its_own_phase() {
     // The phase of parity 0 is complete, that of parity 1 is not; no lane sleeps, as they differ.
     let lines = format!(
@@ -312,11 +325,13 @@ fn blocks_end_out_of_order_and_never_before_their_data() {
             assert_eq!((*op, *b), (Op::MbarCompleteTx, 256));
             let block = (offset - 0x400) / 8;
             let data = (0x440 + 0x100 * block)..(0x540 + 0x100 * block);
-            let answered = &traffic.requests[..traffic.answered_before[&at]];
-            let written = answered.iter().filter(|r| r.0 == Op::Store && data.contains(&r.1)).count();
+            // The port carries out its requests in order: what was taken before is written before.
+            let before = &traffic.requests[..at];
+            let written = before.iter().filter(|r| r.0 == Op::Store && data.contains(&r.1)).count();
             assert_eq!(written, 16, "seed {copy_seed}: block {block} ends too early");
             order.push(block);
         }
+        assert_eq!(traffic.answered, 0, "writes and completions are posted");
         *orders.entry(order).or_insert(0) += 1;
     }
     assert!(orders.len() > 2, "{orders:?}");
@@ -344,8 +359,11 @@ fn an_arrival_waits_for_the_earlier_copies_of_its_thread() {
         let arrivals = traffic.requests.iter().enumerate().filter(|(_, r)| r.0 == Op::MbarArrive);
         let last = arrivals.map(|(at, _)| at).max().unwrap();
         let early = |r: &&(Op, u32, u128)| r.0 == Op::Store && (0x440..0x640).contains(&r.1);
-        let answered = &traffic.requests[..traffic.answered_before[&last]];
-        assert_eq!(answered.iter().filter(early).count(), 96, "all copies before the last arrival");
+        // Copies that an arrival waits for are answered, in order; arrivals are posted.
+        let stores = traffic.requests.iter().filter(|r| r.0 == Op::Store);
+        let answered = stores.take(traffic.answered_before[&last]);
+        assert_eq!(answered.filter(early).count(), 96, "all copies before the last arrival");
+        assert_eq!(traffic.answered, 96 + 32, "every store, and no arrival");
         assert_eq!(report.statistics.copies, 128);
         // The part stays until the last copy is done, though its threads have ended.
         assert_eq!(traffic.requests.len(), 96 + 32 + 32);

@@ -145,6 +145,19 @@ const LAUNCHES: &[(&str, &[&str])] = &[
     ("grid = 1\nblock = 1\n",                                                       &["missing field `kernel`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\nblocks = 2\n",                           &["unknown field `blocks`", "expected one of"]),
     ("kernel = \"k\"\ngrid = 0\nblock = 1\n",                                       &["`grid`: found 0", "[x, y, z]"]),
+    ("kernel = \"k\"\ngrid = 4294967295\nblock = 1\n",                              &["`grid`: found 4294967295", "from 1 to 2147483647"]),
+    ("kernel = \"k\"\ngrid = -1\nblock = 1\n",                                      &["`grid`: found -1", "from 1 to 2147483647"]),
+    ("kernel = \"k\"\ngrid = [65536, 65536]\nblock = 1\n",                          &["`grid`: 4294967296 CTAs", "at most 16777216"]),
+    ("kernel = \"k\"\ngrid = [2147483647, 2147483647, 2147483647]\nblock = 1\n",    &["`grid`: ", "at most 16777216"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = [2147483647, 2147483647, 2147483647]\n",    &["`block`: ", "at most 1024"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\ncluster = [2147483647, 2147483647, 4]\n", &["`cluster`: ", "at most 16"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nzeros = 4611686018427387904\n", &["4611686018427387904 elements", "at most 67108864"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nrandom = { count = 4611686018427387904, seed = 1 }\n", &["4611686018427387904 elements", "at most 67108864"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 0 }\n", &["`a.expect.bins`: 0 bins", "at least one bin"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { sum_of = \"a\", bins = 0 }\n", &["`a.expect.bins`: 0 bins", "at least one bin"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { formula = \"1\", count = 0 }\n", &["`a.expect.count`: 0 elements"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { copy_of = \"a\", xor = 9223372036854775807 }\n", &["`xor` leads beyond"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { formula = \"i / 0\" }\n", &["`a.expect.formula`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = [33, 32]\n",                                &["`block`: 1056 threads", "at most 1024"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\narch = \"sm_20\"\n",                     &["no architecture `sm_20`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"int\"\nvalue = 1\n", &["no type `int`", "u32, s32"]),
@@ -290,7 +303,7 @@ impl Observer for Counter {
         self.issues += 1;
     }
 
-    fn request(&mut self, _: u64, _: u32, inputs: &In) {
+    fn request(&mut self, _: u64, _: u32, _: u32, inputs: &In) {
         assert_eq!(inputs.req_valid, 1);
         self.requests += 1;
     }

@@ -390,6 +390,7 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
             buffer("before", start.memory.clone()),
             buffer("after", vec![0; BYTES]),
         ],
+        files: Vec::new(),
     };
     let mut port = FunctionalPort::new(Shape { seed, ..Shape::default() });
     let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())

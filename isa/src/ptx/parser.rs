@@ -54,6 +54,10 @@ const OUTSIDE: &[&str] = &[
     "loc",
 ];
 
+/// The last minor version of PTX 1, 2, 3 and so on. Of the newest it is that which the compilers write whose
+/// text is in `tests/kernels`.
+const LAST_MINOR: &[u16] = &[4, 3, 2, 3, 0, 5, 8, 8, 5];
+
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
 impl<'t> Parser<'t> {
@@ -306,7 +310,17 @@ impl<'t> Parser<'t> {
         let minor = self.cursor.dotted();
         let number = |text: Option<&str>| text.and_then(|t| t.parse::<u16>().ok());
         match (number(major), number(minor)) {
-            (Some(major), Some(minor)) => self.version = Some((major, minor)),
+            (Some(major), Some(minor)) => {
+                let newest = LAST_MINOR.get(usize::from(major).wrapping_sub(1));
+                if newest.is_none_or(|newest| minor > *newest) {
+                    let range = start..self.cursor.pos();
+                    let message = format!("there is no PTX version {major}.{minor}");
+                    let newest = LAST_MINOR.len();
+                    let help = format!("versions known here go up to {newest}.{}", LAST_MINOR[newest - 1]);
+                    self.report(Problem::new(range, message, help));
+                }
+                self.version = Some((major, minor));
+            }
             _ => {
                 let range = start..self.cursor.pos().max(start);
                 return Err(Problem::new(range, "no version number", "write .version 8.0"));

@@ -61,6 +61,7 @@ impl Core<'_> {
                 origin,
                 reply: Reply::None,
             });
+            warp.posted = Some(place);
             warp.remote += 1;
             warp.busy = Busy::Request;
         }

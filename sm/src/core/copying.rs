@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::issue::{At, Stop, addresses};
-use crate::cluster_port::{Answer, Origin, SharedPlace};
+use crate::cluster_port::{Answer, Origin, Reply, SharedPlace};
 use crate::copy::{Action, Asker, Completion, Data, Payload};
 use crate::error::KernelError;
 use crate::request::{self, Address};
@@ -177,10 +177,11 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Takes in what the cluster port has answered.
+    /// Takes in what the cluster port has answered, or a posted request that it has taken.
     pub(super) fn cluster_answered(&mut self, answer: &Answer) -> Result<(), KernelError> {
         let transfer = &answer.transfer;
-        if answer.fault != Fault::None {
+        // What flushes is misaligned on purpose.
+        if answer.fault != Fault::None && transfer.reply != Reply::Flushed {
             return Err(match transfer.origin {
                 Origin::Lane { warp, lane, pc } => KernelError::Fault {
                     fault: answer.fault,
@@ -192,15 +193,15 @@ impl Core<'_> {
                 Origin::Copy(number) => self.copy_failed(number, answer.fault.to_string()),
             });
         }
-        self.statistics.cluster_requests += 1;
-        if self.watched {
+        self.statistics.cluster_requests += u64::from(transfer.reply != Reply::Flushed);
+        if self.watched && transfer.reply != Reply::Flushed {
             self.tell_cluster(answer);
         }
         let pc = match transfer.origin {
             Origin::Lane { pc, .. } => Some(pc),
             Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.pc),
         };
-        if let Some(pc) = pc {
+        if let Some(pc) = pc.filter(|_| transfer.reply != Reply::Flushed) {
             self.profile.cluster_answered(pc, transfer.op);
         }
         match transfer.origin {

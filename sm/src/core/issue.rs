@@ -2,6 +2,7 @@
 
 use super::Core;
 use super::special::moved_predicates;
+use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
 use crate::cta::Stage;
 use crate::error::KernelError;
 use crate::global::SHARED_WINDOW_HIGH;
@@ -14,6 +15,11 @@ use atoms_isa::{
     UReg,
 };
 use atoms_ops::{Op, Size};
+
+/// What is behind the instruction may tell other threads of what is before it.
+fn orders(operation: &Operation) -> bool {
+    matches!(operation, Operation::Control(Control::Fence | Control::ClusterArrive | Control::Block(_)))
+}
 
 /// Who carries an instruction out.
 #[derive(Clone, Copy)]
@@ -76,6 +82,13 @@ impl Core<'_> {
         };
         warp.busy = Busy::No;
         let mask = warp.splits[index].mask & warp.view(index, &self.constants).pred(instruction.guard);
+        if mask != 0
+            && orders(&instruction.operation)
+            && let Some(place) = warp.posted.take()
+        {
+            self.flush(At { slot, index, mask, pc }, warp, place);
+            return Ok(Then::Nothing);
+        }
         warp.splits[index].pc = pc + 1;
         self.count(warp, index, pc, mask);
         if mask != 0 && others_see(&instruction.operation) {
@@ -126,6 +139,18 @@ impl Core<'_> {
             }
         }
         Ok(Then::Nothing)
+    }
+
+    /// Has the warp wait until what it posted to other CTAs is done: for the answer to a load at `place`, where
+    /// it posted last, which stands behind all of it. The load is misaligned: it is answered in its turn, and
+    /// touches no memory, in which there may be an mbarrier object (spec 6.9).
+    fn flush(&mut self, at: At, warp: &mut Warp, place: SharedPlace) {
+        let place = SharedPlace { address: place.address | 1, ..place };
+        let origin = Origin::Lane { warp: at.slot, lane: at.mask.trailing_zeros(), pc: at.pc };
+        let (op, size, reply) = (Op::Load, Size::U32, Reply::Flushed);
+        self.cluster_port.ask(Transfer { op, size, place, b: 0, c: 0, red: false, origin, reply });
+        warp.remote += 1;
+        warp.busy = Busy::Request;
     }
 
     fn count(&mut self, warp: &Warp, index: usize, pc: u32, mask: u32) {

@@ -113,7 +113,8 @@ impl Core<'_> {
                     Reply::Update { op, dst, .. } => Reply::Update { op, operand: b[lane] as u64, dst },
                     reply => reply,
                 };
-                let red = reply == Reply::None;
+                // Whoever asks, waits: a fence behind it must not pass it.
+                let red = false;
                 let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
                 let (b, c) = (b[lane], c[lane]);
                 self.cluster_port.ask(Transfer { op, size, place, b, c, red, origin, reply });
@@ -183,7 +184,7 @@ impl Core<'_> {
         let transfer = &answer.transfer;
         let Origin::Lane { warp: slot, lane, .. } = transfer.origin else { return true };
         let (dst, size, value) = match transfer.reply {
-            Reply::None => return true,
+            Reply::None | Reply::Flushed => return true,
             Reply::Old { dst } => (dst, transfer.size, extend(transfer.size, answer.old)),
             Reply::Stored { dst } => (dst, transfer.size, u128::from(answer.stored)),
             Reply::Update { op, operand, dst } => {

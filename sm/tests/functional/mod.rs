@@ -317,7 +317,10 @@ impl MemoryPort for FunctionalPort {
             out.cl_ready = 1;
             if i.cl_valid != 0 {
                 let response = self.serve_cluster(i);
-                self.cluster_pending = Some((u32::from(self.coin(3)), Box::new(response)));
+                // A posted request without a fault has no response (spec 4.7).
+                if i.cl_red == 0 || response.cl_rsp_fault != 0 {
+                    self.cluster_pending = Some((u32::from(self.coin(3)), Box::new(response)));
+                }
             }
         }
         assert_eq!(i.wake_ready, 1);

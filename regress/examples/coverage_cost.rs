@@ -5,6 +5,8 @@
 //!
 //! `cargo run --release -p atoms-regress --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use atoms_cosim::bench::{median, processor_time};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};

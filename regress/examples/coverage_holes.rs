@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p atoms-regress --example coverage_holes -- REQUESTS[/EPISODE] [CONFIG ...]`
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own, for people
+
 use std::collections::BTreeMap;
 
 use atoms_cosim::configs;

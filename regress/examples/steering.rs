@@ -4,6 +4,8 @@
 //!
 //! `cargo run --release -p atoms-regress --example steering -- [CONFIGS [EPISODES [REQUESTS [SEED [FILE]]]]]`
 
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;

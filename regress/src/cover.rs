@@ -87,7 +87,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
     summary.profile = counted(runs.len() as u64, "run");
     // Of several seeds none is that of all.
     summary.seed = seeds.first().copied().filter(|_| seeds.len() == 1).unwrap_or_default();
-    let configs: Vec<_> = configs::all(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();
+    let configs: Vec<_> = configs::usable(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();
     let none = BitVec::repeat(false, model.bins());
     let reachable = configs.iter().fold(none, |any, config| any | model.reachable(&config.config));
     let of_configs: Vec<_> = configs.iter().map(|config| config.config).collect();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::corpus::Corpus;
 use crate::coverage::waivers::{WaiverError, Waivers};
+use crate::report::command::to_be_pasted;
 use crate::report::html::{Page, page};
 use crate::report::json;
 use crate::report::junit::Junit;
@@ -71,8 +72,9 @@ pub fn finish(
         rtl.lcov(&mut lcov).map_err(writing(&path))?;
         replace_bytes(&path, &lcov)?;
     }
-    junit(&summary, checkpoint, dir)?;
-    html(context, &summary, checkpoint, dir, place)?;
+    let shown = to_be_pasted(&summary, place);
+    junit(&shown, checkpoint, dir)?;
+    html(context, &shown, checkpoint, dir, place)?;
     if checkpoint.complete {
         remember(&summary, checkpoint, place)?;
     }

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cause;
 pub mod cluster;
 pub mod corpus;
 pub mod cover;
@@ -18,11 +19,13 @@ pub mod failure;
 pub mod finish;
 mod kernel;
 pub mod plan;
+pub mod processes;
 pub mod report;
 pub mod result;
 pub mod run;
 pub mod runner;
 pub mod running;
+pub mod seal;
 pub mod shard;
 pub mod state;
 pub mod steer;

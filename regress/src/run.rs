@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use atoms_cosim::rtl::{self, RtlBuildError};
-use atoms_verilated::{Progress as BuildStep, Variant};
+use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
+use atoms_verilated::{Progress as Step, Variant};
 use bitvec::vec::BitVec;
 
 use crate::cluster::{ClusterError, Origin};
@@ -17,12 +17,12 @@ use crate::failure::bundle::{BundleContext, BundleInfo, Original};
 use crate::failure::small::Effort;
 use crate::failure::{self, bucket};
 use crate::plan::{Job, Plan, PlanError, Test, Tests};
-use crate::result::{FailureRecord, Status, TestResult};
+use crate::result::{FailureRecord, TestResult};
 use crate::runner::{Context, Finding, Outcome, Runner};
-use crate::running::{self, Crash, Desk, Suspect};
+use crate::running::{self, Crash, Desk};
 use crate::state::{Record, State};
 use crate::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
-use crate::summary::Timing;
+use crate::summary::{RtlBuild, Timing};
 use crate::trouble::Trouble;
 
 /// Why a regression cannot be run.
@@ -119,7 +119,7 @@ impl Choice {
         if changed.is_empty() {
             return Ok((tests, now));
         }
-        let help = "its results would not belong together: begin anew with `atoms regress`";
+        let help = "its results would not belong together: begin anew with `atoms regress --force`";
         let more = changed.len().saturating_sub(DIFFERENCES);
         changed.truncate(DIFFERENCES);
         if more > 0 {
@@ -154,16 +154,20 @@ pub fn prepare(
     progress: &mut dyn FnMut(&BuildStep),
 ) -> Result<Context, RunError> {
     let variant = tests.settings.rtl_coverage.variant();
-    let mut libraries = Vec::new();
-    for config in &tests.configs {
-        let library = rtl::library(rtl_dir, config, variant, progress);
-        let failed = |source| RunError::Rtl { config: config.name.clone(), source: Box::new(source) };
-        libraries.push(library.map_err(failed)?);
-    }
+    let began = Instant::now();
+    let mut built = 0;
+    let mut counting = |step: &BuildStep| {
+        built += u64::from(matches!(step.step, Step::Built { .. }));
+        progress(step);
+    };
+    let libraries = rtl::libraries(rtl_dir, &tests.configs, variant, &mut counting)
+        .map_err(|failed| RunError::Rtl { config: failed.0.name.clone(), source: Box::new(failed.1) })?;
+    let seconds = began.elapsed().as_secs_f64();
+    let rtl = RtlBuild { place: rtl::place(rtl_dir), libraries: built, seconds };
     let model = Model::standard();
     let reachable = tests.configs.iter().map(|config| model.reachable(&config.config)).collect();
     let baseline = tests.corpus.covered().clone();
-    Ok(Context { tests, rtl_dir: rtl_dir.to_path_buf(), libraries, model, reachable, baseline })
+    Ok(Context { tests, rtl_dir: rtl_dir.to_path_buf(), rtl, libraries, model, reachable, baseline })
 }
 
 /// Makes the output folder of a run that begins.
@@ -294,16 +298,16 @@ impl Work for Local<'_> {
     type Bundle = Result<BundleInfo, String>;
 
     fn test(&mut self, test: &Test) -> Outcome {
-        self.desk.put(Some(Suspect::Test(test.index)), None);
+        self.desk.test(test.index, test.timeout, None);
         let outcome = self.runner.run(test);
-        self.desk.put(None, None);
+        self.desk.idle();
         outcome
     }
 
     fn bundle(&mut self, test: &Test, finding: &Finding) -> Self::Bundle {
-        self.desk.put(Some(Suspect::Bundle(test.index)), None);
+        self.desk.bundle(test.index);
         let bundle = bundle(self.context, test, finding, &self.bundles.of(test.index));
-        self.desk.put(None, None);
+        self.desk.idle();
         bundle
     }
 }
@@ -366,8 +370,8 @@ impl Collect for Collector<'_> {
 
     fn known(&mut self, test: &Test) -> Option<Outcome> {
         let crash = self.crashes.get(&test.index).filter(|crash| !crash.bundle)?;
-        let trouble = Trouble::Crashed { signal: crash.signal, how: crash.how.clone() };
-        let mut outcome = Outcome::ended(Status::Crashed, trouble, Duration::ZERO);
+        let trouble = Trouble::Crashed { death: crash.death, how: crash.how.clone() };
+        let mut outcome = Outcome::ended(trouble.status(), trouble, Duration::ZERO);
         if let Some(finding) = &mut outcome.finding {
             finding.episode.clone_from(&crash.episode);
         }
@@ -400,8 +404,16 @@ impl Collect for Collector<'_> {
         }
         self.store.push(&record, took.as_secs_f64() * 1e3)?;
         self.timing.count(&test.name, took.as_secs_f64());
-        let died = self.crashes.get(&test.index).is_some_and(|crash| crash.bundle);
-        let finding = finding.filter(|_| new && !died);
+        let mut finding = finding.filter(|_| new);
+        if finding.is_some()
+            && let Some(crash) = self.crashes.get(&test.index).filter(|crash| crash.bundle)
+        {
+            self.state.bundled(
+                test.index,
+                Err(format!("the process that made the case small died: {}", crash.how)),
+            );
+            finding = None;
+        }
         self.unbundled += u64::from(finding.is_some());
         Ok(finding)
     }
@@ -471,10 +483,17 @@ fn bundle(context: &Context, test: &Test, finding: &Finding, failures: &Path) ->
 
 /// Runs one test, and looks closer at its failure if asked to; keeps nothing. For tests that may end the
 /// process.
-pub fn alone(context: &Context, index: u64, look_closer: bool, out: &Path) {
-    let Some(test) = context.tests.test(index) else { return };
-    let outcome = Runner::new(context, None).run(&test);
+///
+/// # Errors
+/// [`StoreError`].
+pub fn alone(context: &Context, index: u64, look_closer: bool, out: &Path) -> Result<(), StoreError> {
+    let Some(test) = context.tests.test(index) else { return Ok(()) };
+    let desk = Desk::open(out, 0)?;
+    desk.test(index, test.timeout, None);
+    let outcome = Runner::new(context, Some(&desk)).run(&test);
     if let (true, Some(finding)) = (look_closer, outcome.finding) {
+        desk.bundle(index);
         let _ = bundle(context, &test, &finding, &out.join(store::ALONE));
     }
+    Ok(())
 }

@@ -19,9 +19,10 @@ use crate::coverage::{Map, Model, Sampler};
 use crate::episode::Episode;
 use crate::plan::{Job, Test, Tests, mixed};
 use crate::result::{Status, Work};
-use crate::running::{Desk, Suspect};
+use crate::running::Desk;
 use crate::state::Find;
 use crate::steer::Steering;
+use crate::summary::RtlBuild;
 use crate::trouble::Trouble;
 
 /// What every worker of a run uses.
@@ -31,6 +32,8 @@ pub struct Context {
     pub tests: Tests,
     /// Folder of the RTL's sources.
     pub rtl_dir: PathBuf,
+    /// Where it is, and what building it took.
+    pub rtl: RtlBuild,
     /// RTL of each of [`Tests::configs`].
     pub libraries: Vec<Library>,
     /// The bins.
@@ -73,6 +76,23 @@ pub struct Outcome {
     pub took: Duration,
 }
 
+impl Context {
+    /// The first random run of a test, if it has one.
+    fn first_episode(&self, test: &Test) -> Option<Episode> {
+        match &test.job {
+            Job::Series { stimulus, seed, requests, .. } => Some(Episode {
+                config: self.tests.configs[test.config].name.clone(),
+                profile: (**stimulus).clone(),
+                seed: mixed(*seed, "0"),
+                requests: *requests,
+                towards: None,
+            }),
+            Job::Episodes(episodes) => episodes.first().cloned(),
+            Job::Case(_) | Job::Kernel { .. } => None,
+        }
+    }
+}
+
 impl Outcome {
     /// Of a test that passed and covered nothing.
     pub fn passed(work: Work, took: Duration) -> Self {
@@ -92,12 +112,13 @@ impl Outcome {
 pub struct Runner<'a> {
     context: &'a Context,
     desk: Option<&'a Desk>,
-    benches: HashMap<usize, Bench>,
+    benches: HashMap<usize, Bench<'a>>,
 }
 
 /// The machine of one configuration, and who looks on.
 #[derive(Debug)]
-struct Bench {
+struct Bench<'a> {
+    desk: Option<&'a Desk>,
     named: NamedConfig,
     session: Session<Lockstep>,
     sampler: Option<Box<Sampler>>,
@@ -157,13 +178,17 @@ impl<'a> Runner<'a> {
         let (context, desk) = (self.context, self.desk);
         let at = |episode: &Episode| {
             if let Some(desk) = desk {
-                desk.put(Some(Suspect::Test(test.index)), Some(episode));
+                desk.test(test.index, test.timeout, Some(episode));
             }
         };
+        // Making the machine runs the RTL, too.
+        if let Some(first) = context.first_episode(test) {
+            at(&first);
+        }
         let bench = match self.benches.entry(test.config) {
             std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
             std::collections::hash_map::Entry::Vacant(free) => {
-                let made = Bench::new(context, test.config);
+                let made = Bench::new(context, desk, test.config);
                 free.insert(made.map_err(|failure| without_run(failure.into()))?)
             }
         };
@@ -203,8 +228,8 @@ fn without_run(trouble: Trouble) -> Box<Finding> {
     Box::new(Finding { trouble, recorder: None, episode: None, cycle: 0 })
 }
 
-impl Bench {
-    fn new(context: &Context, config: usize) -> Result<Self, Failure> {
+impl<'a> Bench<'a> {
+    fn new(context: &Context, desk: Option<&'a Desk>, config: usize) -> Result<Self, Failure> {
         let named = context.tests.configs[config].clone();
         let rtl = context.libraries[config].instantiate().map_err(Stop::from)?;
         let mut session = Session::new(Lockstep::new(rtl, named.config)?, None);
@@ -212,7 +237,7 @@ impl Bench {
         if context.libraries[config].variant().has_coverage() {
             session.machine.zero_coverage().map_err(Stop::from)?;
         }
-        Ok(Bench { sampler: Some(Box::new(Sampler::new(&named.config))), session, named })
+        Ok(Bench { desk, sampler: Some(Box::new(Sampler::new(&named.config))), session, named })
     }
 
     fn episode(&mut self, episode: &Episode, counts: bool, sum: &mut Sum) -> Ended {
@@ -254,6 +279,9 @@ impl Bench {
         session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into()))?;
         session.restart(Some(Witness::new(&self.named.config, &[])));
         session.listeners.clear();
+        if let Some(desk) = self.desk {
+            session.listeners.push(Box::new(desk.pulse()));
+        }
         if counts && let Some(mut sampler) = self.sampler.take() {
             sampler.restart();
             session.listeners.push(sampler);

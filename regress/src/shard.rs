@@ -40,7 +40,7 @@ pub enum Record {
         /// Buckets by raw key.
         buckets: Vec<(String, RawBucket)>,
         /// Times.
-        timing: Timing,
+        timing: Box<Timing>,
     },
 }
 
@@ -142,7 +142,7 @@ pub fn publish(
         copy_folder(&failures, writer.failures()?)?;
     }
     let buckets = state.buckets.into_iter().collect();
-    writer.write(&Record::End { hits: state.hits, rtl: state.rtl, buckets, timing })?;
+    writer.write(&Record::End { hits: state.hits, rtl: state.rtl, buckets, timing: Box::new(timing) })?;
     let published = writer.publish()?;
     fs::remove_dir_all(work).map_err(writing(work))?;
     Ok(published)
@@ -164,7 +164,8 @@ pub fn merge(
     let draft = unique(&out.join("merge"));
     let mut store = Store::create(&draft, header, false, true)?;
     let mut state = context.state(0);
-    let mut timing = Timing { wall_s: 0.0, busy_s: 0.0, slowest: Vec::new(), ..began };
+    let rtl = context.rtl.clone();
+    let mut timing = Timing { wall_s: 0.0, busy_s: 0.0, slowest: Vec::new(), rtl, ..began };
     for number in 0..manifest.count() {
         for record in Reader::<Record>::new(out, manifest, number)? {
             match record? {

@@ -3,7 +3,7 @@
 //! Tests are taken in the order of the plan. A shard of a cluster has a state of its own, of its tests
 //! alone; taking the shards' records in order gives the state of a run in one process, bit for bit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bitvec::vec::BitVec;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub struct RawBucket {
     pub text: String,
     /// Configurations, in the order they were met.
     pub configs: Vec<String>,
+    /// Entries of its tests.
+    pub entries: BTreeSet<String>,
     /// The bundle of the first, once it is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<BundleInfo>,
@@ -121,7 +123,7 @@ impl State {
         for bin in &record.candidates {
             self.seen.set(*bin, true);
         }
-        let mut claimed: std::collections::BTreeSet<usize> = record.candidates.iter().copied().collect();
+        let mut claimed: BTreeSet<usize> = record.candidates.iter().copied().collect();
         record.finds.retain_mut(|find| {
             find.candidates.retain(|bin| claimed.remove(bin));
             !find.candidates.is_empty()
@@ -166,6 +168,7 @@ impl State {
         let Some(failure) = &result.failure else { return false };
         if let Some(bucket) = self.buckets.get_mut(&failure.bucket) {
             bucket.tests += 1;
+            bucket.entries.insert(result.entry.clone());
             if !bucket.configs.contains(&result.config) {
                 bucket.configs.push(result.config.clone());
             }
@@ -181,6 +184,7 @@ impl State {
             first_name: result.name.clone(),
             text: failure.text.clone(),
             configs: vec![result.config.clone()],
+            entries: [result.entry.clone()].into(),
             bundle: None,
             no_bundle: None,
         };

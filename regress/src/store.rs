@@ -3,9 +3,10 @@
 //! `results.jsonl` (and `timing.jsonl`, `records.jsonl`) grow by a line a test. `checkpoint.json` says
 //! what the lines up to some place amount to, and is replaced as a whole: whatever ends a run, its
 //! folder holds a whole checkpoint and the lines that belong to it. Going on cuts off what is behind.
+//! Each line and each of the other files ends with a checksum over what stands before it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::Origin;
 use crate::result::TestResult;
+use crate::seal::{self, sealed};
 use crate::state::{Record, State};
 use crate::summary::Timing;
 
@@ -61,6 +63,12 @@ pub enum StoreError {
     /// Nothing was run there.
     #[error("`{}` is no output folder of a regression: it has no `run.json`", path.display())]
     NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A run was begun there and ended before its first checkpoint.
+    #[error("`{}` has a run that was ended before its first checkpoint: begin it again, as it was begun, with `atoms regress`", path.display())]
+    NotBegun {
         /// The folder.
         path: PathBuf,
     },
@@ -112,7 +120,7 @@ pub struct Header {
 }
 
 /// Version of the format of the folder.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// What the lines on disk amount to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -216,16 +224,31 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(reading(&path)(error)),
     };
-    let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
-        let reason = format!("{error}; begin anew with --force, and what is there is lost");
-        StoreError::Malformed { path, reason }
-    })?;
+    let anew = |reason: &dyn std::fmt::Display| {
+        let reason = format!("{reason}; begin anew with `atoms regress --force`, and what is there is lost");
+        StoreError::Malformed { path: path.clone(), reason }
+    };
+    let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| anew(&error))?;
+    // Earlier versions wrote none.
+    if let (Some(_), Err(broken)) = (checkpoint.get("sum"), seal::opened(&text)) {
+        return Err(anew(&broken));
+    }
     if checkpoint["complete"] == true {
         return Ok(());
     }
     let number = |name| checkpoint["state"][name].as_u64().unwrap_or(0);
-    let tests = number("next").saturating_sub(number("from"));
-    Err(StoreError::Unfinished { path: dir.to_path_buf(), tests })
+    match number("next").saturating_sub(number("from")) {
+        // It was ended before its first test, or its RTL did not build.
+        0 => Ok(()),
+        tests => Err(StoreError::Unfinished { path: dir.to_path_buf(), tests }),
+    }
+}
+
+/// Takes a file, or a folder with all that is in it, away.
+fn remove(path: &Path) -> Result<(), StoreError> {
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|about| about.is_dir());
+    let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    removed.map_err(writing(path))
 }
 
 #[derive(Debug)]
@@ -249,7 +272,7 @@ impl Lines {
         let (file, there) = open().map_err(writing(&path))?;
         if there < length {
             let reason = format!(
-                "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with --force"
+                "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with `atoms regress --force`"
             );
             return Err(StoreError::Malformed { path, reason });
         }
@@ -257,7 +280,8 @@ impl Lines {
     }
 
     fn push(&mut self, value: &impl Serialize) -> Result<(), StoreError> {
-        let mut line = serde_json::to_vec(value).map_err(|error| writing(&self.path)(error.into()))?;
+        let line = serde_json::to_vec(value).map_err(|error| writing(&self.path)(error.into()))?;
+        let mut line = sealed(line);
         line.push(b'\n');
         self.length += line.len() as u64;
         self.file.write_all(&line).map_err(writing(&self.path))
@@ -276,7 +300,13 @@ impl Store {
     /// [`StoreError`].
     pub fn create(dir: &Path, header: &Header, records: bool, force: bool) -> Result<Self, StoreError> {
         if dir.exists() {
-            let there = fs::read_dir(dir).map_err(reading(dir))?.next().is_some();
+            // What a process left that was killed while it wrote the first file is nothing.
+            let draft = format!(".{HEADER}.");
+            let mut names = Vec::new();
+            for entry in fs::read_dir(dir).map_err(reading(dir))? {
+                names.push(entry.map_err(reading(dir))?.file_name());
+            }
+            let there = names.iter().any(|name| !name.to_string_lossy().starts_with(&draft));
             if there && !dir.join(HEADER).is_file() {
                 return Err(StoreError::Foreign { path: dir.to_path_buf() });
             }
@@ -285,7 +315,12 @@ impl Store {
                 if !force {
                     disposable(dir)?;
                 }
-                fs::remove_dir_all(dir).map_err(writing(dir))?;
+                // The header last: killed in the middle, this is still the folder of a regression. The checkpoint
+                // first: there is then nothing to go on from.
+                names.sort_by_key(|name| (name == HEADER, name != CHECKPOINT));
+                for name in names {
+                    remove(&dir.join(name))?;
+                }
             }
         }
         fs::create_dir_all(dir).map_err(writing(dir))?;
@@ -303,12 +338,12 @@ impl Store {
         tidy(dir)?;
         let mut checkpoint = checkpoint(dir)?;
         let store = Self::at(dir, records, &checkpoint.lengths, claim)?;
-        let lines = count_lines(&store.files)?;
+        let lines = verified_lines(&store.files)?;
         let State { from, next, totals, .. } = &checkpoint.state;
         if next.checked_sub(*from) != Some(lines) || totals.tests() != lines {
             let path = dir.join(CHECKPOINT);
             let reason = format!(
-                "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with --force",
+                "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with `atoms regress --force`",
                 totals.tests()
             );
             return Err(StoreError::Malformed { path, reason });
@@ -365,17 +400,27 @@ impl Store {
     }
 }
 
-/// Lines of the first file.
-fn count_lines(files: &[Lines]) -> Result<u64, StoreError> {
-    let Some(Lines { path, length, .. }) = files.first() else { return Ok(0) };
-    let mut file = File::open(path).map_err(reading(path))?.take(*length);
-    let (mut lines, mut block) = (0, vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut block).map_err(reading(path))? {
-            0 => return Ok(lines),
-            length => lines += block[..length].iter().filter(|byte| **byte == b'\n').count() as u64,
+/// Lines of the first file; each line of every file is as it was written.
+fn verified_lines(files: &[Lines]) -> Result<u64, StoreError> {
+    let mut counts = Vec::new();
+    for Lines { path, length, .. } in files {
+        let file = File::open(path).map_err(reading(path))?.take(*length);
+        let mut lines = 0;
+        for line in io::BufReader::new(file).split(b'\n') {
+            lines += 1;
+            opened(path, lines, &line.map_err(reading(path))?)?;
         }
+        counts.push(lines);
     }
+    Ok(counts.first().copied().unwrap_or_default())
+}
+
+/// What a line says, if it is as it was written.
+fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> {
+    seal::opened(line).map_err(|broken| StoreError::Malformed {
+        path: path.to_path_buf(),
+        reason: format!("line {number}: {broken}; begin anew with `atoms regress --force`"),
+    })
 }
 
 /// [`Checkpoint`], to be written without copying a state.
@@ -399,13 +444,17 @@ pub fn header(dir: &Path) -> Result<Header, StoreError> {
     if !path.is_file() {
         return Err(StoreError::NoRun { path: dir.to_path_buf() });
     }
-    let header: Header = read(&path)?;
-    if header.format != FORMAT {
-        let format = header.format;
-        let reason = format!("format {format}, but this version of ATOMS reads format {FORMAT}: begin anew");
+    // A folder of another version says so before anything else is wrong with it.
+    let text = fs::read(&path).map_err(reading(&path))?;
+    let format =
+        serde_json::from_slice(&text).ok().and_then(|value: serde_json::Value| value["format"].as_u64());
+    if let Some(format) = format.filter(|format| *format != u64::from(FORMAT)) {
+        let reason = format!(
+            "format {format}, but this version of ATOMS reads format {FORMAT}: begin anew with `atoms regress --force`"
+        );
         return Err(StoreError::Malformed { path, reason });
     }
-    Ok(header)
+    read(&path)
 }
 
 /// The checkpoint of a folder.
@@ -413,7 +462,11 @@ pub fn header(dir: &Path) -> Result<Header, StoreError> {
 /// # Errors
 /// [`StoreError`].
 pub fn checkpoint(dir: &Path) -> Result<Checkpoint, StoreError> {
-    read(&dir.join(CHECKPOINT))
+    let path = dir.join(CHECKPOINT);
+    match path.exists() {
+        true => read(&path),
+        false => Err(StoreError::NotBegun { path: dir.to_path_buf() }),
+    }
 }
 
 /// The results of a folder, in order.
@@ -446,31 +499,37 @@ fn lines<T: DeserializeOwned>(
     path: PathBuf,
 ) -> Result<impl Iterator<Item = Result<T, StoreError>>, StoreError> {
     let file = File::open(&path).map_err(reading(&path))?;
-    let lines = io::BufRead::lines(io::BufReader::new(file)).enumerate();
-    Ok(lines.map(move |(at, line)| {
+    let lines = io::BufReader::new(file).split(b'\n').zip(1..);
+    Ok(lines.map(move |(line, number)| {
         let line = line.map_err(reading(&path))?;
-        serde_json::from_str(&line).map_err(|error| StoreError::Malformed {
+        serde_json::from_slice(&opened(&path, number, &line)?).map_err(|error| StoreError::Malformed {
             path: path.clone(),
-            reason: format!("line {}: {error}", at + 1),
+            reason: format!("line {number}: {error}"),
         })
     }))
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
-    let text = fs::read_to_string(path).map_err(reading(path))?;
-    serde_json::from_str(&text).map_err(|error| StoreError::Malformed {
+/// Reads what [`replace`] wrote.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    let text = fs::read(path).map_err(reading(path))?;
+    let damaged = |reason: &dyn std::fmt::Display| StoreError::Malformed {
         path: path.to_path_buf(),
-        reason: format!("{error}; it is damaged: begin anew with `atoms regress --force`"),
-    })
+        reason: format!("{reason}; begin anew with `atoms regress --force`"),
+    };
+    let own = seal::opened(&text).map_err(|broken| damaged(&broken))?;
+    serde_json::from_slice(&own).map_err(|error| damaged(&error))
 }
 
-/// Writes a file as a whole: it is as it was or as it should be, never in between.
+/// Writes an object with a checksum, as a whole: the file is as it was or as it should be, never in between.
 ///
 /// # Errors
 /// [`StoreError::Write`].
 pub fn replace(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
     let text = serde_json::to_vec(value).map_err(|error| writing(path)(error.into()))?;
-    replace_bytes(path, &text)
+    replace_bytes(path, &sealed(text))
 }
 
 /// As [`replace`], of bytes.

@@ -1,10 +1,11 @@
 //! From the state of a run to its summary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use bitvec::vec::BitVec;
 
+use crate::cause::causes;
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlItem;
 use crate::coverage::waivers::Waivers;
@@ -26,6 +27,8 @@ pub fn summarize(
     let place = |parts: &[Part], name: &str| parts.iter().position(|part| part.name == name);
     let mut cells = state.cells.clone();
     cells.sort_by_key(|cell| (place(&state.entries, &cell.entry), place(&state.configs, &cell.config)));
+    let (buckets, entries_of) = buckets(state, dir);
+    let causes = causes(&buckets, &entries_of, &cells, &context.tests.configs);
     Summary {
         format: FORMAT,
         version: header.origin.version.clone(),
@@ -38,7 +41,8 @@ pub fn summarize(
         entries: state.entries.clone(),
         configs: state.configs.clone(),
         cells,
-        buckets: buckets(state, dir),
+        buckets,
+        causes,
         coverage: coverage(&context.model, &context.reachable_by_any(), state, waivers, gate),
         rtl_coverage: context
             .tests
@@ -52,19 +56,22 @@ pub fn summarize(
 }
 
 /// Buckets, those with most tests first. Failures whose smallest cases fail alike are one.
-fn buckets(state: &State, dir: &Path) -> Vec<Bucket> {
+/// With the entries of the tests of each, by its key.
+fn buckets(state: &State, dir: &Path) -> (Vec<Bucket>, BTreeMap<String, BTreeSet<String>>) {
+    let mut entries: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut raws: Vec<(&String, &RawBucket)> = state.buckets.iter().collect();
     raws.sort_by_key(|(_, raw)| raw.first);
     let mut found: BTreeMap<&str, Bucket> = BTreeMap::new();
     for (raw_key, raw) in raws {
         let bundle = raw.bundle.as_ref();
         let key = bundle.map_or(raw_key.as_str(), |bundle| bundle.key.as_str());
+        entries.entry(key.to_string()).or_default().extend(raw.entries.iter().cloned());
         let bucket = found.entry(key).or_insert_with(|| {
             let (what, op) = bundle.map_or((None, None), |bundle| bundle.key.parts());
             let folder = bundle.map(|bundle| format!("{FAILURES}/{}", bundle.folder));
             let mut text = bundle.map_or(&raw.text, |bundle| &bundle.text).clone();
             if let Some(reason) = &raw.no_bundle {
-                text += &format!("\nnobody could look closer: {reason}");
+                text += &format!("\nno bundle: {reason}");
             }
             Bucket {
                 key: key.to_string(),
@@ -94,7 +101,7 @@ fn buckets(state: &State, dir: &Path) -> Vec<Bucket> {
     }
     let mut buckets: Vec<_> = found.into_values().collect();
     buckets.sort_by_key(|bucket| (std::cmp::Reverse(bucket.tests), bucket.first));
-    buckets
+    (buckets, entries)
 }
 
 /// Files of a bundle by name, its page first; folders in it are not for looking at.

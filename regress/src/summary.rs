@@ -41,6 +41,9 @@ pub struct Summary {
     pub cells: Vec<Cell>,
     /// What failed, the buckets with most tests first.
     pub buckets: Vec<Bucket>,
+    /// What the configurations say about the causes of the failures, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     /// Functional coverage.
     pub coverage: Coverage,
     /// Coverage of the RTL's source, if it was asked for.
@@ -221,6 +224,85 @@ pub struct Bucket {
     pub repeat: String,
 }
 
+#[cfg(test)]
+impl Bucket {
+    /// An empty bucket with this key.
+    pub(crate) fn of_key(key: &str) -> Bucket {
+        Bucket {
+            key: key.to_string(),
+            found_as: Vec::new(),
+            what: None,
+            op: None,
+            status: Status::Failed,
+            tests: 1,
+            first: 0,
+            first_name: String::new(),
+            configs: Vec::new(),
+            text: String::new(),
+            bundle: None,
+            files: Vec::new(),
+            requests: None,
+            repeat: String::new(),
+        }
+    }
+}
+
+/// Buckets of one kind that likely have one cause: those of some were seen in configurations of the first only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// Kind of failure: the first word of the buckets' keys.
+    pub kind: String,
+    /// Keys of the buckets, the one seen in most configurations first.
+    pub buckets: Vec<String>,
+    /// Configurations in which the first was seen.
+    pub failing: Vec<String>,
+    /// Configurations that ran its entries and passed.
+    pub passing: Vec<String>,
+    /// Parameters that tell the ones from the others best; none if no single one does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub separations: Vec<Separation>,
+}
+
+/// How one parameter tells configurations that fail from those that pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Separation {
+    /// Name of the parameter, as in `rtl/configs.toml`.
+    pub parameter: String,
+    /// What holds in all configurations that fail: `= true`, `>= 4`.
+    pub fails_where: String,
+    /// Configurations that fail.
+    pub fails: u64,
+    /// Configurations in which it holds, those that pass included.
+    pub of: u64,
+    /// Values of the parameter where it does not hold, all of which pass.
+    pub passes_where: String,
+    /// Configurations in which it does not hold.
+    pub passes: u64,
+}
+
+impl Cause {
+    /// Which configurations fail, in a sentence without its end.
+    pub fn text(&self) -> String {
+        let (failing, passing) = (self.failing.len(), self.passing.len());
+        if passing == 0 {
+            return format!("fails in each of {failing} configurations that ran it");
+        }
+        let one = |s: &Separation| {
+            let Separation { parameter, fails_where, fails, of, passes_where, passes } = s;
+            format!(
+                "fails where {parameter} {fails_where} ({fails} of {of}), passes where {passes_where} ({passes} of {passes})"
+            )
+        };
+        match self.separations.is_empty() {
+            true => format!(
+                "fails in {failing} of {} configurations; no single parameter separates them",
+                failing + passing
+            ),
+            false => self.separations.iter().map(one).collect::<Vec<_>>().join("; or "),
+        }
+    }
+}
+
 /// Functional coverage: bins that some configuration of the plan can hit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
@@ -344,6 +426,17 @@ impl FileCoverage {
     }
 }
 
+/// The RTL of a run, and what building it took, before and beside its tests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RtlBuild {
+    /// Its folder, or `built in`.
+    pub place: String,
+    /// Libraries that were not in the cache.
+    pub libraries: u64,
+    /// Seconds until all were there.
+    pub seconds: f64,
+}
+
 /// What depends on the machine and the hour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
@@ -359,6 +452,9 @@ pub struct Timing {
     pub busy_s: f64,
     /// The slowest tests: name and seconds.
     pub slowest: Vec<(String, f64)>,
+    /// The RTL. Its time is part of no other.
+    #[serde(default)]
+    pub rtl: RtlBuild,
 }
 
 /// Tests named as the slowest.

@@ -1,14 +1,16 @@
-//! Starts the process that runs tests, and goes on when it dies.
+//! Starts the process that runs tests, and goes on when it dies or hangs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::running::{self, Crash, Suspect};
+use crate::processes::{end_now, is_stopped, kill_tree};
+use crate::running::{self, AtWork, Crash, Death, Suspect};
 use crate::store::StoreError;
 
 /// Why a run cannot be supervised.
@@ -26,14 +28,16 @@ pub enum SupervisorError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It died while no test was at work.
-    #[error("the process that runs the tests died ({how}) while no test was at work")]
+    #[error(
+        "the process that runs the tests died ({how}) while no test was at work; `atoms regress resume` goes on from its last checkpoint"
+    )]
     Died {
         /// How.
         how: String,
     },
 }
 
-/// What happens, for whoever tells people.
+/// What happens, for those who watch.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// The process died; these were at work and are now run alone.
@@ -43,6 +47,11 @@ pub enum Event<'a> {
         /// How many were at work.
         suspects: usize,
     },
+    /// The process was killed, since these tests showed no progress.
+    Hung {
+        /// Their numbers.
+        tests: &'a [u64],
+    },
     /// The run goes on without these.
     GoesOn {
         /// Tests that are crashes.
@@ -51,32 +60,69 @@ pub enum Event<'a> {
 }
 
 /// What ties the process that runs tests to the one that started it: the input of the one, held by the
-/// other. A byte on it says how to end; when it closes, the one that held it is gone.
+/// other. A byte on it says to finish; when it closes, the other process has ended.
 #[derive(Debug, Default)]
 pub struct Leash {
     held: Mutex<Option<ChildStdin>>,
     pulled: AtomicBool,
+    ended: AtomicBool,
 }
 
-/// What comes over a [`Leash`].
+/// What [`Leash::pull`] asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pull {
     /// The tests at work are to be finished, and no others.
     Finish,
-    /// The process is to end now.
+    /// The process is killed now.
     End,
 }
 
+/// How a process on a [`Leash`] ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// What it was at: nothing, if it came to an end of its own.
+    pub at_work: Vec<AtWork>,
+    /// Whether it was killed because it hung; what did is then in `at_work`, and nothing else.
+    pub hung: bool,
+}
+
+impl Ended {
+    /// How it died, unless it came to an end of its own.
+    pub fn died(&self) -> Option<Death> {
+        let by_signal = || self.status.signal().map(Death::Signal);
+        self.at_work.first().map(|at| self.death(at)).or_else(by_signal)
+    }
+
+    /// How it died at what it was at.
+    fn death(&self, at: &AtWork) -> Death {
+        match (self.hung, self.status.signal()) {
+            (true, _) => Death::Hung(at.patience.as_secs()),
+            (false, Some(signal)) => Death::Signal(signal),
+            (false, None) => Death::Exit(self.status.code().unwrap_or_default()),
+        }
+    }
+}
+
 const FINISH: u8 = b'f';
-const END: u8 = b'e';
+
+/// Time between looks whether the process has ended.
+const POLL: Duration = Duration::from_millis(10);
+
+/// Time between looks at what it is at.
+const LOOK: Duration = Duration::from_millis(500);
 
 impl Leash {
     /// Has the run stopped, as Ctrl-C does: when its tests at work are finished, and the second time at
     /// once. Says which.
     pub fn pull(&self) -> Pull {
-        let pull = if self.pulled.swap(true, Ordering::SeqCst) { Pull::End } else { Pull::Finish };
-        self.say(pull);
-        pull
+        if self.pulled.swap(true, Ordering::SeqCst) {
+            self.ended.store(true, Ordering::SeqCst);
+            return Pull::End;
+        }
+        self.finish();
+        Pull::Finish
     }
 
     /// Whether the run is to stop.
@@ -89,46 +135,98 @@ impl Leash {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn say(&self, pull: Pull) {
-        let byte = match pull {
-            Pull::Finish => FINISH,
-            Pull::End => END,
-        };
-        // Who does not hear it has ended.
-        let _ = self.held().as_mut().map(|input| input.write_all(&[byte]));
+    fn finish(&self) {
+        // A process that does not hear it has ended.
+        let _ = self.held().as_mut().map(|input| input.write_all(&[FINISH]));
     }
 
-    /// Runs a process on this leash, to its end.
-    fn run(&self, mut command: Command) -> Result<ExitStatus, SupervisorError> {
+    /// Runs a process on this leash to its end, whose workers keep their desks in `dir`. It is killed when
+    /// one of them hangs, or when the leash is pulled for the second time.
+    ///
+    /// # Errors
+    /// [`SupervisorError`].
+    pub fn run(&self, mut command: Command, dir: &Path) -> Result<Ended, SupervisorError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |source| SupervisorError::Start { program: program.clone(), source };
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(failed)?;
         *self.held() = child.stdin.take();
         if self.is_pulled() {
-            self.say(Pull::Finish);
+            self.finish();
         }
-        let ended = child.wait().map_err(failed);
+        let mut watch = Watch { process: child.id(), seen: HashMap::new(), looked: Instant::now() };
+        let mut hung = Vec::new();
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                break status;
+            }
+            let ends = self.ended.load(Ordering::SeqCst);
+            if !ends && watch.looked.elapsed() >= LOOK {
+                hung = watch.look(dir)?;
+            }
+            if ends || !hung.is_empty() {
+                kill_tree(child.id());
+                break child.wait().map_err(failed)?;
+            }
+            std::thread::sleep(POLL);
+        };
         *self.held() = None;
-        ended
+        if !hung.is_empty() {
+            return Ok(Ended { status, at_work: hung, hung: true });
+        }
+        let at_work = running::at_work(dir, watch.process)?.into_iter().map(|(_, at_work)| at_work).collect();
+        Ok(Ended { status, at_work, hung: false })
     }
 }
 
-/// Listens on the other end of a [`Leash`], which is `input`, until it closes. Who finds its other end
-/// closed finishes what is at work: nobody is left to say more.
-pub fn listen(input: impl io::BufRead, mut pulled: impl FnMut(Pull)) {
+/// Looks for signs of life of the workers of a process.
+struct Watch {
+    process: u32,
+    /// What each worker last showed, and how long ago.
+    seen: HashMap<String, Duration>,
+    looked: Instant,
+}
+
+/// More time than this between two looks was not all the process's: the machine, or this process, was
+/// stopped meanwhile.
+const MOST_BETWEEN_LOOKS: Duration = Duration::from_secs(2);
+
+impl Watch {
+    /// What hangs.
+    fn look(&mut self, dir: &Path) -> Result<Vec<AtWork>, SupervisorError> {
+        let passed = self.looked.elapsed().min(MOST_BETWEEN_LOOKS);
+        self.looked = Instant::now();
+        // In a debugger time does not count.
+        let passed = if is_stopped(self.process) { Duration::ZERO } else { passed };
+        let before = std::mem::take(&mut self.seen);
+        let mut hung = Vec::new();
+        for (shown, at_work) in running::at_work(dir, self.process)? {
+            let quiet = before.get(&shown).map_or(Duration::ZERO, |quiet| *quiet + passed);
+            if quiet >= at_work.patience {
+                hung.push(at_work);
+            }
+            self.seen.insert(shown, quiet);
+        }
+        Ok(hung)
+    }
+}
+
+/// Listens on the other end of a [`Leash`], which is `input`, and says when the tests at work are to be the
+/// last. When it closes, the process that held the leash has ended, and this one ends with all that it has
+/// started.
+pub fn listen(input: impl io::BufRead, mut finish: impl FnMut()) -> ! {
     for byte in input.bytes() {
         match byte {
-            Ok(END) => pulled(Pull::End),
-            Ok(_) => pulled(Pull::Finish),
+            Ok(_) => finish(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }
     }
-    pulled(Pull::Finish);
+    end_now()
 }
 
-/// Runs `whole` to its end, and gives its exit status. When a signal ends it, the tests that were at
+/// Runs `whole` to its end, and gives its exit status. When it dies, the tests that were at
 /// work in `dir` run by `alone`; those that die there too are written down as crashed, and `whole` is
-/// started again, unless the leash was pulled.
+/// started again, unless the leash was pulled. Tests that hang are written down at once.
 ///
 /// # Errors
 /// [`SupervisorError`].
@@ -141,52 +239,84 @@ pub fn supervise(
 ) -> Result<ExitStatus, SupervisorError> {
     let mut unexplained = BTreeSet::new();
     loop {
-        let status = leash.run(whole())?;
-        let Some(signal) = status.signal().filter(|_| !leash.is_pulled()) else { return Ok(status) };
-        let how = death(signal);
-        let suspects = running::suspects(dir)?;
-        if suspects.is_empty() {
-            return Err(SupervisorError::Died { how });
+        let ended = leash.run(whole(), dir)?;
+        let status = ended.status;
+        if ended.hung {
+            let mut tests = Vec::new();
+            for at in &ended.at_work {
+                tests.push(write_down(dir, at, Death::Hung(at.patience.as_secs()), None)?);
+            }
+            running::clear(dir)?;
+            tell(&Event::Hung { tests: &tests });
+            if leash.is_pulled() {
+                return Ok(status);
+            }
+            continue;
         }
+        if leash.is_pulled() {
+            return Ok(status);
+        }
+        let Some(first) = ended.at_work.first() else {
+            return match status.signal() {
+                Some(signal) => Err(SupervisorError::Died { how: words(Death::Signal(signal)) }),
+                None => Ok(status),
+            };
+        };
+        let death = ended.death(first);
+        let how = words(death);
+        let mut suspects = ended.at_work;
+        suspects.sort_by_key(|at| at.what);
         tell(&Event::Died { how: &how, suspects: suspects.len() });
         let mut died = Vec::new();
-        for suspect in suspects.keys() {
-            died.push(leash.run(alone(*suspect))?.signal());
+        for suspect in &suspects {
+            died.push(leash.run(alone(suspect.what), dir)?.died());
             if leash.is_pulled() {
                 return Ok(status);
             }
         }
-        // Who dies alone explains why the process did; the others only were there. If nobody does, those are
-        // named who were there before.
+        // A test that dies alone explains why the process did; the others only were there. If none does, those
+        // are named that were there before.
         let explained = died.iter().any(Option::is_some);
         let mut crashed = Vec::new();
-        for ((suspect, episode), died) in suspects.into_iter().zip(died) {
-            let how = match died {
-                Some(signal) => death(signal),
-                None if explained || unexplained.insert(suspect) => continue,
-                None => format!("{how} while others ran beside it; alone it comes to its end"),
+        for (at, died) in suspects.iter().zip(died) {
+            let note = match died {
+                Some(_) => None,
+                None if explained || unexplained.insert(at.what) => continue,
+                None => Some(" while others ran beside it; alone it comes to its end"),
             };
-            let (index, bundle) = match suspect {
-                Suspect::Test(index) => (index, false),
-                Suspect::Bundle(index) => (index, true),
-            };
-            let crash = Crash { signal: died.or(Some(signal)), how, episode, bundle };
-            running::write_crash(dir, index, &crash)?;
-            crashed.push(index);
+            crashed.push(write_down(dir, at, died.unwrap_or(death), note)?);
         }
         running::clear(dir)?;
         tell(&Event::GoesOn { crashed: &crashed });
     }
 }
 
-/// A signal by number and name.
-fn death(signal: i32) -> String {
+/// Writes down how a test died; gives its number.
+fn write_down(dir: &Path, at: &AtWork, death: Death, note: Option<&str>) -> Result<u64, StoreError> {
+    let (index, bundle) = match at.what {
+        Suspect::Test(index) => (index, false),
+        Suspect::Bundle(index) => (index, true),
+    };
+    let how = words(death) + note.unwrap_or_default();
+    running::write_crash(dir, index, &Crash { death, how, episode: at.episode.clone(), bundle })?;
+    Ok(index)
+}
+
+/// How a process died, in words.
+pub fn words(death: Death) -> String {
+    let signal = match death {
+        Death::Exit(code) => return format!("it called exit with status {code}"),
+        Death::Hung(seconds) => {
+            return format!("it hangs: no cycle was completed for {seconds} s, so it was killed");
+        }
+        Death::Signal(signal) => signal,
+    };
     let name = match signal {
         4 => " (SIGILL)",
         6 => " (SIGABRT)",
         7 => " (SIGBUS)",
         8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
+        9 => " (SIGKILL, as the system sends it when memory runs out)",
         11 => " (SIGSEGV)",
         15 => " (SIGTERM)",
         _ => "",

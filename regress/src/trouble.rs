@@ -7,6 +7,7 @@ use atoms_sm::KernelError;
 
 use crate::failure::bucket::Key;
 use crate::result::Status;
+use crate::running::Death;
 
 /// Why a test did not pass.
 #[derive(Debug)]
@@ -38,10 +39,10 @@ pub enum Trouble {
         /// In the core's words.
         text: String,
     },
-    /// The process died.
+    /// The process died, or hung and was killed.
     Crashed {
-        /// The signal.
-        signal: Option<i32>,
+        /// How.
+        death: Death,
         /// How, in words.
         how: String,
     },
@@ -82,6 +83,7 @@ impl Trouble {
                 _ => Status::Error,
             },
             Trouble::Missed { .. } | Trouble::Undefined { .. } | Trouble::Kernel { .. } => Status::Failed,
+            Trouble::Crashed { death: Death::Hung(_), .. } => Status::TimedOut,
             Trouble::Crashed { .. } | Trouble::Panicked(_) => Status::Crashed,
             Trouble::Cannot(_) => Status::Error,
         }
@@ -97,7 +99,7 @@ impl Trouble {
             Trouble::Missed { kernel, buffer, .. } => Key::expectation(kernel, buffer),
             Trouble::Undefined { kind, .. } => Key::undefined(kind),
             Trouble::Kernel { kernel, what, .. } => Key::kernel(kernel, what),
-            Trouble::Crashed { signal, .. } => Key::crash(*signal),
+            Trouble::Crashed { death, .. } => Key::death(*death),
             Trouble::Panicked(words) => Key::panic(words),
             Trouble::Cannot(_) => Key::error(entry),
         }
@@ -117,6 +119,7 @@ impl fmt::Display for Trouble {
             Trouble::Missed { kernel, text, .. } => write!(f, "{kernel}: {text}"),
             Trouble::Undefined { text, .. } => write!(f, "undefined use of an mbarrier object: {text}"),
             Trouble::Kernel { kernel, text, .. } => write!(f, "{kernel}: {text}"),
+            Trouble::Crashed { death: Death::Hung(_), how } => f.write_str(how),
             Trouble::Crashed { how, .. } => write!(f, "the process that ran it died: {how}"),
             Trouble::Panicked(words) => write!(f, "the worker panicked: {words}"),
             Trouble::Cannot(reason) => f.write_str(reason),

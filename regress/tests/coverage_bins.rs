@@ -85,6 +85,19 @@ impl Rig {
         }
     }
 
+    /// Holds an answer for `cycles` cycles from when it is valid, at a port that the caller has made not ready.
+    fn hold(&mut self, valid: fn(&Out) -> u8, cycles: u32) {
+        while valid(&self.cycle()) == 0 {}
+        self.cycles(cycles - 1);
+    }
+
+    /// One cycle of reset.
+    fn reset(&mut self) {
+        self.inputs.rst_n = 0;
+        self.cycle();
+        self.inputs.rst_n = 1;
+    }
+
     fn cluster(&mut self, op: Op, size: Size, red: bool, addr: u32, b: u128) {
         let (op, size) = (op as u8, size as u8);
         ClusterRequest { op, size, red, tag: 5, slot: 0, addr, b, c: 0 }.drive(&mut self.inputs);
@@ -226,7 +239,24 @@ const CASES: &[Case] = &[
     }, &[("values", "MIN, s32, smallest negative, 0")]),
     ("CAST.SPIN with losers at both kinds of address", "default", |rig| {
         rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 0).lane(1, 0, 0).lane(2, 128, 0)]);
-    }, &[("spin", "u32, both, stored"), ("compare", "CAST.SPIN, u32, some, some at one address")]),
+    }, &[("spin", "u32, both, stored"), ("compare", "CAST.SPIN, u32, some, some at one address"),
+        ("favour", "lowest first, goes from lane to lane, first by the policy too"), ("winner", "")]),
+    ("a selected lane that fails beside one that would store", "default", |rig| {
+        // The second request favours lane 1, which does not ask, and the third lane 2.
+        let spin = || of(Op::CastSpin, WORD).lane(0, 0, 7).lane(2, 128, 0);
+        rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 7), spin(), spin()]);
+    }, &[("spin", "u32, no losers, failed; u32, at other addresses, stored; u32, at other addresses, failed while a loser would match"),
+        ("favour", "lowest first, goes from lane to lane, behind another by the policy; lowest first, goes from lane to lane, does not ask")]),
+    ("a CAST.SPIN of 64 bits whose high word alone differs", "default", |rig| {
+        rig.alone(&[of(Op::CastSpin, Size::U64).lane(0, 0, 1).lane(1, 0, 1 << 32).lane(2, 256, 1)]);
+    }, &[("spin", "u64, both, failed")]),
+    ("a held lane", "highest", |rig| {
+        // 32 requests step, 32 hold lane 0, and again with lane 1.
+        for _ in 0..33 {
+            rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 0)]);
+        }
+        rig.alone(&[of(Op::CastSpin, WORD).lane(0, 0, 0).lane(1, 0, 0)]);
+    }, &[("favour", "highest first, holds one lane, behind another by the policy")]),
     ("a misaligned lane among good ones", "default", |rig| {
         rig.alone(&[of(Op::Add, WORD).lane(0, 0, 1).lane(5, 0x16, 1)]);
     }, &[("fault", "ADD, misaligned address, a lane between"), ("fault_mix", "misaligned, one of several lanes"),
@@ -242,7 +272,8 @@ const CASES: &[Case] = &[
     ("an operation that the cluster does not know", "default", |rig| {
         rig.cluster(Op::MbarInit, Size::U64, true, 0, 0);
         rig.drain();
-    }, &[("cluster_illegal", "MBAR.INIT, no result"), ("operation", ""), ("fault", ""), ("tag", "cluster, 5")]),
+    }, &[("cluster_illegal", "MBAR.INIT, no result"), ("cluster_responses", "a posted cluster request that faults, none stands untaken"),
+        ("offset", ""), ("operation", ""), ("fault", ""), ("tag", "cluster, 5")]),
     ("two requests on one word", "default", |rig| {
         rig.warp(&of(Op::Add, WORD).lane(0, 0, 1));
         rig.warp(&of(Op::Store, Size::U64).lane(0, 0, 1));
@@ -268,7 +299,7 @@ const CASES: &[Case] = &[
         rig.cycles(2);
         rig.inputs.rsp_ready = 1;
         rig.drain();
-    }, &[("stall", "warp, load, 2-4"), ("stall_fill", "warp, nothing else"),
+    }, &[("stall", "load, 2-4"), ("stall_fill", "nothing else"), ("hold", "response, 1-15"),
         ("back_pressure", "idle, idle, idle, nobody asleep; taken, idle, idle, nobody asleep; held, idle, idle, nobody asleep")]),
     ("ports in turn", "default", |rig| {
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
@@ -286,13 +317,14 @@ const CASES: &[Case] = &[
         rig.part(PartWrite { slot: 2, ..part });
         rig.cycles(2);
     }, &[("cta_write", "given a part, had none, at once; taken away, had a part, at once; refused: another slot's rows, had none, at once"),
-        ("cta_part", "rows and some bytes, other"), ("cta_back_to_back", "taken, taken; taken, refused")]),
+        ("cta_part", "rows and some bytes, 1-15"), ("allocation", "up to 1 KiB"),
+        ("cta_back_to_back", "taken, taken; taken, refused")]),
     ("a write that waits for a request", "default", |rig| {
         rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
         rig.part(PartWrite { slot: 0, enable: true, base: 1, size: 128, rank: 0 });
         rig.drain();
     }, &[("cta_wait", "requests on their way"), ("cta_asleep", ""),
-        ("cta_write", "given a part, had a part, after waiting"), ("cta_part", "one row, 0")]),
+        ("cta_write", "given a part, had a part, after waiting"), ("cta_part", "one row, 0"), ("allocation", "up to 1 KiB")]),
     ("the second of two arrivals", "default", |rig| {
         rig.alone(&[init(2), of(Op::MbarArrive, Size::U64).lane(0, 0, 0).lane(1, 0, 0)]);
     }, &[("completion", "MBAR.ARRIVE, warp, even to odd"),
@@ -323,7 +355,7 @@ const CASES: &[Case] = &[
         rig.part(PartWrite { slot: 4, enable: false, ..PartWrite::default() });
         rig.alone(&[object(Op::MbarArrive, 0)]);
     }, &[("fell_asleep", "0, alone"), ("woken", "warp, later, alone"), ("wake_port", "taken at once, 0"),
-        ("wake_order", "the same place"), ("wait", ""), ("not_asleep", ""), ("time_out", ""), ("limit_race", ""),
+        ("wake_order", "the same place"), ("wait_limit", "of the configuration, 1000-65535"), ("limit_race_place", ""), ("wait", ""), ("not_asleep", ""), ("time_out", ""), ("limit_race", ""),
         ("cta_asleep", "of another slot is taken"), ("operation", "MBAR.INIT, u64, result, warp; MBAR.ARRIVE, u64, result, warp; MBAR.TRY_WAIT, u64, result, warp")]),
     ("the preceding phase", "default", |rig| {
         rig.alone(&[init(1), object(Op::MbarTestWait, 0x8000_0001), object(Op::MbarTryWait, 0x8000_0000), object(Op::MbarTestWait, 0)]);
@@ -334,20 +366,164 @@ const CASES: &[Case] = &[
         rig.warp(&object(Op::MbarTryWait, 0).limit(1));
         rig.warp(&object(Op::MbarArrive, 0));
         rig.drain();
-    }, &[("limit_race", "of the request, warp, in the last cycle"), ("woken", "warp, in its first cycle, alone"), ("time_out", "")]),
+    }, &[("limit_race", "of the request, warp, in the last cycle"), ("limit_race_place", "0, in the last cycle"),
+        ("wait_limit", "of the request, 1"), ("woken", "warp, in its first cycle, alone"), ("time_out", "")]),
     ("completion a cycle before the limit", "default", |rig| {
         rig.alone(&[init(1)]);
         rig.warp(&object(Op::MbarTryWait, 0).limit(2));
         rig.warp(&object(Op::MbarArrive, 0));
         rig.drain();
-    }, &[("limit_race", "of the request, warp, the cycle before"), ("time_out", "")]),
+    }, &[("limit_race", "of the request, warp, the cycle before"), ("limit_race_place", "0, the cycle before"),
+        ("wait_limit", "of the request, 2-4"), ("time_out", "")]),
     ("completion a cycle after the limit", "default", |rig| {
         rig.alone(&[init(1)]);
         rig.warp(&object(Op::MbarTryWait, 0).limit(1));
         rig.cycle();
         rig.warp(&object(Op::MbarArrive, 0));
         rig.drain();
-    }, &[("limit_race", "of the request, warp, the cycle after"), ("time_out", "of the request, 1"), ("woken", "")]),
+    }, &[("limit_race", "of the request, warp, the cycle after"), ("limit_race_place", "0, the cycle after"),
+        ("wait_limit", "of the request, 1"), ("time_out", "of the request, 1"), ("woken", "")]),
+    ("limit and completion in one cycle, behind another waiter", "default", |rig| {
+        rig.alone(&[init(1), object(Op::MbarTryWait, 0).limit(100)]);
+        rig.warp(&object(Op::MbarTryWait, 0).limit(1));
+        rig.warp(&object(Op::MbarArrive, 0));
+        rig.drain();
+    }, &[("limit_race_place", "1, in the last cycle"), ("limit_race", "of the request, warp, in the last cycle"),
+        ("wait_limit", "of the request, 1; of the request, 17-999"), ("time_out", ""),
+        ("fell_asleep", "0, alone; 1, others too")]),
+    ("limits on both sides of a class boundary, and of 17 bits", "default", |rig| {
+        let waits = [16, 17, 1 << 16].map(|limit| object(Op::MbarTryWait, 0).limit(limit));
+        rig.alone(&[init(1)]);
+        rig.alone(&waits);
+        rig.alone(&[object(Op::MbarArrive, 0)]);
+    }, &[("wait_limit", "of the request, 5-16; of the request, 17-999; of the request, 65536 and more"),
+        ("time_out", "of the request, 5-16; of the request, 17-999"), ("woken", "warp, later, alone"), ("limit_race_place", "")]),
+    ("offsets of several lengths, beside two ranks", "default", |rig| {
+        rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0).lane(1, 0x80, 0)]);
+        rig.cluster(Op::Load, WORD, false, 0, 0);
+        rig.drain();
+        rig.part(PartWrite { slot: 0, enable: true, base: 0, size: 1 << 10, rank: 16 });
+        rig.alone(&[of(Op::Load, Size::U8).lane(0, 0x1000_03ff, 0)]);
+        rig.cluster(Op::Load, WORD, false, 4, 0);
+        rig.drain();
+    }, &[("offset", "warp, 0, 8; warp, 16-255, 10; cluster, 0, 0; cluster, 16-255, 3"), ("fault", "")]),
+    ("allocations on both sides of a class boundary", "default", |rig| {
+        let write = PartWrite { slot: 0, enable: true, base: 0, size: 1 << 10, rank: 0 };
+        rig.part(write);
+        rig.part(PartWrite { size: (1 << 10) + 1, ..write });
+        rig.part(PartWrite { size: (48 << 10) + 1, ..write });
+        rig.cycles(2);
+    }, &[("allocation", "up to 1 KiB; up to 48 KiB"), ("cta_back_to_back", "taken, taken; taken, refused"),
+        ("cta_write", "given a part, had a part, at once; refused: behind the end of memory, had a part, at once")]),
+    ("allocations up to the whole window", "huge", |rig| {
+        for size in [1 << 20, (1 << 20) + 1, (1 << 24) - 1, 1 << 24] {
+            rig.part(PartWrite { slot: 0, enable: true, base: 0, size, rank: 255 });
+        }
+        rig.cycles(2);
+    }, &[("allocation", "up to 1 MiB; below 16 MiB; 16 MiB"),
+        ("cta_part", "whole rows, 16-255; rows and some bytes, 16-255; all of memory, 16-255")]),
+    ("passes while every cluster response is taken", "default", |rig| {
+        rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
+        // Posted; posted but misaligned; never posted, since CAS says whether it stored; with a result.
+        for (op, red, addr) in [(Op::Add, true, 0), (Op::Add, true, 2), (Op::Cas, true, 0), (Op::Load, false, 0)] {
+            rig.cluster(op, WORD, red, addr, 0);
+            rig.drain();
+        }
+    }, &[("cluster_responses", "a warp pass, none stands untaken; a posted cluster request, none stands untaken; \
+            a posted cluster request that faults, none stands untaken; a cluster request that owes a response, none stands untaken"),
+        ("hold", ""), ("back_pressure", "idle, idle, idle, nobody asleep; idle, taken, idle, nobody asleep; taken, idle, idle, nobody asleep")]),
+    ("passes while cluster responses are held, up to the last room", "default", |rig| {
+        rig.inputs.cl_rsp_ready = 0;
+        rig.cluster(Op::Load, WORD, false, 0, 0);
+        rig.drain();
+        // A warp request, a posted one, and a posted one that faults: its answer stands behind the first.
+        let posted = |rig: &mut Rig, addr| {
+            rig.cluster(Op::Add, WORD, true, addr, 1);
+            rig.drain();
+        };
+        rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
+        posted(rig, 0);
+        posted(rig, 2);
+        // There is room for `rmw_latency` + 4; the last of these takes it.
+        for _ in 2..rig.config().rmw_latency + 4 {
+            rig.cluster(Op::Load, WORD, false, 0, 0);
+            rig.drain();
+        }
+        rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
+        posted(rig, 0);
+        // This one waits in its queue for room, and takes what one response leaves.
+        posted(rig, 2);
+        rig.inputs.cl_rsp_ready = 1;
+        rig.cycle();
+        rig.inputs.cl_rsp_ready = 0;
+        rig.drain();
+        rig.inputs.cl_rsp_ready = 1;
+        rig.drain();
+    }, &[("cluster_responses", "a warp pass, one stands untaken; a warp pass, no room is left; \
+            a posted cluster request, one stands untaken; a posted cluster request, no room is left; \
+            a posted cluster request that faults, one stands untaken; a posted cluster request that faults, no room is left; \
+            a cluster request that owes a response, none stands untaken; a cluster request that owes a response, one stands untaken; \
+            a cluster request that owes a response, no room is left"),
+        ("hold", "cluster response, 16-99; cluster response, 100 and more"), ("stall", "")]),
+    ("answers held on both sides of the class boundaries", "default", |rig| {
+        rig.alone(&[init(1)]);
+        for cycles in [15, 16] {
+            rig.inputs.rsp_ready = 0;
+            rig.warp(&of(Op::Load, WORD).lane(0, 8, 0));
+            rig.hold(|out| out.rsp_valid, cycles);
+            rig.inputs.rsp_ready = 1;
+            rig.drain();
+        }
+        for cycles in [99, 100] {
+            rig.inputs.cl_rsp_ready = 0;
+            rig.cluster(Op::Load, WORD, false, 8, 0);
+            rig.hold(|out| out.cl_rsp_valid, cycles);
+            rig.inputs.cl_rsp_ready = 1;
+            rig.drain();
+        }
+        rig.inputs.wake_ready = 0;
+        rig.warp(&object(Op::MbarTryWait, 0).limit(1));
+        rig.hold(|out| out.wake_valid, 1);
+        rig.inputs.wake_ready = 1;
+        rig.drain();
+    }, &[("hold", "response, 1-15; response, 16-99; cluster response, 16-99; cluster response, 100 and more; wake-up, 1-15"),
+        ("stall", ""), ("wake_port", "held, 0")]),
+    ("a reset of a request in its queue, and a second of nothing", "default", |rig| {
+        rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
+        rig.reset();
+        rig.reset();
+        rig.drain();
+    }, &[("reset", "nothing; requests in a queue"), ("operation", ""), ("back_pressure", "idle, idle, idle, nobody asleep")]),
+    ("a reset of a request at issue", "default", |rig| {
+        rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
+        rig.cycle();
+        rig.reset();
+        rig.drain();
+    }, &[("reset", "a request at issue"), ("back_pressure", "idle, idle, idle, nobody asleep")]),
+    ("a reset of a pass before its last stage", "default", |rig| {
+        rig.warp(&of(Op::Store, WORD).lane(0, 0, 1));
+        rig.cycles(2);
+        rig.reset();
+        rig.drain();
+    }, &[("reset", "passes on their way"), ("back_pressure", "idle, idle, idle, nobody asleep")]),
+    ("a reset of a pass that is about to write, after which the slot has no allocation", "default", |rig| {
+        rig.warp(&of(Op::Store, WORD).lane(0, 0, 1));
+        rig.cycles(2 + rig.config().rmw_latency);
+        rig.reset();
+        rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
+    }, &[("reset", "passes on their way; a pass about to write"), ("out_of_range", "u32, warp, no part")]),
+    ("a reset of a waiter", "default", |rig| {
+        rig.alone(&[init(1), object(Op::MbarTryWait, 0).limit(0)]);
+        rig.reset();
+        rig.drain();
+    }, &[("reset", "waiters"), ("wake_port", ""), ("time_out", "")]),
+    ("a reset of an answer and a wake-up that are not taken", "default", |rig| {
+        rig.alone(&[init(1)]);
+        (rig.inputs.rsp_ready, rig.inputs.wake_ready) = (0, 0);
+        rig.alone(&[object(Op::MbarTryWait, 0).limit(1), of(Op::Load, WORD).lane(0, 8, 0)]);
+        rig.reset();
+        rig.drain();
+    }, &[("reset", "an answer not taken; a wake-up not taken"), ("hold", "")]),
 ];
 
 #[test]

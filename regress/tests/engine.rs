@@ -9,6 +9,7 @@ use atoms_regress::engine::{self, Collect, Limits, Work};
 use atoms_regress::plan::{Job, Test};
 use atoms_regress::result::{self, Status};
 use atoms_regress::runner::{Finding, Outcome};
+use atoms_regress::running::Death;
 use atoms_regress::trouble::Trouble;
 
 fn test(index: u64) -> Test {
@@ -68,7 +69,7 @@ impl Collect for Taken {
     }
 
     fn known(&mut self, test: &Test) -> Option<Outcome> {
-        let crash = || Trouble::Crashed { signal: Some(6), how: "signal 6".to_string() };
+        let crash = || Trouble::Crashed { death: Death::Signal(6), how: "signal 6".to_string() };
         (test.index == 5).then(|| Outcome::ended(Status::Crashed, crash(), Duration::ZERO))
     }
 

@@ -1,64 +1,141 @@
-//! Who is blamed when the process that runs the tests dies.
+//! Which tests are named when the process that runs the tests dies or hangs, and what is left of it.
 
-use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use atoms_regress::running::{self, Suspect};
-use atoms_regress::supervisor::{Leash, supervise};
+use atoms_host::processes;
+use atoms_regress::running::{self, Death, Suspect};
+use atoms_regress::supervisor::{Leash, Pull, SupervisorError, supervise};
+
+/// A shell that is at these tests, each of which may be quiet for `patience` seconds.
+fn shell(dir: &Path, tests: &[u64], patience: f64, script: &str) -> Command {
+    let desks = dir.join("running");
+    let mut text = format!("mkdir -p '{}'\n", desks.display());
+    for (worker, test) in tests.iter().enumerate() {
+        let line = format!("{:016x} test {test} {patience} ", 0);
+        text += &format!("echo '{line}' > '{}'/$$-{worker}\n", desks.display());
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", &(text + script)]);
+    command
+}
 
 /// Runs a process whose first deaths find these tests at work, and that ends well when there are no more
-/// deaths; those in `deadly` die alone, too. Gives the tests that are written down as crashed.
-fn blamed(deaths: &[&[u64]], deadly: &[u64]) -> Vec<u64> {
+/// deaths; those in `deadly` die alone, too, in this way. Gives what is written down.
+fn blamed(deaths: &[&[u64]], deadly: &[u64], way: &str) -> Vec<(u64, Death)> {
     let dir = tempfile::tempdir().expect("a folder");
-    let desks = dir.path().join("running");
     let round = std::cell::Cell::new(0);
     let whole = || {
-        let mut command = Command::new("sh");
-        if let Some(tests) = deaths.get(round.get()) {
-            fs::create_dir_all(&desks).expect("a folder");
-            for (worker, test) in tests.iter().enumerate() {
-                fs::write(desks.join(worker.to_string()), format!("test {test}\n")).expect("a desk");
-            }
-            command.args(["-c", "kill -ABRT $$"]);
-        } else {
-            command.args(["-c", "exit 0"]);
-        }
+        let command = match deaths.get(round.get()) {
+            Some(tests) => shell(dir.path(), tests, 60.0, way),
+            None => shell(dir.path(), &[], 60.0, "exit 0"),
+        };
         round.set(round.get() + 1);
         command
     };
-    let alone = |suspect| {
-        let dies = matches!(suspect, Suspect::Test(index) if deadly.contains(&index));
-        let mut command = Command::new("sh");
-        command.args(["-c", if dies { "kill -ABRT $$" } else { "exit 0" }]);
-        command
+    let alone = |suspect| match suspect {
+        Suspect::Test(index) if deadly.contains(&index) => shell(dir.path(), &[index], 60.0, way),
+        _ => shell(dir.path(), &[], 60.0, "exit 0"),
     };
     let status = supervise(dir.path(), whole, alone, &Leash::default(), |_| {}).expect("it is supervised");
     assert!(status.success());
     assert_eq!(round.get(), deaths.len() + 1, "it was started again behind each death");
-    running::crashes(dir.path()).expect("crashes").into_keys().collect()
+    let crashes = running::crashes(dir.path()).expect("crashes");
+    crashes.into_iter().map(|(index, crash)| (index, crash.death)).collect()
 }
 
+const ABORT: &str = "kill -ABRT $$";
+
 #[test]
-fn who_dies_alone_is_blamed_and_nobody_else() {
-    assert_eq!(blamed(&[&[1, 2]], &[2]), [2]);
+fn a_test_that_dies_alone_is_named_and_no_other() {
+    assert_eq!(blamed(&[&[1, 2]], &[2], ABORT), [(2, Death::Signal(6))]);
     // Test 1 was there both times, since its result was not yet on disk.
-    assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[2, 3]), [2, 3]);
+    let both = [(2, Death::Signal(6)), (3, Death::Signal(6))];
+    assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[2, 3], ABORT), both);
 }
 
 #[test]
-fn who_dies_in_company_only_is_blamed_the_second_time() {
-    assert!(blamed(&[&[1, 2]], &[]).is_empty());
-    assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[]), [1]);
+fn a_test_that_dies_in_company_only_is_named_the_second_time() {
+    assert!(blamed(&[&[1, 2]], &[], ABORT).is_empty());
+    assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[], ABORT), [(1, Death::Signal(6))]);
+}
+
+/// A process that ends by itself while a test is at work was ended by that test.
+#[test]
+fn a_test_that_calls_exit_has_died() {
+    for status in [0, 1, 2, 130] {
+        let died = blamed(&[&[1, 2]], &[2], &format!("exit {status}"));
+        assert_eq!(died, [(2, Death::Exit(status))]);
+    }
 }
 
 #[test]
-fn a_death_with_nobody_at_work_is_an_error() {
+fn a_death_with_no_test_at_work_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
+    let whole = || shell(dir.path(), &[], 60.0, ABORT);
+    let ended = supervise(dir.path(), whole, |_| Command::new("true"), &Leash::default(), |_| {});
+    assert!(ended.expect_err("no test is to blame").to_string().contains("SIGABRT"));
+}
+
+/// A test without a sign of life is killed and written down; one that shows some is left alone, however long
+/// it takes.
+#[test]
+fn a_test_that_shows_no_progress_is_killed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let desk = dir.path().join("running");
+    let began = Instant::now();
+    let round = std::cell::Cell::new(0);
     let whole = || {
-        let mut command = Command::new("sh");
-        command.args(["-c", "kill -ABRT $$"]);
+        round.set(round.get() + 1);
+        let script = match round.get() {
+            // Worker 0 counts on; worker 1 does not.
+            1 => format!(
+                "i=0; while :; do i=$((i+1)); echo \"$i test 7 1 \" > '{}'/$$-0; sleep 0.1; done",
+                desk.display()
+            ),
+            _ => "sleep 2; rm -r running".to_string(),
+        };
+        let mut command = shell(dir.path(), if round.get() == 1 { &[7, 8] } else { &[] }, 1.0, &script);
+        command.current_dir(dir.path());
         command
     };
-    let ended = supervise(dir.path(), whole, |_| Command::new("true"), &Leash::default(), |_| {});
-    assert!(ended.expect_err("nobody is to blame").to_string().contains("SIGABRT"));
+    let alone = |_| panic!("what hangs is known");
+    supervise(dir.path(), whole, alone, &Leash::default(), |_| {}).expect("it is supervised");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let crashes = running::crashes(dir.path()).expect("crashes");
+    let died: Vec<_> = crashes.iter().map(|(index, crash)| (*index, crash.death)).collect();
+    assert_eq!(died, [(8, Death::Hung(1))]);
+    assert!(crashes[&8].how.contains("no cycle was completed for 1 s"), "{}", crashes[&8].how);
+}
+
+/// The second pull kills at once, also a process that does not listen, and what that has started.
+#[test]
+fn the_second_pull_kills_the_process_and_what_it_started() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let leash = Leash::default();
+    let child = dir.path().join("child");
+    let script = format!("sleep 1000 & echo $! > '{}'; wait", child.display());
+    let began = Instant::now();
+    let ended: Result<_, SupervisorError> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !std::fs::read_to_string(&child).is_ok_and(|id| id.ends_with('\n')) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            assert_eq!(leash.pull(), Pull::Finish);
+            std::thread::sleep(Duration::from_millis(100));
+            assert_eq!(leash.pull(), Pull::End);
+        });
+        supervise(
+            dir.path(),
+            || shell(dir.path(), &[1], 60.0, &script),
+            |_| panic!("it was told to end"),
+            &leash,
+            |_| {},
+        )
+    });
+    assert!(!ended.expect("it was started").success());
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let child: u32 = std::fs::read_to_string(&child).expect("a number").trim().parse().expect("a number");
+    assert_eq!(processes::left(|process| process.pid == child), []);
 }

@@ -4,25 +4,22 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Commands that must be there, and what to do otherwise.
-const NEEDED: &[&str] =
-    &["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "setpriv"];
+use atoms_host::processes::{self, Process, Signal};
+use atoms_host::programs;
 
 /// A running cluster.
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
+    /// `PATH` with Slurm's daemons and commands.
+    path: String,
     /// In the order in which they were started.
     daemons: Vec<(&'static str, Child)>,
-}
-
-/// Where Slurm's daemons and commands are; Debian has daemons outside the PATH of common users.
-fn search_path() -> String {
-    format!("{}:/usr/local/sbin:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }
 
 /// Ports of loopback that nobody uses.
@@ -37,34 +34,26 @@ fn output_of(program: &str, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_string()
 }
 
-/// Processes that the cluster in `folder` started, daemons too, with their words, a space after each.
-pub fn processes_of(folder: &Path) -> Vec<(u32, String)> {
+/// Whether a process was started by the cluster in `folder`, daemons too.
+fn of_cluster(folder: &Path) -> impl Fn(&Process) -> bool + use<> {
     let mark = format!("SLURM_CONF={}/slurm.conf", folder.display());
-    let of_it = |pid: &u32| {
-        // What has ended, or belongs to somebody else, cannot be read.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
-    };
-    let entries = fs::read_dir("/proc").expect("this is Linux");
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let words = |pid: u32| {
-        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        (pid, String::from_utf8_lossy(&line).replace('\0', " "))
-    };
-    pids.filter(of_it).map(words).collect()
+    move |process| process.environment.contains(&mark)
+}
+
+/// Processes of the cluster in `folder` that still run after it was shut down.
+pub fn left(folder: &Path) -> Vec<Process> {
+    processes::left(of_cluster(folder))
 }
 
 impl Cluster {
     /// Starts a cluster with `nodes` nodes of one processor each and arrays of at most `max_array` tasks.
     ///
+    /// `None` when Slurm is not installed and cannot be, and the test is to be skipped.
+    ///
     /// # Panics
-    /// When Slurm is not installed, with how to get it; when it does not come up, with its logs.
-    pub fn start(name: &str, nodes: usize, max_array: u32) -> Cluster {
-        let path = search_path();
-        let there = |tool: &&&str| !std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
-        let missing: Vec<_> = NEEDED.iter().filter(there).collect();
-        assert!(missing.is_empty(), "{missing:?} not found: install Slurm with `.ci/slurm`");
-
+    /// When it does not come up, with its logs.
+    pub fn start(name: &str, nodes: usize, max_array: u32) -> Option<Cluster> {
+        let path = programs::SLURM.find()?;
         // The names of sockets must fit into 108 bytes.
         let base = fs::canonicalize(crate::generated("slurm")).expect("it was just made");
         let base = if base.as_os_str().len() < 70 { base } else { std::env::temp_dir() };
@@ -72,10 +61,10 @@ impl Cluster {
         for part in ["run", "state", "spool", "log", "munge"] {
             fs::create_dir_all(folder.join(part)).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         }
-        let mut cluster = Cluster { folder, daemons: Vec::new() };
+        let mut cluster = Cluster { folder, path, daemons: Vec::new() };
         cluster.configure(nodes, max_array);
         cluster.bring_up(nodes);
-        cluster
+        Some(cluster)
     }
 
     fn configure(&self, nodes: usize, max_array: u32) {
@@ -112,10 +101,11 @@ impl Cluster {
             fs::read("/proc/sys/kernel/random/uuid").expect("Linux has random numbers").repeat(2),
         )
         .expect("the key can be written");
-        let allow =
-            |mode: &str, path: &Path| assert!(Command::new("chmod").arg(mode).arg(path).status().is_ok());
-        allow("400", &key);
-        allow("700", &self.folder.join("munge"));
+        let allow = |mode: u32, path: &Path| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the file is ours");
+        };
+        allow(0o400, &key);
+        allow(0o700, &self.folder.join("munge"));
     }
 
     fn bring_up(&mut self, nodes: usize) {
@@ -153,7 +143,7 @@ impl Cluster {
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", program])
             .args(args)
-            .env("PATH", search_path())
+            .env("PATH", &self.path)
             .env("SLURM_CONF", self.folder.join("slurm.conf"))
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a file can be opened twice"))
@@ -177,6 +167,7 @@ impl Cluster {
         let (name, value) = self.variable();
         Command::new(program)
             .args(args)
+            .env("PATH", &self.path)
             .env(name, value)
             .output()
             .unwrap_or_else(|e| panic!("{program}: {e}"))
@@ -206,12 +197,11 @@ impl Cluster {
         }
     }
 
-    /// Processes that this cluster started, other than its daemons: jobs and what watches over them, with
-    /// their words, a space after each.
-    pub fn processes(&self) -> Vec<(u32, String)> {
+    /// Processes that this cluster started, other than its daemons: jobs and what watches over them.
+    pub fn processes(&self) -> Vec<Process> {
         let daemons: Vec<u32> = self.daemons.iter().map(|(_, child)| child.id()).collect();
-        let mut found = processes_of(&self.folder);
-        found.retain(|(pid, words)| !daemons.contains(pid) && !words.contains("slurmscriptd"));
+        let mut found = processes::running(of_cluster(&self.folder));
+        found.retain(|p| !daemons.contains(&p.pid) && !p.words.contains("slurmscriptd"));
         found
     }
 
@@ -228,23 +218,18 @@ impl Cluster {
         text
     }
 
-    /// Asks a process to end; `-9` when it cannot refuse.
-    fn signal(signal: &str, pid: u32) {
-        let _ = Command::new("kill").args([signal, &pid.to_string()]).stderr(Stdio::null()).status();
-    }
-
     /// Ends all that was started: jobs, then daemons in reverse.
     fn shut_down(&mut self) {
         if self.daemons.iter().any(|(name, _)| *name == "slurmctld") {
             let _ = self.try_command("scancel", &["--quiet", "--signal=KILL", "--state=RUNNING"]);
             let _ = self.try_command("scancel", &["--quiet", "--me"]);
         }
-        for (pid, _) in self.processes() {
-            Self::signal("-9", pid);
+        for process in self.processes() {
+            processes::signal(process.pid, Signal::KILL);
         }
         // One after the other: the controller does not end well without munged.
         for (_, daemon) in self.daemons.iter_mut().rev() {
-            Self::signal("-TERM", daemon.id());
+            processes::signal(daemon.id(), Signal::TERM);
             let begun = Instant::now();
             while matches!(daemon.try_wait(), Ok(None)) && begun.elapsed() < Duration::from_secs(5) {
                 std::thread::sleep(Duration::from_millis(10));
@@ -253,25 +238,16 @@ impl Cluster {
             let _ = daemon.wait();
         }
         self.daemons.clear();
-        for (pid, _) in processes_of(&self.folder) {
-            Self::signal("-9", pid);
+        for process in processes::running(of_cluster(&self.folder)) {
+            processes::signal(process.pid, Signal::KILL);
         }
     }
 
     /// Shuts it down; gives what could not be ended.
-    pub fn end(mut self) -> Vec<(u32, String)> {
+    pub fn end(mut self) -> Vec<Process> {
         self.shut_down();
         left(&self.folder)
     }
-}
-
-/// What still runs of a cluster that was shut down, after the moment that it takes to be gone.
-pub fn left(folder: &Path) -> Vec<(u32, String)> {
-    let begun = Instant::now();
-    while !processes_of(folder).is_empty() && begun.elapsed() < Duration::from_secs(2) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    processes_of(folder)
 }
 
 impl Drop for Cluster {

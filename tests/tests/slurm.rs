@@ -6,6 +6,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use atoms_host::processes::{self, Signal};
+use atoms_host::programs;
 use atoms_regress::cluster::slurm::{Options, Outcome, Slurm, Tools};
 use atoms_regress::cluster::{Cut, FORMAT, Manifest, Origin};
 use atoms_tests::slurm::{Cluster, left};
@@ -89,7 +91,7 @@ fn merged(out: &Path) -> String {
 
 #[test]
 fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
-    let cluster = Cluster::start("tasks", 4, 6);
+    let Some(cluster) = Cluster::start("tasks", 4, 6) else { return };
     let out = cluster.folder().join("an output folder");
     begin(&out, 8, 48, 400);
     let mut slurm = Slurm::open(tools(&cluster), &out, Some(options(&cluster))).expect("Slurm is there");
@@ -100,13 +102,17 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     let place = fs::canonicalize(&out).expect("it is there").display().to_string();
     let process = |shard: u32| {
         let words = format!("regress shard {place} {shard} ");
-        cluster.processes().into_iter().find(|(_, all)| all.ends_with(&words)).map(|(pid, _)| pid.to_string())
+        cluster
+            .processes()
+            .into_iter()
+            .find(|process| process.words.ends_with(&words))
+            .map(|process| process.pid)
     };
     cluster.until("the first four shards run", LONG, || (0..4).all(|shard| process(shard).is_some()));
     // One is killed by its user, one by the machine, one is put back, one is run twice at once.
     cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)]);
     let pid = process(1).expect("it runs");
-    assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill starts").success());
+    assert!(processes::signal(pid, Signal::KILL), "the shard runs");
     let requeued = task(&cluster, 2);
     cluster.command("scontrol", &["requeue", &requeued]);
     let again = || {
@@ -170,7 +176,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
 
 #[test]
 fn when_nobody_waits_shards_are_merged_all_the_same() {
-    let cluster = Cluster::start("alone", 2, 1001);
+    let Some(cluster) = Cluster::start("alone", 2, 1001) else { return };
     let out = cluster.folder().join("100% alone");
     begin(&out, 4, 12, 200);
     let nowhere = Options { partition: Some("nowhere".into()), ..options(&cluster) };
@@ -187,16 +193,19 @@ fn when_nobody_waits_shards_are_merged_all_the_same() {
 
 #[test]
 fn a_test_that_panics_leaves_no_process() {
+    if programs::SLURM.find().is_none() {
+        return;
+    }
     let folder = std::sync::Mutex::new(None);
     let panicked = std::panic::catch_unwind(|| {
-        let cluster = Cluster::start("panic", 1, 1001);
+        let cluster = Cluster::start("panic", 1, 1001).expect("Slurm is there");
         *folder.lock().expect("nobody else") = Some(cluster.folder().to_path_buf());
         let out = cluster.folder().join("out");
         begin(&out, 1, 1, 600_000);
         let mut slurm = Slurm::open(tools(&cluster), &out, Some(options(&cluster))).expect("Slurm is there");
         slurm.submit().expect("it takes it");
         cluster.until("it runs", LONG, || {
-            cluster.processes().iter().any(|(_, words)| words.contains(" shard "))
+            cluster.processes().iter().any(|process| process.words.contains(" shard "))
         });
         std::panic::resume_unwind(Box::new("on purpose"));
     });

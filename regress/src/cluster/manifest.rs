@@ -95,7 +95,7 @@ pub(super) fn short(hash: &str) -> &str {
 }
 
 /// SHA-256 in hexadecimal digits: hashes are compared between machines and years.
-pub(super) fn hex(digest: impl AsRef<[u8]>) -> String {
+pub(crate) fn hex(digest: impl AsRef<[u8]>) -> String {
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

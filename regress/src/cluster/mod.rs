@@ -16,6 +16,7 @@ mod results;
 pub mod slurm;
 
 pub use error::{ClusterError, ShardProblem};
+pub(crate) use manifest::hex;
 pub use manifest::{Cut, FORMAT, MANIFEST, Manifest, Origin, Shard};
 pub(crate) use publish::unique;
 pub use publish::{Pending, write_whole};

@@ -8,6 +8,8 @@ use atoms_ops::Op;
 use atoms_verilated::RtlError;
 use serde::{Deserialize, Serialize};
 
+use crate::running::Death;
+
 /// What tells a bucket from the others: kind of failure, what shows it, operation.
 ///
 /// `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `promise PipeWritesOnlyWhatItReads`, `stuck`,
@@ -30,6 +32,8 @@ pub enum Kind {
     Stuck,
     /// The process died.
     Crash,
+    /// A cycle of the RTL never ended.
+    Hang,
     /// It took longer than its limit of wall time.
     Timeout,
     /// A buffer of a kernel is not as expected.
@@ -44,12 +48,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Mismatch,
         Kind::Oracle,
         Kind::Promise,
         Kind::Stuck,
         Kind::Crash,
+        Kind::Hang,
         Kind::Timeout,
         Kind::Expectation,
         Kind::Undefined,
@@ -65,6 +70,7 @@ impl Kind {
             Kind::Promise => "promise",
             Kind::Stuck => "stuck",
             Kind::Crash => "crash",
+            Kind::Hang => "hang",
             Kind::Timeout => "timeout",
             Kind::Expectation => "expectation",
             Kind::Undefined => "undefined",
@@ -119,6 +125,7 @@ impl Key {
             Failure::Stuck { .. } => Key::new(Kind::Stuck, &[]),
             Failure::Stop(Stop::Rtl(_))
             | Failure::OutOfTime { .. }
+            | Failure::Interrupted { .. }
             | Failure::Trace(_)
             | Failure::NoCheckpoint => return None,
         })
@@ -129,6 +136,15 @@ impl Key {
         match signal {
             Some(signal) => Key::new(Kind::Crash, &["signal", &signal.to_string()]),
             None => Key::new(Kind::Crash, &[]),
+        }
+    }
+
+    /// Key of a test whose process died this way.
+    pub fn death(death: Death) -> Key {
+        match death {
+            Death::Signal(signal) => Key::crash(Some(signal)),
+            Death::Exit(_) => Key::new(Kind::Crash, &["exit"]),
+            Death::Hung(_) => Key::new(Kind::Hang, &[]),
         }
     }
 

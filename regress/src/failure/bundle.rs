@@ -1,6 +1,7 @@
 //! The bundle of a failure: a folder with all that is needed to look at it and to repeat it, on another
 //! machine too.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -18,15 +19,18 @@ use atoms_cosim::witness::Witness;
 use atoms_isa::Arch;
 use atoms_verilated::{BuildError, Environment, Library, Verilator};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
+use crate::cluster::hex;
 use crate::episode::Episode;
-use crate::failure::bucket::{Finding, Key};
+use crate::failure::bucket::{Finding, Key, Kind};
 use crate::failure::page::page;
 use crate::failure::record::{FORMAT, Record, file, json, parameters};
 use crate::failure::replay::Run;
 use crate::failure::small::{Effort, Small, small_case, smallest_of};
 use crate::failure::text::{Report, text};
 use crate::failure::timeline::timeline;
+use crate::seal::sealed;
 use crate::store::FAILURES;
 
 /// What was run when it failed.
@@ -274,6 +278,7 @@ fn write(
         parameters: parameters(&context.config.config),
         rtl: rtl::rtl_hash(context.rtl_dir)?,
         verilator,
+        files: BTreeMap::new(),
     };
     let mut rows = Vec::new();
     let mut opinion = None;
@@ -289,10 +294,7 @@ fn write(
         let _ = run_case(&mut session, &small.case);
         finish(&mut session, &wave)?;
         wave_from = Some(0);
-    } else if key
-        .kind()
-        .is_some_and(|kind| !matches!(kind, super::bucket::Kind::Crash | super::bucket::Kind::Timeout))
-    {
+    } else if key.kind().is_some_and(|kind| !matches!(kind, Kind::Crash | Kind::Hang | Kind::Timeout)) {
         let from = finding.cycle.saturating_sub(CYCLES_SHOWN);
         let mut session = session(context.library, context.config)?;
         session.trace = Some(trace(&wave, &session, finding.cycle)?.starting_at(from));
@@ -312,7 +314,33 @@ fn write(
     put(folder, file::TEXT, text(&report))?;
     put(folder, file::PAGE, page(&report))?;
     // Last: a folder without it is no bundle.
-    put(folder, file::RECORD, json(&record))
+    let record = Record { files: sums(folder)?, ..record };
+    put(folder, file::RECORD, sealed(json(&record).into_bytes()))
+}
+
+/// SHA-256 of the files that a replay reads beside the record and the RTL, by their names in `folder`.
+pub(crate) fn sums(folder: &Path) -> Result<BTreeMap<String, String>, BundleError> {
+    let mut names: Vec<PathBuf> = [file::CASE, file::ORIGINAL].map(PathBuf::from).into();
+    let mut folders = vec![PathBuf::from(file::KERNEL)];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&inner)).into_iter().flatten().flatten() {
+            let name = inner.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(name),
+                _ => names.push(name),
+            }
+        }
+    }
+    let mut sums = BTreeMap::new();
+    for name in names {
+        let path = folder.join(&name);
+        match fs::read(&path) {
+            Ok(content) => _ = sums.insert(name.display().to_string(), hex(Sha256::digest(content))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(BundleError::Read { path, source }),
+        }
+    }
+    Ok(sums)
 }
 
 pub(crate) fn trace(path: &Path, session: &Session<Lockstep>, marker: u64) -> Result<Trace, BundleError> {
@@ -363,8 +391,7 @@ fn original(original: Original<'_>, folder: &Path) -> Result<Run, BundleError> {
     let mut files = Vec::new();
     files_named(&toml::Value::Table(table), &mut files);
     for name in files {
-        let inside = name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if !inside {
+        if !is_inside(&name) {
             let message = format!(
                 "`{}` of `{}` lies outside the launch file's folder",
                 name.display(),
@@ -377,8 +404,13 @@ fn original(original: Original<'_>, folder: &Path) -> Result<Run, BundleError> {
     Ok(Run::Kernel { listing: copied.0, launch: copied.1, arch: arch.map(|arch| arch.to_string()) })
 }
 
+/// Whether a name stays in its folder.
+pub(crate) fn is_inside(name: &Path) -> bool {
+    name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
 /// The files that a launch file names.
-fn files_named(value: &toml::Value, found: &mut Vec<PathBuf>) {
+pub(crate) fn files_named(value: &toml::Value, found: &mut Vec<PathBuf>) {
     match value {
         toml::Value::Table(table) => {
             for (key, value) in table {

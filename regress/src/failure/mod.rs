@@ -10,3 +10,4 @@ pub mod repro;
 pub mod small;
 mod text;
 pub mod timeline;
+pub mod trust;

@@ -1,5 +1,6 @@
 //! `bundle.json`: what a bundle is about, and what it was made with.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
@@ -10,10 +11,11 @@ use serde_json::{Map, Value};
 
 use crate::failure::bucket::Key;
 use crate::failure::bundle::BundleError;
+use crate::seal;
 use crate::store::FAILURES;
 
 /// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Names of the files of a bundle.
 pub mod file {
@@ -65,6 +67,8 @@ pub struct Record {
     pub rtl: String,
     /// Verilator that built it.
     pub verilator: String,
+    /// SHA-256 of the other files that a replay reads, by name.
+    pub files: BTreeMap<String, String>,
 }
 
 /// The parameters of a configuration, by name.
@@ -95,16 +99,28 @@ impl Record {
         if !path.exists() && folder.join(FAILURES).is_dir() {
             return Err(BundleError::Run { path: folder.to_path_buf() });
         }
-        let value: Value = read_json(&path)?;
+        let mut value: Value = read_json(&path)?;
         let foreign = |reason: String| BundleError::Foreign { path: path.clone(), reason };
         match value.get("format").and_then(Value::as_u64) {
             Some(found) if found == u64::from(FORMAT) => {}
             Some(found) => return Err(BundleError::Format { path, found }),
             None => return Err(foreign("it has no `format`".to_string())),
         }
+        let text = std::fs::read(&path).map_err(|source| BundleError::Read { path: path.clone(), source })?;
+        seal::opened(&text).map_err(|broken| foreign(broken.to_string()))?;
+        value.as_object_mut().map(|object| object.remove("sum"));
         let record: Record = serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
         if record.key.kind().is_none() {
             return Err(foreign(format!("`{}` is the key of no bucket", record.key)));
+        }
+        // It stands in the generated package of the RTL, and in command lines.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        if record.config.is_empty() || !record.config.chars().all(plain) {
+            let reason = format!(
+                "`{}`: a configuration's name is letters, digits, `_`, `-` and `.`",
+                record.config.escape_debug()
+            );
+            return Err(foreign(reason));
         }
         Ok(record)
     }

@@ -1,18 +1,24 @@
 //! Replays a bundle, on its own RTL or on another one.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
-use atoms_cosim::rtl;
+use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, PATIENCE};
-use atoms_verilated::{Progress, Variant};
+use atoms_verilated::Variant;
 
 use crate::failure::bucket::{Finding, Key};
-use crate::failure::bundle::{BundleError, finish, session, trace};
+use crate::failure::bundle::{BundleError, files_named, finish, is_inside, session, sums, trace};
 use crate::failure::record::{Record, file, read_json};
 use crate::failure::replay::{Run, found};
+use crate::failure::trust::{self, Refusal};
+use crate::running::Desk;
 
 /// A bundle as it was read.
 #[derive(Clone, Debug)]
@@ -29,6 +35,14 @@ pub struct Bundle {
     pub run: Run,
     /// Whether the RTL in it is still that of the failure.
     pub rtl_is_its_own: bool,
+    /// What of its RTL is not run unless the bundle is trusted.
+    pub refused: Vec<Refusal>,
+    /// Hash of the RTL in it; none where its list names other files than sources beside it.
+    pub rtl: Option<String>,
+    /// Other files in it that are no longer those of the failure.
+    pub changed: Vec<String>,
+    /// Where a replay shows signs of life, for the process that watches it.
+    pub desk: Option<Arc<Desk>>,
 }
 
 /// What a replay came to.
@@ -49,14 +63,25 @@ impl Bundle {
     /// The bundle in `folder`.
     ///
     /// # Errors
-    /// [`BundleError`] when files are missing, cut short, or of something else.
+    /// [`BundleError`] when files are missing, cut short, or of something else, and when one lies outside of it.
     pub fn read(folder: &Path) -> Result<Bundle, BundleError> {
+        no_links(folder)?;
         let record = Record::read(folder)?;
         let config = record.config(folder)?;
         let case = if record.case { Some(read_json(&folder.join(file::CASE))?) } else { None };
-        let run = read_json(&folder.join(file::ORIGINAL))?;
-        let rtl_is_its_own = rtl::rtl_hash(&folder.join(file::RTL))? == record.rtl;
-        Ok(Bundle { folder: folder.to_path_buf(), record, config, case, run, rtl_is_its_own })
+        let run: Run = read_json(&folder.join(file::ORIGINAL))?;
+        stays_inside(folder, &run)?;
+        let refused = trust::refusals(folder)?;
+        // A list that leads elsewhere is not followed.
+        let followed = refused.iter().all(|refusal| refusal.file != Path::new(file::RTL).join("atoms.f"));
+        let rtl = if followed { Some(rtl::rtl_hash(&folder.join(file::RTL))?) } else { None };
+        let rtl_is_its_own = rtl.as_ref() == Some(&record.rtl);
+        let sums = sums(folder)?;
+        let names: BTreeSet<_> = sums.keys().chain(record.files.keys()).collect();
+        let differ = |name: &&String| sums.get(*name) != record.files.get(*name);
+        let changed = names.into_iter().filter(differ).cloned().collect();
+        let folder = folder.to_path_buf();
+        Ok(Bundle { folder, record, config, case, run, rtl_is_its_own, refused, rtl, changed, desk: None })
     }
 
     /// Folder of the RTL it carries.
@@ -73,7 +98,7 @@ impl Bundle {
         &self,
         rtl_dir: &Path,
         wave: Option<&Path>,
-        progress: &mut dyn FnMut(&Progress),
+        progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<Replayed, BundleError> {
         let library = rtl::library(rtl_dir, &self.config, Variant::Fast, progress)?;
         let mut session = session(&library, &self.config)?;
@@ -81,6 +106,10 @@ impl Bundle {
             let trace = trace(path, &session, self.record.cycle)?;
             let from = self.record.cycle.saturating_sub(atoms_cosim::campaign::CYCLES_SHOWN);
             session.trace = Some(if self.case.is_some() { trace } else { trace.starting_at(from) });
+        }
+        if let Some(desk) = &self.desk {
+            desk.test(0, Duration::MAX, None);
+            session.listeners.push(Box::new(desk.pulse()));
         }
         let until = self.record.cycle.saturating_add(CYCLES_AFTER);
         let outcome = match &self.case {
@@ -91,6 +120,9 @@ impl Bundle {
         };
         if let Some(path) = wave {
             finish(&mut session, path)?;
+        }
+        if let Some(desk) = &self.desk {
+            desk.idle();
         }
         let found = outcome?;
         let same = found.as_ref().is_some_and(|finding| self.is_same(&finding.key));
@@ -103,4 +135,47 @@ impl Bundle {
         let expected = if self.case.is_some() { &self.record.key } else { &self.record.raw };
         key == expected || key.of_any_operation() == *expected
     }
+}
+
+/// A bundle is copied from place to place: it has files and folders, and nothing that leads out of it.
+fn no_links(folder: &Path) -> Result<(), BundleError> {
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(&inner).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() => {}
+                _ => {
+                    let reason = "it is neither a file nor a folder; a bundle has no links".to_string();
+                    return Err(BundleError::Foreign { path, reason });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An error if a run names files that lie outside of the bundle.
+fn stays_inside(folder: &Path, run: &Run) -> Result<(), BundleError> {
+    let Run::Kernel { listing, launch, .. } = run else { return Ok(()) };
+    let check = |from: &str, name: &Path| {
+        if is_inside(name) {
+            return Ok(());
+        }
+        let name = name.display().to_string();
+        let reason = format!("it names `{}`, which lies outside of the bundle", name.escape_debug());
+        Err(BundleError::Foreign { path: folder.join(from), reason })
+    };
+    check(file::ORIGINAL, listing)?;
+    check(file::ORIGINAL, launch)?;
+    let path = folder.join(launch);
+    let text =
+        fs::read_to_string(&path).map_err(|source| BundleError::Read { path: path.clone(), source })?;
+    let mut names = Vec::new();
+    // What is no launch file is refused when it is read as one.
+    if let Ok(table) = text.parse::<toml::Table>() {
+        files_named(&toml::Value::Table(table), &mut names);
+    }
+    names.iter().try_for_each(|name| check(&launch.display().to_string(), name))
 }

@@ -125,12 +125,12 @@ impl Report<'_> {
     /// Lines that repeat it, each with what it does.
     pub(crate) fn repeats(&self) -> Vec<(String, &'static str)> {
         let mut lines = vec![
-            ("atoms repro .".to_string(), "in this folder: again, on the RTL of the bundle"),
-            ("atoms repro . --here".to_string(), "on the RTL of this checkout: is it mended?"),
+            ("cargo atoms repro .".to_string(), "in this folder: again, on the RTL of the bundle"),
+            ("cargo atoms repro . --here".to_string(), "on the RTL of this checkout: is it mended?"),
         ];
         if self.small.is_some() {
             lines.push((
-                format!("atoms cosim --case {}", file::CASE),
+                format!("cargo atoms cosim --case {}", file::CASE),
                 "the case alone, on the RTL of this checkout",
             ));
         }

@@ -116,6 +116,9 @@ fn cells(i: &In, out: &Out, probe: &Probe) -> [String; 7] {
     if probe.completed != 0 {
         written.push("phase complete".to_string());
     }
+    if probe.cl_done & !probe.cl_owes == 1 {
+        answer.push("a posted cluster request is done".to_string());
+    }
     let faulty = |code: u8| match Fault::from_code(code) {
         Some(Fault::None) => String::new(),
         Some(fault) => format!(" {fault}"),

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
+use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::stimulus::Profile as Stimulus;
 
 use super::file::{CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, Source};
-use super::{PlanError, TIMEOUT};
+use super::{PlanError, timeout};
 use crate::corpus::Corpus;
 use crate::coverage::Model;
 use crate::episode::Episode;
@@ -64,10 +64,13 @@ pub struct Test {
 impl Test {
     /// Estimated processor time in seconds: what counts is that tests are in proportion.
     pub fn seconds(&self) -> f64 {
-        // What random requests take in lockstep with the oracle in `default`, and what every test takes.
-        0.01 + self.cost as f64 / 45_000.0
+        // What every test takes, and what its requests do.
+        0.01 + self.cost as f64 / REQUESTS_PER_SECOND as f64
     }
 }
+
+/// Random requests a second in lockstep with the oracle in `default`.
+pub(super) const REQUESTS_PER_SECOND: u64 = 45_000;
 
 /// Tests that entries may state one by one, and series that a round may have: more are for a budget. Each is
 /// held in memory.
@@ -130,12 +133,13 @@ impl Tests {
         }
         let seed = seed.unwrap_or(plan.seed);
         let stem = path.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
-        let all = configs::all(rtl_dir)?;
+        let all = configs::usable(rtl_dir)?;
         let mut expansion = Expansion {
             path,
             folder: path.parent().unwrap_or(Path::new("")),
             plan,
             all: &all,
+            rtl_dir,
             model,
             tests: Tests {
                 plan: stem.into_owned(),
@@ -204,6 +208,7 @@ impl Tests {
         index: u64,
     ) -> Test {
         let name = format!("{}/{}/{series}", entry.name, self.configs[config].name);
+        let cost = entry.episodes * entry.requests;
         Test {
             index,
             entry: entry.name.clone(),
@@ -215,8 +220,8 @@ impl Tests {
                 requests: entry.requests,
                 steer: entry.steer,
             },
-            timeout: entry.timeout.unwrap_or(TIMEOUT),
-            cost: entry.episodes * entry.requests,
+            timeout: entry.timeout.unwrap_or_else(|| timeout(cost)),
+            cost,
             name,
         }
     }
@@ -247,6 +252,14 @@ pub fn mixed(seed: u64, name: &str) -> u64 {
 fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profile), PlanError> {
     let known = || plan.profiles.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let wrong = |place: String, reason: String| PlanError::Entry { path: path.to_path_buf(), place, reason };
+    // It names the output folder, too.
+    if let Some(name) = plan.profiles.keys().find(|name| !is_plain(name)) {
+        let name = name.escape_debug();
+        return Err(wrong(
+            format!("profile `{name}`"),
+            "a name is letters, digits, `_`, `-` and `.`".to_string(),
+        ));
+    }
     match name {
         Some(name) => match plan.profiles.get(name) {
             Some(profile) => Ok((name.to_string(), profile.clone())),
@@ -265,11 +278,18 @@ fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profi
     }
 }
 
+/// Whether a name can stand in names of tests and folders, and in command lines.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    !name.starts_with(['.', '-']) && !name.is_empty() && name.chars().all(plain)
+}
+
 struct Expansion<'a> {
     path: &'a Path,
     folder: &'a Path,
     plan: &'a Plan,
     all: &'a [NamedConfig],
+    rtl_dir: &'a Path,
     model: &'a Model,
     tests: Tests,
 }
@@ -284,11 +304,9 @@ impl Expansion<'_> {
         let mut names = std::collections::BTreeSet::new();
         for entry in plan.entries() {
             let name = entry.name();
-            let plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-            if name.is_empty() || !name.chars().all(plain) {
-                return Err(
-                    self.wrong(&format!("entry `{name}`"), "a name is letters, digits, `_`, `-` and `.`")
-                );
+            if !is_plain(name) {
+                let place = format!("entry `{}`", name.escape_debug());
+                return Err(self.wrong(&place, "a name is letters, digits, `_`, `-` and `.`"));
             }
             if !names.insert(name) {
                 return Err(self.wrong(&format!("entry `{name}`"), "there is another entry of this name"));
@@ -330,7 +348,10 @@ impl Expansion<'_> {
             [] => {
                 Err(self.wrong(place, "`configs` names none: leave it away, or name some, or \"*\" for all"))
             }
-            [all] if all == "*" => Ok((0..self.all.len()).collect()),
+            [all] if all == "*" => {
+                configs::all(self.rtl_dir).map_err(|error| self.wrong(place, error.to_string()))?;
+                Ok((0..self.all.len()).collect())
+            }
             names if names.iter().any(|name| name == "*") => {
                 Err(self.wrong(place, "`configs` has `*`, which is all of them: leave the others away"))
             }
@@ -349,10 +370,10 @@ impl Expansion<'_> {
     }
 
     fn config(&self, place: &str, name: &str) -> Result<usize, PlanError> {
-        self.all.iter().position(|config| config.name == name).ok_or_else(|| {
-            let known = self.all.iter().map(|config| config.name.clone()).collect();
-            self.wrong(place, ConfigsError::Unknown { name: name.to_string(), known }.to_string())
-        })
+        // Says what is wrong with it, where it is there but cannot be used.
+        configs::named(self.rtl_dir, name).map_err(|error| self.wrong(place, error.to_string()))?;
+        let place_of = self.all.iter().position(|config| config.name == name);
+        place_of.ok_or_else(|| self.wrong(place, format!("`{name}` was removed while the plan was read")))
     }
 
     fn random(&mut self, entry: &RandomEntry) -> Result<(), PlanError> {
@@ -411,7 +432,7 @@ impl Expansion<'_> {
         config: usize,
         which: &str,
         job: Job,
-        timeout: Option<Duration>,
+        limit: Option<Duration>,
         cost: u64,
     ) {
         self.tests.fixed.push(Test {
@@ -420,7 +441,7 @@ impl Expansion<'_> {
             entry: entry.to_string(),
             config,
             job,
-            timeout: timeout.unwrap_or(TIMEOUT),
+            timeout: limit.unwrap_or_else(|| timeout(cost)),
             cost,
         });
     }

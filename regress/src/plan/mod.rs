@@ -16,5 +16,9 @@ pub use file::{
     CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, RtlCoverage, Source,
 };
 
-/// Wall time a test may take where its entry does not say.
-pub const TIMEOUT: Duration = Duration::from_secs(120);
+/// Wall time a test of so much work, in warp requests, may take where its entry does not say: two minutes,
+/// and twenty times what it takes on a machine that does nothing else.
+pub fn timeout(cost: u64) -> Duration {
+    Duration::from_secs(120)
+        + Duration::from_secs(20) * u32::try_from(cost / expand::REQUESTS_PER_SECOND).unwrap_or(u32::MAX)
+}

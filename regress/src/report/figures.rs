@@ -63,7 +63,7 @@ pub(super) fn moment(since_1970: u64) -> String {
 
 /// The text without control characters other than line breaks, which a terminal would obey: they are
 /// written as `\u{1b}`. Tabs become spaces.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -87,6 +87,8 @@ impl Junit {
         for suite in &mut suites {
             suite.add_property(Property::new("seed", summary.seed.to_string()));
             suite.add_property(Property::new("rtl", xml(&summary.rtl)));
+            suite.add_property(Property::new("rtl place", xml(&timing.rtl.place)));
+            suite.add_property(Property::new("rtl build seconds", format!("{:.3}", timing.rtl.seconds)));
             suite.add_property(Property::new("test cases", granularity(whole, self.tests, shown)));
         }
         report.add_test_suites(suites);
@@ -163,7 +165,9 @@ impl Case {
             if let Some(bundle) = &bucket.bundle {
                 text += &format!("\nbundle  {bundle}");
             }
-            text += &format!("\nrepeat  {}\n", bucket.repeat);
+            if !bucket.repeat.is_empty() {
+                text += &format!("\nrepeat  {}\n", bucket.repeat);
+            }
         }
         status.set_message(xml(key)).set_type(self.status.name()).set_description(xml(&text));
         status

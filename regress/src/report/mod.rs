@@ -4,6 +4,7 @@
 //! All of them are made of a [`Summary`](crate::summary::Summary), which is the same on any machine,
 //! and of a [`Timing`](crate::summary::Timing) where they say that times follow.
 
+pub mod command;
 pub(crate) mod figures;
 pub mod html;
 pub mod json;

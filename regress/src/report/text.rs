@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{count, counted, moment, percent, plain, seconds};
+pub use super::figures::plain;
+use super::figures::{count, counted, moment, percent, seconds};
 use crate::result::Status;
-use crate::summary::{Bucket, Coverage, Gate, Part, RtlCoverage, Summary, Timing, Totals, Verdict};
+use crate::summary::{Bucket, Cause, Coverage, Gate, Part, RtlCoverage, Summary, Timing, Totals, Verdict};
 
 /// Columns. Only lines to be copied are longer: those that reproduce, and paths.
 const WIDTH: usize = 80;
@@ -40,6 +41,7 @@ pub fn deterministic(summary: &Summary) -> String {
             row(out, 2, &format!("{:>2}  {}", at + 1, plain(&bucket.key)), &counted(bucket.tests, "test"));
         }
     }
+    causes(out, summary);
     out.push('\n');
     let Summary { plan, profile, seed, rtl, version, .. } = summary;
     let rtl = rtl.get(..12).unwrap_or(rtl);
@@ -73,6 +75,13 @@ pub fn times(timing: &Timing) -> String {
     };
     let jobs = counted(timing.jobs.into(), "worker");
     line(out, 12, &format!("{jobs} ({}){busy}", timing.executor));
+    if !timing.rtl.place.is_empty() {
+        let built = match timing.rtl.libraries {
+            0 => String::new(),
+            some => format!("; {} in {} before", counted(some, "build"), seconds(timing.rtl.seconds)),
+        };
+        line(out, 0, &format!("rtl         {}{built}", plain(&timing.rtl.place)));
+    }
     for (at, (name, s)) in timing.slowest.iter().take(5).enumerate() {
         let label = if at == 0 { "slowest" } else { "" };
         row(out, 0, &format!("{label:<12}{}", plain(name)), &seconds(*s));
@@ -135,7 +144,34 @@ fn full(out: &mut String, number: usize, bucket: &Bucket) {
     if let Some(bundle) = &bucket.bundle {
         let _ = writeln!(out, "     bundle  {}", plain(bundle));
     }
-    let _ = writeln!(out, "     repeat  {}", plain(&bucket.repeat));
+    if !bucket.repeat.is_empty() {
+        let _ = writeln!(out, "     repeat  {}", plain(&bucket.repeat));
+    }
+}
+
+/// Causes that are shown.
+const CAUSES: usize = 5;
+
+/// What configurations say about the causes.
+fn causes(out: &mut String, summary: &Summary) {
+    if !summary.causes.is_empty() {
+        out.push('\n');
+    }
+    for cause in summary.causes.iter().take(CAUSES) {
+        line(out, 0, &format!("likely one cause: {}", said(summary, cause)));
+    }
+    if summary.causes.len() > CAUSES {
+        line(out, 0, &format!("... {} more, in summary.json", count((summary.causes.len() - CAUSES) as u64)));
+    }
+}
+
+/// Which buckets have a cause, by their numbers, and what tells its configurations from the others.
+pub(super) fn said(summary: &Summary, cause: &Cause) -> String {
+    let number = |bucket: &Bucket| cause.buckets.contains(&bucket.key);
+    let numbers = summary.buckets.iter().enumerate().filter(|(_, bucket)| number(bucket));
+    let numbers: Vec<_> = numbers.map(|(at, _)| (at + 1).to_string()).collect();
+    let buckets = if numbers.len() == 1 { "bucket" } else { "buckets" };
+    format!("{} ({buckets} {}) {}", cause.kind, some(&numbers), cause.text())
 }
 
 /// Tests by entry and by configuration, with a column for each way that some test ended.

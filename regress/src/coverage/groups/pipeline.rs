@@ -119,16 +119,16 @@ impl Cycles {
     }
 }
 cover! {
-    Stall "stall" (port: Port, held: Stalled, cycles: Cycles)
-    "A response that is not taken freezes whatever is in the last stage; it must be neither lost nor done twice, however long that lasts." "4.6";
-    |_| held != Stalled::Look || port == Port::Warp
+    Stall "stall" (held: Stalled, cycles: Cycles)
+    "A warp response that is not taken freezes whatever is in the last stage; it must be neither lost nor done twice, however long that lasts." "4.6";
+    |_| true
 }
 values! {
     /// What the pipeline behind a stall holds.
     Behind { Empty = "nothing else", Some = "some other stages", Full = "every stage and issue", }
 }
 cover! {
-    StallFill "stall_fill" (port: Port, behind: Behind)
+    StallFill "stall_fill" (behind: Behind)
     "A full pipeline that stands still has to keep every stage, and to start again in all of them at once." "4.6";
     |_| true
 }
@@ -143,5 +143,6 @@ values! {
 cover! {
     Turns "turns" (last: Before, next: Port, queues: Contest)
     "The ports take turns while both wait, and neither waits for the other when it does not." "4.6";
-    |_| queues == Contest::Alone || last as usize != next as usize
+    // A cluster request waits where there is no room for its response (spec 4.7).
+    |_| queues == Contest::Alone || next == Port::Warp || last as usize != next as usize
 }

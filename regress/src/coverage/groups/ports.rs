@@ -16,6 +16,22 @@ cover! {
     "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
     |_| true
 }
+values! {
+    /// What is carried out.
+    Passing {
+        Warp = "a warp pass", Posted = "a posted cluster request", Faulty = "a posted cluster request that faults",
+        Answered = "a cluster request that owes a response",
+    }
+}
+values! {
+    /// What becomes of the responses of the cluster port meanwhile.
+    Room { Free = "none stands untaken", Held = "one stands untaken", None = "no room is left", }
+}
+cover! {
+    ClusterResponses "cluster_responses" (goes_on: Passing, responses: Room)
+    "A cluster response that is not taken holds up nothing that owes none: warps and posted requests go by, and what owes one has had its room reserved." "4.6, 4.7";
+    |_| true
+}
 numbers! {
     /// Requests in a queue.
     Level: 17 from 0
@@ -76,12 +92,74 @@ values! {
 }
 values! {
     /// Rank of the CTA in its cluster.
-    Rank { Zero = "0", Other = "other", }
+    Rank { Zero = "0", Few = "1-15", Many = "16-255", }
+}
+
+impl Rank {
+    /// The step that a rank is in.
+    pub fn new(rank: u32) -> Self {
+        match rank {
+            0 => Rank::Zero,
+            1..=15 => Rank::Few,
+            _ => Rank::Many,
+        }
+    }
 }
 cover! {
     CtaPart "cta_part" (bytes: PartSize, rank: Rank)
     "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
     |config| bytes != PartSize::Rows || config.num_rows > 2
+}
+values! {
+    /// Bytes of an allocation, whatever the rows of the configuration.
+    Allocation {
+        To1K = "up to 1 KiB", To48K = "up to 48 KiB", To96K = "up to 96 KiB", To1M = "up to 1 MiB",
+        Below16M = "below 16 MiB", All = "16 MiB",
+    }
+}
+
+impl Allocation {
+    const MOST: [u32; 6] = [1 << 10, 48 << 10, 96 << 10, 1 << 20, (1 << 24) - 1, 1 << 24];
+
+    /// The step that a size is in.
+    pub fn new(bytes: u32) -> Self {
+        let at = Self::MOST.iter().position(|most| bytes <= *most).unwrap_or(Self::MOST.len() - 1);
+        Allocation::ALL[at]
+    }
+}
+cover! {
+    AllocationSize "allocation" (bytes: Allocation)
+    "Sizes and rows go up to the 16 MiB of the window, in registers of 25 and 16 bits." "1.3";
+    |config| {
+        let at = bytes as usize;
+        at == 0 || config.bytes() > Allocation::MOST[at - 1].into()
+    }
+}
+values! {
+    /// What a cycle of reset finds inside.
+    Inside {
+        Nothing = "nothing", Queued = "requests in a queue", Issue = "a request at issue",
+        Pipeline = "passes on their way", Writes = "a pass about to write", Waiters = "waiters",
+        Answer = "an answer not taken", WakeUp = "a wake-up not taken",
+    }
+}
+cover! {
+    ResetInside "reset" (inside: Inside)
+    "A reset drops whatever is inside, in each place where something can be, and leaves memory as it is." "1.1, 4.6";
+    |_| true
+}
+values! {
+    /// A port that takes answers.
+    AnswerPort { Response = "response", Cluster = "cluster response", WakeUp = "wake-up", }
+}
+values! {
+    /// Cycles for which an answer is held.
+    HoldCycles { Few = "1-15", Some = "16-99", Many = "100 and more", }
+}
+cover! {
+    Hold "hold" (port: AnswerPort, cycles: HoldCycles)
+    "However long an answer is not taken, it stays as it is and nothing behind it is lost." "4.6, 6.3";
+    |_| true
 }
 values! {
     /// A write as such.

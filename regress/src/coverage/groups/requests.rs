@@ -3,6 +3,7 @@
 use atoms_model::config::WinnerPolicy;
 use atoms_ops::Op;
 
+use super::ports::Rank;
 use super::values::{
     AnyOp, AnySize, Bank, Degree, Few, Lane, PlainOp, Port, SlotNumber, Wanted, Width, legal, rows,
 };
@@ -105,7 +106,7 @@ values! {
 }
 cover! {
     Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
-    "The policy decides who goes first; the rotating one lets any of the contenders." "4.2, 5.4";
+    "The policy decides who goes first; the rotating one lets any of the contenders. CAST.SPIN has a rule of its own." "4.2";
     |config| policy as u32 == config.winner_policy as u32 && match config.winner_policy {
         WinnerPolicy::Lowest => winner_of_the_bank == Standing::Lowest,
         WinnerPolicy::Highest => winner_of_the_bank == Standing::Highest,
@@ -210,6 +211,15 @@ cover! {
     Slot "slot" (port: Port, slot: SlotNumber)
     "Each slot's part is looked up and its requests are counted in registers of its own." "1.3";
     |config| u32::from(slot.0) < config.num_cta_slots
+}
+numbers! {
+    /// Bits of an offset.
+    OffsetBits: 25 from 0
+}
+cover! {
+    Offset "offset" (port: Port, rank: Rank, offset_bits: OffsetBits)
+    "Each bit of an offset reaches the bank or the row, up to the last byte of the window, beside every rank." "1.2, 1.3, 1.4";
+    |config| offset_bits.0 == 0 || config.bytes() > 1 << (offset_bits.0 - 1)
 }
 numbers! {
     /// A tag.

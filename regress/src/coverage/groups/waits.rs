@@ -2,7 +2,6 @@
 
 use atoms_model::Config;
 
-use super::pipeline::Cycles;
 use super::values::{Few, Port};
 use crate::coverage::cross::{cover, numbers, operations, values};
 
@@ -89,10 +88,41 @@ values! {
 fn lasts(config: &Config, limit: LimitOf, cycles: u32) -> bool {
     limit == LimitOf::Request || config.try_wait_limit >= cycles
 }
+values! {
+    /// Cycles of a limit.
+    LimitCycles {
+        One = "1", Few = "2-4", More = "5-16", Many = "17-999", Long = "1000-65535", Longer = "65536 and more",
+    }
+}
+
+impl LimitCycles {
+    /// The step that a limit is in.
+    pub fn new(cycles: u32) -> Self {
+        match cycles {
+            0 | 1 => LimitCycles::One,
+            2..=4 => LimitCycles::Few,
+            5..=16 => LimitCycles::More,
+            17..=999 => LimitCycles::Many,
+            1000..=65535 => LimitCycles::Long,
+            _ => LimitCycles::Longer,
+        }
+    }
+
+    /// Whether a wait can have it.
+    fn possible(self, config: &Config, limit: LimitOf) -> bool {
+        limit == LimitOf::Request || LimitCycles::new(config.try_wait_limit) == self
+    }
+}
 cover! {
-    TimeOut "time_out" (limit: LimitOf, cycles: Cycles)
+    TimeOut "time_out" (limit: LimitOf, cycles: LimitCycles)
     "A limit is neither missed nor early, whether it is 1 or long, given or not." "6.10";
-    |config| limit == LimitOf::Request || Cycles::new(config.try_wait_limit.into()) == cycles
+    // What lasts longer would make up most of a run: see `wait_limit`.
+    |config| cycles != LimitCycles::Longer && cycles.possible(config, limit)
+}
+cover! {
+    WaitLimit "wait_limit" (limit: LimitOf, cycles: LimitCycles)
+    "Every bit of a limit counts: one that is cut off passes too early, also where nothing waits for its end." "6.10";
+    |config| cycles.possible(config, limit)
 }
 values! {
     /// When a completion comes, as to the last cycle of sleep.
@@ -102,6 +132,11 @@ cover! {
     LimitRace "limit_race" (limit: LimitOf, port: Port, completion: Race)
     "Completion and limit in one cycle: completion counts; one cycle to either side is the other answer." "6.10";
     |config| completion != Race::Before || lasts(config, limit, 2)
+}
+cover! {
+    LimitRacePlace "limit_race_place" (place: Place, completion: Race)
+    "Every place compares its object and counts down on its own, and decides on its own which of the two came first." "6.3, 6.10";
+    |config| u32::from(place.0) < config.num_waiters
 }
 values! {
     /// Whether a wake-up is taken as it appears.

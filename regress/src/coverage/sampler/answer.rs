@@ -9,33 +9,30 @@ use super::moment::Moment;
 use crate::coverage::groups::faults::{ClusterIllegal, FaultLane, Named, Why};
 use crate::coverage::groups::kernels::{Compare, CompareOp, Meeting, Share};
 use crate::coverage::groups::requests::{MergedOp, Merging, Together};
-use crate::coverage::groups::values::{AnyOp, AnySize, Few, ObjectOp, Port};
+use crate::coverage::groups::values::{AnyOp, AnySize, Few, ObjectOp, Wanted};
 use crate::coverage::groups::waits::{Asking, AtOnce, By, Complete, NotAsleep, Wait, WaitOp};
 
-/// Requests whose last pass was through in the cycle before, by port: their answers appear now.
+/// The warp request whose last pass was through in the cycle before: its answer appears now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answered {
-    /// There are some.
+    /// There is one.
     pub(super) any: bool,
-    expected: [Option<u64>; 2],
+    expected: Option<u64>,
 }
 
 impl Answered {
     /// The answer of this request appears in the next cycle.
-    pub(super) fn expect(&mut self, port: Port, number: u64) {
+    pub(super) fn expect(&mut self, number: u64) {
         self.any = true;
-        self.expected[port as usize] = Some(number);
+        self.expected = Some(number);
     }
 
-    /// Samples the answers that appear.
+    /// Samples the answer that appears.
     #[inline(always)]
-    pub(super) fn see(&mut self, config: &Config, hits: &mut Hits, flights: &[Flights; 2], m: &Moment) {
+    pub(super) fn see(&mut self, config: &Config, hits: &mut Hits, flights: &Flights, m: &Moment) {
         self.any = false;
-        if let Some(number) = self.expected[Port::Warp as usize].take() {
-            warp(config, hits, flights[Port::Warp as usize].get(number), m);
-        }
-        if let Some(number) = self.expected[Port::Cluster as usize].take() {
-            cluster(hits, flights[Port::Cluster as usize].get(number), m);
+        if let Some(number) = self.expected.take() {
+            warp(config, hits, flights.get(number), m);
         }
     }
 }
@@ -126,11 +123,21 @@ fn asked(hits: &mut Hits, f: &Flight, op: WaitOp, pred: u32) {
     }
 }
 
-fn cluster(hits: &mut Hits, f: &Flight, m: &Moment) {
+/// What is sampled of a cluster request when its response is taken: the operation on an object that it is, and
+/// whether it wants a result.
+pub(super) type Owed = Option<(ObjectOp, Wanted)>;
+
+/// A cluster request that owes a response.
+pub(super) fn owed(f: &Flight) -> Owed {
+    let op = Op::from_code(f.op_code).filter(|_| legal(f.op_code, f.size_code)).and_then(ObjectOp::new);
+    op.map(|op| (op, f.wanted()))
+}
+
+/// Samples the cluster response that is taken.
+pub(super) fn cluster(hits: &mut Hits, owed: Owed, m: &Moment) {
     if m.cl_rsp_fault == Fault::Illegal as u8
-        && legal(f.op_code, f.size_code)
-        && let Some(op) = Op::from_code(f.op_code).and_then(ObjectOp::new)
+        && let Some(bin) = owed
     {
-        hits.hit(ClusterIllegal, (op, f.wanted()));
+        hits.hit(ClusterIllegal, bin);
     }
 }

@@ -17,31 +17,39 @@ mod step;
 mod tags;
 mod waits;
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use atoms_cosim::session::Listener;
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
 
+use super::groups::kernels::{Counter, Favour, Favoured};
 use super::groups::objects::{CompletingOp, Completions};
 use super::groups::pipeline::{
     Before, Behind, Contest, Cycles, Hazard, Held, Neighbours, Ports as PortPair, Relation, Stall, StallFill,
     Stalled, Turns, Writer,
 };
+use super::groups::ports::{ClusterResponses, Inside, Passing, ResetInside, Room};
 use super::groups::requests::{Policy, Rotation, Standing, Turn, Winner, merges};
 use super::groups::values::{Few, Kind, Lane, Port, Width};
 use super::groups::waits::LimitOf;
 use super::map::Map;
 use answer::Answered;
 use atoms_model::config::WinnerPolicy;
+use atoms_model::spin::SpinTurns;
+use atoms_ops::Op;
 use flight::{Flight, Flights, Pass, bits, kind_of, more_banks};
 use hits::Hits;
-use moment::{CAME, CL_RSP, LEVEL, Moment, RSP, WAKE};
+use moment::{CAME, CL_RSP, CL_RSP_HELD, LEVEL, Moment, RSP, WAKE};
 use ports::{Ports, Table};
 use shadow::{FIRST_STEP, Marks, STEPS, Shadow};
 use step::Step;
 use tags::Tags;
 use waits::{Sleeper, Waits};
+
+/// Steps by which a reset ages memory: a multiple of [`RING`], which is addressed by steps.
+const STEPS_OF_RESET: u32 = 4 * RING as u32;
 
 /// Passes remembered: more than the longest pipeline holds.
 const RING: usize = 16;
@@ -58,7 +66,11 @@ pub struct Sampler {
     table: Table,
     ports: Ports,
     waits: Waits,
+    /// What CAST.SPIN favours, by the requests that were at issue.
+    spin: SpinTurns,
     flights: [Flights; 2],
+    /// Cluster requests carried out and owed a response.
+    owed: VecDeque<answer::Owed>,
     ring: [Pass; RING],
     answered: Answered,
     /// Steps of the pipeline, and clock cycles.
@@ -73,7 +85,7 @@ pub struct Sampler {
     last_pass: Option<u32>,
     held: u32,
     stalled: u64,
-    stall: Option<(Port, Stalled)>,
+    stall: Option<Stalled>,
     tags: Tags,
     /// Cycles not yet looked at: the first few of these, and the requests taken in them.
     moments: Box<[Moment]>,
@@ -103,7 +115,9 @@ impl Sampler {
             table: Table::default(),
             ports: Ports::new(),
             waits: Waits::new(),
+            spin: SpinTurns::RESET,
             flights: [inside(config.queue_depth), inside(2)],
+            owed: VecDeque::new(),
             ring: [Pass::NONE; RING],
             answered: Answered::default(),
             step: FIRST_STEP,
@@ -134,19 +148,47 @@ impl Sampler {
     pub fn restart(&mut self) {
         self.catch_up();
         self.shadow.clear();
+        self.step = FIRST_STEP;
         self.reset();
     }
 
-    /// The machine is reset: memory stays.
+    /// What a cycle of reset finds inside.
+    fn found_inside(&mut self, i: &In, out: &Out, probe: &Probe) {
+        let last = probe.pipe_valid >> self.config.rmw_latency & 1 != 0;
+        let found = [
+            (probe.queue_count | probe.cl_count != 0, Inside::Queued),
+            (probe.issue_valid == 1, Inside::Issue),
+            (probe.pipe_valid != 0, Inside::Pipeline),
+            (last && probe.wr_en != 0, Inside::Writes),
+            (probe.wait_asleep | probe.wait_ready != 0, Inside::Waiters),
+            ((out.rsp_valid & !i.rsp_ready | out.cl_rsp_valid & !i.cl_rsp_ready) & 1 != 0, Inside::Answer),
+            (out.wake_valid & !i.wake_ready & 1 != 0, Inside::WakeUp),
+        ];
+        let mut nothing = true;
+        for (_, inside) in found.into_iter().filter(|(is, _)| *is) {
+            nothing = false;
+            self.hits.hit(ResetInside, (inside,));
+        }
+        if nothing {
+            self.hits.hit(ResetInside, (Inside::Nothing,));
+        }
+    }
+
+    /// The machine is reset: memory stays, and what was written before counts as written long ago.
     fn reset(&mut self) {
-        self.shadow.forget();
+        self.step += STEPS_OF_RESET;
+        if self.step >= STEPS {
+            self.shadow.forget();
+            self.step = FIRST_STEP;
+        }
         self.table.clear();
         self.ports.clear();
         self.waits = Waits::new();
+        self.spin = SpinTurns::RESET;
         self.flights.iter_mut().for_each(Flights::clear);
         self.ring.iter_mut().for_each(|pass| pass.valid = false);
+        self.owed.clear();
         self.answered = Answered::default();
-        self.step = FIRST_STEP;
         self.at_issue = None;
         self.changes = true;
         self.waiting = [false; 2];
@@ -171,9 +213,9 @@ impl Sampler {
     #[inline(always)] // once
     fn see(&mut self, m: &Moment) {
         self.cycle += 1;
-        self.ports.cycle(m);
+        self.ports.cycle(&mut self.hits, m);
         if self.answered.any {
-            self.answered.see(&self.config, &mut self.hits, &self.flights, m);
+            self.answered.see(&self.config, &mut self.hits, &self.flights[Port::Warp as usize], m);
         }
         if !self.waits.quiet(m)
             && let Some(slot) = self.waits.settle(&self.config, &mut self.hits, m)
@@ -205,6 +247,9 @@ impl Sampler {
         }
         if m.answers & CL_RSP == CL_RSP {
             self.tags.leave(Port::Cluster, m.cl_rsp_tag);
+            if let Some(owed) = self.owed.pop_front() {
+                answer::cluster(&mut self.hits, owed, m);
+            }
         }
         if m.queues[0] & CAME != 0 {
             self.table.enter(m.req_slot);
@@ -250,7 +295,7 @@ impl Sampler {
         } else {
             kind_of(self.flights[pass.port as usize].get(pass.number)).map_or(Stalled::Nothing, Stalled::new)
         };
-        self.stall = Some((pass.port, held));
+        self.stall = Some(held);
         let stages = (1u16 << self.config.rmw_latency) - 1;
         let others = m.pipe_valid & stages;
         let behind = match (others, m.issue_valid) {
@@ -258,7 +303,7 @@ impl Sampler {
             (all, 1) if all == stages => Behind::Full,
             _ => Behind::Some,
         };
-        self.hits.hit(StallFill, (self.ring[self.last_stage_at()].port, behind));
+        self.hits.hit(StallFill, (behind,));
     }
 
     fn last_stage_at(&self) -> usize {
@@ -272,8 +317,8 @@ impl Sampler {
     /// The pipeline moves: the pass in the last stage writes, the pass at issue may enter.
     #[inline(always)]
     fn moves(&mut self, m: &Moment) {
-        if let Some((port, held)) = self.stall.take() {
-            self.hits.hit(Stall, (port, held, Cycles::new(self.stalled)));
+        if let Some(held) = self.stall.take() {
+            self.hits.hit(Stall, (held, Cycles::new(self.stalled)));
             self.stalled = 0;
         }
         if m.pipe_valid >> self.config.rmw_latency & 1 != 0 {
@@ -346,7 +391,9 @@ impl Sampler {
                 self.hits.hit(Neighbours, (first_kind, kind, relation, ports));
             }
         }
-        if flight.crowd.degree > 1 {
+        if flight.kind.is_some_and(|(op, _)| op == Op::CastSpin) {
+            favours(&self.config, &mut self.hits, flight, &mut self.spin, m.rotate);
+        } else if flight.crowd.degree > 1 {
             contenders(&self.config, &mut self.hits, flight, pass, m.rotate);
         }
     }
@@ -384,9 +431,31 @@ impl Sampler {
         if completed != 0 {
             self.flights[port as usize].get_mut(number).completions += completed;
         }
+        self.hold_responses(at, m);
         if last {
             self.last_pass_works(at, m);
         }
+    }
+
+    /// A pass goes on, whatever becomes of the responses of the cluster port.
+    fn hold_responses(&mut self, at: usize, m: &Moment) {
+        let pass = &self.ring[at];
+        let flight = self.flights[pass.port as usize].get(pass.number);
+        let tells = matches!(Op::from_code(flight.op_code), Some(Op::Cas | Op::Cast | Op::CastSpin));
+        let passing = match (pass.port, m.cl_owes == 1, flight.red && !tells) {
+            (Port::Warp, _, _) => Passing::Warp,
+            (Port::Cluster, true, true) => Passing::Faulty,
+            (Port::Cluster, true, false) => Passing::Answered,
+            (Port::Cluster, false, _) => Passing::Posted,
+        };
+        let held = if u32::from(m.cl_owed) == self.config.rmw_latency + 4 {
+            Room::None
+        } else if m.answers & CL_RSP == CL_RSP_HELD {
+            Room::Held
+        } else {
+            Room::Free
+        };
+        self.hits.hit(ClusterResponses, (passing, held));
     }
 
     /// The last pass of a request is through.
@@ -400,8 +469,16 @@ impl Sampler {
         }
         let asleep = m.wait_enter == 1;
         self.table.leave(flight.slot, asleep);
+        if pass.port == Port::Cluster {
+            if m.cl_owes == 1 {
+                self.owed.push_back(answer::owed(flight));
+            } else {
+                self.tags.leave(Port::Cluster, flight.tag);
+            }
+            return;
+        }
         if !asleep {
-            self.answered.expect(pass.port, pass.number);
+            self.answered.expect(pass.number);
             return;
         }
         let bank = pass.banks.trailing_zeros() as usize & 63;
@@ -417,18 +494,51 @@ impl Sampler {
     }
 }
 
-/// Who goes first on the banks that several lanes want.
+fn policy(config: &Config) -> Policy {
+    match config.winner_policy {
+        WinnerPolicy::Lowest => Policy::Lowest,
+        WinnerPolicy::Highest => Policy::Highest,
+        WinnerPolicy::Rotating => Policy::Rotating,
+    }
+}
+
+/// A CAST.SPIN leaves issue: which lane is favoured on each bank that several lanes want. Each counter moves on.
+#[inline(never)] // one operation of many
+fn favours(config: &Config, hits: &mut Hits, flight: &Flight, spin: &mut SpinTurns, rotate: u8) {
+    let Some((_, size)) = flight.kind else { return };
+    let words = more_banks(size) + 1;
+    let policy = policy(config);
+    bits(flight.taken, |group| {
+        let (lanes, bank) = (flight.groups[group & 63], group * words);
+        if lanes.count_ones() > 1 {
+            let favoured = spin.favoured(config, bank) as u32;
+            let from_start = lanes >> (rotate & 31) << (rotate & 31);
+            let first = match policy {
+                Policy::Lowest => lanes.trailing_zeros(),
+                Policy::Highest => 31 - lanes.leading_zeros(),
+                Policy::Rotating if from_start == 0 => lanes.trailing_zeros(),
+                Policy::Rotating => from_start.trailing_zeros(),
+            };
+            let counter = if spin.holds(config, bank) { Counter::Holds } else { Counter::Steps };
+            let favoured_lane = match lanes >> favoured & 1 {
+                0 => Favoured::Away,
+                _ if favoured == first => Favoured::First,
+                _ => Favoured::Behind,
+            };
+            hits.hit(Favour, (policy, counter, favoured_lane));
+        }
+        spin.fire(config, bank);
+    });
+}
+
+/// Which lane goes first on the banks that several lanes want.
 fn contenders(config: &Config, hits: &mut Hits, flight: &Flight, pass: &Pass, rotate: u8) {
     let Some((op, size)) = flight.kind else { return };
     if merges(config, op, flight.wanted()) {
         return;
     }
     let words = more_banks(size) + 1;
-    let policy = match config.winner_policy {
-        WinnerPolicy::Lowest => Policy::Lowest,
-        WinnerPolicy::Highest => Policy::Highest,
-        WinnerPolicy::Rotating => Policy::Rotating,
-    };
+    let policy = policy(config);
     bits(flight.taken, |group| {
         let lanes = flight.groups[group & 63];
         if lanes.count_ones() < 2 {
@@ -459,6 +569,7 @@ impl Listener for Sampler {
         if i.rst_n == 0 {
             self.catch_up();
             self.cycle += 1;
+            self.found_inside(i, out, probe);
             return self.reset();
         }
         if let Some(moment) = self.moments.get_mut(self.kept) {

@@ -95,7 +95,7 @@ moment! {
     i: req_tag: u8, req_slot: u8, cl_tag: u8, cl_slot: u8;
     out: rsp_tag: u8, cl_rsp_tag: u8, cl_rsp_fault: u8, wake_tag: u8, cta_ready: u8, cta_reject: u8;
     probe: issue_valid: u8, issue_cluster: u8, pass_fire: u8, pass_last: u8, hazard: u8, stall: u8, rotate: u8,
-        wait_enter: u8;
+        wait_enter: u8, cl_owes: u8, cl_owed: u8;
 }
 
 /// A warp response.
@@ -110,6 +110,8 @@ pub(super) struct Response {
 /// Valid and ready of a port in [`Moment::answers`].
 pub(super) const RSP: u8 = 0b11;
 pub(super) const CL_RSP: u8 = 0b11 << 2;
+/// A cluster response stands at the port and is not taken.
+pub(super) const CL_RSP_HELD: u8 = 0b01 << 2;
 pub(super) const WAKE: u8 = 0b11 << 4;
 pub(super) const WAKE_VALID: u8 = 1 << 4;
 /// Somebody sleeps.

@@ -6,8 +6,9 @@ use super::hits::Hits;
 use super::moment::{ASLEEP, CAME, LEVEL, Moment, REFUSED};
 use super::shadow::{Part, PartWrite};
 use crate::coverage::groups::ports::{
-    Answer, Asleep, BackPressure, CtaAsleep, CtaBackToBack, CtaPart, CtaWait, CtaWrite, Fate, Had, Level,
-    Meanwhile, PartSize, Queue, Rank, Traffic, Waited, WaitsFor, Written,
+    Allocation, AllocationSize, Answer, AnswerPort, Asleep, BackPressure, CtaAsleep, CtaBackToBack, CtaPart,
+    CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, Level, Meanwhile, PartSize, Queue, Rank, Traffic, Waited,
+    WaitsFor, Written,
 };
 use crate::coverage::groups::values::Port;
 
@@ -22,6 +23,8 @@ pub(super) struct Ports {
     /// The cycle before, and how often it came again since it was counted.
     before: Option<Seen>,
     again: u32,
+    /// Cycles for which each port's answer has been held.
+    holds: [u32; 3],
 }
 
 /// A cycle: the queues with their levels, and whether one came or was refused, and the answers.
@@ -37,18 +40,30 @@ const WENT: u8 = 1 << 7;
 
 impl Ports {
     pub(super) fn new() -> Self {
-        Ports { answers: [0; 128].into(), queues: [0; 2 << QUEUE_BITS].into(), before: None, again: 0 }
+        Ports {
+            answers: [0; 128].into(),
+            queues: [0; 2 << QUEUE_BITS].into(),
+            before: None,
+            again: 0,
+            holds: [0; 3],
+        }
     }
 
     /// Forgets the cycle before.
     pub(super) fn clear(&mut self) {
         self.count_again();
         self.before = None;
+        self.holds = [0; 3];
     }
 
     /// Samples one cycle.
     #[inline(always)]
-    pub(super) fn cycle(&mut self, m: &Moment) {
+    pub(super) fn cycle(&mut self, hits: &mut Hits, m: &Moment) {
+        // Valid in the even bits, ready in the odd ones.
+        let held = m.answers & !(m.answers >> 1) & 0b01_0101;
+        if held != 0 || self.holds != [0; 3] {
+            self.hold(hits, held);
+        }
         let now = Seen { queues: m.queues, answers: m.answers };
         if self.before == Some(now) {
             self.again = self.again.saturating_add(1);
@@ -56,6 +71,23 @@ impl Ports {
             self.count_again();
             self.count(self.before, now, 1);
             self.before = Some(now);
+        }
+    }
+
+    /// Counts the cycles of holds, and those holds that end.
+    #[inline(never)] // a cycle in ten
+    fn hold(&mut self, hits: &mut Hits, held: u8) {
+        for (port, cycles) in self.holds.iter_mut().enumerate() {
+            if held >> (2 * port) & 1 != 0 {
+                *cycles = cycles.saturating_add(1);
+            } else if *cycles != 0 {
+                let length = match std::mem::take(cycles) {
+                    ..=15 => HoldCycles::Few,
+                    16..=99 => HoldCycles::Some,
+                    _ => HoldCycles::Many,
+                };
+                hits.hit(Hold, (AnswerPort::ALL[port], length));
+            }
         }
     }
 
@@ -221,7 +253,8 @@ impl Table {
                 whole if whole % row == 0 => PartSize::Rows,
                 _ => PartSize::Odd,
             };
-            hits.hit(CtaPart, (size, if part.rank == 0 { Rank::Zero } else { Rank::Other }));
+            hits.hit(CtaPart, (size, Rank::new(part.rank)));
+            hits.hit(AllocationSize, (Allocation::new(part.size),));
         }
         let fate = if m.cta_reject == 1 { Fate::Refused } else { Fate::Taken };
         if let Some(earlier) = earlier {

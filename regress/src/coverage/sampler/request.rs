@@ -11,9 +11,11 @@ use crate::coverage::groups::faults::{
     Bad, Bystander, Edge, Erring, FaultMix, Misalignment, OutOfRange, Outside, PartEdge,
 };
 use crate::coverage::groups::objects::{AtOne, Named, ObjectLanes, Objects};
+use crate::coverage::groups::ports::Rank;
 use crate::coverage::groups::requests::{
-    Address, Addresses, Conflict, Decode, Form, Hash, Immediate, LaneAlone, Lanes, OpCode, Operation,
-    Overlay, Population, SameAddress, Scale, SizeCode, Slot, StoreOverlay, Swizzle, Tag, Tags, Uniform,
+    Address, Addresses, Conflict, Decode, Form, Hash, Immediate, LaneAlone, Lanes, Offset, OffsetBits,
+    OpCode, Operation, Overlay, Population, SameAddress, Scale, SizeCode, Slot, StoreOverlay, Swizzle, Tag,
+    Tags, Uniform,
 };
 use crate::coverage::groups::values::{
     AnyOp, AnySize, Degree, Lane, ObjectOp, PlainOp, Port, SlotNumber, Width,
@@ -118,11 +120,13 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
     let swizzle = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
     let group_shift = if more_banks(size) == 3 { 2 } else { more_banks(size) };
     let (mut first, mut last) = (false, false);
+    let mut highest = 0;
     let lanes = f.mask;
     bits(lanes.into(), |lane| {
         let lane = lane & 31;
         let offset = terms.address(f, lane) & 0xff_ffff;
         first |= offset == 0;
+        highest = highest.max(offset);
         last |= offset + bytes == part.size;
         let word = offset >> 2;
         let row = (word >> bank_bits).wrapping_add(part.base);
@@ -137,6 +141,8 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
             hits.hit(Hash, (Swizzle((row & swizzle) as u8), Width::new(size)));
         }
     });
+    let offset_bits = OffsetBits(32 - highest.leading_zeros() as u8);
+    hits.hit(Offset, (f.port, Rank::new(part.rank), offset_bits));
     if first {
         hits.hit(PartEdge, (AnySize(size), f.port, Edge::First));
     }

@@ -75,7 +75,7 @@ impl Step<'_> {
             Width::Pair | Width::Quad => self.wide(hits, shadow),
         }
         if self.op == Op::CastSpin {
-            self.spin(hits);
+            self.spin(hits, shadow);
         }
     }
 
@@ -170,7 +170,7 @@ impl Step<'_> {
     }
 
     /// Samples who loses on each group of banks.
-    fn spin(&self, hits: &mut Hits) {
+    fn spin(&self, hits: &mut Hits, shadow: &Shadow) {
         let words = more_banks(self.size) + 1;
         let mut left = self.pass.banks;
         while left != 0 {
@@ -178,11 +178,15 @@ impl Step<'_> {
             left &= !(((1u64 << words) - 1) << first);
             let winner = self.pass.lane(first);
             let group = self.flight.groups[(first / words) & 63];
-            let (mut same, mut other) = (false, false);
+            let (mut same, mut other, mut missed) = (false, false, false);
             bits(u64::from(group & !(1 << winner)), |lane| {
                 let meets = self.flight.row[lane & 31] == self.flight.row[winner];
                 same |= meets;
                 other |= !meets;
+                missed |= (0..words).all(|k| {
+                    let held = shadow.read(self.flight.row[lane & 31], first + k).value;
+                    held == (self.flight.b[lane & 31] >> (32 * k)) as u32
+                });
             });
             let losers = match (same, other) {
                 (false, false) => Losers::None,
@@ -191,7 +195,11 @@ impl Step<'_> {
                 (true, true) => Losers::Both,
             };
             let stored = self.m.wr_en >> first & 1 != 0;
-            let selected = if stored { Selected::Stored } else { Selected::Failed };
+            let selected = match (stored, missed) {
+                (true, _) => Selected::Stored,
+                (false, true) => Selected::Missed,
+                (false, false) => Selected::Failed,
+            };
             hits.hit(Spin, (AnySize(self.size), losers, selected));
         }
     }

@@ -5,11 +5,10 @@ use atoms_model::Config;
 use super::flight::bits;
 use super::hits::Hits;
 use super::moment::{Moment, WAKE, WAKE_VALID};
-use crate::coverage::groups::pipeline::Cycles;
 use crate::coverage::groups::values::{Few, Port};
 use crate::coverage::groups::waits::{
-    FellAsleep, Filled, LimitOf, LimitRace, Order, Place, Race, Taken, TimeOut, WakeOrder, WakePort, When,
-    Woken, WokenBy,
+    FellAsleep, Filled, LimitCycles, LimitOf, LimitRace, LimitRacePlace, Order, Place, Race, Taken, TimeOut,
+    WaitLimit, WakeOrder, WakePort, When, Woken, WokenBy,
 };
 
 /// A request that sleeps or has slept.
@@ -83,11 +82,15 @@ impl Waits {
                 _ => Filled::Some,
             };
             hits.hit(FellAsleep, (Place(place as u8), table));
+            hits.hit(WaitLimit, (sleeper.limit_of, LimitCycles::new(sleeper.limit)));
         }
         let expired = self.asleep & !asleep & !self.woken;
         bits(expired.into(), |place| {
             if let Some(sleeper) = &self.places[place & 31] {
-                hits.hit(TimeOut, (sleeper.limit_of, Cycles::new(sleeper.limit.into())));
+                let cycles = LimitCycles::new(sleeper.limit);
+                if cycles != LimitCycles::Longer {
+                    hits.hit(TimeOut, (sleeper.limit_of, cycles));
+                }
             }
         });
         let mut left = None;
@@ -142,16 +145,17 @@ impl Waits {
                 let when = if slept == 1 { When::First } else { When::Later };
                 hits.hit(WokenBy, (port, when, sleepers));
                 let limit = u64::from(sleeper.limit);
-                if slept == limit {
-                    hits.hit(LimitRace, (sleeper.limit_of, port, Race::Same));
-                } else if slept + 1 == limit {
-                    hits.hit(LimitRace, (sleeper.limit_of, port, Race::Before));
+                if limit.wrapping_sub(slept) < 2 {
+                    let race = if slept == limit { Race::Same } else { Race::Before };
+                    hits.hit(LimitRace, (sleeper.limit_of, port, race));
+                    hits.hit(LimitRacePlace, (Place(place as u8), race));
                 }
             }
         });
         bits(self.expired.into(), |place| {
             if let Some(sleeper) = self.places[place & 31].as_ref().filter(|sleeper| at(sleeper)) {
                 hits.hit(LimitRace, (sleeper.limit_of, port, Race::After));
+                hits.hit(LimitRacePlace, (Place(place as u8), Race::After));
             }
         });
     }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::super::figures::{count, counted};
 use super::href;
+use crate::report::text::said;
 use crate::result::Status;
 use crate::summary::{Bucket, Summary, Verdict};
 
@@ -22,6 +23,9 @@ pub(super) fn section(summary: &Summary) -> Markup {
                         _ => { "No test failed." }
                     }
                 }
+            }
+            @for cause in &summary.causes {
+                p.cause { b { "Likely one cause: " } (said(summary, cause)) }
             }
             @for (at, bucket) in summary.buckets.iter().enumerate() { (article(at, bucket)) }
         }
@@ -45,9 +49,11 @@ fn article(at: usize, bucket: &Bucket) -> Markup {
                 div { dt { "first" } dd { code { (bucket.first_name) } " (test " (count(bucket.first)) ")" } }
                 @if let Some(requests) = bucket.requests { (fact("smaller case", &counted(requests, "request"))) }
             }
-            div.repeat {
-                span.label { "repeat" }
-                code.copy tabindex="0" { (bucket.repeat) }
+            @if !bucket.repeat.is_empty() {
+                div.repeat {
+                    span.label { "repeat" }
+                    code.copy tabindex="0" { (bucket.repeat) }
+                }
             }
             @if let Some(bundle) = &bucket.bundle {
                 div.repeat {

@@ -112,6 +112,16 @@ pub(super) fn timing(timing: &Timing) -> Markup {
                 }
                 "."
             }
+            @if !timing.rtl.place.is_empty() {
+                p {
+                    "RTL: " code { (timing.rtl.place) }
+                    @if timing.rtl.libraries > 0 {
+                        "; " b { (counted(timing.rtl.libraries, "build")) } " in "
+                        b { (seconds(timing.rtl.seconds)) } ", before and beside the time above"
+                    }
+                    "."
+                }
+            }
             @if !timing.slowest.is_empty() {
                 table.slowest {
                     caption { "The slowest tests" }

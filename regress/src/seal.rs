@@ -1,0 +1,95 @@
+//! Checksums in JSON: the last field of an object, over all that stands before it. They show damage by
+//! accident, a changed digit or a lost block; who changes a file on purpose can change them too.
+
+use sha2::{Digest, Sha256};
+
+use crate::cluster::hex;
+
+/// Digits of a checksum: the first of a SHA-256.
+const DIGITS: usize = 16;
+
+const FIELD: &str = "\"sum\"";
+
+/// Why a text is not what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// There is no checksum.
+    #[error("it has no checksum: it is cut short, or of another version")]
+    Absent,
+    /// It is another one.
+    #[error("its checksum is another: it was changed or damaged")]
+    Other,
+}
+
+fn sum(bytes: &[u8]) -> String {
+    let mut digits = hex(Sha256::digest(bytes));
+    digits.truncate(DIGITS);
+    digits
+}
+
+/// The text of an object with its checksum as the last field. Written over several lines, it stays so.
+pub fn sealed(mut object: Vec<u8>) -> Vec<u8> {
+    while object.last().is_some_and(u8::is_ascii_whitespace) {
+        object.pop();
+    }
+    // The brace.
+    object.pop();
+    let lines = object.last() == Some(&b'\n');
+    if lines {
+        object.pop();
+    }
+    let sum = sum(&object);
+    let end = if lines { format!(",\n  {FIELD}: \"{sum}\"\n}}") } else { format!(",{FIELD}:\"{sum}\"}}") };
+    object.extend(end.into_bytes());
+    object
+}
+
+/// The object that was sealed, if the text is as it was.
+///
+/// # Errors
+/// [`Broken`].
+pub fn opened(text: &[u8]) -> Result<Vec<u8>, Broken> {
+    let text = text.trim_ascii_end();
+    let end = text.len().saturating_sub(FIELD.len() + DIGITS + 16);
+    let tail = &text[end..];
+    let at =
+        tail.windows(FIELD.len()).rposition(|window| window == FIELD.as_bytes()).ok_or(Broken::Absent)?;
+    let body = text[..end + at].trim_ascii_end();
+    let body = body.strip_suffix(b",").ok_or(Broken::Other)?;
+    let said: Vec<u8> =
+        tail[at + FIELD.len()..].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    match said == format!(":\"{}\"}}", sum(body)).as_bytes() {
+        true => Ok([body, b"}"].concat()),
+        false => Err(Broken::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any changed byte is seen, in an object of one line and in one of several.
+    #[test]
+    fn a_changed_byte_is_seen() {
+        let value =
+            serde_json::json!({"index": 12, "text": "a \"sum\": b", "list": [1, 2.5], "last": {"x": 1}});
+        for text in [serde_json::to_vec(&value), serde_json::to_vec_pretty(&value)] {
+            let text = sealed(text.expect("JSON"));
+            let own: serde_json::Value =
+                serde_json::from_slice(&opened(&text).expect("nothing has changed")).expect("JSON");
+            assert_eq!(own, value);
+            let read: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+            assert_eq!(read["sum"].as_str().map(str::len), Some(DIGITS));
+            for at in 0..text.len() {
+                if text[at].is_ascii_whitespace() {
+                    continue;
+                }
+                let mut changed = text.clone();
+                changed[at] ^= 1;
+                assert!(opened(&changed).is_err(), "{at}: {}", String::from_utf8_lossy(&changed));
+                assert!(opened(&text[..at]).is_err(), "{at}");
+            }
+        }
+        assert_eq!(opened(b"{\"a\":1}"), Err(Broken::Absent));
+    }
+}

@@ -2,12 +2,18 @@
 
 use std::path::PathBuf;
 
+use atoms_cosim::stimulus::Profile;
 use atoms_isa::Arch;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::number::{Zero, amount, whole};
+
+/// Any number that a seed or an index can be.
+const ANY: std::ops::RangeInclusive<u64> = 0..=u64::MAX;
+
 /// The shared-memory atomic unit of a GPU, as RTL and as a model, in lockstep.
 ///
-/// Exit status: 0 they agree, 1 they disagree, 2 the question could not be asked.
+/// Exit status: 0 they agree, 1 they disagree, 2 the run was not possible, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "atoms", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -19,15 +25,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a kernel, given as the text that nvdisasm prints or as PTX
     Run(RunArgs),
-    /// Run random requests through RTL and model in lockstep, the oracle listening
+    /// Run random requests through RTL and model in lockstep, judged by the oracle
     Cosim(CosimArgs),
     /// Show the machine code of PTX instructions and of compiler builtins, or why they are refused
     Lower(LowerArgs),
     /// Ask the oracle about a recorded trace (docs/trace-format.md)
     Check(CheckArgs),
-    /// Run the tests of a plan: workers, coverage, failures made small, reports (docs/regress.md)
+    /// Run the tests of a plan: workers, coverage, minimized failures, reports (docs/regress.md)
     Regress(Box<RegressArgs>),
-    /// Bring the coverage of several regressions together
+    /// Merge the coverage of several regressions
     Cover(CoverArgs),
     /// Replay the bundle of a failure that a regression left behind
     Repro(ReproArgs),
@@ -35,8 +41,19 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Show the named configurations
     Config(ConfigArgs),
-    /// Build or lint the RTL
+    /// Build or lint the RTL, or clean the cache of what was built
     Rtl(RtlArgs),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write the pages of all commands
+    Man {
+        /// Folder for the pages of all commands, atoms.1, atoms-run.1, ...
+        #[arg(value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// What stands behind the ports.
@@ -83,7 +100,7 @@ fn arch(name: &str) -> Result<Arch, String> {
 /// What to look for while a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
-    /// Look away from uses of mbarrier objects that PTX leaves undefined
+    /// Ignore uses of mbarrier objects that PTX leaves undefined
     #[value(alias = "undefined=off")]
     Off,
     /// Name them on stderr, or in the JSON
@@ -160,34 +177,53 @@ pub(crate) enum OnFail {
     Shrink,
 }
 
+/// The keys of `--profile FILE.toml`, those of a table together.
+fn profile_keys() -> String {
+    let mut text = "Keys of a profile file (docs/profiles.md):".to_string();
+    let mut table = "";
+    let keys = Profile::keys();
+    for key in &keys {
+        let (inside, name) = key.name.split_once('.').unwrap_or(("", &key.name));
+        if inside != table {
+            table = inside;
+            text += &format!("\n  {inside}.");
+        } else {
+            text += if text.ends_with(':') { "\n  " } else { ", " };
+        }
+        text += name;
+    }
+    text
+}
+
 #[derive(Debug, Args)]
+#[command(after_help = profile_keys())]
 pub(crate) struct CosimArgs {
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
     /// Seed: the same seed gives the same run
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
     /// Warp requests
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = 10_000, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) requests: u64,
     /// Stop after this many cycles
-    #[arg(long, value_name = "CYCLE")]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) until: Option<u64>,
-    /// Operations to draw from, separated by commas: ADD,CAST.SPIN,LDS; MBAR for all that work on
-    /// mbarrier objects
+    /// Operations to issue, separated by commas, and no other: ADD,CAST.SPIN,LDS; MBAR for all that work on
+    /// mbarrier objects. Without MBAR.INIT among them, objects are never initialized
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
-    /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, or a file that
-    /// sets the knobs
+    /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, or a file with
+    /// the keys below
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
-    /// What to do when it fails
-    #[arg(long, value_enum, default_value_t = OnFail::Shrink)]
-    pub(crate) on_fail: OnFail,
+    /// What to do when lockstep fails [default: shrink]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) on_fail: Option<OnFail>,
     /// Run this case instead of random requests
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["seed", "requests", "ops", "profile", "config"])]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["on", "config", "seed", "requests", "until", "ops", "profile", "on_fail"])]
     pub(crate) case: Option<PathBuf>,
-    /// Let the oracle sleep
+    /// Disable the oracle
     #[arg(long, conflicts_with = "record")]
     pub(crate) no_oracle: bool,
     /// Print the result as JSON
@@ -205,7 +241,7 @@ pub(crate) struct LowerArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "ptx")]
     pub(crate) builtin: Option<String>,
     /// List the builtins
-    #[arg(long, conflicts_with_all = ["ptx", "builtin"])]
+    #[arg(long, conflicts_with_all = ["ptx", "builtin", "arch", "unused"])]
     pub(crate) builtins: bool,
     /// Type of the builtin's object, where its name does not say it: u32, double, ...
     #[arg(long = "type", value_name = "TYPE", requires = "builtin")]
@@ -219,7 +255,7 @@ pub(crate) struct LowerArgs {
     /// Scope of the builtin: thread, block, cluster, device, system, or its number
     #[arg(long, value_name = "SCOPE", requires = "builtin")]
     pub(crate) scope: Option<String>,
-    /// A compare-and-swap that may fail for no reason
+    /// A compare-and-swap that may spuriously fail
     #[arg(long, requires = "builtin")]
     pub(crate) weak: bool,
     /// Whose PTX the builtin becomes: `nvvm` as documented, `current` as a current compiler emits
@@ -229,7 +265,7 @@ pub(crate) struct LowerArgs {
     /// instruction one of each generation
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) arch: Vec<String>,
-    /// Take the results to be used by nobody
+    /// Assume that no result is used
     #[arg(long)]
     pub(crate) unused: bool,
     /// Print as JSON
@@ -255,12 +291,15 @@ pub(crate) struct ReproArgs {
     /// On the RTL of this checkout in place of that of the bundle
     #[arg(long)]
     pub(crate) here: bool,
+    /// Run the RTL of the bundle whatever it holds: it may do all that you may (docs/security.md)
+    #[arg(long, conflicts_with = "here")]
+    pub(crate) trust: bool,
     /// Write a wave to this VCD file, and a GTKWave save file beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Replay in this process, whatever becomes of it
-    #[arg(long, hide = true)]
-    pub(crate) in_this_process: bool,
+    /// Replay in this process, which shows signs of life in this folder
+    #[arg(long, hide = true, value_name = "FOLDER")]
+    pub(crate) in_this_process: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -279,10 +318,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "FILE.toml", requires = "kernel")]
     pub(crate) launch: Option<PathBuf>,
     /// Rounds; figures are medians
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true, value_parser = whole::<usize>(1..=10_000))]
     pub(crate) rounds: usize,
     /// Processor time of each measurement in a round
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.5, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 3600.0))]
     pub(crate) seconds: f64,
     /// Print the figures as JSON
     #[arg(long)]
@@ -328,6 +367,15 @@ pub(crate) enum RtlCommand {
         #[arg(long, value_name = "NAME")]
         config: Vec<String>,
     },
+    /// Remove libraries from the cache that were not used for a while; never those in use
+    Clean {
+        /// Remove all of them
+        #[arg(long, conflicts_with = "older")]
+        all: bool,
+        /// Days that a library may have gone unused
+        #[arg(long, value_name = "DAYS", default_value_t = 30, allow_negative_numbers = true, value_parser = whole::<u32>(ANY))]
+        older: u32,
+    },
     /// Verilator's lint with all warnings, in every configuration
     Lint {
         /// Configuration; all of them if none is named
@@ -336,7 +384,7 @@ pub(crate) enum RtlCommand {
     },
 }
 
-/// Who runs the tests.
+/// Where tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Executor {
     /// Threads of this machine
@@ -363,7 +411,7 @@ pub(crate) struct RegressArgs {
     #[arg(long, conflicts_with_all = ["profile", "smoke"])]
     pub(crate) nightly: bool,
     /// Seed in place of the plan's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: Option<u64>,
     /// Entries with this tag, in place of the profile's tags; may be repeated
     #[arg(long, value_name = "TAG")]
@@ -377,12 +425,12 @@ pub(crate) struct RegressArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the tests and do not run them
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "out", "force", "jobs"])]
     pub(crate) list: bool,
     /// Print `summary` (docs/summary.schema.json), `timing` and `page` as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Who runs the tests
+    /// Where the tests run
     #[arg(long, value_enum, default_value_t = Executor::Local)]
     pub(crate) executor: Executor,
     #[command(flatten)]
@@ -394,7 +442,7 @@ pub(crate) struct RegressArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Workers {
     /// Workers [default: one for each processor]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) jobs: Option<u32>,
 }
 
@@ -413,7 +461,7 @@ pub(crate) enum RegressCommand {
         #[command(flatten)]
         cluster: ClusterArgs,
     },
-    /// Bring the shards of a cluster run together and write the reports
+    /// Merge the shards of a cluster run and write the reports
     Merge {
         /// Its output folder
         #[arg(value_name = "FOLDER")]
@@ -428,6 +476,7 @@ pub(crate) enum RegressCommand {
         /// The output folder of the whole run
         out: PathBuf,
         /// Number of the shard
+        #[arg(allow_negative_numbers = true, value_parser = whole::<u32>(ANY))]
         shard: u32,
         #[command(flatten)]
         workers: Workers,
@@ -440,13 +489,13 @@ pub(crate) enum RegressCommand {
         #[command(flatten)]
         workers: Workers,
         /// Run no test from this one on
-        #[arg(long)]
+        #[arg(long, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
         end: Option<u64>,
         /// Keep what a merge needs
         #[arg(long)]
         records: bool,
         /// Run this test alone, and keep nothing
-        #[arg(long)]
+        #[arg(long, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
         alone: Option<u64>,
         /// Look closer at its failure too
         #[arg(long, requires = "alone")]
@@ -467,10 +516,10 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<String>,
     /// Processors of a shard [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) cpus_per_task: Option<u32>,
     /// Seconds until a shared file system surely shows what another machine wrote [default: 30]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = amount(Zero::Allowed, 3600.0))]
     pub(crate) settle: Option<f64>,
     /// Argument for sbatch; may be repeated
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
@@ -481,10 +530,10 @@ pub(crate) struct ClusterArgs {
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct CutArgs {
     /// Shards of about this many minutes of one processor [default: 10]
-    #[arg(long, value_name = "MINUTES", conflicts_with = "shards")]
+    #[arg(long, value_name = "MINUTES", conflicts_with = "shards", allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100_000.0))]
     pub(crate) shard_minutes: Option<f64>,
     /// This many shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=100_000))]
     pub(crate) shards: Option<u32>,
 }
 

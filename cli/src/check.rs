@@ -8,9 +8,12 @@ use atoms_oracle::trace::check_trace;
 
 use crate::args::CheckArgs;
 use crate::error::{CliError, Verdict};
+use crate::machine;
+use crate::output::outln;
 use crate::progress::grouped;
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
+    machine::files().reads("the trace", &args.trace).check()?;
     let reader: Box<dyn BufRead> = if args.trace == Path::new("-") {
         Box::new(BufReader::new(stdin()))
     } else {
@@ -20,7 +23,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
     match check_trace(reader) {
         Ok(summary) => {
             if args.json {
-                println!(
+                outln!(
                     "{}",
                     serde_json::json!({
                         "accepted": true,
@@ -32,29 +35,29 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
                         "unseen": summary.unseen,
                         "final_words": summary.final_words,
                     })
-                );
+                )?;
             } else {
-                println!(
+                outln!(
                     "{name}: accepted; {} requests, {} lanes, {} faults, {} words at the end",
                     grouped(summary.requests),
                     grouped(summary.lanes),
                     grouped(summary.faults),
                     grouped(summary.final_words),
-                );
+                )?;
                 if summary.wakes > 0 {
-                    println!("  {} wake-ups", grouped(summary.wakes));
+                    outln!("  {} wake-ups", grouped(summary.wakes))?;
                 }
                 if summary.unseen > 0 {
-                    println!("  memory after {} of them was not recorded", grouped(summary.unseen));
+                    outln!("  memory after {} of them was not recorded", grouped(summary.unseen))?;
                 }
             }
             Ok(Verdict::Agree)
         }
         Err(error) if error.is_verdict() => {
             if args.json {
-                println!("{}", serde_json::json!({ "accepted": false, "reason": error.to_string() }));
+                outln!("{}", serde_json::json!({ "accepted": false, "reason": error.to_string() }))?;
             } else {
-                println!("{name}: rejected; {error}");
+                outln!("{name}: rejected; {error}")?;
             }
             Ok(Verdict::Disagree)
         }

@@ -1,33 +1,42 @@
 //! `atoms config`: the named configurations.
 
-use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::configs::{self, ConfigsError, ListedConfig, NamedConfig};
 use atoms_model::config::{Kind, PARAMETERS};
 use serde_json::{Map, Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::error::{CliError, Verdict};
+use crate::output::outln;
 
 pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
     match &args.command {
         ConfigCommand::List { json } => {
-            let all = configs::all(&configs::rtl_dir()).map_err(CliError::of)?;
+            let all = configs::list(&configs::rtl_dir()).map_err(CliError::of)?;
             if *json {
-                println!("{}", Value::Array(all.iter().map(as_json).collect()));
+                let bad =
+                    |name: &str, error: &ConfigsError| json!({ "name": name, "error": error.to_string() });
+                let each = |ListedConfig { name, config }: &ListedConfig| {
+                    config.as_ref().map_or_else(|e| bad(name, e), as_json)
+                };
+                outln!("{}", Value::Array(all.iter().map(each).collect()))?;
             } else {
-                let width = all.iter().map(|c| c.name.len()).max().unwrap_or(0);
-                for config in &all {
-                    println!("{:width$}  {}", config.name, config.about);
+                let width = all.iter().map(|listed| listed.name.len()).max().unwrap_or(0);
+                for ListedConfig { name, config } in &all {
+                    match config {
+                        Ok(config) => outln!("{name:width$}  {}", config.about)?,
+                        Err(error) => outln!("{name:width$}  cannot be used: {error}")?,
+                    }
                 }
             }
         }
         ConfigCommand::Show { name, json } => {
             let config = crate::machine::config(name)?;
             if *json {
-                println!("{}", as_json(&config));
+                outln!("{}", as_json(&config))?;
             } else {
-                println!("{}: {}", config.name, config.about);
+                outln!("{}: {}", config.name, config.about)?;
                 for p in PARAMETERS {
-                    println!("  {:14} {:9} {}", p.name, value(&config, p.name).trim_matches('"'), p.summary);
+                    outln!("  {:14} {:9} {}", p.name, value(&config, p.name).trim_matches('"'), p.summary)?;
                 }
             }
         }

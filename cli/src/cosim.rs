@@ -1,13 +1,13 @@
 //! `atoms cosim`: random requests through RTL, model and oracle.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atoms_cosim::campaign::{Campaign, Failed, opinion_of_the_rtl, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Tally};
-use atoms_cosim::stimulus::{Profile, Weights};
+use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trace::Sides;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
@@ -15,12 +15,20 @@ use serde_json::json;
 
 use crate::args::{CosimArgs, On, OnFail};
 use crate::error::{CliError, Verdict};
+use crate::interrupt;
 use crate::machine;
+use crate::output::outln;
 use crate::progress::{bar, grouped};
 
 pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     if let Some(path) = &args.case {
         return repeat_case(args, path);
+    }
+    if args.on_fail.is_some() && args.machine.on != On::Lockstep {
+        return Err(CliError::message(format!(
+            "--on-fail is for lockstep: with --on {} the oracle alone judges, and what it says is the report",
+            args.machine.on.name()
+        )));
     }
     let campaign = Campaign {
         config: machine::config(&args.machine.config)?,
@@ -29,6 +37,16 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
         requests: args.requests,
         until: args.until.unwrap_or(u64::MAX),
     };
+    let mut files = machine::files();
+    if let Some(file) = args.profile.as_deref().filter(|profile| is_file(profile)) {
+        files.reads("the profile", Path::new(file));
+    }
+    machine::outputs(&args.machine, &mut files);
+    if args.machine.on == On::Lockstep && on_fail(args) != OnFail::Report {
+        let (wave, case) = failure_files(&campaign);
+        files.writes_wave("the wave of a failure", &wave).writes("the case of a failure", &case);
+    }
+    files.check()?;
     match args.machine.on {
         On::Lockstep => lockstep(args, &campaign),
         On::Model => one_side(args, &campaign, machine::model(&campaign.config)),
@@ -36,21 +54,34 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
 }
 
+/// What to do when lockstep fails.
+fn on_fail(args: &CosimArgs) -> OnFail {
+    args.on_fail.unwrap_or(OnFail::Shrink)
+}
+
+/// Where wave and case of a failure go.
+fn failure_files(campaign: &Campaign) -> (PathBuf, PathBuf) {
+    let dir = Environment::from_process().target.join("failures");
+    let stem = format!("{}-{}", campaign.config.name, campaign.seed);
+    (dir.join(format!("{stem}.vcd")), dir.join(format!("{stem}.json")))
+}
+
+/// Whether a profile is a file, and not one of those with names.
+fn is_file(profile: &str) -> bool {
+    profile.ends_with(".toml")
+}
+
 /// The profile named, or in a file; with the operations named in place of its own.
 fn profile(args: &CosimArgs) -> Result<Profile, CliError> {
-    let mut profile = match args.profile.as_deref() {
+    let profile = match args.profile.as_deref() {
         None => Profile::default(),
-        Some(file) if file.ends_with(".toml") => {
+        Some(file) if is_file(file) => {
             let text = std::fs::read_to_string(file).map_err(CliError::reading(Path::new(file)))?;
             Profile::from_toml(&text).map_err(|error| CliError::message(format!("{file}: {error}")))?
         }
         Some(name) => Profile::named(name).map_err(CliError::of)?,
     };
-    let ops = ops(&args.ops)?;
-    if !ops.is_empty() {
-        profile.ops = Weights::only(&ops);
-    }
-    Ok(profile)
+    Ok(profile.with_ops(&ops(&args.ops)?))
 }
 
 /// The operations named, in any case; a name that others begin with, before a dot, names them all.
@@ -85,8 +116,7 @@ fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> 
     match outcome {
         Ok((mut session, tally)) => {
             let lines = machine::finish(&mut session, &args.machine)?;
-            agreed(args, campaign, &tally, &lines);
-            Ok(Verdict::Agree)
+            agreed(args, campaign, &tally, &lines).map(interrupt::or)
         }
         Err(failed) => disagreed(args, campaign, *failed),
     }
@@ -106,25 +136,26 @@ fn one_side<M: Machine + Sides>(
     bar.finish_and_clear();
     let lines = machine::finish(&mut session, &args.machine)?;
     match outcome {
-        Ok(tally) => {
-            agreed(args, campaign, &tally, &lines);
-            Ok(Verdict::Agree)
-        }
+        Ok(tally) => agreed(args, campaign, &tally, &lines).map(interrupt::or),
         Err(failure) if failure.is_finding() => {
             let repeat = repeat_line(args, campaign, session.machine.cycles());
             let text = failure.to_string();
-            print_failure(args, &text, &repeat, session.machine.cycles(), &lines, None);
+            print_failure(args, &text, &repeat, session.machine.cycles(), &lines, None)?;
             Ok(Verdict::Disagree)
         }
         Err(failure) => Err(CliError::of(failure)),
     }
 }
 
-fn agreed(args: &CosimArgs, campaign: &Campaign, tally: &Tally, lines: &[String]) {
+fn agreed(
+    args: &CosimArgs,
+    campaign: &Campaign,
+    tally: &Tally,
+    lines: &[String],
+) -> Result<Verdict, CliError> {
     if args.json {
-        println!(
-            "{}",
-            json!({
+        let mut value = json!({
+            "rtl": machine::rtl_used(),
                 "agree": true,
                 "on": args.machine.on.name(),
                 "config": campaign.config.name,
@@ -138,36 +169,52 @@ fn agreed(args: &CosimArgs, campaign: &Campaign, tally: &Tally, lines: &[String]
                 "wake_ups": tally.wake_ups,
                 "time_outs": tally.time_outs,
                 "judged": tally.judged,
-            })
-        );
-        return;
+                "resets": tally.resets,
+                "dropped": tally.dropped,
+        });
+        if interrupt::asked() {
+            value["interrupted"] = json!(true);
+        }
+        outln!("{value}")?;
+        return Ok(Verdict::Agree);
     }
-    println!(
+    if interrupt::asked() {
+        outln!(
+            "interrupted after {} of {} warp requests",
+            grouped(tally.requests),
+            grouped(campaign.requests)
+        )?;
+    }
+    outln!(
         "configuration {}, seed {}: {} warp requests, {} cluster requests in {} cycles",
         campaign.config.name,
         campaign.seed,
         grouped(tally.requests),
         grouped(tally.cluster_requests),
         grouped(tally.cycles),
-    );
-    println!("  {} passes, {} faults", grouped(tally.passes), grouped(tally.faults));
+    )?;
+    outln!("  {} passes, {} faults", grouped(tally.passes), grouped(tally.faults))?;
+    if tally.resets > 0 {
+        outln!("  {} cycles of reset dropped {} requests", grouped(tally.resets), grouped(tally.dropped))?;
+    }
     if tally.phases + tally.wake_ups + tally.time_outs > 0 {
-        println!(
+        outln!(
             "  {} phases completed, {} waits woken, {} out of time",
             grouped(tally.phases),
             grouped(tally.wake_ups),
             grouped(tally.time_outs)
-        );
+        )?;
     }
     if args.machine.on == On::Lockstep {
-        println!("  rtl and model agree in every output and every probe bit of every cycle");
+        outln!("  rtl and model agree in every output and every probe bit of every cycle")?;
     }
     if tally.judged > 0 {
-        println!("  oracle accepts all {} answers", grouped(tally.judged));
+        outln!("  oracle accepts all {} answers", grouped(tally.judged))?;
     }
     for line in lines {
-        println!("  {line}");
+        outln!("  {line}")?;
     }
+    Ok(Verdict::Agree)
 }
 
 /// One line that runs into the same failure.
@@ -196,22 +243,20 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
         return Err(CliError::of(failed.failure));
     }
     let repeat = repeat_line(args, campaign, failed.cycle);
-    let dir = Environment::from_process().target.join("failures");
-    let stem = format!("{}-{}", campaign.config.name, campaign.seed);
-    let mut lines = Vec::new();
-    if args.on_fail != OnFail::Report {
-        std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
-        let path = dir.join(format!("{stem}.vcd"));
-        let from = failed.write_trace(&path).map_err(CliError::of)?;
-        lines.push(format!("trace    {}, from cycle {from}", machine::shell(&path)));
+    let (wave, case_file) = failure_files(campaign);
+    let mut lines: Vec<_> = machine::rtl_used().map(|rtl| format!("rtl      {rtl}")).into_iter().collect();
+    if on_fail(args) != OnFail::Report {
+        let dir = wave.parent().unwrap_or(Path::new(""));
+        std::fs::create_dir_all(dir).map_err(CliError::writing(dir))?;
+        let from = failed.write_trace(&wave).map_err(CliError::of)?;
+        lines.push(format!("trace    {}, from cycle {from}", machine::shell(&wave)));
     }
     let mut small = None;
-    if args.on_fail == OnFail::Shrink {
+    if on_fail(args) == OnFail::Shrink {
         let witness = (!args.no_oracle).then(|| campaign.witness());
         if let Some((case, failure)) = failed.small_case(witness) {
-            let path = dir.join(format!("{stem}.json"));
-            write_case(&case, &path)?;
-            lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&path)));
+            write_case(&case, &case_file)?;
+            lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&case_file)));
             small = Some((case, failure));
         } else {
             lines.push("smaller  none found: the failure needs more of its history".to_string());
@@ -219,9 +264,9 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     }
     let opinion = small.as_ref().and_then(|(case, _)| opinion(args, &campaign.config, case));
     let text = describe(campaign, &mut failed.failure);
-    print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref());
+    print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref())?;
     if let Some(opinion) = opinion.filter(|_| !args.json) {
-        println!("what the oracle says of the RTL alone:\n{opinion}");
+        outln!("what the oracle says of the RTL alone:\n{opinion}")?;
     }
     Ok(Verdict::Disagree)
 }
@@ -250,28 +295,32 @@ fn print_failure(
     cycle: u64,
     lines: &[String],
     small: Option<&(Case, Failure)>,
-) {
+) -> Result<(), CliError> {
     if args.json {
         let case = small.and_then(|(case, _)| serde_json::to_value(case).ok());
-        println!(
+        outln!(
             "{}",
-            json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "case": case })
-        );
-        return;
+            json!({
+                "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "case": case,
+                "rtl": machine::rtl_used(),
+            })
+        )?;
+        return Ok(());
     }
-    println!("{text}");
-    println!("  repeat   {repeat}");
+    outln!("{text}")?;
+    outln!("  repeat   {repeat}")?;
     for line in lines {
-        println!("  {line}");
+        outln!("  {line}")?;
     }
     if let Some((case, failure)) = small {
         let plural = if case.warps.len() == 1 { "" } else { "s" };
-        println!("the smaller case, {} warp request{plural}:", case.warps.len());
+        outln!("the smaller case, {} warp request{plural}:", case.warps.len())?;
         for request in &case.warps {
-            println!("  {request}");
+            outln!("  {request}")?;
         }
-        println!("{failure}");
+        outln!("{failure}")?;
     }
+    Ok(())
 }
 
 fn write_case(case: &Case, path: &Path) -> Result<(), CliError> {
@@ -284,32 +333,52 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
     let case: Case = serde_json::from_str(&text)
         .map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))?;
-    if args.machine.on != On::Lockstep {
-        return Err(CliError::message("a case runs in lockstep: leave --on away"));
-    }
+    let mut files = machine::files();
+    files.reads("the case", path);
+    machine::outputs(&args.machine, &mut files);
+    files.check()?;
     let config = machine::config(&case.config)?;
     let mut session = machine::session(machine::lockstep(&config)?, &args.machine, !args.no_oracle)?;
     let outcome = run_case(&mut session, &case);
     let lines = machine::finish(&mut session, &args.machine)?;
     match outcome {
+        Ok(tally) if args.json => {
+            outln!(
+                "{}",
+                json!({
+                    "agree": true,
+                    "config": config.name,
+                    "cycles": tally.cycles,
+                    "requests": tally.requests,
+                    "cluster_requests": tally.cluster_requests,
+                    "judged": tally.judged,
+                })
+            )?;
+            Ok(Verdict::Agree)
+        }
+        Err(failure) if failure.is_finding() && args.json => {
+            let (cycle, report) = (session.machine.cycles(), failure.to_string());
+            outln!("{}", json!({ "agree": false, "cycle": cycle, "report": report, "case": case }))?;
+            Ok(Verdict::Disagree)
+        }
         Ok(tally) => {
-            println!(
+            outln!(
                 "case {}: {} warp requests, {} cluster requests in {} cycles: rtl, model{} agree",
                 path.display(),
                 tally.requests,
                 tally.cluster_requests,
                 tally.cycles,
                 if args.no_oracle { "" } else { " and oracle" },
-            );
+            )?;
             for line in lines {
-                println!("  {line}");
+                outln!("  {line}")?;
             }
             Ok(Verdict::Agree)
         }
         Err(failure) if failure.is_finding() => {
-            println!("{failure}");
+            outln!("{failure}")?;
             for line in lines {
-                println!("  {line}");
+                outln!("  {line}")?;
             }
             Ok(Verdict::Disagree)
         }

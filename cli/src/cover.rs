@@ -6,8 +6,18 @@ use atoms_regress::report;
 
 use crate::args::CoverArgs;
 use crate::error::{CliError, Verdict};
+use crate::machine;
+use crate::output::{out, outln};
 
 pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
+    let mut files = machine::files();
+    for run in &args.runs {
+        files.reads("a regression", run);
+    }
+    if let Some(path) = &args.lcov {
+        files.writes("--lcov", path);
+    }
+    files.check()?;
     let found = covered(&args.runs, &configs::rtl_dir()).map_err(CliError::of)?;
     if let Some(path) = &args.lcov {
         if found.rtl.is_empty() {
@@ -20,9 +30,9 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
         std::fs::write(path, text).map_err(CliError::writing(path))?;
     }
     if args.json {
-        println!("{}", report::json::pretty(&found.summary));
+        outln!("{}", report::json::pretty(&found.summary))?;
     } else {
-        print!("{}", report::text::deterministic(&found.summary));
+        out!("{}", report::text::deterministic(&found.summary))?;
     }
     Ok(Verdict::of_regression(&found.summary))
 }

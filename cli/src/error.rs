@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use atoms_regress::summary::{Summary, Verdict as Regression};
 use miette::Diagnostic;
 
+use crate::output::{self, note};
+
 /// What a command found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -16,9 +18,14 @@ pub(crate) enum Verdict {
     Disagree,
     /// The question could not be asked.
     NotAsked,
+    /// A signal ended it: what a shell says of a command that Ctrl-C ended.
+    Interrupted,
 }
 
 impl Verdict {
+    /// Exit status of what a signal ended.
+    pub(crate) const INTERRUPTED: i32 = 130;
+
     /// As the first line of its report says.
     pub(crate) fn of_regression(summary: &Summary) -> Self {
         match summary.verdict() {
@@ -34,6 +41,7 @@ impl From<Verdict> for ExitCode {
             Verdict::Agree => 0,
             Verdict::Disagree => 1,
             Verdict::NotAsked => 2,
+            Verdict::Interrupted => return (Verdict::INTERRUPTED as u8).into(),
         })
     }
 }
@@ -50,6 +58,9 @@ pub(crate) enum CliError {
     /// A file that cannot be written.
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: std::io::Error },
+    /// Stdout cannot be written.
+    #[error("cannot write to stdout")]
+    Stdout(#[source] std::io::Error),
     /// Anything else, in its own words.
     #[error("{0}")]
     Other(String, #[source] Option<Box<dyn std::error::Error>>),
@@ -66,9 +77,20 @@ impl CliError {
         move |source| CliError::Write { path: path.to_path_buf(), source }
     }
 
+    /// Whether stdout could not be written because its reader has ended.
+    pub(crate) fn is_of_a_reader_that_ended(&self) -> bool {
+        matches!(self, CliError::Stdout(cause) if output::reader_ended(cause))
+    }
+
     /// A message of our own.
     pub(crate) fn message(text: impl fmt::Display) -> CliError {
         CliError::Other(text.to_string(), None)
+    }
+
+    /// A library's error about the configuration `name`.
+    pub(crate) fn about(name: &str, error: impl std::error::Error + 'static) -> CliError {
+        let source = error.source().map(|source| source.to_string());
+        CliError::Other(format!("configuration {name}: {error}"), source.map(Into::into))
     }
 
     /// Any library's error, its causes included.
@@ -84,22 +106,44 @@ pub(crate) fn report(error: &CliError) -> ExitCode {
         show_listing(listing);
         return Verdict::NotAsked.into();
     }
-    eprintln!("atoms: {error}");
+    if error.is_of_a_reader_that_ended() {
+        return Verdict::NotAsked.into();
+    }
+    let text = error.to_string();
+    note!("atoms: {text}");
     let mut cause = std::error::Error::source(error);
     while let Some(source) = cause {
-        eprintln!("  because: {source}");
+        // Some errors have their cause in their own words.
+        let words = source.to_string();
+        if !text.contains(words.trim()) {
+            note!("  because: {words}");
+        }
         cause = source.source();
     }
     Verdict::NotAsked.into()
+}
+
+/// A listing's problems under one line: each is shown in its place, and not told before that as well.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.headline())]
+struct Headed<'e>(&'e atoms_isa::TextError);
+
+impl Diagnostic for Headed<'_> {
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.0.source_code()
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        self.0.related()
+    }
 }
 
 /// Every problem of a listing with the line it is in.
 fn show_listing(listing: &atoms_isa::TextError) {
     let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor());
     let mut text = String::new();
-    let diagnostic: &dyn Diagnostic = listing;
-    match handler.render_report(&mut text, diagnostic) {
-        Ok(()) => eprint!("{text}"),
-        Err(_) => eprintln!("atoms: {listing}"),
+    match handler.render_report(&mut text, &Headed(listing)) {
+        Ok(()) => output::diagnostic(format_args!("{text}")),
+        Err(_) => note!("atoms: {listing}"),
     }
 }

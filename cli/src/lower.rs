@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::LowerArgs;
 use crate::error::{CliError, Verdict};
+use crate::output::outln;
 
 /// Architectures asked about where none is named: those of each generation whose code can be run.
 const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
@@ -37,7 +38,7 @@ struct Question {
 
 pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     if args.builtins {
-        return Ok(list(args.json));
+        return list(args.json);
     }
     if let Some(name) = &args.builtin {
         return builtin(args, name);
@@ -60,9 +61,9 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
         )));
     }
     if args.json {
-        println!("{}", Value::Array(questions.iter().flat_map(Question::as_json).collect()));
+        outln!("{}", Value::Array(questions.iter().flat_map(Question::as_json).collect()))?;
     } else {
-        questions.iter().for_each(Question::print);
+        questions.iter().try_for_each(Question::print)?;
     }
     let refused = questions.iter().flat_map(|q| &q.answers).any(|a| a.result.is_err());
     Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
@@ -146,22 +147,23 @@ fn names(arches: &[Arch]) -> Vec<String> {
 }
 
 impl Question {
-    fn print(&self) {
+    fn print(&self) -> Result<(), CliError> {
         let place =
             self.place.as_ref().map_or(String::new(), |(kernel, line)| format!("{kernel} line {line}: "));
-        println!("{place}{};", self.text);
+        outln!("{place}{};", self.text)?;
         for Answer { arches, registers, result, .. } in &self.answers {
             let mut head = names(arches).join(" ");
             for (at, (name, machine)) in registers.iter().enumerate() {
                 // Writing to a string cannot fail.
                 let _ = write!(head, "{}{name} {machine}", if at == 0 { "   with " } else { ", " });
             }
-            println!("  {head}");
+            outln!("  {head}")?;
             match result {
-                Ok(lines) => print_lines(lines),
-                Err(Refusal { message, help }) => println!("    refused: {message}\n    help: {help}"),
+                Ok(lines) => print_lines(lines)?,
+                Err(Refusal { message, help }) => outln!("    refused: {message}\n    help: {help}")?,
             }
         }
+        Ok(())
     }
 
     fn as_json(&self) -> Vec<Value> {
@@ -191,21 +193,22 @@ impl Question {
     }
 }
 
-fn print_lines(lines: &[String]) {
+fn print_lines(lines: &[String]) -> Result<(), CliError> {
     for line in lines {
         let indent = if line.ends_with(':') { 4 } else { 8 };
-        println!("{:indent$}{line}", "");
+        outln!("{:indent$}{line}", "")?;
     }
+    Ok(())
 }
 
-fn list(as_json: bool) -> Verdict {
+fn list(as_json: bool) -> Result<Verdict, CliError> {
     let all: Vec<String> = Builtin::all().iter().map(Builtin::to_string).collect();
     if as_json {
-        println!("{}", json!(all));
+        outln!("{}", json!(all))?;
     } else {
-        all.iter().for_each(|name| println!("{name}"));
+        all.iter().try_for_each(|name| outln!("{name}"))?;
     }
-    Verdict::Agree
+    Ok(Verdict::Agree)
 }
 
 /// The PTX of a builtin at some architectures, and its machine code at each.
@@ -258,10 +261,10 @@ fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
     }
     let refused = all.iter().any(|e| e.result.is_err());
     if args.json {
-        println!("{}", Value::Array(all.iter().map(|e| e.as_json(&call, dialect)).collect()));
+        outln!("{}", Value::Array(all.iter().map(|e| e.as_json(&call, dialect)).collect()))?;
     } else {
-        println!("{} ({dialect})", call.builtin);
-        all.iter().for_each(Expanded::print);
+        outln!("{} ({dialect})", call.builtin)?;
+        all.iter().try_for_each(Expanded::print)?;
     }
     Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
 }
@@ -283,26 +286,29 @@ fn refusal(error: &builtin::Refusal) -> String {
 }
 
 impl Expanded {
-    fn print(&self) {
-        println!("  {}", names(&self.arches).join(" "));
+    fn print(&self) -> Result<(), CliError> {
+        outln!("  {}", names(&self.arches).join(" "))?;
         match &self.result {
             Ok((expansion, code)) => {
-                expansion.warnings.iter().for_each(|w| println!("    warning #{}: {}", w.number, w.message));
-                print_lines(&expansion.lines);
+                for w in &expansion.warnings {
+                    outln!("    warning #{}: {}", w.number, w.message)?;
+                }
+                print_lines(&expansion.lines)?;
                 for question in code {
-                    println!("    {};", question.text);
+                    outln!("    {};", question.text)?;
                     for answer in &question.answers {
                         match &answer.result {
-                            Ok(lines) => print_lines(lines),
+                            Ok(lines) => print_lines(lines)?,
                             Err(Refusal { message, help }) => {
-                                println!("    refused: {message}\n    help: {help}");
+                                outln!("    refused: {message}\n    help: {help}")?;
                             }
                         }
                     }
                 }
             }
-            Err(error) => println!("    refused: {}", refusal(error).replace('\n', "\n  ")),
+            Err(error) => outln!("    refused: {}", refusal(error).replace('\n', "\n  "))?,
         }
+        Ok(())
     }
 
     fn as_json(&self, call: &Call, dialect: Dialect) -> Value {

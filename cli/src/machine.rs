@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
-use atoms_cosim::rtl;
+use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::{Sides, Trace};
 use atoms_cosim::witness::Witness;
@@ -15,7 +16,16 @@ use atoms_verilated::{Library, Variant};
 
 use crate::args::MachineArgs;
 use crate::error::CliError;
+use crate::files::Files;
+use crate::interrupt;
 use crate::progress::build_step;
+
+/// What every command reads that has to do with RTL.
+pub(crate) fn files() -> Files {
+    let mut files = Files::default();
+    files.reads("the RTL", &configs::rtl_dir());
+    files
+}
 
 /// The configuration called `name`.
 pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
@@ -24,7 +34,20 @@ pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
 
 /// RTL of a configuration, built if need be.
 pub(crate) fn library(config: &NamedConfig) -> Result<Library, CliError> {
-    rtl::library(&configs::rtl_dir(), config, Variant::Fast, &mut build_step).map_err(CliError::of)
+    let dir = configs::rtl_dir();
+    // Before it is read to be built: a file that changes in between is rather seen as another version.
+    let identity = RtlIdentity::of(&dir).map_err(CliError::of)?;
+    let library = rtl::library(&dir, config, Variant::Fast, &mut build_step)
+        .map_err(|error| CliError::about(&config.name, error))?;
+    USED.get_or_init(|| identity);
+    Ok(library)
+}
+
+static USED: OnceLock<RtlIdentity> = OnceLock::new();
+
+/// The RTL that this process runs, for a report; `None` where it runs none.
+pub(crate) fn rtl_used() -> Option<&'static RtlIdentity> {
+    USED.get()
 }
 
 /// The model alone.
@@ -44,6 +67,16 @@ pub(crate) fn lockstep(config: &NamedConfig) -> Result<Lockstep, CliError> {
     Lockstep::new(rtl, config.config).map_err(CliError::of)
 }
 
+/// Adds the wave and the recording to what a command writes.
+pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
+    if let Some(path) = &args.trace {
+        files.writes_wave("--trace", path);
+    }
+    if let Some(path) = &args.record {
+        files.writes("--record", path);
+    }
+}
+
 /// A session on `machine` with wave and recording as asked for.
 pub(crate) fn session<M: Machine + Sides>(
     machine: M,
@@ -61,12 +94,13 @@ pub(crate) fn session<M: Machine + Sides>(
     };
     let mut session = Session::new(machine, witness);
     session.trace = trace;
+    session.interrupt = Some(interrupt::seen());
     Ok(session)
 }
 
-/// Completes wave and recording; gives a line on each for the report.
+/// Completes wave and recording; gives a line on each for the report, and one on the RTL.
 pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<Vec<String>, CliError> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
     if let Some(trace) = session.trace.take() {
         let path = trace.path().to_path_buf();
         trace.finish().map_err(CliError::of)?;
@@ -84,9 +118,5 @@ pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<
 pub(crate) fn shell(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let text = path.strip_prefix(&here).unwrap_or(path).display().to_string();
-    if text.contains(|c: char| c.is_whitespace() || "'\"$`\\&;()<>|*?#".contains(c)) {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    } else {
-        text
-    }
+    atoms_regress::report::command::path(Path::new(&text))
 }

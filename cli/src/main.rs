@@ -1,7 +1,7 @@
 //! The command line of ATOMS.
 //!
 //! Results go to stdout, diagnostics and progress to stderr. Exit status: 0 they agree, 1 they
-//! disagree, 2 the question could not be asked.
+//! disagree, 2 the run was not possible, 130 interrupted.
 
 #![forbid(unsafe_code)]
 
@@ -12,8 +12,13 @@ mod config;
 mod cosim;
 mod cover;
 mod error;
+mod files;
+mod interrupt;
 mod lower;
 mod machine;
+mod manual;
+mod number;
+mod output;
 mod profile;
 mod progress;
 mod races;
@@ -28,35 +33,35 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
-use error::{Verdict, report};
+use atoms_cosim::embedded::{self, Files};
+use error::{CliError, Verdict, report};
 
-/// What a shell says of a command whose output nobody reads any more: 128 and the signal, SIGPIPE.
-const NOBODY_READS: i32 = 128 + 13;
-
-/// Whoever reads stdout may stop before its end, as `head` does: that ends us, but is no failure to tell
-/// about.
-fn end_when_nobody_reads() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        let message = panic.payload().downcast_ref::<String>();
-        if message.is_some_and(|m| m.starts_with("failed printing to stdout: Broken pipe")) {
-            std::process::exit(NOBODY_READS);
-        }
-        usual(panic);
-    }));
-}
+/// The RTL of the checkout that this was built from.
+const RTL: Files = &include!(concat!(env!("OUT_DIR"), "/rtl_files.rs"));
 
 fn main() -> ExitCode {
-    end_when_nobody_reads();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are results; a usage error is a question that cannot be asked.
+    embedded::carry(RTL);
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => answer(cli.command),
+        // Help and version are results; a usage error is a question that cannot be asked.
+        Err(error) if error.use_stderr() => {
             let _ = error.print();
-            return if error.use_stderr() { Verdict::NotAsked.into() } else { Verdict::Agree.into() };
+            Ok(Verdict::NotAsked)
         }
+        Err(help) => help.print().map(|()| Verdict::Agree).map_err(CliError::Stdout),
     };
-    let outcome = match cli.command {
+    match outcome.and_then(|verdict| output::finish().map(|()| verdict)) {
+        Ok(verdict) => verdict.into(),
+        Err(error) => report(&error),
+    }
+}
+
+fn answer(command: Command) -> Result<Verdict, CliError> {
+    // A regression has worker processes, and tells them.
+    if !matches!(command, Command::Regress(_)) {
+        interrupt::watch()?;
+    }
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Cosim(args) => cosim::cosim(&args),
         Command::Lower(args) => lower::run(&args),
@@ -67,9 +72,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::bench(&args),
         Command::Config(args) => config::config(&args),
         Command::Rtl(args) => rtl::rtl(&args),
-    };
-    match outcome {
-        Ok(verdict) => verdict.into(),
-        Err(error) => report(&error),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { folder } => manual::man(folder.as_deref()),
     }
 }

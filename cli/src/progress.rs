@@ -3,16 +3,32 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use atoms_cosim::rtl::BuildStep;
 use atoms_verilated::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Tells what a build is doing, one line a step; nothing when it comes from the cache.
-pub(crate) fn build_step(step: &Progress) {
-    match step {
-        Progress::Cached { .. } => {}
-        // Steps that only fill the time are for a person who waits.
-        Progress::Compiling { .. } if !std::io::stderr().is_terminal() => {}
-        step => eprintln!("rtl: {step}"),
+use crate::output::{diagnostic, note};
+
+/// Tells what a build is doing. On a terminal, each step in one line that the next one takes the place of, and
+/// nothing at the end; elsewhere only what is to be kept.
+pub(crate) fn build_step(step: &BuildStep) {
+    match &step.step {
+        Progress::Discarded { .. } | Progress::Warnings(_) | Progress::Installing { .. } => {
+            clear_line();
+            note!("rtl: {step}");
+        }
+        Progress::Cached { .. } | Progress::Built { .. } => clear_line(),
+        _ if std::io::stderr().is_terminal() => diagnostic(format_args!("{CLEAR}rtl: {step}")),
+        _ => {}
+    }
+}
+
+/// To the beginning of the line, and nothing behind.
+const CLEAR: &str = "\r\x1b[K";
+
+fn clear_line() {
+    if std::io::stderr().is_terminal() {
+        diagnostic(format_args!("{CLEAR}"));
     }
 }
 

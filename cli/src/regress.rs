@@ -26,7 +26,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers};
 use crate::error::{CliError, Verdict};
-use crate::machine::shell;
+use crate::machine::{self, shell};
+use crate::output::{note, out, outln};
 use crate::progress::{build_step, grouped};
 
 pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
@@ -66,13 +67,16 @@ fn prepare(tests: Tests) -> Result<Context, CliError> {
 }
 
 /// The plan that is meant where none is named.
-fn plan(args: &RegressArgs) -> PathBuf {
-    let here = PathBuf::from("regress.toml");
-    match &args.plan {
-        Some(plan) => plan.clone(),
-        None if here.is_file() => here,
-        None => configs::rtl_dir().with_file_name("regress.toml"),
+fn plan(args: &RegressArgs) -> Result<PathBuf, CliError> {
+    if let Some(plan) = &args.plan {
+        return Ok(plan.clone());
     }
+    let places = [PathBuf::from("regress.toml"), configs::rtl_dir().with_file_name("regress.toml")];
+    places.into_iter().find(|plan| plan.is_file()).ok_or_else(|| {
+        CliError::message(
+            "no plan: name one, `atoms regress PLAN.toml`, or work in a checkout, which has a regress.toml",
+        )
+    })
 }
 
 fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
@@ -82,10 +86,10 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         _ => args.profile.clone(),
     };
     let rtl_dir = configs::rtl_dir();
-    let choice = Choice { plan: plan(args), profile, seed: args.seed, tags: args.tag.clone(), rtl_dir };
+    let choice = Choice { plan: plan(args)?, profile, seed: args.seed, tags: args.tag.clone(), rtl_dir };
     let (tests, header) = choice.tests().map_err(CliError::of)?;
     if args.list {
-        return Ok(list(&tests));
+        return list(&tests);
     }
     if args.executor == Executor::Local && (args.cut.given() || args.cluster != ClusterArgs::default()) {
         return Err(CliError::message(
@@ -94,11 +98,20 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     }
     let default = || Environment::from_process().target.join("regress").join(&tests.profile);
     let out = args.out.clone().unwrap_or_else(default);
+    // Reports and messages name it in lines to be pasted.
+    if out.to_string_lossy().chars().any(char::is_control) {
+        let out = out.display().to_string();
+        return Err(CliError::message(format!(
+            "--out: `{}` has control characters in it",
+            out.escape_debug()
+        )));
+    }
     let whole = Whole { out: &out, workers: &args.workers, json: args.json };
     let executor = match args.executor {
         Executor::Local => "local",
         Executor::Slurm => SLURM,
     };
+    machine::files().reads("the plan", &choice.plan).writes("--out", &out).check()?;
     run::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),
@@ -111,20 +124,20 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
 }
 
 /// Prints the tests, as many as there are for sure.
-fn list(tests: &Tests) -> Verdict {
+fn list(tests: &Tests) -> Result<Verdict, CliError> {
     let most = tests.count().unwrap_or(u64::MAX);
     let mut index = 0;
     while index < most
         && let Some(test) = tests.test(index)
     {
         if tests.count().is_none() && index >= tests.fixed_count() {
-            println!("... and on, until the budget is used up");
+            outln!("... and on, until the budget is used up")?;
             break;
         }
-        println!("{:6} {}", test.index, test.name);
+        outln!("{:6} {}", test.index, report::text::plain(&test.name))?;
         index += 1;
     }
-    Verdict::Agree
+    Ok(Verdict::Agree)
 }
 
 /// A whole run on this machine.
@@ -142,7 +155,8 @@ impl Whole<'_> {
             // It has said why.
             Ended::Failed => return Ok(Verdict::NotAsked),
         }
-        let checkpoint = store::checkpoint(self.out).map_err(CliError::of)?;
+        let mut checkpoint = store::checkpoint(self.out).map_err(CliError::of)?;
+        checkpoint.timing.rtl = context.rtl.clone();
         let summary = finish(context, header, &checkpoint, self.out, self.out).map_err(CliError::of)?;
         self.report(&summary, &checkpoint.timing)
     }
@@ -153,7 +167,7 @@ impl Whole<'_> {
         for bucket in &mut summary.buckets {
             if let Some(bundle) = &mut bucket.bundle {
                 *bundle = shell(&self.out.join(&*bundle));
-                bucket.repeat = format!("atoms repro {bundle}");
+                bucket.repeat = format!("{} repro {bundle}", report::command::program());
             }
         }
         summary
@@ -162,10 +176,16 @@ impl Whole<'_> {
     /// Prints what it came to.
     fn report(&self, summary: &Summary, timing: &Timing) -> Result<Verdict, CliError> {
         let page = shell(&self.out.join("report.html"));
-        if self.json {
-            println!("{}", report::json::command(summary, timing, &page));
+        let said = if self.json {
+            outln!("{}", report::json::command(summary, timing, &page))
         } else {
-            print!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page));
+            out!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page))
+        };
+        if let Err(error) = said {
+            if !error.is_of_a_reader_that_ended() {
+                note!("regress: the results are in {}", shell(self.out));
+            }
+            return Err(error);
         }
         if !summary.complete {
             goes_on(self.out);
@@ -190,14 +210,14 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
     let leash = Arc::new(Leash::default());
     let held = Arc::clone(&leash);
     let asked = move || match held.pull() {
-        Pull::Finish => eprintln!("regress: finishes the tests at work; once more ends at once"),
-        Pull::End => eprintln!("regress: ends"),
+        Pull::Finish => note!("regress: finishes the tests at work; once more ends at once"),
+        Pull::End => note!("regress: ends"),
     };
     ctrlc::set_handler(asked).map_err(CliError::of)?;
     let program = std::env::current_exe().map_err(CliError::of)?;
     let command = |more: &[String]| {
         let mut command = Command::new(&program);
-        command.args(["regress", "worker"]).arg(folder).args(more);
+        command.args(["regress", "worker"]).args(more).arg("--").arg(folder);
         command
     };
     let mut whole = vec!["--jobs".to_string(), jobs(workers).to_string()];
@@ -226,7 +246,7 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
     manifest.admit(out, &header.origin).map_err(CliError::of)?;
     let tests_of = manifest.shard(number).map_err(CliError::of)?;
     if verify(out, &manifest, number).is_ok() {
-        println!("shard {number} has its result already");
+        outln!("shard {number} has its result already")?;
         return Ok(Verdict::Agree);
     }
     let context = prepare(tests)?;
@@ -242,8 +262,10 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
         return Err(CliError::message(format!("shard {number} was stopped before its last test")));
     }
     match shard::publish(out, &manifest, &header, number, &work).map_err(CliError::of)? {
-        Published::New => println!("shard {number}: {} tests", tests_of.end - tests_of.first),
-        Published::AlreadyThere => println!("shard {number}: another task was first; its result stays"),
+        Published::New => outln!("shard {number}: {} tests", tests_of.end - tests_of.first)?,
+        Published::AlreadyThere => {
+            outln!("shard {number}: another task was first; its result stays")?;
+        }
     }
     Ok(Verdict::Agree)
 }
@@ -272,7 +294,7 @@ fn on_slurm(
     let submitted = slurm.submit().map_err(CliError::of)?;
     if !submitted.shards.is_empty() {
         let jobs = submitted.jobs.join(", ");
-        eprintln!("regress: {} shards submitted as {jobs}", submitted.shards.len());
+        note!("regress: {} shards submitted as {jobs}", submitted.shards.len());
     }
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
@@ -283,8 +305,8 @@ fn on_slurm(
     match outcome.map_err(CliError::of)? {
         Waited::Done => merge(whole, context, header),
         Waited::Interrupted => {
-            eprintln!("{}", slurm.come_back());
-            std::process::exit(INTERRUPTED);
+            note!("{}", slurm.come_back());
+            std::process::exit(Verdict::INTERRUPTED);
         }
         Waited::Lost(lost) => {
             let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
@@ -304,10 +326,14 @@ fn merge(whole: &Whole<'_>, context: &Context, header: &Header) -> Result<Verdic
 fn tell(event: &Event) {
     match event {
         Event::Died { how, suspects } => {
-            eprintln!("regress: the process died of {how}; the {suspects} tests at work are run alone");
+            note!("regress: the process died ({how}); tests at work, now run alone: {suspects}");
+        }
+        Event::Hung { tests } => {
+            let tests = tests.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+            note!("regress: the process was killed: no progress in test {tests}");
         }
         Event::GoesOn { crashed } => {
-            eprintln!("regress: goes on; {} of them crash", crashed.len());
+            note!("regress: goes on; tests that crash: {}", crashed.len());
         }
     }
 }
@@ -321,19 +347,15 @@ fn jobs(workers: &Workers) -> usize {
 
 /// The process that runs tests: goes on from the checkpoint in `out`.
 fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Result<Verdict, CliError> {
-    let context = prepare(again(out)?.0)?;
-    let (store, checkpoint) = Store::reopen(out, records).map_err(CliError::of)?;
     let stop = Arc::new(AtomicBool::new(false));
     // A terminal tells all its processes of Ctrl-C, and the one that started this one says what it means.
     let on_signal = Arc::clone(&stop);
     ctrlc::set_handler(move || on_signal.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
     let on_pull = Arc::clone(&stop);
-    std::thread::spawn(move || {
-        listen(std::io::stdin().lock(), |pull| match pull {
-            Pull::Finish => on_pull.store(true, Ordering::SeqCst),
-            Pull::End => std::process::exit(INTERRUPTED),
-        });
-    });
+    // Before anything else: what builds RTL ends with the process that started it, too.
+    std::thread::spawn(move || listen(std::io::stdin().lock(), || on_pull.store(true, Ordering::SeqCst)));
+    let context = prepare(again(out)?.0)?;
+    let (store, checkpoint) = Store::reopen(out, records).map_err(CliError::of)?;
     let limits = Limits { jobs: jobs(workers), until: None, stop: &stop };
     let bar = bar();
     let mut show = |progress: &Progress| show(&bar, progress);
@@ -344,19 +366,17 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     Ok(Verdict::Agree)
 }
 
-/// What a shell says of a command that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
-
 /// Ends this process, which was interrupted, and says how to go on.
 fn goes_on(out: &Path) -> ! {
-    eprintln!("interrupted: `atoms regress resume {}` goes on", shell(out));
-    std::process::exit(INTERRUPTED);
+    note!("interrupted: `{} regress resume {}` goes on", report::command::program(), shell(out));
+    std::process::exit(Verdict::INTERRUPTED);
 }
 
 /// A test whose process is suspected to die.
 fn run_alone(out: &Path, index: u64, bundle: bool) -> Result<Verdict, CliError> {
+    std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
     let context = prepare(again(out)?.0)?;
-    run::alone(&context, index, bundle, out);
+    run::alone(&context, index, bundle, out).map_err(CliError::of)?;
     Ok(Verdict::Agree)
 }
 
@@ -427,8 +447,7 @@ impl ClusterArgs {
             options.args.clone_from(&self.slurm_arg);
         }
         if let Some(seconds) = self.settle {
-            options.settle = std::time::Duration::try_from_secs_f64(seconds)
-                .map_err(|error| CliError::message(format!("--settle {seconds}: {error}")))?;
+            options.settle = std::time::Duration::from_secs_f64(seconds);
         }
         Ok(options)
     }
@@ -466,7 +485,5 @@ mod tests {
         assert_eq!(over(&["--settle", "2"]).expect("seconds"), settled);
         let args = Options { args: vec!["--comment=x".into()], ..before.clone() };
         assert_eq!(over(&["--slurm-arg", "--comment=x"]).expect("an argument"), args);
-        let error = over(&["--settle=-1"]).expect_err("no time").to_string();
-        assert!(error.contains("--settle -1"), "{error}");
     }
 }

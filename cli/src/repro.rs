@@ -1,42 +1,67 @@
 //! `atoms repro`: replays the bundle of a failure.
 
-use std::process::{Command, ExitStatus};
+use std::process::Command;
+use std::sync::Arc;
 
 use atoms_cosim::{configs, rtl};
 use atoms_regress::failure::bucket::{Finding, Key};
 use atoms_regress::failure::repro::Bundle;
+use atoms_regress::report::text::plain;
+use atoms_regress::running::{Death, Desk};
+use atoms_regress::supervisor::{Leash, listen, words};
+use atoms_verilated::Environment;
 
 use crate::args::ReproArgs;
 use crate::error::{CliError, Verdict};
-use crate::machine::shell;
+use crate::machine::{self, shell};
+use crate::output::outln;
 use crate::progress::{build_step, grouped};
 
-/// Replays in a process of its own: what the bundle is about may end it.
+/// Refusals that are shown.
+const REFUSALS: usize = 10;
+
+/// Replays in a process of its own: what the bundle is about may end it, or never end.
 pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
-    let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
-    if args.in_this_process {
+    if let Some(folder) = &args.in_this_process {
+        std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
+        let mut bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
+        bundle.desk = Some(Arc::new(Desk::open(folder, 0).map_err(CliError::of)?));
         return replay(args, &bundle);
     }
-    println!("{}", bundle.record.key);
-    println!("  test       {}, configuration {}", bundle.record.test, bundle.record.config);
-    println!("  replays    {}", what(&bundle));
-    notes(args, &bundle)?;
+    let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
+    let mut files = machine::files();
+    files.reads("the bundle", &args.bundle);
+    if let Some(path) = &args.trace {
+        files.writes_wave("--trace", path);
+    }
+    files.check()?;
+    outln!("{}", plain(bundle.record.key.as_str()))?;
+    outln!("  test       {}, configuration {}", plain(&bundle.record.test), bundle.record.config)?;
+    outln!("  replays    {}", what(&bundle))?;
+    let rtl = choose(args, &bundle)?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::message(format!("cannot find the program that runs: {error}")))?;
+    let desks = Environment::from_process().target.join("repro").join(std::process::id().to_string());
+    let desks = std::path::absolute(&desks).unwrap_or(desks);
     let mut command = Command::new(&program);
-    command.arg("repro").arg(&args.bundle).arg("--in-this-process");
-    if args.here {
-        command.arg("--here");
-    }
+    command.arg("repro").arg("--in-this-process").arg(&desks);
+    command.arg(match rtl {
+        Rtl::Here => "--here",
+        Rtl::Bundle => "--trust",
+    });
     if let Some(path) = &args.trace {
         command.arg("--trace").arg(path);
     }
-    let status = command.status().map_err(CliError::reading(&program))?;
-    match status.code() {
-        Some(0) => Ok(Verdict::Agree),
-        Some(1) => Ok(Verdict::Disagree),
-        Some(2) => Ok(Verdict::NotAsked),
-        _ => Ok(died(&bundle, status)),
+    command.arg("--").arg(&args.bundle);
+    let ended = Leash::default().run(command, &desks).map_err(CliError::of);
+    let _ = std::fs::remove_dir_all(&desks);
+    let ended = ended?;
+    match (ended.died(), ended.status.code()) {
+        (None, Some(0)) => Ok(Verdict::Agree),
+        (None, Some(1)) => Ok(Verdict::Disagree),
+        (None, Some(Verdict::INTERRUPTED)) => Ok(Verdict::Interrupted),
+        (None, _) => Ok(Verdict::NotAsked),
+        (Some(death), _) => died(&bundle, death),
     }
 }
 
@@ -51,77 +76,98 @@ fn what(bundle: &Bundle) -> String {
     }
 }
 
-/// What one should know about the RTL.
-fn notes(args: &ReproArgs, bundle: &Bundle) -> Result<(), CliError> {
-    let short = |hash: &str| hash.chars().take(16).collect::<String>();
-    let own = short(&bundle.record.rtl);
-    let here = rtl::rtl_hash(&configs::rtl_dir()).ok();
-    match (args.here, here) {
-        (true, Some(hash)) if hash == bundle.record.rtl => {
-            println!("  rtl        that of this checkout, {own}: the same as that of the bundle");
-        }
-        (true, Some(hash)) => {
-            println!(
-                "  rtl        that of this checkout, {}; the bundle has another one, {own}",
-                short(&hash)
-            );
-        }
-        (true, None) => {
-            let dir = configs::rtl_dir();
-            return Err(CliError::message(format!("--here: there is no RTL in `{}`", dir.display())));
-        }
-        (false, Some(hash)) if hash != bundle.record.rtl => {
-            println!(
-                "  rtl        that of the bundle, {own}; this checkout has another one, {}",
-                short(&hash)
-            );
-        }
-        (false, _) => println!("  rtl        that of the bundle, {own}"),
-    }
-    if !args.here && !bundle.rtl_is_its_own {
-        println!("  changed    the RTL in the bundle is no longer that of the failure");
-    }
-    Ok(())
+/// Whose RTL is replayed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rtl {
+    /// That of this checkout.
+    Here,
+    /// That of the bundle.
+    Bundle,
 }
 
-/// The process that replayed was ended by a signal.
-fn died(bundle: &Bundle, status: ExitStatus) -> Verdict {
-    #[cfg(unix)]
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-    #[cfg(not(unix))]
-    let signal = None;
-    let key = Key::crash(signal);
-    let text = format!("the process that ran it ended with {status}");
-    if bundle.is_same(&key) {
-        println!("  found      the same: {text}");
-    } else {
-        println!("  found      something else: {key}: {text}");
+/// Decides whose RTL is run, and says so.
+fn choose(args: &ReproArgs, bundle: &Bundle) -> Result<Rtl, CliError> {
+    let short = |hash: &str| plain(&hash.chars().take(16).collect::<String>());
+    let own = short(&bundle.record.rtl);
+    let dir = configs::rtl_dir();
+    let here = rtl::rtl_hash(&dir).ok();
+    let no_rtl = |why: &str| CliError::message(format!("{why}there is no RTL in `{}`", dir.display()));
+    if !args.here && !bundle.rtl_is_its_own {
+        outln!("  changed    the RTL in the bundle is no longer that of the failure")?;
     }
-    Verdict::Disagree
+    for name in &bundle.changed {
+        outln!("  changed    {} is no longer that of the failure", plain(name))?;
+    }
+    if args.here {
+        let hash = here.ok_or_else(|| no_rtl("--here: "))?;
+        if hash == bundle.record.rtl {
+            outln!("  rtl        that of this checkout, {own}: the same as that of the bundle")?;
+        } else {
+            let hash = short(&hash);
+            outln!("  rtl        that of this checkout, {hash}; the bundle has another one, {own}")?;
+        }
+        return Ok(Rtl::Here);
+    }
+    if here.is_some() && here == bundle.rtl {
+        outln!("  rtl        that of the bundle, {own}, which is that of this checkout")?;
+        return Ok(Rtl::Here);
+    }
+    if args.trust || bundle.refused.is_empty() {
+        let other =
+            here.map(|hash| format!("; this checkout has another one, {}", short(&hash))).unwrap_or_default();
+        outln!("  rtl        that of the bundle, {own}{other}")?;
+        return Ok(Rtl::Bundle);
+    }
+    outln!("  refused    the RTL of the bundle, {own}: it may do more than simulate; --trust runs it")?;
+    for refusal in bundle.refused.iter().take(REFUSALS) {
+        outln!("             {refusal}")?;
+    }
+    if bundle.refused.len() > REFUSALS {
+        outln!("             ... {} more", bundle.refused.len() - REFUSALS)?;
+    }
+    let hash = here.ok_or_else(|| no_rtl("the RTL of the bundle was refused, and "))?;
+    outln!("  rtl        that of this checkout, {}, in its place", short(&hash))?;
+    Ok(Rtl::Here)
+}
+
+/// The process that replayed died.
+fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
+    let key = Key::death(death);
+    let text = match death {
+        Death::Hung(_) => words(death),
+        Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {}", words(death)),
+    };
+    if bundle.is_same(&key) {
+        outln!("  found      the same: {text}")?;
+    } else {
+        outln!("  found      something else: {key}: {text}")?;
+    }
+    Ok(Verdict::Disagree)
 }
 
 fn replay(args: &ReproArgs, bundle: &Bundle) -> Result<Verdict, CliError> {
-    let dir = if args.here { configs::rtl_dir() } else { bundle.rtl_dir() };
+    let dir = if args.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
     let replayed = bundle.replay(&dir, args.trace.as_deref(), &mut build_step).map_err(CliError::of)?;
     if let Some(path) = &args.trace {
-        println!("  wave       {}", shell(path));
+        outln!("  wave       {}", shell(path))?;
     }
     let Some(found) = replayed.found else {
-        println!("  agree      rtl, model and oracle, in all {} cycles", grouped(replayed.cycles));
+        outln!("  agree      rtl, model and oracle, in all {} cycles", grouped(replayed.cycles))?;
         return Ok(Verdict::Agree);
     };
-    say(bundle, &found);
+    show(bundle, &found)?;
     Ok(Verdict::Disagree)
 }
 
 /// Says what was found, and whether it is what the bundle is about.
-fn say(bundle: &Bundle, found: &Finding) {
+fn show(bundle: &Bundle, found: &Finding) -> Result<(), CliError> {
     if bundle.is_same(&found.key) {
-        println!("  found      the same, in cycle {}", found.cycle);
+        outln!("  found      the same, in cycle {}", found.cycle)?;
     } else {
-        println!("  found      something else, in cycle {}: {}", found.cycle, found.key);
+        outln!("  found      something else, in cycle {}: {}", found.cycle, found.key)?;
     }
     for line in found.text.lines() {
-        println!("  {line}");
+        outln!("  {}", plain(line))?;
     }
+    Ok(())
 }

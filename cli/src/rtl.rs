@@ -1,20 +1,41 @@
-//! `atoms rtl`: builds and lints.
+//! `atoms rtl`: builds, lints, and cleans the cache.
+
+use std::time::Duration;
 
 use atoms_cosim::configs::{self, NamedConfig};
-use atoms_cosim::rtl::lint;
+use atoms_cosim::rtl::{self, RtlIdentity, lint};
+use atoms_verilated::{Cache, Environment, Variant};
 
 use crate::args::{RtlArgs, RtlCommand};
 use crate::error::{CliError, Verdict};
 use crate::machine;
+use crate::output::outln;
 use crate::progress::build_step;
 
 pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
     match &args.command {
         RtlCommand::Build { config } => {
-            for config in chosen(config)? {
-                let library = machine::library(&config)?;
-                println!("{:10} {}", config.name, library.path().display());
+            let configs = chosen(config)?;
+            let built = rtl::libraries(&configs::rtl_dir(), &configs, Variant::Fast, &mut build_step);
+            let built = built.map_err(|failed| CliError::about(&failed.0.name, failed.1))?;
+            outln!("rtl        {}", RtlIdentity::of(&configs::rtl_dir()).map_err(CliError::of)?)?;
+            for (config, library) in configs.iter().zip(built) {
+                outln!("{:10} {}", config.name, library.path().display())?;
             }
+            Ok(Verdict::Agree)
+        }
+        RtlCommand::Clean { all, older } => {
+            let cache = Cache::new(&Environment::from_process());
+            let age =
+                if *all { Duration::ZERO } else { Duration::from_secs(u64::from(*older) * 24 * 60 * 60) };
+            let cleaned = cache.clean(age).map_err(CliError::of)?;
+            let kept = match cleaned.in_use {
+                0 => String::new(),
+                in_use => format!(", {in_use} kept because they are in use"),
+            };
+            outln!("{}", cache.root().display())?;
+            outln!("  removed    {}{kept}", entries(cleaned.removed, cleaned.removed_bytes))?;
+            outln!("  left       {}", entries(cleaned.left, cleaned.left_bytes))?;
             Ok(Verdict::Agree)
         }
         RtlCommand::Lint { config } => {
@@ -22,15 +43,20 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
             for config in chosen(config)? {
                 let warnings = lint(&configs::rtl_dir(), &config, &mut build_step).map_err(CliError::of)?;
                 if warnings.is_empty() {
-                    println!("{:10} clean", config.name);
+                    outln!("{:10} clean", config.name)?;
                 } else {
-                    println!("{:10} warnings\n{warnings}", config.name);
+                    outln!("{:10} warnings\n{warnings}", config.name)?;
                     verdict = Verdict::Disagree;
                 }
             }
             Ok(verdict)
         }
     }
+}
+
+fn entries(number: usize, bytes: u64) -> String {
+    let noun = if number == 1 { "entry" } else { "entries" };
+    format!("{number} {noun}, {:.1} MB", bytes as f64 / 1e6)
 }
 
 /// The configurations named, or all of them.

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::args::{On, RunArgs, Undefined as Level};
 use crate::error::{CliError, Verdict};
 use crate::machine;
+use crate::output::{note, out, outln};
 use crate::profile;
 use crate::progress::grouped;
 use crate::races::Found;
@@ -54,6 +55,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
             )));
         }
     }
+    let mut files = machine::files();
+    files.reads("the kernel", &args.listing).reads("the launch file", path);
+    for file in &launch.files {
+        files.reads("a file of the launch", file);
+    }
+    machine::outputs(&args.machine, &mut files);
+    for (name, file) in &dumps {
+        files.writes(format!("--dump {name}"), file);
+    }
+    files.check()?;
     let config = machine::config(&args.machine.config)?;
     let ask = Question { args, path, level, kernel, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
@@ -68,7 +79,7 @@ fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
     let Some(kernel) = program.kernels.first() else {
         return Err(CliError::message(format!("{name}: there is no kernel in it")));
     };
-    print!("{}", atoms_sm::template(kernel));
+    out!("{}", atoms_sm::template(kernel))?;
     let others: Vec<_> = program.kernels.iter().skip(1).map(|k| k.name.as_str()).collect();
     let more =
         if others.is_empty() { String::new() } else { format!("; there are also {}", others.join(", ")) };
@@ -134,13 +145,13 @@ impl Question<'_> {
             && named
             && !json
         {
-            eprint!("{}", undefined.text());
+            note!("{}", undefined.text().trim_end());
         }
         if let Some(found) = found
             && raced
             && !json
         {
-            eprint!("{}", found.text());
+            note!("{}", found.text().trim_end());
         }
         match outcome {
             Ok(report) => {
@@ -148,14 +159,18 @@ impl Question<'_> {
                 let wrong = raced || (named && self.level == Level::Strict);
                 let verdict = if report.as_expected() && !wrong { Verdict::Agree } else { Verdict::Disagree };
                 if self.args.json {
-                    println!("{}", self.as_json(&report, &session, undefined, found));
+                    outln!("{}", self.as_json(&report, &session, undefined, found))?;
                 } else {
-                    self.print(&report, &session, &lines, raced);
+                    self.print(&report, &session, &lines, raced)?;
                 }
                 Ok(verdict)
             }
+            Err(RunError::Port(Failure::Interrupted { cycle })) => {
+                self.print_interrupted(cycle, session.tally().judged, &lines)?;
+                Ok(Verdict::Interrupted)
+            }
             Err(RunError::Port(failure)) if failure.is_finding() => {
-                self.print_failure(failure, &session, &lines, (undefined, found));
+                self.print_failure(failure, &session, &lines, (undefined, found))?;
                 Ok(Verdict::Disagree)
             }
             Err(RunError::Port(failure)) => Err(CliError::of(failure)),
@@ -172,16 +187,31 @@ impl Question<'_> {
         Ok(())
     }
 
+    fn print_interrupted(&self, cycle: u64, judged: u64, lines: &[String]) -> Result<(), CliError> {
+        if self.args.json {
+            return outln!(
+                "{}",
+                json!({ "agree": true, "interrupted": true, "cycle": cycle, "judged": judged })
+            );
+        }
+        outln!("interrupted at cycle {}: nothing differs so far", grouped(cycle))?;
+        outln!("  oracle     accepts all {} answers", grouped(judged))?;
+        for line in lines {
+            outln!("  {line}")?;
+        }
+        Ok(())
+    }
+
     fn print<M: Machine + Sides>(
         &self,
         report: &RunReport,
         session: &Session<M>,
         lines: &[String],
         raced: bool,
-    ) {
+    ) -> Result<(), CliError> {
         let s = &report.statistics;
         let tally = session.tally();
-        println!(
+        outln!(
             "{} ({}) on {}, configuration {}: {} CTA{} of {} threads",
             self.kernel.name,
             self.kernel.arch,
@@ -190,68 +220,69 @@ impl Question<'_> {
             self.launch.ctas(),
             if self.launch.ctas() == 1 { "" } else { "s" },
             self.launch.threads(),
-        );
-        println!(
+        )?;
+        outln!(
             "  ran        {} warp instructions, {} shared-memory requests in {} cycles",
             grouped(s.warp_instructions),
             grouped(s.shared_requests),
             grouped(s.cycles)
-        );
-        println!(
+        )?;
+        outln!(
             "  passes     {}, {} of them conflicts ({:.2} passes a request)",
             grouped(s.passes),
             grouped(s.conflicts),
             s.passes as f64 / (s.shared_requests.max(1)) as f64
-        );
+        )?;
         let by_op: Vec<_> = OPS
             .iter()
             .zip(&s.requests_by_op)
             .filter(|(_, count)| **count > 0)
             .map(|(row, count)| format!("{} {}", row.name, grouped(*count)))
             .collect();
-        println!("  requests   {}", by_op.join(", "));
+        outln!("  requests   {}", by_op.join(", "))?;
         if s.sleeps + s.copies + s.cluster_requests > 0 {
-            println!(
+            outln!(
                 "  waits      {} slept, {} of them until their phase was complete",
                 grouped(s.sleeps),
                 grouped(s.woken)
-            );
-            println!(
+            )?;
+            outln!(
                 "  copies     {} of {} bytes; {} cluster requests",
                 grouped(s.copies),
                 grouped(s.copied_bytes),
                 grouped(s.cluster_requests)
-            );
+            )?;
         }
         if s.spin_attempts > 0 {
-            println!(
+            outln!(
                 "  spin       {} of {} lanes stored ({:.1} %)",
                 grouped(s.spin_successes),
                 grouped(s.spin_attempts),
                 100.0 * s.spin_successes as f64 / s.spin_attempts as f64
-            );
+            )?;
         }
-        print!("{}", profile::text(self.kernel, &s.instructions));
+        out!("{}", profile::text(self.kernel, &s.instructions))?;
         match self.args.machine.on {
-            On::Lockstep => println!(
+            On::Lockstep => outln!(
                 "  lockstep   rtl and model agree in every output and every probe bit of all {} cycles",
                 grouped(tally.cycles)
-            ),
+            )?,
             On::Model | On::Rtl => {}
         }
-        println!("  oracle     accepts all {} answers, and the memory at the end", grouped(tally.judged));
+        outln!("  oracle     accepts all {} answers, and the memory at the end", grouped(tally.judged))?;
         for buffer in &report.buffers {
-            print_outcome(buffer);
+            print_outcome(buffer)?;
         }
         if self.args.scopes() {
-            println!("  scopes     {}", if raced { "races found, named on stderr" } else { "no race found" });
+            outln!("  scopes     {}", if raced { "races found, named on stderr" } else { "no race found" })?;
         }
         for (name, path) in self.dumps {
-            println!("  dump       {name} in {}", path.display());
+            outln!("  dump       {name} in {}", path.display())?;
         }
         for line in lines {
-            println!("  {line}");
+            outln!("  {line}")?;
         }
+        Ok(())
     }
 
     fn print_failure<M: Machine + Sides>(
@@ -260,7 +291,7 @@ impl Question<'_> {
         session: &Session<M>,
         lines: &[String],
         (undefined, found): (Option<&Undefined<'_>>, Option<&Found<'_>>),
-    ) {
+    ) -> Result<(), CliError> {
         let args = &self.args;
         let mut repeat = format!(
             "atoms run {} --launch {} --on {} --config {}",
@@ -283,18 +314,19 @@ impl Question<'_> {
             let text = failure.to_string();
             let cycle = session.machine.cycles();
             let undefined = undefined.map(Undefined::as_json);
-            let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined });
+            let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined, "rtl": machine::rtl_used() });
             if let Some(found) = found {
                 value["races"] = found.as_json();
             }
-            println!("{value}");
-            return;
+            outln!("{value}")?;
+            return Ok(());
         }
-        println!("{failure}");
-        println!("  repeat   {repeat}");
+        outln!("{failure}")?;
+        outln!("  repeat   {repeat}")?;
         for line in lines {
-            println!("  {line}");
+            outln!("  {line}")?;
         }
+        Ok(())
     }
 
     fn as_json<M: Machine + Sides>(
@@ -314,6 +346,7 @@ impl Question<'_> {
             "arch": self.kernel.arch.to_string(),
             "on": self.args.machine.on.name(),
             "config": self.config.name,
+            "rtl": machine::rtl_used(),
             "cycles": s.cycles,
             "warp_instructions": s.warp_instructions,
             "shared_requests": s.shared_requests,
@@ -358,29 +391,30 @@ impl Question<'_> {
     }
 }
 
-fn print_outcome(buffer: &Buffer) {
+fn print_outcome(buffer: &Buffer) -> Result<(), CliError> {
     match &buffer.outcome {
         Outcome::Open => {}
         Outcome::Met { compared } => {
-            println!("  expected   {}: all {} elements as expected", buffer.name, grouped(*compared as u64));
+            outln!("  expected   {}: all {} elements as expected", buffer.name, grouped(*compared as u64))?;
         }
-        Outcome::Differs { index, expected, found, differing, compared } => println!(
+        Outcome::Differs { index, expected, found, differing, compared } => outln!(
             "  expected   {}: {} of {} elements differ; the first is [{index}]: expected {expected}, found {found}",
             buffer.name,
             grouped(*differing as u64),
             grouped(*compared as u64),
-        ),
+        )?,
         Outcome::OtherValues { missing, surplus, lacking, compared } => {
             let say =
                 |what: &str, value: &Option<String>| value.as_ref().map(|value| format!("{what} {value}"));
             let said = [say("missing is", missing), say("not expected is", surplus)];
-            println!(
+            outln!(
                 "  expected   {}: other values, {} of {} missing: {}",
                 buffer.name,
                 grouped(*lacking as u64),
                 grouped(*compared as u64),
                 said.into_iter().flatten().collect::<Vec<_>>().join(", "),
-            );
+            )?;
         }
     }
+    Ok(())
 }

@@ -16,10 +16,10 @@ const REQUESTS: usize = 1 << 22;
 /// Looks on while a kernel runs, to tell the instruction of a request.
 pub(crate) struct Requests<'k> {
     kernel: &'k Kernel,
-    /// Cycle taken and instruction, in order.
-    made: Vec<(u64, u32)>,
+    /// Cycle taken, instruction, and the lane of the warp that is lane 0 of the request, in order.
+    made: Vec<(u64, u32, u32)>,
     /// The same for the cluster port.
-    made_at_cluster_port: Vec<(u64, u32)>,
+    made_at_cluster_port: Vec<(u64, u32, u32)>,
     /// Pending counts taken from states that give none: by instruction, the first and how many.
     pending_counts: Vec<PendingCounts>,
 }
@@ -38,11 +38,16 @@ impl<'k> Requests<'k> {
         Requests { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), pending_counts: Vec::new() }
     }
 
-    /// Where the instruction that made the request of `diagnosis` is, or had a copy make it.
-    fn line(&self, diagnosis: &Diagnosis) -> Option<&'k SourceLine> {
+    /// Where the instruction that made the request of `diagnosis` is, or had a copy make it; and the diagnosis
+    /// with the lane of the warp.
+    fn traced(&self, diagnosis: &Diagnosis) -> (Diagnosis, Option<&'k SourceLine>) {
         let made = if diagnosis.cluster { &self.made_at_cluster_port } else { &self.made };
-        let at = made.binary_search_by_key(&diagnosis.taken, |(cycle, _)| *cycle).ok()?;
-        self.kernel.source.get(made[at].1 as usize)
+        let Ok(at) = made.binary_search_by_key(&diagnosis.taken, |(cycle, ..)| *cycle) else {
+            return (*diagnosis, None);
+        };
+        let (_, pc, first) = made[at];
+        let lane = diagnosis.lane + first as u8;
+        (Diagnosis { lane, ..*diagnosis }, self.kernel.source.get(pc as usize))
     }
 }
 
@@ -59,13 +64,13 @@ impl Observer for Requests<'_> {
         if let Some(pc) = pc
             && self.made_at_cluster_port.len() < REQUESTS
         {
-            self.made_at_cluster_port.push((cycle, pc));
+            self.made_at_cluster_port.push((cycle, pc, 0));
         }
     }
 
-    fn request(&mut self, cycle: u64, pc: u32, _: &In) {
+    fn request(&mut self, cycle: u64, pc: u32, first: u32, _: &In) {
         if self.made.len() < REQUESTS {
-            self.made.push((cycle, pc));
+            self.made.push((cycle, pc, first));
         }
     }
 }
@@ -94,7 +99,7 @@ impl<'k> Undefined<'k> {
     pub(crate) fn new(watch: &Watch, requests: &Requests<'k>) -> Self {
         let mut groups: Vec<Group<'k>> = Vec::new();
         for diagnosis in watch.diagnoses() {
-            let line = requests.line(diagnosis);
+            let (diagnosis, line) = requests.traced(diagnosis);
             let alike = |group: &&mut Group<'_>| {
                 group.first.kind.name() == diagnosis.kind.name()
                     && group.first.op == diagnosis.op
@@ -102,7 +107,7 @@ impl<'k> Undefined<'k> {
             };
             match groups.iter_mut().find(alike) {
                 Some(group) => group.count += 1,
-                None => groups.push(Group { first: *diagnosis, line, count: 1 }),
+                None => groups.push(Group { first: diagnosis, line, count: 1 }),
             }
         }
         let line = |counts: &PendingCounts| requests.kernel.source.get(counts.pc as usize);

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use atoms_host::processes::{self, Process, Signal, Tree};
 use atoms_tests::regression::{assert_same, plan, rtl_with_bugs};
 use atoms_tests::slurm::Cluster;
 
@@ -29,15 +30,18 @@ fn processes_of(cluster: &Cluster, out: &Path, shard: u32) -> Option<(u32, u32)>
     let work = format!("/shards/.{shard}.work.");
     let out_name = out.display();
     let processes = cluster.processes();
-    let find = |words: &str| processes.iter().find(|(_, all)| all.contains(words)).map(|(pid, _)| *pid);
-    let task = find(&format!(" regress shard {out_name} {shard} "))?;
-    let worker = find(&format!(" regress worker {out_name}{work}"))?;
+    let find = |words: [&str; 2]| {
+        let all = |one: &&Process| words.iter().all(|word| one.words.contains(word));
+        processes.iter().find(all).map(|one| one.pid)
+    };
+    let task = find([" regress shard ", &format!(" {out_name} {shard} ")])?;
+    let worker = find([" regress worker ", &format!(" {out_name}{work}")])?;
     let folders = fs::read_dir(out.join("shards")).ok()?.flatten().map(|entry| entry.path());
-    let mut desks = folders.filter(|path| path.display().to_string().contains(&work)).map(|path| {
-        let desk = path.join("running/0");
-        fs::read_to_string(desk).unwrap_or_default()
-    });
-    desks.any(|desk| desk.starts_with("test ")).then_some((task, worker))
+    let mut desks = folders
+        .filter(|path| path.display().to_string().contains(&work))
+        .filter_map(|path| fs::read_dir(path.join("running")).ok())
+        .flat_map(|desks| desks.flatten().map(|desk| fs::read_to_string(desk.path()).unwrap_or_default()));
+    desks.any(|desk| desk.contains(" test ")).then_some((task, worker))
 }
 
 /// Array job and task of a shard that runs.
@@ -52,43 +56,15 @@ fn task(cluster: &Cluster, shard: u32) -> String {
     text.lines().find_map(task).unwrap_or_else(|| panic!("shard {shard} does not run: {text}"))
 }
 
-fn group_of(pid: u32) -> u32 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-    // Behind the name, in which there may be anything: state, parent, group.
-    let behind = stat.rsplit_once(')').expect("a name in parentheses").1;
-    behind.split_whitespace().nth(2).and_then(|group| group.parse().ok()).expect("a number")
-}
-
-fn kill(what: &str) {
-    let status = Command::new("kill").args(["-9", "--", what]).status().expect("kill starts");
-    assert!(status.success(), "nobody is there any more to be killed");
-}
-
-/// Ends with this value, whatever becomes of the test.
-struct Waiting(Child);
-
-impl Waiting {
-    fn output(mut self) -> (Option<i32>, String) {
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.0.try_wait().expect("it was started") {
-                break status;
-            }
-            assert!(begun.elapsed() < LONG, "it waits for ever");
-            std::thread::sleep(Duration::from_millis(50));
-        };
-        let mut text = String::new();
-        let mut errors = self.0.stderr.take().expect("it is piped");
-        std::io::Read::read_to_string(&mut errors, &mut text).expect("it is text");
-        (status.code(), text)
+/// How the waiting process ends, and what it says.
+fn end_of(mut waiting: Tree) -> (Option<i32>, String) {
+    let begun = Instant::now();
+    while waiting.try_wait().expect("it was started").is_none() {
+        assert!(begun.elapsed() < LONG, "it waits for ever");
+        std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    let output = waiting.wait_with_output();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 fn place(cluster: &Cluster, name: &str) -> PathBuf {
@@ -99,8 +75,8 @@ fn place(cluster: &Cluster, name: &str) -> PathBuf {
 
 #[test]
 fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
+    let Some(cluster) = Cluster::start("regress", 3, 1001) else { return };
     let rtl = rtl_with_bugs();
-    let cluster = Cluster::start("regress", 3, 1001);
     let plan = plan(cluster.folder(), 10_000);
     let plan = plan.to_str().expect("a path in UTF-8");
     let (one, out) = (place(&cluster, "one"), place(&cluster, "shards"));
@@ -119,8 +95,8 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     let args =
         [&args[..], &["--cpus-per-task", "1", "--settle", "0.5", "--force", "--out", out_name]].concat();
     let mut command = regress(&cluster, &rtl, &args);
-    let waiting = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("atoms starts");
-    let waiting = Waiting(waiting);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let waiting = Tree::start(command);
     // Three nodes: 0 to 2 run. One is killed by its user, one by the machine; of one dies what runs tests.
     for shard in 0..3 {
         let mut found = None;
@@ -131,11 +107,14 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
         let (whole, worker) = found.expect("it runs");
         match shard {
             0 => drop(cluster.command("scancel", &["--signal=KILL", &task(&cluster, 0)])),
-            1 => kill(&format!("-{}", group_of(whole))),
-            _ => kill(&worker.to_string()),
+            1 => {
+                let group = Process::read(whole).expect("it runs").group;
+                assert!(processes::signal_group(group, Signal::KILL), "it runs");
+            }
+            _ => assert!(processes::signal(worker, Signal::KILL), "it runs"),
         }
     }
-    let (code, text) = waiting.output();
+    let (code, text) = end_of(waiting);
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("8 shards submitted as ") && text.contains("shards without a result"), "{text}");
     assert!(text.contains("shard 0") && !text.contains("shard 1"), "a cancelled one stays so: {text}");
@@ -145,7 +124,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert!(words(&missing).contains("1 of 8 shards have no valid result: 0"), "{}", words(&missing));
     let log = |entry: fs::DirEntry| fs::read_to_string(entry.path()).unwrap_or_default();
     let logs = fs::read_dir(out.join("slurm/log")).expect("a folder").flatten().map(log);
-    assert_eq!(logs.filter(|log| log.contains("the process died of signal 9 (SIGKILL)")).count(), 1);
+    assert_eq!(logs.filter(|log| log.contains("the process died (signal 9 (SIGKILL")).count(), 1);
 
     let elsewhere = regress(&cluster, &atoms_cosim::configs::rtl_dir(), &["resume", out_name]).output();
     let elsewhere = elsewhere.expect("atoms starts");

@@ -16,21 +16,6 @@ fn commands_print_what_they_should() {
     trycmd::TestCases::new().default_bin_path(env!("CARGO_BIN_EXE_atoms")).case("tests/cmd/*.trycmd");
 }
 
-/// Whoever reads the output may stop, as `head` does: no backtrace, and the exit status of SIGPIPE.
-#[test]
-fn a_reader_that_stops_is_no_failure() {
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"))
-        .args(["cosim", "--on", "model", "--requests", "20000"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("atoms can be started");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(128 + 13));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-}
-
 /// PTX is PTX by what it says, whatever its file is called: the same races are found, and it can be measured.
 #[test]
 fn ptx_needs_no_ending() {
@@ -54,7 +39,7 @@ fn ptx_needs_no_ending() {
         "--rounds",
         "1",
         "--seconds",
-        "0",
+        "0.001",
     ]);
     std::fs::remove_file(&plain).expect("it is there");
     assert_eq!(named.status.code(), Some(1));

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use atoms_host::processes::{self, Process, Signal, Tree};
 use serde_json::Value;
 
 /// A folder with a plan and a copy of the RTL.
@@ -146,64 +147,95 @@ fn a_planted_bug_is_one_bucket() {
     // What it covered is told, and that its tests failed.
     let cover = bench.run(&["cover", "one"]);
     assert_eq!(cover.status.code(), Some(1), "{}", words(&cover));
-    assert!(words(&cover).starts_with("FAILED  12 of 12 tests did not pass\n"), "{}", words(&cover));
+    assert!(words(&cover).starts_with("FAILED  11 of 12 tests did not pass\n"), "{}", words(&cover));
 
     let output = bench.regress("two", "2");
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     assert_same(&bench.lasting("one"), &bench.lasting("two"));
 }
 
-/// C++ that aborts ends the process, but not the run: the tests in which it does are crashes, and whoever
-/// ran beside them is not.
+/// C++ that ends the process, or never gives it back, does not end the run: each such test is recorded with its
+/// own status, its bucket names the way and has a bundle, and the tests beside it pass.
 #[test]
-fn an_abort_is_a_failed_test() {
-    let plan = "seed = 3\n[stimulus.inc]\nops = [\"INC\"]\n[stimulus.add]\nops = [\"ADD\"]\n\
-                [[random]]\nname = \"good\"\nconfigs = [\"tiny\"]\nstimulus = \"add\"\nseries = 8\nrequests = 300\n\
-                [[random]]\nname = \"bad\"\nconfigs = [\"tiny\"]\nstimulus = \"inc\"\nseries = 2\nrequests = 300\n\
-                [[random]]\nname = \"more\"\nconfigs = [\"tiny\"]\nstimulus = \"add\"\nseries = 8\nrequests = 300\n";
-    let bench = Bench::new("abort", plan);
-    let find = "OpInc:\n        for (int unsigned i = 0; i < NumBanks; i++)";
-    let abort =
-        "OpInc:\n        for (int unsigned i = 0; i < NumBanks; i++) if (b[i] == 2) $c(\"abort();\"); else";
-    bench.plant("atoms_alu.sv", find, abort);
+fn a_test_that_ends_or_holds_the_process_is_recorded() {
+    let mut plan = "seed = 3\n".to_string();
+    let ways = [
+        ("INC", "abort", "crash signal 6", "crashed"),
+        ("DEC", "exit", "crash exit", "crashed"),
+        ("AND", "segv", "crash signal 11", "crashed"),
+        ("XOR", "trap", "crash signal 4", "crashed"),
+        ("EXCH", "hang", "hang", "timed_out"),
+        ("ADD", "good", "", ""),
+        ("CAS", "more", "", ""),
+    ];
+    for (op, name, ..) in ways {
+        plan += &format!(
+            "[[random]]\nname = \"{name}\"\nconfigs = [\"tiny\"]\nstimulus = {{ ops = [\"{op}\"] }}\n\
+             series = 2\nrequests = 200\ntimeout = \"1s\"\n"
+        );
+    }
+    let bench = Bench::new("ends", &plan);
+    let end = "endmodule : atoms_alu";
+    let at = |op: &str, code: &str| {
+        format!("    if (valid_i != '0 && op_i == {op} && b_i[0] == 2) $c(\"{code}\");\n")
+    };
+    let code = [
+        at("OpInc", "abort();"),
+        at("OpDec", "exit(0);"),
+        at("OpAnd", "*(volatile int*)0 = 1;"),
+        at("OpXor", "__builtin_trap();"),
+        at("OpExch", "for (volatile int i = 0;;) i = 1;"),
+    ]
+    .concat();
+    bench.plant("atoms_alu.sv", end, &format!("  always_comb begin\n{code}  end\n{end}"));
     let output = bench.regress("out", "2");
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     let summary = bench.summary("out");
-    assert_eq!(summary["totals"]["passed"], 16, "{}", words(&output));
-    assert_eq!(summary["totals"]["crashed"], 2, "{}", words(&output));
+    let totals = &summary["totals"];
+    let counts = ["passed", "crashed", "timed_out", "failed", "error"].map(|name| totals[name].as_u64());
+    assert_eq!(counts, [4, 8, 2, 0, 0].map(Some), "{}", words(&output));
     let buckets = summary["buckets"].as_array().expect("buckets");
-    assert_eq!(buckets.len(), 1, "{}", words(&output));
-    assert_eq!(buckets[0]["key"], "crash signal 6");
-    let bundle = buckets[0]["bundle"].as_str().unwrap_or_else(|| panic!("a bundle: {}", words(&output)));
-    assert!(bench.0.join("out").join(bundle).join("original.json").is_file());
+    assert_eq!(buckets.len(), 5, "{}", words(&output));
+    for (_, name, key, status) in ways.into_iter().filter(|(.., status)| !status.is_empty()) {
+        let bucket = buckets.iter().find(|bucket| bucket["key"] == key);
+        let bucket = bucket.unwrap_or_else(|| panic!("{key}: {}", words(&output)));
+        assert_eq!(bucket["status"], status);
+        assert_eq!(bucket["first_name"], format!("{name}/tiny/0"));
+        let bundle = bucket["bundle"].as_str().unwrap_or_else(|| panic!("{key}: {}", words(&output)));
+        assert!(bench.0.join("out").join(bundle).join("original.json").is_file());
+    }
 }
 
 const LONGER: &str = "seed = 5\n[[random]]\nname = \"search\"\nconfigs = [\"tiny\", \"small\"]\nseries = 24\n\
                       episodes = 4\nrequests = 4000\nsteer = true\n";
 
 /// Starts a run and waits until it has some results.
-fn started(bench: &Bench, out: &str) -> Child {
+fn started(bench: &Bench, out: &str) -> Tree {
     let mut command = bench.command(&["regress", "plan.toml", "--out", out, "--jobs", "2"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Tree::start(command);
     let results = bench.0.join(out).join("running");
-    let deadline = Instant::now() + Duration::from_secs(120);
+    // On a machine that never built RTL, Verilator is installed first.
+    let deadline = Instant::now() + Duration::from_secs(20 * 60);
     while !results.is_dir() {
-        assert!(Instant::now() < deadline, "no test was begun within two minutes");
+        assert!(Instant::now() < deadline, "no test was begun within twenty minutes");
+        if child.try_wait().expect("it was started").is_some() {
+            panic!("it ended before a test was begun: {}", words(&child.wait_with_output()));
+        }
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(300));
     child
 }
 
-fn kill(signal: &str, process: u32) {
-    let status = Command::new("kill").args([signal, &process.to_string()]).status().expect("kill is there");
-    assert!(status.success(), "kill {signal} {process}");
+/// Sends a signal to a process, which may have ended by itself meanwhile.
+fn signal(process: u32, signal: Signal) {
+    let _ = processes::signal(process, signal);
 }
 
 /// The process that runs the tests.
 fn worker_of(parent: u32) -> u32 {
-    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).expect("it runs");
-    children.split_whitespace().next().and_then(|child| child.parse().ok()).expect("it has a child")
+    processes::descendants(parent).first().expect("it has a child").pid
 }
 
 /// However a run is cut off, going on gives what it would have given.
@@ -214,8 +246,8 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(whole.status.code(), Some(0), "{}", words(&whole));
 
     let child = started(&bench, "stopped");
-    kill("-INT", child.id());
-    let output = child.wait_with_output().expect("it ends");
+    signal(child.id(), Signal::INT);
+    let output = child.wait_with_output();
     assert_eq!(output.status.code(), Some(130), "{}", words(&output));
     assert!(words(&output).contains("atoms regress resume stopped"), "{}", words(&output));
     let part = bench.summary("stopped");
@@ -231,17 +263,17 @@ fn an_interrupted_run_goes_on() {
     // Killed with both processes: what is on disk suffices.
     let child = started(&bench, "killed");
     let worker = worker_of(child.id());
-    kill("-KILL", child.id());
-    kill("-KILL", worker);
-    child.wait_with_output().expect("it ends");
+    signal(child.id(), Signal::KILL);
+    signal(worker, Signal::KILL);
+    child.wait_with_output();
     let resumed = bench.run(&["regress", "resume", "killed", "--jobs", "2"]);
     assert_eq!(resumed.status.code(), Some(0), "{}", words(&resumed));
     assert_same(&bench.lasting("whole"), &bench.lasting("killed"));
 
     // The process that runs the tests is killed once, by somebody else: no test is to blame.
     let child = started(&bench, "shot");
-    kill("-KILL", worker_of(child.id()));
-    let output = child.wait_with_output().expect("it ends");
+    signal(worker_of(child.id()), Signal::KILL);
+    let output = child.wait_with_output();
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     assert_same(&bench.lasting("whole"), &bench.lasting("shot"));
 
@@ -259,15 +291,15 @@ fn a_long_series_can_be_ended() {
     let bench = Bench::new("long", plan);
     let child = started(&bench, "out");
     let worker = worker_of(child.id());
-    kill("-INT", child.id());
+    signal(child.id(), Signal::INT);
     std::thread::sleep(Duration::from_millis(300));
-    assert!(Path::new("/proc").join(worker.to_string()).exists(), "the first time the test is finished");
-    kill("-TERM", child.id());
-    let output = child.wait_with_output().expect("it ends");
+    assert!(Process::read(worker).is_some(), "the first time the test is finished");
+    signal(child.id(), Signal::TERM);
+    let output = child.wait_with_output();
     assert_eq!(output.status.code(), Some(130), "{}", words(&output));
     assert!(words(&output).contains("finishes the tests at work"), "{}", words(&output));
     assert!(words(&output).contains("atoms regress resume out"), "{}", words(&output));
-    assert!(!Path::new("/proc").join(worker.to_string()).exists(), "nothing is left that runs tests");
+    assert!(Process::read(worker).is_none(), "nothing is left that runs tests");
 
     fs::write(bench.0.join("plan.toml"), format!("{plan}timeout = \"1s\"\n")).expect("a plan");
     let output = bench.regress("limited", "1");
@@ -293,7 +325,7 @@ fn what_cannot_be_run_is_said() {
         (&["regress", "plan.toml", "--shards", "4"], "for --executor slurm"),
         (&["regress", "resume", "nowhere"], "`nowhere` is no output folder of a regression"),
         (&["regress", "merge", "nowhere"], "`nowhere` is no output folder of a regression"),
-        (&["regress", "plan.toml", "--jobs", "0"], "0 is not in 1..=1024"),
+        (&["regress", "plan.toml", "--jobs", "0"], "expected a whole number, 1 to 1024"),
     ];
     for (arguments, expected) in rows {
         let output = bench.run(arguments);
@@ -338,4 +370,214 @@ fn runs_are_covered_together() {
     let output = bench.run(&["cover", "one", "two"]);
     assert_eq!(output.status.code(), Some(2), "{}", words(&output));
     assert!(words(&output).contains("RTL: then"), "{}", words(&output));
+}
+
+/// However a run was ended before its first test was recorded, the same command begins it, and messages name what
+/// works.
+#[test]
+fn a_run_without_a_result_blocks_nothing() {
+    let plan = "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 2\nrequests = 40\n";
+    let bench = Bench::new("states", plan);
+    let alu = bench.0.join("rtl/atoms_alu.sv");
+    let good = fs::read_to_string(&alu).expect("a source");
+    fs::write(&alu, good.replace("endmodule", "endmodul")).expect("a source that does not build");
+    for _ in 0..2 {
+        let output = bench.regress("out", "1");
+        assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+        assert!(words(&output).contains("the RTL of `tiny` cannot be had"), "{}", words(&output));
+    }
+    let resumed = bench.run(&["regress", "resume", "out"]);
+    assert!(words(&resumed).contains("the RTL of `tiny` cannot be had"), "{}", words(&resumed));
+    fs::write(&alu, good).expect("a source");
+    // The RTL is another now; what the message names works.
+    let resumed = bench.run(&["regress", "resume", "out"]);
+    assert_eq!(resumed.status.code(), Some(2), "{}", words(&resumed));
+    assert!(words(&resumed).contains("`atoms regress --force`"), "{}", words(&resumed));
+    let output = bench.regress("out", "1");
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+
+    // Killed with the header written, and nothing else.
+    let out = bench.0.join("out");
+    for name in ["checkpoint.json", "results.jsonl", "timing.jsonl"] {
+        fs::remove_file(out.join(name)).expect("it is there");
+    }
+    let resumed = bench.run(&["regress", "resume", "out"]);
+    assert_eq!(resumed.status.code(), Some(2), "{}", words(&resumed));
+    assert!(
+        words(&resumed).contains("begin it again, as it was begun, with `atoms regress`"),
+        "{}",
+        words(&resumed)
+    );
+    let output = bench.regress("out", "1");
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    // Killed while the header was written.
+    fs::remove_dir_all(&out).expect("it is there");
+    fs::create_dir(&out).expect("a folder");
+    fs::write(out.join(".run.json.123"), "{").expect("a draft");
+    let output = bench.regress("out", "1");
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+}
+
+/// Nothing that a run has started is left when it is killed, whatever the tests do.
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed() {
+    let plan = "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 2\nrequests = 40\n";
+    let bench = Bench::new("left", plan);
+    let end = "endmodule : atoms_alu";
+    let hang = "  always_comb if (valid_i != '0) $c(\"for (volatile int i = 0;;) i = 1;\");\n";
+    bench.plant("atoms_alu.sv", end, &format!("{hang}{end}"));
+    // While tests hang: killed, and told to end twice.
+    for (out, signals) in [("killed", &[Signal::KILL][..]), ("told", &[Signal::INT, Signal::INT])] {
+        let child = started(&bench, out);
+        let all = processes::descendants(child.id());
+        assert!(!all.is_empty());
+        for sent in signals {
+            signal(child.id(), *sent);
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let output = child.wait_with_output();
+        if out == "told" {
+            assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+            assert!(words(&output).contains("goes on"), "{}", words(&output));
+        }
+        let left = processes::left(|process| all.iter().any(|started| started.pid == process.pid));
+        assert_eq!(left, [], "of {out}");
+    }
+}
+
+/// Every line of the page and of the XML that says how to repeat a failure does so in the root of the checkout.
+#[test]
+fn lines_that_repeat_work_where_they_are_pasted() {
+    let bench = Bench::new("paste $(touch pasted) 'x", PLAN);
+    bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
+    let out = "-out <b>&";
+    let output = bench.run(&["regress", "plan.toml", &format!("--out={out}"), "--jobs", "2"]);
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let read = |name: &str| fs::read_to_string(bench.0.join(out).join(name)).expect("it is written");
+    let unescaped = |text: &str| {
+        let pairs =
+            [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&")];
+        pairs.into_iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to))
+    };
+    let (page, xml) = (read("report.html"), read("junit.xml"));
+    assert!(!page.contains("<b>&") && !xml.contains("<b>&"), "names are escaped");
+    let between = |text: &str, begin: &str, end: &str| -> Vec<String> {
+        let parts = text.split(begin).skip(1);
+        parts.map(|part| unescaped(part.split(end).next().unwrap_or_default())).collect()
+    };
+    let mut lines = between(&page, "<code class=\"copy\" tabindex=\"0\">", "</code>");
+    lines.extend(between(&xml, "repeat  ", "\n"));
+    lines.sort();
+    lines.dedup();
+    assert!(!lines.is_empty());
+    // `cargo atoms` is an alias of the checkout for this program.
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
+    let alias = fs::read_to_string(checkout.join(".cargo/config.toml")).expect("the checkout's");
+    assert!(alias.contains("\natoms = \"run "), "{alias}");
+    let bin = bench.0.join("bin");
+    fs::create_dir(&bin).expect("a folder");
+    let cargo = bin.join("cargo");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = atoms ] || exit 99\nshift\nexec {} \"$@\"\n",
+        env!("CARGO_BIN_EXE_atoms")
+    );
+    fs::write(&cargo, script).expect("a program");
+    let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    fs::set_permissions(&cargo, mode).expect("a mode");
+    // Where the target folder lies elsewhere, the program goes by its own name.
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_atoms"), bin.join("atoms")).expect("a link");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    for line in &lines {
+        let output = Command::new("sh")
+            .args(["-c", line])
+            .current_dir(&checkout)
+            .env("PATH", &path)
+            .output()
+            .expect("a shell");
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", words(&output));
+        assert!(words(&output).contains("found      the same"), "{line}: {}", words(&output));
+    }
+    assert!(!checkout.join("pasted").exists() && !bench.0.join("pasted").exists());
+    let output = bench.run(&["regress", "plan.toml", "--out", "a\nb"]);
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    assert!(words(&output).contains("control characters"), "{}", words(&output));
+}
+
+/// Three defects, each in configurations of its own: the report says which parameter tells them apart.
+#[test]
+fn parameters_that_separate_configurations_are_named() {
+    let mut plan = "seed = 3\n".to_string();
+    for (name, op) in [("forwarding", "MAX"), ("merging", "OR"), ("everywhere", "AND")] {
+        plan += &format!(
+            "[[random]]\nname = \"{name}\"\nconfigs = [\"tiny\", \"small\", \"deep\", \"merging\", \"half\"]\n\
+             stimulus = {{ ops = [\"{op}\"] }}\nrequests = 300\n"
+        );
+    }
+    let bench = Bench::new("causes", &plan);
+    let wrong = "      if (atoms_cfg_pkg::Forwarding && op_i == OpMax) new_o[0] = ~new_o[0];\n      \
+                 if (atoms_cfg_pkg::MergeRed && op_i == OpOr) new_o[0] = ~new_o[0];\n      \
+                 if (op_i == OpAnd) new_o[0] = ~new_o[0];\n";
+    let find = "      write_o = (op_i inside {OpCas, OpCast, OpCastSpin})";
+    bench.plant("atoms_alu.sv", find, &format!("{wrong}{find}"));
+    let output = bench.regress("out", "2");
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let summary = bench.summary("out");
+    let causes = summary["causes"].as_array().expect("causes");
+    let separations = |cause: &Value| -> Vec<String> {
+        let all = cause["separations"].as_array().map(Vec::as_slice).unwrap_or_default();
+        all.iter()
+            .map(|s| {
+                format!(
+                    "{} {}",
+                    s["parameter"].as_str().unwrap_or(""),
+                    s["fails_where"].as_str().unwrap_or("")
+                )
+            })
+            .collect()
+    };
+    let found: Vec<_> = causes.iter().map(separations).collect();
+    assert_eq!(causes.len(), 3, "{}", words(&output));
+    assert!(found.contains(&vec!["forwarding = true".to_string()]), "{found:?}");
+    assert!(
+        found.contains(&vec!["merge_red = true".to_string(), "merge_arrive = true".to_string()]),
+        "{found:?}"
+    );
+    assert!(found.contains(&Vec::new()), "{found:?}");
+    let said = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("fails where forwarding = true (3 of 3), passes where false (2 of 2)"), "{said}");
+    assert!(said.contains("fails in each of 5 configurations that ran it"), "{said}");
+    let page = fs::read_to_string(bench.0.join("out/report.html")).expect("a page");
+    assert!(page.contains("Likely one cause") && page.contains("forwarding = true (3 of 3)"));
+}
+
+/// What stdout does not take is an error, and what was run is kept.
+#[test]
+fn results_are_kept_when_nothing_can_be_printed() {
+    let plan = "[[random]]\nname = \"r\"\nconfigs = [\"tiny\"]\nseries = 2\nrequests = 40\n";
+    let bench = Bench::new("printed", plan);
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("a device that is always full");
+    let rows: &[&[&str]] = &[
+        &["regress", "plan.toml", "--out", "out"],
+        &["regress", "resume", "out", "--json"],
+        &["regress", "plan.toml", "--list"],
+        &["cover", "out"],
+    ];
+    for arguments in rows {
+        let output =
+            bench.command(arguments).stdout(full()).stderr(Stdio::piped()).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
+        assert!(words(&output).contains("cannot write to stdout"), "{arguments:?}: {}", words(&output));
+        // A pipe that is closed.
+        let mut child = bench
+            .command(arguments)
+            .args(if arguments[1] == "plan.toml" && arguments.len() == 4 { &["--force"][..] } else { &[] })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
+    }
+    assert_eq!(bench.summary("out")["totals"]["passed"], 2);
 }

@@ -70,9 +70,10 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     assert!(report.contains("only the run itself can show it"), "{report}");
     let folder = folder.display().to_string();
 
-    let (output, text) = repro(&[&folder]);
+    let (output, text) = repro(&[&folder, "--trust"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("crash signal 6") && text.contains("found      the same"), "{text}");
+    nothing_is_executed_unasked(Path::new(&folder));
     let (output, text) = repro(&[&folder, "--here"]);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("the bundle has another one") && text.contains("agree"), "{text}");
@@ -80,7 +81,20 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     let (output, text) = repro(&["no-such-bundle"]);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("`no-such-bundle` is no folder"), "{text}");
+    // A changed digit is seen.
     let record = Path::new(&folder).join("bundle.json");
+    let whole = fs::read_to_string(&record).expect("a record");
+    assert!(whole.contains("\"cycle\": 0"), "{whole}");
+    fs::write(&record, whole.replace("\"cycle\": 0", "\"cycle\": 7")).expect("writes");
+    let (output, text) = repro(&[&folder]);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("its checksum is another"), "{text}");
+    fs::write(&record, whole).expect("writes");
+    let original = Path::new(&folder).join("original.json");
+    let run = fs::read_to_string(&original).expect("a run");
+    fs::write(&original, run.replace("\"requests\": 20", "\"requests\": 21")).expect("writes");
+    let (_, text) = repro(&[&folder, "--here"]);
+    assert!(text.contains("changed    original.json is no longer that of the failure"), "{text}");
     let whole = fs::read_to_string(&record).expect("a record");
     fs::write(&record, &whole[..whole.len() / 2]).expect("writes");
     let (output, text) = repro(&[&folder]);
@@ -90,4 +104,103 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("cannot read") && text.contains("bundle.json"), "{text}");
+}
+
+/// The RTL of a bundle is not run, and nothing outside of the bundle is read, unless that is asked for: each way to
+/// more than simulation is named, with its file and line, and the checkout's RTL is run in its place.
+fn nothing_is_executed_unasked(bundle: &Path) {
+    let place = bundle.with_file_name("changed $(touch substituted)");
+    let marker = place.with_file_name("executed");
+    let _ = fs::remove_file(&marker);
+    let copy = || {
+        let _ = fs::remove_dir_all(&place);
+        copy_folder(bundle, &place);
+        // What the crash is about is such a way itself.
+        let unit = place.join("rtl/atoms_unit.sv");
+        let text = fs::read_to_string(&unit).expect("a source");
+        let lines = text.lines().filter(|line| !line.contains("$c("));
+        fs::write(&unit, lines.map(|line| format!("{line}\n")).collect::<String>()).expect("writes");
+    };
+    let folder = place.display().to_string();
+    let touch = format!("touch {}", marker.display());
+    let rows = [
+        ("atoms_alu.sv", format!("module a; initial $c(\"system(\\\"{touch}\\\");\"); endmodule"), "`$c`"),
+        ("atoms_alu.sv", format!("module a; initial $system(\"{touch}\"); endmodule"), "`$system`"),
+        (
+            "atoms_alu.sv",
+            format!(
+                "import \"DPI-C\" function int system(input string s);\nmodule a; int x = system(\"{touch}\"); endmodule"
+            ),
+            "`import` of something else than a package",
+        ),
+        (
+            "atoms_alu.sv",
+            format!("module a; int f = $fopen(\"{}\", \"w\"); endmodule", marker.display()),
+            "`$fopen`",
+        ),
+        (
+            "atoms_alu.sv",
+            format!("module a; initial $dumpfile(\"{}\"); endmodule", marker.display()),
+            "`$dumpfile`",
+        ),
+        (
+            "atoms_alu.sv",
+            format!("`systemc_header\nstatic int x = system(\"{touch}\");\n`verilog"),
+            "the directive `systemc_header`",
+        ),
+        ("atoms_alu.sv", "`include \"/etc/passwd\"".to_string(), "`include \"/etc/passwd\""),
+        ("atoms_assert.svh", format!("`define ATOMS_X(A) $``A(\"system(\\\"{touch}\\\");\")"), "`$`"),
+        ("atoms_alu.sv", "/*verilator public*/".to_string(), "a comment to the tool verilator: `public`"),
+        ("atoms.f", "../../../x.sv".to_string(), "`../../../x.sv` is not the name of a source"),
+        ("atoms.f", "-f".to_string(), "`-f` is not the name of a source"),
+        ("atoms.f", "+incdir+/etc".to_string(), "`+incdir+/etc` is not the name of a source"),
+        ("atoms.f", "/etc/passwd".to_string(), "`/etc/passwd` is not the name of a source"),
+    ];
+    for (file, addition, expected) in rows {
+        copy();
+        let path = place.join("rtl").join(file);
+        let text = fs::read_to_string(&path).expect("a source");
+        let line = text.lines().count() + 1;
+        fs::write(&path, format!("{text}{addition}\n")).expect("writes");
+        let (output, text) = repro(&[&folder]);
+        assert_eq!(output.status.code(), Some(0), "{addition}: {text}");
+        assert!(text.contains(&format!("rtl/{file}:{line}: {expected}")), "{addition}: {text}");
+        assert!(text.contains("--trust runs it") && text.contains("in its place"), "{addition}: {text}");
+        assert!(!marker.exists(), "{addition}");
+    }
+    // What leads out of a bundle is refused, trusted or not.
+    copy();
+    let link = place.join("rtl/atoms_alu.sv");
+    fs::remove_file(&link).expect("it is there");
+    std::os::unix::fs::symlink("/etc/passwd", &link).expect("a link");
+    for arguments in [&[folder.as_str()][..], &[&folder, "--trust"], &[&folder, "--here"]] {
+        let (output, text) = repro(arguments);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("atoms_alu.sv") && text.contains("a bundle has no links"), "{text}");
+    }
+    copy();
+    let kernel = |listing: &str| {
+        format!("{{\"kind\": \"kernel\", \"listing\": \"{listing}\", \"launch\": \"x.toml\"}}")
+    };
+    for listing in ["/etc/passwd", "../../x.sass"] {
+        fs::write(place.join("original.json"), kernel(listing)).expect("writes");
+        let (output, text) = repro(&[&folder, "--here"]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(&format!("it names `{listing}`, which lies outside of the bundle")), "{text}");
+    }
+    let here = std::env::current_dir().expect("a folder");
+    assert!(!here.join("substituted").exists() && !place.with_file_name("substituted").exists());
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let place = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_folder(&path, &place);
+        } else {
+            fs::copy(&path, &place).expect("a copy");
+        }
+    }
 }

@@ -1,0 +1,164 @@
+//! Files that a command reads and writes: what it writes overwrites nothing that it reads, and nothing else
+//! that it writes. Checked before anything runs.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::CliError;
+
+/// What a command reads and writes.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    inputs: Vec<Named>,
+    outputs: Vec<Named>,
+}
+
+/// A file or a folder, and what it is to the command.
+#[derive(Debug)]
+struct Named {
+    /// As a message says it: `the launch file`, `--record`.
+    what: String,
+    path: PathBuf,
+    place: Place,
+}
+
+/// Where a path leads, however it is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// A file by its device and number: the same through symbolic and hard links.
+    File { device: u64, number: u64, path: PathBuf },
+    /// A folder.
+    Folder(PathBuf),
+    /// Nothing yet.
+    New(PathBuf),
+    /// A device or a pipe, which nothing overwrites.
+    Stream,
+}
+
+impl Files {
+    /// A file or a folder that is read.
+    pub(crate) fn reads(&mut self, what: impl Into<String>, path: &Path) -> &mut Self {
+        self.inputs.push(Named::new(what, path));
+        self
+    }
+
+    /// A file or a folder that is written.
+    pub(crate) fn writes(&mut self, what: impl Into<String>, path: &Path) -> &mut Self {
+        self.outputs.push(Named::new(what, path));
+        self
+    }
+
+    /// A wave that is written, with the viewer's file beside it.
+    pub(crate) fn writes_wave(&mut self, what: &str, path: &Path) -> &mut Self {
+        self.writes(what, path).writes(format!("the viewer's file of {what}"), &path.with_extension("gtkw"))
+    }
+
+    /// Checks that every output can be written without a loss.
+    ///
+    /// # Errors
+    /// The first output that would overwrite something, with what.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        let stdout = Named::stdout();
+        let outputs: Vec<_> = self.outputs.iter().chain(&stdout).collect();
+        for (at, output) in outputs.iter().enumerate() {
+            let overwritten = self.inputs.iter().find(|input| output.overwrites(input));
+            let overwritten =
+                overwritten.or_else(|| outputs[..at].iter().find(|o| output.overwrites(o)).copied());
+            if let Some(Named { what, path, .. }) = overwritten {
+                return Err(CliError::message(format!(
+                    "{} `{}` would overwrite {what} `{}`; choose another place for it",
+                    output.what,
+                    output.path.display(),
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Named {
+    fn new(what: impl Into<String>, path: &Path) -> Named {
+        Named { what: what.into(), path: path.to_path_buf(), place: Place::of(path) }
+    }
+
+    /// Stdout, where it is a file.
+    fn stdout() -> Option<Named> {
+        let file = fs::File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        let path = PathBuf::from("/dev/stdout");
+        Some(Named { what: "stdout".into(), place: Place::file(&metadata, path.clone()), path })
+    }
+
+    fn overwrites(&self, other: &Named) -> bool {
+        match (&self.place, &other.place) {
+            (Place::Stream, _) | (_, Place::Stream) => false,
+            (Place::Folder(inner), Place::Folder(outer)) => {
+                inner.starts_with(outer) || outer.starts_with(inner)
+            }
+            (Place::File { device, number, path }, Place::Folder(folder)) => {
+                path.starts_with(folder) || holds(folder, (*device, *number))
+            }
+            (Place::New(path), Place::Folder(folder))
+            | (Place::Folder(folder), Place::File { path, .. } | Place::New(path)) => {
+                path.starts_with(folder)
+            }
+            (Place::File { device, number, .. }, Place::File { device: other_device, number: other, .. }) => {
+                (device, number) == (other_device, other)
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// Whether a file below a folder has this device and number: it may be linked there under another name.
+fn holds(folder: &Path, file: (u64, u64)) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => holds(&entry.path(), file),
+        Ok(metadata) => (metadata.dev(), metadata.ino()) == file,
+        Err(_) => false,
+    })
+}
+
+impl Place {
+    fn of(path: &Path) -> Place {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => Place::file(&metadata, whole(path)),
+            Ok(metadata) if metadata.is_dir() => Place::Folder(whole(path)),
+            Ok(_) => Place::Stream,
+            Err(_) => Place::New(whole(&target(path))),
+        }
+    }
+
+    fn file(metadata: &Metadata, path: PathBuf) -> Place {
+        Place::File { device: metadata.dev(), number: metadata.ino(), path }
+    }
+}
+
+/// Where a symbolic link leads, though nothing is there yet.
+fn target(path: &Path) -> PathBuf {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
+}
+
+/// The one way to write a path, of which the end may not exist yet.
+fn whole(path: &Path) -> PathBuf {
+    if let Ok(path) = path.canonicalize() {
+        return path;
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => whole(parent).join(name),
+        _ => absolute,
+    }
+}

@@ -1,0 +1,30 @@
+//! `atoms completions` and `atoms man`: what a shell and `man` know of the commands.
+
+use std::path::Path;
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::args::Cli;
+use crate::error::{CliError, Verdict};
+use crate::output::out;
+
+pub(crate) fn completions(shell: Shell) -> Result<Verdict, CliError> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "atoms", &mut text);
+    out!("{}", String::from_utf8_lossy(&text))?;
+    Ok(Verdict::Agree)
+}
+
+/// The page of `atoms` on stdout, or those of all commands in a folder.
+pub(crate) fn man(folder: Option<&Path>) -> Result<Verdict, CliError> {
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder).map_err(CliError::writing(folder))?;
+        clap_mangen::generate_to(Cli::command(), folder).map_err(CliError::writing(folder))?;
+        return Ok(Verdict::Agree);
+    }
+    let mut text = Vec::new();
+    clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(CliError::Stdout)?;
+    out!("{}", String::from_utf8_lossy(&text))?;
+    Ok(Verdict::Agree)
+}

@@ -1,0 +1,51 @@
+//! Stdout and stderr: the only place that writes to them.
+
+use std::fmt::Arguments;
+use std::io::{ErrorKind, Write as _};
+
+use crate::error::CliError;
+
+/// Writes a result to stdout.
+///
+/// # Errors
+/// [`CliError::Stdout`]: a result that is lost without a word must not end with status 0.
+pub(crate) fn result(text: Arguments<'_>) -> Result<(), CliError> {
+    std::io::stdout().write_fmt(text).map_err(CliError::Stdout)
+}
+
+/// Writes what stdout still holds back.
+///
+/// # Errors
+/// [`CliError::Stdout`].
+pub(crate) fn finish() -> Result<(), CliError> {
+    std::io::stdout().flush().map_err(CliError::Stdout)
+}
+
+/// Writes a diagnostic to stderr. There is nowhere left to report that stderr cannot be written, and the
+/// exit status says the rest.
+pub(crate) fn diagnostic(text: Arguments<'_>) {
+    let _ = std::io::stderr().write_fmt(text);
+}
+
+/// Whether an error of stdout only says that the reader has ended, as `head` does: the status tells it, and a
+/// message would be noise at the end of every such pipeline.
+pub(crate) fn reader_ended(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::BrokenPipe
+}
+
+/// `println!` with an error in place of a panic.
+macro_rules! outln {
+    ($($text:tt)*) => { $crate::output::result(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+/// `print!` with an error in place of a panic.
+macro_rules! out {
+    ($($text:tt)*) => { $crate::output::result(format_args!($($text)*)) };
+}
+
+/// `eprintln!` without a panic.
+macro_rules! note {
+    ($($text:tt)*) => { $crate::output::diagnostic(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+pub(crate) use {note, out, outln};

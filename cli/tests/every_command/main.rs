@@ -1,0 +1,148 @@
+//! What holds for every command, taken from the definition that help is derived from: a command or an option
+//! that is new and not covered here fails a test.
+
+#[path = "../../src/args.rs"]
+#[allow(dead_code)] // the commands read the fields; here only the definition counts
+mod args;
+mod help;
+#[path = "../../src/number.rs"]
+#[allow(dead_code)]
+mod number;
+mod numbers;
+mod overwriting;
+mod signals;
+mod streams;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use clap::CommandFactory;
+
+/// Every command that can be run, `config show` for one, with its definition.
+fn commands() -> Vec<(String, clap::Command)> {
+    fn gather(command: &clap::Command, path: &str, found: &mut Vec<(String, clap::Command)>) {
+        let needs_more = command.is_subcommand_required_set() || command.is_arg_required_else_help_set();
+        if !needs_more {
+            found.push((path.to_string(), command.clone()));
+        }
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            let path =
+                if path.is_empty() { sub.get_name().into() } else { format!("{path} {}", sub.get_name()) };
+            gather(sub, &path, found);
+        }
+    }
+    let mut root = args::Cli::command();
+    root.build();
+    let mut found = Vec::new();
+    gather(&root, "", &mut found);
+    found
+}
+
+/// A run of every command that writes results to stdout, in [`folder`].
+const SAMPLES: &[(&str, &[&str])] = &[
+    ("run", &["racy.ptx", "--launch", "racy.toml", "--on", "model"]),
+    ("cosim", &["--on", "model", "--requests", "200"]),
+    ("lower", &["atom.shared.add.u32 %r1, [%r2], %r3;"]),
+    ("check", &["accepted.jsonl"]),
+    ("regress", &["plan.toml", "--list"]),
+    ("regress resume", &["done"]),
+    ("regress merge", &["cut"]),
+    ("regress shard", &["cut", "0"]),
+    ("cover", &["done"]),
+    ("repro", &["bundle"]),
+    ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
+    ("config list", &[]),
+    ("config show", &[]),
+    ("completions", &["bash"]),
+    ("man", &[]),
+    ("rtl build", &["--config", "tiny"]),
+    ("rtl clean", &["--older", "3650"]),
+    ("rtl lint", &["--config", "tiny"]),
+];
+
+/// Commands that write nothing to stdout.
+const SILENT: &[&str] = &["regress worker"];
+
+/// The arguments of the sample of a command.
+fn sample(command: &str) -> &'static [&'static str] {
+    SAMPLES.iter().find(|(name, _)| *name == command).unwrap_or_else(|| panic!("no sample of {command}")).1
+}
+
+#[test]
+fn every_command_has_a_sample() {
+    let mut known: Vec<_> = SAMPLES.iter().map(|(name, _)| *name).chain(SILENT.iter().copied()).collect();
+    let mut there: Vec<_> = commands().into_iter().map(|(name, _)| name).collect();
+    known.sort_unstable();
+    there.sort_unstable();
+    assert_eq!(known, there, "give each command a row in `SAMPLES`, or in `SILENT`");
+}
+
+const PLAN: &str = r#"
+seed = 3
+[[random]]
+name = "search"
+configs = ["tiny"]
+series = 2
+requests = 300
+"#;
+
+/// A folder with an input of every command: a regression that found a defect, one that is cut into shards,
+/// and a bundle. Made once for all tests of this file.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = target().join("every-command");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        for name in ["racy.ptx", "racy.toml", "accepted.jsonl"] {
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd").join(name);
+            fs::copy(from, folder.join(name)).expect("a copy");
+        }
+        fs::write(folder.join("plan.toml"), PLAN).expect("a plan");
+        let status = |arguments: &[&str]| {
+            let output = in_folder(&folder, arguments).output().expect("atoms starts");
+            (output.status.code(), words(&output))
+        };
+        let (code, text) = status(&["regress", "plan.toml", "--jobs", "1", "--out", "done"]);
+        assert_eq!(code, Some(1), "the defect is found: {text}");
+        let failures = fs::read_dir(folder.join("done/failures")).expect("failures");
+        let bundle = failures.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
+        fs::rename(bundle.expect("a bundle"), folder.join("bundle")).expect("it can be moved");
+        // There is no scheduler: the shards are cut, and run by hand.
+        let cut = ["regress", "plan.toml", "--executor", "slurm", "--shards", "1", "--out", "cut"];
+        let (code, text) = status(&cut);
+        assert_eq!(code, Some(2), "{text}");
+        let (code, text) = status(&["regress", "shard", "cut", "0", "--jobs", "1"]);
+        assert_eq!(code, Some(0), "{text}");
+        folder
+    })
+}
+
+fn target() -> PathBuf {
+    std::path::absolute(atoms_verilated::Environment::from_process().target).expect("a path")
+}
+
+/// `atoms` with these arguments in a folder, on RTL with defects, with no scheduler on the path.
+fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_atoms"));
+    let rtl = atoms_tests::regression::rtl_with_bugs();
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.env("ATOMS_RTL", std::path::absolute(rtl).expect("a path")).env("CARGO_TARGET_DIR", target());
+    command
+}
+
+/// `atoms COMMAND ARGUMENTS`, in [`folder`].
+fn atoms(command: &str, arguments: &[&str]) -> Command {
+    let words: Vec<_> = command.split_whitespace().chain(arguments.iter().copied()).collect();
+    let mut command = in_folder(folder(), &words);
+    if words.first() == Some(&"bench") {
+        command.env_remove("ATOMS_RTL"); // it measures, and stops at a defect
+    }
+    command
+}
+
+fn words(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}

@@ -1,0 +1,212 @@
+//! Outputs that would overwrite an input, or each other: refused before anything runs.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::{atoms, commands, folder, words};
+
+/// What a command writes to a file or folder that the user names, with arguments behind which it can be named.
+struct Output {
+    command: &'static str,
+    option: &'static str,
+    /// In front of a path, where it is no argument of its own: `out=`.
+    prefix: &'static str,
+    arguments: &'static [&'static str],
+    /// Files that the command reads with these arguments.
+    inputs: &'static [&'static str],
+}
+
+const RUN: &[&str] = &["kernel.ptx", "--launch", "launch.toml", "--on", "model"];
+const RUN_INPUTS: &[&str] = &["kernel.ptx", "launch.toml", "values.bin", "expected.bin", "rtl"];
+const COSIM: &[&str] = &["--on", "model", "--requests", "100", "--profile", "profile.toml"];
+const CASE: &[&str] = &["--case", "case.json"];
+
+#[rustfmt::skip]
+const OUTPUTS: &[Output] = &[
+    Output { command: "run",     option: "--trace",  prefix: "",     arguments: RUN,   inputs: RUN_INPUTS },
+    Output { command: "run",     option: "--record", prefix: "",     arguments: RUN,   inputs: RUN_INPUTS },
+    Output { command: "run",     option: "--dump",   prefix: "out=", arguments: RUN,   inputs: RUN_INPUTS },
+    Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: COSIM, inputs: &["profile.toml", "rtl"] },
+    Output { command: "cosim",   option: "--record", prefix: "",     arguments: COSIM, inputs: &["profile.toml", "rtl"] },
+    Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
+    Output { command: "cosim",   option: "--record", prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
+    Output { command: "repro",   option: "--trace",  prefix: "",     arguments: &["bundle"], inputs: &["bundle", "rtl"] },
+    Output { command: "cover",   option: "--lcov",   prefix: "",     arguments: &["done"], inputs: &["done", "rtl"] },
+    Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
+];
+
+/// Options that name a file or folder and are no outputs.
+const READ: &[(&str, &str)] =
+    &[("run", "launch"), ("cosim", "profile"), ("cosim", "case"), ("bench", "kernel"), ("bench", "launch")];
+
+/// Hidden options that only `atoms` itself gives, with folders that it has made.
+const INNER: &[(&str, &str)] = &[("repro", "in-this-process")];
+
+#[test]
+fn every_option_with_a_file_is_known() {
+    for (name, definition) in commands() {
+        for option in definition.get_arguments() {
+            let values = option.get_value_names().unwrap_or_default().concat();
+            let Some(long) =
+                option.get_long().filter(|_| values.contains("FILE") || values.contains("FOLDER"))
+            else {
+                continue;
+            };
+            if INNER.contains(&(name.as_str(), long)) {
+                assert!(option.is_hide_set(), "{name} --{long} is not for people");
+                continue;
+            }
+            let written = OUTPUTS.iter().any(|o| o.command == name && o.option == format!("--{long}"));
+            let read = READ.contains(&(name.as_str(), long));
+            assert!(written != read, "{name} --{long}: is it read or written? give it a row");
+        }
+    }
+}
+
+/// A folder for one test with every input, and the RTL.
+fn place(name: &str) -> std::path::PathBuf {
+    let place = folder().join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(place.join("run")).expect("a folder");
+    fs::create_dir_all(place.join("rtl")).expect("a folder");
+    for entry in fs::read_dir(atoms_cosim::configs::rtl_dir()).expect("the RTL").flatten() {
+        if entry.path().is_file() {
+            fs::copy(entry.path(), place.join("rtl").join(entry.file_name())).expect("a copy");
+        }
+    }
+    fs::copy(folder().join("racy.ptx"), place.join("kernel.ptx")).expect("a copy");
+    let launch = "kernel = \"racy\"\ngrid = 2\nblock = 64\nshared = 4\n[[param]]\nname = \"out\"\ntype = \"u32\"\n\
+                  file = \"values.bin\"\nexpect = { file = \"expected.bin\" }\n";
+    fs::write(place.join("launch.toml"), launch).expect("written");
+    fs::write(place.join("values.bin"), [0; 4]).expect("written");
+    fs::write(place.join("expected.bin"), [128, 0, 0, 0]).expect("written");
+    fs::write(place.join("profile.toml"), "repeat = 0.5\n").expect("written");
+    let case =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests/vectors/first_wave.json");
+    fs::copy(case, place.join("case.json")).expect("a copy");
+    fs::copy(folder().join("plan.toml"), place.join("run/plan.toml")).expect("a copy");
+    for name in ["bundle", "done"] {
+        symlink(folder().join(name), place.join(name)).expect("a link");
+    }
+    place
+}
+
+/// Every file below a folder, links not followed, with what it holds.
+fn content(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.file_type().expect("a type") {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => found.push((entry.path(), fs::read(entry.path()).expect("a file"))),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[track_caller]
+fn refused(place: &std::path::Path, command: &str, arguments: &[String], told: &[&str]) {
+    let before = content(place);
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let mut atoms = atoms(command, &arguments);
+    let output = atoms.current_dir(place).env("ATOMS_RTL", place.join("rtl")).output().expect("atoms starts");
+    let text = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{command} {arguments:?}: {text}");
+    for told in told.iter().chain(&[" would overwrite "]) {
+        assert!(text.contains(told), "`{told}`: {command} {arguments:?}: {text}");
+    }
+    assert!(output.stdout.is_empty(), "{command} {arguments:?}: {text}");
+    assert!(content(place) == before, "{command} {arguments:?} changed a file");
+}
+
+#[test]
+fn no_output_overwrites_an_input() {
+    let place = place("inputs");
+    for Output { command, option, prefix, arguments, inputs } in OUTPUTS {
+        for input in *inputs {
+            let is_folder = place.join(input).is_dir();
+            let mut paths = vec![input.to_string(), format!("./run/../{input}")];
+            if is_folder {
+                // A file in it, one that is there and one that is not.
+                let file =
+                    fs::read_dir(place.join(input)).expect("a folder").flatten().map(|entry| entry.path());
+                let file = file.filter(|path| path.is_file()).min().expect("a file");
+                let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+                paths = if *option == "--out" { paths } else { Vec::new() };
+                paths.push(format!("{input}/{name}"));
+                paths.push(format!("{input}/new"));
+            } else {
+                let _ = fs::remove_file(place.join("soft"));
+                let _ = fs::remove_file(place.join("hard"));
+                symlink(input, place.join("soft")).expect("a link");
+                fs::hard_link(place.join(input), place.join("hard")).expect("a link");
+                paths.extend(["soft".to_string(), "hard".to_string()]);
+            }
+            // A folder is written as a whole; a file in it is none.
+            paths.retain(|path| *option != "--out" || path == input || path.starts_with("./"));
+            for path in paths {
+                let mut line: Vec<_> = arguments.iter().map(ToString::to_string).collect();
+                line.extend([option.to_string(), format!("{prefix}{path}")]);
+                refused(&place, command, &line, &[option]);
+            }
+        }
+    }
+    // What is written beside a wave, over an input that is called like it.
+    fs::rename(place.join("launch.toml"), place.join("launch.gtkw")).expect("it can be moved");
+    let line = ["kernel.ptx", "--launch", "launch.gtkw", "--on", "model", "--trace", "launch.vcd"];
+    refused(
+        &place,
+        "run",
+        &line.map(String::from),
+        &["the viewer's file of --trace `launch.gtkw`", "the launch file"],
+    );
+}
+
+#[test]
+fn no_output_overwrites_another() {
+    let place = place("outputs");
+    symlink("nothing/yet.bin", place.join("dangling")).expect("a link");
+    fs::create_dir(place.join("nothing")).expect("a folder");
+    for one in OUTPUTS {
+        let others = OUTPUTS.iter().filter(|other| {
+            (other.command, other.arguments) == (one.command, one.arguments) && other.option != one.option
+        });
+        for other in others {
+            for (a, b) in [("same.bin", "./run/../same.bin"), ("dangling", "nothing/yet.bin")] {
+                let mut line: Vec<_> = one.arguments.iter().map(ToString::to_string).collect();
+                line.extend([one.option.to_string(), format!("{}{a}", one.prefix)]);
+                line.extend([other.option.to_string(), format!("{}{b}", other.prefix)]);
+                refused(&place, one.command, &line, &[one.option, other.option]);
+            }
+        }
+        if one.option == "--trace" {
+            let mut line: Vec<_> = one.arguments.iter().map(ToString::to_string).collect();
+            line.extend(["--trace".to_string(), "wave.gtkw".to_string()]);
+            refused(&place, one.command, &line, &["the viewer's file of --trace", "--trace `wave.gtkw`"]);
+        }
+    }
+    let twice = [RUN, &["--dump", "out=a.bin", "--dump", "out=a.bin"]].concat();
+    refused(&place, "run", &twice.into_iter().map(String::from).collect::<Vec<_>>(), &["--dump out"]);
+    // What a failure would leave behind.
+    let target = crate::target();
+    let wave = target.join("failures/default-7.vcd").display().to_string();
+    refused(
+        &place,
+        "cosim",
+        &["--seed", "7", "--record", &wave].map(String::from),
+        &["--record", "of a failure"],
+    );
+}
+
+/// Devices and pipes hold nothing that could be lost.
+#[test]
+fn devices_are_no_files() {
+    let place = place("devices");
+    let line = [RUN, &["--record", "/dev/null", "--dump", "out=/dev/null"]].concat();
+    let output = atoms("run", &line).current_dir(place).output().expect("atoms starts");
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+}

@@ -1,0 +1,121 @@
+//! Stdout and stderr that cannot be written.
+
+use std::fs::{self, File};
+use std::process::{Command, Output, Stdio};
+
+use crate::{SAMPLES, atoms, commands, folder, sample, words};
+
+/// A device that takes nothing: every write says that no space is left.
+fn full() -> Stdio {
+    File::options().write(true).open("/dev/full").expect("Linux has it").into()
+}
+
+/// The sample of every command, as text and as JSON where it has that, and its help.
+fn runs() -> Vec<(String, Vec<&'static str>)> {
+    let mut runs = vec![(String::new(), vec!["--help"]), (String::new(), vec!["--version"])];
+    for (name, definition) in commands() {
+        runs.push((name.clone(), vec!["--help"]));
+        if !SAMPLES.iter().any(|(sample, _)| *sample == name) {
+            continue;
+        }
+        let text = sample(&name).to_vec();
+        if definition.get_arguments().any(|arg| arg.get_long() == Some("json")) && !text.contains(&"--list") {
+            runs.push((name.clone(), [&text[..], &["--json"]].concat()));
+        }
+        runs.push((name, text));
+    }
+    runs
+}
+
+fn finish(mut command: Command) -> Output {
+    command.output().expect("atoms starts")
+}
+
+#[test]
+fn a_full_disk_ends_every_command_with_a_message() {
+    for (name, arguments) in runs() {
+        let mut command = atoms(&name, &arguments);
+        command.stdout(full());
+        let output = finish(command);
+        let text = words(&output);
+        assert_eq!(output.status.code(), Some(2), "{name} {arguments:?}: {text}");
+        let told = "atoms: cannot write to stdout\n  because: No space left on device";
+        assert!(text.contains(told) && !text.contains("panicked"), "{name} {arguments:?}: {text}");
+    }
+}
+
+/// `| head` ends before its input does. That is what was asked for: the status tells it, and nothing is printed.
+#[test]
+fn a_reader_that_has_ended_ends_every_command_quietly() {
+    for (name, arguments) in runs() {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = atoms(&name, &arguments);
+        let usual = String::from_utf8_lossy(&finish(atoms(&name, &arguments)).stderr).into_owned();
+        command.stdout(writer);
+        let output = finish(command);
+        assert_eq!(output.status.code(), Some(2), "{name} {arguments:?}: {}", words(&output));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), usual, "{name} {arguments:?}");
+    }
+}
+
+#[test]
+fn stderr_that_cannot_be_written_changes_nothing() {
+    let errors = [("", vec!["frobnicate"]), ("check", vec!["nowhere.jsonl"]), ("run", vec!["plan.toml"])];
+    let errors = errors.map(|(name, arguments)| (name.to_string(), arguments));
+    for (name, arguments) in runs().into_iter().chain(errors) {
+        let usual = finish(atoms(&name, &arguments));
+        let mut command = atoms(&name, &arguments);
+        command.stderr(full());
+        let output = finish(command);
+        assert_eq!(output.status.code(), usual.status.code(), "{name} {arguments:?}: {}", words(&usual));
+        if name != "bench" && !arguments.contains(&"done") && name != "regress merge" {
+            let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(text(&output), text(&usual), "{name} {arguments:?}: the figures are not of time");
+        }
+    }
+}
+
+/// What a long run writes to disk is written before its report, and stays.
+#[test]
+fn results_on_disk_outlive_stdout() {
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        (
+            "run",
+            &[
+                "racy.ptx",
+                "--launch",
+                "racy.toml",
+                "--on",
+                "model",
+                "--trace",
+                "full.vcd",
+                "--record",
+                "full.jsonl",
+                "--dump",
+                "out=full.bin",
+            ],
+            &["full.vcd", "full.gtkw", "full.jsonl", "full.bin"],
+        ),
+        ("cosim", &["--on", "model", "--requests", "200", "--record", "full.jsonl"], &["full.jsonl"]),
+        (
+            "regress",
+            &["plan.toml", "--jobs", "1", "--out", "full"],
+            &["full/summary.json", "full/report.html", "full/results.jsonl"],
+        ),
+    ];
+    for (name, arguments, left) in cases {
+        let mut command = atoms(name, arguments);
+        command.stdout(full());
+        let output = finish(command);
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", words(&output));
+        for file in *left {
+            let length = fs::metadata(folder().join(file)).map(|metadata| metadata.len()).unwrap_or(0);
+            assert!(length > 0, "{name}: {file} is not written");
+        }
+        if left.contains(&"full.jsonl") {
+            let checked = finish(atoms("check", &["full.jsonl"]));
+            assert_eq!(checked.status.code(), Some(0), "{name}: the recording is whole: {}", words(&checked));
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Runs shards and merges them as `atoms regress shard` and `atoms regress merge` do, of tests that only
 //! take their time: milliseconds as in the text of the plan. `regress run OUT` does it in one process.
 
+#![allow(clippy::print_stderr)] // a program of its own, for people
 #![forbid(unsafe_code)]
 
 use std::fs;

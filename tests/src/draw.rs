@@ -105,7 +105,7 @@ fn lay_out(config: &Config, slot: u8, part: &mut PartWrite) {
 /// A table write that is often refused, takes a part away, or names no slot.
 fn any_part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
     let size = prop_oneof![0..8 * config.row_bytes(), 0..1u32 << 25];
-    let base = prop_oneof![4 => 0..config.num_rows as u16, 1 => any::<u16>()];
+    let base = prop_oneof![4 => 0..=(config.num_rows - 1) as u16, 1 => any::<u16>()];
     (0..16u8, any::<bool>(), base, size, 0..2u8).prop_map(|(slot, enable, base, size, rank)| PartWrite {
         slot,
         enable,

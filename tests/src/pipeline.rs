@@ -796,7 +796,9 @@ impl Program {
         let port = port(agent.slot, place);
         let lane = if port == Port::Warp { self.dice.below(self.lanes) } else { 0 };
         let parts = vec![Part { lane, place, b: value }];
-        Step::Access(Access { port, op: Op::Store, size: Size::U64, red: true, parts, reply: Reply::Any })
+        // An arrival of another port may follow: a store at the cluster port is not posted.
+        let red = port == Port::Warp;
+        Step::Access(Access { port, op: Op::Store, size: Size::U64, red, parts, reply: Reply::Any })
     }
 
     /// Everything that the producers who are still there brought to a stage, each lane a producer's.
@@ -1169,6 +1171,10 @@ impl Stimulus for Program {
                 laws.push(Err(format!("cluster tag {tag} is answered with fault {fault}")));
             }
             laws.push(self.answered(out.cl_rsp_tag, 0, &[out.cl_rsp_rd], Answer::Response));
+        }
+        // A posted request has no response: its agent goes on when it is taken.
+        if i.cl_valid & out.cl_ready & i.cl_red == 1 {
+            laws.push(self.answered(i.cl_tag, 0, &[0], Answer::Response));
         }
         if i.req_valid & out.req_ready == 1 {
             let agent = &mut self.agents[usize::from(i.req_tag)];

@@ -19,6 +19,7 @@ use atoms_regress::failure::bundle::{BundleContext, BundleInfo, Original, bundle
 use atoms_regress::failure::replay::Run;
 use atoms_regress::failure::repro::Bundle;
 use atoms_regress::failure::small::{Effort, Small, small_case};
+use atoms_regress::seal::{opened, sealed};
 use atoms_tests::bugs::BUGS;
 use atoms_tests::draw::Mix;
 use atoms_tests::plant::{Patch, plant};
@@ -340,22 +341,24 @@ fn what_is_no_bundle_is_refused() {
         Ok(_) => panic!("{what}: it reads"),
         Err(error) => error.to_string(),
     };
+    // As another program could have written it.
+    let forged = |from: &str, to: &str| {
+        let text = String::from_utf8(opened(good.as_bytes()).expect("it is sealed")).expect("text");
+        String::from_utf8(sealed(text.replace(from, to).into_bytes())).expect("text")
+    };
     let rows = [
         ("cut short", good[..good.len() / 2].to_string(), "cut short"),
         (
             "of another format",
-            good.replace("\"format\": 1", "\"format\": 99"),
-            "has format 99, this version reads 1",
+            good.replace("\"format\": 2", "\"format\": 99"),
+            "has format 99, this version reads 2",
         ),
+        ("a changed digit", good.replace("\"num_lanes\": 4", "\"num_lanes\": 2"), "its checksum is another"),
         ("no JSON", "wave".to_string(), "is not of a bundle"),
         ("other JSON", "{}".to_string(), "it has no `format`"),
-        (
-            "a key of no bucket",
-            good.replace("\"key\": \"mismatch", "\"key\": \"miss"),
-            "is the key of no bucket",
-        ),
-        ("lanes out of range", good.replace("\"num_lanes\": 4", "\"num_lanes\": 3"), "num_lanes is 3"),
-        ("an unknown parameter", good.replace("\"num_lanes\"", "\"lanes\""), "no parameter `lanes`"),
+        ("a key of no bucket", forged("\"key\": \"mismatch", "\"key\": \"miss"), "is the key of no bucket"),
+        ("lanes out of range", forged("\"num_lanes\": 4", "\"num_lanes\": 3"), "num_lanes is 3"),
+        ("an unknown parameter", forged("\"num_lanes\"", "\"lanes\""), "no parameter `lanes`"),
     ];
     for (what, text, said) in rows {
         assert_ne!(text, good, "{what}");

@@ -5,11 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::machine::Machine;
-use atoms_cosim::session::Session;
+use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::trace::Sides;
 use atoms_cosim::witness::Witness;
 use atoms_isa::Program;
-use atoms_sm::{Launch, Outcome, RunReport, SmConfig, run};
+use atoms_sm::{KernelError, Launch, Outcome, RunError, RunReport, SmConfig, run};
 use atoms_tests::{config, lockstep_of, root};
 
 fn folder() -> PathBuf {
@@ -41,6 +42,19 @@ fn listings(folder: &Path) -> Vec<(String, Vec<String>)> {
 
 /// Runs a kernel in lockstep, and the whole memory is judged at the end.
 fn in_lockstep(folder: &Path, kernel: &str, text: &str, on: &str) -> RunReport {
+    let machine = lockstep_of(&config(on));
+    run_on(machine, folder, kernel, text, on)
+        .unwrap_or_else(|e| panic!("{kernel}.{text}, configuration {on}: {e}"))
+}
+
+/// Runs a kernel on a machine of configuration `on`, with every answer and the whole memory at the end judged.
+fn run_on<M: Machine + Sides>(
+    machine: M,
+    folder: &Path,
+    kernel: &str,
+    text: &str,
+    on: &str,
+) -> Result<RunReport, RunError<Failure>> {
     let what = format!("{kernel}.{text}, configuration {on}");
     let path = folder.join(format!("{kernel}.{text}"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -48,14 +62,11 @@ fn in_lockstep(folder: &Path, kernel: &str, text: &str, on: &str) -> RunReport {
     let program = Program::read(&name, &text, None).unwrap_or_else(|e| panic!("{what}: {e}"));
     let launch = Launch::from_file(&folder.join(format!("{kernel}.launch.toml")))
         .unwrap_or_else(|e| panic!("{what}: {e}"));
-    let named = config(on);
-    let zeros = vec![0; (named.config.bytes() / 4) as usize];
-    let witness = Witness::new(&named.config, &zeros);
-    let mut session = Session::new(lockstep_of(&named), Some(witness));
+    let witness = Witness::new(machine.config(), &[]);
+    let mut session = Session::new(machine, Some(witness));
     session.machine.watch();
     let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let report =
-        run(kernel, &launch, &mut session, &SmConfig::default()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let report = run(kernel, &launch, &mut session, &SmConfig::default())?;
     session.judge_memory().unwrap_or_else(|e| panic!("{what}: {e}"));
     let tally = session.tally();
     let answers = tally.requests + tally.cluster_requests;
@@ -64,7 +75,7 @@ fn in_lockstep(folder: &Path, kernel: &str, text: &str, on: &str) -> RunReport {
     assert!(undefined.is_empty(), "{what}: undefined use of an mbarrier object: {}", undefined[0]);
     assert_eq!(tally.requests, report.statistics.shared_requests, "{what}: every request was answered");
     assert!(tally.requests + tally.cluster_requests > 0, "{what}: the unit was used");
-    report
+    Ok(report)
 }
 
 /// Every expectation of the launch file is met.
@@ -163,6 +174,40 @@ fn operands_that_are_addresses() {
             "{file}: every answer was judged"
         );
     }
+}
+
+/// Every kernel of both folders where a warp goes to the unit in several requests, on the model with the oracle
+/// behind it. Those that need more shared memory than there is are as many as `too_large` says.
+fn split_warps(on: &str, too_large: usize) {
+    let named = config(on);
+    let (mut refused, mut failed) = (Vec::new(), Vec::new());
+    for folder in [folder(), folder().join("corpus")] {
+        for (kernel, texts) in listings(&folder) {
+            for text in &texts {
+                let what = format!("{kernel}.{text} in `{on}`");
+                match run_on(ModelMachine::new(named.config), &folder, &kernel, text, on) {
+                    Ok(report) if report.as_expected() => {}
+                    Ok(_) => failed.push(format!("{what}: another answer than expected")),
+                    Err(RunError::Kernel(e)) if matches!(*e, KernelError::Resources { .. }) => {
+                        refused.push(what)
+                    }
+                    Err(error) => failed.push(format!("{what}: {error}")),
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!(refused.len(), too_large, "kernels that need more memory: {refused:#?}");
+}
+
+#[test]
+fn every_kernel_runs_on_half_the_lanes() {
+    split_warps("half", 17);
+}
+
+#[test]
+fn every_kernel_runs_on_an_eighth_of_the_lanes() {
+    split_warps("narrow", 0);
 }
 
 /// The kernels that every configuration must carry, on three generations.

@@ -62,6 +62,8 @@ configurations! {
     hashed: 6000;
     wide: 6000;
     half: 10_000;
+    narrow: 6000;
+    huge: 200;
 }
 
 /// What is drawn reaches what it is for: every instruction, every fault, conflicts, compares that hit

@@ -352,6 +352,7 @@ impl Kernel<'_> {
             dynamic_shared: 0,
             cycle_budget: Some(20_000),
             params: vec![buffer("inputs", inputs), buffer("out", vec![UNTOUCHED; words])],
+            files: Vec::new(),
         }
     }
 

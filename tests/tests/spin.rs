@@ -1,0 +1,424 @@
+//! CAST.SPIN is fair (spec 5.4): a lane that keeps asking is selected within the bounds, whichever lanes ask
+//! beside it, and retry loops end.
+//!
+//! Where the selected lane is to be seen, every lane compares with what its word holds and stores the same: the
+//! one selected is the one that reports a store.
+
+use std::path::Path;
+
+use atoms_cosim::case::{Case, CaseStimulus};
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine, Stop};
+use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::stimulus::RetryLoops;
+use atoms_cosim::trace::Sides;
+use atoms_cosim::witness::Witness;
+use atoms_isa::Program;
+use atoms_model::Config;
+use atoms_model::config::WinnerPolicy;
+use atoms_ops::{Op, Size};
+use atoms_sm::{Launch, SmConfig, run};
+use atoms_tests::bench::{run_case, whole};
+use atoms_tests::plant::{Patch, plant};
+use atoms_tests::{all_configs, config, lockstep_of};
+
+/// A request of `op` whose lanes of `mask` name words of bank 0, lane by lane in row 0 and 1.
+fn request(config: &Config, op: Op, size: Size, mask: u32) -> WarpRequest {
+    let lane = |l: u32| Lane { ra: (l & 1) * config.row_bytes(), b: 0, c: 0 };
+    let lanes = (0..config.num_lanes).map(lane).collect();
+    WarpRequest { op: op as u8, size: size as u8, mask, lanes, ..WarpRequest::default() }
+}
+
+/// CAST.SPINs of these lanes.
+fn spins(config: &Config, masks: impl IntoIterator<Item = u32>) -> Vec<WarpRequest> {
+    masks.into_iter().map(|mask| request(config, Op::CastSpin, Size::U32, mask)).collect()
+}
+
+fn case(named: &NamedConfig, warps: Vec<WarpRequest>) -> Case {
+    Case { config: named.name.clone(), parts: vec![whole(&named.config)], warps, ..Case::default() }
+}
+
+/// Runs it with the oracle listening; for each CAST.SPIN the lanes that asked, and the one selected.
+fn selected<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<Vec<(u32, u32)>, Failure> {
+    let words = (session.machine.config().bytes() / 4) as usize;
+    let observed = run_case(session, case, &vec![0; words])?;
+    let spins = case.warps.iter().zip(&observed.warps).filter(|(warp, _)| warp.op == Op::CastSpin as u8);
+    // Without a pass there was a fault, or no lane.
+    Ok(spins
+        .filter(|(_, out)| out.rsp_passes > 0)
+        .map(|(warp, out)| {
+            assert!(
+                out.rsp_pred.is_power_of_two() && out.rsp_pred & !warp.mask == 0,
+                "one of those that ask"
+            );
+            (warp.mask, out.rsp_pred)
+        })
+        .collect())
+}
+
+/// Most successive requests from one in which a lane asks to that in which it is selected, the first and the last
+/// counted, where it asks in each; and where it never stays away for `spin_hold` of them. A run that the end
+/// cuts off counts as far as it goes.
+fn longest(config: &Config, requests: &[(u32, u32)], lane: u32) -> (u32, u32) {
+    let (mut in_each, mut now_and_then) = (0, 0);
+    // Requests since the first of a run, and since the lane asked last.
+    let (mut run, mut row, mut away) = (0, 0, u32::MAX);
+    for (asked, winner) in requests {
+        (run, row) = (run + 1, row + 1);
+        away = away.saturating_add(1);
+        if asked >> lane & 1 == 0 {
+            row = 0;
+            continue;
+        }
+        if away > config.spin_hold {
+            run = 1;
+        }
+        away = 0;
+        (in_each, now_and_then) = (in_each.max(row), now_and_then.max(run));
+        if winner >> lane & 1 != 0 {
+            (run, row, away) = (0, 0, u32::MAX);
+        }
+    }
+    (in_each, now_and_then)
+}
+
+fn bounds(config: &Config) -> (u32, u32) {
+    (config.spin_hold + config.num_lanes, 2 * config.spin_hold * config.num_lanes)
+}
+
+/// Both bounds hold for every lane; gives the longest runs there were.
+fn assert_fair(config: &Config, requests: &[(u32, u32)], what: &str) -> (u32, u32) {
+    let (first, second) = bounds(config);
+    (0..config.num_lanes).fold((0, 0), |worst, lane| {
+        let (in_each, now_and_then) = longest(config, requests, lane);
+        assert!(in_each <= first, "{what}: lane {lane} asked {in_each} times in succession, {first} at most");
+        assert!(now_and_then <= second, "{what}: lane {lane} waited for {now_and_then}, {second} at most");
+        (worst.0.max(in_each), worst.1.max(now_and_then))
+    })
+}
+
+fn model_of(config: Config) -> Session<ModelMachine> {
+    Session::new(ModelMachine::new(config), None)
+}
+
+fn with_policies(named: &NamedConfig) -> impl Iterator<Item = NamedConfig> {
+    WinnerPolicy::ALL.into_iter().map(|winner_policy| {
+        let name = format!("{}-{}", named.name, winner_policy.name());
+        NamedConfig { name, config: Config { winner_policy, ..named.config }, ..named.clone() }
+    })
+}
+
+#[test]
+fn the_favoured_lane_goes_before_the_policy_if_it_asks() {
+    // From reset: step 0 to 3 favours lanes 0 to 3, then lane 0 is held for four.
+    let asks = [0b1111, 0b1101, 0b1101, 0b0110, 0b1110, 0b1111, 0b1000, 0b1111, 0b1111];
+    #[rustfmt::skip]
+    const SELECTED: [(WinnerPolicy, [u32; 9]); 3] = [
+        //                        favoured 0  1  2  3  0  0  0  0  0
+        (WinnerPolicy::Lowest,            [0, 0, 2, 1, 1, 0, 3, 0, 0]),
+        (WinnerPolicy::Highest,           [0, 3, 2, 2, 3, 0, 3, 0, 0]),
+        // The start is lane 0, 1, 2, 3, 0, ...
+        (WinnerPolicy::Rotating,          [0, 2, 2, 1, 1, 0, 3, 0, 0]),
+    ];
+    for (winner_policy, lanes) in SELECTED {
+        let mut named = config("small");
+        named.config.winner_policy = winner_policy;
+        let case = case(&named, spins(&named.config, asks));
+        let got =
+            selected(&mut model_of(named.config), &case).unwrap_or_else(|e| panic!("{winner_policy:?}: {e}"));
+        let got: Vec<_> = got.iter().map(|(_, winner)| winner.trailing_zeros()).collect();
+        assert_eq!(got, lanes, "{winner_policy:?}");
+    }
+}
+
+/// What does not move the counter of a group, and what does.
+#[test]
+fn only_cast_spin_on_the_bank_moves_the_counter() {
+    let named = config("small");
+    let c = &named.config;
+    let all = |op, size| request(c, op, size, 0b1111);
+    let elsewhere = |mut warp: WarpRequest, by: u32| {
+        warp.lanes.iter_mut().for_each(|lane| lane.ra += by);
+        warp
+    };
+    let spin = || all(Op::CastSpin, Size::U32);
+    #[rustfmt::skip]
+    let rows: [(&str, WarpRequest, u32); 9] = [
+        ("a load",                          all(Op::Load, Size::U32),                     1),
+        ("a CAST",                          all(Op::Cast, Size::U32),                     1),
+        ("a CAST.SPIN on another bank",     elsewhere(spin(), 4),                         1),
+        ("a 64-bit one on another pair",    elsewhere(all(Op::CastSpin, Size::U64), 8),   1),
+        ("a CAST.SPIN without lanes",       request(c, Op::CastSpin, Size::U32, 0),       1),
+        ("a CAST.SPIN with a fault",        elsewhere(spin(), 2),                         1),
+        ("a CAST.SPIN on the bank",         spin(),                                       2),
+        ("of one lane",                     request(c, Op::CastSpin, Size::U32, 0b1000),  2),
+        ("a 64-bit one on the pair",        all(Op::CastSpin, Size::U64),                 2),
+    ];
+    for (rule, between, favoured) in rows {
+        let case = case(&named, vec![spin(), between, spin()]);
+        let got = selected(&mut model_of(*c), &case);
+        let observed = match got {
+            Ok(got) => got,
+            Err(failure) => panic!("{rule}: {failure}"),
+        };
+        let last = observed.last().expect("three were answered").1;
+        assert_eq!(last, 1 << favoured, "{rule}");
+    }
+}
+
+/// Every way in which two lanes can ask, eight times over, from every state of the counter.
+#[test]
+fn the_bounds_hold_for_every_sequence_in_tiny() {
+    for named in with_policies(&config("tiny")) {
+        let c = named.config;
+        let mut session = model_of(c);
+        let period = 2 * c.spin_hold * c.num_lanes;
+        let mut worst = (0, 0);
+        for start in 0..period {
+            for sequence in 0..3u32.pow(8) {
+                let before = (0..start).map(|_| 0b01);
+                let masks = before.chain((0..8).map(|at| 1 + sequence / 3u32.pow(at) % 3));
+                let requests = selected(&mut session, &case(&named, spins(&c, masks))).expect("it runs");
+                let (in_each, now_and_then) = assert_fair(&c, &requests[start as usize..], &named.name);
+                worst = (worst.0.max(in_each), worst.1.max(now_and_then));
+            }
+        }
+        let (first, _) = bounds(&c);
+        assert!(worst.0 == first || c.winner_policy != WinnerPolicy::Lowest, "the bound is met: {worst:?}");
+    }
+}
+
+/// Warps in turn and loops of several CAST.SPINs: one lane asks in every so many requests, all others in each.
+/// Sizes alternate as well.
+#[test]
+fn the_bounds_hold_for_every_period_of_requests() {
+    let small = config("small");
+    let eight = NamedConfig {
+        name: "eight".to_string(),
+        config: Config { num_lanes: 8, spin_hold: 8, num_banks: 8, ..small.config },
+        ..small.clone()
+    };
+    for named in [config("tiny"), small, eight].iter().flat_map(with_policies) {
+        let c = named.config;
+        let (_, second) = bounds(&c);
+        let mut session = model_of(c);
+        for lane in 0..c.num_lanes {
+            for period in 1..=c.spin_hold {
+                for phase in 0..period {
+                    let ask = |at: u32| {
+                        let others = c.lane_mask() & !(1 << lane);
+                        if at % period == phase { c.lane_mask() } else { others }
+                    };
+                    let size = |at: u32| if (at / period).is_multiple_of(2) { Size::U32 } else { Size::U64 };
+                    let warps = (0..2 * second).map(|at| request(&c, Op::CastSpin, size(at), ask(at)));
+                    let requests = selected(&mut session, &case(&named, warps.collect())).expect("it runs");
+                    let what = format!("{}, lane {lane} in every {period}", named.name);
+                    assert_fair(&c, &requests, &what);
+                    assert!(
+                        requests.iter().any(|(_, winner)| winner >> lane & 1 != 0),
+                        "{what}: never selected"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Warps take turns, and all their lanes ask: each lane of each warp is selected within the bound, not only some
+/// warp's.
+#[test]
+fn every_thread_is_selected_however_many_share_its_lane() {
+    for named in with_policies(&config("small")) {
+        let c = named.config;
+        let (_, second) = bounds(&c);
+        let requests =
+            selected(&mut model_of(c), &case(&named, spins(&c, (0..2 * second).map(|_| c.lane_mask()))));
+        let requests = requests.expect("it runs");
+        for period in 1..=c.spin_hold {
+            for (phase, lane) in (0..period).flat_map(|phase| (0..c.num_lanes).map(move |lane| (phase, lane)))
+            {
+                let mut since = phase;
+                for (at, (_, winner)) in (0..).zip(&requests).skip(phase as usize).step_by(period as usize) {
+                    let waited = at + 1 - since;
+                    assert!(waited <= second, "{}: lane {lane} in every {period}: {waited}", named.name);
+                    if winner >> lane & 1 != 0 {
+                        since = at + period;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn loops<M: Machine + Sides>(
+    session: &mut Session<M>,
+    seed: u64,
+    rounds: u32,
+) -> Result<RetryLoops, Failure> {
+    let zeros = vec![0; (session.machine.config().bytes() / 4) as usize];
+    session.restart(Some(Witness::new(session.machine.config(), &zeros)));
+    let mut loops = RetryLoops::new(*session.machine.config(), seed, rounds);
+    session.run(&mut loops, u64::MAX, |_| {})?;
+    Ok(loops)
+}
+
+/// Retry loops of several warps end, in RTL and model, with the oracle listening.
+#[test]
+fn random_retry_loops_end() {
+    for named in all_configs() {
+        let rounds = if named.config.num_lanes <= 4 { 200 } else { 1 };
+        let mut session = Session::new(lockstep_of(&named), None);
+        let loops = loops(&mut session, 1, rounds).unwrap_or_else(|e| panic!("{}: {e}", named.name));
+        assert!(!loops.livelock(), "{}: {} requests, and no lane stores", named.name, loops.most_tries());
+        assert!(loops.stored() >= rounds, "{}: {} links have stored", named.name, loops.stored());
+    }
+}
+
+/// Every policy, many seeds, on the model.
+#[test]
+fn random_retry_loops_end_whichever_the_policy() {
+    for named in [config("tiny"), config("small"), config("half")].iter().flat_map(with_policies) {
+        for seed in 0..4 {
+            let loops = loops(&mut model_of(named.config), seed, 20)
+                .unwrap_or_else(|e| panic!("{}: {e}", named.name));
+            let (livelock, tries) = (loops.livelock(), loops.most_tries());
+            assert!(!livelock, "{}, seed {seed}: {tries} requests, and no lane stores", named.name);
+        }
+    }
+}
+
+/// Which way the word is handed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// From the last lane to lane 0.
+    Down,
+    /// From lane 0 to the last.
+    Up,
+}
+
+/// A kernel of four threads, each with a word of its own in one bank. A thread's CAST.SPIN matches when its neighbour
+/// has stored and made it so; `beside` stands in the loop as well.
+fn handover(way: Way, beside: &str) -> String {
+    let (first, last, next) = match way {
+        Way::Down => (3, 0, "+0x380"),
+        Way::Up => (0, 3, "+0x480"),
+    };
+    format!(
+        "	.target	sm_90
+	.section	.text.handover,\"ax\",@progbits
+        .global         handover
+        .type           handover,@function
+.text.handover:
+        S2R R0, SR_TID.X ;
+        IMAD R1, R0, 0x80, RZ ;
+        MOV R4, 0x1 ;
+        MOV R5, 0x7 ;
+        MOV R8, 0x1 ;
+        ISETP.EQ.U32.AND P0, PT, R0, {first:#x}, PT ;
+   @P0  MOV R4, RZ ;
+        ISETP.NE.AND P0, PT, R0, {last:#x}, PT ;
+.L_x_1:
+        ATOMS.CAST.SPIN R6, [R1+0x400], R4, R5 ;
+        {beside}
+        ISETP.EQ.U32.AND P1, PT, R6, 0x1, PT ;
+        ISETP.EQ.U32.AND P2, PT, R6, 0x1, P0 ;
+   @P2  STS [R1{next}], R8 ;
+  @!P1  BRA `(.L_x_1) ;
+        EXIT ;
+"
+    )
+}
+
+/// Loops of one warp end within a budget, whichever the policy and whatever else they ask for: without a favoured
+/// lane, the first of these never ends in `default`, the second neither in `rotating`.
+#[test]
+fn loops_in_which_lanes_wait_for_others_end() {
+    // Four links. Alone in its loop, a CAST.SPIN is selected within 160 tries; beside another one to the same group,
+    // within 8192 requests, and links that share a turn of the counters share those.
+    let launch = "kernel = \"handover\"\ngrid = 1\nblock = 4\nshared = 512\ncycle_budget = 300000\n";
+    let launch = Launch::from_toml("handover", launch, Path::new(".")).expect("a launch");
+    let besides = [
+        "",
+        "LDS R9, [R1+0x400] ;",
+        "ATOMS.CAST.SPIN R9, [R1+0x404], R4, R5 ;",
+        "ATOMS.CAST.SPIN R9, [R1+0x400], R5, R4 ;",
+        "ATOMS.CAST.SPIN.64 R10, [R1+0x400], R10, R12 ;",
+    ];
+    for named in ["default", "rotating", "highest", "half"].map(config) {
+        let mut session = Session::new(lockstep_of(&named), None);
+        for (way, beside) in
+            [Way::Down, Way::Up].into_iter().flat_map(|way| besides.map(|beside| (way, beside)))
+        {
+            let what = format!("{way:?}, beside `{beside}`, configuration {}", named.name);
+            let program = Program::read("handover", &handover(way, beside), None);
+            let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
+            let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
+            session.witness = Some(Witness::new(&named.config, &[]));
+            session.restart_machine().unwrap_or_else(|e| panic!("{what}: {e}"));
+            let report = run(kernel, &launch, &mut session, &SmConfig::default());
+            let report = report.unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(report.statistics.spin_successes >= 4, "{what}: {}", report.statistics.spin_successes);
+        }
+    }
+}
+
+/// A bug in the selection, and requests that show it.
+struct Unfair {
+    name: &'static str,
+    patches: &'static [Patch],
+    /// Loads behind each CAST.SPIN of all lanes.
+    loads: u32,
+}
+
+#[rustfmt::skip]
+const UNFAIR: &[Unfair] = &[
+    Unfair { name: "the-favoured-lane-is-never-selected", loads: 0, patches: &[
+        Patch { file: "atoms_grouper.sv", find: "if (spin) begin", replace: "if (1'b0) begin" }] },
+    Unfair { name: "the-counters-stand-still", loads: 0, patches: &[
+        Patch { file: "atoms_spin.sv", find: "else if (fire_i) begin", replace: "else if (1'b0) begin" }] },
+    // As many loads as bring the counter round to where it was.
+    Unfair { name: "every-request-moves-the-counters", loads: 31, patches: &[
+        Patch { file: "atoms_issue.sv", find: "(fire && advance_i && (op_q == OpCastSpin))", replace: "(fire && advance_i)" }] },
+    Unfair { name: "no-lane-is-held", loads: 0, patches: &[
+        Patch { file: "atoms_spin.sv", find: "turn[b].hold ? turn[b].lane : lane_t'(turn[b].step)", replace: "lane_t'(turn[b].step)" }] },
+];
+
+/// The oracle alone rejects each, by the clause, and lockstep names the lane that differs.
+#[test]
+fn unfair_selection_is_found() {
+    let named = config("small");
+    let c = &named.config;
+    for Unfair { name, patches, loads } in UNFAIR {
+        let library = plant(name, &named, patches);
+        // Two warps take turns: lane 1 of the first asks where the counter, as it steps, favours 0 and 2.
+        let masks = (0..100).map(|at| if at % 2 == 0 { 0b0111 } else { 0b1101 });
+        let one_in_two = *name == "no-lane-is-held";
+        let warps = masks.map(|mask| if one_in_two { mask } else { 0b1111 }).flat_map(|mask| {
+            let load = || request(c, Op::Load, Size::U32, 0b0001);
+            spins(c, [mask]).into_iter().chain(std::iter::repeat_with(load).take(*loads as usize))
+        });
+        let case = case(&named, warps.collect());
+        let instance = || library.instantiate().expect("it can be loaded");
+
+        let rtl = RtlMachine::new(instance(), *c).expect("it comes out of reset");
+        match run_case(&mut Session::new(rtl, None), &case, &[0; 32]) {
+            Err(Failure::Testimony(objection)) => {
+                assert_eq!(objection.clause(), Some("spec 5.4"), "{name}: {objection}");
+            }
+            Err(failure) => panic!("{name}: {failure}"),
+            Ok(_) => panic!("{name}: the oracle accepts it"),
+        }
+        let pair = Lockstep::new(instance(), *c).expect("it comes out of reset");
+        let mut session = Session::new(pair, None);
+        match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {
+            Err(Failure::Stop(Stop::Mismatch(mismatch))) => {
+                let differs = |field| mismatch.differences.iter().any(|difference| difference.field == field);
+                assert!(differs("probe.win_lane"), "{name}: {mismatch}");
+            }
+            Err(failure) => panic!("{name}: {failure}"),
+            Ok(_) => panic!("{name}: RTL and model agree"),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What random stimulus must find within few requests, with the profile that is the default.
+
+use atoms_cosim::campaign::{Campaign, Failed};
+use atoms_cosim::case::Case;
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::ModelMachine;
+use atoms_cosim::session::Session;
+use atoms_cosim::stimulus::{Profile, RandomStimulus, Share};
+use atoms_regress::coverage::{Model, Sampler};
+use atoms_tests::config;
+use atoms_tests::plant::{Patch, plant};
+use atoms_verilated::Library;
+
+/// Warp requests of a run.
+const REQUESTS: u64 = 40_000;
+
+/// RTL of a configuration with a defect.
+struct Defect {
+    name: &'static str,
+    named: NamedConfig,
+    library: Library,
+}
+
+impl Defect {
+    fn new(name: &'static str, config_name: &str, patch: Patch) -> Self {
+        let named = config(config_name);
+        Defect { name, library: plant(name, &named, &[patch]), named }
+    }
+
+    /// The failure of the run from a seed.
+    fn found(&self, seed: u64) -> Box<Failed> {
+        let rtl = self.library.instantiate().expect("the RTL can be instantiated");
+        let machine = Lockstep::new(rtl, self.named.config).expect("the RTL comes out of reset");
+        let campaign = Campaign {
+            config: self.named.clone(),
+            profile: Profile::default(),
+            seed,
+            requests: REQUESTS,
+            until: u64::MAX,
+        };
+        match campaign.run(Session::new(machine, None), |_| {}) {
+            Err(failed) => failed,
+            Ok((_, tally)) => panic!("{}, seed {seed}: not found in {tally:?}", self.name),
+        }
+    }
+}
+
+/// A completion in the last cycle of a limit is lost, at one place of the table of waiters only.
+#[test]
+fn a_race_that_is_lost_at_one_place() {
+    let patch = Patch {
+        file: "atoms_waiters.sv",
+        find: "(row_i[sleeper_q[p].bank] == sleeper_q[p].row);",
+        replace: "(row_i[sleeper_q[p].bank] == sleeper_q[p].row) && !((p == 5) && (left_q[p] == 32'd1));",
+    };
+    let defect = Defect::new("race-at-place-5", "default", patch);
+    (1..=4).for_each(|seed| drop(defect.found(seed)));
+}
+
+/// A reset leaves waiters in the table; the small case has the reset.
+#[test]
+fn waiters_that_a_reset_leaves() {
+    let patch = Patch { file: "atoms_waiters.sv", find: "      asleep_q     <= '0;\n", replace: "" };
+    let defect = Defect::new("reset-leaves-waiters", "small", patch);
+    // Some waits need more history than is remembered.
+    let small = (1..=8).find_map(|seed| defect.found(seed).small_case(None));
+    let (case, failure) = small.expect("the last requests of some run show it too");
+    // One wait, and what keeps the port busy until it is in the table.
+    assert!(case.warps.len() == 1 && case.requests() <= 6 && case.reset.is_some(), "{failure}: {case:#?}");
+    let text = serde_json::to_string(&case).expect("a case is plain data");
+    assert_eq!(serde_json::from_str::<Case>(&text).expect("it was written"), case);
+}
+
+/// A limit that does not fit in 12 bits passes early.
+#[test]
+fn a_limit_that_is_cut_off() {
+    let patch = Patch {
+        file: "atoms_waiters.sv",
+        find: "left_d[vacant] = limit_i;",
+        replace: "left_d[vacant] = (limit_i > 32'd4095) ? 32'd4095 : limit_i;",
+    };
+    Defect::new("limit-of-12-bits", "small", patch).found(1);
+}
+
+/// Of the rank only the low four bits are kept.
+#[test]
+fn a_rank_of_four_bits() {
+    let patch = Patch {
+        file: "atoms_cta_table.sv",
+        find: "base: base_i, rank: rank_i, valid",
+        replace: "base: base_i, rank: rank_i & 8'h0f, valid",
+    };
+    Defect::new("rank-of-4-bits", "small", patch).found(1);
+}
+
+/// A completion and a limit meet at every place, in the same cycle and in those beside it; and whatever else the
+/// profile is to reach by itself is reached.
+#[test]
+fn what_the_default_profile_reaches() {
+    let config = config("default").config;
+    let hits = |profile: Profile| {
+        let mut session = Session::new(ModelMachine::new(config), None);
+        session.listeners.push(Box::new(Sampler::new(&config)));
+        let mut stimulus = RandomStimulus::new(config, &profile, 1, 4 * REQUESTS);
+        session.run(&mut stimulus, u64::MAX, |_| {}).expect("a model does not fail");
+        session.take_listener::<Sampler>().expect("it was put there").take()
+    };
+    let model = Model::standard();
+    let (default, resets) = (Profile::default(), Share::new(1.0 / 1024.0));
+    for (names, profile) in [
+        (&["limit_race_place", "hold", "allocation", "wait_limit"][..], default.clone()),
+        (&["reset"], Profile { reset: resets, ..default }),
+    ] {
+        let hits = hits(profile);
+        for name in names {
+            let group = model.groups.iter().find(|group| group.name == *name).expect("it is a group");
+            let open: Vec<_> = (0..group.len())
+                .filter(|at| {
+                    (group.reachable)(&config, &group.values(*at)) && hits.hits(group.first + at) == 0
+                })
+                .map(|at| group.bin_name(at))
+                .collect();
+            assert!(open.is_empty(), "{open:#?}");
+        }
+    }
+}

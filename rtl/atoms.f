@@ -15,4 +15,5 @@ atoms_pipe.sv
 atoms_collect.sv
 atoms_cluster_rsp.sv
 atoms_waiters.sv
+atoms_port_rules.sv
 atoms_unit.sv

@@ -264,6 +264,16 @@ module atoms_unit
     .lookup_i(lookup), .part_o(part)
   );
 
+  atoms_port_rules u_port_rules (
+    .clk_i, .rst_ni,
+    .req_valid_i, .req_ready_i(req_ready_o), .req_i(warp_in), .req_b_i, .req_c_i,
+    .cl_valid_i, .cl_ready_i(cl_ready_o), .cl_i(cluster_in),
+    .cta_valid_i, .cta_ready_i(cta_ready_o), .cta_slot_i, .cta_enable_i, .cta_base_i, .cta_size_i,
+    .cta_rank_i,
+    .rsp_taken_i(rsp_valid_o && rsp_ready_i), .rsp_tag_i(rsp_tag_o),
+    .wake_taken_i(wake_valid_o && wake_ready_i), .wake_tag_i(wake_tag_o)
+  );
+
 `ifdef ATOMS_PROBE
   bank_mask_t fired_banks;
   assign fired_banks           = issue_pass.valid ? issue_banks : '0;

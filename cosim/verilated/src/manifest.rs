@@ -53,7 +53,7 @@ pub(crate) fn last_use(dir: &Path) -> Option<SystemTime> {
     dir.join(MANIFEST).metadata().ok()?.modified().ok()
 }
 
-/// Writes the manifest of `dir`, over the files in it, which nobody but their owner may write from then on.
+/// Writes the manifest of `dir`, over the files in it, which their owner alone may write from then on.
 pub(crate) fn seal(dir: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(dir)? {

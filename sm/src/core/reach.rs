@@ -113,7 +113,7 @@ impl Core<'_> {
                     Reply::Update { op, dst, .. } => Reply::Update { op, operand: b[lane] as u64, dst },
                     reply => reply,
                 };
-                // Whoever asks, waits: a fence behind it must not pass it.
+                // The warp waits for it: a fence behind it must not pass it.
                 let red = false;
                 let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
                 let (b, c) = (b[lane], c[lane]);

@@ -75,7 +75,7 @@ fn provide(script: &Path, memory: &Path) -> Result<String, String> {
     lock.lock().map_err(cannot)?;
     let failed = memory.join(format!("{name}.failed"));
     if let Ok(before) = fs::read_to_string(&failed) {
-        // Somebody may have installed them since.
+        // They may have been installed since.
         return find().map_err(|_| before);
     }
     answer(&mut Command::new(script)).inspect_err(|reason| {
@@ -135,7 +135,7 @@ mod tests {
                 assert_eq!(thread.join().expect("no panic"), Ok("found".into()));
             }
         });
-        // Whoever waited asks for an installation too, which finds that nothing is left to do.
+        // A process that waited asks for an installation too, which finds that nothing is left to do.
         assert!(!memory.join("script.failed").exists());
     }
 

@@ -1,0 +1,95 @@
+`include "atoms_assert.svh"
+
+/// What the unit relies on at its ports (spec 4.8), checked in simulation; nothing of it is synthesized.
+///
+/// An offer is compared where it is taken, with what it was in its first cycle: the operands of a warp are
+/// more than a thousand bytes, too much to compare in every cycle that an offer waits.
+module atoms_port_rules
+  import atoms_cfg_pkg::*;
+  import atoms_pkg::*;
+(
+  input logic         clk_i,
+  input logic         rst_ni,
+
+  input logic         req_valid_i,
+  input logic         req_ready_i,
+  input warp_req_t    req_i,
+  input wides_t       req_b_i,
+  input wides_t       req_c_i,
+
+  input logic         cl_valid_i,
+  input logic         cl_ready_i,
+  input cluster_req_t cl_i,
+
+  input logic         cta_valid_i,
+  input logic         cta_ready_i,
+  input slot_t        cta_slot_i,
+  input logic         cta_enable_i,
+  input logic [15:0]  cta_base_i,
+  input logic [24:0]  cta_size_i,
+  input logic [7:0]   cta_rank_i,
+
+  /// A warp request is answered, at the response port and at the wake-up port.
+  input logic         rsp_taken_i,
+  input tag_t         rsp_tag_i,
+  input logic         wake_taken_i,
+  input tag_t         wake_tag_i
+);
+`ifndef SYNTHESIS
+  /*verilator coverage_off*/
+  typedef struct packed {
+    slot_t       slot;
+    logic        enable;
+    logic [15:0] base;
+    logic [24:0] size;
+    logic [7:0]  rank;
+  } cta_write_t;
+
+  logic         req_waits_q, cl_waits_q, cta_waits_q;
+  /// Arrays of one, of which a simulator copies what is written; wide registers it copies in every cycle.
+  warp_req_t    req_q [1];
+  wides_t       req_b_q [1], req_c_q [1];
+  cluster_req_t cl_q;
+  cta_write_t   cta, cta_q;
+  logic         req_taken;
+  /// Tags of the warp requests inside.
+  logic [2**$bits(tag_t)-1:0] inside_q, inside_left;
+
+  assign cta = '{slot: cta_slot_i, enable: cta_enable_i, base: cta_base_i, size: cta_size_i, rank: cta_rank_i};
+  assign req_taken = req_valid_i && req_ready_i;
+
+  always_comb begin
+    inside_left = inside_q;
+    if (rsp_taken_i)  inside_left[rsp_tag_i]  = 1'b0;
+    if (wake_taken_i) inside_left[wake_tag_i] = 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    req_waits_q <= rst_ni && req_valid_i && !req_ready_i;
+    cl_waits_q  <= rst_ni && cl_valid_i && !cl_ready_i;
+    cta_waits_q <= rst_ni && cta_valid_i && !cta_ready_i;
+    if (!req_waits_q && req_valid_i && !req_ready_i) begin
+      req_q[0]   <= req_i;
+      req_b_q[0] <= req_b_i;
+      req_c_q[0] <= req_c_i;
+    end
+    if (!cl_waits_q)  cl_q  <= cl_i;
+    if (!cta_waits_q) cta_q <= cta;
+
+    inside_q <= inside_left;
+    if (req_taken) inside_q[req_i.meta.tag] <= 1'b1;
+    if (!rst_ni) inside_q <= '0;
+
+    if (rst_ni && req_waits_q && req_taken) begin
+      WarpTakenAsOffered: assert (req_i == req_q[0] && req_b_i == req_b_q[0] && req_c_i == req_c_q[0])
+      else $error("broken promise: WarpTakenAsOffered");
+    end
+  end
+  /*verilator coverage_on*/
+
+  `ATOMS_ASSERT(WarpOfferStays, !req_waits_q || req_valid_i)
+  `ATOMS_ASSERT(ClusterOfferStays, !cl_waits_q || (cl_valid_i && (cl_i == cl_q)))
+  `ATOMS_ASSERT(CtaOfferStays, !cta_waits_q || (cta_valid_i && (cta == cta_q)))
+  `ATOMS_ASSERT(WarpTagIsFree, !req_taken || !inside_left[req_i.meta.tag])
+`endif
+endmodule : atoms_port_rules

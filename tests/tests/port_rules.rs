@@ -1,0 +1,211 @@
+//! What the unit relies on at its ports (spec 4.8): an offer stays as it is until it is taken, and warp requests
+//! inside have different tags. The RTL stops at the first clock edge that finds it otherwise, and says what.
+
+use atoms_cosim::machine::{Machine, RtlMachine, Stop};
+use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_model::port::In;
+use atoms_ops::{Op, Size};
+use atoms_tests::bench::whole;
+use atoms_tests::{config, rtl_of};
+
+/// An input port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Port {
+    Warp,
+    Cluster,
+    Table,
+}
+
+/// A unit whose answers are not taken, and its inputs.
+struct Bench {
+    machine: RtlMachine,
+    i: In,
+    tag: u8,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let named = config("small");
+        let machine = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
+        let mut bench = Bench { machine, i: In { rst_n: 1, ..In::default() }, tag: 0 };
+        whole(&named.config).drive(&mut bench.i);
+        bench.clock().expect("nothing is wrong");
+        bench.i.cta_valid = 0;
+        bench
+    }
+
+    fn clock(&mut self) -> Result<(), Stop> {
+        self.machine.cycle(&self.i)
+    }
+
+    fn warp(&mut self) {
+        let lanes = (0..self.machine.config().num_lanes).map(|l| Lane { ra: 0, b: l.into(), c: 3 }).collect();
+        let (op, size) = (Op::Cas as u8, Size::U32 as u8);
+        WarpRequest { op, size, mask: 1, tag: self.tag, lanes, ..WarpRequest::default() }.drive(&mut self.i);
+        self.tag += 1;
+    }
+
+    /// The port's offer was not taken in the last cycle.
+    fn offer_waits(&self, port: Port) -> bool {
+        let (i, out) = (&self.i, self.machine.out());
+        match port {
+            Port::Warp => i.req_valid == 1 && out.req_ready == 0,
+            Port::Cluster => i.cl_valid == 1 && out.cl_ready == 0,
+            Port::Table => i.cta_valid == 1 && out.cta_ready == 0,
+        }
+    }
+
+    /// A unit in which the port's offer has waited for two cycles.
+    fn waiting(port: Port) -> Bench {
+        let mut bench = Bench::new();
+        bench.warp();
+        while !bench.offer_waits(port) {
+            bench.clock().expect("nothing is wrong");
+            match port {
+                Port::Warp if bench.offer_waits(port) => {}
+                Port::Warp => bench.warp(),
+                Port::Cluster if !bench.offer_waits(port) => {
+                    bench.i.req_valid = 0;
+                    let (op, size) = (Op::Load as u8, Size::U32 as u8);
+                    ClusterRequest { op, size, ..ClusterRequest::default() }.drive(&mut bench.i);
+                }
+                Port::Cluster => {}
+                // While a request of the slot is inside.
+                Port::Table => {
+                    bench.i.req_valid = 0;
+                    PartWrite { slot: 0, ..PartWrite::default() }.drive(&mut bench.i);
+                }
+            }
+            assert!(bench.machine.cycles() < 200, "{port:?} never waits");
+        }
+        bench.clock().expect("nothing is wrong");
+        bench
+    }
+
+    /// Takes all answers until the offer is taken, or the unit stops.
+    fn until_taken(&mut self, port: Port) -> Result<(), Stop> {
+        (self.i.rsp_ready, self.i.cl_rsp_ready) = (1, 1);
+        for _ in 0..200 {
+            self.clock()?;
+            if !self.offer_waits(port) {
+                return Ok(());
+            }
+        }
+        panic!("{port:?} is never taken");
+    }
+}
+
+fn says(stop: Result<(), Stop>, promise: &str) {
+    match stop {
+        Err(Stop::Rtl(error)) => {
+            let text = error.to_string();
+            assert!(text.contains(&format!("broken promise: {promise}")), "{text}");
+            assert!(text.contains("atoms_port_rules.sv"), "{text}");
+        }
+        other => panic!("expected {promise}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_waits_and_stays_is_taken() {
+    for port in [Port::Warp, Port::Cluster, Port::Table] {
+        Bench::waiting(port).until_taken(port).unwrap_or_else(|stop| panic!("{port:?}: {stop}"));
+    }
+}
+
+#[test]
+fn an_offer_that_is_withdrawn_is_found() {
+    let rows = [
+        (Port::Warp, "WarpOfferStays", (|i| i.req_valid = 0) as fn(&mut In)),
+        (Port::Cluster, "ClusterOfferStays", |i| i.cl_valid = 0),
+        (Port::Table, "CtaOfferStays", |i| i.cta_valid = 0),
+    ];
+    for (port, promise, withdraw) in rows {
+        let mut bench = Bench::waiting(port);
+        withdraw(&mut bench.i);
+        says(bench.clock(), promise);
+    }
+}
+
+#[test]
+fn an_offer_that_changes_is_found() {
+    let rows: [(&str, fn(&mut In)); 13] = [
+        ("op", |i| i.req_op ^= 1),
+        ("size", |i| i.req_size ^= 1),
+        ("red", |i| i.req_red ^= 1),
+        ("absolute", |i| i.req_absolute ^= 1),
+        ("scale", |i| i.req_scale ^= 2),
+        ("tag", |i| i.req_tag ^= 32),
+        ("slot", |i| i.req_slot ^= 1),
+        ("mask", |i| i.req_mask ^= 2),
+        ("imm", |i| i.req_imm ^= 1 << 23),
+        ("ur", |i| i.req_ur ^= 1 << 31),
+        ("ra of a lane", |i| i.req_ra[1] ^= 4),
+        ("b of a lane", |i| i.req_b[3] ^= 1 << 127),
+        ("c of a lane that does not take part", |i| i.req_c[2] ^= 1),
+    ];
+    for (what, change) in rows {
+        let mut bench = Bench::waiting(Port::Warp);
+        change(&mut bench.i);
+        let found = bench.until_taken(Port::Warp);
+        assert!(found.is_err(), "{what}");
+        says(found, "WarpTakenAsOffered");
+    }
+    let rows: [(Port, &str, fn(&mut In)); 5] = [
+        (Port::Cluster, "ClusterOfferStays", |i| i.cl_addr ^= 4),
+        (Port::Cluster, "ClusterOfferStays", |i| i.cl_b ^= 1 << 127),
+        (Port::Table, "CtaOfferStays", |i| i.cta_enable ^= 1),
+        (Port::Table, "CtaOfferStays", |i| i.cta_size ^= 1 << 24),
+        (Port::Table, "CtaOfferStays", |i| i.cta_rank ^= 1),
+    ];
+    for (port, promise, change) in rows {
+        let mut bench = Bench::waiting(port);
+        change(&mut bench.i);
+        says(bench.clock(), promise);
+    }
+}
+
+#[test]
+fn a_reset_lets_offers_change() {
+    for port in [Port::Warp, Port::Cluster, Port::Table] {
+        let mut bench = Bench::waiting(port);
+        bench.i.rst_n = 0;
+        bench.clock().expect("nothing holds in reset");
+        bench.i = In { rst_n: 1, ..In::default() };
+        bench.clock().unwrap_or_else(|stop| panic!("{port:?}: {stop}"));
+        // The tags of what was inside are free again.
+        bench.tag = 0;
+        bench.warp();
+        bench.clock().unwrap_or_else(|stop| panic!("{port:?}: {stop}"));
+    }
+}
+
+#[test]
+fn a_tag_that_is_inside_is_found() {
+    let mut bench = Bench::new();
+    bench.warp();
+    bench.clock().expect("nothing is wrong");
+    says(bench.clock(), "WarpTagIsFree");
+}
+
+#[test]
+fn a_tag_is_free_when_its_answer_is_taken() {
+    let mut bench = Bench::new();
+    bench.warp();
+    bench.clock().expect("nothing is wrong");
+    for _ in 0..3 {
+        (bench.i.req_valid, bench.i.rsp_ready) = (0, 0);
+        while bench.machine.out().rsp_valid == 0 {
+            bench.clock().expect("nothing is wrong");
+            assert!(bench.machine.cycles() < 200, "no answer");
+        }
+        // In the same cycle.
+        bench.i.rsp_ready = 1;
+        bench.tag = 0;
+        bench.warp();
+        bench.clock().expect("its answer is taken");
+        bench.i.rsp_ready = 0;
+        bench.i.req_valid = 0;
+        bench.clock().expect("nothing is wrong");
+    }
+}

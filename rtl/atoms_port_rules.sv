@@ -37,6 +37,8 @@ module atoms_port_rules
 );
 `ifndef SYNTHESIS
   /*verilator coverage_off*/
+  localparam int unsigned Tags = 2 ** $bits(tag_t);
+  typedef logic [7:0] count_t;
   typedef struct packed {
     slot_t       slot;
     logic        enable;
@@ -52,17 +54,20 @@ module atoms_port_rules
   cluster_req_t cl_q;
   cta_write_t   cta, cta_q;
   logic         req_taken;
-  /// Tags of the warp requests inside.
-  logic [2**$bits(tag_t)-1:0] inside_q, inside_left;
+  tag_t         tag;
+  /// Warp requests of each tag that came in, and that left at either port; the differences stay small.
+  count_t       entered_q [Tags], answered_q [Tags], woken_q [Tags];
+  /// The last request of the tag is a MBAR.TRY_WAIT.
+  logic         waits_q [Tags];
+  count_t       present;
 
-  assign cta = '{slot: cta_slot_i, enable: cta_enable_i, base: cta_base_i, size: cta_size_i, rank: cta_rank_i};
+  assign cta       = '{slot: cta_slot_i, enable: cta_enable_i, base: cta_base_i, size: cta_size_i, rank: cta_rank_i};
   assign req_taken = req_valid_i && req_ready_i;
 
-  always_comb begin
-    inside_left = inside_q;
-    if (rsp_taken_i)  inside_left[rsp_tag_i]  = 1'b0;
-    if (wake_taken_i) inside_left[wake_tag_i] = 1'b0;
-  end
+  assign tag       = req_i.meta.tag;
+  // What leaves at this clock edge has left.
+  assign present   = entered_q[tag] - answered_q[tag] - woken_q[tag]
+                     - count_t'(rsp_taken_i && (rsp_tag_i == tag)) - count_t'(wake_taken_i && (wake_tag_i == tag));
 
   always_ff @(posedge clk_i) begin
     req_waits_q <= rst_ni && req_valid_i && !req_ready_i;
@@ -76,9 +81,19 @@ module atoms_port_rules
     if (!cl_waits_q)  cl_q  <= cl_i;
     if (!cta_waits_q) cta_q <= cta;
 
-    inside_q <= inside_left;
-    if (req_taken) inside_q[req_i.meta.tag] <= 1'b1;
-    if (!rst_ni) inside_q <= '0;
+    if (req_taken) begin
+      entered_q[tag] <= entered_q[tag] + 8'd1;
+      waits_q[tag]   <= req_i.meta.op == OpMbarTryWait;
+    end
+    if (rsp_taken_i)  answered_q[rsp_tag_i] <= answered_q[rsp_tag_i] + 8'd1;
+    if (wake_taken_i) woken_q[wake_tag_i]   <= woken_q[wake_tag_i] + 8'd1;
+    if (!rst_ni) begin
+      for (int unsigned t = 0; t < Tags; t++) begin
+        entered_q[t]  <= '0;
+        answered_q[t] <= '0;
+        woken_q[t]    <= '0;
+      end
+    end
 
     if (rst_ni && req_waits_q && req_taken) begin
       WarpTakenAsOffered: assert (req_i == req_q[0] && req_b_i == req_b_q[0] && req_c_i == req_c_q[0])
@@ -90,6 +105,7 @@ module atoms_port_rules
   `ATOMS_ASSERT(WarpOfferStays, !req_waits_q || req_valid_i)
   `ATOMS_ASSERT(ClusterOfferStays, !cl_waits_q || (cl_valid_i && (cl_i == cl_q)))
   `ATOMS_ASSERT(CtaOfferStays, !cta_waits_q || (cta_valid_i && (cta == cta_q)))
-  `ATOMS_ASSERT(WarpTagIsFree, !req_taken || !inside_left[req_i.meta.tag])
+  `ATOMS_ASSERT(TagOfAWaitIsItsOwn, !req_taken || (present == '0)
+                || ((req_i.meta.op != OpMbarTryWait) && !waits_q[tag]))
 `endif
 endmodule : atoms_port_rules

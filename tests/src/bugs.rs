@@ -3,6 +3,8 @@
 //! Where an assertion of the RTL would speak up first, it is taken out along with planting the bug,
 //! so that the others have to find it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::Config;
 use atoms_ops::Op;
@@ -399,6 +401,27 @@ pub const BUGS: &[Bug] = &[
         objection: "(spec 4.6)",
     },
 ];
+
+/// What `work` gives for each of [`BUGS`], in their order; two are worked on at a time.
+pub fn each_bug<T: Send>(work: impl Fn(&Bug) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let bug = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            Some((at, work(BUGS.get(at)?)))
+        };
+        std::iter::from_fn(bug).collect::<Vec<_>>()
+    };
+    let mut found = std::thread::scope(|scope| {
+        let workers = [scope.spawn(some), scope.spawn(some)];
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().expect("a bug can be planted"))
+            .collect::<Vec<_>>()
+    });
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, result)| result).collect()
+}
 
 impl Bug {
     /// The RTL with the bug.

@@ -20,7 +20,7 @@ use atoms_regress::failure::replay::Run;
 use atoms_regress::failure::repro::Bundle;
 use atoms_regress::failure::small::{Effort, Small, small_case};
 use atoms_regress::seal::{opened, sealed};
-use atoms_tests::bugs::BUGS;
+use atoms_tests::bugs::{BUGS, Bug, each_bug};
 use atoms_tests::draw::Mix;
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, generated, root};
@@ -113,36 +113,30 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Random runs find the planted bugs, and their failures become cases of few requests with little effort.
-#[test]
-fn planted_bugs_leave_small_cases() {
-    let mut wrong = Vec::new();
-    let mut small_ones = 0;
-    for bug in BUGS {
-        let named = bug.on.named();
-        let library = bug.planted();
-        // Some bugs take more than a few random runs: they are found in `planted`. And what a register holds
-        // from long ago may be more than the last requests bring back: then another run has to show the bug.
-        let mut met_without = None;
-        let mut tried = None;
-        for seed in 1..=4 {
-            let Some(met) = meet(&library, &named, &[], seed) else { continue };
-            let start = Instant::now();
-            match met.small() {
-                Some(small) => {
-                    tried = Some((met, small, start.elapsed()));
-                    break;
-                }
-                None => met_without = Some(met.finding.key),
-            }
-        }
-        let Some((met, small, took)) = tried else {
-            match met_without {
-                Some(raw) => wrong.push(format!("{}: no case for `{raw}`", bug.name)),
-                None => println!("{:48} not met", bug.name),
-            }
+/// What becomes of a planted bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    /// A few random runs do not meet it: it is found in `planted`.
+    NotMet,
+    /// It is met, and its case is small.
+    Small,
+}
+
+/// Meets a bug in random runs and makes its case small; `Err` says what is wrong with the case.
+fn small_case_of(bug: &Bug) -> Result<Tried, String> {
+    let named = bug.on.named();
+    let library = bug.planted();
+    let mut met_without = None;
+    // What a register holds from long ago may be more than the last requests bring back: then another run has
+    // to show the bug.
+    for seed in 1..=4 {
+        let Some(met) = meet(&library, &named, &[], seed) else { continue };
+        let start = Instant::now();
+        let Some(small) = met.small() else {
+            met_without = Some(met.finding.key);
             continue;
         };
+        let took = start.elapsed();
         let raw = &met.finding.key;
         let requests = small.case.requests();
         let lanes: u32 = small.case.warps.iter().map(|r| r.mask.count_ones()).sum();
@@ -154,15 +148,30 @@ fn planted_bugs_leave_small_cases() {
             small.attempts,
             small.spent
         );
-        small_ones += 1;
         // Two that wait at an object, one that makes it and one that completes its phase.
         let enough = if bug.on.mix() == Mix::Objects { 4 } else { 3 };
         if requests > enough || took > Duration::from_secs(2) {
-            wrong.push(format!("{}: {requests} requests after {took:?}: {}", bug.name, small.failure));
+            return Err(format!("{}: {requests} requests after {took:?}: {}", bug.name, small.failure));
+        }
+        return Ok(Tried::Small);
+    }
+    match met_without {
+        Some(raw) => Err(format!("{}: no case for `{raw}`", bug.name)),
+        None => {
+            println!("{:48} not met", bug.name);
+            Ok(Tried::NotMet)
         }
     }
+}
+
+/// Random runs find the planted bugs, and their failures become cases of few requests with little effort.
+#[test]
+fn planted_bugs_leave_small_cases() {
+    let tried = each_bug(small_case_of);
+    let wrong: Vec<_> = tried.iter().filter_map(|tried| tried.as_ref().err().cloned()).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-    assert!(small_ones * 10 >= BUGS.len() * 8, "only {small_ones} of {} bugs were met", BUGS.len());
+    let small_ones = tried.iter().filter(|tried| **tried == Ok(Tried::Small)).count();
+    assert!(small_ones * 10 >= tried.len() * 8, "only {small_ones} of {} bugs were met", tried.len());
 }
 
 /// One bug in the kernel is one bucket, whatever configuration and seed; two bugs are two.

@@ -1,15 +1,13 @@
 //! Bugs planted in the RTL, one at a time: random cases find each, lockstep says where it shows, and
 //! the oracle rejects it without the help of the model.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{RtlMachine, Stop};
 use atoms_cosim::mismatch::Mismatch;
 use atoms_cosim::session::Failure;
 use atoms_ops::Op;
-use atoms_tests::bugs::{BUGS, Bug, On};
+use atoms_tests::bugs::{Bug, On, each_bug};
 use atoms_tests::draw::Mix;
 use atoms_tests::hunt::{Found, Judge, hunt};
 use atoms_tests::plant::plant;
@@ -101,20 +99,8 @@ fn try_bug(bug: &Bug) -> Result<(), String> {
 /// Two at a time: each build runs two compilers.
 #[test]
 fn every_planted_bug_is_found() {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut missed = Vec::new();
-        while let Some(bug) = BUGS.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(what) = try_bug(bug) {
-                missed.push(format!("{}: {what}", bug.name));
-            }
-        }
-        missed
-    };
-    let missed: Vec<_> = std::thread::scope(|scope| {
-        let workers = [scope.spawn(work), scope.spawn(work)];
-        workers.into_iter().flat_map(|worker| worker.join().expect("a bug can be planted")).collect()
-    });
+    let tried = each_bug(|bug| try_bug(bug).err().map(|what| format!("{}: {what}", bug.name)));
+    let missed: Vec<_> = tried.into_iter().flatten().collect();
     assert!(missed.is_empty(), "\n{}", missed.join("\n\n"));
 }
 

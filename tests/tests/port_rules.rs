@@ -180,32 +180,56 @@ fn a_reset_lets_offers_change() {
     }
 }
 
-#[test]
-fn a_tag_that_is_inside_is_found() {
+/// A request of tag 0 after one of tag 0 that is inside, with one of the two a wait or neither.
+fn again(first: Op, second: Op) -> Result<(), Stop> {
     let mut bench = Bench::new();
-    bench.warp();
-    bench.clock().expect("nothing is wrong");
-    says(bench.clock(), "WarpTagIsFree");
+    for op in [first, second] {
+        bench.tag = 0;
+        bench.warp();
+        bench.i.req_op = op as u8;
+        bench.i.req_size = Size::U64 as u8;
+        bench.clock()?;
+    }
+    Ok(())
 }
 
 #[test]
-fn a_tag_is_free_when_its_answer_is_taken() {
-    let mut bench = Bench::new();
-    bench.warp();
-    bench.clock().expect("nothing is wrong");
-    for _ in 0..3 {
-        (bench.i.req_valid, bench.i.rsp_ready) = (0, 0);
-        while bench.machine.out().rsp_valid == 0 {
+fn another_request_with_the_tag_of_a_wait_is_found() {
+    for (first, second) in
+        [(Op::MbarTryWait, Op::Load), (Op::Load, Op::MbarTryWait), (Op::MbarTryWait, Op::MbarTryWait)]
+    {
+        says(again(first, second), "TagOfAWaitIsItsOwn");
+    }
+    again(Op::Load, Op::Cas).expect("answers come in order");
+}
+
+#[test]
+fn the_tag_of_a_wait_is_free_when_its_answer_is_taken() {
+    for port in ["response", "wake-up"] {
+        let mut bench = Bench::new();
+        for round in 0..3 {
+            bench.tag = 0;
+            bench.warp();
+            let wait = WarpRequest {
+                op: Op::MbarTryWait as u8,
+                size: Size::U64 as u8,
+                mask: 1,
+                // Of the phase that is under way, where it is to sleep, for ten cycles; else of the one before.
+                lanes: vec![Lane { ra: 0, b: u128::from(port == "response") << 31, c: 10 }],
+                ..WarpRequest::default()
+            };
+            wait.drive(&mut bench.i);
+            // From the second round on, in the cycle in which the answer of the round before is taken.
+            bench.clock().unwrap_or_else(|stop| panic!("{port}, round {round}: {stop}"));
+            (bench.i.req_valid, bench.i.rsp_ready, bench.i.wake_ready) = (0, 0, 0);
+            let answered = |bench: &Bench| (bench.machine.out().rsp_valid, bench.machine.out().wake_valid);
             bench.clock().expect("nothing is wrong");
-            assert!(bench.machine.cycles() < 200, "no answer");
+            while answered(&bench) == (0, 0) {
+                bench.clock().expect("nothing is wrong");
+                assert!(bench.machine.cycles() < 500, "no answer");
+            }
+            assert_eq!(answered(&bench), if port == "response" { (1, 0) } else { (0, 1) }, "{port}");
+            (bench.i.rsp_ready, bench.i.wake_ready) = (1, 1);
         }
-        // In the same cycle.
-        bench.i.rsp_ready = 1;
-        bench.tag = 0;
-        bench.warp();
-        bench.clock().expect("its answer is taken");
-        bench.i.rsp_ready = 0;
-        bench.i.req_valid = 0;
-        bench.clock().expect("nothing is wrong");
     }
 }

@@ -168,15 +168,14 @@ fn couple<M: Machine + Sides>(
             let (here, other) = if one == 0 { (&mut left[0], &right[0]) } else { (&mut right[0], &left[0]) };
             here.inputs.cl_valid = 0;
             // With a pause after each, so that the requester offers nothing now and then.
-            let pauses = takes == Takes::WhileItOffersNone && cycle % 2 == 1;
+            let pauses = takes == Takes::WhileItOffersNone && here.served;
             if let Some(request) = other.offers().filter(|_| !pauses) {
                 request.drive(&mut here.inputs);
             }
             let ready =
                 takes_now[1 - one] || (takes == Takes::WhileItOffersNone && here.inputs.cl_valid == 0);
             here.inputs.cl_rsp_ready = u8::from(ready);
-            here.inputs.req_valid = 0;
-            if cycle % 3 == 0 && cycle < 200 {
+            if here.inputs.req_valid == 0 && cycle % 3 == 0 && cycle < 200 {
                 let tag = (here.warps % 64) as u8;
                 let (op, size) = (Op::PopcInc as u8, Size::U32 as u8);
                 let count = WarpRequest { op, size, mask: 3, tag, imm: 8, ..WarpRequest::default() };
@@ -192,6 +191,7 @@ fn couple<M: Machine + Sides>(
             let warp = i.req_valid & out.req_ready == 1;
             sides[one].served = accepted;
             sides[one].warps += usize::from(warp);
+            sides[one].inputs.req_valid &= u8::from(!warp);
             sides[1 - one].accepted += usize::from(accepted);
             sides[1 - one].responses += usize::from(answered);
         }

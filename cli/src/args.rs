@@ -100,7 +100,7 @@ fn arch(name: &str) -> Result<Arch, String> {
 /// What to look for while a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
-    /// Ignore uses of mbarrier objects that PTX leaves undefined
+    /// Ignore uses of mbarrier objects and of lanes that PTX leaves undefined
     #[value(alias = "undefined=off")]
     Off,
     /// Name them on stderr, or in the JSON

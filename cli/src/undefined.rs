@@ -1,4 +1,5 @@
-//! Uses of mbarrier objects that PTX leaves undefined (spec 6.9), as a report shows them.
+//! What a kernel does that PTX leaves undefined, as a report shows it: uses of mbarrier objects (spec 6.9), and
+//! shuffles.
 
 use std::fmt::Write as _;
 
@@ -20,22 +21,39 @@ pub(crate) struct Requests<'k> {
     made: Vec<(u64, u32, u32)>,
     /// The same for the cluster port.
     made_at_cluster_port: Vec<(u64, u32, u32)>,
-    /// Pending counts taken from states that give none: by instruction, the first and how many.
-    pending_counts: Vec<PendingCounts>,
+    /// Pending counts taken from states that give none.
+    pending_counts: Vec<Repeated>,
+    /// Reads of lanes that take no part.
+    foreign_lanes: Vec<Repeated>,
 }
 
-/// Pending counts that one instruction takes from states that no noComplete arrival gave.
+/// What one instruction does in some lanes: the first time, and how often.
 #[derive(Clone, Copy)]
-struct PendingCounts {
+struct Repeated {
     pc: u32,
     cycle: u64,
     lane: u32,
     count: u64,
 }
 
+/// Counts what instruction `pc` does in the lanes of `mask`.
+fn count(all: &mut Vec<Repeated>, cycle: u64, pc: u32, mask: u32) {
+    let count = mask.count_ones().into();
+    match all.iter_mut().find(|repeated| repeated.pc == pc) {
+        Some(repeated) => repeated.count += count,
+        None => all.push(Repeated { pc, cycle, lane: mask.trailing_zeros(), count }),
+    }
+}
+
 impl<'k> Requests<'k> {
     pub(crate) fn new(kernel: &'k Kernel) -> Self {
-        Requests { kernel, made: Vec::new(), made_at_cluster_port: Vec::new(), pending_counts: Vec::new() }
+        Requests {
+            kernel,
+            made: Vec::new(),
+            made_at_cluster_port: Vec::new(),
+            pending_counts: Vec::new(),
+            foreign_lanes: Vec::new(),
+        }
     }
 
     /// Where the instruction that made the request of `diagnosis` is, or had a copy make it; and the diagnosis
@@ -53,11 +71,11 @@ impl<'k> Requests<'k> {
 
 impl Observer for Requests<'_> {
     fn foreign_pending_count(&mut self, cycle: u64, pc: u32, mask: u32) {
-        let count = mask.count_ones().into();
-        match self.pending_counts.iter_mut().find(|counts| counts.pc == pc) {
-            Some(counts) => counts.count += count,
-            None => self.pending_counts.push(PendingCounts { pc, cycle, lane: mask.trailing_zeros(), count }),
-        }
+        count(&mut self.pending_counts, cycle, pc, mask);
+    }
+
+    fn foreign_lane(&mut self, cycle: u64, pc: u32, mask: u32) {
+        count(&mut self.foreign_lanes, cycle, pc, mask);
     }
 
     fn cluster_request(&mut self, cycle: u64, pc: Option<u32>, _: &In) {
@@ -86,14 +104,57 @@ struct Group<'k> {
 pub(crate) struct Undefined<'k> {
     groups: Vec<Group<'k>>,
     counts: Vec<(&'static str, u64)>,
-    pending_counts: Vec<(PendingCounts, Option<&'k SourceLine>)>,
+    pending_counts: Vec<(Repeated, Option<&'k SourceLine>)>,
+    foreign_lanes: Vec<(Repeated, Option<&'k SourceLine>)>,
 }
 
-/// What is wrong with a [`PendingCounts`], and what to do about it.
-const PENDING_COUNT: (&str, &str) = (
-    "pending_count of a state that no noComplete arrival gave",
-    "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
-);
+/// Something that one instruction does again and again, as a report names it.
+struct Kind {
+    name: &'static str,
+    clause: &'static str,
+    what: &'static str,
+    advice: &'static str,
+}
+
+const PENDING_COUNT: Kind = Kind {
+    name: "foreign pending count",
+    clause: "spec 6.9",
+    what: "pending_count of a state that no noComplete arrival gave",
+    advice: "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
+};
+
+const FOREIGN_LANE: Kind = Kind {
+    name: "foreign lane",
+    clause: "[PTX] shfl.sync",
+    what: "a shuffle reads a lane that takes no part in it: it has ended, or is not in the mask, or is elsewhere",
+    advice: "name the lane in the mask and let it execute the shuffle, or do not use the value",
+};
+
+impl Kind {
+    fn text(&self, (repeated, line): &(Repeated, Option<&SourceLine>)) -> String {
+        let Repeated { cycle, lane, count, .. } = repeated;
+        let Kind { what, clause, advice, .. } = self;
+        format!("  {what}: lane {lane}, cycle {cycle} ({clause})\n    {advice}\n{}", place(*line, *count))
+    }
+
+    fn as_json(&self, (repeated, line): &(Repeated, Option<&SourceLine>)) -> Value {
+        json!({
+            "kind": self.name,
+            "clause": self.clause,
+            "what": self.what,
+            "advice": self.advice,
+            "cycle": repeated.cycle,
+            "lane": repeated.lane,
+            "line": line.map(|line| line.line),
+            "instruction": line.map(|line| line.text.as_str()),
+            "count": repeated.count,
+        })
+    }
+}
+
+fn total(repeated: &[(Repeated, Option<&SourceLine>)]) -> u64 {
+    repeated.iter().map(|(repeated, _)| repeated.count).sum()
+}
 
 impl<'k> Undefined<'k> {
     pub(crate) fn new(watch: &Watch, requests: &Requests<'k>) -> Self {
@@ -110,26 +171,37 @@ impl<'k> Undefined<'k> {
                 None => groups.push(Group { first: diagnosis, line, count: 1 }),
             }
         }
-        let line = |counts: &PendingCounts| requests.kernel.source.get(counts.pc as usize);
-        let pending_counts = requests.pending_counts.iter().map(|counts| (*counts, line(counts))).collect();
-        Undefined { groups, counts: watch.counts().collect(), pending_counts }
+        let line = |repeated: &Repeated| (*repeated, requests.kernel.source.get(repeated.pc as usize));
+        let pending_counts = requests.pending_counts.iter().map(line).collect();
+        let foreign_lanes = requests.foreign_lanes.iter().map(line).collect();
+        Undefined { groups, counts: watch.counts().collect(), pending_counts, foreign_lanes }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.groups.is_empty() && self.pending_counts.is_empty()
+        self.groups.is_empty() && self.pending_counts.is_empty() && self.foreign_lanes.is_empty()
     }
 
+    /// Uses of mbarrier objects.
     fn total(&self) -> u64 {
-        let counts = self.pending_counts.iter().map(|(counts, _)| counts.count);
-        self.counts.iter().map(|(_, count)| count).sum::<u64>() + counts.sum::<u64>()
+        self.counts.iter().map(|(_, count)| count).sum::<u64>() + total(&self.pending_counts)
     }
 
     /// As text: each kind of use by each instruction once, with how often it was found.
     pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        let foreign = total(&self.foreign_lanes);
+        if foreign > 0 {
+            let values = if foreign == 1 { "value" } else { "values" };
+            text = format!("atoms: {} shuffled {values} that PTX leaves undefined:\n", grouped(foreign));
+            text.extend(self.foreign_lanes.iter().map(|repeated| FOREIGN_LANE.text(repeated)));
+        }
         let total = self.total();
+        if total == 0 {
+            return text;
+        }
         let uses = if total == 1 { "use" } else { "uses" };
-        let mut text =
-            format!("atoms: {} {uses} of mbarrier objects that PTX leaves undefined:\n", grouped(total));
+        let _ =
+            writeln!(text, "atoms: {} {uses} of mbarrier objects that PTX leaves undefined:", grouped(total));
         let mut kept = 0;
         for Group { first, line, count } in &self.groups {
             kept += count;
@@ -138,11 +210,9 @@ impl<'k> Undefined<'k> {
             }
             text += &place(*line, *count);
         }
-        for (PendingCounts { cycle, lane, count, .. }, line) in &self.pending_counts {
-            kept += count;
-            let (what, advice) = PENDING_COUNT;
-            let _ = writeln!(text, "  {what}: lane {lane}, cycle {cycle} (spec 6.9)\n    {advice}");
-            text += &place(*line, *count);
+        for repeated in &self.pending_counts {
+            kept += repeated.0.count;
+            text += &PENDING_COUNT.text(repeated);
         }
         if total > kept {
             let counts: Vec<_> =
@@ -176,22 +246,10 @@ impl<'k> Undefined<'k> {
                 })
             })
             .collect();
-        let (what, advice) = PENDING_COUNT;
-        let pending_counts = self.pending_counts.iter().map(|(counts, line)| {
-            json!({
-                "kind": "foreign pending count",
-                "clause": "spec 6.9",
-                "what": what,
-                "advice": advice,
-                "cycle": counts.cycle,
-                "lane": counts.lane,
-                "line": line.map(|line| line.line),
-                "instruction": line.map(|line| line.text.as_str()),
-                "count": counts.count,
-            })
-        });
-        let found: Vec<_> = found.into_iter().chain(pending_counts).collect();
-        json!({ "total": self.total(), "found": found })
+        let pending_counts = self.pending_counts.iter().map(|repeated| PENDING_COUNT.as_json(repeated));
+        let foreign_lanes = self.foreign_lanes.iter().map(|repeated| FOREIGN_LANE.as_json(repeated));
+        let found: Vec<_> = found.into_iter().chain(pending_counts).chain(foreign_lanes).collect();
+        json!({ "total": self.total() + total(&self.foreign_lanes), "found": found })
     }
 }
 

@@ -115,11 +115,15 @@ pub enum Control {
         /// Source.
         src: Source,
     },
-    /// Wait until the threads of the mask are here and go on together.
+    /// Wait until the threads of the mask wait with the same mask. Threads whose masks differ are separate groups.
     WarpSync {
         /// Mask of lanes.
         mask: Source,
+        /// How the group goes on.
+        way: SyncWay,
     },
+    /// `ENDCOLLECTIVE`: each thread goes on where its own [`SyncWay::Collective`] says.
+    EndCollective,
     /// Let other threads of the warp run.
     Yield,
     /// Wait for a while, in nanoseconds.
@@ -162,6 +166,21 @@ pub enum Control {
     Fence,
     /// Nothing.
     Nop,
+}
+
+/// How the threads that met at WARPSYNC go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncWay {
+    /// Together with the threads of other groups that are at the same place.
+    Plain,
+    /// `.EXCLUSIVE`: each group by itself.
+    Exclusive,
+    /// `.COLLECTIVE`: each group by itself, from wherever its threads come through one copy of the instructions
+    /// up to ENDCOLLECTIVE. The compiler writes the same instructions at each of these places.
+    Collective {
+        /// Where the thread goes on from there.
+        resume: u32,
+    },
 }
 
 /// How a vote combines the lanes.
@@ -207,6 +226,18 @@ pub enum ReduxOp {
     Or,
     /// Bitwise exclusive or.
     Xor,
+}
+
+/// A `.sync` instruction of PTX: carried out for the threads of a mask once all of them execute it with the same
+/// mask and the same qualifiers, wherever in the code they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collective {
+    /// Mask of lanes.
+    pub members: Source,
+    /// What the threads of the mask do.
+    pub op: WarpOp,
+    /// Where each thread takes what machine code has once for the warp.
+    pub spread: Reg,
 }
 
 /// Instruction by which the lanes of a warp look at each other.

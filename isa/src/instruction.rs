@@ -2,7 +2,7 @@
 
 use crate::alu::{Alu, Path};
 use crate::compute::Compute;
-use crate::control::{Control, WarpOp};
+use crate::control::{Collective, Control, WarpOp};
 use crate::memory::{
     AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, LocalAccess, SharedAccess,
     ThreadCopy,
@@ -80,8 +80,10 @@ pub enum Operation {
     },
     /// Direct threads.
     Control(Control),
-    /// Look at other lanes.
+    /// Look at the other lanes that are together with this one.
     Warp(WarpOp),
+    /// Look at the other lanes of a mask.
+    Collective(Collective),
     /// An instruction that exists and cannot be decoded here.
     Lacking,
 }

@@ -1,5 +1,6 @@
 //! Lines of a listing: directives, labels and statements.
 
+use crate::arch::Arch;
 use crate::bank;
 use crate::operand::{self, Limits, Operand, OperandKind};
 use crate::problem::Problem;
@@ -10,6 +11,7 @@ use std::ops::Range;
 const BANK_SECTION: &str = ".nv.constant2.";
 
 /// The text of a listing.
+#[derive(Clone, Copy)]
 pub(crate) struct Text<'t> {
     text: &'t str,
     limits: Limits,
@@ -18,6 +20,11 @@ pub(crate) struct Text<'t> {
 impl<'t> Text<'t> {
     pub(crate) fn new(text: &'t str, limits: Limits) -> Text<'t> {
         Text { text, limits }
+    }
+
+    /// The text, as it is read for an architecture.
+    pub(crate) fn on(self, arch: Arch) -> Text<'t> {
+        Text { limits: self.limits.on(arch), ..self }
     }
 
     /// Each line, with its number from 1.

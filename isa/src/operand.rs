@@ -1,6 +1,7 @@
 //! Operands as they stand in the text.
 
-use crate::register::{BarrierRegister, Pred, PredSource};
+use crate::arch::Arch;
+use crate::register::{BarrierRegister, Pred, PredSource, UReg};
 use crate::source::HalfSelect;
 use std::ops::Range;
 
@@ -100,20 +101,26 @@ pub(crate) struct AddressText {
     pub(crate) imm: i64,
 }
 
-/// How many registers and predicates a thread has.
+/// How many registers and predicates a thread has, and registers a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) registers: u16,
     pub(crate) predicates: u16,
+    pub(crate) uniform: u16,
 }
 
 impl Limits {
-    /// Those of machine code: R0 to R254, P0 to P6.
-    pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7 };
+    /// Those of machine code: R0 to R254, P0 to P6, and before sm_100 UR0 to UR62.
+    pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7, uniform: 63 };
 
     /// Those of code lowered from PTX, before registers are allocated: what the text can name.
     #[allow(dead_code)] // until PTX is run
-    pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0 };
+    pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0, uniform: 63 };
+
+    /// These limits, on this architecture. Compilers take UR79 for code that lanes run together from sm_100 on.
+    pub(crate) fn on(self, arch: Arch) -> Limits {
+        Limits { uniform: if arch.number() < 100 { self.uniform } else { UReg::COUNT.into() }, ..self }
+    }
 }
 
 /// Why an operand cannot be read: message and help.
@@ -268,7 +275,11 @@ fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
         None
     } else {
         let index = decimal(rest)?;
-        let (limit, last) = if uniform { (63, "UR62, or URZ") } else { (limits.registers, "R254, or RZ") };
+        let (limit, last) = match uniform {
+            false => (limits.registers, "R254, or RZ"),
+            true if limits.uniform > 63 => (limits.uniform, "UR79, or URZ"),
+            true => (limits.uniform, "UR62, or URZ"),
+        };
         if index >= limit {
             return Some(RegOutcome::TooHigh(last));
         }

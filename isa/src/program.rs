@@ -206,6 +206,7 @@ impl<'t> Reader<'t> {
     fn read(&mut self, place: &Text<'t>, problems: &mut Vec<Problem>) -> bool {
         let mut readable = true;
         for (number, line) in place.lines() {
+            let place = &self.arch.map_or(*place, |arch| place.on(arch));
             match listing::read(place, number, line, self.bank.is_some()) {
                 Ok(None) => {}
                 Ok(Some(line)) => self.line(line, problems),

@@ -54,6 +54,20 @@ fn each_problem_is_named_with_its_place() {
     }
 }
 
+/// From sm_100 on a warp has more registers.
+#[test]
+fn the_last_register_of_a_warp() {
+    let listing = |arch: &str, line: &str| {
+        Program::parse("test.sass", &format!(".target {arch}\n.section .text.k,\"ax\",@progbits\n{line}\n"))
+    };
+    assert!(listing("sm_100a", "UMOV UR79, 0x1 ;").is_ok());
+    for (arch, line, help) in [("sm_100a", "UMOV UR80, 0x1 ;", "UR79"), ("sm_90", "UMOV UR79, 0x1 ;", "UR62")]
+    {
+        let error = listing(arch, line).expect_err(line);
+        assert!(error.problems[0].help.contains(help), "{error}");
+    }
+}
+
 #[test]
 fn all_problems_are_reported_together() {
     let text = format!("{HEAD}NOPE ;\nNOP ;\nLDS.64 R1, [R0] ;\nBRA `(nowhere) ;\n");

@@ -157,6 +157,12 @@ pub trait Observer {
         let _ = (cycle, pc, mask);
     }
 
+    /// Instruction `pc` reads, in the lanes of `mask`, the register of a lane that takes no part in it, which PTX
+    /// leaves undefined.
+    fn foreign_lane(&mut self, cycle: u64, pc: u32, mask: u32) {
+        let _ = (cycle, pc, mask);
+    }
+
     /// The port has taken the request in `inputs`, which instruction `pc` made; its lane 0 is lane `first` of
     /// the warp.
     fn request(&mut self, cycle: u64, pc: u32, first: u32, inputs: &In) {
@@ -200,6 +206,7 @@ macro_rules! forward {
             copy_started(start: &CopyStart);
             copy_done(done: &CopyDone);
             foreign_pending_count(cycle: u64, pc: u32, mask: u32);
+            foreign_lane(cycle: u64, pc: u32, mask: u32);
             request(cycle: u64, pc: u32, first: u32, inputs: &In);
             response(cycle: u64, outputs: &Out);
             wake(cycle: u64, outputs: &Out);

@@ -2,8 +2,8 @@
 
 use crate::error::{KernelError, LackingInstruction};
 use atoms_isa::{
-    Alu, BarrierAccess, BarrierOperand, BranchCondition, ConstAddress, ConstIndex, Control, Grain, Kernel,
-    MNEMONICS, Operation, PredicateMove, Source, Support, Value, WarpOp,
+    Alu, BarrierAccess, BarrierOperand, BranchCondition, Collective, ConstAddress, ConstIndex, Control,
+    Grain, Kernel, MNEMONICS, Operation, PredicateMove, Source, Support, Value, WarpOp,
 };
 
 /// Names every instruction of the kernel that cannot be carried out.
@@ -58,6 +58,9 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         Value::Reg(_) | Value::Uniform(_) | Value::Imm(_) => None,
     };
     match operation {
+        Operation::Collective(Collective { members, op, .. }) => {
+            of(members, 4).into_iter().chain(constants(&Operation::Warp(*op))).collect()
+        }
         Operation::Alu(alu) => {
             let [a, b, c] = crate::alu::wide_operands(alu.op).map(|wide| if wide { 8 } else { 4 });
             let Alu { a: source_a, b: source_b, c: source_c, .. } = alu;
@@ -75,7 +78,7 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         }
         Operation::Warp(WarpOp::ToUniform { src, .. }) => of(src, 4).into_iter().collect(),
         Operation::Control(
-            Control::WarpSync { mask: src }
+            Control::WarpSync { mask: src, .. }
             | Control::RegToBarrier { src, .. }
             | Control::Sleep { nanoseconds: src, .. }
             | Control::RegToReturnPc { src, .. },

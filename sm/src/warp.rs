@@ -79,18 +79,19 @@ impl Registers {
 /// that arrived last stays.]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Uniform {
-    regs: [u32; 64],
+    regs: [u32; UReg::COUNT as usize],
     /// Bit 7 is UPT.
     preds: u8,
 }
 
 impl Uniform {
     pub(crate) fn new() -> Uniform {
-        Uniform { regs: [0; 64], preds: 0x80 }
+        Uniform { regs: [0; UReg::COUNT as usize], preds: 0x80 }
     }
 
     pub(crate) fn get(&self, reg: UReg) -> u32 {
-        if reg.is_zero() { 0 } else { self.regs[usize::from(reg.0 & 63)] }
+        // URZ is beyond the file.
+        self.regs.get(usize::from(reg.0)).copied().unwrap_or(0)
     }
 
     pub(crate) fn pair(&self, reg: UReg) -> u64 {
@@ -98,8 +99,8 @@ impl Uniform {
     }
 
     pub(crate) fn set(&mut self, reg: UReg, value: u32) {
-        if !reg.is_zero() {
-            self.regs[usize::from(reg.0 & 63)] = value;
+        if let Some(held) = self.regs.get_mut(usize::from(reg.0)) {
+            *held = value;
         }
     }
 }
@@ -113,14 +114,56 @@ pub(crate) enum Wait {
     Asleep(u64),
     /// The threads noted in this convergence barrier.
     Convergence(u8),
-    /// The threads of this mask.
-    WarpSync(u32),
+    /// The threads of this mask, at WARPSYNC with the same mask.
+    WarpSync { mask: u32, sync: Sync },
+    /// The threads of this mask, at the same kind of instruction with the same mask, to carry it out together.
+    Collective {
+        mask: u32,
+        /// Number of its mnemonic, which has all qualifiers of it.
+        kind: u32,
+    },
     /// The block's other threads, at this barrier.
     Block(u8),
     /// The cluster's other threads.
     Cluster,
     /// Copies: no more than so many groups may be left.
     Groups(u32),
+}
+
+/// How the threads that met at WARPSYNC go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sync {
+    /// Together with other groups that are at the same place.
+    Plain,
+    /// By themselves.
+    Exclusive,
+    /// By themselves, and from one place.
+    Collective,
+}
+
+impl Wait {
+    /// The mask that a thread gives which waits for the threads of a mask.
+    pub(crate) fn members(self) -> Option<u32> {
+        match self {
+            Wait::WarpSync { mask, .. } | Wait::Collective { mask, .. } => Some(mask),
+            Wait::Ready
+            | Wait::Asleep(_)
+            | Wait::Convergence(_)
+            | Wait::Block(_)
+            | Wait::Cluster
+            | Wait::Groups(_) => None,
+        }
+    }
+
+    /// Whether threads that wait in these ways wait for each other.
+    pub(crate) fn meets(self, other: Wait) -> bool {
+        match (self, other) {
+            (Wait::WarpSync { mask: a, sync: x }, Wait::WarpSync { mask: b, sync: y }) => {
+                a == b && (x == Sync::Collective) == (y == Sync::Collective)
+            }
+            (a, b) => a == b,
+        }
+    }
 }
 
 /// Threads that go on together.
@@ -187,6 +230,8 @@ pub(crate) struct Warp {
     pub(crate) at_cluster: u32,
     /// Halves of the return program counter, low first.
     pub(crate) return_pc: [Row; 2],
+    /// Where each thread goes on behind the collective region it is in.
+    pub(crate) resume: Row,
     pub(crate) asked: Asked,
     pub(crate) states: States,
     /// How long threads have waited at a convergence barrier while others went round a loop.
@@ -215,6 +260,7 @@ impl Warp {
             remote: 0,
             at_cluster: 0,
             return_pc: [[0; LANES]; 2],
+            resume: [0; LANES],
             asked: Asked { address: [0; LANES], parity: 0, tried: 0, open: 0 },
             states: States::default(),
             impatience: 0,
@@ -229,9 +275,12 @@ impl Warp {
         let due = |split: &Split| match split.wait {
             Wait::Ready => Some(0),
             Wait::Asleep(end) => Some(end),
-            Wait::Convergence(_) | Wait::WarpSync(_) | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => {
-                None
-            }
+            Wait::Convergence(_)
+            | Wait::WarpSync { .. }
+            | Wait::Collective { .. }
+            | Wait::Block(_)
+            | Wait::Cluster
+            | Wait::Groups(_) => None,
         };
         let Some(earliest) = self.splits.iter().filter_map(due).min() else { return u64::MAX };
         match self.busy {
@@ -300,15 +349,49 @@ impl Warp {
                     lanes(together).for_each(|lane| self.barriers[usize::from(barrier)][lane] = 0);
                     self.join(together, |w| w == wait);
                 }
-                Wait::WarpSync(_) => self.join(together, |w| matches!(w, Wait::WarpSync(_))),
-                Wait::Ready | Wait::Asleep(_) | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => {}
+                Wait::WarpSync { sync, .. } => self.release(together, wait, sync),
+                Wait::Ready
+                | Wait::Asleep(_)
+                | Wait::Collective { .. }
+                | Wait::Block(_)
+                | Wait::Cluster
+                | Wait::Groups(_) => {}
             }
         }
         // Nobody is left who could bring the others here.
-        if !self.splits.iter().any(|s| matches!(s.wait, Wait::Ready | Wait::Asleep(_))) {
+        let goes_on =
+            |s: &Split| matches!(s.wait, Wait::Ready | Wait::Asleep(_)) || self.all_there(s).is_some();
+        if !self.splits.iter().any(goes_on) {
             self.splits.iter_mut().for_each(|s| s.patience = s.patience.map(|_| 0));
             self.lose_patience();
         }
+    }
+
+    /// Lets the threads go on that have met at WARPSYNC.
+    fn release(&mut self, together: u32, wait: Wait, sync: Sync) {
+        match sync {
+            Sync::Plain => {
+                let plain = |w: Wait| matches!(w, Wait::WarpSync { sync: Sync::Plain, .. });
+                let complete = |s: &&Split| plain(s.wait) && self.all_there(s).is_some();
+                let others = self.splits.iter().filter(complete).fold(0, |mask, s| mask | s.mask);
+                self.join(together | others, |w| plain(w) || w.meets(wait));
+            }
+            Sync::Exclusive => self.join(together, |w| w.meets(wait)),
+            Sync::Collective => {
+                let met = |s: &&mut Split| s.wait.meets(wait);
+                let first =
+                    self.splits.iter().filter(|s| s.wait.meets(wait)).min_by_key(|s| s.mask.trailing_zeros());
+                let Some(pc) = first.map(|s| s.pc) else { return };
+                self.splits.iter_mut().filter(met).for_each(|s| s.pc = pc);
+                self.join(together, |w| w.meets(wait));
+            }
+        }
+    }
+
+    /// The threads that a split waits for by their mask, if all of them that live wait likewise.
+    pub(crate) fn all_there(&self, split: &Split) -> Option<u32> {
+        let needed = split.wait.members()? & self.live;
+        (needed & !self.waiting(|w| w.meets(split.wait)) == 0).then_some(needed)
     }
 
     /// An instruction of the warp is about to issue: waits that have a limit come nearer to it.
@@ -370,16 +453,21 @@ impl Warp {
 
     /// The threads that go on together with a waiting split, if all that it waits for are there.
     fn complete(&self, split: &Split) -> Option<(u32, Wait)> {
-        let (needed, there) = match split.wait {
+        match split.wait {
             Wait::Convergence(barrier) => {
                 let lane = split.mask.trailing_zeros() as usize % LANES;
-                let noted = self.barriers[usize::from(barrier)][lane];
-                (noted, self.waiting(|w| w == split.wait))
+                let needed = self.barriers[usize::from(barrier)][lane] & self.live;
+                let there = self.waiting(|w| w == split.wait);
+                (needed & !there == 0).then_some((needed | split.mask, split.wait))
             }
-            Wait::WarpSync(mask) => (mask, self.waiting(|w| matches!(w, Wait::WarpSync(_)))),
-            Wait::Ready | Wait::Asleep(_) | Wait::Block(_) | Wait::Cluster | Wait::Groups(_) => return None,
-        };
-        (needed & self.live & !there == 0).then_some(((needed & self.live) | split.mask, split.wait))
+            Wait::WarpSync { .. } => self.all_there(split).map(|together| (together, split.wait)),
+            Wait::Ready
+            | Wait::Asleep(_)
+            | Wait::Collective { .. }
+            | Wait::Block(_)
+            | Wait::Cluster
+            | Wait::Groups(_) => None,
+        }
     }
 
     /// Makes the splits within `mask` that wait for what `which` says ready, and those of them that

@@ -1,83 +1,187 @@
 //! Instructions by which the lanes of a warp look at each other.
 
 use crate::constant::ConstantBank;
-use crate::warp::{LANES, Row, Warp, lanes};
-use atoms_isa::{PredSource, ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use crate::warp::{LANES, Row, View, Warp, lanes};
+use atoms_isa::{PredSource, ReduxOp, Reg, ShuffleMode, VoteMode, WarpOp};
 
-/// Carries out the instruction for split `index`, in the lanes of `mask`, of which there is one.
-pub(crate) fn execute(op: &WarpOp, warp: &mut Warp, index: usize, mask: u32, constants: &ConstantBank) {
-    if mask == 0 {
-        return;
+/// Threads of one split that carry out an instruction together with others.
+pub(crate) struct Part {
+    pub(crate) op: WarpOp,
+    /// Where each thread takes what the warp has once.
+    pub(crate) spread: Reg,
+    /// Index of the split.
+    pub(crate) index: usize,
+    /// The threads.
+    pub(crate) mask: u32,
+    /// Index of the instruction.
+    pub(crate) pc: u32,
+}
+
+/// What the lanes bring to an instruction.
+struct Brought {
+    low: Row,
+    high: Row,
+    /// Lane or distance of a shuffle, and its clamp and segments.
+    by: Row,
+    control: Row,
+    /// Lanes in which the predicate holds.
+    holds: u32,
+}
+
+/// What an instruction gives.
+struct Given {
+    values: Row,
+    preds: u32,
+    uniform: u32,
+    /// Lanes that read a lane which takes no part.
+    foreign: u32,
+}
+
+/// Carries out the instruction for split `index`, in the lanes of `mask`. Gives the lanes that read a lane which
+/// takes no part: what PTX leaves undefined.
+pub(crate) fn execute(
+    op: &WarpOp,
+    warp: &mut Warp,
+    index: usize,
+    mask: u32,
+    constants: &ConstantBank,
+) -> u32 {
+    execute_together(&[Part { op: *op, spread: Reg::RZ, index, mask, pc: 0 }], warp, constants)
+}
+
+/// As [`execute`], for threads of several splits together. Each has an instruction of its own, and they differ in
+/// operands alone.
+pub(crate) fn execute_together(parts: &[Part], warp: &mut Warp, constants: &ConstantBank) -> u32 {
+    // Of lanes that take no part, a shuffle finds what its register holds.
+    let low = match parts.first() {
+        Some(Part { op: WarpOp::Shuffle { src, .. }, index, .. }) => *warp.view(*index, constants).reg(*src),
+        _ => [0; LANES],
+    };
+    let mut brought = Brought { low, high: [0; LANES], by: [0; LANES], control: [0; LANES], holds: 0 };
+    for part in parts {
+        brought.take(part, &warp.view(part.index, constants), &warp.vote);
     }
-    let view = warp.view(index, constants);
+    let mask = parts.iter().fold(0, |mask, part| mask | part.mask);
+    let Some(first) = parts.first().filter(|_| mask != 0) else { return 0 };
+    let given = result(&first.op, &brought, mask);
+    for part in parts {
+        given.write(part, warp);
+    }
+    given.foreign
+}
+
+impl Brought {
+    fn take(&mut self, part: &Part, view: &View<'_>, vote: &Row) {
+        let mut values = |low: &Row, high: &Row| {
+            for lane in lanes(part.mask) {
+                (self.low[lane], self.high[lane]) = (low[lane], high[lane]);
+            }
+        };
+        let none = [0; LANES];
+        match &part.op {
+            WarpOp::Vote { src, .. } | WarpOp::VoteUniform { src, .. } => {
+                self.holds |= view.pred(*src) & part.mask;
+            }
+            WarpOp::Shuffle { src, lane: by, control, .. } => {
+                values(view.reg(*src), &none);
+                let (by, control) = (view.row(by), view.row(control));
+                for lane in lanes(part.mask) {
+                    (self.by[lane], self.control[lane]) = (by[lane], control[lane]);
+                }
+            }
+            WarpOp::Redux { src, .. } => values(view.reg(*src), &none),
+            WarpOp::ToUniform { differs, accumulate, src, .. } => {
+                values(&view.row(src), &none);
+                if *accumulate {
+                    self.holds |= view.pred(PredSource { pred: *differs, negate: false });
+                }
+            }
+            WarpOp::Match { wide, src, .. } => {
+                values(view.reg(*src), if *wide { view.reg(src.plus(1)) } else { &none });
+            }
+            WarpOp::BarrierResult { .. } => values(vote, &none),
+            WarpOp::Elect { .. } => {}
+        }
+    }
+}
+
+impl Given {
+    fn write(&self, part: &Part, warp: &mut Warp) {
+        let Part { index, mask, .. } = *part;
+        let (reg, uniform, pred) = match part.op {
+            WarpOp::Vote { dst, pred_dst, .. }
+            | WarpOp::Shuffle { dst, pred_dst, .. }
+            | WarpOp::Match { dst, pred_dst, .. }
+            | WarpOp::BarrierResult { dst, pred_dst } => (Some(dst), None, Some(pred_dst)),
+            WarpOp::VoteUniform { dst, pred_dst, .. } | WarpOp::Elect { dst, pred_dst } => {
+                (None, Some(dst), Some(pred_dst))
+            }
+            WarpOp::ToUniform { dst, differs, .. } => (None, Some(dst), Some(differs)),
+            WarpOp::Redux { dst, .. } => (None, Some(dst), None),
+        };
+        if let Some(dst) = reg {
+            warp.registers.set(dst, mask, &self.values);
+        }
+        warp.registers.set(part.spread, mask, &[self.uniform; LANES]);
+        if let Some(dst) = uniform {
+            warp.splits[index].uniform.set(dst, self.uniform);
+        }
+        if let Some(dst) = pred {
+            warp.set_pred(index, dst, mask, self.preds);
+        }
+    }
+}
+
+/// What the instruction gives the lanes of `mask`, of which there is one.
+fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
+    let Brought { low, high, by, control, holds } = brought;
+    let mut given = Given { values: *low, preds: 0, uniform: 0, foreign: 0 };
+    let first = mask.trailing_zeros() as usize % LANES;
     match *op {
-        WarpOp::Vote { mode, dst, pred_dst, src } => {
-            let ballot = view.pred(src) & mask;
-            warp.registers.set(dst, mask, &[ballot; LANES]);
-            warp.set_pred(index, pred_dst, mask, verdict(mode, ballot, mask));
+        WarpOp::Vote { mode, .. } | WarpOp::VoteUniform { mode, .. } => {
+            given.values = [*holds; LANES];
+            given.uniform = *holds;
+            given.preds = verdict(mode, *holds, mask);
         }
-        WarpOp::VoteUniform { mode, dst, pred_dst, src } => {
-            let ballot = view.pred(src) & mask;
-            warp.splits[index].uniform.set(dst, ballot);
-            warp.set_pred(index, pred_dst, mask, verdict(mode, ballot, mask));
-        }
-        WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control } => {
-            let (values, by, control) = (*view.reg(src), view.row(&lane), view.row(&control));
-            let mut result: Row = values;
-            let mut valid = 0;
+        WarpOp::Shuffle { mode, .. } => {
             for lane in lanes(mask) {
                 let (from, in_range) = source_lane(mode, lane as u32, by[lane], control[lane]);
-                result[lane] = values[from];
-                valid |= u32::from(in_range) << lane;
+                given.values[lane] = low[from];
+                given.preds |= u32::from(in_range) << lane;
+                given.foreign |= u32::from(mask >> from & 1 == 0) << lane;
             }
-            warp.registers.set(dst, mask, &result);
-            warp.set_pred(index, pred_dst, mask, valid);
         }
-        WarpOp::Redux { op, dst, src } => {
-            let row = *view.reg(src);
-            let combined = lanes(mask).map(|lane| row[lane]).reduce(|a, b| combine(op, a, b));
-            warp.splits[index].uniform.set(dst, combined.unwrap_or(0));
+        WarpOp::Redux { op, .. } => {
+            let combined = lanes(mask).map(|lane| low[lane]).reduce(|a, b| combine(op, a, b));
+            given.uniform = combined.unwrap_or(0);
         }
-        WarpOp::ToUniform { dst, differs, accumulate, src } => {
-            let row = view.row(&src);
-            let taken = row[mask.trailing_zeros() as usize % LANES];
-            let before = match differs {
-                pred if accumulate => view.pred(PredSource { pred, negate: false }),
-                _ => 0,
-            };
-            let different = lanes(mask).filter(|l| row[*l] != taken).fold(before, |m, l| m | 1 << l);
-            warp.splits[index].uniform.set(dst, taken);
-            warp.set_pred(index, differs, mask, different);
+        WarpOp::ToUniform { .. } => {
+            given.uniform = low[first];
+            given.preds = lanes(mask).filter(|l| low[*l] != low[first]).fold(*holds, |m, l| m | 1 << l);
         }
-        WarpOp::Match { all, wide, dst, pred_dst, src } => {
-            let low = *view.reg(src);
-            let high = if wide { *view.reg(src.plus(1)) } else { [0; LANES] };
+        WarpOp::Match { all, .. } => {
             let same = |lane: usize| {
                 let like = |other: &usize| (low[*other], high[*other]) == (low[lane], high[lane]);
                 lanes(mask).filter(like).fold(0, |m, l| m | 1 << l)
             };
             let alike: Row = std::array::from_fn(same);
-            let agree = lanes(mask).all(|lane| alike[lane] == mask);
-            let masks = match (all, agree) {
+            let agree = alike[first] == mask;
+            given.values = match (all, agree) {
                 (false, _) => alike,
                 (true, true) => [mask; LANES],
                 (true, false) => [0; LANES],
             };
-            warp.registers.set(dst, mask, &masks);
-            warp.set_pred(index, pred_dst, mask, if agree { !0 } else { 0 });
+            given.preds = if agree { !0 } else { 0 };
         }
-        WarpOp::BarrierResult { dst, pred_dst } => {
-            let row = warp.vote;
-            warp.registers.set(dst, mask, &row);
-            let holds = lanes(mask).filter(|lane| row[*lane] != 0).fold(0, |m, l| m | 1 << l);
-            warp.set_pred(index, pred_dst, mask, holds);
+        WarpOp::BarrierResult { .. } => {
+            given.preds = lanes(mask).filter(|lane| low[*lane] != 0).fold(0, |m, l| m | 1 << l);
         }
-        WarpOp::Elect { pred_dst, dst } => {
-            let lowest = mask.trailing_zeros();
-            warp.splits[index].uniform.set(dst, lowest);
-            warp.set_pred(index, pred_dst, mask, 1 << (lowest % 32));
+        WarpOp::Elect { .. } => {
+            given.uniform = first as u32;
+            given.preds = 1 << first;
         }
     }
+    given
 }
 
 /// All ones if the vote carries.

@@ -177,7 +177,7 @@ impl<'a, 't> Args<'a, 't> {
 
     /// A register of a warp.
     pub(super) fn ureg(&mut self) -> Decoded<UReg> {
-        self.plain_register(true, "a uniform register (UR0 to UR62, URZ)").map(uniform)
+        self.plain_register(true, "a uniform register (UR0, URZ, ...)").map(uniform)
     }
 
     /// Number of the result register in the file of `path`, aligned on `count`.
@@ -195,7 +195,8 @@ impl<'a, 't> Args<'a, 't> {
     /// Checks the register taken last for being the first of a group.
     pub(super) fn aligned(&self, index: Option<u16>, count: u8, prefix: &str) -> Decoded<()> {
         let Some(index) = index else { return Ok(()) };
-        let last = if prefix == "R" { self.statement.limits.registers - 1 } else { 62 };
+        let limits = self.statement.limits;
+        let last = if prefix == "R" { limits.registers } else { limits.uniform } - 1;
         let size = u16::from(count);
         if index.is_multiple_of(size) && index + size - 1 <= last {
             return Ok(());

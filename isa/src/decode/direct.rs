@@ -2,7 +2,7 @@
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure, Targets};
-use crate::control::{BarrierVote, BlockBarrier, BranchCondition, Control, JumpBase};
+use crate::control::{BarrierVote, BlockBarrier, BranchCondition, Control, JumpBase, SyncWay};
 use crate::instruction::Operation;
 use crate::operand::OperandKind;
 use crate::register::PredSource;
@@ -43,6 +43,7 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>)
         }
         "BMOV" => bmov(args)?,
         "WARPSYNC" => warpsync(args, targets)?,
+        "ENDCOLLECTIVE" => Control::EndCollective,
         "YIELD" => Control::Yield,
         "NANOSLEEP" => {
             args.ignore(&["WARP"]);
@@ -56,7 +57,7 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>)
         "LDGDEPBAR" | "UTMACMDFLUSH" => Control::EndGroup,
         "DEPBAR" => depbar(args)?,
         // What is waited for or let go is not there: a kernel before or after this one; a line of a cache.
-        "NOP" | "ENDCOLLECTIVE" | "ACQBULK" | "ACQSHMINIT" | "PREEXIT" => Control::Nop,
+        "NOP" | "ACQBULK" | "ACQSHMINIT" | "PREEXIT" => Control::Nop,
         "UBLKPF" | "CCTLL" | "CCTLT" => no_effect(args)?,
         _ => fence(base, args)?,
     };
@@ -174,19 +175,22 @@ fn jump_base(reg: &crate::operand::RegText) -> JumpBase {
 
 /// `WARPSYNC mask`, `WARPSYNC.ALL`, `WARPSYNC.EXCLUSIVE mask`, `WARPSYNC.COLLECTIVE mask, target`
 ///
-/// The forms differ in which threads may run meanwhile; the target of a collective region is where it ends.
+/// The target of a collective region is where the thread goes on behind it.
 fn warpsync(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
     let collective = args.modifier("COLLECTIVE");
-    args.ignore(&["EXCLUSIVE"]);
+    let exclusive = args.modifier("EXCLUSIVE");
     let mask = if args.modifier("ALL") {
         Source::plain(Value::Imm(0xffff_ffff))
     } else {
         args.source(Reading::Int)?
     };
-    if collective {
-        args.target(targets)?;
-    }
-    Ok(Control::WarpSync { mask })
+    let way = match (collective, exclusive) {
+        (true, false) => SyncWay::Collective { resume: args.target(targets)? },
+        (false, true) => SyncWay::Exclusive,
+        (false, false) => SyncWay::Plain,
+        (true, true) => return Err(Failure::Lacking),
+    };
+    Ok(Control::WarpSync { mask, way })
 }
 
 /// `BMOV.32[.CLEAR] R, B`, `BMOV.32 B, R`

@@ -2,8 +2,29 @@
 
 use super::Core;
 use super::issue::{At, Stop, Then};
-use crate::warp::{LANES, Wait, Warp, YIELD_WEIGHT, lanes};
-use atoms_isa::{BlockBarrier, BranchCondition, Control, JumpBase};
+use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes};
+use crate::warp_op::{self, Part};
+use atoms_isa::{BlockBarrier, BranchCondition, Collective, Control, JumpBase, Operation, SyncWay};
+
+/// The lanes of `mask` by their words in `row`: word, lanes.
+fn groups(mask: u32, row: &Row) -> impl Iterator<Item = (u32, u32)> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let word = *row.get(rest.trailing_zeros() as usize)?;
+        let group = lanes(rest).filter(|lane| row[*lane] == word).fold(0, |m, lane| m | 1 << lane);
+        rest &= !group;
+        Some((word, group))
+    })
+}
+
+/// Sends threads of a split elsewhere; the others stay.
+fn go(warp: &mut Warp, index: usize, threads: u32, target: u32) {
+    if threads == warp.splits[index].mask {
+        warp.splits[index].pc = target;
+    } else if threads != 0 {
+        warp.part(index, threads, target);
+    }
+}
 
 /// Bytes of an instruction: what code addresses are multiples of.
 const INSTRUCTION_BYTES: u32 = 16;
@@ -17,13 +38,8 @@ impl Core<'_> {
         let At { index, mask, pc, .. } = at;
         match *control {
             Control::Branch { target, condition } => {
-                let all = warp.splits[index].mask;
                 let taken = self.taken(warp, index, mask, condition);
-                if taken == all {
-                    warp.splits[index].pc = target;
-                } else if taken != 0 {
-                    warp.part(index, taken, target);
-                }
+                go(warp, index, taken, target);
                 if taken != 0 && target <= pc {
                     warp.went_round(1);
                     warp.pass_turn();
@@ -43,6 +59,7 @@ impl Core<'_> {
                 if mask != 0 {
                     warp.exit(index, mask);
                     warp.converge();
+                    self.carry_out_collectives(warp);
                     return Ok(Then::Barriers);
                 }
             }
@@ -78,10 +95,21 @@ impl Core<'_> {
                 let threads = &mut warp.barriers[usize::from(barrier.0 & 15)];
                 lanes(mask).for_each(|lane| threads[lane] = row[lane]);
             }
-            Control::WarpSync { mask: threads } => {
+            Control::WarpSync { mask: threads, way } => {
+                let sync = match way {
+                    SyncWay::Plain => Sync::Plain,
+                    SyncWay::Exclusive => Sync::Exclusive,
+                    SyncWay::Collective { resume } => {
+                        lanes(mask).for_each(|lane| warp.resume[lane] = resume);
+                        Sync::Collective
+                    }
+                };
                 let row = warp.view(index, &self.constants).row(&threads);
-                let threads = row[mask.trailing_zeros() as usize % LANES];
-                self.wait(warp, index, mask, Wait::WarpSync(threads));
+                self.wait_for_members(at, warp, &row, |mask| Wait::WarpSync { mask, sync })?;
+            }
+            Control::EndCollective => {
+                let resume = warp.resume;
+                groups(mask, &resume).for_each(|(target, group)| go(warp, index, group, target));
             }
             Control::Yield => {
                 warp.went_round(YIELD_WEIGHT);
@@ -131,19 +159,112 @@ impl Core<'_> {
     /// different regions, and then each wait for those of its own.
     fn wait_converging(&self, warp: &mut Warp, index: usize, mask: u32, barrier: u8) {
         let noted = warp.barriers[usize::from(barrier)];
-        let mut rest = mask;
-        while rest != 0 {
-            let first = noted[rest.trailing_zeros() as usize % LANES];
-            let group = lanes(rest).filter(|lane| noted[*lane] == first).fold(0, |m, lane| m | 1 << lane);
-            rest &= !group;
-            if rest == 0 {
-                self.wait(warp, index, group, Wait::Convergence(barrier));
+        self.wait_apart(warp, index, mask, &noted, |_| Wait::Convergence(barrier));
+    }
+
+    /// Lets the threads of `mask` wait, those apart from each other whose words in `row` differ.
+    fn wait_apart(&self, warp: &mut Warp, index: usize, mask: u32, row: &Row, wait: impl Fn(u32) -> Wait) {
+        let mut groups = groups(mask, row).peekable();
+        while let Some((word, group)) = groups.next() {
+            if groups.peek().is_none() {
+                self.wait(warp, index, group, wait(word));
             } else {
                 warp.part(index, group, warp.splits[index].pc);
                 if let Some(split) = warp.splits.last_mut() {
-                    split.wait = Wait::Convergence(barrier);
+                    split.wait = wait(word);
                 }
             }
+        }
+    }
+
+    /// Lets the threads of `mask` wait for those that their words in `row` name, each for those of its own mask.
+    ///
+    /// What PTX leaves undefined ends the run: a thread that its own mask leaves out, and threads that name each
+    /// other and do not do the same.
+    pub(super) fn wait_for_members(
+        &self,
+        at: At,
+        warp: &mut Warp,
+        row: &Row,
+        wait: impl Fn(u32) -> Wait,
+    ) -> Result<(), Stop> {
+        let At { index, mask, pc, .. } = at;
+        if let Some(lane) = lanes(mask).find(|lane| row[*lane] >> lane & 1 == 0) {
+            let message = format!(
+                "lane {lane} is not in the mask {:#010x} that it gives, which PTX leaves undefined",
+                row[lane]
+            );
+            return Err(Stop::operand(pc, message));
+        }
+        let arriving: Vec<(u32, Wait)> = groups(mask, row).map(|(word, group)| (group, wait(word))).collect();
+        let waiting = warp.splits.iter().map(|split| (split.mask, split.wait));
+        let all: Vec<(u32, Wait)> = waiting.chain(arriving.iter().copied()).collect();
+        for (here, wait) in &arriving {
+            let named = wait.members().unwrap_or(0);
+            let blocks = |(there, other): &&(u32, Wait)| {
+                let names_here = other.members().is_some_and(|members| members & here != 0);
+                named & there != 0 && names_here && !wait.meets(*other)
+            };
+            if let Some((there, other)) = all.iter().find(blocks) {
+                let members = other.members().unwrap_or(0);
+                let message = format!(
+                    "lanes {here:#010x} wait with mask {named:#010x} and lanes {there:#010x} with mask {members:#010x}: they \
+                     name each other, and PTX wants the same mask and the same instruction of all that a mask names"
+                );
+                return Err(Stop::operand(pc, message));
+            }
+        }
+        self.wait_apart(warp, index, mask, row, wait);
+        Ok(())
+    }
+
+    /// An instruction that the threads of a mask carry out together: waits for them.
+    pub(super) fn collective(
+        &mut self,
+        at: At,
+        warp: &mut Warp,
+        collective: &Collective,
+    ) -> Result<(), Stop> {
+        let At { index, mask, pc, .. } = at;
+        if mask == 0 {
+            return Ok(());
+        }
+        let row = warp.view(index, &self.constants).row(&collective.members);
+        let kind = self.kernel.source[pc as usize].mnemonic;
+        self.wait_for_members(at, warp, &row, |mask| Wait::Collective { mask, kind })?;
+        let here = |wait: Wait| matches!(wait, Wait::Collective { .. });
+        // They wait at the instruction, not behind it.
+        warp.splits.iter_mut().filter(|s| s.mask & mask != 0 && here(s.wait)).for_each(|s| s.pc = pc);
+        self.carry_out_collectives(warp);
+        Ok(())
+    }
+
+    /// Carries out the instructions for which all threads are there that their masks name.
+    fn carry_out_collectives(&mut self, warp: &mut Warp) {
+        let mut met = 0;
+        loop {
+            let open = |s: &&Split| s.mask & met == 0 && matches!(s.wait, Wait::Collective { .. });
+            let found = warp.splits.iter().filter(open).find_map(|s| Some((warp.all_there(s)?, s.wait)));
+            let Some((together, wait)) = found else { break };
+            met |= together;
+            let part = |(index, split): (usize, &Split)| {
+                let Operation::Collective(Collective { op, spread, .. }) =
+                    self.kernel.instructions.get(split.pc as usize)?.operation
+                else {
+                    return None;
+                };
+                Some(Part { op, spread, index, mask: split.mask, pc: split.pc })
+            };
+            let splits = warp.splits.iter().enumerate().filter(|(_, s)| s.wait == wait);
+            let parts: Vec<Part> = splits.filter_map(part).collect();
+            let foreign = warp_op::execute_together(&parts, warp, &self.constants);
+            for Part { index, mask, pc, .. } in parts {
+                self.tell_foreign(pc, foreign & mask);
+                warp.splits[index].pc = pc + 1;
+            }
+        }
+        if met != 0 {
+            warp.join(met, |wait| matches!(wait, Wait::Collective { .. }));
         }
     }
 
@@ -163,7 +284,8 @@ impl Core<'_> {
                 if threads.invert {
                     row = row.map(|word| !word);
                 }
-                let apart = row[all.trailing_zeros() as usize % LANES] & warp.live & !all != 0;
+                // The guard says which threads are in order; the others go where these go.
+                let apart = row[all.trailing_zeros() as usize % LANES] & warp.live & !mask != 0;
                 together(mask != 0 && apart == matches!(condition, BranchCondition::Apart(_)))
             }
         }
@@ -177,9 +299,8 @@ impl Core<'_> {
             JumpBase::Thread(reg) => *view.reg(reg),
             JumpBase::Uniform(reg) => [view.uniform().get(reg); LANES],
         };
-        let mut rest = mask;
-        while rest != 0 {
-            let address = row[rest.trailing_zeros() as usize % LANES].wrapping_add(offset as u32);
+        let addresses = row.map(|word| word.wrapping_add(offset as u32));
+        for (address, group) in groups(mask, &addresses) {
             let target = address / INSTRUCTION_BYTES;
             if !address.is_multiple_of(INSTRUCTION_BYTES) || target as usize >= self.kernel.instructions.len()
             {
@@ -188,14 +309,7 @@ impl Core<'_> {
                     format!("a jump to {address:#x}; the kernel's {bytes:#x} bytes of code begin at 0");
                 return Err(Stop::operand(pc, message));
             }
-            let same = |lane: &usize| row[*lane].wrapping_add(offset as u32) == address;
-            let group = lanes(rest).filter(same).fold(0, |m, lane| m | 1 << lane);
-            rest &= !group;
-            if group == warp.splits[index].mask {
-                warp.splits[index].pc = target;
-            } else {
-                warp.part(index, group, target);
-            }
+            go(warp, index, group, target);
             if target <= pc {
                 warp.pass_turn();
             }

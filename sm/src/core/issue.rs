@@ -132,7 +132,11 @@ impl Core<'_> {
             }
             Operation::Local(access) => self.local_access(at, warp, access)?,
             Operation::Predicates(moved) => moved_predicates(warp, index, mask, moved, &self.constants),
-            Operation::Warp(op) => warp_op::execute(op, warp, index, mask, &self.constants),
+            Operation::Warp(op) => {
+                let foreign = warp_op::execute(op, warp, index, mask, &self.constants);
+                self.tell_foreign(pc, foreign);
+            }
+            Operation::Collective(collective) => self.collective(at, warp, collective)?,
             Operation::Control(control) => return self.control(at, warp, control),
             Operation::Lacking => {
                 return Err(Stop::operand(pc, "an instruction that was not decoded".into()));
@@ -259,6 +263,7 @@ fn others_see(operation: &Operation) -> bool {
         | Operation::Predicates(_)
         | Operation::QuerySpace { .. }
         | Operation::Warp(_)
+        | Operation::Collective(_)
         | Operation::Lacking => false,
         Operation::Special { register, .. } => {
             matches!(
@@ -290,6 +295,7 @@ fn others_see(operation: &Operation) -> bool {
             | Control::BarrierToReg { .. }
             | Control::RegToBarrier { .. }
             | Control::WarpSync { .. }
+            | Control::EndCollective
             | Control::Yield
             | Control::Sleep { .. }
             | Control::ClusterWait

@@ -43,7 +43,12 @@ impl Core<'_> {
                     (None, Wait::Convergence(barrier)) => {
                         format!("waiting at convergence barrier B{barrier}")
                     }
-                    (None, Wait::WarpSync(mask)) => format!("waiting for lanes {mask:#010x} at WARPSYNC"),
+                    (None, Wait::WarpSync { mask, .. }) => {
+                        format!("waiting for lanes {mask:#010x} at WARPSYNC")
+                    }
+                    (None, Wait::Collective { mask, .. }) => {
+                        format!("waiting for lanes {mask:#010x} to do the same")
+                    }
                     (None, Wait::Block(id)) => format!("waiting at block barrier {id}"),
                     (None, Wait::Groups(most)) => format!("waiting for all groups of copies but {most}"),
                     (None, Wait::Cluster) => "waiting at the cluster's barrier".to_string(),

@@ -73,6 +73,13 @@ impl Core<'_> {
         }
     }
 
+    /// Shuffles read, in these lanes, lanes that take no part.
+    pub(super) fn tell_foreign(&mut self, pc: u32, mask: u32) {
+        if mask != 0 {
+            self.observer.foreign_lane(self.cycle, pc, mask);
+        }
+    }
+
     pub(super) fn tell_end(&mut self, slot: usize) {
         if self.watched {
             self.observer.ended(self.cta_number(slot));

@@ -85,7 +85,11 @@ impl Observer for Races<'_> {
             return;
         };
         let ordering = instruction.ordering;
-        let Operation::Control(control) = &instruction.operation else { return };
+        let control = match &instruction.operation {
+            Operation::Collective(_) => return self.engine.arrive(threads, Barrier::Warp, true),
+            Operation::Control(control) => control,
+            _ => return,
+        };
         match control {
             Control::Exit => self.engine.exit(threads),
             Control::WarpSync { .. } => self.engine.arrive(threads, Barrier::Warp, true),

@@ -4,14 +4,13 @@ use super::ordering;
 use super::unit::{Unit, operand};
 use super::{Fail, Mods};
 use crate::compute::ComputeOutput;
-use crate::control::{BarrierVote, BlockBarrier, Control, ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use crate::control::{
+    BarrierVote, BlockBarrier, Collective, Control, ReduxOp, ShuffleMode, SyncWay, VoteMode, WarpOp,
+};
 use crate::instruction::Operation;
-use crate::ptx::{Instruction, Operand, Type};
+use crate::ptx::{Instruction, Type};
 use crate::register::{Pred, PredSource, Reg, UReg};
-use crate::source::{Source, Value};
-
-/// Uniform register through which results that a warp has once come to the threads.
-const PASSING: UReg = UReg(0);
+use crate::source::Source;
 
 impl<'t> Unit<'_, 't> {
     /// Translates an instruction that directs threads, branches aside; `false` if it is none.
@@ -56,39 +55,27 @@ impl<'t> Unit<'_, 't> {
                     return Err(Fail::Lacking);
                 }
                 m.done()?;
-                self.meet_lanes(operand(i, 1)?)?;
+                let members = self.source(operand(i, 1)?)?;
                 let (dst, pred) = self.outputs(operand(i, 0)?)?;
                 let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
-                self.emit(Operation::Warp(WarpOp::Elect { pred_dst, dst: PASSING }));
-                self.spread(dst);
+                self.collective(members, WarpOp::Elect { pred_dst, dst: UReg::URZ }, word(dst));
             }
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// Copies what a warp has once to its threads.
-    fn spread(&mut self, dst: ComputeOutput) {
-        if let ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) = dst {
-            let source = Source::plain(Value::Uniform(PASSING));
-            self.emit(Operation::Alu(crate::alu::Alu {
-                op: crate::alu::AluOp::Mov,
-                path: crate::alu::Path::Vector,
-                dst: reg.0,
-                pred_dst: [Pred::PT; 2],
-                a: source,
-                b: Source::ZERO,
-                c: Source::ZERO,
-                p: [PredSource::TRUE; 3],
-            }));
-        }
+    /// What the lanes of a mask do together.
+    fn collective(&mut self, members: Source, op: WarpOp, spread: Reg) {
+        self.emit(Operation::Collective(Collective { members, op, spread }));
     }
 
-    /// Waits for the lanes of a mask, as every `.sync` does.
-    fn meet_lanes(&mut self, mask: &Operand<'t>) -> Result<(), Fail> {
-        let mask = self.source(mask)?;
-        self.control(Control::WarpSync { mask });
-        Ok(())
+    /// The lanes of a mask, if the instruction has `.sync`, else those that are together.
+    fn among(&mut self, members: Option<Source>, op: WarpOp) {
+        match members {
+            Some(members) => self.collective(members, op, Reg::RZ),
+            None => self.emit(Operation::Warp(op)),
+        }
     }
 
     fn barrier(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
@@ -110,7 +97,9 @@ impl<'t> Unit<'_, 't> {
         if m.take("warp") {
             m.take("sync");
             m.done()?;
-            return self.meet_lanes(operand(i, 0)?);
+            let mask = self.source(operand(i, 0)?)?;
+            self.control(Control::WarpSync { mask, way: SyncWay::Plain });
+            return Ok(());
         }
         m.take_any(&["cta"]);
         m.take("aligned");
@@ -162,16 +151,13 @@ impl<'t> Unit<'_, 't> {
         m.take("sync");
         let ty = m.ty()?;
         m.done()?;
-        self.meet_lanes(operand(i, 2)?)?;
+        let members = self.source(operand(i, 2)?)?;
         let src = self.in_register(operand(i, 1)?, ty)?;
         let (dst, pred) = self.outputs(operand(i, 0)?)?;
-        let dst = match dst {
-            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => reg,
-            ComputeOutput::None | ComputeOutput::Pred(_) => Reg::RZ,
-        };
+        let dst = word(dst);
         let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
         let wide = ty.bits() == 64;
-        self.emit(Operation::Warp(WarpOp::Match { all, wide, dst, pred_dst, src }));
+        self.collective(members, WarpOp::Match { all, wide, dst, pred_dst, src }, Reg::RZ);
         Ok(())
     }
 
@@ -185,16 +171,14 @@ impl<'t> Unit<'_, 't> {
         };
         m.ty()?;
         m.done()?;
-        if sync {
-            self.meet_lanes(operand(i, 2)?)?;
-        }
+        let members = if sync { Some(self.source(operand(i, 2)?)?) } else { None };
         let src = self.pred_source(operand(i, 1)?)?;
         let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
             ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
             ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
             ComputeOutput::None => (Reg::RZ, Pred::PT),
         };
-        self.emit(Operation::Warp(WarpOp::Vote { mode, dst, pred_dst, src }));
+        self.among(members, WarpOp::Vote { mode, dst, pred_dst, src });
         Ok(())
     }
 
@@ -209,18 +193,13 @@ impl<'t> Unit<'_, 't> {
         };
         m.ty()?;
         m.done()?;
-        if sync {
-            self.meet_lanes(operand(i, 4)?)?;
-        }
+        let members = if sync { Some(self.source(operand(i, 4)?)?) } else { None };
         let (dst, pred) = self.outputs(operand(i, 0)?)?;
-        let dst = match dst {
-            ComputeOutput::Word(reg) => reg,
-            _ => Reg::RZ,
-        };
+        let dst = word(dst);
         let src = self.in_register(operand(i, 1)?, Type::B32)?;
         let (lane, control) = (self.source(operand(i, 2)?)?, self.source(operand(i, 3)?)?);
         let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
-        self.emit(Operation::Warp(WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control }));
+        self.among(members, WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control });
         Ok(())
     }
 
@@ -245,11 +224,18 @@ impl<'t> Unit<'_, 't> {
         if self.arch.number() < 80 {
             return Err(Fail::since("redux.sync", 80));
         }
-        self.meet_lanes(operand(i, 2)?)?;
+        let members = self.source(operand(i, 2)?)?;
         let src = self.in_register(operand(i, 1)?, ty)?;
         let dst = self.output(operand(i, 0)?)?;
-        self.emit(Operation::Warp(WarpOp::Redux { op, dst: PASSING, src }));
-        self.spread(dst);
+        self.collective(members, WarpOp::Redux { op, dst: UReg::URZ, src }, word(dst));
         Ok(())
+    }
+}
+
+/// The register of a result that is no predicate.
+fn word(dst: ComputeOutput) -> Reg {
+    match dst {
+        ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => reg,
+        ComputeOutput::None | ComputeOutput::Pred(_) => Reg::RZ,
     }
 }

@@ -1,9 +1,9 @@
 //! What the code around an access shows of its meaning.
 
 use atoms_isa::{
-    AddressBase, Alu, BranchCondition, Compute, ComputeInput, ComputeOutput, Control, GlobalAccess,
-    GlobalAddress, GlobalOp, Instruction, Kernel, Operation, Path, Pred, PredSource, Reg, Semantics,
-    SharedAccess, SharedAddress, SharedResult, Source, Value, WarpOp,
+    AddressBase, Alu, BranchCondition, Collective, Compute, ComputeInput, ComputeOutput, Control,
+    GlobalAccess, GlobalAddress, GlobalOp, Instruction, Kernel, Operation, Path, Pred, PredSource, Reg,
+    Semantics, SharedAccess, SharedAddress, SharedResult, Source, Value, WarpOp,
 };
 use atoms_ops::Op;
 use std::collections::BTreeSet;
@@ -156,34 +156,47 @@ fn effect(instruction: &Instruction) -> (Vec<Name>, Vec<Name>) {
         Operation::Ptx(compute) => computed(compute),
         Operation::Special { path, dst, wide, .. } => (Vec::new(), result(*path, *dst, *wide)),
         Operation::Const(access) => (Vec::new(), result(access.path, access.dst, true)),
-        Operation::Warp(op) => match op {
-            WarpOp::Vote { dst, pred_dst, src, .. } => {
-                (vec![pred(src.pred)], vec![Name::Reg(dst.0), pred(*pred_dst)])
-            }
-            WarpOp::VoteUniform { dst, pred_dst, src, .. } => {
-                (vec![pred(src.pred)], vec![Name::Uniform(dst.0), pred(*pred_dst)])
-            }
-            WarpOp::Shuffle { dst, pred_dst, src, .. } => {
-                (vec![Name::Reg(src.0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
-            }
-            WarpOp::Redux { dst, src, .. } => (vec![Name::Reg(src.0)], vec![Name::Uniform(dst.0)]),
-            WarpOp::ToUniform { dst, differs, src, .. } => {
-                (source(src), vec![Name::Uniform(dst.0), pred(*differs)])
-            }
-            WarpOp::Match { dst, pred_dst, src, .. } => {
-                (vec![Name::Reg(src.0), Name::Reg(src.plus(1).0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
-            }
-            WarpOp::BarrierResult { dst, pred_dst } => (Vec::new(), vec![Name::Reg(dst.0), pred(*pred_dst)]),
-            WarpOp::Elect { pred_dst, dst } => (Vec::new(), vec![Name::Uniform(dst.0), pred(*pred_dst)]),
-        },
+        Operation::Collective(Collective { op, spread, .. }) => {
+            let (reads, mut writes) = among_lanes(op);
+            writes.push(Name::Reg(spread.0));
+            (reads, writes)
+        }
+        Operation::Warp(op) => among_lanes(op),
         _ => (Vec::new(), load(instruction).map_or(Vec::new(), |(_, results)| results)),
+    }
+}
+
+/// What an instruction by which lanes look at each other reads and writes.
+fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
+    match op {
+        WarpOp::Vote { dst, pred_dst, src, .. } => {
+            (vec![pred(src.pred)], vec![Name::Reg(dst.0), pred(*pred_dst)])
+        }
+        WarpOp::VoteUniform { dst, pred_dst, src, .. } => {
+            (vec![pred(src.pred)], vec![Name::Uniform(dst.0), pred(*pred_dst)])
+        }
+        WarpOp::Shuffle { dst, pred_dst, src, .. } => {
+            (vec![Name::Reg(src.0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
+        }
+        WarpOp::Redux { dst, src, .. } => (vec![Name::Reg(src.0)], vec![Name::Uniform(dst.0)]),
+        WarpOp::ToUniform { dst, differs, src, .. } => {
+            (source(src), vec![Name::Uniform(dst.0), pred(*differs)])
+        }
+        WarpOp::Match { dst, pred_dst, src, .. } => {
+            (vec![Name::Reg(src.0), Name::Reg(src.plus(1).0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
+        }
+        WarpOp::BarrierResult { dst, pred_dst } => (Vec::new(), vec![Name::Reg(dst.0), pred(*pred_dst)]),
+        WarpOp::Elect { pred_dst, dst } => (Vec::new(), vec![Name::Uniform(dst.0), pred(*pred_dst)]),
     }
 }
 
 /// All that may depend on `names` by way of the instructions at `places`.
 fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTreeSet<Name> {
     let zero = |name: &Name| {
-        matches!(name, Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(63) | Name::UniformPred(7))
+        matches!(
+            name,
+            Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(u8::MAX) | Name::UniformPred(7)
+        )
     };
     let mut known: BTreeSet<Name> = names.into_iter().collect();
     loop {
@@ -225,7 +238,8 @@ fn quiet(instruction: &Instruction) -> bool {
         | Operation::Predicates(_)
         | Operation::Special { .. }
         | Operation::Const(_)
-        | Operation::Warp(_) => true,
+        | Operation::Warp(_)
+        | Operation::Collective(_) => true,
         // `@!PT LDS RZ, [RZ]`: a compiler's filler.
         _ if instruction.guard == PredSource::FALSE => true,
         Operation::Control(control) => !matches!(

@@ -273,6 +273,9 @@ impl Question<'_> {
         for buffer in &report.buffers {
             print_outcome(buffer)?;
         }
+        if !report.checked() {
+            outln!("  result     not checked: the launch expects nothing (`expect`, docs/launch-files.md)")?;
+        }
         if self.args.scopes() {
             outln!("  scopes     {}", if raced { "races found, named on stderr" } else { "no race found" })?;
         }
@@ -341,7 +344,8 @@ impl Question<'_> {
             OPS.iter().zip(&s.requests_by_op).map(|(row, n)| (row.name.to_string(), json!(n))).collect();
         let mut value = json!({
             "agree": true,
-            "as_expected": report.as_expected(),
+            "checked": report.checked(),
+            "as_expected": report.checked().then(|| report.as_expected()),
             "kernel": self.kernel.name,
             "arch": self.kernel.arch.to_string(),
             "on": self.args.machine.on.name(),

@@ -42,6 +42,11 @@ impl RunReport {
         RunReport { statistics, buffers }
     }
 
+    /// Whether anything was expected.
+    pub fn checked(&self) -> bool {
+        self.buffers.iter().any(|b| b.outcome != Outcome::Open)
+    }
+
     /// Whether every expectation was met.
     pub fn as_expected(&self) -> bool {
         self.buffers.iter().all(|b| matches!(b.outcome, Outcome::Open | Outcome::Met { .. }))

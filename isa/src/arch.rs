@@ -91,6 +91,17 @@ impl Arch {
         }
     }
 
+    /// Byte offset in constant bank 0 of the first of the 32 words that PTX calls `%envreg0` to `%envreg31`. Source:
+    /// listings of code that reads `%envreg1` and `%envreg2`, the address of a cooperative grid's workspace, high word
+    /// first; from sm_100 on relative to `SR_CgaSize`, taken to be 0.
+    pub const fn environment_offset(self) -> u32 {
+        match self.number {
+            ..=89 => 0x88,
+            90..=99 => 0x40,
+            _ => 0x250,
+        }
+    }
+
     /// Where constant bank 0 has the cluster's shape, from sm_90 on. Source: as for
     /// [`Arch::dynamic_shared_offset`]; from sm_100 on offsets are relative to `SR_CgaSize`, taken to be 0.
     pub const fn cluster_offsets(self) -> Option<ClusterOffsets> {

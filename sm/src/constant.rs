@@ -1,6 +1,6 @@
 //! Constant banks: 0 holds what the launch passes to the kernel, 2 what the compiler put beside the code.
 
-use crate::global::{LOCAL_WINDOW_HIGH, SHARED_WINDOW_HIGH};
+use crate::global::{GRID_WORKSPACE, LOCAL_WINDOW_HIGH, SHARED_WINDOW_HIGH};
 use crate::launch::Launch;
 use crate::param::ParamKind;
 use atoms_isa::{Arch, ClusterOffsets};
@@ -34,6 +34,11 @@ impl ConstantBank {
         // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
         bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());
+        if launch.cooperative {
+            let [high, low] = [4, 8].map(|register| arch.environment_offset() + register);
+            bank.set(high, &((GRID_WORKSPACE >> 32) as u32).to_le_bytes());
+            bank.set(low, &(GRID_WORKSPACE as u32).to_le_bytes());
+        }
         if let Some(at) = arch.cluster_offsets() {
             bank.set_cluster(at, launch);
         }

@@ -192,7 +192,7 @@ impl<'a> Core<'a> {
             ));
         }
         let part = (bytes, bytes.div_ceil(row_bytes));
-        residency::check_cluster(kernel.arch, launch, geometry, part.1, warps, max_warps)?;
+        residency::check_together(kernel.arch, launch, geometry, part.1, warps, max_warps)?;
         let (global, bases) = GlobalMemory::new(launch, &kernel.variables);
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let schedulers = config.schedulers.clamp(1, TAGS) as usize;

@@ -22,6 +22,11 @@ pub(crate) const PARAM_WINDOW_HIGH: u32 = 0x7d00;
 /// Addresses of the constants of a PTX module.
 pub(crate) const CONSTANTS: std::ops::Range<u64> = atoms_isa::ptx::CONSTANTS;
 
+/// Address and bytes of what the driver gives a cooperative grid: the size of it, and the word that the grid's
+/// barrier counts in. [CHOSEN: the place]
+pub(crate) const GRID_WORKSPACE: u64 = 0x7c00_0000_0000;
+const GRID_WORKSPACE_BYTES: u32 = 8;
+
 struct Region {
     name: String,
     base: u64,
@@ -52,6 +57,12 @@ impl GlobalMemory {
             bytes: v.bytes.clone(),
             constant: v.constant,
         }));
+        if launch.cooperative {
+            let mut bytes = vec![0; GRID_WORKSPACE_BYTES as usize];
+            bytes[..4].copy_from_slice(&GRID_WORKSPACE_BYTES.to_le_bytes());
+            let name = "workspace of the cooperative grid".into();
+            regions.push(Region { name, base: GRID_WORKSPACE, bytes, constant: false });
+        }
         (GlobalMemory { regions }, bases)
     }
 

@@ -21,6 +21,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// CTAs of a cluster in x, y, z; the grid is a multiple of it.
     pub cluster: [u32; 3],
+    /// All CTAs of the grid are there at once, and may wait for each other.
+    pub cooperative: bool,
     /// Bytes of static shared memory of a CTA. A listing does not say them; where the launch file does
     /// not either, a CTA gets 48 KiB, the most it may declare, or all there is.
     pub shared: Option<u32>,
@@ -186,6 +188,8 @@ struct RawLaunch {
     grid: toml::Value,
     block: toml::Value,
     cluster: Option<toml::Value>,
+    #[serde(default)]
+    cooperative: bool,
     shared: Option<u32>,
     dynamic_shared: Option<u32>,
     cycle_budget: Option<u64>,
@@ -232,6 +236,7 @@ impl Launch {
             grid,
             block,
             cluster,
+            cooperative: raw.cooperative,
             shared: raw.shared,
             dynamic_shared: raw.dynamic_shared.unwrap_or(0),
             cycle_budget: raw.cycle_budget,

@@ -51,6 +51,13 @@ pub(crate) fn constant_reads(kernel: &Kernel) -> Vec<(usize, u32, u32)> {
     .collect()
 }
 
+/// Whether the kernel reads the address of a cooperative grid's workspace, as `grid.sync()` does.
+pub(crate) fn reads_grid_workspace(kernel: &Kernel) -> bool {
+    let first = kernel.arch.environment_offset() + 4;
+    let mut all = kernel.instructions.iter().flat_map(|instruction| constants(&instruction.operation));
+    all.any(|(constant, _)| constant.bank == 0 && (first..first + 8).contains(&constant.offset))
+}
+
 /// Constants that an instruction reads, and how many bytes of each.
 fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
     let of = |source: &Source, bytes: u32| match source.value {

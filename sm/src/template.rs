@@ -27,6 +27,9 @@ pub fn template(kernel: &Kernel) -> String {
     if let Some(cluster) = kernel.directives.cluster {
         let _ = writeln!(text, "cluster = {}", of(cluster));
     }
+    if support::reads_grid_workspace(kernel) {
+        text += "cooperative = true # it synchronizes its grid\n";
+    }
     if kernel.shared.is_none() {
         text += "# shared = 1024 # bytes of static shared memory of a CTA, which a listing does not say\n";
     }

@@ -133,6 +133,42 @@ fn what_does_not_fit() {
     says(&error.to_string(), &["40 threads has 2 warps", "`block`"]);
 }
 
+/// What `grid.sync()` begins with.
+const GRID: &str = "ISETP.NE.U32.AND P0, PT, RZ, c[0x0][0x90], PT ;\nISETP.NE.AND.EX P0, PT, RZ, c[0x0][0x8c], PT, P0 ;\n\
+                    @P0 EXIT ;\nBPT.TRAP 0x1 ;";
+
+#[test]
+fn a_grid_that_synchronizes() {
+    let (_, text) = failure(GRID, "");
+    says(&text, &["a trap; the kernel synchronizes its grid", "`cooperative = true`", "`BPT.TRAP 0x1`"]);
+    let (_, text) = failure("BPT.TRAP 0x1 ;", "");
+    assert!(!text.contains("cooperative"), "{text}");
+    let begun = atoms_sm::template(&program(GRID).kernels[0]);
+    assert!(begun.contains("cooperative = true"), "{begun}");
+    // The same CTAs are carried out one after the other where they need not be there at once.
+    for (ctas, there) in [(4, true), (64, false)] {
+        let text = format!("kernel = \"k\"\ngrid = {ctas}\nblock = 32\nshared = 64\ncooperative = ");
+        let run_as = |cooperative: bool, lines: &str| {
+            let launch =
+                Launch::from_toml("k.toml", &format!("{text}{cooperative}\n"), Path::new("")).unwrap();
+            let mut port = FunctionalPort::new(Shape::default());
+            run(&program(lines).kernels[0], &launch, &mut port, &SmConfig::default())
+                .map_err(|e| e.to_string())
+        };
+        assert_eq!(run_as(false, "EXIT ;").unwrap().statistics.ctas, ctas);
+        match run_as(true, GRID) {
+            Ok(_) => assert!(there),
+            Err(error) => {
+                assert!(!there);
+                says(
+                    &error,
+                    &["a cooperative grid of 64 CTAs needs 64 ", "at once, and there are", "lower `grid`"],
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn parameters_that_the_kernel_reads_and_nobody_gives() {
     let (_, text) = failure("LDC.64 R0, c[0x0][0x168] ;\nEXIT ;", "[[param]]\ntype = \"u64\"\nvalue = 1\n");

@@ -381,6 +381,7 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
         grid: [1; 3],
         block: [THREADS as u32 + if case.last { 32 } else { 0 }, 1, 1],
         cluster: [1; 3],
+        cooperative: false,
         shared: Some(2048),
         dynamic_shared: 0,
         cycle_budget: Some(400_000),

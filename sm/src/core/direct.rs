@@ -2,6 +2,7 @@
 
 use super::Core;
 use super::issue::{At, Stop, Then};
+use crate::support;
 use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes};
 use crate::warp_op::{self, Part};
 use atoms_isa::{BlockBarrier, BranchCondition, Collective, Control, JumpBase, Operation, SyncWay};
@@ -46,7 +47,15 @@ impl Core<'_> {
                 }
             }
             Control::Jump { base, offset } => self.jump(at, warp, base, offset)?,
-            Control::Trap if mask != 0 => return Err(Stop::operand(pc, "a trap".into())),
+            Control::Trap if mask != 0 => {
+                let asked = !self.launch.cooperative && support::reads_grid_workspace(self.kernel);
+                let why = if asked {
+                    "; the kernel synchronizes its grid, which wants a cooperative launch: `cooperative = true`"
+                } else {
+                    ""
+                };
+                return Err(Stop::operand(pc, format!("a trap{why}")));
+            }
             Control::EndGroup => {
                 lanes(mask).for_each(|lane| self.copies.end_group((at.slot, lane as u32)));
             }

@@ -10,8 +10,8 @@ use atoms_isa::Arch;
 /// The first architecture with clusters (spec 1.4).
 const FIRST_CLUSTERS: u16 = 90;
 
-/// Checks that a cluster fits at once: its CTAs start together.
-pub(super) fn check_cluster(
+/// Checks that the CTAs fit that have to be there at once: those of a cluster, or of a cooperative grid.
+pub(super) fn check_together(
     arch: Arch,
     launch: &Launch,
     geometry: Geometry,
@@ -26,16 +26,21 @@ pub(super) fn check_cluster(
             "drop `cluster` of the launch, or take a listing for sm_90 or later".into(),
         ));
     }
+    let (together, kind, key) = if launch.cooperative {
+        (launch.ctas(), "cooperative grid", "grid")
+    } else {
+        (size, "cluster", "cluster")
+    };
     let limits = [
-        ("CTA slots", size, geometry.slots),
-        ("warps", size * warps, max_warps),
-        ("rows of shared memory", size * rows, geometry.rows),
+        ("CTA slots", u64::from(together), geometry.slots),
+        ("warps", u64::from(together) * u64::from(warps), max_warps),
+        ("rows of shared memory", u64::from(together) * u64::from(rows), geometry.rows),
     ];
     for (what, needed, there) in limits {
-        if size > 1 && needed > there {
+        if together > 1 && needed > there.into() {
             return Err(too_large(
-                format!("a cluster of {size} CTAs needs {needed} {what} at once, and there are {there}"),
-                "lower `cluster`, `block` or `shared` of the launch, or take a larger configuration".into(),
+                format!("a {kind} of {together} CTAs needs {needed} {what} at once, and there are {there}"),
+                format!("lower `{key}`, `block` or `shared` of the launch, or take a larger configuration"),
             ));
         }
     }

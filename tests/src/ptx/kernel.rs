@@ -348,6 +348,7 @@ impl Kernel<'_> {
             grid: [self.case.ctas, 1, 1],
             block: [if self.case.late.is_some() { THREADS } else { 32 }, 1, 1],
             cluster: [self.case.ctas, 1, 1],
+            cooperative: false,
             shared: Some(SHARED),
             dynamic_shared: 0,
             cycle_budget: Some(20_000),

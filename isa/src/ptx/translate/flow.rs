@@ -217,6 +217,8 @@ const UNIFORM: &[&str] = &[
     "dynamic_smem_size",
     "total_smem_size",
     "is_explicit_cluster",
+    "envreg1",
+    "envreg2",
 ];
 
 /// Whether the result may differ among threads even if the operands do not.

@@ -64,6 +64,9 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
             "smid" | "gridid" => Special::Number(0),
             "nsmid" => Special::Number(1),
             "WARP_SZ" => Special::Number(32),
+            // What the others hold is the driver's business.
+            "envreg1" => Special::Constant(arch.environment_offset() + 4),
+            "envreg2" => Special::Constant(arch.environment_offset() + 8),
             _ => return None,
         }),
     }

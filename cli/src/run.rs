@@ -9,7 +9,7 @@ use atoms_cosim::trace::Sides;
 use atoms_isa::{Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
-use atoms_sm::{Buffer, Launch, Outcome, RunError, RunReport, SmConfig};
+use atoms_sm::{Buffer, Launch, LaunchError, Outcome, RunError, RunReport, SmConfig};
 use serde_json::{Value, json};
 
 use crate::args::{On, RunArgs, Undefined as Level};
@@ -45,7 +45,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let (Some(launch), Some(path)) = (launch, args.launch.as_deref()) else {
         return begin(&name, &program);
     };
-    let kernel = launch.kernel(&program).map_err(CliError::of)?;
+    let kernel = launch.kernel(&program).map_err(|error| match error {
+        LaunchError::Unread(unread) => CliError::Listing(Box::new(unread.error)),
+        other => CliError::of(other),
+    })?;
     for (name, _) in &dumps {
         if !launch.buffers().any(|param| param.name == *name) {
             let known: Vec<_> = launch.buffers().map(|param| param.name.as_str()).collect();

@@ -35,6 +35,14 @@ impl Arch {
         self.number
     }
 
+    /// Registers of a warp, without the zero register behind them. Source: listings.
+    pub const fn uniform_registers(self) -> u16 {
+        match self.number {
+            ..=99 => 63,
+            _ => 255,
+        }
+    }
+
     /// Byte offset in constant bank 0 at which kernel parameters start. Source: data/README.md.
     pub const fn param_base(self) -> u32 {
         match self.number {

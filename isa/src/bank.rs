@@ -14,35 +14,6 @@ pub(crate) const BANK: u8 = 2;
 /// The largest bank, in bytes.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The bytes that a directive such as `.byte 0x00, 0x01` or `.zero 8` stands for; `None` if it is no such
-/// directive, or names what only a linker knows.
-pub(crate) fn data(directive: &str, values: &str) -> Option<Vec<u8>> {
-    let bytes = match directive {
-        ".byte" => 1,
-        ".short" | ".hword" | ".2byte" => 2,
-        ".word" | ".4byte" => 4,
-        ".dword" | ".quad" | ".8byte" => 8,
-        ".zero" => {
-            let count = usize::try_from(number(values)?).ok().filter(|count| *count <= MOST_BYTES)?;
-            return Some(vec![0; count]);
-        }
-        _ => return None,
-    };
-    let mut data = Vec::new();
-    for value in values.split(',') {
-        data.extend_from_slice(number(value)?.to_le_bytes().get(..bytes)?);
-    }
-    Some(data)
-}
-
-fn number(text: &str) -> Option<u64> {
-    let text = text.trim();
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
 /// The bank, put together from the targets that branches name; empty if that does not account for everything that
 /// the code reads there.
 pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<u8> {
@@ -102,44 +73,22 @@ fn branch<'t>(statement: &Statement<'t>) -> Option<(u16, std::str::Split<'t, cha
 mod tests {
     use crate::program::Program;
 
-    /// Bank 2 of the only kernel of a listing.
-    fn bank(sections: &str, code: &str) -> Vec<u8> {
-        let head = "\t.target sm_100a\n";
-        let text = format!("{head}{sections}\t.section .text.k,\"ax\",@progbits\n{code}");
-        Program::parse("listing", &text).unwrap().kernels.remove(0).constants
+    /// Bank 2 of the only kernel of a listing; empty if it is not known.
+    fn bank(code: &str) -> Vec<u8> {
+        let text = format!("\t.target sm_100a\n\t.section .text.k,\"ax\",@progbits\n{code}");
+        let mut kernel = Program::parse("listing", &text).unwrap().kernels.remove(0);
+        kernel.constants.remove(&super::BANK).unwrap_or_default().bytes
     }
 
     const TABLE: &str = "LDC R8, c[0x2][R7+0x4] ;\nBRX R8 -0x20 (*\"BRANCH_TARGETS .L_x_2,.L_x_1\"*) ;\n\
         .L_x_1:\nEXIT ;\n.L_x_2:\nNOP ;\n";
 
     #[test]
-    fn data_of_every_width() {
-        let data = "\t.section\t.nv.constant2.k,\"a\",@progbits\n\t.align\t4\n.nv.constant2.k:\n\
-            \t/*0000*/ \t.byte\t0x01, 0x02\n\t/*0002*/ .short 0x0403\n\t.word\t8\n\t.dword 0x100000000\n\t.zero\t3\n";
-        let expected = [1, 2, 3, 4, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
-        assert_eq!(bank(data, "EXIT ;\n"), expected);
-        // Data counts before targets.
-        assert_eq!(bank(data, TABLE), expected);
-    }
-
-    #[test]
-    fn what_only_a_linker_knows() {
-        let data = "\t.section\t.nv.constant2.k,\"a\",@progbits\n\t.word\t`(k)\n\t.word\t1\n";
-        assert_eq!(bank(data, "EXIT ;\n"), []);
-    }
-
-    #[test]
-    fn data_of_other_sections_is_left_alone() {
-        let data = "\t.section\t.nv.constant2.j,\"a\",@progbits\n\t.word\t1\n\t.section\t.nv.info,\"\"\n\t.word\t2\n";
-        assert_eq!(bank(data, "EXIT ;\n"), []);
-    }
-
-    #[test]
     fn tables_from_targets() {
-        assert_eq!(bank("", TABLE), [0, 0, 0, 0, 0x30, 0, 0, 0, 0x20, 0, 0, 0]);
+        assert_eq!(bank(TABLE), [0, 0, 0, 0, 0x30, 0, 0, 0, 0x20, 0, 0, 0]);
         // Another read of the bank: then it is not known.
-        assert_eq!(bank("", &format!("{TABLE}MOV R0, c[0x2][0x0] ;\n")), []);
+        assert_eq!(bank(&format!("{TABLE}MOV R0, c[0x2][0x0] ;\n")), []);
         // The table of a register that no branch goes through.
-        assert_eq!(bank("", "LDC R8, c[0x2][R7] ;\nEXIT ;\n"), []);
+        assert_eq!(bank("LDC R8, c[0x2][R7] ;\nEXIT ;\n"), []);
     }
 }

@@ -82,6 +82,14 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
         Some(row) if row.support == Support::Named => return Err(Failure::Lacking),
         Some(_) => {}
     }
+    if let Some(operand) = statement.uniform_beyond() {
+        let last = statement.limits.uniforms - 1;
+        return Err(Failure::Wrong {
+            range: operand.range.clone(),
+            message: format!("no uniform register beyond UR{last} on this architecture"),
+            help: format!("the last one is UR{last}, or URZ; there are more from sm_100 on"),
+        });
+    }
     let mut args = Args::new(statement, parts.collect(), targets);
     let operation = match base {
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => shared::decode(base, &mut args),

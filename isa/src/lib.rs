@@ -1,6 +1,6 @@
 //! GPU machine code text and what it says.
 //!
-//! [`Program::parse`] reads a listing as `nvdisasm` prints it, with or without the encodings in
+//! [`Program::parse`] reads a listing as `nvdisasm` or `cuobjdump -sass` prints it, with or without the encodings in
 //! comments, and gives decoded [`Kernel`]s: every operand is resolved to a number, so that whoever
 //! carries an instruction out compares no strings. All problems of a listing are reported together
 //! ([`TextError`]). What the instructions *do* is written down beside their types; carrying them
@@ -19,6 +19,7 @@ mod bank;
 pub mod builtin;
 mod compute;
 mod control;
+mod data_section;
 mod decode;
 mod index;
 mod instruction;
@@ -60,7 +61,7 @@ pub use number::{
 };
 pub use order::{Ordering, Scope, Semantics};
 pub use problem::{Problem, TextError};
-pub use program::{Kernel, KernelParam, ModuleVariable, Program, SourceLine};
+pub use program::{CompiledBank, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel};
 pub use register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
 pub use special::SpecialRegister;

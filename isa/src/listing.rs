@@ -1,17 +1,29 @@
 //! Lines of a listing: directives, labels and statements.
 
 use crate::arch::Arch;
-use crate::bank;
-use crate::operand::{self, Limits, Operand, OperandKind};
+use crate::data_section::Item;
+use crate::operand::{self, Limits, Operand, OperandKind, RegText};
 use crate::problem::Problem;
 use crate::register::PredSource;
 use std::ops::Range;
 
-/// What the section of a kernel's constant bank 2 is called, before the kernel's name.
-const BANK_SECTION: &str = ".nv.constant2.";
+/// What sections are called whose content counts: constant banks, variables, shared memory.
+const DATA_SECTIONS: [&str; 3] = [".nv.constant", ".nv.global", ".nv.shared."];
+
+/// Lines by which `cuobjdump` says what it has found in a file; none says anything about code.
+const TOLD: [&str; 9] = [
+    "Fatbin ",
+    "====",
+    "arch =",
+    "code version =",
+    "host =",
+    "compile_size =",
+    "identifier =",
+    "ptxasOptions =",
+    "....",
+];
 
 /// The text of a listing.
-#[derive(Clone, Copy)]
 pub(crate) struct Text<'t> {
     text: &'t str,
     limits: Limits,
@@ -20,11 +32,6 @@ pub(crate) struct Text<'t> {
 impl<'t> Text<'t> {
     pub(crate) fn new(text: &'t str, limits: Limits) -> Text<'t> {
         Text { text, limits }
-    }
-
-    /// The text, as it is read for an architecture.
-    pub(crate) fn on(self, arch: Arch) -> Text<'t> {
-        Text { limits: self.limits.on(arch), ..self }
     }
 
     /// Each line, with its number from 1.
@@ -41,13 +48,15 @@ impl<'t> Text<'t> {
 
 /// One line that is neither blank nor a comment nor an ignored directive.
 pub(crate) enum Line<'t> {
-    /// `.target sm_75`
+    /// `.target sm_75`, `code for sm_75`
     Target { name: &'t str, range: Range<usize> },
-    /// `.section .nv.constant2.NAME,...`: what follows is the kernel's constant bank 2.
-    Bank { kernel: &'t str },
-    /// `.byte 0x00, ...` and the like, in whatever section; `None` for what only a linker knows.
-    Data(Option<Vec<u8>>),
-    /// `.section .text.NAME,...`; `None` for a section without code.
+    /// `.headerflags @"... EF_CUDA_SM75 ..."`, which older tools print in place of a target.
+    Flags(Option<Arch>),
+    /// `.section .nv.constant4,...` and the like: what follows is data.
+    DataSection { name: &'t str },
+    /// `.byte 0x00, ...` and the like, in a section of data.
+    Data(Item<'t>),
+    /// `.section .text.NAME,...`, `Function : NAME`; `None` for a section without code.
     Section { kernel: Option<&'t str>, range: Range<usize> },
     /// `NAME:`
     Label { name: &'t str, range: Range<usize> },
@@ -72,6 +81,18 @@ pub(crate) struct Statement<'t> {
 }
 
 impl Statement<'_> {
+    /// An operand that names a uniform register beyond the limit.
+    pub(crate) fn uniform_beyond(&self) -> Option<&Operand<'_>> {
+        let beyond =
+            |reg: &RegText| reg.uniform && reg.index.is_some_and(|index| index >= self.limits.uniforms);
+        self.operands.iter().find(|operand| match &operand.kind {
+            OperandKind::Reg(reg) => beyond(reg),
+            OperandKind::Address(address) => address.uniform.as_ref().is_some_and(beyond),
+            OperandKind::Const(constant) => constant.index.as_ref().is_some_and(beyond),
+            _ => false,
+        })
+    }
+
     /// The highest number of a thread's register in the operands.
     pub(crate) fn highest_register(&self) -> Option<u16> {
         let named = |operand: &Operand<'_>| match &operand.kind {
@@ -84,12 +105,12 @@ impl Statement<'_> {
     }
 }
 
-/// Reads a line; nothing if it is blank, a comment or an ignored directive. Data count only in a constant bank.
+/// Reads a line; nothing if it is blank, a comment or an ignored directive. Data count only where `in_data`.
 pub(crate) fn read<'t>(
     text: &Text<'t>,
     number: u32,
     line: &'t str,
-    in_bank: bool,
+    in_data: bool,
 ) -> Result<Option<Line<'t>>, Problem> {
     let mut offset = None;
     let mut rest = line.trim_ascii();
@@ -105,7 +126,7 @@ pub(crate) fn read<'t>(
     if rest.starts_with(['{', '}']) {
         rest = rest.trim_start_matches(['{', '}']).trim_ascii_start();
     }
-    if rest.is_empty() || rest.starts_with("//") {
+    if rest.is_empty() || rest.starts_with("//") || rest.starts_with('#') {
         return Ok(None);
     }
     let named = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'@');
@@ -114,37 +135,51 @@ pub(crate) fn read<'t>(
         && let Some(after) = after.strip_prefix(':')
     {
         let after = after.trim_ascii_start();
-        if length > 0 && (after.is_empty() || after.starts_with("//") || after.starts_with("/*")) {
+        let ends = after.is_empty() || ["//", "/*", "#"].iter().any(|comment| after.starts_with(comment));
+        if length > 0 && ends {
             return Ok(Some(Line::Label { name, range: text.range(name) }));
         }
     }
     if rest.starts_with('.') {
-        return Ok(directive(text, rest, in_bank));
+        return Ok(directive(text, rest, in_data));
+    }
+    if let Some(name) = rest.strip_prefix("Function :").map(str::trim) {
+        return Ok(Some(Line::Section { kernel: Some(name), range: text.range(name) }));
+    }
+    if let Some(name) = rest.strip_prefix("code for ").map(str::trim) {
+        return Ok(Some(Line::Target { name, range: text.range(name) }));
+    }
+    if rest == "compressed" || TOLD.iter().any(|told| rest.starts_with(told)) {
+        return Ok(None);
     }
     statement(text, rest, offset, number).map(|s| Some(Line::Statement(s)))
 }
 
-fn directive<'t>(text: &Text<'t>, rest: &'t str, in_bank: bool) -> Option<Line<'t>> {
+fn directive<'t>(text: &Text<'t>, rest: &'t str, in_data: bool) -> Option<Line<'t>> {
     let (name, after) = rest.split_once(char::is_whitespace)?;
     let first = after.split(',').next().unwrap_or("").trim();
     let range = text.range(first);
     match name {
         ".target" => Some(Line::Target { name: first, range }),
-        ".section" if first.starts_with(BANK_SECTION) => {
-            Some(Line::Bank { kernel: first.strip_prefix(BANK_SECTION)?.trim_matches('"') })
-        }
-        ".byte" | ".short" | ".hword" | ".2byte" | ".word" | ".4byte" | ".dword" | ".quad" | ".8byte"
-        | ".zero"
-            if in_bank =>
-        {
-            Some(Line::Data(bank::data(name, after)))
+        ".headerflags" => Some(Line::Flags(arch_of_flags(after))),
+        ".section" if DATA_SECTIONS.iter().any(|data| first.starts_with(data)) => {
+            Some(Line::DataSection { name: first.trim_matches('"') })
         }
         ".section" => {
             let kernel = first.strip_prefix(".text.").map(|k| k.trim_matches('"')).filter(|k| !k.is_empty());
             Some(Line::Section { kernel, range })
         }
+        _ if in_data => Item::read(name, after).map(Line::Data),
         _ => None,
     }
+}
+
+/// The architecture that the flags of an object name: `EF_CUDA_SM90`, with `EF_CUDA_ACCELERATORS` sm_90a.
+fn arch_of_flags(flags: &str) -> Option<Arch> {
+    let words = || flags.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '(')));
+    let number = words().find_map(|word| word.strip_prefix("EF_CUDA_SM"))?;
+    let letter = if words().any(|word| word == "EF_CUDA_ACCELERATORS") { "a" } else { "" };
+    Arch::from_name(&format!("sm_{number}{letter}"))
 }
 
 fn statement<'t>(
@@ -199,8 +234,10 @@ fn guard<'t>(text: &Text<'t>, body: &'t str) -> Result<(PredSource, &'t str), Pr
     }
 }
 
-/// Operands, parted by commas outside brackets; scheduling attributes (`&req={0}`, `?trans1`) end them.
+/// Operands, parted by commas outside brackets; scheduling attributes (`&req={0}`, `?trans1`) end them, and so
+/// does a remark such as `(*"SpillRefill"*)`.
 fn operands_of<'t>(text: &Text<'t>, operands: &'t str) -> Result<Vec<Operand<'t>>, Problem> {
+    let operands = operands.split_once("(*").map_or(operands, |(before, _)| before.trim_ascii_end());
     let mut parsed = Vec::new();
     let mut depth = 0_i32;
     let mut start = 0;

@@ -148,7 +148,7 @@ pub const MNEMONICS: &[MnemonicRow] = &[
     decoded("STG", "store to a global address", &["STG.E [R2.64], R4"]),
     decoded("STL", "store to the thread's own memory", &["STL [R2], R4"]),
     decoded("STS", "store to a shared address", &["STS [R2], R4"]),
-    decoded("SYNCS", "mbarrier object", &["SYNCS.EXCH.64 URZ, [UR4], UR6", "SYNCS.CCTL.IV [R2]", "SYNCS.CCTL.IVALL", "SYNCS.ARRIVE.TRANS64 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.ART0 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.TMASK.ART0 R0, [R2], R4", "SYNCS.PHASECHK.TRANS64 P1, [R2], R4"]),
+    decoded("SYNCS", "mbarrier object", &["SYNCS.EXCH.64 URZ, [UR4], UR6", "SYNCS.CCTL.IV [R2]", "SYNCS.CCTL.IVALL", "SYNCS.ARRIVE.TRANS64 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.ART0 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.TMASK.ART0 R0, [R2], R4", "SYNCS.PHASECHK.TRANS64 P1, [R2], R4", "SYNCS.LD.64 R0, [R2]"]),
     decoded("UBLKCP", "copy a block between global and shared memory", &["UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP.G.S [UR4], [UR6], UR8", "UBLKCP.S.S [UR4], [UR6], UR8"]),
     decoded("UBLKPF", "prefetch a block: nothing to do here", &["UBLKPF.L2 [UR4], UR6"]),
     decoded("UBMSK", "as BMSK, once for the warp", &["UBMSK UR0, UR1, UR2"]),

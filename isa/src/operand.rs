@@ -1,7 +1,6 @@
 //! Operands as they stand in the text.
 
-use crate::arch::Arch;
-use crate::register::{BarrierRegister, Pred, PredSource, UReg};
+use crate::register::{BarrierRegister, Pred, PredSource};
 use crate::source::HalfSelect;
 use std::ops::Range;
 
@@ -101,26 +100,20 @@ pub(crate) struct AddressText {
     pub(crate) imm: i64,
 }
 
-/// How many registers and predicates a thread has, and registers a warp.
+/// How many registers and predicates a thread has, and how many registers a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) registers: u16,
     pub(crate) predicates: u16,
-    pub(crate) uniform: u16,
+    pub(crate) uniforms: u16,
 }
 
 impl Limits {
-    /// Those of machine code: R0 to R254, P0 to P6, and before sm_100 UR0 to UR62.
-    pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7, uniform: 63 };
+    /// Those of machine code: R0 to R254, P0 to P6; UR0 to UR254, of which earlier architectures have fewer.
+    pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7, uniforms: 255 };
 
     /// Those of code lowered from PTX, before registers are allocated: what the text can name.
-    #[allow(dead_code)] // until PTX is run
-    pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0, uniform: 63 };
-
-    /// These limits, on this architecture. Compilers take UR79 for code that lanes run together from sm_100 on.
-    pub(crate) fn on(self, arch: Arch) -> Limits {
-        Limits { uniform: if arch.number() < 100 { self.uniform } else { UReg::COUNT.into() }, ..self }
-    }
+    pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0, uniforms: 255 };
 }
 
 /// Why an operand cannot be read: message and help.
@@ -275,11 +268,8 @@ fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
         None
     } else {
         let index = decimal(rest)?;
-        let (limit, last) = match uniform {
-            false => (limits.registers, "R254, or RZ"),
-            true if limits.uniform > 63 => (limits.uniform, "UR79, or URZ"),
-            true => (limits.uniform, "UR62, or URZ"),
-        };
+        let (limit, last) =
+            if uniform { (limits.uniforms, "UR254, or URZ") } else { (limits.registers, "R254, or RZ") };
         if index >= limit {
             return Some(RegOutcome::TooHigh(last));
         }
@@ -357,7 +347,7 @@ fn bracketed<'t>(text: &'t str, whole: &str) -> Result<(&'t str, &'t str), Unrea
     inner.ok_or_else(|| (format!("`{whole}` is not closed"), "a bracket opened with [ ends with ]".into()))
 }
 
-/// Register and immediate terms of an address, joined by `+`; a negative term is `+-0x4`.
+/// Register and immediate terms of an address, joined by `+`; a negative term is `+-0x4` or ` - 0x4`.
 fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     let mut address = AddressText { reg: None, uniform: None, imm: 0 };
     let mut immediate = false;
@@ -367,8 +357,13 @@ fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unread
             "an address is a register, a uniform register and a number, joined by +".to_string(),
         )
     };
-    for term in inner.split('+').map(str::trim) {
-        match (register(term, limits), number(term)) {
+    for (negative, term) in inner.split('+').flat_map(signed_terms) {
+        let value = match number(term) {
+            Some(Number::Hex(value) | Number::Dec(value)) if negative => Some(Number::Dec(-value)),
+            other if !negative => other,
+            _ => return Err(odd(inner)),
+        };
+        match (register(term, limits), value) {
             (Some(RegOutcome::Register(reg)), _) if reg.uniform && address.uniform.is_none() => {
                 address.uniform = Some(reg);
             }
@@ -386,6 +381,16 @@ fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unread
         }
     }
     Ok(address)
+}
+
+/// Terms parted by minus signs, and whether one stands before each.
+fn signed_terms(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    let mut terms = text.split('-').map(str::trim).enumerate().peekable();
+    // Nothing stands before a sign at the beginning.
+    if text.trim_start().starts_with('-') {
+        terms.next();
+    }
+    terms.map(|(at, term)| (at > 0, term))
 }
 
 fn address(text: &str, limits: Limits) -> Result<AddressText, Unreadable> {

@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::bank;
+use crate::data_section::DataSections;
 use crate::decode::{self, Failure, INSTRUCTION_BYTES, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
@@ -9,7 +10,7 @@ use crate::operand::Limits;
 use crate::order;
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
 use crate::ptx::Directives;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 /// A listing decoded.
@@ -17,8 +18,19 @@ use std::ops::Range;
 pub struct Program {
     /// Architecture named by `.target`.
     pub arch: Arch,
-    /// Kernels, in order of the listing.
+    /// Kernels, in order of the listing; at least one.
     pub kernels: Vec<Kernel>,
+    /// Kernels that cannot be read: no reason not to run the others.
+    pub unread: Vec<UnreadKernel>,
+}
+
+/// A kernel that cannot be read, and why.
+#[derive(Clone, Debug)]
+pub struct UnreadKernel {
+    /// Its name.
+    pub name: String,
+    /// What is wrong in it.
+    pub error: TextError,
 }
 
 /// One kernel: instructions, and for each the place it comes from.
@@ -40,8 +52,9 @@ pub struct Kernel {
     pub predicates: u16,
     /// Bytes of static shared memory of a CTA, where the text declares them.
     pub shared: Option<u32>,
-    /// Constant bank 2, which the compiler filled; empty where the text neither holds it nor lets it be told.
-    pub constants: Vec<u8>,
+    /// Constant banks that the compiler filled, by number: 2 is the kernel's own, 3 and 4 are the module's. Those
+    /// that the text neither holds nor lets be told are absent.
+    pub constants: BTreeMap<u8, CompiledBank>,
     /// Bytes of memory that each thread has to itself, as far as the text declares it.
     pub local: u32,
     /// Parameters, in order, where the text declares them.
@@ -50,6 +63,16 @@ pub struct Kernel {
     pub variables: Vec<ModuleVariable>,
     /// What the text asks of a launch.
     pub directives: Directives,
+}
+
+/// A constant bank that the compiler filled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompiledBank {
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Words whose value the text does not say, such as the address of what another module defines: offset, bytes, and
+    /// the text.
+    pub unknown: Vec<(u32, u32, String)>,
 }
 
 /// A parameter of a kernel, as the text declares it.
@@ -88,48 +111,71 @@ pub struct SourceLine {
 }
 
 impl Program {
-    /// Reads a listing as `nvdisasm` prints it; `name` is for messages.
+    /// Reads a listing as `nvdisasm` or `cuobjdump -sass` prints it; `name` is for messages.
     ///
     /// # Errors
-    /// Everything that is wrong, with line and column. Instructions that are merely not decoded are
-    /// not errors: see [`Operation::Lacking`].
+    /// Everything that is wrong, with line and column, if no kernel can be read. Instructions that are merely not
+    /// decoded are not errors: see [`Operation::Lacking`].
     pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
         let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
         let mut reader = Reader::default();
         let readable = reader.read(&place, &mut problems);
-        if reader.arch.is_none() && readable && !reader.target {
-            let help = "add a line such as .target sm_80";
+        let Reader { target, arch, mut sections, data, .. } = reader;
+        if arch.is_none() && readable && !target {
+            let help = "add a line such as .target sm_90: the architecture that the code was compiled for";
             problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
         }
-        let Reader { arch, mut sections, mut banks, .. } = reader;
         if sections.is_empty() && problems.is_empty() {
             let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
             problems.push(Problem::new(0..0, "no kernel in this listing", help));
         }
-        let bodies: Vec<_> = sections.iter_mut().map(|s| s.decode(&mut problems)).collect();
-        let Some(arch) = arch.filter(|_| problems.is_empty()) else {
+        let mut room = MOST_PROBLEMS;
+        let mut decode = |section: &mut Section<'_>| {
+            let body = section.decode(arch, room);
+            room = room.saturating_sub(section.problems.len());
+            body
+        };
+        let bodies: Vec<_> = sections.iter_mut().map(&mut decode).collect();
+        let all_wrong = sections.iter().all(|section| !section.problems.is_empty());
+        let Some(arch) = arch.filter(|_| problems.is_empty() && !all_wrong) else {
+            problems.extend(sections.into_iter().flat_map(|section| section.problems));
             return Err(TextError::new(name, text, problems));
         };
-        let kernels = sections.iter().zip(bodies).map(|(section, body)| Kernel {
-            name: section.name.into(),
-            arch,
-            instructions: body.instructions,
-            source: body.source,
-            mnemonics: body.mnemonics,
-            registers: body.registers,
-            predicates: Limits::MACHINE.predicates,
-            shared: None,
-            constants: match banks.remove(section.name) {
-                Some(bank) => bank.unwrap_or_default(),
-                None => bank::of_branches(&section.statements, &section.targets.labels),
-            },
-            local: 0,
-            params: None,
-            variables: Vec::new(),
-            directives: Directives::default(),
-        });
-        Ok(Program { arch, kernels: kernels.collect() })
+        let placed = data.place();
+        let (mut kernels, mut unread) = (Vec::new(), Vec::new());
+        for (section, body) in sections.into_iter().zip(bodies) {
+            if !section.problems.is_empty() {
+                let error = TextError::new(name, text, section.problems);
+                unread.push(UnreadKernel { name: section.name.into(), error });
+                continue;
+            }
+            let labels = section.targets.labels.iter();
+            let labels =
+                labels.map(|(name, index)| (*name, u64::from(*index) * u64::from(INSTRUCTION_BYTES)));
+            let own = data.bank_of(section.name, &placed, &labels.collect()).or_else(|| {
+                let bytes = bank::of_branches(&section.statements, &section.targets.labels);
+                (!bytes.is_empty()).then(|| CompiledBank { bytes, unknown: Vec::new() })
+            });
+            let mut constants = placed.banks.clone();
+            constants.extend(own.map(|own| (bank::BANK, own)));
+            kernels.push(Kernel {
+                name: section.name.into(),
+                arch,
+                instructions: body.instructions,
+                source: body.source,
+                mnemonics: body.mnemonics,
+                registers: body.registers,
+                predicates: Limits::MACHINE.predicates,
+                shared: data.shared(section.name).map(|bytes| bytes.saturating_sub(arch.shared_origin())),
+                constants,
+                local: 0,
+                params: None,
+                variables: placed.variables.clone(),
+                directives: Directives::default(),
+            });
+        }
+        Ok(Program { arch, kernels, unread })
     }
 
     /// The kernel with this name.
@@ -172,8 +218,11 @@ pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> 
     let mut reader = Reader::default();
     reader.section(Some("lowered"), 0..0, &mut problems);
     reader.read(&place, &mut problems);
-    let sections = reader.sections.iter_mut();
-    let mut body: Vec<_> = sections.flat_map(|s| s.decode(&mut problems).instructions).collect();
+    let mut body = Vec::new();
+    for mut section in reader.sections {
+        body.extend(section.decode(None, MOST_PROBLEMS).instructions);
+        problems.extend(section.problems);
+    }
     body.pop();
     if problems.is_empty() { Ok(body) } else { Err(TextError::new("lowered code", &text, problems)) }
 }
@@ -183,6 +232,7 @@ struct Section<'t> {
     name: &'t str,
     statements: Vec<Statement<'t>>,
     targets: Targets<'t>,
+    problems: Vec<Problem>,
 }
 
 /// What the lines read so far say.
@@ -195,10 +245,11 @@ struct Reader<'t> {
     names: HashSet<&'t str>,
     /// The last section is still open.
     inside: bool,
-    /// Constant bank 2 by kernel, as far as it is known.
-    banks: HashMap<&'t str, Option<Vec<u8>>>,
-    /// The kernel whose bank is being read.
-    bank: Option<&'t str>,
+    data: DataSections<'t>,
+    /// The last section of data is still open.
+    in_data: bool,
+    /// Problems inside of kernels.
+    wrong: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -206,42 +257,50 @@ impl<'t> Reader<'t> {
     fn read(&mut self, place: &Text<'t>, problems: &mut Vec<Problem>) -> bool {
         let mut readable = true;
         for (number, line) in place.lines() {
-            let place = &self.arch.map_or(*place, |arch| place.on(arch));
-            match listing::read(place, number, line, self.bank.is_some()) {
+            match listing::read(place, number, line, self.in_data) {
                 Ok(None) => {}
                 Ok(Some(line)) => self.line(line, problems),
                 Err(problem) => {
-                    problems.push(problem);
+                    self.wrong(problem, problems);
                     readable = false;
                 }
             }
-            if problems.len() >= MOST_PROBLEMS {
+            if problems.len() + self.wrong >= MOST_PROBLEMS {
                 return false;
             }
         }
         readable
     }
 
+    /// Notes a problem, with its kernel if it is in one.
+    fn wrong(&mut self, problem: Problem, problems: &mut Vec<Problem>) {
+        match self.sections.last_mut().filter(|_| self.inside) {
+            Some(section) => {
+                section.problems.push(problem);
+                self.wrong += 1;
+            }
+            None => problems.push(problem),
+        }
+    }
+
     fn line(&mut self, line: Line<'t>, problems: &mut Vec<Problem>) {
         match line {
             Line::Target { name, range } => self.target(name, range, problems),
+            Line::Flags(arch) => self.arch = self.arch.or(arch),
             Line::Section { kernel, range } => self.section(kernel, range, problems),
-            Line::Bank { kernel } => {
+            Line::DataSection { name } => {
                 self.inside = false;
-                self.bank = Some(kernel);
-                self.banks.insert(kernel, Some(Vec::new()));
+                self.in_data = true;
+                self.data.begin(name);
             }
-            Line::Data(data) => {
-                if let Some(bank) = self.bank.and_then(|kernel| self.banks.get_mut(kernel)) {
-                    *bank = bank.take().zip(data).map(|(before, data)| [before, data].concat());
-                }
-            }
+            Line::Data(item) => self.data.put(item),
+            Line::Label { name, .. } if self.in_data => self.data.label(name),
             Line::Label { name, range } => {
                 let Some(section) = self.sections.last_mut().filter(|_| self.inside) else { return };
                 let next = section.statements.len() as u32;
                 if section.targets.labels.insert(name, next).is_some() {
                     let message = format!("a second label `{name}` in kernel `{}`", section.name);
-                    problems.push(Problem::new(range, message, "labels differ within a kernel"));
+                    self.wrong(Problem::new(range, message, "labels differ within a kernel"), problems);
                 }
             }
             Line::Statement(statement) => match self.sections.last_mut().filter(|_| self.inside) {
@@ -273,7 +332,10 @@ impl<'t> Reader<'t> {
             }
             (Some(arch), Some(earlier)) if arch != earlier => {
                 let message = format!("a second architecture, {arch} after {earlier}");
-                problems.push(Problem::new(range, message, "a listing has one .target; split the file"));
+                let help = format!(
+                    "a listing is for one: split the file, or print one with cuobjdump -arch {earlier}"
+                );
+                problems.push(Problem::new(range, message, help));
             }
             (arch, _) => self.arch = arch,
         }
@@ -282,7 +344,7 @@ impl<'t> Reader<'t> {
     /// Starts a section: of a kernel, or one without code.
     fn section(&mut self, kernel: Option<&'t str>, range: Range<usize>, problems: &mut Vec<Problem>) {
         self.inside = kernel.is_some();
-        self.bank = None;
+        self.in_data = false;
         let Some(name) = kernel else { return };
         if !self.names.insert(name) {
             let message = format!("a second kernel `{name}`");
@@ -290,7 +352,7 @@ impl<'t> Reader<'t> {
         }
         let targets =
             Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0, at: 0, regular: true };
-        self.sections.push(Section { name, statements: Vec::new(), targets });
+        self.sections.push(Section { name, statements: Vec::new(), targets, problems: Vec::new() });
     }
 }
 
@@ -303,22 +365,25 @@ struct Body {
 }
 
 impl Section<'_> {
-    fn decode(&mut self, problems: &mut Vec<Problem>) -> Body {
+    /// Decodes everything; problems stay in the section, no more than `most`.
+    fn decode(&mut self, arch: Option<Arch>, most: usize) -> Body {
+        let uniforms = arch.map_or(Limits::MACHINE.uniforms, Arch::uniform_registers);
         // Code names its own beginning, whether there is a label or not.
         self.targets.labels.entry(self.name).or_insert(0);
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut orders = Vec::new();
         let mut body =
             Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
-        for statement in &self.statements {
-            if problems.len() >= MOST_PROBLEMS {
+        for statement in &mut self.statements {
+            if self.problems.len() >= most {
                 break;
             }
+            statement.limits.uniforms = uniforms;
             let operation = match decode::decode(statement, &self.targets) {
                 Ok(operation) => operation,
                 Err(Failure::Lacking) => Operation::Lacking,
                 Err(Failure::Wrong { range, message, help }) => {
-                    problems.push(Problem::new(range, message, help));
+                    self.problems.push(Problem::new(range, message, help));
                     Operation::Lacking
                 }
             };

@@ -27,16 +27,13 @@ impl fmt::Display for Reg {
     }
 }
 
-/// A 32-bit register of a warp: UR0 to UR62, from sm_100 on to UR79; or URZ.
+/// A 32-bit register of a warp: UR0 to UR62, from sm_100 on to UR254; or URZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UReg(pub u8);
 
 impl UReg {
     /// Reads as zero; what is written to it is lost.
     pub const URZ: UReg = UReg(u8::MAX);
-
-    /// How many there are, URZ aside.
-    pub const COUNT: u8 = 80;
 
     /// Whether this is URZ.
     pub const fn is_zero(self) -> bool {

@@ -6,8 +6,6 @@ use atoms_isa::{
 };
 use atoms_ops::{Op, Size};
 
-const URZ: u8 = UReg::URZ.0;
-
 fn decode(line: &str) -> Instruction {
     let text = format!(".target sm_90a\n.section .text.k,\"ax\",@progbits\n.L_x_0:\n{line}\n");
     let program =
@@ -15,23 +13,30 @@ fn decode(line: &str) -> Instruction {
     program.kernels[0].instructions[0]
 }
 
+/// URZ.
+const Z: u8 = UReg::URZ.0;
+
 /// Text; Ra, log2 of its scale, UR, immediate as encoded, absolute.
 #[rustfmt::skip]
 const ADDRESSES: &[(&str, u8, u8, u8, u32, bool)] = &[
-    ("[R2]",              2,   0, URZ, 0,          false),
-    ("[R2+0x10]",         2,   0, URZ, 0x10,       false),
-    ("[R2+-0x4]",         2,   0, URZ, 0xff_fffc,  false),
-    ("[R2.X4]",           2,   2, URZ, 0,          false),
-    ("[R2.X8+0x8]",       2,   3, URZ, 8,          false),
+    ("[R2]",              2,   0, Z,  0,          false),
+    ("[R2+0x10]",         2,   0, Z,  0x10,       false),
+    ("[R2+-0x4]",         2,   0, Z,  0xff_fffc,  false),
+    ("[R2.X4]",           2,   2, Z,  0,          false),
+    ("[R2.X8+0x8]",       2,   3, Z,  8,          false),
     ("[R2.X16+UR4+0x20]", 2,   4, 4,  0x20,       false),
-    ("[R2.X4+URZ]",       2,   2, URZ, 0,          false),
+    ("[R2.X4+URZ]",       2,   2, Z,  0,          false),
     ("[R2.reuse+UR4]",    2,   0, 4,  0,          false),
     ("[UR4+0x1000]",      255, 0, 4,  0x1000,     false),
-    ("[URZ]",             255, 0, URZ, 0,          false),
-    ("[0x4]",             255, 0, URZ, 4,          true),
-    ("[RZ]",              255, 0, URZ, 0,          true),
-    ("[RZ+0xffffff]",     255, 0, URZ, 0xff_ffff,  true),
+    ("[URZ]",             255, 0, Z,  0,          false),
+    ("[0x4]",             255, 0, Z,  4,          true),
+    ("[RZ]",              255, 0, Z,  0,          true),
+    ("[RZ+0xffffff]",     255, 0, Z,  0xff_ffff,  true),
     ("[RZ+UR4]",          255, 0, 4,  0,          false),
+    ("[R5 - 64]",         5,   0, Z,  0xff_ffc0,  false),
+    ("[R8 + 12]",         8,   0, Z,  12,         false),
+    ("[ R12 + 0x1c ]",    12,  0, Z,  0x1c,       false),
+    ("[R5-0x40]",         5,   0, Z,  0xff_ffc0,  false),
 ];
 
 /// A register by its number in an encoding, where 255 is RZ.
@@ -196,7 +201,7 @@ fn values_for_the_warp_and_from_the_return_pc() {
         ("R2UR.BROADCAST UR4, R0", to_uniform(4, Pred::PT, false)),
         ("R2UR P1, UR4, R0", to_uniform(4, Pred::Thread(1), false)),
         ("R2UR.OR P1, UR5, R0", to_uniform(5, Pred::Thread(1), true)),
-        ("R2UR P1, URZ, R0", to_uniform(URZ, Pred::Thread(1), false)),
+        ("R2UR P1, URZ, R0", to_uniform(Z, Pred::Thread(1), false)),
         ("RPCMOV.32 Rpc.HI, R0", Operation::Control(Control::RegToReturnPc { high: true, src })),
         ("RPCMOV.32 R3, Rpc.LO", Operation::Control(Control::ReturnPcToReg { dst: Reg(3), high: false })),
         ("UCGABAR_ARV", Operation::Control(Control::ClusterArrive)),

@@ -70,6 +70,7 @@ const MODIFIERS: &[&str] = &[
     "RED",
     "TMASK",
     "TRYWAIT",
+    "CONDITIONAL",
     "ARVCNT",
     "TRANSCNT",
     "SYNCS",

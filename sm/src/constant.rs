@@ -1,26 +1,39 @@
-//! Constant banks: 0 holds what the launch passes to the kernel, 2 what the compiler put beside the code.
+//! Constant banks: 0 holds what the launch passes to the kernel, the others what the compiler put beside the code.
 
 use crate::global::{GRID_WORKSPACE, LOCAL_WINDOW_HIGH, SHARED_WINDOW_HIGH};
 use crate::launch::Launch;
 use crate::param::ParamKind;
-use atoms_isa::{Arch, ClusterOffsets};
+use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
+use std::collections::BTreeMap;
 
 /// Bytes of a bank; addresses beyond wrap.
 const BYTES: usize = 1 << 16;
 
-/// Constant banks 0 and 2. The others hold addresses that a linker gives.
+/// The banks that there are, one behind the other.
+const BANKS: usize = 5;
+
+/// All constant banks.
 pub(crate) struct ConstantBank {
-    /// Bank 0, and bank 2 behind it.
+    /// By bank and offset.
     bytes: Vec<u8>,
 }
 
 impl ConstantBank {
     /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
-    /// calling convention. `bases` are the addresses of the buffers, in order of parameters; `compiled` is bank 2.
-    pub(crate) fn new(arch: Arch, launch: &Launch, bases: &[u64], compiled: &[u8]) -> ConstantBank {
-        let mut bank = ConstantBank { bytes: vec![0; 2 * BYTES] };
-        let compiled = &compiled[..compiled.len().min(BYTES)];
-        bank.bytes[BYTES..][..compiled.len()].copy_from_slice(compiled);
+    /// calling convention. `bases` are the addresses of the buffers, in order of parameters; `compiled` are
+    /// the other banks, by number.
+    pub(crate) fn new(
+        arch: Arch,
+        launch: &Launch,
+        bases: &[u64],
+        compiled: &BTreeMap<u8, CompiledBank>,
+    ) -> ConstantBank {
+        let banks = if compiled.is_empty() { 1 } else { BANKS };
+        let mut bank = ConstantBank { bytes: vec![0; banks * BYTES] };
+        for (number, compiled) in compiled.iter().filter(|(number, _)| usize::from(**number) < BANKS) {
+            let bytes = &compiled.bytes[..compiled.bytes.len().min(BYTES)];
+            bank.bytes[usize::from(*number) * BYTES..][..bytes.len()].copy_from_slice(bytes);
+        }
         for (i, (block, grid)) in launch.block.into_iter().zip(launch.grid).enumerate() {
             bank.set(arch.block_dim_offset() + 4 * i as u32, &block.to_le_bytes());
             bank.set(arch.grid_dim_offset() + 4 * i as u32, &grid.to_le_bytes());
@@ -74,13 +87,12 @@ impl ConstantBank {
     }
 
     fn byte(&self, offset: u32) -> u8 {
-        self.bytes[offset as usize % (2 * BYTES)]
+        self.bytes[offset as usize % self.bytes.len()]
     }
 
     /// Where an offset in a bank is met here.
     pub(crate) fn place(bank: u8, offset: u32) -> u32 {
-        let offset = offset % BYTES as u32;
-        if bank == 0 { offset } else { offset + BYTES as u32 }
+        u32::from(bank) * BYTES as u32 + offset % BYTES as u32
     }
 
     /// One 32-bit word.

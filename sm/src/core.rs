@@ -142,7 +142,7 @@ struct Core<'a> {
 /// Most warps: what the tag can tell apart.
 const TAGS: u32 = 64;
 
-/// Bytes of static shared memory where the launch does not say. Source: [PTX], the most a CTA may declare.
+/// Bytes of static shared memory where neither text nor launch say, if the cluster's CTAs can all have as many. Source: [PTX], the most a CTA may declare.
 const DEFAULT_SHARED: u64 = 48 * 1024;
 
 fn too_large(message: String, help: String) -> KernelError {
@@ -162,8 +162,10 @@ impl<'a> Core<'a> {
         let row_bytes = geometry.banks * 4;
         let memory = u64::from(geometry.rows) * u64::from(row_bytes);
         let fixed = u64::from(kernel.arch.shared_origin()) + u64::from(launch.dynamic_shared);
-        let undeclared = DEFAULT_SHARED.min(memory.saturating_sub(fixed));
-        // What PTX declares is there; a launch may ask for more, which code that is given addresses needs.
+        // All CTAs of a cluster are there at once, each on rows of its own.
+        let share = u64::from(geometry.rows / launch.cluster_ctas().max(1)) * u64::from(row_bytes);
+        let undeclared = DEFAULT_SHARED.min(share.saturating_sub(fixed));
+        // What the text declares is there; a launch may ask for more, which code that is given addresses needs.
         let bytes = fixed + kernel.shared.max(launch.shared).map_or(undeclared, u64::from);
         if bytes > memory {
             return Err(too_large(

@@ -3,7 +3,7 @@
 use crate::formula::FormulaError;
 use crate::param::{self, Param, ParamKind, RawParam};
 use atoms_isa::ptx::Directives;
-use atoms_isa::{Arch, Kernel, KernelParam, Program};
+use atoms_isa::{Arch, Kernel, KernelParam, Program, UnreadKernel};
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ pub struct Launch {
     pub cluster: [u32; 3],
     /// All CTAs of the grid are there at once, and may wait for each other.
     pub cooperative: bool,
-    /// Bytes of static shared memory of a CTA. A listing does not say them; where the launch file does
-    /// not either, a CTA gets 48 KiB, the most it may declare, or all there is.
+    /// Bytes of static shared memory of a CTA. A listing of code alone does not say them; where the launch file does
+    /// not either, a CTA gets 48 KiB, the most it may declare, or its share of all there is.
     pub shared: Option<u32>,
     /// Bytes of shared memory of a CTA after the static ones.
     pub dynamic_shared: u32,
@@ -99,6 +99,9 @@ pub enum LaunchError {
         /// The kernels there.
         known: Vec<String>,
     },
+    /// The kernel cannot be read, though others of its file can.
+    #[error("kernel `{}` cannot be read: {}", .0.name, .0.error)]
+    Unread(Box<UnreadKernel>),
     /// The listing is for another architecture.
     #[error("the launch is for {wanted}, the listing for {found}; drop `arch` to run either")]
     OtherArch {
@@ -270,12 +273,15 @@ impl Launch {
     /// The kernel of `program` that this launch is for.
     ///
     /// # Errors
-    /// [`LaunchError::UnknownKernel`] or [`LaunchError::OtherArch`].
+    /// [`LaunchError::UnknownKernel`], [`LaunchError::Unread`] or [`LaunchError::OtherArch`].
     pub fn kernel<'p>(&self, program: &'p Program) -> Result<&'p Kernel, LaunchError> {
         if let Some(wanted) = self.arch
             && wanted != program.arch
         {
             return Err(LaunchError::OtherArch { wanted, found: program.arch });
+        }
+        if let Some(unread) = program.unread.iter().find(|unread| unread.name == self.kernel) {
+            return Err(LaunchError::Unread(Box::new(unread.clone())));
         }
         program.kernel(&self.kernel).ok_or_else(|| LaunchError::UnknownKernel {
             name: self.kernel.clone(),

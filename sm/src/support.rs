@@ -21,22 +21,33 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
             let reason = format!("no {mnemonic}{}", if known { " in this form" } else { "" });
             instructions.push(lacking(index, reason));
         }
-        for (constant, _) in constants(&instruction.operation) {
-            let reason = match constant.bank {
-                0 => continue,
-                2 if !kernel.constants.is_empty() => continue,
-                2 => {
-                    "a listing of code alone leaves constant bank 2 out; nvdisasm without -c prints it".into()
-                }
-                bank => format!("constant bank {bank} is not in a listing"),
-            };
-            instructions.push(lacking(index, reason));
+        for (constant, bytes) in constants(&instruction.operation) {
+            if let Some(reason) = unknown(kernel, constant, bytes) {
+                instructions.push(lacking(index, reason));
+            }
         }
     }
     if instructions.is_empty() {
         return Ok(());
     }
     Err(KernelError::Lacking { kernel: kernel.name.clone(), instructions })
+}
+
+/// Why what is read of a constant bank is not known, if it is not.
+fn unknown(kernel: &Kernel, constant: ConstAddress, bytes: u32) -> Option<String> {
+    let ConstAddress { bank, index, offset } = constant;
+    if bank == 0 {
+        return None;
+    }
+    let Some(compiled) = kernel.constants.get(&bank) else {
+        return Some(format!(
+            "a listing of code alone leaves constant bank {bank} out; nvdisasm without -c prints it"
+        ));
+    };
+    let read =
+        |at: u32, length: u32| index != ConstIndex::None || (at < offset + bytes && offset < at + length);
+    let (at, _, text) = compiled.unknown.iter().find(|(at, length, _)| read(*at, *length))?;
+    Some(format!("c[{bank:#x}][{at:#x}] is `{text}`, which the listing does not define"))
 }
 
 /// Reads of constant bank 0 at fixed offsets: instruction, offset, bytes.

@@ -79,19 +79,18 @@ impl Registers {
 /// that arrived last stays.]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Uniform {
-    regs: [u32; UReg::COUNT as usize],
+    regs: [u32; 256],
     /// Bit 7 is UPT.
     preds: u8,
 }
 
 impl Uniform {
     pub(crate) fn new() -> Uniform {
-        Uniform { regs: [0; UReg::COUNT as usize], preds: 0x80 }
+        Uniform { regs: [0; 256], preds: 0x80 }
     }
 
     pub(crate) fn get(&self, reg: UReg) -> u32 {
-        // URZ is beyond the file.
-        self.regs.get(usize::from(reg.0)).copied().unwrap_or(0)
+        if reg.is_zero() { 0 } else { self.regs[usize::from(reg.0)] }
     }
 
     pub(crate) fn pair(&self, reg: UReg) -> u64 {
@@ -99,8 +98,8 @@ impl Uniform {
     }
 
     pub(crate) fn set(&mut self, reg: UReg, value: u32) {
-        if let Some(held) = self.regs.get_mut(usize::from(reg.0)) {
-            *held = value;
+        if !reg.is_zero() {
+            self.regs[usize::from(reg.0)] = value;
         }
     }
 }

@@ -177,7 +177,7 @@ impl<'a, 't> Args<'a, 't> {
 
     /// A register of a warp.
     pub(super) fn ureg(&mut self) -> Decoded<UReg> {
-        self.plain_register(true, "a uniform register (UR0, URZ, ...)").map(uniform)
+        self.plain_register(true, "a uniform register (UR0 to UR62, URZ; from sm_100 to UR254)").map(uniform)
     }
 
     /// Number of the result register in the file of `path`, aligned on `count`.
@@ -196,7 +196,7 @@ impl<'a, 't> Args<'a, 't> {
     pub(super) fn aligned(&self, index: Option<u16>, count: u8, prefix: &str) -> Decoded<()> {
         let Some(index) = index else { return Ok(()) };
         let limits = self.statement.limits;
-        let last = if prefix == "R" { limits.registers } else { limits.uniform } - 1;
+        let last = if prefix == "R" { limits.registers } else { limits.uniforms } - 1;
         let size = u16::from(count);
         if index.is_multiple_of(size) && index + size - 1 <= last {
             return Ok(());

@@ -31,7 +31,13 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             }
         }
         Some("ARRIVE") if args.modifier("TRANS64") => arrive(args)?,
+        // The object as it is: what a plain load gives.
+        Some("LD") if args.modifier("64") && args.modifiers_left().is_empty() => {
+            return super::shared::object(args);
+        }
         Some("PHASECHK") if args.modifier("TRANS64") => {
+            // Whether the wait may be broken off: the answer is the same (chosen).
+            args.ignore(&["CONDITIONAL"]);
             let op = if args.modifier("TRYWAIT") { Op::MbarTryWait } else { Op::MbarTestWait };
             let Pred::Thread(pred) = args.pred_dst()? else { return Err(Failure::Lacking) };
             BarrierAccess {

@@ -27,7 +27,7 @@ pub use each::{Lowered, lowered};
 use super::{Function, Module};
 use crate::arch::Arch;
 use crate::problem::{Problem, TextError};
-use crate::program::Program;
+use crate::program::{Program, UnreadKernel};
 use mods::Mods;
 
 /// Why an instruction is not translated.
@@ -78,7 +78,7 @@ impl Program {
 
 fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<Program, TextError> {
     let mut problems = Vec::new();
-    let mut kernels = Vec::new();
+    let (mut kernels, mut unread) = (Vec::new(), Vec::new());
     if !arch.runs() {
         let help = "name a later one, such as --arch sm_75: code of earlier ones waits in another way";
         problems.push(Problem::new(0..0, format!("{arch} is not run here"), help));
@@ -92,15 +92,24 @@ fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<
     for function in entries.iter().filter(|_| arch.runs()) {
         match write::kernel(module, function, arch, &layout) {
             Ok(kernel) => kernels.push(kernel),
-            Err(found) => problems.extend(found.into_iter().map(|(line, message, help)| {
-                let start = (line.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize).min(text.len());
-                Problem::new(start..(start + line.len()).min(text.len()), message, help)
-            })),
+            Err(found) => {
+                let found = found.into_iter().map(|(line, message, help)| {
+                    let start = (line.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize).min(text.len());
+                    Problem::new(start..(start + line.len()).min(text.len()), message, help)
+                });
+                unread.push((function.name, found.collect::<Vec<_>>()));
+            }
         }
     }
-    if problems.is_empty() {
-        Ok(Program { arch, kernels })
-    } else {
-        Err(TextError::new(name, text, problems))
+    if kernels.is_empty() {
+        problems.extend(unread.drain(..).flat_map(|(_, found)| found));
     }
+    if !problems.is_empty() {
+        return Err(TextError::new(name, text, problems));
+    }
+    let unread = unread.into_iter().map(|(kernel, found)| UnreadKernel {
+        name: kernel.into(),
+        error: TextError::new(name, text, found),
+    });
+    Ok(Program { arch, kernels, unread: unread.collect() })
 }

@@ -17,7 +17,7 @@ use crate::program::{Kernel, SourceLine, assemble};
 use crate::ptx::{Function, Instruction, Module, Operand, RegId, Symbol, Type};
 use crate::register::{BarrierRegister, Pred, PredSource};
 use crate::special::SpecialRegister;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Barrier at which threads meet that a lowered sequence's guard has parted.
 const GUARD_BARRIER: BarrierRegister = BarrierRegister(3);
@@ -380,7 +380,7 @@ fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         registers: unit.frame.registers(),
         predicates: unit.frame.predicates(),
         shared: None,
-        constants: Vec::new(),
+        constants: BTreeMap::new(),
         local: 0,
         params: None,
         variables: Vec::new(),

@@ -1,0 +1,153 @@
+//! Listings as the tools of several releases print them: where the architecture stands, sections of data, remarks.
+
+use atoms_isa::{CompiledBank, Kernel, Operation, Program, TextError};
+use std::path::PathBuf;
+
+fn read(text: &str) -> Result<Program, TextError> {
+    Program::parse("test.sass", text)
+}
+
+fn kernel(text: &str) -> Kernel {
+    read(text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e))).kernels.remove(0)
+}
+
+/// Of a file of `tests/kernels`.
+fn of_file(name: &str) -> Program {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/kernels").join(name);
+    read(&std::fs::read_to_string(path).unwrap()).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)))
+}
+
+const CODE: &str = "\t.section\t.text.k,\"ax\",@progbits\nNOP ;\n";
+
+#[test]
+fn the_architecture_is_told_in_several_ways() {
+    for (head, arch) in [
+        ("\t.target\tsm_80\n", "sm_80"),
+        (
+            "\t.headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\"\n",
+            "sm_80",
+        ),
+        (
+            "\t.headerflags\t@\"EF_CUDA_64BIT_ADDRESS EF_CUDA_ACCELERATORS EF_CUDA_SM90 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)\"\n",
+            "sm_90a",
+        ),
+        // As cuobjdump says it: the flags name no letter, and count only where nothing else does.
+        ("\tcode for sm_90a\n\t\tFunction : j\n\t.headerflags\t@\"EF_CUDA_SM90\"\n", "sm_90a"),
+    ] {
+        assert_eq!(read(&format!("{head}{CODE}")).unwrap().arch.to_string(), arch);
+    }
+    let error = read(&format!("\t.headerflags\t@\"EF_CUDA_TEXMODE_INDEPENDENT unrecognized:4\"\n{CODE}"))
+        .unwrap_err();
+    assert!(error.problems[0].message.contains("does not name its architecture"), "{error}");
+    assert!(error.problems[0].help.contains("compiled for"), "{error}");
+}
+
+#[test]
+fn code_for_two_architectures() {
+    let error = read("code for sm_80\n\t\tFunction : k\nNOP ;\ncode for sm_90\n\t\tFunction : k\nNOP ;\n")
+        .unwrap_err();
+    assert!(error.problems[0].message.contains("a second architecture, sm_90 after sm_80"), "{error}");
+    assert!(error.problems[0].help.contains("cuobjdump -arch sm_80"), "{error}");
+}
+
+/// What `cuobjdump -sass` prints of an object: what it found, and code whose targets are addresses.
+#[test]
+fn text_of_cuobjdump() {
+    let text = "\nFatbin elf code:\n================\narch = sm_80\ncode version = [1,8]\nhost = linux\ncompile_size = 64bit\n\
+        compressed\n\n\tcode for sm_80\n\t\tFunction : k\n\
+        \t.headerflags\t@\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\"\n\
+        /*0000*/ @P0 BRA 0x20 ; /* 0x000000b000007945 */\n /* 0x000fe60003800000 */\n/*0010*/ NOP ;\n/*0020*/ EXIT ;\n\
+        \t\t..........\n\n\t\tFunction : other\n/*0000*/ EXIT ;\n\nFatbin ptx code:\n====\nptxasOptions = \n";
+    let program = read(text).unwrap();
+    let names: Vec<_> = program.kernels.iter().map(|k| (k.name.as_str(), k.instructions.len())).collect();
+    assert_eq!(names, [("k", 3), ("other", 1)]);
+    assert!(program.kernels[0].lacking().next().is_none());
+    // Code alone: what it does not say is not taken for nothing.
+    assert_eq!((program.kernels[0].shared, program.kernels[0].constants.len()), (None, 0));
+}
+
+#[test]
+fn remarks_are_no_operands() {
+    let head = ".target sm_80\n.section .text.k,\"ax\"\n";
+    let text = format!(
+        "{head}# whole line\nSTL [R1], R4   (*\"SpillRefill\"*); # rest\nk: # label\nSTL [R1], R4 ;\n"
+    );
+    let kernel = kernel(&text);
+    assert_eq!(kernel.instructions[0], kernel.instructions[1]);
+    assert_ne!(kernel.instructions[0].operation, Operation::Lacking);
+}
+
+#[test]
+fn uniform_registers_by_architecture() {
+    let line = "REDUX.SUM.S32 UR79, R9 ;\nULDC.64 UR254, c[0x0][0x0] ;\nLDS R0, [UR63] ;\nMOV R0, URZ ;\n";
+    let text = |arch: &str, line: &str| format!(".target {arch}\n.section .text.k,\"ax\"\n{line}");
+    let error = read(&text("sm_90a", line)).unwrap_err();
+    assert_eq!(error.problems.len(), 3, "{error}");
+    let error = read(&text("sm_100a", line)).unwrap_err();
+    assert!(error.problems[0].message.contains("UR254 cannot start a 64-bit operand"), "{error}");
+    assert_eq!(error.problems.len(), 1, "{error}");
+    assert!(kernel(&text("sm_120", &line.replace("UR254", "UR252"))).lacking().next().is_none());
+}
+
+/// Variables, constant banks and shared memory, from listings of release 13.5 and of 12.4.
+#[test]
+fn what_sections_of_data_say() {
+    for arch in ["sm_80", "sm_86", "sm_90a", "sm_100a"] {
+        let program = of_file(&format!("corpus/module_data.{arch}.sass"));
+        let kernel = program.kernel("module_data").unwrap();
+        assert_eq!(kernel.shared, Some(32), "{arch}");
+        assert_eq!(program.kernel("other").unwrap().shared, Some(0), "{arch}");
+        let address = |name: &str| kernel.variables.iter().find(|v| v.name == name).unwrap().address;
+        let bank = |number: u8| kernel.constants[&number].bytes.clone();
+        let words = |bytes: &[u8]| {
+            bytes.chunks(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect::<Vec<_>>()
+        };
+        assert_eq!(bank(3), [5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0], "{arch}");
+        for name in ["scale", "counts", "where", "functions"] {
+            assert!(words(&bank(4)).contains(&address(name)), "{arch}: {name}");
+        }
+        let pointers = kernel.variables.iter().find(|v| v.name == "where").unwrap();
+        assert_eq!(words(&pointers.bytes), [address("scale"), address("counts")], "{arch}");
+        let counts = kernel.variables.iter().find(|v| v.name == "counts").unwrap();
+        assert_eq!((counts.bytes.as_slice(), counts.constant), ([0; 32].as_slice(), false), "{arch}");
+    }
+}
+
+#[test]
+fn data_of_every_width() {
+    let data = "\t.target sm_100a\n\t.section\t.nv.constant2.k,\"a\",@progbits\n\t.align\t4\n.nv.constant2.k:\n\
+        \t/*0000*/ \t.byte\t0x01, 0x02\n\t/*0002*/ .short 0x0403\n\t.word\t8\n\t.dword 0x100000000\n\t.zero\t3\n\t.align 4\n\
+        \t.word\tend@srel\n\t.dword\t`(printf)\n";
+    let text = format!("{data}\t.section\t.nv.info,\"\"\n\t.word\t2\n{CODE}end:\nEXIT ;\n");
+    let CompiledBank { bytes, unknown } = &kernel(&text).constants[&2];
+    let expected =
+        [1, 2, 3, 4, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(bytes, &expected);
+    assert_eq!(unknown, &[(24, 8, "`(printf)".to_string())]);
+}
+
+#[test]
+fn a_kernel_that_cannot_be_read_does_not_refuse_the_others() {
+    let section = |name: &str, code: &str| format!(".section .text.{name},\"ax\"\n{code}\n");
+    let broken = section("broken", "NOPE R1 ;\nMOV R0\nEXIT ;");
+    let program =
+        read(&format!(".target sm_80\n{}{broken}{}", section("a", "EXIT ;"), section("b", "EXIT ;")))
+            .unwrap();
+    let names: Vec<_> = program.kernels.iter().map(|k| k.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let [unread] = program.unread.as_slice() else { panic!("{:?}", program.unread) };
+    assert_eq!((unread.name.as_str(), unread.error.problems.len()), ("broken", 2));
+    assert_eq!(unread.error.problems[0].line, 5);
+    // Alone it is the file that cannot be read.
+    assert_eq!(read(&format!(".target sm_80\n{broken}")).unwrap_err().problems.len(), 2);
+    // So it is with PTX.
+    let ptx = |body: &str| {
+        format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry a()\n{{ ret; }}\n\
+        .visible .entry broken()\n{{ {body} ret; }}\n"
+        )
+    };
+    assert!(Program::read("k.ptx", &ptx(""), None).unwrap().unread.is_empty());
+    let wrong = ptx(".reg .b32 %r<2>; .reg .b64 %d; .shared .b32 s; atom.shared.add.f16x2 %r0, [s], %r1;");
+    assert_eq!(Program::read("k.ptx", &wrong, None).unwrap().unread.len(), 1);
+}

@@ -23,7 +23,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a kernel, given as the text that nvdisasm prints or as PTX
+    /// Run a kernel, given as the text that nvdisasm or cuobjdump prints, as PTX, a cubin or CUDA C
     Run(RunArgs),
     /// Run random requests through RTL and model in lockstep, judged by the oracle
     Cosim(CosimArgs),
@@ -123,10 +123,11 @@ pub(crate) enum Undefined {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Listing, as nvdisasm prints it, with or without -hex; or PTX
+    /// Listing, as nvdisasm prints it, with or without -hex, or cuobjdump -sass; or PTX. A cubin or CUDA C (.cu) where
+    /// nvdisasm and nvcc are on PATH
     #[arg(value_name = "FILE")]
     pub(crate) listing: PathBuf,
-    /// Architecture that PTX is run on, in place of its .target
+    /// Architecture that PTX is run on, in place of its .target, and CUDA C is compiled for
     #[arg(long, value_name = "sm_NN", value_parser = arch)]
     pub(crate) arch: Option<Arch>,
     /// Kernel, grid, block, parameters and expectations (docs/launch-files.md). Without it, a launch file to
@@ -233,8 +234,8 @@ pub(crate) struct CosimArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LowerArgs {
-    /// An instruction such as "atom.shared.add.u64 %d4, [%r8], %d1;", several of them, a PTX file, or -
-    /// for standard input
+    /// An instruction such as "atom.shared.add.u64 %d4, [%r8], %d1;", several of them, a PTX file, CUDA C
+    /// (.cu) where nvcc is on PATH, or - for standard input
     #[arg(value_name = "PTX", required_unless_present_any = ["builtin", "builtins"])]
     pub(crate) ptx: Option<String>,
     /// A compiler's atomic builtin in place of PTX: __nv_atomic_fetch_add_4_u, atomicCAS, ...

@@ -18,6 +18,7 @@ use crate::args::BenchArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
+use crate::kernel_text::{self, Wanted};
 use crate::machine;
 use crate::output::outln;
 use crate::progress::{bar, grouped};
@@ -89,9 +90,9 @@ fn on_kernel(
     listing: &Path,
     launch: &Path,
 ) -> Result<Verdict, CliError> {
-    let text = std::fs::read_to_string(listing).map_err(CliError::reading(listing))?;
     let name = listing.display().to_string();
     let launch = Launch::from_file(launch).map_err(CliError::of)?;
+    let text = kernel_text::read(listing, launch.arch, Wanted::Code)?;
     let program =
         Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     let kernel = launch.kernel(&program).map_err(CliError::of)?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::LowerArgs;
 use crate::error::{CliError, Verdict};
+use crate::kernel_text::{self, Wanted};
 use crate::output::outln;
 
 /// Architectures asked about where none is named: those of each generation whose code can be run.
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
         return builtin(args, name);
     }
     let ptx = args.ptx.as_deref().unwrap_or("-");
-    let (name, text) = source(ptx)?;
+    let (name, text) = source(ptx, &args.arch)?;
     let whole = ptx::is_module(&text);
     let module = module(&name, &text, whole)?;
     let arches = arches(args, whole.then_some(module.target))?;
@@ -69,8 +70,8 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     Ok(if refused { Verdict::Disagree } else { Verdict::Agree })
 }
 
-/// Name and text of what is asked about.
-fn source(ptx: &str) -> Result<(String, String), CliError> {
+/// Name and text of what is asked about; CUDA C is compiled for the first architecture named.
+fn source(ptx: &str, arches: &[String]) -> Result<(String, String), CliError> {
     if ptx == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(CliError::reading(Path::new("standard input")))?;
@@ -79,7 +80,8 @@ fn source(ptx: &str) -> Result<(String, String), CliError> {
     let path = Path::new(ptx);
     // An instruction has blanks in it; a file whose name has some is a file all the same.
     if path.is_file() || !ptx.contains(char::is_whitespace) {
-        let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
+        let first = arches.first().and_then(|name| Arch::from_name(name));
+        let text = kernel_text::read(path, first, Wanted::Ptx)?;
         return Ok((ptx.into(), text));
     }
     Ok(("the instruction".into(), ptx.into()))

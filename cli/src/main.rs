@@ -14,6 +14,7 @@ mod cover;
 mod error;
 mod files;
 mod interrupt;
+mod kernel_text;
 mod lower;
 mod machine;
 mod manual;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::args::{On, RunArgs, Undefined as Level};
 use crate::error::{CliError, Verdict};
+use crate::kernel_text::{self, Wanted};
 use crate::machine;
 use crate::output::{note, out, outln};
 use crate::profile;
@@ -31,10 +32,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
             "--check strict: the RTL names nothing; add --on lockstep or --on model",
         ));
     }
-    let text = std::fs::read_to_string(&args.listing).map_err(CliError::reading(&args.listing))?;
     let name = args.listing.display().to_string();
     let launch = args.launch.as_deref().map(Launch::from_file).transpose().map_err(CliError::of)?;
     let arch = args.arch.or(launch.as_ref().and_then(|l| l.arch));
+    let text = kernel_text::read(&args.listing, arch, Wanted::Code)?;
     let program = Program::read(&name, &text, arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     if let Some(arch) = args.arch.filter(|arch| *arch != program.arch) {
         return Err(CliError::message(format!(
@@ -83,14 +84,17 @@ fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
         return Err(CliError::message(format!("{name}: there is no kernel in it")));
     };
     out!("{}", atoms_sm::template(kernel))?;
-    let others: Vec<_> = program.kernels.iter().skip(1).map(|k| k.name.as_str()).collect();
+    let others =
+        program.kernels.iter().skip(1).map(|k| &k.name).chain(program.unread.iter().map(|k| &k.name));
+    let others: Vec<_> = others.map(String::as_str).collect();
     let more =
         if others.is_empty() { String::new() } else { format!("; there are also {}", others.join(", ")) };
-    Err(CliError::message(format!(
-        "a kernel is run with --launch FILE.toml; what is on standard output is one for `{}`, to be filled in \
-         (docs/launch-files.md){more}",
+    note!(
+        "atoms: on standard output is a launch file for `{}`, to be filled in (docs/launch-files.md) and given with \
+         --launch{more}",
         kernel.name
-    )))
+    );
+    Ok(Verdict::Agree)
 }
 
 /// `NAME=FILE` pairs.
@@ -320,7 +324,8 @@ impl Question<'_> {
             let text = failure.to_string();
             let cycle = session.machine.cycles();
             let undefined = undefined.map(Undefined::as_json);
-            let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined, "rtl": machine::rtl_used() });
+            let accepts = !matches!(failure, Failure::Testimony(_));
+            let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined, "judged": session.tally().judged, "oracle": { "accepts": accepts }, "rtl": machine::rtl_used() });
             if let Some(found) = found {
                 value["races"] = found.as_json();
             }
@@ -369,6 +374,7 @@ impl Question<'_> {
             "spin_attempts": s.spin_attempts,
             "spin_successes": s.spin_successes,
             "judged": session.tally().judged,
+            "oracle": { "accepts": true, "memory": true },
             "undefined": undefined.map(Undefined::as_json),
             "buffers": report.buffers.iter().map(|b| json!({
                 "name": b.name,

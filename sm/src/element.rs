@@ -23,6 +23,8 @@ pub enum Element {
     S64,
     /// IEEE binary16.
     F16,
+    /// bfloat16.
+    Bf16,
     /// IEEE binary32.
     F32,
     /// IEEE binary64.
@@ -31,7 +33,7 @@ pub enum Element {
 
 impl Element {
     /// Every type.
-    pub const ALL: [Element; 11] = [
+    pub const ALL: [Element; 12] = [
         Element::U8,
         Element::S8,
         Element::U16,
@@ -41,6 +43,7 @@ impl Element {
         Element::U64,
         Element::S64,
         Element::F16,
+        Element::Bf16,
         Element::F32,
         Element::F64,
     ];
@@ -57,6 +60,7 @@ impl Element {
             Element::U64 => "u64",
             Element::S64 => "s64",
             Element::F16 => "f16",
+            Element::Bf16 => "bf16",
             Element::F32 => "f32",
             Element::F64 => "f64",
         }
@@ -71,7 +75,7 @@ impl Element {
     pub const fn bytes(self) -> usize {
         match self {
             Element::U8 | Element::S8 => 1,
-            Element::U16 | Element::S16 | Element::F16 => 2,
+            Element::U16 | Element::S16 | Element::F16 | Element::Bf16 => 2,
             Element::U32 | Element::S32 | Element::F32 => 4,
             Element::U64 | Element::S64 | Element::F64 => 8,
         }
@@ -79,7 +83,7 @@ impl Element {
 
     /// Whether elements are floats.
     pub const fn float(self) -> bool {
-        matches!(self, Element::F16 | Element::F32 | Element::F64)
+        matches!(self, Element::F16 | Element::Bf16 | Element::F32 | Element::F64)
     }
 
     const fn signed(self) -> bool {
@@ -91,6 +95,7 @@ impl Element {
         let bits = 8 * self.bytes() as u32;
         match self {
             Element::F16 => (-(1 << 11), 1 << 11),
+            Element::Bf16 => (-(1 << 8), 1 << 8),
             Element::F32 => (-(1 << 24), 1 << 24),
             Element::F64 => (-(1 << 53), 1 << 53),
             _ if self.signed() => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -101,7 +106,7 @@ impl Element {
     /// Bits of an integer value, wrapped to the type, or rounded to nearest even if it is a float.
     pub fn from_int(self, value: i128) -> u64 {
         match self {
-            Element::F16 | Element::F32 | Element::F64 => self.from_float(value as f64),
+            Element::F16 | Element::Bf16 | Element::F32 | Element::F64 => self.from_float(value as f64),
             _ => value as u64 & self.mask(),
         }
     }
@@ -109,12 +114,8 @@ impl Element {
     /// Bits of a float value, rounded to nearest even; integers are cut off towards zero.
     pub fn from_float(self, value: f64) -> u64 {
         match self {
-            Element::F16 => {
-                let double = ieee::Double::from_bits(u128::from(value.to_bits()));
-                let mut exact = false;
-                let half: ieee::Half = convert(double, &mut exact);
-                half.to_bits() as u64
-            }
+            Element::F16 => narrow::<ieee::Half>(value),
+            Element::Bf16 => narrow::<ieee::BFloat>(value),
             Element::F32 => u64::from((value as f32).to_bits()),
             Element::F64 => value.to_bits(),
             _ => value as i128 as u64 & self.mask(),
@@ -134,12 +135,8 @@ impl Element {
     /// The value of these bits as a float.
     pub fn to_float(self, bits: u64) -> f64 {
         match self {
-            Element::F16 => {
-                let half = ieee::Half::from_bits(u128::from(bits & 0xffff));
-                let mut exact = false;
-                let double: ieee::Double = convert(half, &mut exact);
-                f64::from_bits(double.to_bits() as u64)
-            }
+            Element::F16 => widen::<ieee::Half>(bits),
+            Element::Bf16 => widen::<ieee::BFloat>(bits),
             Element::F32 => f64::from(f32::from_bits(bits as u32)),
             Element::F64 => f64::from_bits(bits),
             _ => self.to_int(bits).unwrap_or(0) as f64,
@@ -190,6 +187,48 @@ impl Element {
     }
 }
 
-fn convert<A: FloatConvert<B>, B: Float>(value: A, exact: &mut bool) -> B {
-    value.convert_r(Round::NearestTiesToEven, exact).value
+/// Bits of a float of 16 bits, rounded to nearest even.
+fn narrow<F: Float>(value: f64) -> u64
+where
+    ieee::Double: FloatConvert<F>,
+{
+    convert::<_, F>(ieee::Double::from_bits(u128::from(value.to_bits()))).to_bits() as u64
+}
+
+/// Value of a float of 16 bits.
+fn widen<F: Float + FloatConvert<ieee::Double>>(bits: u64) -> f64 {
+    f64::from_bits(convert::<_, ieee::Double>(F::from_bits(u128::from(bits & 0xffff))).to_bits() as u64)
+}
+
+fn convert<A: FloatConvert<B>, B: Float>(value: A) -> B {
+    value.convert_r(Round::NearestTiesToEven, &mut false).value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Value, its bits, what they say: ties go to even.
+    #[test]
+    fn floats_of_16_bits() {
+        for (element, value, bits, back) in [
+            (Element::Bf16, 1.0, 0x3f80, 1.0),
+            (Element::Bf16, -2.5, 0xc020, -2.5),
+            (Element::Bf16, 257.0, 0x4380, 256.0),
+            (Element::Bf16, 259.0, 0x4382, 260.0),
+            (Element::Bf16, 1e39, 0x7f80, f64::INFINITY),
+            (Element::Bf16, 2f64.powi(-133), 0x0001, 2f64.powi(-133)),
+            (Element::F16, 2049.0, 0x6800, 2048.0),
+            (Element::F16, 1.0, 0x3c00, 1.0),
+        ] {
+            assert_eq!(element.from_float(value), bits, "{} {value}", element.name());
+            assert_eq!(element.to_float(bits), back, "{} {bits:#x}", element.name());
+        }
+        let (low, high) = Element::Bf16.range();
+        for whole in low..=high {
+            assert_eq!(Element::Bf16.to_float(Element::Bf16.from_int(whole)), whole as f64);
+        }
+        assert_eq!(Element::Bf16.ulps(0x3f80, 0x3f82), Some(2));
+        assert_eq!(Element::from_name("bf16"), Some(Element::Bf16));
+    }
 }

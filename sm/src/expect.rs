@@ -17,6 +17,8 @@ pub struct Expectation {
     pub ulps: u64,
     /// In which order the elements are expected.
     pub order: Order,
+    /// Numbers of the elements that are not compared, in ascending order.
+    pub open: Vec<usize>,
 }
 
 /// In which order elements are expected.
@@ -86,10 +88,22 @@ pub(crate) struct RawExpect {
     bins: Option<usize>,
     #[serde(default)]
     ulps: u64,
+    open: Option<RawOpen>,
 }
 
+/// Elements that are left open: their numbers, or a formula that is not 0 for them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawOpen {
+    Numbers(Vec<usize>),
+    Formula(String),
+}
+
+/// What stands in a list of values for an element that is left open.
+const OPEN: &str = "open";
+
 const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, `copy_of` with \
-                    perhaps `xor`, or `formula` with perhaps `count`; `ulps` goes with the order given";
+                    perhaps `xor`, or `formula` with perhaps `count`; `ulps` and `open` go with the order given";
 
 impl RawExpect {
     /// The file that it names.
@@ -123,16 +137,28 @@ impl RawExpect {
         let stray = self.by.is_some() && self.sum_of.is_none()
             || self.xor.is_some() && self.copy_of.is_none()
             || self.count.is_some() && self.formula.is_none()
-            || self.ulps > 0 && self.order != Order::Given;
+            || (self.ulps > 0 || self.open.is_some()) && self.order != Order::Given;
         if self.bins.is_some() != computed || stray {
             return Err(wrong("keys that do not go together"));
         }
+        let names = Names { params, scalars };
+        let mut open = self.left_open(start.len() / element.bytes(), &names, name)?;
         if let Some(text) = &self.formula {
-            let bytes = self.computed(text, element, start, &Names { params, scalars }, name)?;
-            return Ok(Expectation { bytes, ulps: self.ulps, order: self.order });
+            let bytes = self.computed(text, element, start, &names, name)?;
+            return Ok(Expectation { bytes, ulps: self.ulps, order: self.order, open });
         }
         let bytes = match (&self.values, &self.file, &self.histogram_of, &self.copy_of, &self.sum_of) {
-            (Some(values), ..) => param::pack(name, element, values)?,
+            (Some(values), ..) => {
+                let mut values = values.clone();
+                for (i, value) in values.iter_mut().enumerate().filter(|(_, v)| v.as_str() == Some(OPEN)) {
+                    if self.order != Order::Given {
+                        return Err(wrong("values in any order, and one of them open"));
+                    }
+                    *value = toml::Value::Integer(0);
+                    open.push(i);
+                }
+                param::pack(name, element, &values)?
+            }
             (_, Some(file), ..) => param::read_buffer(name, element, &folder.join(file))?,
             (_, _, _, Some(source), _) => {
                 let (kind, data) = buffer(params, name, source)?;
@@ -175,7 +201,30 @@ impl RawExpect {
         if bytes.len() > start.len() {
             return Err(wrong("more elements are expected than the buffer has"));
         }
-        Ok(Expectation { bytes, ulps: self.ulps, order: self.order })
+        open.sort_unstable();
+        open.dedup();
+        Ok(Expectation { bytes, ulps: self.ulps, order: self.order, open })
+    }
+
+    /// Numbers of the elements that are left open, of so many.
+    fn left_open(&self, elements: usize, names: &Names<'_>, name: &str) -> Result<Vec<usize>, LaunchError> {
+        let at = format!("{name}.expect.open");
+        let mut open = match &self.open {
+            None => Vec::new(),
+            Some(RawOpen::Numbers(numbers)) => numbers.clone(),
+            Some(RawOpen::Formula(text)) => {
+                let values = formula::elements(text, Element::S64, elements, names)
+                    .map_err(|error| LaunchError::formula(at.clone(), text, error))?;
+                values.iter().enumerate().filter(|(_, value)| **value != 0).map(|(i, _)| i).collect()
+            }
+        };
+        if let Some(beyond) = open.iter().find(|number| **number >= elements) {
+            let help = format!("the buffer has {elements} elements, counted from 0");
+            return Err(LaunchError::value(at, format!("element {beyond}"), help));
+        }
+        open.sort_unstable();
+        open.dedup();
+        Ok(open)
     }
 
     /// What a formula gives for the elements of the buffer, or the first `count` of them.
@@ -270,15 +319,17 @@ fn accumulate(
 impl Expectation {
     /// Compares a buffer with what was expected of it.
     pub(crate) fn judge(&self, element: Element, found: &[u8]) -> Outcome {
-        let compared = self.bytes.len() / element.bytes();
+        let expected = self.bytes.len() / element.bytes();
         if self.order != Order::Given {
-            return self.judge_values(element, found, compared);
+            return self.judge_values(element, found, expected);
         }
+        let compared = expected - self.open.partition_point(|number| *number < expected);
         let same = |i: &usize| {
             let (a, b) = (element.read(&self.bytes, *i), element.read(found, *i));
             a == b || (element.float() && element.ulps(a, b).is_some_and(|d| d <= self.ulps))
         };
-        let differing: Vec<usize> = (0..compared).filter(|i| !same(i)).collect();
+        let closed = |i: &usize| self.open.binary_search(i).is_err();
+        let differing: Vec<usize> = (0..expected).filter(closed).filter(|i| !same(i)).collect();
         match differing.first() {
             None => Outcome::Met { compared },
             Some(&index) => Outcome::Differs {

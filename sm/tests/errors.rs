@@ -207,7 +207,7 @@ const LAUNCHES: &[(&str, &[&str])] = &[
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"f32\"\nrandom = { count = 1, seed = 1, min = 5, max = 4 }\n", &["random values from 5 to 4"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1 + b[i]\" }\n", &["`a.expect.formula`: no buffer, scalar or variable `b`; the nearest is `a`\n  1 + b[i]\n      ^"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1\", count = 2 }\n", &["`a.expect.count`: 2 elements", "has 1 elements"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"f32\"\nzeros = 1\nexpect = { values = [1], order = \"any\", ulps = 1 }\n", &["keys that do not go together", "`ulps` goes with the order given"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"f32\"\nzeros = 1\nexpect = { values = [1], order = \"any\", ulps = 1 }\n", &["keys that do not go together", "`ulps` and `open` go with the order given"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { values = [1], order = \"some\" }\n", &["unknown variant `some`", "`given`, `any`, `set`"]),
 ];
 

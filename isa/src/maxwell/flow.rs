@@ -1,0 +1,207 @@
+//! Branches, tokens and calls.
+//!
+//! SSY, PBK and PCNT push a token with a place; SYNC, BRK and CONT take threads to the place of the innermost token
+//! of their kind, where those that the token was made for meet. Compilers nest them, so that the tokens that an
+//! instruction finds do not depend on the way to it: each is a convergence barrier, numbered by its depth.
+
+use super::Code;
+use crate::listing::Statement;
+use std::collections::{BTreeMap, HashMap};
+
+/// Convergence barriers that there are.
+const BARRIERS: usize = 16;
+
+/// The first register of return addresses; a function has a pair.
+const RETURNS: usize = 400;
+
+/// The index of the statement that a branch, a push or a call names.
+pub(super) fn target(code: &Code<'_>, statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Option<usize> {
+    if !matches!(code.name, "BRA" | "SSY" | "PBK" | "PCNT" | "CAL") {
+        return None;
+    }
+    let operand = code.operands.last()?;
+    if let Some(label) = operand.strip_prefix("`(").and_then(|label| label.strip_suffix(')')) {
+        return labels.get(label).map(|index| *index as usize);
+    }
+    // The address of a word that controls scheduling stands for what follows it.
+    let address = u64::from_str_radix(operand.strip_prefix("0x")?, 16).ok()?;
+    statements.iter().position(|s| s.offset.is_some_and(|offset| offset >= address))
+}
+
+/// A token, by the statement that pushed it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Token {
+    kind: &'static str,
+    place: usize,
+}
+
+/// What is known on the way to a statement.
+#[derive(Clone)]
+struct Known {
+    /// First statement of the function; 0 is the kernel.
+    function: usize,
+    tokens: Vec<Token>,
+}
+
+pub(super) struct Flow {
+    known: Vec<Option<Known>>,
+    targets: Vec<Option<usize>>,
+    /// Barriers in use where a function is called, by its first statement.
+    base: BTreeMap<usize, usize>,
+}
+
+/// What pops a token, and what had pushed it.
+fn pops(name: &str) -> Option<&'static str> {
+    match name {
+        "SYNC" => Some("SSY"),
+        "BRK" => Some("PBK"),
+        "CONT" => Some("PCNT"),
+        _ => None,
+    }
+}
+
+impl Flow {
+    pub(super) fn of(code: &[Code<'_>], targets: &[Option<usize>]) -> Flow {
+        let mut flow = Flow { known: vec![None; code.len()], targets: targets.to_vec(), base: BTreeMap::new() };
+        let mut calls = Vec::new();
+        let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
+        flow.base.insert(0, 0);
+        while let Some((at, known)) = work.pop() {
+            let Some(place) = flow.known.get_mut(at).filter(|place| place.is_none()) else { continue };
+            *place = Some(known.clone());
+            let (code, target) = (&code[at], targets[at]);
+            let mut next = known.clone();
+            let always = code.guard.is_empty() && (code.name != "BRA" || code.operands.len() == 1);
+            let mut goes_on = !(always && matches!(code.name, "BRA" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
+            match (code.name, target) {
+                ("SSY" | "PBK" | "PCNT", Some(place)) => {
+                    let kind = if code.name == "SSY" { "SSY" } else if code.name == "PBK" { "PBK" } else { "PCNT" };
+                    next.tokens.push(Token { kind, place });
+                }
+                ("BRA", Some(place)) => work.push((place, known.clone())),
+                ("CAL", Some(place)) => {
+                    calls.push((known.function, known.tokens.len(), place));
+                    flow.base.insert(place, 0);
+                    work.push((place, Known { function: place, tokens: Vec::new() }));
+                }
+                _ => {}
+            }
+            if let Some(kind) = pops(code.name) {
+                match known.tokens.iter().rposition(|token| token.kind == kind) {
+                    Some(depth) => {
+                        let tokens = known.tokens[..depth].to_vec();
+                        work.push((known.tokens[depth].place, Known { function: known.function, tokens }));
+                    }
+                    None => goes_on = true,
+                }
+            }
+            if goes_on {
+                work.push((at + 1, next));
+            }
+        }
+        // A function uses barriers behind those of all its callers; one that calls itself comes to no end.
+        for _ in 0..BARRIERS {
+            for (caller, depth, place) in &calls {
+                let base = flow.base.get(caller).copied().unwrap_or(0) + depth;
+                if let Some(own) = flow.base.get_mut(place) {
+                    *own = (*own).max(base).min(BARRIERS);
+                }
+            }
+        }
+        if calls.iter().any(|(caller, _, place)| reaches(&calls, *place, *caller)) {
+            flow.base.values_mut().for_each(|base| *base = BARRIERS);
+        }
+        flow
+    }
+
+    /// The later code of an instruction that directs threads; `None` if it is none, and nothing in it if it is not
+    /// known. What stands out of the way goes `behind` everything.
+    pub(super) fn lines(
+        &self,
+        at: usize,
+        code: &Code<'_>,
+        behind: &mut Vec<(usize, String)>,
+    ) -> Option<Option<Vec<String>>> {
+        let directs = matches!(code.name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "CAL" | "RET");
+        if !directs {
+            return None;
+        }
+        let Some(known) = &self.known[at] else { return Some(Some(vec!["NOP".into()])) };
+        Some(self.directed(at, code, known, behind))
+    }
+
+    fn directed(
+        &self,
+        at: usize,
+        code: &Code<'_>,
+        known: &Known,
+        behind: &mut Vec<(usize, String)>,
+    ) -> Option<Vec<String>> {
+        let g = &code.guard;
+        let base = *self.base.get(&known.function)?;
+        let barrier = |depth: usize| (base + depth < BARRIERS).then(|| base + depth);
+        if let Some(kind) = pops(code.name) {
+            let depth = known.tokens.iter().rposition(|token| token.kind == kind)?;
+            let mut lines = Vec::new();
+            for inner in depth + 1..known.tokens.len() {
+                lines.push(format!("BREAK B{}", barrier(inner)?));
+            }
+            lines.push(format!("BSYNC B{}", barrier(depth)?));
+            lines.push(format!("BRA `(.M{})", known.tokens[depth].place));
+            if g.is_empty() {
+                return Some(lines);
+            }
+            behind.push((at, format!(".S{at}:")));
+            behind.extend(lines.into_iter().map(|line| (at, line)));
+            return Some(vec![format!("{g}BRA `(.S{at})")]);
+        }
+        if code.name == "RET" {
+            let address = match known.function {
+                0 => return Some(vec![format!("{g}EXIT")]),
+                function => self.returns(function)?,
+            };
+            return Some(vec![format!("{g}RET.ABS.NODEC R{address} 0x0")]);
+        }
+        let target = self.targets[at]?;
+        match code.name {
+            "BRA" if code.operands.len() == 1 => Some(vec![format!("{g}BRA `(.M{target})")]),
+            "BRA" => {
+                let condition = super::step::condition(&code.operands[0])?;
+                let guard = g.trim().strip_prefix('@').unwrap_or("PT").to_string();
+                Some(vec![
+                    format!("PSETP.AND.AND P21, PT, {condition}, {guard}, PT"),
+                    format!("@P21 BRA `(.M{target})"),
+                ])
+            }
+            "CAL" => {
+                let address = self.returns(target)?;
+                Some(vec![format!("{g}LEPC R{address}, `(.M{})", at + 1), format!("{g}BRA `(.M{target})")])
+            }
+            _ => Some(vec![format!("BSSY B{}, `(.M{target})", barrier(known.tokens.len())?)]),
+        }
+    }
+
+    /// The register that holds where a function returns to.
+    fn returns(&self, function: usize) -> Option<usize> {
+        let number = self.base.keys().position(|key| *key == function)?;
+        (self.base[&function] < BARRIERS).then_some(RETURNS + 2 * number)
+    }
+}
+
+/// Whether a function calls another, directly or not.
+fn reaches(calls: &[(usize, usize, usize)], from: usize, to: usize) -> bool {
+    let mut seen = vec![from];
+    let mut at = 0;
+    while let Some(function) = seen.get(at).copied() {
+        if function == to {
+            return true;
+        }
+        for (caller, _, place) in calls {
+            if *caller == function && !seen.contains(place) {
+                seen.push(*place);
+            }
+        }
+        at += 1;
+    }
+    false
+}

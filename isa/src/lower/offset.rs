@@ -1,13 +1,24 @@
 //! Offsets in addresses of machine code, and how they stand in its text.
 
-use std::ops::Range;
-
-/// Offsets beside a register: 24 bits, signed (spec 2.1).
-pub(super) const NEAR: Range<i32> = -0x80_0000..0x80_0000;
-
-/// Whether an offset fits beside a register.
+/// Whether an offset fits beside a register: 24 bits, signed (spec 2.1).
 pub(super) fn near(offset: i64) -> bool {
-    (i64::from(NEAR.start)..i64::from(NEAR.end)).contains(&offset)
+    (-0x80_0000..0x80_0000).contains(&offset)
+}
+
+/// What has to be added to a register, and what stands beside the sum: the low 24 bits, signed.
+pub(super) fn split(offset: i32) -> (i32, i32) {
+    let near = (offset << 8) >> 8;
+    (offset.wrapping_sub(near), near)
+}
+
+/// The same for an address of two words. From sm_90 on, multiples of 2^23 are added.
+pub(super) fn split_wide(offset: i64, number: u16) -> (i64, i64) {
+    let far = match number {
+        _ if near(offset) => 0,
+        ..90 => (offset + 0x80_0000) & !0xff_ffff,
+        _ => (offset + 0x40_0000) & !0x7f_ffff,
+    };
+    (far, offset - far)
 }
 
 /// `0x10`, `-0x8`
@@ -22,5 +33,27 @@ pub(super) fn plus(offset: impl Into<i64>) -> String {
     match offset.into() {
         0 => String::new(),
         offset => format!("+{}", hex(offset)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_offsets_are_split() {
+        for offset in [0, 8, -8, 0x80_0000, 0x100_0000, 0x7f_fffc, -0x80_0001, i32::MAX, i32::MIN] {
+            let (far, rest) = split(offset);
+            assert_eq!(far.wrapping_add(rest), offset, "{offset:#x}");
+            assert!(near(rest.into()), "{offset:#x}: {rest:#x}");
+            for number in [80, 90] {
+                let (far, rest) = split_wide(offset.into(), number);
+                assert_eq!(far + rest, offset.into(), "{offset:#x}");
+                assert!(near(rest), "{offset:#x}: {rest:#x}");
+            }
+        }
+        assert_eq!(split(0x80_0000), (0x100_0000, -0x80_0000));
+        assert_eq!(split_wide(0x80_0000, 80), (0x100_0000, -0x80_0000));
+        assert_eq!(split_wide(0x80_0000, 90), (0x80_0000, 0));
     }
 }

@@ -3,7 +3,7 @@
 use super::operand::{Address, AddressBase, Value};
 use crate::arch::Arch;
 use crate::lower::Frame;
-use crate::lower::offset::{near, plus};
+use crate::lower::offset::{plus, split, split_wide};
 
 /// What was written so far, and for which architecture.
 pub(super) struct Code<'f> {
@@ -105,12 +105,24 @@ impl<'f> Code<'f> {
                     let part = match word {
                         0 => bits as u32,
                         1 => (bits >> 32) as u32,
-                        _ => ((bits as i64) >> 63) as u32,
+                        _ => 0,
                     };
                     emit!(self, "MOV {}, {part:#x}", register.plus(u16::from(word)));
                 }
                 register
             }
+        }
+    }
+
+    /// The same where RZ is not taken: the operands of CAS and CAST [TOOLS].
+    pub(super) fn in_own_registers(&mut self, value: Value, words: u8) -> Reg {
+        match self.in_registers(value, words) {
+            Reg::ZERO => {
+                let register = self.scratch(words);
+                self.copy(register, Reg::ZERO, words);
+                register
+            }
+            register => register,
         }
     }
 
@@ -147,13 +159,9 @@ impl<'f> Code<'f> {
     pub(super) fn shared_address(&mut self, address: &Address) -> SharedAddress {
         match address.base {
             AddressBase::Register(register) | AddressBase::Word(register) => {
-                let register = Reg(register);
-                if near(address.offset) {
-                    SharedAddress::Register { register, offset: address.offset }
-                } else {
-                    let register = self.advanced(register, address.offset);
-                    SharedAddress::Register { register, offset: 0 }
-                }
+                let (far, offset) = split(address.offset as i32);
+                let register = self.advanced(Reg(register), far.into());
+                SharedAddress::Register { register, offset: offset.into() }
             }
             AddressBase::Shared(byte) if self.number < 90 => {
                 SharedAddress::Absolute((i64::from(byte) + address.offset) as u32 & 0xff_ffff)
@@ -196,16 +204,22 @@ impl<'f> Code<'f> {
             AddressBase::Global(byte) => self.in_registers(Value::Constant(byte), 2),
             AddressBase::Shared(byte) => self.in_registers(Value::Constant(u64::from(byte)), 2),
         };
-        if near(address.offset) {
-            return (pair, address.offset);
+        let (far, offset) = split_wide(address.offset, self.number);
+        (self.advanced_wide(pair, far), offset)
+    }
+
+    /// Adds a constant to a pair of registers, if it is not zero.
+    pub(super) fn advanced_wide(&mut self, pair: Reg, offset: i64) -> Reg {
+        if offset == 0 {
+            return pair;
         }
         let (sum, carry) = (self.scratch(2), self.predicate());
-        let (low, high) = (signed(address.offset as u32), signed((address.offset >> 32) as u32));
+        let (low, high) = (signed(offset as u32), signed((offset >> 32) as u32));
         let none = if self.number >= 100 { ", PT" } else { "" };
         let ignored = if self.number >= 100 { "PT, PT, " } else { "" };
         emit!(self, "IADD3 {sum}, {carry}{none}, {pair}, {low}, RZ");
         emit!(self, "IADD3.X {}, {ignored}{}, {high}, RZ, {carry}, !PT", sum.high(), pair.high());
-        (sum, 0)
+        sum
     }
 
     /// LDS of one or two words.
@@ -270,6 +284,19 @@ pub(super) enum SharedAddress {
     Uniform { register: u8, offset: i64 },
     /// `[0x10]`
     Absolute(u32),
+}
+
+impl SharedAddress {
+    /// The same for ATOMS, whose offsets are in words up to sm_62: the last two bits are dropped [TOOLS].
+    pub(super) fn in_words(self, number: u16) -> SharedAddress {
+        match self {
+            SharedAddress::Register { register, offset } if number < 70 => {
+                SharedAddress::Register { register, offset: offset & !3 }
+            }
+            SharedAddress::Absolute(byte) if number < 70 => SharedAddress::Absolute(byte & !3),
+            address => address,
+        }
+    }
 }
 
 impl std::fmt::Display for SharedAddress {

@@ -3,6 +3,7 @@
 use super::code::{Code, Reg, emit, signed};
 use super::form::{AtomicOp, Form};
 use super::operand::Value;
+use crate::lower::decimal::decimal;
 use crate::ptx::Type;
 
 /// Which pipe adds the upper halves: compilers take either, to keep both busy.
@@ -18,7 +19,9 @@ pub(super) enum Carry {
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
     Register(Reg),
-    /// Bits of a 64-bit integer that stand in the instructions.
+    /// The first of two uniform registers.
+    Uniform(u8),
+    /// Bits that stand in the instructions.
     Constant(u64),
 }
 
@@ -29,11 +32,22 @@ impl Code<'_> {
             (Value::Constant(bits), AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Type::B64) => {
                 Operand::Constant(bits)
             }
-            (Value::Constant(bits), AtomicOp::Add, Type::U64) if !self.wide() || bits <= 0x7fff_ffff => {
-                Operand::Constant(bits)
+            (Value::Constant(bits), AtomicOp::Add, Type::U64) if self.wide() && !is_word(bits) => {
+                self.uniform_pair(bits)
             }
+            (Value::Constant(bits), AtomicOp::Add, Type::U64 | Type::F32) => Operand::Constant(bits),
+            // An immediate has the upper half alone.
+            (Value::Constant(bits), AtomicOp::Add, Type::F64) if bits as u32 == 0 => Operand::Constant(bits),
+            (Value::Constant(bits), AtomicOp::Add, Type::F64) if self.number >= 90 => self.uniform_pair(bits),
             _ => Operand::Register(self.in_registers(b, form.words())),
         }
+    }
+
+    fn uniform_pair(&mut self, bits: u64) -> Operand {
+        let pair = self.frame.uniform(2);
+        emit!(self, "UMOV UR{pair}, {:#x}", bits as u32);
+        emit!(self, "UMOV UR{}, {:#x}", pair + 1, bits >> 32);
+        Operand::Uniform(pair)
     }
 
     /// Computes what a loop stores over `old` and gives the registers it is in: `new`, or others where there
@@ -43,8 +57,11 @@ impl Code<'_> {
             (AtomicOp::Add, Type::U64, Operand::Constant(0)) => return old,
             (AtomicOp::Add, Type::U64, Operand::Constant(bits)) => self.add_constant(old, bits, new, carry),
             (AtomicOp::Add, Type::U64, Operand::Register(b)) => self.add_pair(old, b, new, carry),
-            (AtomicOp::Add, Type::F32, Operand::Register(b)) => emit!(self, "FADD {new}, {b}, {old}"),
-            (AtomicOp::Add, Type::F64, Operand::Register(b)) => emit!(self, "DADD {new}, {b}, {old}"),
+            (AtomicOp::Add, Type::U64, Operand::Uniform(b)) => emit!(self, "IADD.64 {new}, {old}, UR{b}"),
+            (AtomicOp::Add, Type::F32 | Type::F64, b) => {
+                let mnemonic = if form.ty == Type::F32 { "FADD" } else { "DADD" };
+                emit!(self, "{mnemonic} {new}, {}", float_operands(form.ty, old, b));
+            }
             (AtomicOp::Add, ty, Operand::Register(b)) => {
                 let format = if ty == Type::Bf16x2 { ".BF16_V2" } else { "" };
                 let on_mma = self.packed_on_mma && self.number == 80;
@@ -80,7 +97,7 @@ impl Code<'_> {
     fn add_constant(&mut self, old: Reg, bits: u64, new: Reg, carry: Carry) {
         let (low, high) = (bits as u32, (bits >> 32) as u32);
         if self.wide() {
-            emit!(self, "IADD.64 {new}, {old}, {low:#x}");
+            emit!(self, "IADD.64 {new}, {old}, {}", signed(low));
             return;
         }
         let (out, ignored) = self.carries();
@@ -110,9 +127,8 @@ impl Code<'_> {
             _ => "0x3c",
         };
         let bits = match b {
-            Operand::Constant(0) if op == AtomicOp::And => return Reg::ZERO,
             Operand::Constant(u64::MAX) if op == AtomicOp::And => return old,
-            Operand::Constant(0) => return old,
+            Operand::Constant(0) if op != AtomicOp::And => return old,
             Operand::Register(b) => {
                 for word in 0..2 {
                     let (new, old, b) = (new.plus(word), old.plus(word), b.plus(word));
@@ -121,6 +137,7 @@ impl Code<'_> {
                 return new;
             }
             Operand::Constant(bits) => bits,
+            Operand::Uniform(_) => return old,
         };
         for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
             let (new, old) = (new.plus(word as u16), old.plus(word as u16));
@@ -154,8 +171,9 @@ impl Code<'_> {
                 emit!(self, "ISETP.{compare}.U32.AND {p}, PT, {old}, {low}, PT");
                 emit!(self, "ISETP.{compare}{kind}.AND.EX {p}, PT, {}, {high}, PT, {p}", old.high());
             }
-            Value::Constant(_) => {
-                emit!(self, "ISETP.{}.{wide}.AND {p}, PT, {old}, {registers}, PT", swap(false));
+            Value::Constant(bits) => {
+                let b = if is_word(bits) { signed(bits as u32) } else { registers.to_string() };
+                emit!(self, "ISETP.{}.{wide}.AND {p}, PT, {old}, {b}, PT", swap(false));
             }
             Value::Register(_) if self.wide() => {
                 emit!(self, "ISETP.{}.{wide}.AND {p}, PT, {registers}, {old}, PT", swap(true));
@@ -168,5 +186,25 @@ impl Code<'_> {
             }
         }
         p
+    }
+}
+
+/// Whether 64 bits are a 32-bit immediate of 64-bit arithmetic: it has a sign.
+fn is_word(bits: u64) -> bool {
+    i32::try_from(bits as i64).is_ok()
+}
+
+/// The operands of FADD and DADD: a number comes second, zero and registers first.
+pub(super) fn float_operands(ty: Type, old: Reg, b: Operand) -> String {
+    let bits = match b {
+        Operand::Register(b) => return format!("{b}, {old}"),
+        Operand::Uniform(b) => return format!("{old}, UR{b}"),
+        Operand::Constant(bits) => bits,
+    };
+    let value = if ty == Type::F32 { f32::from_bits(bits as u32).into() } else { f64::from_bits(bits) };
+    match value {
+        0.0 if value.is_sign_negative() => format!("-RZ, {old}"),
+        0.0 => format!("RZ, {old}"),
+        value => format!("{old}, {}", decimal(value)),
     }
 }

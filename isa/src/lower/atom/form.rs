@@ -144,7 +144,7 @@ impl<'t> Modifiers<'t> {
     ///
     /// # Errors
     /// One that `atom` and `red` do not know, or an operation or type that is missing.
-    pub(super) fn read(instruction: &Instruction<'t>) -> Result<Modifiers<'t>, Refusal> {
+    pub(super) fn read(instruction: &Instruction<'t>, arch: Arch) -> Result<Modifiers<'t>, Refusal> {
         let mut found = Modifiers::default();
         for modifier in &instruction.modifiers {
             let op = AtomicOp::ALL.into_iter().find(|op| op.name() == *modifier);
@@ -192,6 +192,10 @@ impl<'t> Modifiers<'t> {
                 "noftz" => found.noftz = true,
                 "v2" | "v4" | "v8" => found.vector = found.vector.or(Some(modifier)),
                 "L2::cache_hint" => found.hinted = true,
+                // The assembler finds the type's architecture missing first.
+                _ if arch.number() < 70 && instruction.modifiers.contains(&"b128") => {
+                    return legality::wide_type();
+                }
                 unknown => return Err(legality::unknown_modifier(unknown)),
             }
         }
@@ -225,7 +229,7 @@ impl Form {
     /// # Errors
     /// What that assembler says.
     pub(super) fn read(instruction: &Instruction<'_>, arch: Arch) -> Result<Form, Refusal> {
-        let modifiers = Modifiers::read(instruction)?;
+        let modifiers = Modifiers::read(instruction, arch)?;
         let red = instruction.opcode == "red";
         let (op, ty) = legality::check(&modifiers, red, arch)?;
         let sem = match modifiers.sem {

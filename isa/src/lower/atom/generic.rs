@@ -11,11 +11,14 @@ use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{Address, AddressBase, Operands, Value};
 use crate::lower::offset::plus;
 use crate::ptx::Type;
+use std::fmt::Display;
 
 impl Form {
     /// Operation and type as ATOM, ATOMG and RED name them.
-    fn wide_name(&self) -> String {
+    fn wide_name(&self, number: u16) -> String {
         let ty = match (self.op, self.ty) {
+            (AtomicOp::Cas, Type::B64) => ".64",
+            (_, Type::U64 | Type::B64) if number < 70 => ".U64",
             (_, Type::F32) => ".F32.FTZ.RN",
             (_, Type::F64) => ".F64.RN",
             (_, Type::F16x2) => ".F16x2.RN",
@@ -32,22 +35,22 @@ impl Form {
 
 impl Code<'_> {
     /// A 64-bit address as it stands in brackets: `.64` says so from sm_80 on, but for CAS.
-    fn bracket(&self, base: Reg, offset: i64, form: &Form) -> String {
+    pub(super) fn bracket(&self, base: impl Display, offset: i64, form: &Form) -> String {
         let wide = self.number >= 80 && form.op != AtomicOp::Cas && form.space != AtomicSpace::Cluster;
         format!("[{base}{}{}]", if wide { ".64" } else { "" }, plus(offset))
     }
 
     /// `LD.E` or `LDG.E`.
-    pub(super) fn load_wide(&mut self, mnemonic: &str, to: Reg, base: Reg, offset: i64, words: u8) {
+    pub(super) fn load_wide(&mut self, mnemonic: &str, to: Reg, address: &str, words: u8) {
         let size = if words == 2 { ".64" } else { "" };
         let system = if self.number < 80 { ".SYS" } else { "" };
-        emit!(self, "{mnemonic}.E{size}{system} {to}, [{base}{}]", plus(offset));
+        emit!(self, "{mnemonic}.E{size}{system} {to}, {address}");
     }
 
-    fn store_wide(&mut self, base: Reg, offset: i64, value: Reg, words: u8) {
+    fn store_wide(&mut self, address: &str, value: Reg, words: u8) {
         let size = if words == 2 { ".64" } else { "" };
         let system = if self.number < 80 { ".SYS" } else { "" };
-        emit!(self, "ST.E{size}{system} [{base}{}], {value}", plus(offset));
+        emit!(self, "ST.E{size}{system} {address}, {value}");
     }
 
     /// The generic address of a cluster-wide shared one, offset and all.
@@ -76,7 +79,7 @@ impl Code<'_> {
     pub(super) fn global(&mut self, form: &Form, operands: &Operands, used: bool) {
         let (b, c) = self.operands_in_registers(form, operands);
         let (base, offset) = self.wide_address(&operands.address);
-        let (name, strength) = (form.wide_name(), self.strength(form));
+        let (name, strength) = (form.wide_name(self.number), self.strength(form));
         let address = self.bracket(base, offset, form);
         self.before(form, "");
         let result = self.result(operands, used, form.words());
@@ -106,7 +109,7 @@ impl Code<'_> {
             _ => self.wide_address(&operands.address),
         };
         let everywhere = manner == Manner::Native && words != 2;
-        let (name, strength) = (form.wide_name(), self.strength(form));
+        let (name, strength) = (form.wide_name(self.number), self.strength(form));
         let address = self.bracket(base, offset, form);
         let c = if form.op == AtomicOp::Cas { format!(", {c}") } else { String::new() };
         if everywhere {
@@ -241,7 +244,8 @@ impl Code<'_> {
             (self.scratch(words), self.scratch(words), self.scratch(words), self.predicate());
         let start = self.frame.label();
         self.label(&start);
-        self.load_wide("LD", old, base, offset, words);
+        let address = format!("[{base}{}]", plus(offset));
+        self.load_wide("LD", old, &address, words);
         let new = self.compute(form, old, operand, new, Carry::Multiply);
         emit!(self, "ATOM.E.CAST.SPIN{size}.STRONG.SM PT, {flag}, [{base}{}], {old}, {new}", plus(offset));
         if self.wide() && words == 2 {
@@ -271,14 +275,15 @@ impl Code<'_> {
         used: bool,
     ) {
         let words = form.words();
+        let address = self.bracket(base, offset, form);
         if form.op == AtomicOp::Exch {
             if used {
-                self.load_wide("LD", result, base, offset, if self.wanted { words } else { 1 });
+                self.load_wide("LD", result, &address, if self.wanted { words } else { 1 });
             }
-            self.store_wide(base, offset, b, words);
+            self.store_wide(&address, b, words);
             return;
         }
-        self.load_wide("LD", result, base, offset, words);
+        self.load_wide("LD", result, &address, words);
         let new = self.scratch(words);
         let new = match (form.op, form.ty) {
             (AtomicOp::Min | AtomicOp::Max, _) => {
@@ -303,7 +308,7 @@ impl Code<'_> {
                 self.compute(form, result, operand, new, Carry::Multiply)
             }
         };
-        self.store_wide(base, offset, new, words);
+        self.store_wide(&address, new, words);
     }
 
     fn extremum(&mut self, form: &Form, old: Reg, b: Reg, new: Reg) {

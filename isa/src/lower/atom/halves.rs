@@ -1,8 +1,8 @@
 //! 16-bit types: a loop around CAS on the word that contains the half (spec 7.2).
 
-use super::code::{Code, Reg, emit};
+use super::code::{Code, Reg, SharedAddress, emit, signed};
 use super::form::{AtomicOp, AtomicSpace, Form};
-use super::operand::{AddressBase, Operands};
+use super::operand::{AddressBase, Operands, Value};
 use crate::ptx::Type;
 
 impl Code<'_> {
@@ -13,8 +13,7 @@ impl Code<'_> {
         if !inside {
             self.before(form, "");
         }
-        let b = self.in_registers(operands.b, 1);
-        let c = if form.op == AtomicOp::Cas { self.in_registers(operands.c, 1) } else { Reg::ZERO };
+        let (b, c) = (half_operand(operands.b), half_operand(operands.c));
         // The load goes where it has the longest to wait for the address [TOOLS].
         let displaced =
             matches!(operands.address.base, AddressBase::Shared(_)) && operands.address.offset != 0;
@@ -26,26 +25,36 @@ impl Code<'_> {
         if !load_first && !self.leave_early {
             meeting = Some(self.meet_here());
         }
-        let (word, half) = self.containing_word(form, operands);
-        self.load_word(form, old, word);
+        let Word { address: word, half } = self.containing_word(form, operands);
+        self.load_word(form, old, &word);
         if load_first && !self.leave_early {
             meeting = Some(self.meet_here());
         }
         // Where PRMT takes the bytes from: the old word, and the new half in the low or the high one.
-        let (selector, low) = (self.scratch(1), self.predicate());
         let high = if form.op == AtomicOp::Cas { "0x5410" } else { "0x7610" };
-        emit!(self, "ISETP.EQ.U32.AND {low}, PT, {half}, RZ, PT");
-        emit!(self, "MOV {selector}, 0x3254");
-        emit!(self, "SEL {selector}, {selector}, {high}, {low}");
+        let selector = match half {
+            Half::Known { high: false } => "0x3254".into(),
+            Half::Known { high: true } => high.into(),
+            Half::Register(half) => {
+                let (selector, low) = (self.scratch(1), self.predicate());
+                emit!(self, "ISETP.EQ.U32.AND {low}, PT, {half}, RZ, PT");
+                emit!(self, "MOV {selector}, 0x3254");
+                emit!(self, "SEL {selector}, {selector}, {high}, {low}");
+                selector.to_string()
+            }
+        };
         let (new, seen, again, start) =
             (self.scratch(1), self.scratch(1), self.predicate(), self.frame.label());
         self.label(&start);
         if form.op == AtomicOp::Cas {
-            let (expected, others, now) = (self.scratch(1), self.scratch(1), self.scratch(1));
+            let (mut expected, others, now) = (new, self.scratch(1), self.scratch(1));
             emit!(self, "PRMT {new}, {old}, {selector}, {c}");
-            emit!(self, "PRMT {expected}, {old}, {selector}, {b}");
+            if b != c {
+                expected = self.scratch(1);
+                emit!(self, "PRMT {expected}, {old}, {selector}, {b}");
+            }
             emit!(self, "PRMT {others}, {expected}, {selector}, RZ");
-            self.compare_and_swap(form, seen, word, expected, new, inside);
+            self.compare_and_swap(form, seen, &word, expected, new, inside);
             // Again only if the other half was another than expected.
             emit!(self, "PRMT {now}, {seen}, {selector}, RZ");
             emit!(self, "ISETP.NE.U32.AND {again}, PT, {now}, {others}, PT");
@@ -54,7 +63,7 @@ impl Code<'_> {
             let format = if form.ty == Type::Bf16 { ".BF16_V2" } else { "" };
             emit!(self, "HADD2{format} {sum}, {old}, {b}.H0_H0");
             emit!(self, "PRMT {new}, {old}, {selector}, {sum}");
-            self.compare_and_swap(form, seen, word, old, new, inside);
+            self.compare_and_swap(form, seen, &word, old, new, inside);
             emit!(self, "ISETP.NE.U32.AND {again}, PT, {seen}, {old}, PT");
         }
         emit!(self, "MOV {old}, {seen}");
@@ -63,9 +72,16 @@ impl Code<'_> {
             self.met(&meeting);
         }
         if used && let Some(to) = operands.destination {
-            let shift = self.scratch(1);
-            emit!(self, "IMAD.SHL.U32 {shift}, {half}, 0x8, RZ");
-            emit!(self, "SHF.R.U32.HI {}, RZ, {shift}, {seen}", Reg(to));
+            let to = Reg(to);
+            match half {
+                Half::Known { high: false } => self.copy(to, seen, 1),
+                Half::Known { high: true } => emit!(self, "SHF.R.U32.HI {to}, RZ, 0x10, {seen}"),
+                Half::Register(half) => {
+                    let shift = self.scratch(1);
+                    emit!(self, "IMAD.SHL.U32 {shift}, {half}, 0x8, RZ");
+                    emit!(self, "SHF.R.U32.HI {to}, RZ, {shift}, {seen}");
+                }
+            }
         }
         match (inside, form.space) {
             (false, AtomicSpace::Shared) => self.after_shared(form, ""),
@@ -74,39 +90,36 @@ impl Code<'_> {
         }
     }
 
-    /// The address of the word with the half in it, and that half: 0, or 2 for the high one.
-    fn containing_word(&mut self, form: &Form, operands: &Operands) -> (Reg, Reg) {
+    /// The word with the half in it.
+    fn containing_word(&mut self, form: &Form, operands: &Operands) -> Word {
+        let place = &operands.address;
+        if let (AtomicSpace::Shared, AddressBase::Shared(_)) = (form.space, place.base)
+            && let SharedAddress::Absolute(byte) = self.shared_address(place)
+        {
+            let address = SharedAddress::Absolute(byte & !3).to_string();
+            return Word { address, half: Half::Known { high: byte & 2 != 0 } };
+        }
         let half = self.scratch(1);
-        match form.space {
+        let word = match form.space {
             AtomicSpace::Shared => {
-                let (whole, word) = (self.shared_register(&operands.address), self.scratch(1));
+                let (whole, word) = (self.shared_register(place), self.scratch(1));
                 emit!(self, "LOP3.LUT {word}, {whole}, 0xfffffffd, RZ, 0xc0, !PT");
                 emit!(self, "LOP3.LUT {half}, {whole}, 0x2, RZ, 0xc0, !PT");
-                (word, half)
+                word
             }
             AtomicSpace::Cluster => {
-                let (whole, word) = (self.cluster_address(&operands.address), self.scratch(2));
+                let (whole, word) = (self.cluster_address(place), self.scratch(2));
                 self.split(whole, word, half);
-                (word, half)
+                word
             }
             AtomicSpace::Global | AtomicSpace::Generic => {
-                let (base, offset) = self.wide_address(&operands.address);
-                let word = self.scratch(2);
-                if offset == 0 {
-                    self.split(base, word, half);
-                } else {
-                    let (whole, carry) = (self.scratch(2), self.predicate());
-                    let (out, ignored) = if self.number >= 100 { (", PT", "PT, PT, ") } else { ("", "") };
-                    let low = super::code::signed(offset as u32);
-                    let high = super::code::signed((offset >> 32) as u32);
-                    emit!(self, "IADD3 {whole}, {carry}{out}, {base}, {low}, RZ");
-                    let (top, base) = (whole.high(), base.high());
-                    emit!(self, "IADD3.X {top}, {ignored}{base}, {high}, RZ, {carry}, !PT");
-                    self.split(whole, word, half);
-                }
-                (word, half)
+                let (base, offset) = self.wide_address(place);
+                let (whole, word) = (self.advanced_wide(base, offset), self.scratch(2));
+                self.split(whole, word, half);
+                word
             }
-        }
+        };
+        Word { address: word.to_string(), half: Half::Register(half) }
     }
 
     fn split(&mut self, whole: Reg, word: Reg, half: Reg) {
@@ -115,15 +128,18 @@ impl Code<'_> {
         emit!(self, "LOP3.LUT {half}, {whole}, 0x2, RZ, 0xc0, !PT");
     }
 
-    fn load_word(&mut self, form: &Form, to: Reg, word: Reg) {
+    fn load_word(&mut self, form: &Form, to: Reg, word: &str) {
         match form.space {
-            AtomicSpace::Shared => self.load_shared(to, &word.to_string(), 1),
-            AtomicSpace::Global => self.load_wide("LDG", to, word, 0, 1),
-            AtomicSpace::Generic | AtomicSpace::Cluster => self.load_wide("LD", to, word, 0, 1),
+            AtomicSpace::Shared => self.load_shared(to, word, 1),
+            AtomicSpace::Global => self.load_wide("LDG", to, &format!("[{word}]"), 1),
+            AtomicSpace::Generic | AtomicSpace::Cluster => {
+                let address = self.bracket(word, 0, form);
+                self.load_wide("LD", to, &address, 1);
+            }
         }
     }
 
-    fn compare_and_swap(&mut self, form: &Form, to: Reg, word: Reg, b: Reg, c: Reg, fences: bool) {
+    fn compare_and_swap(&mut self, form: &Form, to: Reg, word: &str, b: Reg, c: Reg, fences: bool) {
         if fences {
             self.before(form, "");
         }
@@ -139,5 +155,29 @@ impl Code<'_> {
         if fences {
             self.after(form, "");
         }
+    }
+}
+
+/// A word of memory, and which half of it is meant.
+struct Word {
+    /// As it stands in brackets.
+    address: String,
+    half: Half,
+}
+
+#[derive(Clone, Copy)]
+enum Half {
+    Known {
+        high: bool,
+    },
+    /// 0, or 2 for the high one.
+    Register(Reg),
+}
+
+/// A half that PRMT takes from an operand.
+fn half_operand(value: Value) -> String {
+    match value {
+        Value::Register(register) => Reg(register).to_string(),
+        Value::Constant(bits) => signed(bits as u32 & 0xffff),
     }
 }

@@ -114,13 +114,16 @@ pub(super) fn unknown_modifier(name: &str) -> Refusal {
 
 /// What an instruction is called in messages: `atom.add.f16.shared`.
 fn full_name(opcode: &str, op: AtomicOp, ty: Type, space: AtomicSpace) -> String {
-    let place = match space {
+    format!("{opcode}.{}.{}{}", op.name(), type_name(ty), space_name(space))
+}
+
+fn space_name(space: AtomicSpace) -> &'static str {
+    match space {
         AtomicSpace::Shared => ".shared",
         AtomicSpace::Cluster => ".shared::cluster",
         AtomicSpace::Global => ".global",
         AtomicSpace::Generic => " with generic state space",
-    };
-    format!("{opcode}.{}.{}{place}", op.name(), type_name(ty))
+    }
 }
 
 /// Looks at all modifiers together.
@@ -135,8 +138,14 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     }
     early_features(modifiers, number)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
+    if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster) = (modifiers.sem, space) {
+        return refuse(
+            format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space)),
+            "it is for .global and generic addresses",
+        );
+    }
     hint(modifiers, space, opcode, number)?;
-    let (op, ty) = operation_and_type(modifiers, opcode)?;
+    let (op, ty) = operation_and_type(modifiers, opcode, number)?;
     if red && op == AtomicOp::Exch {
         return refuse(
             "Illegal operation '.exch' for instruction 'red'".into(),
@@ -158,6 +167,9 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     let Some((_, since)) = types(op).iter().find(|(t, _)| *t == ty) else {
         return wrong_type(op, ty, opcode, number);
     };
+    if modifiers.noftz && ty == Type::F32 && number < 90 {
+        return feature(&format!("{opcode} with .noftz and .f32"), 90);
+    }
     let name = full_name(opcode, op, ty, space);
     match since {
         Some(since) if number >= *since => {}
@@ -186,6 +198,9 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
 
 /// Features that are looked at where a modifier is read.
 fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), Refusal> {
+    if modifiers.ty == Some(Type::B128) && number < 70 {
+        return wide_type();
+    }
     if let Some(sem @ ("weak" | "mmio")) = modifiers.sem
         && number < 70
     {
@@ -196,13 +211,17 @@ fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), Refusal>
         // The earlier release counts conversions of sm_75 in.
         Some(Type::Bf16x2) if number < 75 => return feature(".bf16x2", 75),
         Some(Type::Bf16x2) if number < 80 => return feature(".bf16x2", 80),
-        Some(Type::B128) if number < 70 => return feature("Type .b128", 70),
         _ => {}
     }
     if modifiers.space == Some(AtomicSpace::Cluster) && number < 90 {
         return feature("::cluster", 90);
     }
     Ok(())
+}
+
+/// `.b128` where it does not exist.
+pub(super) fn wide_type<T>() -> Result<T, Refusal> {
+    feature("Type .b128", 70)
 }
 
 /// `.L2::cache_hint`
@@ -225,7 +244,11 @@ fn hint(modifiers: &Modifiers<'_>, space: AtomicSpace, opcode: &str, number: u16
     Ok(())
 }
 
-fn operation_and_type(modifiers: &Modifiers<'_>, opcode: &str) -> Result<(AtomicOp, Type), Refusal> {
+fn operation_and_type(
+    modifiers: &Modifiers<'_>,
+    opcode: &str,
+    number: u16,
+) -> Result<(AtomicOp, Type), Refusal> {
     let red = opcode == "red";
     let Some(op) = modifiers.op else {
         let names = AtomicOp::ALL.map(AtomicOp::name);
@@ -244,22 +267,30 @@ fn operation_and_type(modifiers: &Modifiers<'_>, opcode: &str) -> Result<(Atomic
         let names: Vec<_> = types(op).iter().map(|(ty, _)| type_name(*ty)).collect();
         format!("{opcode}.{} takes .{}", op.name(), names.join(", ."))
     };
-    let unexpected = || refuse(format!("Unexpected instruction types specified for '{opcode}'"), listed());
-    let Some(ty) = modifiers.ty else { return unexpected() };
-    if modifiers.noftz && !half(ty) && (op != AtomicOp::Cas || ty == Type::B64) {
-        return refuse(
-            format!("Illegal modifier '.noftz' for instruction '{opcode}'"),
-            "it goes with .f16, .f16x2, .bf16 and .bf16x2",
-        );
-    }
+    let unexpected = || refuse(unexpected_types(opcode), listed());
+    let Some(ty) = modifiers.ty else {
+        return refuse(unexpected_types(opcode), listed());
+    };
     match (op, ty) {
         (_, Type::B8 | Type::U8 | Type::S8 | Type::U16 | Type::S16 | Type::Pred) => unexpected(),
         (_, Type::B16 | Type::B128) if red => unexpected(),
-        (AtomicOp::Cas, Type::B16 | Type::B32 | Type::B64 | Type::B128) => Ok((op, ty)),
+        (AtomicOp::Cas, Type::B16 | Type::B32 | Type::B64 | Type::B128) => Ok(()),
         (AtomicOp::Cas, _) => unexpected(),
         (_, Type::B16) => arguments_mismatch(opcode, listed()),
-        _ => Ok((op, ty)),
+        _ => Ok(()),
+    }?;
+    // Where the earlier release assembles, .f32 does not have it.
+    if modifiers.noftz && !half(ty) && (ty != Type::F32 || number < 75) {
+        return refuse(
+            format!("Illegal modifier '.noftz' for instruction '{opcode}'"),
+            "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32",
+        );
     }
+    Ok((op, ty))
+}
+
+fn unexpected_types(opcode: &str) -> String {
+    format!("Unexpected instruction types specified for '{opcode}'")
 }
 
 /// The operation does not exist for the type.

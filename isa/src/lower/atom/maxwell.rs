@@ -1,9 +1,11 @@
 //! Loops on shared memory before sm_70: no CAST, so a CAS is compared afterwards. The text is for reading:
 //! machine code of these architectures is not run here.
 
-use super::code::{Code, Reg, emit};
+use super::Manner;
+use super::code::{Code, Reg, emit, signed};
+use super::compute::{Operand, float_operands};
 use super::form::{AtomicOp, Form};
-use super::operand::{Operands, Value};
+use super::operand::{Address, AddressBase, Operands, Value};
 use crate::ptx::Type;
 
 /// What goes into the next CAS, and in which registers.
@@ -27,17 +29,20 @@ impl Code<'_> {
         }
         let pair = self.scratch(2 * words);
         let round = Round { old: pair, new: pair.plus(u16::from(words)), seen: self.scratch(words) };
-        let address = self.shared_address(&operands.address).to_string();
+        let address = self.shared_address(&operands.address);
+        let (load, address) = (address.to_string(), address.in_words(self.number).to_string());
         self.before(form, "");
         if matches!(form.op, AtomicOp::Min | AtomicOp::Max) {
-            self.maxwell_extremum(form, operands, &round, &address);
+            self.maxwell_extremum(form, operands, &round, [&load, &address]);
         } else {
-            self.load_shared(round.old, &address, words);
+            self.load_shared(round.old, &load, words);
             self.maxwell_compute(form, operands.b, "", round.old, round.new);
             let (start, same) = (self.frame.label(), self.predicate());
             self.label(&start);
             emit!(self, "ATOMS.CAS{size} {}, [{address}], {}, {}", round.seen, round.old, round.new);
-            self.maxwell_compare("EQ", ".U32", &same, &round, words);
+            // Compilers compare in this order where the next round starts from what CAS found as it is [TOOLS].
+            let unchanged = form.op == AtomicOp::Add && operands.b == Value::Constant(0);
+            self.maxwell_same(form, unchanged, &same, &round);
             let again = if end.is_some() { format!("@!{same} ") } else { String::new() };
             if end.is_none() {
                 emit!(self, "@{same} EXIT");
@@ -57,22 +62,60 @@ impl Code<'_> {
         }
     }
 
-    /// Sets a predicate by comparing what CAS found with what it expected.
-    fn maxwell_compare(&mut self, compare: &str, kind: &str, p: &str, round: &Round, words: u8) {
-        let Round { old, seen, .. } = round;
-        if words == 2 {
-            emit!(self, "IADD RZ.CC, -{seen}, {old}");
-            emit!(self, "ISETP.{compare}{kind}.X.AND {p}, PT, {}, {}, PT", old.high(), seen.high());
-        } else {
-            emit!(self, "ISETP.{compare}.U32.AND {p}, PT, {old}, {seen}, PT");
+    /// A generic address: memory of the CTA, or all other memory.
+    pub(super) fn maxwell_generic(&mut self, form: &Form, operands: &Operands, used: bool, manner: Manner) {
+        let (pair, offset) = self.wide_address(&operands.address);
+        let end = (!self.leave_early).then(|| self.frame.label());
+        if let Some(end) = &end {
+            emit!(self, "SSY `({end})");
+        }
+        let (elsewhere, shared, own) = (self.predicate(), self.frame.label(), self.scratch(1));
+        emit!(self, "LEA RZ.CC, {pair}, RZ");
+        emit!(self, "LEA.HI.X {elsewhere}, RZ, {pair}, RZ, {}", pair.high());
+        emit!(self, "@!{elsewhere} BRA `({shared})");
+        let base = AddressBase::Register(pair.0);
+        let address = Address { base, offset };
+        self.global(form, &Operands { address, ..*operands }, used);
+        emit!(self, "{}", if end.is_some() { "SYNC" } else { "EXIT" });
+        self.label(&shared);
+        emit!(self, "LOP32I.AND {own}, {pair}, 0xffffff");
+        let address = Address { base: AddressBase::Register(own.0), offset };
+        let operands = Operands { address, ..*operands };
+        match manner {
+            Manner::Spin => self.maxwell(form, &operands, used),
+            Manner::Native | Manner::Halves => self.native(form, &operands, used),
+        }
+        if let Some(end) = end {
+            emit!(self, "SYNC");
+            self.label(&end);
         }
     }
 
+    /// Sets a predicate if CAS found what it expected.
+    fn maxwell_same(&mut self, form: &Form, unchanged: bool, p: &str, round: &Round) {
+        let Round { old, seen, .. } = round;
+        if form.words() == 1 {
+            emit!(self, "ISETP.EQ.U32.AND {p}, PT, {old}, {seen}, PT");
+            return;
+        }
+        match form.ty {
+            _ if unchanged || form.ty == Type::F64 => emit!(self, "IADD RZ.CC, {old}, -{seen}"),
+            _ => emit!(self, "IADD RZ.CC, -{seen}, {old}"),
+        }
+        emit!(self, "ISETP.EQ.U32.X.AND {p}, PT, {}, {}, PT", old.high(), seen.high());
+    }
+
     /// Min and max leave when nothing would change.
-    fn maxwell_extremum(&mut self, form: &Form, operands: &Operands, round: &Round, address: &str) {
+    fn maxwell_extremum(
+        &mut self,
+        form: &Form,
+        operands: &Operands,
+        round: &Round,
+        [load, address]: [&str; 2],
+    ) {
         let kind = if form.signed() { "" } else { ".U32" };
         let b = self.in_registers(operands.b, 2);
-        self.load_shared(round.seen, address, 2);
+        self.load_shared(round.seen, load, 2);
         let (start, p) = (self.frame.label(), self.predicate());
         self.label(&start);
         let (seen, old) = (round.seen, round.old);
@@ -81,12 +124,12 @@ impl Code<'_> {
                 let compare = if form.op == AtomicOp::Min { "LE" } else { "GE" };
                 let (low, high) = (bits as u32, (bits >> 32) as u32);
                 match low {
-                    0 => emit!(self, "IADD RZ.CC, {seen}, -RZ"),
+                    0 => emit!(self, "IADD RZ.CC, -RZ, {seen}"),
                     // What has no negative of its own comes from a register.
                     0x8000_0000 => emit!(self, "IADD RZ.CC, {seen}, -{b}"),
-                    low => emit!(self, "IADD32I RZ.CC, {seen}, {}", super::code::signed(low.wrapping_neg())),
+                    low => emit!(self, "IADD32I RZ.CC, {seen}, {}", signed(low.wrapping_neg())),
                 }
-                let high = super::code::signed(high);
+                let high = signed(high);
                 emit!(self, "ISETP.{compare}{kind}.X.AND {p}, PT, {}, {high}, PT", seen.high());
             }
             Value::Register(_) => {
@@ -102,7 +145,8 @@ impl Code<'_> {
         self.copy(old, seen, 2);
         self.copy(round.new, b, 2);
         emit!(self, "ATOMS.CAS.64 {seen}, [{address}], {old}, {}", round.new);
-        self.maxwell_compare("NE", kind, &p, round, 2);
+        emit!(self, "IADD RZ.CC, {seen}, -{old}");
+        emit!(self, "ISETP.NE{kind}.X.AND {p}, PT, {}, {}, PT", seen.high(), old.high());
         emit!(self, "@{p} BRA `({start})");
     }
 
@@ -116,12 +160,16 @@ impl Code<'_> {
             (AtomicOp::Add, Type::F32) => {
                 // An immediate of FADD has the upper 20 bits alone.
                 let long = constant.is_some_and(|bits| bits & 0xfff != 0);
-                let b = self.in_registers(b, 1);
-                emit!(self, "{guard}FADD{} {new}, {old}, {b}", if long { "32I" } else { "" });
+                let b = self.operand(form, b);
+                let mnemonic = if long { "FADD32I" } else { "FADD" };
+                emit!(self, "{guard}{mnemonic} {new}, {}", float_operands(form.ty, old, b));
             }
             (AtomicOp::Add, Type::F64) => {
-                let b = self.in_registers(b, 2);
-                emit!(self, "{guard}DADD {new}, {b}, {old}");
+                let b = match constant {
+                    Some(bits) if bits << 20 == 0 => Operand::Constant(bits),
+                    _ => Operand::Register(self.in_registers(b, 2)),
+                };
+                emit!(self, "{guard}DADD {new}, {}", float_operands(form.ty, old, b));
             }
             (AtomicOp::Add, Type::F16x2) => self.maxwell_halves(b, guard, old, new),
             (AtomicOp::Add, _) if constant == Some(0) => self.maxwell_move(guard, old, new),
@@ -135,11 +183,14 @@ impl Code<'_> {
                     }
                     Value::Constant(bits) => {
                         let (low, high) = (bits as u32, (bits >> 32) as u32);
-                        let name = |bits| if bits == 0 { "IADD" } else { "IADD32I" };
-                        let (low_name, high_name) = (name(low), name(high));
-                        let (low, high) = (super::code::signed(low), super::code::signed(high));
-                        emit!(self, "{guard}{low_name} {new}.CC, {old}, {low}");
-                        emit!(self, "{guard}{high_name}.X {high_new}, {high_old}, {high}");
+                        match low {
+                            0 => emit!(self, "{guard}IADD {new}.CC, RZ, {old}"),
+                            _ => emit!(self, "{guard}IADD32I {new}.CC, {old}, {}", signed(low)),
+                        }
+                        match high {
+                            0 => emit!(self, "{guard}IADD.X {high_new}, RZ, {high_old}"),
+                            _ => emit!(self, "{guard}IADD32I.X {high_new}, {high_old}, {}", signed(high)),
+                        }
                     }
                 }
             }

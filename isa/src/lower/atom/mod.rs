@@ -49,7 +49,7 @@ pub(super) fn lower(
         let (form, operands) = simplified(form, operands);
         let tail = last(function, instruction);
         let mut code = Code::new(arch, frame, tail);
-        code.lower(&form, &operands, used && operands.destination.is_some())?;
+        code.lower(&form, &operands, used && operands.destination.is_some());
         Ok(Sequence { lines: code.lines })
     };
     Some(run())
@@ -107,7 +107,7 @@ impl Form {
 }
 
 impl Code<'_> {
-    fn lower(&mut self, form: &Form, operands: &Operands, used: bool) -> Result<(), Refusal> {
+    fn lower(&mut self, form: &Form, operands: &Operands, used: bool) {
         // Before sm_90 an acquire makes the result wanted: the fence after it waits for that.
         self.wanted = used;
         let used = used || form.sem.acquires() && self.number < 90 && !form.red;
@@ -122,17 +122,13 @@ impl Code<'_> {
             (AtomicSpace::Shared, Manner::Spin) if self.number < 70 => self.maxwell(form, operands, used),
             (AtomicSpace::Shared, Manner::Spin) => self.spin(form, operands, used),
             (AtomicSpace::Global, _) => self.global(form, operands, used),
-            (AtomicSpace::Generic | AtomicSpace::Cluster, _) if self.number < 70 => {
-                return legality::refuse(
-                    format!("generic addresses are not lowered for sm_{}", self.number),
-                    "name the state space, or lower it for sm_70 or later",
-                );
+            (AtomicSpace::Generic | AtomicSpace::Cluster, manner) if self.number < 70 => {
+                self.maxwell_generic(form, operands, used, manner);
             }
             (AtomicSpace::Generic | AtomicSpace::Cluster, manner) => {
                 self.generic(form, operands, used, manner);
             }
         }
-        Ok(())
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Place<'a, 't> {
 pub(super) enum Value {
     /// The first of its machine registers.
     Register(u16),
-    /// Its bits; those beyond 64 repeat the sign.
+    /// Its bits; those beyond 64 are zero.
     Constant(u64),
 }
 

@@ -4,7 +4,7 @@ use super::code::{Code, Reg, SharedAddress, emit};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
 use super::operand::{AddressBase, Operands, Value};
-use crate::lower::offset::near;
+use crate::lower::offset::{near, plus};
 use crate::ptx::Type;
 
 impl Code<'_> {
@@ -14,8 +14,8 @@ impl Code<'_> {
         if counts && operands.b == Value::Constant(1) {
             // All lanes of one address at once.
             let address = match self.shared_address(&operands.address) {
-                SharedAddress::Register { register, offset: 0 } => format!("{register}+URZ"),
-                SharedAddress::Absolute(byte) => format!("URZ+{byte:#x}"),
+                SharedAddress::Register { register, offset } => format!("{register}+URZ{}", plus(offset)),
+                SharedAddress::Absolute(byte) => format!("URZ{}", plus(byte)),
                 address => address.to_string(),
             };
             self.before(form, "");
@@ -26,10 +26,16 @@ impl Code<'_> {
         let words = form.words();
         let (b, c) = match form.op {
             AtomicOp::Cas if self.number < 70 => self.adjacent(operands, words),
-            AtomicOp::Cas => (self.in_registers(operands.b, words), self.in_registers(operands.c, words)),
+            AtomicOp::Cas => {
+                (self.in_own_registers(operands.b, words), self.in_own_registers(operands.c, words))
+            }
+            _ if form.ty == Type::B128 => (self.in_own_registers(operands.b, words), Reg::ZERO),
             _ => (self.in_registers(operands.b, words), Reg::ZERO),
         };
-        let address = self.shared_address(&operands.address);
+        let address = match (self.shared_address(&operands.address), form.op) {
+            (address, AtomicOp::Cas) => self.own_register(address).in_words(self.number),
+            (address, _) => address.in_words(self.number),
+        };
         self.before(form, "");
         let result = self.result(operands, used, words);
         self.atoms("", form, result, &address.to_string(), b, c);
@@ -98,7 +104,7 @@ impl Code<'_> {
         }
     }
 
-    /// CAST.SPIN takes no uniform register beside an operand in one: compilers copy it.
+    /// CAS and CAST take no uniform register: compilers copy it.
     fn own_register(&mut self, address: SharedAddress) -> SharedAddress {
         let SharedAddress::Uniform { register: uniform, offset } = address else { return address };
         let register = self.scratch(1);
@@ -119,7 +125,7 @@ impl Code<'_> {
         let words = form.words();
         let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
         let operand =
-            if extremum { Operand::Register(self.in_registers(b, words)) } else { self.operand(form, b) };
+            if extremum { Operand::Register(self.in_own_registers(b, words)) } else { self.operand(form, b) };
         let (new, done) = (self.scratch(words), self.predicate());
         let (start, leave) = (self.frame.label(), self.frame.label());
         self.label(&start);

@@ -1,7 +1,7 @@
 //! One address for all lanes, which is so where a variable is named: the warp combines its operands first
 //! and then asks once [TOOLS].
 
-use super::code::{Code, Reg, emit};
+use super::code::{Code, Reg, emit, signed};
 use super::form::{AtomicOp, Form};
 use super::operand::{AddressBase, Operands, Value};
 use crate::ptx::Type;
@@ -19,16 +19,18 @@ impl Code<'_> {
         if !variable || !word || !combines {
             return false;
         }
-        let added = match operands.b {
-            Value::Constant(bits) if form.op == AtomicOp::Add && self.number >= 75 => Some(bits as u32),
-            _ => None,
+        let constant = match operands.b {
+            Value::Constant(bits) => Some(bits as u32),
+            Value::Register(_) => None,
         };
-        match added {
+        match (constant, form.op) {
             // POPC.INC counts the lanes itself.
-            Some(1) if !used && self.number >= 80 && form.ty == Type::U32 => return false,
-            Some(each) => self.multiply(form, operands, each, used),
-            None if used => self.scan(form, operands),
-            None => self.reduce(form, operands),
+            (Some(1), AtomicOp::Add) if !used && self.number >= 80 && form.ty == Type::U32 => return false,
+            (Some(each), AtomicOp::Add) => self.multiply(form, operands, each, used),
+            _ if used => self.scan(form, operands),
+            _ if self.number >= 80 => self.reduce(form, operands, constant),
+            (Some(each), _) => self.same(form, operands, each),
+            (None, _) => self.butterfly(form, operands),
         }
         true
     }
@@ -62,7 +64,7 @@ impl Code<'_> {
     /// Sums up to each lane; the last lane asks with the sum of all. Only a full warp does so.
     fn scan(&mut self, form: &Form, operands: &Operands) {
         let b = self.in_registers(operands.b, 1);
-        let address = self.shared_address(&operands.address).to_string();
+        let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         self.early_fence(form);
         let (lane, here, sum, other, base) =
             (self.scratch(1), self.scratch(1), self.scratch(1), self.scratch(1), self.scratch(1));
@@ -93,20 +95,12 @@ impl Code<'_> {
     }
 
     /// Combines all lanes; one asks.
-    fn reduce(&mut self, form: &Form, operands: &Operands) {
+    fn reduce(&mut self, form: &Form, operands: &Operands, constant: Option<u32>) {
         let b = self.in_registers(operands.b, 1);
-        if self.number < 80 {
-            self.butterfly(form, operands, b);
-            return;
-        }
         let (lane, mask, combined) = (self.scratch(1), self.frame.uniform(1), self.frame.uniform(1));
         let (chosen, value) = (self.predicate(), self.scratch(1));
         self.early_fence(form);
         emit!(self, "S2R {lane}, SR_LANEID");
-        emit!(self, "VOTEU.ANY UR{mask}, UPT, PT");
-        emit!(self, "UFLO.U32 UR{mask}, UR{mask}");
-        emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {lane}, UR{mask}, PT");
-        let address = self.shared_address(&operands.address).to_string();
         let sign = if form.signed() { ".S32" } else { "" };
         let op = match form.op {
             AtomicOp::Add => ".SUM",
@@ -116,29 +110,69 @@ impl Code<'_> {
             AtomicOp::Xor => ".XOR",
             _ => "",
         };
-        // CREDUX came with sm_100, and the 64-bit architectures went back.
+        // CREDUX came with sm_100, and sm_120 went back.
         let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
-        let redux = if extremum && self.number >= 100 && !self.wide() { "CREDUX" } else { "REDUX" };
-        emit!(self, "{redux}{op}{sign} UR{combined}, {b}");
+        let credux = extremum && (100..120).contains(&self.number);
+        let redux = format!("{}{op}{sign} UR{combined}, {b}", if credux { "CREDUX" } else { "REDUX" });
+        let vote = format!("VOTEU.ANY UR{mask}, UPT, PT");
+        let highest = format!("UFLO.U32 UR{mask}, UR{mask}");
+        // An operand that is at hand is combined earlier [TOOLS].
+        self.lines.extend(match constant {
+            Some(0) if !credux => [redux, vote, highest],
+            Some(0) => [vote, redux, highest],
+            Some(_) if self.number >= 90 && !credux => [vote, redux, highest],
+            _ => [vote, highest, redux],
+        });
+        emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {lane}, UR{mask}, PT");
+        let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         emit!(self, "MOV {value}, UR{combined}");
         self.guarded(&format!("@{chosen} "), form, Reg::ZERO, &address, value);
     }
 
-    /// The same before REDUX: halves of the warp exchange what they have. Only a full warp does so.
-    fn butterfly(&mut self, form: &Form, operands: &Operands, b: Reg) {
-        let address = self.shared_address(&operands.address).to_string();
+    /// All lanes have the same, before REDUX: the first asks once. Only a full warp does so.
+    fn same(&mut self, form: &Form, operands: &Operands, each: u32) {
+        let address = self.shared_address(&operands.address).in_words(self.number).to_string();
+        let b = self.in_registers(operands.b, 1);
         self.early_fence(form);
-        let (lane, here, value, other) = (self.scratch(1), self.scratch(1), self.scratch(1), self.scratch(1));
-        let (full, first, end) = (self.predicate(), self.predicate(), self.frame.label());
-        let leave_early = self.leave_early;
+        let (lane, value, first) = (self.scratch(1), self.scratch(1), self.predicate());
+        let end = self.full_warp(form, &address, b);
         emit!(self, "S2R {lane}, SR_LANEID");
+        emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
+        // Two equal operands are nothing to XOR; the others are combined with themselves.
+        let combined = if form.op == AtomicOp::Xor { Reg::ZERO.to_string() } else { signed(each) };
+        emit!(self, "MOV {value}, {combined}");
+        if each != 0 || form.op == AtomicOp::Xor {
+            self.combine(form, value, value, &combined, 0);
+        }
+        self.guarded(&format!("@{first} "), form, Reg::ZERO, &address, value);
+        if let Some(end) = end {
+            self.label(&end);
+        }
+    }
+
+    /// Each lane of a warp that is not full asks for itself, and goes to the label that is given, or exits.
+    fn full_warp(&mut self, form: &Form, address: &str, b: Reg) -> Option<String> {
+        let (here, full) = (self.scratch(1), self.predicate());
         emit!(self, "VOTE.ANY {here}, PT, PT");
         emit!(self, "ISETP.EQ.U32.AND {full}, PT, {here}, -0x1, PT");
-        self.guarded(&format!("@!{full} "), form, Reg::ZERO, &address, b);
-        match leave_early {
-            true => emit!(self, "@!{full} EXIT"),
-            false => emit!(self, "@!{full} BRA `({end})"),
+        self.guarded(&format!("@!{full} "), form, Reg::ZERO, address, b);
+        let end = (!self.leave_early).then(|| self.frame.label());
+        match &end {
+            None => emit!(self, "@!{full} EXIT"),
+            Some(end) => emit!(self, "@!{full} BRA `({end})"),
         }
+        end
+    }
+
+    /// The same before REDUX: halves of the warp exchange what they have. Only a full warp does so.
+    fn butterfly(&mut self, form: &Form, operands: &Operands) {
+        let address = self.shared_address(&operands.address).in_words(self.number).to_string();
+        let b = self.in_registers(operands.b, 1);
+        self.early_fence(form);
+        let (lane, value, other, first) =
+            (self.scratch(1), self.scratch(1), self.scratch(1), self.predicate());
+        emit!(self, "S2R {lane}, SR_LANEID");
+        let end = self.full_warp(form, &address, b);
         let mut from = b;
         for (step, distance) in ["0x1", "0x2", "0x4", "0x8", "0x10"].into_iter().enumerate() {
             emit!(self, "SHFL.BFLY PT, {other}, {from}, {distance}, 0x1f");
@@ -146,20 +180,20 @@ impl Code<'_> {
             if step == 1 && self.number < 70 {
                 emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
             }
-            self.combine(form, value, from, other, step);
+            self.combine(form, value, from, &other.to_string(), step);
             if step == 0 && self.number >= 70 {
                 emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
             }
             from = value;
         }
         self.guarded(&format!("@{first} "), form, Reg::ZERO, &address, value);
-        if !leave_early {
+        if let Some(end) = end {
             self.label(&end);
         }
     }
 
     /// Two lanes' values as one.
-    fn combine(&mut self, form: &Form, to: Reg, a: Reg, b: Reg, step: usize) {
+    fn combine(&mut self, form: &Form, to: Reg, a: Reg, b: &str, step: usize) {
         let kind = if form.signed() { "" } else { ".U32" };
         let (table, logic) = match form.op {
             AtomicOp::And => ("0xc0", "AND"),
@@ -170,7 +204,7 @@ impl Code<'_> {
             AtomicOp::Add if self.number >= 70 && step.is_multiple_of(2) => {
                 emit!(self, "IMAD.IADD {to}, {a}, 0x1, {b}");
             }
-            AtomicOp::Add => self.sum("", to, a, &b.to_string()),
+            AtomicOp::Add => self.sum("", to, a, b),
             AtomicOp::Min | AtomicOp::Max => {
                 let which = if form.op == AtomicOp::Min { "PT" } else { "!PT" };
                 let compare = if form.op == AtomicOp::Min { "LT" } else { "GT" };
@@ -189,29 +223,22 @@ impl Code<'_> {
 
     /// All lanes add the same: the highest asks with it times their number.
     fn multiply(&mut self, form: &Form, operands: &Operands, each: u32, used: bool) {
-        let (lane, highest, count) = (self.scratch(1), self.scratch(1), self.scratch(1));
-        let (mask, chosen) = (self.frame.uniform(1), self.predicate());
+        let (lane, count, total) = (self.scratch(1), self.scratch(1), self.scratch(1));
+        let chosen = self.predicate();
         self.early_fence(form);
         emit!(self, "S2R {lane}, SR_LANEID");
-        emit!(self, "VOTEU.ANY UR{mask}, UPT, PT");
-        if used {
-            emit!(self, "FLO.U32 {highest}, UR{mask}");
-        } else {
-            let top = self.frame.uniform(1);
-            emit!(self, "UFLO.U32 UR{top}, UR{mask}");
-            emit!(self, "MOV {highest}, UR{top}");
-        }
-        if each != 0 {
-            emit!(self, "POPC {count}, UR{mask}");
-        }
+        let (mask, highest) = self.highest_lane(each, count, used);
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
-        let address = self.shared_address(&operands.address).to_string();
-        let total = self.scratch(1);
+        let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = match each {
             0 => Reg::ZERO,
             1 => count,
+            u32::MAX => {
+                self.sum("", total, Reg::ZERO, &format!("-{count}"));
+                total
+            }
             each => {
-                emit!(self, "IMAD {total}, {count}, {}, RZ", super::code::signed(each));
+                self.times("", total, count, each, Reg::ZERO);
                 total
             }
         };
@@ -222,15 +249,80 @@ impl Code<'_> {
         }
         let (base, before) = (self.scratch(1), self.scratch(1));
         let to = self.result(operands, true, 1);
+        // Where the lanes below are counted, and where one lane asks, is a matter of latencies [TOOLS].
+        let counted_first = self.number >= 90 || self.number == 50 && each == 1;
+        let counted_last = self.number < 70 && each > 0xffff && !each.is_power_of_two() && each != u32::MAX;
+        if each != 0 && counted_first {
+            self.lanes_below(before, &mask);
+        }
         self.guarded(&guard, form, base, &address, b);
-        emit!(self, "S2R {before}, SR_LTMASK");
-        emit!(self, "LOP3.LUT {before}, {before}, UR{mask}, RZ, 0xc0, !PT");
-        emit!(self, "POPC {before}, {before}");
+        if each != 0 && !counted_first && !counted_last {
+            self.lanes_below(before, &mask);
+        }
         emit!(self, "SHFL.IDX PT, {to}, {base}, {highest}, 0x1f");
+        if counted_last {
+            self.lanes_below(before, &mask);
+        }
         match each {
             0 => {}
             1 => self.sum("", to, to, &before.to_string()),
-            each => emit!(self, "IMAD {to}, {before}, {}, {to}", super::code::signed(each)),
+            u32::MAX => self.sum("", to, to, &format!("-{before}")),
+            each => self.times("", to, before, each, to),
+        }
+    }
+
+    /// The lanes that are here, the highest of them, and how many they are, unless the product is zero.
+    fn highest_lane(&mut self, each: u32, count: Reg, used: bool) -> (String, String) {
+        if self.number < 75 {
+            let (mask, highest) = (self.scratch(1), self.scratch(1));
+            emit!(self, "VOTE.ANY {mask}, PT, PT");
+            emit!(self, "FLO.U32 {highest}, {mask}");
+            if each != 0 {
+                emit!(self, "POPC {count}, {mask}");
+            }
+            return (mask.to_string(), highest.to_string());
+        }
+        let mask = format!("UR{}", self.frame.uniform(1));
+        emit!(self, "VOTEU.ANY {mask}, UPT, PT");
+        let (find, highest) = match used {
+            true => {
+                let highest = self.scratch(1);
+                (format!("FLO.U32 {highest}, {mask}"), highest.to_string())
+            }
+            false => {
+                let highest = format!("UR{}", self.frame.uniform(1));
+                (format!("UFLO.U32 {highest}, {mask}"), highest)
+            }
+        };
+        let number = format!("POPC {count}, {mask}");
+        let multiplied = !matches!(each, 0 | 1 | u32::MAX);
+        self.lines.extend(match each {
+            0 => vec![find],
+            _ if multiplied && !used && self.number != 107 => vec![number, find],
+            _ => vec![find, number],
+        });
+        (mask, highest)
+    }
+
+    /// How many lanes of a mask are below this one.
+    fn lanes_below(&mut self, to: Reg, mask: &str) {
+        emit!(self, "S2R {to}, SR_LTMASK");
+        match self.number {
+            ..70 => emit!(self, "LOP.AND {to}, {to}, {mask}"),
+            _ => emit!(self, "LOP3.LUT {to}, {to}, {mask}, RZ, 0xc0, !PT"),
+        }
+        emit!(self, "POPC {to}, {to}");
+    }
+
+    /// `to = a * b + c`, where `a` has 16 bits.
+    fn times(&mut self, guard: &str, to: Reg, a: Reg, b: u32, c: Reg) {
+        if self.number >= 70 {
+            emit!(self, "{guard}IMAD {to}, {a}, {}, {c}", signed(b));
+            return;
+        }
+        emit!(self, "{guard}XMAD {to}, {a}, {:#x}, {c}", b & 0xffff);
+        if b > 0xffff {
+            emit!(self, "{guard}XMAD.PSL {to}, {a}, {:#x}, {to}", b >> 16);
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::operand::{Address, Start, Word};
 use crate::arch::Arch;
-use crate::lower::offset::{NEAR, hex, plus};
+use crate::lower::decimal::{decimal, half};
+use crate::lower::offset::{hex, near, plus, split};
 use crate::lower::{Frame, Refusal};
 use crate::ptx::RegId;
 
@@ -29,10 +30,6 @@ pub(super) enum Base {
     Uniform(u8),
     Nothing,
 }
-
-/// Immediate offsets of an address have 24 bits, the highest one a sign. Those of the second word of an
-/// object have to fit as well.
-const OFFSETS: std::ops::Range<i32> = NEAR.start..NEAR.end - 4;
 
 /// Predicates of a loop that takes lanes together whose operands are equal.
 #[derive(Clone, Copy)]
@@ -80,17 +77,17 @@ impl<'f> Code<'f> {
 
     /// Puts a constant in a register.
     pub(super) fn set(&mut self, register: u16, value: u32) {
-        let half = |bits: u32| bits & 0x7c00 != 0x7c00;
+        let finite = |bits: u32| bits & 0x7c00 != 0x7c00;
         let mnemonic = match self.arch.number() {
             ..=87 => "HFMA2.MMA",
             88..=89 => "MOV",
             90..=99 => "HFMA2.MMA",
             _ => "HFMA2",
         };
-        if mnemonic == "MOV" || !half(value >> 16) || !half(value) {
+        if mnemonic == "MOV" || !finite(value >> 16) || !finite(value) {
             self.line(format!("MOV R{register}, {value:#x}"));
         } else {
-            let (high, low) = (decimal(value >> 16), decimal(value));
+            let (high, low) = (decimal(half(value >> 16)), decimal(half(value)));
             self.line(format!("{mnemonic} R{register}, -RZ, RZ, {high}, {low}"));
         }
     }
@@ -154,13 +151,33 @@ impl<'f> Code<'f> {
         }
     }
 
+    /// The same for a load or a store, whose offset from a generic address may have more than 24 bits [TOOLS].
+    pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<Place, Refusal> {
+        match address.base {
+            Start::Generic(id) if self.before(90) => {
+                Ok(Place { base: Base::Pair(self.pair(id)), offset: address.offset })
+            }
+            _ => self.place(address),
+        }
+    }
+
+    /// The second word of an object.
+    pub(super) fn second_word(&mut self, first: Place) -> Place {
+        let offset = first.offset.wrapping_add(4);
+        match first.base {
+            Base::Register(register) => self.near(register, offset),
+            Base::Pair(pair) => self.near_pair(pair, offset),
+            Base::Uniform(_) | Base::Nothing => Place { offset, ..first },
+        }
+    }
+
     /// An address in the CTA's part that is known. From sm_90 on it is made of the CTA's rank (spec 1.4).
     fn fixed(&mut self, at: u32, offset: i32) -> Place {
         if self.before(90) {
             return Place { base: Base::Nothing, offset: (at as i32).wrapping_add(offset) };
         }
         let (rank, base) = (self.frame.uniform(1), self.frame.uniform(1));
-        let (at, offset) = match OFFSETS.contains(&offset) {
+        let (at, offset) = match near(offset.into()) {
             true => (at as i32, offset),
             false => ((at as i32).wrapping_add(offset), 0),
         };
@@ -221,6 +238,11 @@ impl<'f> Code<'f> {
         self.line(format!("IADD3 R{sum}, P{carry}, R{pair}, {}, RZ", hex(far)));
         self.line(format!("IADD3.X R{}, R{}, {sign}, RZ, P{carry}, !PT", sum + 1, pair + 1));
         sum
+    }
+
+    /// The same place with nothing beside its register.
+    pub(super) fn all_in_register(&mut self, place: Place) -> Place {
+        Place { base: Base::Register(self.address_register(place)), offset: 0 }
     }
 
     /// A register that holds the address.
@@ -309,10 +331,9 @@ impl<'f> Code<'f> {
 }
 
 impl Place {
-    /// As loads, stores and most atomics name it: `[R2+0x4]`; `more` bytes further on.
-    pub(super) fn plain(self, more: i32) -> String {
-        let offset = self.offset.wrapping_add(more);
-        match (self.base, offset) {
+    /// As loads, stores and most atomics name it: `[R2+0x4]`.
+    pub(super) fn plain(self) -> String {
+        match (self.base, self.offset) {
             (Base::Nothing, 0) => "[RZ]".into(),
             (Base::Nothing, offset) => format!("[{}]", hex(offset)),
             (base, offset) => format!("[{}{}]", base.name(""), plus(offset)),
@@ -329,6 +350,11 @@ impl Place {
         format!("[{base}{}]", plus(self.offset))
     }
 
+    /// So many bytes further on.
+    pub(super) fn plus(self, bytes: i32) -> Place {
+        Place { offset: self.offset.wrapping_add(bytes), ..self }
+    }
+
     /// The same from another start.
     pub(super) fn based(self, base: Base) -> Place {
         Place { base, ..self }
@@ -343,82 +369,5 @@ impl Base {
             Base::Uniform(uniform) => format!("UR{uniform}"),
             Base::Nothing => "RZ".into(),
         }
-    }
-}
-
-/// What has to be added to the base, and what fits beside it.
-fn split(offset: i32) -> (i32, i32) {
-    if OFFSETS.contains(&offset) {
-        return (0, offset);
-    }
-    let near = (offset << 8) >> 8;
-    // The word after an object's first must not wrap.
-    let near = if OFFSETS.contains(&near) { near } else { 0 };
-    (offset.wrapping_sub(near), near)
-}
-
-/// A half-precision number in decimal digits, all of them.
-fn decimal(bits: u32) -> String {
-    let (exponent, fraction) = ((bits >> 10 & 0x1f) as i32, f64::from(bits & 0x3ff));
-    let magnitude = match exponent {
-        0 => fraction * f64::powi(2.0, -24),
-        _ => (fraction + 1024.0) * f64::powi(2.0, exponent - 25),
-    };
-    let sign = if bits & 0x8000 == 0 { "" } else { "-" };
-    // 24 digits after the point are enough for all of them.
-    let text = match magnitude {
-        0.0 => {
-            if sign.is_empty() {
-                "0".into()
-            } else {
-                "0.0".into()
-            }
-        }
-        ..1e-4 => format!("{magnitude:.24e}"),
-        _ => format!("{magnitude:.24}"),
-    };
-    let (digits, power) = text.split_once('e').unwrap_or((&text, ""));
-    let digits = match digits.contains('.') && digits != "0.0" {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => digits,
-    };
-    // As %g prints it: an exponent of two digits.
-    match power.strip_prefix('-') {
-        Some(power) => format!("{sign}{digits}e-{power:0>2}"),
-        None => format!("{sign}{digits}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn halves_are_printed_with_all_digits() {
-        for (bits, text) in [
-            (0x0000, "0"),
-            (0x0001, "5.9604644775390625e-08"),
-            (0x0040, "3.814697265625e-06"),
-            (0x0100, "1.52587890625e-05"),
-            (0x1000, "0.00048828125"),
-            (0x3ff0, "1.984375"),
-            (0x4000, "2"),
-            (0xc000, "-2"),
-            (0x8000, "-0.0"),
-            (0x0005, "2.98023223876953125e-07"),
-            (0x7bff, "65504"),
-        ] {
-            assert_eq!(decimal(bits), text, "{bits:#x}");
-        }
-    }
-
-    #[test]
-    fn far_offsets_are_split() {
-        for offset in [0, 8, -8, 0x80_0000, 0x100_0000, 0x7f_fffc, -0x80_0001, i32::MAX, i32::MIN] {
-            let (far, near) = split(offset);
-            assert_eq!(far.wrapping_add(near), offset, "{offset:#x}");
-            assert!(OFFSETS.contains(&near), "{offset:#x}: {near:#x}");
-        }
-        assert_eq!(split(0x80_0000), (0x100_0000, -0x80_0000));
     }
 }

@@ -28,7 +28,14 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     }
     let result = form.result.filter(|_| used);
     let lanes = takes_turns(form, result.is_some(), address).then(|| code.all_wait());
-    let place = code.place(address)?;
+    let place = match (form.verb, address.base) {
+        // Copies report to a generic address as a whole [TOOLS].
+        (Verb::CopyArrive { .. }, Start::Generic(_)) => {
+            let base = code.place(Address { offset: 0, ..address })?;
+            code.all_in_register(base.plus(address.offset))
+        }
+        _ => code.place(address)?,
+    };
     let amount = match (constant, form.amount) {
         (Some(constant), _) => constant,
         (None, Some(Word::Register(id))) => format!("R{}", code.frame.register(id, 1)),
@@ -48,6 +55,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         Verb::CompleteTx => {
             code.line(format!("SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, {}, {amount}", place.with_uniform()));
         }
+        Verb::CheckLayout => check_layout(form, place, code),
         Verb::Wait { suspends, parity } => wait(form, suspends, parity, place, code),
         Verb::CopyArrive { counted } => copy_arrive(place, counted, lanes, code),
         Verb::Init | Verb::PendingCount => {}
@@ -63,7 +71,7 @@ fn is_one(form: &Form<'_>) -> bool {
 
 /// Whether a constant amount is put in a register as it is.
 fn keeps_constant(form: &Form<'_>) -> bool {
-    !is_one(form) && !matches!(form.verb, Verb::Init | Verb::Wait { .. })
+    !is_one(form) && !matches!(form.verb, Verb::Init | Verb::CheckLayout | Verb::Wait { .. })
 }
 
 /// Whether lanes with equal operands are taken together: where an operand has to be uniform, or where a lane's
@@ -222,15 +230,30 @@ fn wait_uniform(suspends: bool, parity: u32, complete: u16, address: &str, code:
     code.line(format!("PLOP3.LUT P{complete}, PT, PT, PT, UP{found}, 0x80, 0x8"));
 }
 
-/// The word of a new object, made of its count: both words of a pair of registers, low and high. `prefix` and
-/// `zero` are those of the unit that does it.
-fn word_of_count(pair: u16, prefix: &str, zero: &str) -> [String; 2] {
+/// Bit 0 of an object says its layout (spec 6.2).
+fn check_layout(form: &Form<'_>, place: Place, code: &mut Code<'_>) {
+    let Some(found) = form.result else { return };
+    let (found, word) = (code.frame.predicate(found), code.frame.scratch(2));
+    code.line(format!("SYNCS.LD.64 R{word}, {}", place.with_uniform()));
+    let table = if form.layout == 0 { "0xc" } else { "0xc0" };
+    code.line(format!("LOP3.LUT P{found}, RZ, R{word}, 0x1, RZ, {table}, !PT"));
+}
+
+/// The word of a new object, made of its count: both words of a pair of registers, low and high. `prefix` is that
+/// of the unit that does it.
+fn word_of_count(form: &Form<'_>, pair: u16, prefix: &str) -> Vec<String> {
     let register = if prefix.is_empty() { "R" } else { "UR" };
     let high = pair + 1;
-    [
-        format!("{prefix}SHF.L.U32 {register}{high}, {register}{pair}, 0xb, {zero}"),
-        format!("{prefix}SHF.L.U32 {register}{pair}, {register}{pair}, 0x1, {zero}"),
-    ]
+    let mut lines = vec![
+        format!("{prefix}SHF.L.U32 {register}{high}, {register}{pair}, 0xb, {prefix}RZ"),
+        format!("{prefix}SHF.L.U32 {register}{pair}, {register}{pair}, 0x1, {prefix}RZ"),
+    ];
+    if form.layout == 1 {
+        lines.push(format!(
+            "{prefix}LOP3.LUT {register}{pair}, {register}{pair}, 0x1, {prefix}RZ, 0xfe, !{prefix}PT"
+        ));
+    }
+    lines
 }
 
 /// Whether an address is the same for all lanes.
@@ -258,7 +281,7 @@ fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), Refusal> {
             Some(place)
         }
     };
-    word_of_count(pair, "", "RZ").iter().for_each(|line| code.line(line));
+    word_of_count(form, pair, "").iter().for_each(|line| code.line(line));
     let place = match place {
         Some(place) => place,
         None => code.place(address)?,
@@ -279,7 +302,8 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
         ..=99 => format!("UIADD3 UR{word}, -UR{word}, 0x100000, URZ"),
         _ => format!("UIADD3 UR{word}, UPT, UPT, -UR{word}, 0x100000, URZ"),
     };
-    let [high, low] = word_of_count(u16::from(word), "U", "URZ");
+    let mut made = vec![subtract];
+    made.extend(word_of_count(form, u16::from(word), "U"));
     let lanes = (!is_fixed(address) || matches!(count, Word::Register(_))).then(|| code.all_wait());
     let generic = matches!(address.base, Start::Generic(_));
     let mut place = None;
@@ -292,7 +316,7 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
             let count = code.frame.register(id, 1);
             let pair = code.frame.scratch(2);
             let label = code.take_equals(lanes, &[(format!("UR{word}"), count)], &[]);
-            [subtract, high, low].iter().for_each(|line| code.line(line));
+            made.iter().for_each(|line| code.line(line));
             code.line(format!("@!P{} IMAD.U32 R{pair}, RZ, RZ, UR{word}", lanes.others));
             code.line(format!("@!P{} IMAD.U32 R{}, RZ, RZ, UR{}", lanes.others, pair + 1, word + 1));
             code.next_equals(lanes, &label);
@@ -300,7 +324,7 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
         }
         (Word::Constant(value), _) => {
             code.line(format!("UMOV UR{word}, {value:#x}"));
-            [subtract, high, low].iter().for_each(|line| code.line(line));
+            made.iter().for_each(|line| code.line(line));
         }
         (Word::Register(_), None) => {}
     }

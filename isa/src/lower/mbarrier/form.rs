@@ -26,6 +26,8 @@ pub(super) enum Verb {
     ExpectTx,
     CompleteTx,
     PendingCount,
+    /// Whether the object has the layout that is named.
+    CheckLayout,
     CopyArrive {
         /// The arrival is among those that init was told of.
         counted: bool,
@@ -56,6 +58,8 @@ pub(super) enum Space {
 pub(super) struct Form<'t> {
     pub(super) verb: Verb,
     pub(super) space: Space,
+    /// The layout that is named: 0 unless it says `.layout::v1`.
+    pub(super) layout: u8,
     /// Releases or acquires beyond the CTA.
     pub(super) cluster_order: bool,
     /// State, predicate or count; `None` for `_`, or where there is none.
@@ -85,6 +89,10 @@ struct Modifiers<'t> {
     sem: Option<&'t str>,
     scope: Option<&'t str>,
     space: Option<&'t str>,
+    /// `.layout::v0`, `.layout::v1`
+    layout: Option<&'t str>,
+    /// `.phase_type::primary`, `.phase_type::conditional`: objects here have no other phases than the primary ones.
+    phase_type: Option<&'t str>,
     b64: bool,
 }
 
@@ -92,10 +100,11 @@ struct Modifiers<'t> {
 const MOST: i64 = (1 << 20) - 1;
 
 const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, test_wait, try_wait, expect_tx, \
-     complete_tx and pending_count, and cp.async.mbarrier.arrive";
+     complete_tx, pending_count and check_layout, and cp.async.mbarrier.arrive";
 
 /// Reads an instruction and judges it.
 pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, Refusal> {
+    newer_names(reader.instruction, arch)?;
     let (verb, rest) = verb(reader.instruction)?;
     let name = verb.name();
     let modifiers = modifiers(rest, name)?;
@@ -104,13 +113,20 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         Some("shared::cluster") => Space::Cluster,
         Some(_) => Space::Cta,
     };
+    let there = match arch.number() < verb.first() {
+        true => Err(lacking(name, verb.first(), verb.instead())),
+        false => Ok(()),
+    };
+    // The earlier release looks for the instruction before its operands.
+    if arch.number() < 75 {
+        there.clone()?;
+    }
     let form =
         operands(reader, verb, space).ok_or_else(|| mismatch(name, format!("write {}", verb.usage())))?;
-    if arch.number() < verb.first() {
-        return Err(lacking(name, verb.first(), verb.instead()));
-    }
+    there?;
     check_space(verb, space, arch)?;
     check_sem(verb, &modifiers, arch)?;
+    check_kinds(verb, &modifiers, arch)?;
     let counted = matches!(verb, Verb::Arrive { how: Arrival::Plain, .. }) && form.amount.is_some();
     if counted && arch.number() < 90 {
         // The assembler has no name for it.
@@ -129,7 +145,8 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
     }
     check_values(reader.instruction, verb)?;
     let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
-    Ok(Form { cluster_order, ..form })
+    let layout = u8::from(modifiers.layout == Some("layout::v1"));
+    Ok(Form { cluster_order, layout, ..form })
 }
 
 /// What is done, and the modifiers after it.
@@ -167,9 +184,30 @@ fn verb<'a, 't>(instruction: &'a Instruction<'t>) -> Result<(Verb, &'a [&'t str]
         (_, "expect_tx") => Verb::ExpectTx,
         (_, "complete_tx") => Verb::CompleteTx,
         (_, "pending_count") => Verb::PendingCount,
+        (_, "check_layout") => Verb::CheckLayout,
         _ => return Err(unknown()),
     };
     Ok((verb, rest))
+}
+
+/// Refuses names that an assembler does not know: there are two layouts and two types of phases, and the earlier
+/// release, for architectures before sm_75, has neither.
+fn newer_names(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal> {
+    const NEWER: [&str; 5] =
+        ["layout::v0", "layout::v1", "phase_type::primary", "phase_type::conditional", "check_layout"];
+    let newer = |modifier: &&&str| NEWER.contains(modifier);
+    let kind = |modifier: &&&str| modifier.starts_with("layout::") || modifier.starts_with("phase_type::");
+    let unknown = match arch.number() {
+        ..75 => instruction.modifiers.iter().find(|m| newer(m) || kind(m)),
+        _ => instruction.modifiers.iter().find(|m| kind(m) && !newer(m)),
+    };
+    match unknown {
+        None => Ok(()),
+        Some(modifier) => Err(Refusal {
+            message: format!("Unknown modifier '.{modifier}'"),
+            help: format!("from sm_90 on there are .{}", NEWER.join(", .")),
+        }),
+    }
 }
 
 /// Sorts the modifiers; their order is not looked at.
@@ -180,6 +218,8 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Refusal>
             "release" | "relaxed" | "acquire" => &mut modifiers.sem,
             "cta" | "cluster" | "gpu" | "sys" => &mut modifiers.scope,
             "shared" | "shared::cta" | "shared::cluster" => &mut modifiers.space,
+            "layout::v0" | "layout::v1" => &mut modifiers.layout,
+            "phase_type::primary" | "phase_type::conditional" => &mut modifiers.phase_type,
             "b64" => {
                 modifiers.b64 = true;
                 continue;
@@ -213,6 +253,7 @@ impl Verb {
             Verb::ExpectTx => "mbarrier.expect_tx",
             Verb::CompleteTx => "mbarrier.complete_tx",
             Verb::PendingCount => "mbarrier.pending_count",
+            Verb::CheckLayout => "mbarrier.check_layout",
             Verb::CopyArrive { .. } => "cp.async.mbarrier.arrive",
         }
     }
@@ -223,7 +264,8 @@ impl Verb {
             Verb::Arrive { how: Arrival::ExpectTx, .. }
             | Verb::Wait { suspends: true, .. }
             | Verb::ExpectTx
-            | Verb::CompleteTx => 90,
+            | Verb::CompleteTx
+            | Verb::CheckLayout => 90,
             _ => 80,
         }
     }
@@ -232,6 +274,7 @@ impl Verb {
     fn instead(self) -> &'static str {
         match self {
             Verb::Wait { .. } if self.first() == 90 => "before sm_90, ask with mbarrier.test_wait in a loop",
+            Verb::CheckLayout => "before sm_90 objects have one layout",
             _ if self.first() == 90 => "objects count transactions from sm_90 on",
             _ => "there are no mbarrier objects before sm_80; bar.sync is on every architecture",
         }
@@ -253,6 +296,7 @@ impl Verb {
             Verb::Wait { suspends: true, parity: true } => "predicate, [address], parity, nanoseconds",
             Verb::ExpectTx | Verb::CompleteTx => "[address], transactions",
             Verb::PendingCount => "count, state",
+            Verb::CheckLayout => "predicate, [address]",
         }
     }
 
@@ -262,7 +306,9 @@ impl Verb {
             Verb::Arrive { .. } => &["release", "relaxed"],
             Verb::Wait { .. } => &["acquire", "relaxed"],
             Verb::ExpectTx | Verb::CompleteTx => &["relaxed"],
-            Verb::Init | Verb::Inval | Verb::PendingCount | Verb::CopyArrive { .. } => &[],
+            Verb::Init | Verb::Inval | Verb::PendingCount | Verb::CheckLayout | Verb::CopyArrive { .. } => {
+                &[]
+            }
         }
     }
 
@@ -279,6 +325,7 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
     let mut form = Form {
         verb,
         space,
+        layout: 0,
         cluster_order: false,
         result: None,
         address: None,
@@ -317,6 +364,10 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
                 _ => return None,
             };
         }
+        (Verb::CheckLayout, [found, address]) => {
+            form.result = Some(reader.register(found, 1)?);
+            form.address = Some(object(address)?);
+        }
         (Verb::PendingCount, [count, state]) => {
             form.result = Some(reader.register(count, 32)?);
             form.state = Some(reader.register(state, 64)?);
@@ -324,6 +375,43 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
         _ => return None,
     }
     Some(form)
+}
+
+/// `.layout` and `.phase_type`
+fn check_kinds(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+    if modifiers.phase_type == Some("phase_type::conditional")
+        && !matches!(verb, Verb::Wait { parity: true, .. })
+    {
+        return Err(Refusal {
+            message: format!(".parity modifier required for instruction '{}'", verb.name()),
+            help: "a conditional phase is waited for by its parity".into(),
+        });
+    }
+    for modifier in [modifiers.layout, modifiers.phase_type].into_iter().flatten() {
+        let fits = match verb {
+            Verb::Init | Verb::CheckLayout => modifier.starts_with("layout"),
+            Verb::Wait { .. } => modifier.starts_with("phase_type"),
+            _ => false,
+        };
+        if arch.number() < 90 {
+            return Err(lacking(
+                &format!(".{modifier}"),
+                90,
+                "leave it out: before sm_90 there is no choice",
+            ));
+        }
+        if !fits {
+            let help = "layouts go with init and check_layout, types of phases with waits: leave it out";
+            return Err(illegal(&format!(".{modifier}"), verb.name(), help));
+        }
+    }
+    match (verb, modifiers.layout) {
+        (Verb::CheckLayout, None) => Err(Refusal {
+            message: format!(".layout modifier required for instruction '{}'", verb.name()),
+            help: "write mbarrier.check_layout.layout::v0 or .layout::v1".into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn check_space(verb: Verb, space: Space, arch: Arch) -> Result<(), Refusal> {

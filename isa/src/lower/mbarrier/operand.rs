@@ -17,6 +17,13 @@ pub(super) struct Address<'t> {
     pub(super) offset: i32,
 }
 
+impl Address<'_> {
+    /// So many bytes further on.
+    pub(super) fn plus(self, bytes: i32) -> Self {
+        Address { offset: self.offset.wrapping_add(bytes), ..self }
+    }
+}
+
 /// What an address starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start<'t> {

@@ -2,7 +2,7 @@
 
 use super::code::{Base, Code, Place};
 use super::form::{Arrival, Form, Verb};
-use super::operand::Word;
+use super::operand::{Address, Word};
 use crate::lower::Refusal;
 
 /// Writes the machine code of an instruction.
@@ -22,23 +22,25 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         Verb::Init => {
             let count = form.amount.unwrap_or(Word::Constant(0));
             let pair = words(count, code);
-            let place = code.place(address)?;
+            let place = code.long_place(address)?;
             let store = if wide(place) { "ST.E.64.STRONG.SM" } else { "STS.64" };
-            code.line(format!("{store} {}, R{pair}", place.plain(0)));
+            code.line(format!("{store} {}, R{pair}", place.plain()));
         }
         Verb::Arrive { drop, how } => {
-            let place = code.place(address)?;
             let state = result.map(|id| code.pair(id));
             match (how, form.amount) {
-                (Arrival::NoComplete, Some(count)) => arrive_some(place, drop, count, state, code),
-                _ => arrive(place, drop, state, code),
+                (Arrival::NoComplete, Some(count)) => arrive_some(address, drop, count, state, code)?,
+                _ => {
+                    let place = code.place(address)?;
+                    arrive(place, drop, state, code);
+                }
             }
         }
         Verb::Wait { .. } => {
-            let place = code.place(address)?;
+            let place = code.long_place(address.plus(4))?;
             let word = code.frame.scratch(1);
             let load = if wide(place) { "LD.E.STRONG.SM" } else { "LDS" };
-            code.line(format!("{load} R{word}, {}", place.plain(4)));
+            code.line(format!("{load} R{word}, {}", place.plain()));
             let Some(complete) = form.result.map(|id| code.frame.predicate(id)) else { return Ok(()) };
             // Bit 31 of the word against that of the phase asked about; where this is a constant, with the table
             // of what is left.
@@ -52,10 +54,10 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             code.line(format!("LOP3.LUT P{complete}, RZ, R{word}, 0x80000000, {asked}, {table}, !PT"));
         }
         Verb::CopyArrive { counted } => {
-            let place = code.place(address)?;
+            let place = code.long_place(address)?;
             copy_arrive(place, counted, code);
         }
-        Verb::Inval | Verb::PendingCount | Verb::ExpectTx | Verb::CompleteTx => {}
+        Verb::Inval | Verb::PendingCount | Verb::CheckLayout | Verb::ExpectTx | Verb::CompleteTx => {}
     }
     Ok(())
 }
@@ -109,17 +111,29 @@ fn arrive(place: Place, drop: bool, state: Option<u16>, code: &mut Code<'_>) {
 }
 
 /// Arrivals that leave the phase open: the counts are added to. The state is the word before, twice.
-fn arrive_some(place: Place, drop: bool, count: Word, state: Option<u16>, code: &mut Code<'_>) {
+fn arrive_some(
+    address: Address<'_>,
+    drop: bool,
+    count: Word,
+    state: Option<u16>,
+    code: &mut Code<'_>,
+) -> Result<(), Refusal> {
     let count = code.word(count);
+    let first = if drop { Some(code.place(address)?) } else { None };
+    let second = match first {
+        Some(first) => code.second_word(first),
+        None => code.place(address.plus(4))?,
+    };
     code.line("MEMBAR.ALL.CTA");
-    if drop {
-        code.line(format!("{}, {}, {count}", atomic(place, "ADD", "RZ"), place.plain(0)));
+    if let Some(first) = first {
+        code.line(format!("{}, {}, {count}", atomic(first, "ADD", "RZ"), first.plain()));
     }
     let target = state.map_or("RZ".into(), |low| format!("R{low}"));
-    code.line(format!("{}, {}, {count}", atomic(place, "ADD", &target), place.plain(4)));
+    code.line(format!("{}, {}, {count}", atomic(second, "ADD", &target), second.plain()));
     if let Some(low) = state {
         code.line(format!("MOV R{}, R{low}", low + 1));
     }
+    Ok(())
 }
 
 /// An arrival when the thread's copies are done. Where it is not counted yet, the highest active lane counts
@@ -154,12 +168,13 @@ fn copy_arrive(place: Place, counted: bool, code: &mut Code<'_>) {
                 "IADD3 R{shared}, R{low}, -c[0x0][{:#x}], RZ",
                 code.arch.shared_window_offset()
             ));
-            place.based(Base::Register(shared))
+            code.all_in_register(place.based(Base::Register(shared)))
         }
         _ => place,
     };
     if let Some((highest_lane, count)) = count {
-        code.line(format!("@P{highest_lane} ATOMS.ADD.S32 RZ, {}, R{count}", place.plain(4)));
+        let second = code.second_word(place).plain();
+        code.line(format!("@P{highest_lane} ATOMS.ADD.S32 RZ, {second}, R{count}"));
     }
     let Base::Register(register) = place.base else {
         code.line(format!("ARRIVES.LDGSTSBAR.64 {}", place.with_uniform()));

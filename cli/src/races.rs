@@ -77,10 +77,10 @@ impl<'k> Found<'k> {
                 "cycle": party.cycle,
                 "copy": party.copy,
                 "writes": party.writes,
-                "atomic": party.strength != Strength::Weak,
+                "atomic": party.strength.is_atomic(),
                 "scope": match party.strength {
                     Strength::Strong(Some(scope)) => Some(name(scope)),
-                    Strength::Strong(None) | Strength::Weak => None,
+                    Strength::Strong(None) | Strength::Taken | Strength::Unsaid | Strength::Weak => None,
                 },
             })
         };
@@ -145,8 +145,8 @@ fn what(party: &Party) -> String {
     let access = if party.writes { "write" } else { "read" };
     let by = if party.copy { " by a copy" } else { "" };
     match party.strength {
-        Strength::Weak => format!("plain {access}{by}"),
-        Strength::Strong(None) => format!("atomic {access}{by}"),
+        Strength::Weak | Strength::Unsaid => format!("plain {access}{by}"),
+        Strength::Strong(None) | Strength::Taken => format!("atomic {access}{by}"),
         Strength::Strong(Some(scope)) => format!("atomic {access} of scope {}{by}", name(scope)),
     }
 }

@@ -4,7 +4,7 @@ use super::clock::{Clock, Row};
 use super::report::{Findings, Kind, Party};
 use super::shadow::{Accessor, Memory, Record, Shadow, Strength};
 use super::sync::{Place, Release, Site, Sync};
-use super::warp::{Barrier, Meeting, Waits, Warp, released};
+use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::HashMap;
@@ -30,16 +30,22 @@ pub(super) struct Rule {
     pub(super) acquire: Option<Scope>,
     /// It releases what came before it, itself included, in this scope; else a fence before it does.
     pub(super) release: Option<Scope>,
+    /// A fence right before it releases it as well: the two are what a compiler makes of one release.
+    pub(super) fenced: bool,
+    /// Words of a load that nothing looks at, by bit.
+    pub(super) unused: u8,
 }
 
 impl Rule {
     /// A plain access.
-    pub(super) const WEAK: Rule = Rule { strength: Strength::Weak, acquire: None, release: None };
+    pub(super) const WEAK: Rule =
+        Rule { strength: Strength::Weak, acquire: None, release: None, fenced: false, unused: 0 };
 
-    fn scope(self) -> Option<Scope> {
+    /// How far what it hands over or takes goes.
+    fn scope(self) -> Scope {
         match self.strength {
-            Strength::Weak => None,
-            Strength::Strong(scope) => Some(scope.unwrap_or(Scope::Sys)),
+            Strength::Strong(Some(scope)) => scope,
+            Strength::Strong(None) | Strength::Unsaid | Strength::Taken | Strength::Weak => Scope::Sys,
         }
     }
 }
@@ -240,6 +246,7 @@ impl Engine {
     /// Lanes access memory, and what is released through it is handed over.
     pub(super) fn access(&mut self, touch: &Touch<'_>) {
         self.conflicts(touch);
+        let fences = self.fences(touch);
         if touch.rule.strength == Strength::Weak {
             return;
         }
@@ -260,10 +267,10 @@ impl Engine {
         }
         let Some((_, warp)) = self.warp(touch.threads) else { return };
         let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
-        let fences = warp.strand(at).map_or(Vec::new(), |s| s.fences.clone());
-        let scope = touch.rule.scope().unwrap_or(Scope::Sys);
+        let itself = (touch.rule.fenced && !fences.is_empty()).then(|| warp.tick());
+        let scope = touch.rule.scope();
         for (lane, place) in places(touch.writes) {
-            let releases = released(&fences, 1 << lane, scope, site, own.clone());
+            let releases = released(&fences, 1 << lane, scope, site, itself, own.clone());
             self.sync.write(place, touch.reads >> lane & 1 != 0, releases.into_iter());
         }
     }
@@ -284,9 +291,8 @@ impl Engine {
             return self.acquire(touch.threads, touch.rule, site, learnt.iter());
         }
         let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
-        let fences = warp.strand(at).map_or(Vec::new(), |s| s.fences.clone());
-        let scope = touch.rule.scope().unwrap_or(Scope::Sys);
-        let releases = released(&fences, 1 << lane, scope, site, own);
+        let fences = self.fences(touch);
+        let releases = released(&fences, 1 << lane, touch.rule.scope(), site, None, own);
         self.sync.arrive(place, op, b, releases.into_iter());
     }
 
@@ -392,6 +398,18 @@ impl Engine {
         }
     }
 
+    /// The fences that threads have passed which now access memory. Behind a plain access they are not the last thing.
+    fn fences(&mut self, touch: &Touch<'_>) -> Vec<Fence> {
+        let Some((_, warp)) = self.warp(touch.threads) else { return Vec::new() };
+        let at = warp.together(touch.threads.together);
+        let Some(strand) = warp.strand(at) else { return Vec::new() };
+        let fences = strand.fences.clone();
+        if !touch.rule.strength.is_atomic() {
+            strand.fences.iter_mut().for_each(|fence| fence.last &= !touch.threads.mask);
+        }
+        fences
+    }
+
     fn warp(&mut self, threads: Threads) -> Option<(Site, &mut Warp)> {
         let cta = self.ctas.get_mut(&threads.cta)?;
         Some((cta.site, cta.warps.get_mut(threads.warp as usize)?))
@@ -407,7 +425,7 @@ impl Engine {
         let Some((_, warp)) = self.warp(threads) else { return };
         let at = warp.together(threads.together);
         let Some(strand) = warp.strand(at) else { return };
-        let scope = rule.scope().unwrap_or(Scope::Sys);
+        let scope = rule.scope();
         for release in releases {
             if !release.site.reaches(release.scope, site) || !site.reaches(scope, release.site) {
                 continue;
@@ -442,7 +460,9 @@ impl Engine {
                 writes: touch.writes >> lane & 1 != 0,
                 strength: touch.rule.strength,
             };
-            for (word, bytes) in words(touch.addresses[lane], touch.bytes) {
+            let looked_at = |(number, _): &(usize, _)| touch.rule.unused >> number & 1 == 0;
+            let all = words(touch.addresses[lane], touch.bytes).enumerate();
+            for (_, (word, bytes)) in all.filter(looked_at) {
                 let at = 32 * (word - touch.addresses[lane] / 4) as u32;
                 let kept = u128::MAX >> (128 - 8 * touch.bytes.clamp(1, 16));
                 let value = touch.values.map(|v| (v[lane] & kept).checked_shr(at).unwrap_or(0) as u32);

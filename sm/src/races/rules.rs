@@ -4,13 +4,16 @@
 //! has no word for it in LDS, STS, ATOMS and SYNCS. There:
 //! - the accesses of a thread to shared memory are done in order, so that whatever reads acquires in its CTA with
 //!   no instruction of its own; nor do compilers write one;
-//! - a release is a fence before a write, except at mbarrier objects;
+//! - a release is a fence before a write, except at mbarrier objects; an atomic behind it is released with it;
 //! - a load that a loop does nothing but repeat until its value is right is meant to be atomic;
 //! - so is a load whose value a compare-and-store compares with: it is part of an atomic that the compiler took
-//!   apart (spec 7.1);
-//! - a store right behind a fence is meant to be a release.
+//!   apart (spec 7.1), in the scope that the whole has;
+//! - so is a load whose value was tested against the one that a compare-and-store compares with, which confirms it;
+//! - a store right behind a fence is meant to be a release; others may be volatile, which matters where a load meant to
+//!   be atomic reads them.
 
 mod flow;
+mod value;
 
 use super::engine::Rule;
 use super::shadow::Strength;
@@ -34,6 +37,8 @@ enum Act {
     Store,
     /// An atomic, or work on an mbarrier object that neither arrives nor waits.
     Atomic,
+    /// A compare-and-store of a loop that a compiler makes of one atomic: it says of no scope but its own.
+    Loop,
     /// Makes an object, or ends it.
     Object,
     Arrive,
@@ -44,6 +49,7 @@ fn act(op: Op) -> Act {
     match op {
         Op::Load => Act::Load,
         Op::Store => Act::Store,
+        Op::Cast | Op::CastSpin => Act::Loop,
         Op::MbarInit | Op::MbarInval => Act::Object,
         Op::MbarTestWait | Op::MbarTryWait => Act::Wait,
         Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveSm80 => Act::Atomic,
@@ -79,7 +85,8 @@ pub(super) fn of(kernel: &Kernel, text: Text) -> Vec<Rule> {
                 (None, Text::Ptx) => unstated(act),
                 (ordering, Text::Machine) => machine(kernel, pc, act, ordering, shared),
             };
-            if rule == Rule::WEAK && act == Act::Load && flow::part_of_atomic(kernel, pc) {
+            let part = || flow::part_of_atomic(kernel, pc);
+            if text == Text::Ptx && rule == Rule::WEAK && act == Act::Load && part() {
                 return Rule { strength: Strength::Strong(None), ..Rule::WEAK };
             }
             rule
@@ -96,7 +103,7 @@ fn stated(Ordering { semantics, scope }: Ordering) -> Rule {
     };
     let acquires = matches!(semantics, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc);
     let releases = matches!(semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc);
-    Rule { strength, acquire: acquires.then_some(scope), release: releases.then_some(scope) }
+    Rule { strength, acquire: acquires.then_some(scope), release: releases.then_some(scope), ..Rule::WEAK }
 }
 
 /// What PTX means where it says nothing. Source: [PTX] atom (relaxed, .gpu), mbarrier.arrive (release, .cta),
@@ -105,28 +112,38 @@ fn unstated(act: Act) -> Rule {
     let say = |semantics, scope| stated(Ordering { semantics, scope });
     match act {
         Act::Load | Act::Store | Act::Object => Rule::WEAK,
-        Act::Atomic => say(Semantics::Relaxed, Scope::Gpu),
+        Act::Atomic | Act::Loop => say(Semantics::Relaxed, Scope::Gpu),
         Act::Arrive => say(Semantics::Release, Scope::Cta),
         Act::Wait => say(Semantics::Acquire, Scope::Cta),
     }
 }
 
 fn machine(kernel: &Kernel, pc: usize, act: Act, ordering: Option<Ordering>, shared: bool) -> Rule {
-    let any = Rule { strength: Strength::Strong(None), acquire: Some(Scope::Sys), release: None };
+    let any = Rule { strength: Strength::Strong(None), acquire: Some(Scope::Sys), ..Rule::WEAK };
     if let Some(ordering) = ordering {
         let stated = stated(ordering);
         let strong = stated.strength != Strength::Weak;
         let acquire = stated.acquire.or(strong.then_some(Scope::Cta));
-        return Rule { acquire, ..stated };
+        let strength = match (act, stated.strength) {
+            (Act::Loop, _) => Strength::Strong(None),
+            (Act::Load, Strength::Weak) if flow::part_of_atomic(kernel, pc) => Strength::Taken,
+            (_, strength) => strength,
+        };
+        return Rule { strength, acquire, fenced: strong, ..stated };
     }
     match act {
         Act::Object => Rule::WEAK,
-        Act::Load if shared && flow::polls(kernel, pc) => any,
+        Act::Load if shared && flow::polls(kernel, pc) => Rule { strength: Strength::Taken, ..any },
+        Act::Load if flow::part_of_atomic(kernel, pc) || (shared && value::confirmed(kernel, pc)) => {
+            Rule { strength: Strength::Taken, acquire: shared.then_some(Scope::Sys), ..Rule::WEAK }
+        }
+        Act::Load => Rule { unused: value::unused(kernel, pc), ..Rule::WEAK },
         Act::Store if shared && flow::behind_fence(kernel, pc) => {
             Rule { acquire: None, release: Some(Scope::Sys), ..any }
         }
-        Act::Load | Act::Store => Rule::WEAK,
-        Act::Atomic | Act::Wait => any,
+        Act::Store if shared => Rule { strength: Strength::Unsaid, fenced: true, ..Rule::WEAK },
+        Act::Store => Rule::WEAK,
+        Act::Atomic | Act::Loop | Act::Wait => Rule { fenced: true, ..any },
         Act::Arrive => Rule { release: Some(Scope::Sys), ..any },
     }
 }

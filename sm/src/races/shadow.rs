@@ -13,8 +13,29 @@ const MOST: usize = 64;
 pub enum Strength {
     /// It is not.
     Weak,
+    /// A store of which the text does not say: machine code has one for plain and for volatile ones. Plain to all but
+    /// loads that are taken for atomic.
+    Unsaid,
+    /// A load of which the text does not say, taken for atomic by what is done with its value.
+    Taken,
     /// To those of its scope; to all where the text does not say.
     Strong(Option<Scope>),
+}
+
+impl Strength {
+    /// Whether the access is atomic.
+    pub fn is_atomic(self) -> bool {
+        self.scope().is_some()
+    }
+
+    /// To which scope it is atomic, if it is: to all where the text does not say.
+    fn scope(self) -> Option<Option<Scope>> {
+        match self {
+            Strength::Weak | Strength::Unsaid => None,
+            Strength::Taken => Some(None),
+            Strength::Strong(scope) => Some(scope),
+        }
+    }
 }
 
 /// An access as it is kept.
@@ -62,23 +83,27 @@ fn conflict(one: &Party, other: &Party) -> Option<Kind> {
     if !one.writes && !other.writes {
         return None;
     }
-    match (one.strength, other.strength) {
-        (Strength::Strong(a), Strength::Strong(b)) => {
-            (!includes(a, one, other) || !includes(b, other, one)).then_some(Kind::Scope)
-        }
-        (Strength::Weak, Strength::Weak) => Some(Kind::Plain),
-        _ => Some(Kind::PlainAndAtomic),
+    match (one.strength.scope(), other.strength.scope()) {
+        (Some(a), Some(b)) => (!includes(a, one, other) || !includes(b, other, one)).then_some(Kind::Scope),
+        (None, None) => Some(Kind::Plain),
+        // A word that a loop waits for is one that is stored to say so.
+        _ => match (one.strength, other.strength) {
+            (Strength::Unsaid, Strength::Taken) | (Strength::Taken, Strength::Unsaid) => None,
+            _ => Some(Kind::PlainAndAtomic),
+        },
     }
 }
 
 /// Whether whatever conflicts with `old` conflicts with `new` as well, so that `old` need not be kept.
 fn stands_for(new: &Party, old: &Party) -> bool {
+    let writes = new.writes || !old.writes;
     match (new.strength, old.strength) {
-        (Strength::Weak, _) => new.writes || !old.writes,
-        (Strength::Strong(_), Strength::Weak) => false,
-        (Strength::Strong(a), Strength::Strong(b)) => {
-            a == b && new.cta == old.cta && (new.writes || !old.writes)
-        }
+        (Strength::Weak, _) => writes,
+        (Strength::Unsaid, Strength::Weak) => !old.writes,
+        (Strength::Unsaid, _) | (Strength::Taken, Strength::Taken) => true,
+        (Strength::Strong(a), Strength::Strong(b)) => a == b && new.cta == old.cta && writes,
+        (Strength::Strong(a), Strength::Taken) => a.is_none(),
+        (Strength::Strong(_), Strength::Weak | Strength::Unsaid) | (Strength::Taken, _) => false,
     }
 }
 

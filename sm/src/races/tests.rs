@@ -21,6 +21,10 @@ enum Step {
     Store(u64, Semantics, Scope),
     Exch(u64, Semantics, Scope),
     Fence(Semantics, Scope),
+    /// As machine code has it in shared memory: a store that may be volatile, a load taken for atomic, an atomic.
+    Sts(u64),
+    Taken(u64),
+    Atoms(u64),
     /// Arrive at block barrier 0 and wait there; what follows shows that all have.
     Block,
     ClusterArrive,
@@ -35,7 +39,8 @@ enum Step {
 
 use Semantics::{AcqRel, Acquire, Relaxed, Release, Sc};
 use Step::{
-    Arrive, Block, ClusterArrive, ClusterWait, Exch, Exit, Fence, Init, Load, Read, Store, Waited, Write,
+    Arrive, Atoms, Block, ClusterArrive, ClusterWait, Exch, Exit, Fence, Init, Load, Read, Store, Sts, Taken,
+    Waited, Write,
 };
 
 fn strong(semantics: Semantics, scope: Scope) -> Rule {
@@ -43,6 +48,7 @@ fn strong(semantics: Semantics, scope: Scope) -> Rule {
         strength: Strength::Strong(Some(scope)),
         acquire: matches!(semantics, Acquire | AcqRel | Sc).then_some(scope),
         release: matches!(semantics, Release | AcqRel | Sc).then_some(scope),
+        ..Rule::WEAK
     }
 }
 
@@ -64,6 +70,11 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<Kind> {
             Exch(at, semantics, scope) => touch(at, 1, 1, strong(semantics, scope)),
             Arrive(at) => touch(at, 1, 1, Rule { release: Some(Scope::Cta), ..any }),
             Waited(at, _) => touch(at, 1, 0, Rule { acquire: Some(Scope::Cta), ..any }),
+            Sts(at) => touch(at, 0, 1, Rule { strength: Strength::Unsaid, fenced: true, ..weak }),
+            Taken(at) => {
+                touch(at, 1, 0, Rule { strength: Strength::Taken, acquire: Some(Scope::Sys), ..weak })
+            }
+            Atoms(at) => touch(at, 1, 1, Rule { acquire: Some(Scope::Sys), fenced: true, ..any }),
             Fence(semantics, scope) => {
                 engine.fence(threads, semantics, scope);
                 continue;
@@ -230,6 +241,76 @@ fn scopes_must_include_each_other() {
             (1, 0, Load(DATA, Acquire, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
         ], &[]),
     ]);
+}
+
+#[test]
+fn machine_code_does_not_say_which_accesses_to_shared_memory_are_atomic() {
+    #[rustfmt::skip]
+    check(Memory::Shared(0), &[
+        ("a fence, a store, a load until the value is right", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)),
+            (0, 1, Taken(FLAG)), (0, 1, Read(DATA)),
+        ], &[]),
+        ("without the fence", &[
+            (0, 0, Write(DATA)), (0, 0, Sts(FLAG)), (0, 1, Taken(FLAG)), (0, 1, Read(DATA)),
+        ], &[Kind::Plain]),
+        ("to a plain load the store is plain", &[
+            (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)), (0, 1, Read(FLAG)),
+        ], &[Kind::Plain]),
+        ("and to an atomic", &[
+            (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)), (0, 1, Atoms(FLAG)),
+        ], &[Kind::PlainAndAtomic]),
+        ("a store that is plain for certain", &[
+            (0, 0, Write(FLAG)), (0, 1, Taken(FLAG)),
+        ], &[Kind::PlainAndAtomic]),
+        ("a store ends the chain of a release", &[
+            (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Atoms(FLAG)),
+            (0, 0, Sts(FLAG + 4)), (0, 0, Sts(FLAG)),
+            (0, 1, Taken(FLAG)), (0, 1, Read(DATA)), (0, 1, Read(FLAG + 4)),
+        ], &[Kind::Plain]),
+        ("an atomic behind a fence is released with it", &[
+            (0, 0, Fence(AcqRel, CTA)), (0, 0, Atoms(FLAG)), (0, 1, Atoms(FLAG)), (0, 1, Read(FLAG)),
+        ], &[]),
+        ("not behind a plain access", &[
+            (0, 0, Fence(AcqRel, CTA)), (0, 0, Write(DATA)), (0, 0, Atoms(FLAG)), (0, 1, Atoms(FLAG)),
+            (0, 1, Read(FLAG)), (0, 1, Read(DATA)),
+        ], &[Kind::PlainAndAtomic, Kind::Plain]),
+    ]);
+}
+
+#[test]
+fn threads_that_go_on_know_what_those_did_that_ended() {
+    for together in [true, false] {
+        let mut engine = Engine::default();
+        engine.start(0, 0, &[0b11, 0b1]);
+        let touch = |engine: &mut Engine, warp: u32, threads: u32, mask: u32, address: u64, rule: Rule| {
+            let threads = Threads { cta: 0, warp, together: threads, mask };
+            engine.issue(threads);
+            let (reads, writes) = if warp == 0 && rule == Rule::WEAK { (0, mask) } else { (mask, mask) };
+            let memory = Memory::Shared(0);
+            let addresses = &[address; 32];
+            let (values, pc, cycle, bytes) = (None, warp, 0, 4);
+            engine.access(&Touch {
+                threads,
+                pc,
+                cycle,
+                memory,
+                addresses,
+                bytes,
+                reads,
+                writes,
+                values,
+                rule,
+            });
+        };
+        let release = strong(AcqRel, Scope::Cta);
+        touch(&mut engine, 0, if together { 0b11 } else { 0b10 }, 0b10, DATA, Rule::WEAK);
+        engine.exit(Threads { cta: 0, warp: 0, together: if together { 0b11 } else { 0b10 }, mask: 0b10 });
+        touch(&mut engine, 0, 0b01, 0b01, FLAG, release);
+        touch(&mut engine, 1, 0b1, 0b1, FLAG, release);
+        touch(&mut engine, 1, 0b1, 0b1, DATA, Rule::WEAK);
+        assert_eq!(engine.findings.iter().count(), usize::from(!together), "{together}");
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ const FENCES: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     pub(super) mask: u32,
+    /// Threads whose accesses since are atomic, all of them.
+    pub(super) last: u32,
     pub(super) scope: Scope,
     pub(super) clock: Clock,
 }
@@ -212,6 +214,13 @@ impl Warp {
         clock
     }
 
+    /// Now, in its own time; what comes from here on is later.
+    pub(super) fn tick(&mut self) -> (Row, u32) {
+        let now = (self.row, self.time);
+        self.time += 1;
+        now
+    }
+
     /// The threads of `mask` pass a fence that releases.
     pub(super) fn fence(&mut self, at: usize, mask: u32, scope: Scope) {
         let clock = self.release(at);
@@ -221,13 +230,14 @@ impl Warp {
         if strand.fences.len() == FENCES {
             strand.fences.remove(0);
         }
-        strand.fences.push(Fence { mask, scope, clock });
+        strand.fences.push(Fence { mask, last: mask, scope, clock });
     }
 
-    /// The threads of `mask` end; gives what they knew.
+    /// The threads of `mask` end; gives what they knew. Those that go on know what all of them did together.
     pub(super) fn exit(&mut self, at: usize, mask: u32) -> Clock {
         let clock = self.release(at);
         if let Some(strand) = self.strands.get_mut(at) {
+            strand.clock = clock.clone();
             strand.mask &= !mask;
         }
         self.strands.retain(|s| s.mask != 0);
@@ -236,17 +246,22 @@ impl Warp {
 }
 
 /// What a write to a word releases for the threads of `mask`: what their fences covered, as far as the scope of the
-/// write goes, and `own`, if the write itself releases.
+/// write goes, the write `itself` with a fence right before it, and `own`, if the write itself releases.
 pub(super) fn released(
     fences: &[Fence],
     mask: u32,
     scope: Scope,
     site: Site,
+    itself: Option<(Row, u32)>,
     own: Option<Release>,
 ) -> Vec<Release> {
     let mut releases = Vec::new();
     for fence in fences.iter().filter(|f| f.mask & mask != 0) {
-        merge(&mut releases, Release { scope: fence.scope.min(scope), site, clock: fence.clock.clone() });
+        let mut clock = fence.clock.clone();
+        if let Some((row, time)) = itself.filter(|_| fence.last & mask != 0) {
+            clock.raise(row, mask, time);
+        }
+        merge(&mut releases, Release { scope: fence.scope.min(scope), site, clock });
     }
     if let Some(own) = own {
         merge(&mut releases, own);

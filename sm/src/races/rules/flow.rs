@@ -1,5 +1,6 @@
 //! What the code around an access shows of its meaning.
 
+use super::value;
 use atoms_isa::{
     AddressBase, Alu, BranchCondition, Collective, Compute, ComputeInput, ComputeOutput, Control,
     GlobalAccess, GlobalAddress, GlobalOp, Instruction, Kernel, Operation, Path, Pred, PredSource, Reg,
@@ -9,18 +10,21 @@ use atoms_ops::Op;
 use std::collections::BTreeSet;
 
 /// Instructions looked at from one access on.
-const FAR: usize = 256;
+pub(super) const FAR: usize = 256;
 
 /// Registers and predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Name {
+pub(super) enum Name {
     Reg(u16),
     Uniform(u8),
     Pred(u16),
     UniformPred(u8),
 }
 
-fn pred(pred: Pred) -> Name {
+/// What is read, and what is written.
+pub(super) type FromTo = (Vec<Name>, Vec<Name>);
+
+pub(super) fn pred(pred: Pred) -> Name {
     match pred {
         Pred::Thread(number) => Name::Pred(number),
         Pred::Uniform(number) => Name::UniformPred(number),
@@ -29,13 +33,13 @@ fn pred(pred: Pred) -> Name {
 
 /// Where an access is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Address {
+pub(super) enum Address {
     Shared(SharedAddress),
     Global(GlobalAddress),
 }
 
 impl Address {
-    fn names(self) -> Vec<Name> {
+    pub(super) fn names(self) -> Vec<Name> {
         let (regs, uniform) = match self {
             Address::Shared(a) => (vec![a.ra], vec![a.ur]),
             Address::Global(a) => {
@@ -53,7 +57,7 @@ impl Address {
 }
 
 /// Address and results of a load.
-fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
+pub(super) fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
     let group = |dst: Reg, bytes: u32| -> Vec<Name> {
         (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(dst.plus(word).0)).collect()
     };
@@ -73,7 +77,7 @@ fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
 }
 
 /// Address of a compare-and-store, and the register it compares with.
-fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
+pub(super) fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
     let compares = |op: Op| matches!(op, Op::Cas | Op::Cast | Op::CastSpin);
     match &instruction.operation {
         Operation::Shared(a) if compares(a.op) => Some((Address::Shared(a.address), a.rb)),
@@ -85,7 +89,7 @@ fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
 }
 
 /// Where the instruction may be followed.
-fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
+pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     let Some(instruction) = kernel.instructions.get(pc) else { return Vec::new() };
     let always = instruction.guard == PredSource::TRUE;
     let mut next = Vec::new();
@@ -110,7 +114,7 @@ fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     next
 }
 
-fn source(source: &Source) -> Vec<Name> {
+pub(super) fn source(source: &Source) -> Vec<Name> {
     match source.value {
         // A 64-bit operand is a pair.
         Value::Reg(reg) => vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)],
@@ -120,7 +124,7 @@ fn source(source: &Source) -> Vec<Name> {
 }
 
 /// What a compute instruction of PTX reads and writes.
-fn computed(compute: &Compute) -> (Vec<Name>, Vec<Name>) {
+pub(super) fn computed(compute: &Compute) -> FromTo {
     let pair = |reg: Reg| vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)];
     let read = |input: &ComputeInput| match input {
         ComputeInput::Word(reg) => vec![Name::Reg(reg.0)],
@@ -139,7 +143,7 @@ fn computed(compute: &Compute) -> (Vec<Name>, Vec<Name>) {
 }
 
 /// What an instruction that computes reads and writes; of others, what they write for certain.
-fn effect(instruction: &Instruction) -> (Vec<Name>, Vec<Name>) {
+pub(super) fn effect(instruction: &Instruction) -> FromTo {
     let result = |path: Path, dst: u16, wide: bool| match path {
         Path::Vector if wide => vec![Name::Reg(dst), Name::Reg(Reg(dst).plus(1).0)],
         Path::Vector => vec![Name::Reg(dst)],
@@ -190,14 +194,13 @@ fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
     }
 }
 
+/// A name that reads as the same value everywhere: RZ, URZ, PT, UPT.
+pub(super) fn is_constant(name: &Name) -> bool {
+    matches!(name, Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(u8::MAX) | Name::UniformPred(7))
+}
+
 /// All that may depend on `names` by way of the instructions at `places`.
 fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTreeSet<Name> {
-    let zero = |name: &Name| {
-        matches!(
-            name,
-            Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(u8::MAX) | Name::UniformPred(7)
-        )
-    };
     let mut known: BTreeSet<Name> = names.into_iter().collect();
     loop {
         let before = known.len();
@@ -205,10 +208,10 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
             let (reads, writes) = effect(instruction);
             let guard = pred(instruction.guard.pred);
             if reads.iter().chain([&guard]).any(|name| known.contains(name)) {
-                known.extend(writes.into_iter().filter(|name| !zero(name)));
+                known.extend(writes.into_iter().filter(|name| !is_constant(name)));
             }
         }
-        known.retain(|name| !zero(name));
+        known.retain(|name| !is_constant(name));
         if known.len() == before {
             return known;
         }
@@ -216,7 +219,7 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
 }
 
 /// The instructions that may come after `pc` with `passes` all the way, those at the far end included.
-fn reach(kernel: &Kernel, pc: usize, passes: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
+pub(super) fn reach(kernel: &Kernel, pc: usize, passes: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     let mut open = next(kernel, pc);
     while let Some(at) = open.pop() {
@@ -228,6 +231,10 @@ fn reach(kernel: &Kernel, pc: usize, passes: impl Fn(&Instruction) -> bool) -> B
         }
     }
     seen
+}
+
+pub(super) fn no_barrier(instruction: &Instruction) -> bool {
+    !matches!(instruction.operation, Operation::Control(Control::Block(_)))
 }
 
 /// Whether nobody else learns of the instruction: no memory, no meeting.
@@ -250,8 +257,25 @@ fn quiet(instruction: &Instruction) -> bool {
     }
 }
 
-/// Whether a load is all that a loop repeats, at one address, until its value ends the loop.
+/// Whether a load is all that a loop repeats, at one address, until its value ends the loop; or the first turn of such a
+/// loop, which the compiler has put before it.
 pub(super) fn polls(kernel: &Kernel, pc: usize) -> bool {
+    repeats(kernel, pc) || first_turn(kernel, pc)
+}
+
+fn first_turn(kernel: &Kernel, pc: usize) -> bool {
+    let Some((address, _)) = kernel.instructions.get(pc).and_then(load) else { return false };
+    let ahead = reach(kernel, pc, quiet);
+    let again = |at: &usize| {
+        let same = kernel.instructions.get(*at).and_then(load).is_some_and(|(other, _)| other == address);
+        same && repeats(kernel, *at)
+    };
+    let kept = address.names();
+    let quiets = ahead.iter().filter_map(|at| kernel.instructions.get(*at)).filter(|i| quiet(i));
+    ahead.iter().any(again) && quiets.flat_map(|i| effect(i).1).all(|name| !kept.contains(&name))
+}
+
+fn repeats(kernel: &Kernel, pc: usize) -> bool {
     let Some((address, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
     let ahead = reach(kernel, pc, quiet);
     if !ahead.contains(&pc) {
@@ -294,19 +318,18 @@ fn uniform_ignored(address: Address) -> Vec<Name> {
     address.names().into_iter().filter(|name| matches!(name, Name::Reg(_))).collect()
 }
 
-/// Whether a load is part of an atomic that the compiler took apart: a compare-and-store compares with its value,
-/// at the same address or with no computation in between; or it is one of the two words of an mbarrier object of sm_70
+/// Whether a load is part of an atomic that the compiler took apart: a compare-and-store compares with what was computed
+/// of its value at the same address, or with parts of the value; or it is one of the two words of an mbarrier object of sm_70
 /// to sm_75, and goes into an atomic on the other.
 pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
     let Some((address, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
-    let ahead = reach(kernel, pc, |i| !matches!(i.operation, Operation::Control(Control::Block(_))));
-    let first = results.first().copied();
-    let known = dependent(kernel, &ahead, results);
+    let ahead = reach(kernel, pc, no_barrier);
+    let parts = || value::compared(kernel, pc, results.clone());
+    let known = dependent(kernel, &ahead, results.clone());
     let depends = |reg: Reg| known.contains(&Name::Reg(reg.0)) || known.contains(&Name::Reg(reg.plus(1).0));
     let instructions = || ahead.iter().filter_map(|at| kernel.instructions.get(*at));
-    instructions()
-        .filter_map(comparer)
-        .any(|(other, with)| depends(with) && (other == address || first == Some(Name::Reg(with.0))))
+    instructions().filter_map(comparer).any(|(other, with)| depends(with) && other == address)
+        || parts()
         || instructions().any(|i| match (&i.operation, address) {
             (Operation::Shared(a), Address::Shared(mine)) => {
                 let other = SharedAddress { imm: mine.imm.wrapping_add(4), ..mine };

@@ -1,0 +1,201 @@
+//! What becomes of the value that a load gave.
+
+use super::flow::{
+    Address, FAR, FromTo, Name, comparer, computed, effect, is_constant, load, next, no_barrier, pred, reach,
+    source,
+};
+use atoms_isa::{
+    Alu, AluOp, ComputeOp, Control, GlobalOp, Instruction, Kernel, Operation, PredSource, Reg, Source, Value,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether a compare-and-store confirms what a load gave: it compares with a value that this was tested against on the
+/// way there.
+pub(super) fn confirmed(kernel: &Kernel, pc: usize) -> bool {
+    let Some((_, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
+    if !reach(kernel, pc, no_barrier)
+        .iter()
+        .any(|at| kernel.instructions.get(*at).and_then(comparer).is_some())
+    {
+        return false;
+    }
+    follow(kernel, pc, results, computes).iter().any(|(at, value)| {
+        let Some(instruction) = kernel.instructions.get(*at) else { return false };
+        let (with, rest): (Vec<Name>, Vec<Name>) =
+            operands(instruction).into_iter().partition(|name| value.contains(name));
+        !with.is_empty()
+            && !rest.is_empty()
+            && decides(kernel, *at, effect(instruction).1)
+            && compared(kernel, *at, origins(kernel, *at, rest))
+    })
+}
+
+/// Whether a compare-and-store behind `pc` compares with one of these, or with parts of it.
+pub(super) fn compared(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
+    follow(kernel, pc, names, moved).iter().any(|(at, parts)| {
+        let with = kernel.instructions.get(*at).and_then(comparer);
+        with.is_some_and(|(_, with)| parts.contains(&Name::Reg(with.0)))
+    })
+}
+
+/// Whether a branch behind `pc` is taken by what depends on these.
+fn decides(kernel: &Kernel, pc: usize, names: Vec<Name>) -> bool {
+    follow(kernel, pc, names, computes).iter().any(|(at, known)| {
+        kernel.instructions.get(*at).is_some_and(|i| {
+            matches!(i.operation, Operation::Control(Control::Branch { .. }))
+                && known.contains(&pred(i.guard.pred))
+        })
+    })
+}
+
+/// Before each instruction that may come after `pc`, with no block barrier in between: the registers that hold what came
+/// from `names` there, as `step` brings it from registers to registers.
+fn follow(
+    kernel: &Kernel,
+    pc: usize,
+    names: Vec<Name>,
+    step: fn(&Instruction) -> Option<FromTo>,
+) -> BTreeMap<usize, BTreeSet<Name>> {
+    let start: BTreeSet<Name> = names.into_iter().filter(|name| !is_constant(name)).collect();
+    let mut states: BTreeMap<usize, BTreeSet<Name>> = BTreeMap::new();
+    let mut open: Vec<(usize, BTreeSet<Name>)> =
+        next(kernel, pc).into_iter().map(|at| (at, start.clone())).collect();
+    while let Some((at, names)) = open.pop() {
+        let Some(instruction) = kernel.instructions.get(at).filter(|_| !names.is_empty()) else { continue };
+        if states.len() >= FAR && !states.contains_key(&at) {
+            continue;
+        }
+        let state = states.entry(at).or_default();
+        if !state.is_empty() && names.is_subset(state) {
+            continue;
+        }
+        state.extend(names);
+        let brought = step(instruction).filter(|(from, _)| from.iter().any(|name| state.contains(name)));
+        let mut after = state.clone();
+        if instruction.guard == PredSource::TRUE {
+            let written = effect(instruction).1;
+            after.retain(|name| !written.contains(name));
+        }
+        let brought = brought.into_iter().flat_map(|(_, to)| to);
+        after.extend(brought.filter(|name| !is_constant(name)));
+        if no_barrier(instruction) {
+            open.extend(next(kernel, at).into_iter().map(|next| (next, after.clone())));
+        }
+    }
+    states
+}
+
+/// The registers that `names` were computed from in the straight code before `pc`, and still hold it; they included.
+fn origins(kernel: &Kernel, pc: usize, mut names: Vec<Name>) -> Vec<Name> {
+    let mut changed: BTreeSet<Name> = BTreeSet::new();
+    for instruction in kernel.instructions.iter().take(pc).rev().take(FAR) {
+        if matches!(instruction.operation, Operation::Control(Control::Branch { .. } | Control::Exit)) {
+            break;
+        }
+        let (_, writes) = effect(instruction);
+        if writes.iter().any(|name| names.contains(name) && !changed.contains(name)) {
+            names.extend(operands(instruction).into_iter().filter(|name| !changed.contains(name)));
+        }
+        changed.extend(writes);
+    }
+    names
+}
+
+/// The registers named as operands of an instruction that computes.
+fn operands(instruction: &Instruction) -> Vec<Name> {
+    let Operation::Alu(Alu { op, a, b, c, .. }) = &instruction.operation else { return Vec::new() };
+    let wide = matches!(op, AluOp::Mov64 | AluOp::IAdd64 | AluOp::Select64);
+    let named = |of: &Source| source(of).into_iter().take(if wide { 2 } else { 1 });
+    [a, b, c].into_iter().flat_map(named).filter(|name| !is_constant(name)).collect()
+}
+
+/// What an instruction computes from what: registers and predicates.
+fn computes(instruction: &Instruction) -> Option<FromTo> {
+    let Operation::Alu(Alu { p, .. }) = &instruction.operation else { return None };
+    let preds = p.iter().map(|p| pred(p.pred)).chain([pred(instruction.guard.pred)]);
+    let from = operands(instruction).into_iter().chain(preds.filter(|name| !is_constant(name)));
+    Some((from.collect(), effect(instruction).1))
+}
+
+/// From where to where an instruction brings a value, or parts of one, and computes nothing else.
+fn moved(instruction: &Instruction) -> Option<FromTo> {
+    let (op, a, b) = match &instruction.operation {
+        Operation::Alu(Alu { op, a, b, .. }) => (op, a, b),
+        Operation::Ptx(compute) => {
+            let moves = matches!(
+                compute.op,
+                ComputeOp::Move
+                    | ComputeOp::Extract { .. }
+                    | ComputeOp::Concat { .. }
+                    | ComputeOp::Bits { .. }
+                    | ComputeOp::Lop3 { .. }
+            );
+            return moves.then(|| computed(compute));
+        }
+        _ => return None,
+    };
+    let zero = |source: &Source| matches!(source.value, Value::Reg(reg) if reg.is_zero());
+    let moves = match op {
+        AluOp::Mov
+        | AluOp::Mov64
+        | AluOp::Select
+        | AluOp::Select64
+        | AluOp::Permute(_)
+        | AluOp::IMinMax { .. }
+        | AluOp::Lop3 { .. } => true,
+        // `IMAD.MOV d, RZ, RZ, c`
+        AluOp::IMad => zero(a) || zero(b),
+        _ => false,
+    };
+    let registers = |name: &Name| matches!(name, Name::Reg(_) | Name::Uniform(_));
+    moves.then(|| (operands(instruction), effect(instruction).1.into_iter().filter(registers).collect()))
+}
+
+/// Words of a load of several, by bit, that nothing looks at.
+pub(super) fn unused(kernel: &Kernel, pc: usize) -> u8 {
+    let Some((_, results)) = kernel.instructions.get(pc).and_then(load) else { return 0 };
+    let unread = |(_, name): &(usize, &Name)| !read_ahead(kernel, pc, **name);
+    let words = results.iter().enumerate().filter(|_| results.len() > 1);
+    words.filter(unread).fold(0, |mask, (word, _)| mask | 1 << word)
+}
+
+/// Whether the value in a register may be read before another one is there.
+fn read_ahead(kernel: &Kernel, pc: usize, name: Name) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = next(kernel, pc);
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let Some(instruction) = kernel.instructions.get(at) else { continue };
+        if seen.len() > FAR || reads(instruction).is_none_or(|reads| reads.contains(&name)) {
+            return true;
+        }
+        if !(instruction.guard == PredSource::TRUE && effect(instruction).1.contains(&name)) {
+            open.extend(next(kernel, at));
+        }
+    }
+    false
+}
+
+/// All registers that an instruction may read; `None` where that is not known.
+fn reads(instruction: &Instruction) -> Option<Vec<Name>> {
+    let group = |reg: Reg, bytes: u32| -> Vec<Name> {
+        (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(reg.plus(word).0)).collect()
+    };
+    Some(match &instruction.operation {
+        Operation::Alu(_) | Operation::Special { .. } => effect(instruction).0,
+        Operation::Shared(a) => {
+            let operands = [a.rb, a.rc].into_iter().flat_map(|reg| group(reg, a.size.bytes()));
+            Address::Shared(a.address).names().into_iter().chain(operands).collect()
+        }
+        Operation::Global(a) if !matches!(a.op, GlobalOp::Wide(_)) => {
+            let operands = [a.rb, a.rc].into_iter().flat_map(|reg| group(reg, a.size.bytes()));
+            Address::Global(a.address).names().into_iter().chain(operands).collect()
+        }
+        Operation::Control(Control::Branch { .. } | Control::Exit | Control::Fence | Control::Nop) => {
+            Vec::new()
+        }
+        _ => return None,
+    })
+}

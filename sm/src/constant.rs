@@ -2,7 +2,7 @@
 
 use crate::global::{GRID_WORKSPACE, LOCAL_WINDOW_HIGH, SHARED_WINDOW_HIGH};
 use crate::launch::Launch;
-use crate::param::ParamKind;
+use crate::param::{self, ParamKind};
 use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
 use std::collections::BTreeMap;
 
@@ -56,12 +56,13 @@ impl ConstantBank {
             bank.set_cluster(at, launch);
         }
         let mut bases = bases.iter();
-        for (param, offset) in launch.params.iter().zip(launch.param_offsets()) {
-            let (bits, bytes) = match &param.kind {
-                ParamKind::Scalar { element, bits } => (*bits, element.bytes()),
-                ParamKind::Buffer { .. } => (bases.next().copied().unwrap_or(0), 8),
-            };
-            bank.set(arch.param_base() + offset, &bits.to_le_bytes()[..bytes]);
+        for (at, param) in param::leaves(&launch.params, arch.param_base()) {
+            match &param.kind {
+                ParamKind::Scalar { element, bits } => bank.set(at, &bits.to_le_bytes()[..element.bytes()]),
+                ParamKind::Buffer { .. } => bank.set(at, &bases.next().copied().unwrap_or(0).to_le_bytes()),
+                ParamKind::Array { bytes, .. } => bank.set(at, bytes),
+                ParamKind::Struct { .. } => {}
+            }
         }
         bank
     }

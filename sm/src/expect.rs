@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::formula::{self, Names};
 use crate::launch::LaunchError;
-use crate::param::{self, Param, ParamKind};
+use crate::param::{self, Number, Param, ParamKind};
 use serde::Deserialize;
 use std::cmp::Ordering;
 use std::path::Path;
@@ -74,7 +74,7 @@ pub enum Outcome {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawExpect {
-    values: Option<Vec<toml::Value>>,
+    values: Option<Vec<Number>>,
     file: Option<String>,
     histogram_of: Option<String>,
     sum_of: Option<String>,
@@ -111,15 +111,14 @@ impl RawExpect {
         self.file.as_ref()
     }
 
-    /// The expectation for parameter `of`, computed from the buffers at the start.
+    /// The expectation for the parameter of this name, computed from the buffers at the start.
     pub(crate) fn resolve(
         self,
         params: &[Param],
-        of: usize,
+        name: &str,
         folder: &Path,
         scalars: &[(&'static str, u64)],
     ) -> Result<Expectation, LaunchError> {
-        let name = &params[of].name;
         let wrong = |message: &str| LaunchError::value(format!("{name}.expect"), message, HELP);
         let (element, start) = buffer(params, name, name)?;
         let sources = [
@@ -255,12 +254,13 @@ impl RawExpect {
 }
 
 fn buffer<'p>(params: &'p [Param], of: &str, name: &str) -> Result<(Element, &'p [u8]), LaunchError> {
-    let found = params.iter().find(|p| p.name == name).and_then(|p| match &p.kind {
+    let found = param::find(params, name).and_then(|p| match &p.kind {
         ParamKind::Buffer { element, bytes, .. } => Some((*element, bytes.as_slice())),
-        ParamKind::Scalar { .. } => None,
+        ParamKind::Scalar { .. } | ParamKind::Array { .. } | ParamKind::Struct { .. } => None,
     });
     found.ok_or_else(|| {
-        let buffers = params.iter().filter(|p| matches!(p.kind, ParamKind::Buffer { .. }));
+        let leaves = param::leaves(params, 0).into_iter().map(|(_, param)| param);
+        let buffers = leaves.filter(|p| matches!(p.kind, ParamKind::Buffer { .. }));
         let names = buffers.map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
         LaunchError::value(
             format!("{of}.expect"),

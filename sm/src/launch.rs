@@ -371,16 +371,9 @@ impl Launch {
         (index, ix + x * (iy + y * iz))
     }
 
-    /// Byte offset of each parameter from the first: naturally aligned, in order.
+    /// Byte offset of each parameter from the first: aligned, in order.
     pub fn param_offsets(&self) -> Vec<u32> {
-        let mut next = 0_u32;
-        let place = |param: &Param| {
-            let bytes = param.bytes();
-            let at = next.next_multiple_of(bytes);
-            next = at + bytes;
-            at
-        };
-        self.params.iter().map(place).collect()
+        param::place(&self.params, 0).map(|(at, _)| at).collect()
     }
 
     /// Checks that every parameter byte that the kernel reads at a fixed offset is given.
@@ -393,7 +386,10 @@ impl Launch {
         let base = kernel.arch.param_base();
         if let Some(declared) = &kernel.params {
             let same = declared.len() == self.params.len()
-                && declared.iter().zip(&self.params).all(|(d, p)| d.bytes == p.bytes());
+                && declared
+                    .iter()
+                    .zip(param::place(&self.params, 0))
+                    .all(|(d, (at, p))| (d.offset, d.bytes) == (at, p.bytes()));
             if !same {
                 let place = |(offset, param): (&u32, &Param)| (param.name.clone(), *offset, param.bytes());
                 return Err(LaunchError::Declared {
@@ -424,9 +420,10 @@ impl Launch {
         Ok(())
     }
 
-    /// The parameters that are buffers.
+    /// The parameters and fields that are buffers.
     pub fn buffers(&self) -> impl Iterator<Item = &Param> {
-        self.params.iter().filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
+        let leaves = param::leaves(&self.params, 0).into_iter().map(|(_, param)| param);
+        leaves.filter(|p| matches!(p.kind, ParamKind::Buffer { .. }))
     }
 }
 

@@ -5,6 +5,9 @@ use crate::expect::{Expectation, RawExpect};
 use crate::launch::LaunchError;
 use crate::random::SplitMix64;
 use serde::Deserialize;
+use serde::de::{Deserializer, Visitor};
+use std::collections::HashSet;
+use std::fmt;
 use std::path::Path;
 
 /// One parameter.
@@ -35,16 +38,73 @@ pub enum ParamKind {
         /// What it should hold at the end.
         expect: Option<Expectation>,
     },
+    /// Elements, one after the other.
+    Array {
+        /// Type of the elements.
+        element: Element,
+        /// The elements, little-endian.
+        bytes: Vec<u8>,
+        /// Bytes that its place is a multiple of.
+        align: u32,
+    },
+    /// Fields, each naturally aligned.
+    Struct {
+        /// In order.
+        fields: Vec<Param>,
+        /// Bytes that its place and its size are multiples of.
+        align: u32,
+    },
 }
 
 impl Param {
-    /// Bytes that the parameter itself takes, which is also its alignment.
+    /// Bytes that the parameter itself takes.
     pub fn bytes(&self) -> u32 {
         match &self.kind {
             ParamKind::Scalar { element, .. } => element.bytes() as u32,
             ParamKind::Buffer { .. } => 8,
+            ParamKind::Array { bytes, .. } => bytes.len() as u32,
+            ParamKind::Struct { fields, align } => {
+                let end = |(at, field): (u32, &Param)| at + field.bytes();
+                place(fields, 0).last().map_or(0, end).next_multiple_of(*align)
+            }
         }
     }
+
+    /// Bytes that its place is a multiple of.
+    pub fn alignment(&self) -> u32 {
+        match &self.kind {
+            ParamKind::Scalar { .. } | ParamKind::Buffer { .. } => self.bytes(),
+            ParamKind::Array { align, .. } | ParamKind::Struct { align, .. } => *align,
+        }
+    }
+}
+
+/// First byte of each parameter, the first one from `base` on, which is aligned for all of them.
+pub(crate) fn place(params: &[Param], base: u32) -> impl Iterator<Item = (u32, &Param)> {
+    let mut next = 0_u32;
+    params.iter().map(move |param| {
+        let at = next.next_multiple_of(param.alignment());
+        next = at + param.bytes();
+        (base + at, param)
+    })
+}
+
+/// Parameters and fields that are no structures themselves, and the first byte of each.
+pub(crate) fn leaves(params: &[Param], base: u32) -> Vec<(u32, &Param)> {
+    let each = place(params, base).flat_map(|(at, param)| match &param.kind {
+        ParamKind::Struct { fields, .. } => leaves(fields, at),
+        ParamKind::Scalar { .. } | ParamKind::Buffer { .. } | ParamKind::Array { .. } => vec![(at, param)],
+    });
+    each.collect()
+}
+
+/// The parameter or field with this name.
+pub(crate) fn find<'p>(params: &'p [Param], name: &str) -> Option<&'p Param> {
+    params.iter().find_map(|param| match &param.kind {
+        _ if param.name == name => Some(param),
+        ParamKind::Struct { fields, .. } => find(fields, name),
+        ParamKind::Scalar { .. } | ParamKind::Buffer { .. } | ParamKind::Array { .. } => None,
+    })
 }
 
 /// A parameter as the launch file has it.
@@ -53,9 +113,12 @@ impl Param {
 pub(crate) struct RawParam {
     name: Option<String>,
     #[serde(rename = "type")]
-    element: String,
-    value: Option<toml::Value>,
-    values: Option<Vec<toml::Value>>,
+    element: Option<String>,
+    value: Option<Number>,
+    array: Option<Vec<Number>>,
+    align: Option<u32>,
+    fields: Option<Vec<RawParam>>,
+    values: Option<Vec<Number>>,
     zeros: Option<usize>,
     file: Option<String>,
     random: Option<RawRandom>,
@@ -64,8 +127,55 @@ pub(crate) struct RawParam {
 
 impl RawParam {
     /// Files that it names.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &String> {
-        self.file.iter().chain(self.expect.iter().filter_map(RawExpect::file))
+    pub(crate) fn files(&self) -> Vec<&String> {
+        let fields = self.fields.iter().flatten().flat_map(RawParam::files);
+        self.file.iter().chain(self.expect.iter().filter_map(RawExpect::file)).chain(fields).collect()
+    }
+}
+
+/// A value as a launch file has it: an integer, beyond those of TOML too; a float; or text such as "0xffff".
+#[derive(Clone, Debug)]
+pub(crate) enum Number {
+    Integer(i128),
+    Float(f64),
+    Text(String),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Integer(value) => value.fmt(f),
+            Number::Float(value) => value.fmt(f),
+            Number::Text(text) => write!(f, "\"{text}\""),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Number;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, or a string such as \"0xff\"")
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+                Ok(Number::Integer(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+                Ok(Number::Integer(value.into()))
+            }
+            fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
+                Ok(Number::Integer(value))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
+                Ok(Number::Float(value))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Number, E> {
+                Ok(Number::Text(text.into()))
+            }
+        }
+        from.deserialize_any(Read)
     }
 }
 
@@ -81,55 +191,126 @@ struct RawRandom {
 /// Most elements of a buffer: 64 Mi, so that a slip in a launch file does not fill the machine.
 const MOST_ELEMENTS: usize = 1 << 26;
 
+/// Most bytes that a place is a multiple of. Source: [PTX] .align of a parameter.
+pub(crate) const MOST_ALIGN: u32 = 128;
+
 /// Reads all parameters; expectations see the buffers before and after them, and `scalars` besides.
 pub(crate) fn read_all(
     raw: Vec<RawParam>,
     folder: &Path,
     scalars: &[(&'static str, u64)],
 ) -> Result<Vec<Param>, LaunchError> {
+    let mut reading = Reading { folder, names: HashSet::new(), expectations: Vec::new() };
     let mut params = Vec::new();
-    let mut expectations = Vec::new();
     for (index, raw) in raw.into_iter().enumerate() {
-        let name = raw.name.clone().unwrap_or_else(|| format!("param {index}"));
-        if params.iter().any(|p: &Param| p.name == name) {
-            return Err(LaunchError::value(name, "a second parameter of this name", "names differ"));
-        }
-        let (kind, expect) = read(&name, raw, folder)?;
-        params.push(Param { name, kind });
-        expectations.push(expect);
+        params.push(reading.param(raw, format!("param {index}"))?);
     }
-    for (index, raw) in expectations.into_iter().enumerate() {
-        let Some(raw) = raw else { continue };
-        let expectation = raw.resolve(&params, index, folder, scalars)?;
-        if let ParamKind::Buffer { expect, .. } = &mut params[index].kind {
-            *expect = Some(expectation);
-        }
+    for (name, raw) in reading.expectations {
+        let expectation = raw.resolve(&params, &name, folder, scalars)?;
+        expect(&mut params, &name, &expectation);
     }
     Ok(params)
 }
 
-fn read(name: &str, raw: RawParam, folder: &Path) -> Result<(ParamKind, Option<RawExpect>), LaunchError> {
-    let element = Element::from_name(&raw.element).ok_or_else(|| {
-        let names = Element::ALL.map(Element::name).join(", ");
-        LaunchError::value(name, format!("no type `{}`", raw.element), format!("types are {names}"))
-    })?;
-    let contents = [raw.values.is_some(), raw.zeros.is_some(), raw.file.is_some(), raw.random.is_some()];
-    let contents = contents.into_iter().filter(|c| *c).count();
-    if contents + usize::from(raw.value.is_some()) != 1 {
-        let message = if contents == 0 {
-            "nothing says what is passed"
-        } else {
-            "more than one key says what is passed"
-        };
-        let help =
-            "write `value` for a scalar, or one of `values`, `zeros`, `file` and `random` for a buffer";
-        return Err(LaunchError::value(name, message, help));
-    }
-    if let Some(value) = &raw.value {
-        if raw.expect.is_some() {
-            return Err(LaunchError::value(name, "`expect` of a scalar", "only buffers can be expected"));
+/// Says of the buffer with this name what it should hold at the end.
+fn expect(params: &mut [Param], name: &str, expectation: &Expectation) {
+    for param in params {
+        match &mut param.kind {
+            ParamKind::Buffer { expect, .. } if param.name == name => *expect = Some(expectation.clone()),
+            ParamKind::Struct { fields, .. } => self::expect(fields, name, expectation),
+            ParamKind::Buffer { .. } | ParamKind::Scalar { .. } | ParamKind::Array { .. } => {}
         }
+    }
+}
+
+/// What is kept while parameters are read.
+struct Reading<'a> {
+    folder: &'a Path,
+    names: HashSet<String>,
+    /// Of buffers, by name.
+    expectations: Vec<(String, RawExpect)>,
+}
+
+impl Reading<'_> {
+    /// Reads a parameter or a field, which has the name `unnamed` if it has no other.
+    fn param(&mut self, mut raw: RawParam, unnamed: String) -> Result<Param, LaunchError> {
+        let name = raw.name.take().unwrap_or(unnamed);
+        if !self.names.insert(name.clone()) {
+            return Err(LaunchError::value(name, "a second parameter of this name", "names differ"));
+        }
+        let contents = [
+            raw.values.is_some(),
+            raw.zeros.is_some(),
+            raw.file.is_some(),
+            raw.random.is_some(),
+            raw.value.is_some(),
+            raw.array.is_some(),
+            raw.fields.is_some(),
+        ];
+        let contents = contents.into_iter().filter(|c| *c).count();
+        if contents != 1 {
+            let message = if contents == 0 {
+                "nothing says what is passed"
+            } else {
+                "more than one key says what is passed"
+            };
+            let help = "write `value` for a scalar, one of `values`, `zeros`, `file` and `random` for a buffer, `array` \
+                        or `fields` for what is passed by value";
+            return Err(LaunchError::value(name, message, help));
+        }
+        let by_value = raw.value.is_some() || raw.array.is_some() || raw.fields.is_some();
+        if by_value && raw.expect.is_some() {
+            return Err(LaunchError::value(name, "`expect` of a value", "only buffers can be expected"));
+        }
+        let aligned = raw.array.is_some() || raw.fields.is_some();
+        if let Some(align) = raw.align
+            && (!aligned || !align.is_power_of_two() || align > MOST_ALIGN)
+        {
+            let help =
+                format!("`align` goes with `array` and `fields`, and is a power of two up to {MOST_ALIGN}");
+            return Err(LaunchError::value(name, format!("`align` {align}"), help));
+        }
+        let kind = if let Some(fields) = raw.fields.take() {
+            self.fields(&name, fields, &raw)?
+        } else {
+            let (kind, expect) = read(&name, raw, self.folder)?;
+            self.expectations.extend(expect.map(|expect| (name.clone(), expect)));
+            kind
+        };
+        Ok(Param { name, kind })
+    }
+
+    fn fields(&mut self, name: &str, raw: Vec<RawParam>, whole: &RawParam) -> Result<ParamKind, LaunchError> {
+        if raw.is_empty() || whole.element.is_some() {
+            let help = "`fields` lists at least one, each with its own `type`";
+            return Err(LaunchError::value(name, "a structure without fields, or with a type", help));
+        }
+        let mut fields = Vec::new();
+        for (index, raw) in raw.into_iter().enumerate() {
+            fields.push(self.param(raw, format!("{name}.{index}"))?);
+        }
+        let natural = fields.iter().map(Param::alignment).max().unwrap_or(1);
+        Ok(ParamKind::Struct { fields, align: natural.max(whole.align.unwrap_or(1)) })
+    }
+}
+
+fn read(name: &str, raw: RawParam, folder: &Path) -> Result<(ParamKind, Option<RawExpect>), LaunchError> {
+    let types = || format!("types are {}", Element::ALL.map(Element::name).join(", "));
+    let Some(named) = &raw.element else {
+        return Err(LaunchError::value(name, "no `type`", types()));
+    };
+    let element = Element::from_name(named)
+        .ok_or_else(|| LaunchError::value(name, format!("no type `{named}`"), types()))?;
+    if let Some(value) = &raw.value {
         return Ok((ParamKind::Scalar { element, bits: bits(name, element, value)? }, None));
+    }
+    if let Some(values) = &raw.array {
+        let natural = element.bytes() as u32;
+        if values.is_empty() {
+            return Err(LaunchError::value(name, "`array` of nothing", "it has at least one element"));
+        }
+        let align = natural.max(raw.align.unwrap_or(1));
+        return Ok((ParamKind::Array { element, bytes: pack(name, element, values)?, align }, None));
     }
     let bytes = if let Some(values) = &raw.values {
         pack(name, element, values)?
@@ -152,17 +333,17 @@ fn few(name: &str, count: usize) -> Result<(), LaunchError> {
     Err(LaunchError::value(name, format!("{count} elements"), format!("there are at most {MOST_ELEMENTS}")))
 }
 
-/// Bits of one value in TOML: integer, float, or a string such as "0xffff".
-fn bits(name: &str, element: Element, value: &toml::Value) -> Result<u64, LaunchError> {
+/// Bits of one value.
+fn bits(name: &str, element: Element, value: &Number) -> Result<u64, LaunchError> {
     let (low, high) = element.range();
     let found = match value {
-        toml::Value::Integer(value) => Some(i128::from(*value)),
-        toml::Value::String(text) => match text.strip_prefix("0x") {
+        Number::Integer(value) => Some(*value),
+        Number::Text(text) => match text.strip_prefix("0x") {
             Some(hex) => i128::from_str_radix(hex, 16).ok(),
             None => text.parse().ok(),
         },
-        toml::Value::Float(value) if element.float() => return Ok(element.from_float(*value)),
-        _ => None,
+        Number::Float(value) if element.float() => return Ok(element.from_float(*value)),
+        Number::Float(_) => None,
     };
     match found {
         Some(value) if (low..=high).contains(&value) => Ok(element.from_int(value)),
@@ -174,7 +355,7 @@ fn bits(name: &str, element: Element, value: &toml::Value) -> Result<u64, Launch
 }
 
 /// Packs values of one type.
-pub(crate) fn pack(name: &str, element: Element, values: &[toml::Value]) -> Result<Vec<u8>, LaunchError> {
+pub(crate) fn pack(name: &str, element: Element, values: &[Number]) -> Result<Vec<u8>, LaunchError> {
     let mut bytes = Vec::with_capacity(values.len() * element.bytes());
     for value in values {
         element.push(&mut bytes, bits(name, element, value)?);

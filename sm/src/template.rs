@@ -1,5 +1,6 @@
 //! A launch file to begin with, for who has a kernel and none yet.
 
+use crate::param::MOST_ALIGN;
 use crate::support;
 use atoms_isa::Kernel;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ struct Shown {
 }
 
 /// A launch file for the kernel: what its text says is filled in, the rest is a guess to be changed. A parameter of
-/// eight bytes is taken for a buffer, any other for a scalar.
+/// eight bytes is taken for a buffer, one of fewer for a scalar.
 pub fn template(kernel: &Kernel) -> String {
     let of = |extent: [u32; 3]| format!("[{}, {}, {}]", extent[0], extent[1], extent[2]);
     let block = kernel.directives.threads.map_or("32".into(), of);
@@ -38,11 +39,19 @@ pub fn template(kernel: &Kernel) -> String {
         let last = offset + bytes.max(1) - 1;
         let seen = if declared { "declared" } else { "read by the kernel" };
         let _ = write!(text, "\n[[param]] # bytes {offset} to {last}, {seen}\nname = \"{name}\"\n");
-        text += match bytes {
-            POINTER => "type = \"u32\"\nzeros = 1024\n",
-            1 => "type = \"u8\"\nvalue = 0\n",
-            2 => "type = \"u16\"\nvalue = 0\n",
-            _ => "type = \"u32\"\nvalue = 0\n",
+        text += &match bytes {
+            POINTER => "type = \"u32\"\nzeros = 1024\n".into(),
+            1 => "type = \"u8\"\nvalue = 0\n".into(),
+            2 => "type = \"u16\"\nvalue = 0\n".into(),
+            4 => "type = \"u32\"\nvalue = 0\n".into(),
+            // What is passed by value: its place says how it is aligned at most.
+            _ => {
+                let align = 1 << offset.trailing_zeros().min(MOST_ALIGN.ilog2());
+                let bytes = vec!["0"; bytes as usize].join(", ");
+                format!(
+                    "type = \"u8\" # a structure; `fields` gives them one by one\nalign = {align}\narray = [{bytes}]\n"
+                )
+            }
         };
     }
     text

@@ -175,6 +175,59 @@ fn parameters_that_the_kernel_reads_and_nobody_gives() {
     says(&text, &["bytes 8 to 15", "`param 0` in 0 to 7", "every parameter in order"]);
 }
 
+/// Values that TOML's own integers do not reach, given and expected.
+#[test]
+fn values_of_64_bits() {
+    let copy = program(
+        "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E.64 R4, [R2.64] ;\nLDG.E.64 R6, [R2.64+0x8] ;\n\
+         STG.E.64 [R2.64], R6 ;\nSTG.E.64 [R2.64+0x8], R4 ;\nEXIT ;",
+    );
+    let met = |last: &str| {
+        let text = format!(
+            "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\n[[param]]\nname = \"b\"\ntype = \"u64\"\n\
+             values = [18446744073709551615, 9223372036854775808]\n\
+             expect = {{ values = [9223372036854775808, {last}] }}\n"
+        );
+        let launch = Launch::from_toml("k.toml", &text, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
+        let mut port = FunctionalPort::new(Shape::default());
+        run(&copy.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap().as_expected()
+    };
+    assert!(met("18446744073709551615") && met("\"0xffffffffffffffff\""));
+    assert!(!met("18446744073709551614"));
+}
+
+/// A structure lies where a parameter of its size and alignment is declared.
+#[test]
+fn structures() {
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u32 n, .param .align 8 .b8 p[24], .param .u64 out)\n\
+               {\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [p+16];\nst.global.u64 [%rd1], %rd2;\n\
+               ld.param.u16 %r1, [p+10];\nst.global.u32 [%rd1+8], %r1;\nret;\n}\n";
+    let program = Program::from_ptx("k.ptx", ptx, None).unwrap();
+    let outcome = |p: &str| {
+        let text = format!(
+            "kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u32\"\nvalue = 1\n[[param]]\nname = \"p\"\n{p}\n\
+             [[param]]\nname = \"out\"\ntype = \"u64\"\nzeros = 2\nexpect = {{ values = [0x1122334455667788, 770] }}\n"
+        );
+        let launch = Launch::from_toml("k.toml", &text, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
+        let mut port = FunctionalPort::new(Shape::default());
+        run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
+            .map(|r| r.as_expected())
+            .map_err(|e| e.to_string())
+    };
+    let fields = "fields = [{ type = \"u64\", value = 5 }, { fields = [{ type = \"u8\", value = 9 }, { type = \"u8\", array = [8, 2, 3] }] }, \
+                  { type = \"u64\", value = \"0x1122334455667788\" }]";
+    assert_eq!(outcome(fields), Ok(true));
+    let bytes =
+        "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]";
+    assert_eq!(outcome(&format!("type = \"u8\"\nalign = 8\narray = {bytes}")), Ok(true));
+    // Without its alignment it lies elsewhere, and is another parameter than the declared one.
+    let error = outcome(&format!("type = \"u8\"\narray = {bytes}")).unwrap_err();
+    says(&error, &["`p` in 8 to 31", "`p` in 4 to 27"]);
+    let error =
+        outcome("fields = [{ type = \"u64\", value = 5 }, { type = \"u64\", value = 5 }]").unwrap_err();
+    says(&error, &["`p` in 8 to 31", "`p` in 8 to 23"]);
+}
+
 /// Launch file, parts of the message.
 #[rustfmt::skip]
 const LAUNCHES: &[(&str, &[&str])] = &[
@@ -199,6 +252,16 @@ const LAUNCHES: &[(&str, &[&str])] = &[
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"int\"\nvalue = 1\n", &["no type `int`", "u32, s32"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nvalue = 256\n", &["`param 0`: value 256", "from 0 to 255"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\n",             &["nothing says what is passed"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nvalue = 1\n",                  &["`param 0`: no `type`", "u32, s32"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nfields = []\n", &["without fields, or with a type"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\narray = []\n", &["`array` of nothing"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nalign = 3\narray = [1]\n", &["`align` 3", "power of two up to 128"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nalign = 4\nvalue = 1\n", &["`align` 4", "goes with `array` and `fields`"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ name = \"a\", type = \"u8\", value = 300 }]\n", &["`a`: value 300", "from 0 to 255"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ name = \"s\", type = \"u8\", value = 3 }]\n", &["a second parameter of this name"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ type = \"u8\", value = 3, expect = { values = [1] } }]\n", &["`s.0`: `expect` of a value"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u64\"\nvalue = 18446744073709551616\n", &["value 18446744073709551616", "from 0 to 18446744073709551615"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u64\"\nvalues = [true]\n", &["expected a number, or a string such as"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nvalue = 1\nzeros = 1\n", &["more than one key"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nfile = \"none.bin\"\n", &["cannot read `none.bin`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"b\", bins = 4 }\n", &["no buffer `b`", "buffers are a"]),

@@ -14,7 +14,7 @@ mod parse;
 mod tests;
 
 use crate::element::Element;
-use crate::param::{Param, ParamKind};
+use crate::param::{self, Param, ParamKind};
 use std::ops::Range;
 
 /// What is wrong with a formula.
@@ -41,14 +41,16 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn buffer(&self, name: &str) -> Option<(Element, &'a [u8])> {
-        self.params.iter().find(|p| p.name == name).and_then(|p| match &p.kind {
-            ParamKind::Buffer { element, bytes, .. } => Some((*element, bytes.as_slice())),
-            ParamKind::Scalar { .. } => None,
+        param::find(self.params, name).and_then(|p| match &p.kind {
+            ParamKind::Buffer { element, bytes, .. } | ParamKind::Array { element, bytes, .. } => {
+                Some((*element, bytes.as_slice()))
+            }
+            ParamKind::Scalar { .. } | ParamKind::Struct { .. } => None,
         })
     }
 
     fn scalar(&self, name: &str) -> Option<eval::Value> {
-        let param = self.params.iter().find(|p| p.name == name);
+        let param = param::find(self.params, name);
         if let Some(Param { kind: ParamKind::Scalar { element, bits }, .. }) = param {
             return Some(eval::Value::of(*element, *bits));
         }
@@ -57,7 +59,7 @@ impl<'a> Names<'a> {
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
-        let params = self.params.iter().map(|p| p.name.as_str());
+        let params = param::leaves(self.params, 0).into_iter().map(|(_, p)| p.name.as_str());
         params.chain(self.scalars.iter().map(|(name, _)| *name))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Architecture of a listing: `sm_75`, `sm_90a`, ...
 ///
-/// Listings are read from sm_70 on: earlier machine code has another text (spec 2.3, 2.5).
+/// Machine code of sm_50 to sm_62 has another text and other rules than that of sm_70 and later (spec 2.3, 2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arch {
     number: u16,
@@ -25,9 +25,9 @@ impl Arch {
         Some(Arch { number, suffix })
     }
 
-    /// Whether listings for it can be read and run.
-    pub const fn runs(self) -> bool {
-        self.number >= 70
+    /// Whether its machine code is that of sm_50 to sm_62.
+    pub const fn early(self) -> bool {
+        self.number < 70
     }
 
     /// The number after `sm_`.
@@ -46,7 +46,8 @@ impl Arch {
     /// Byte offset in constant bank 0 at which kernel parameters start. Source: data/README.md.
     pub const fn param_base(self) -> u32 {
         match self.number {
-            ..=89 => 0x160,
+            ..=69 => 0x140,
+            70..=89 => 0x160,
             90..=99 => 0x210,
             _ => 0x380,
         }
@@ -55,7 +56,8 @@ impl Arch {
     /// Byte offset in constant bank 0 of the block size (x, y, z). Source: data/README.md, listings.
     pub const fn block_dim_offset(self) -> u32 {
         match self.number {
-            ..=99 => 0x0,
+            ..=69 => 0x8,
+            70..=99 => 0x0,
             _ => 0x360,
         }
     }
@@ -63,7 +65,8 @@ impl Arch {
     /// Byte offset in constant bank 0 of the grid size (x, y, z). Source: data/README.md, listings.
     pub const fn grid_dim_offset(self) -> u32 {
         match self.number {
-            ..=99 => 0xc,
+            ..=69 => 0x14,
+            70..=99 => 0xc,
             _ => 0x370,
         }
     }
@@ -71,23 +74,37 @@ impl Arch {
     /// Byte offset in constant bank 0 of the initial stack pointer, which every kernel loads first.
     pub const fn stack_offset(self) -> u32 {
         match self.number {
-            ..=99 => 0x28,
+            ..=69 => 0x20,
+            70..=99 => 0x28,
             _ => 0x37c,
         }
     }
 
-    /// Byte offset in constant bank 0 of the 64-bit generic address of the window of a thread's own memory.
-    pub const fn local_window_offset(self) -> u32 {
+    /// Byte offsets in constant bank 0 of the words of the generic address of the window of a thread's own memory,
+    /// the lower first.
+    pub const fn local_window_offsets(self) -> [u32; 2] {
         match self.number {
-            ..=99 => 0x20,
-            _ => 0x2f8,
+            ..=69 => [0x4, 0x104],
+            70..=99 => [0x20, 0x24],
+            _ => [0x2f8, 0x2fc],
         }
     }
 
-    /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, where code
+    /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, where code from sm_70 on
     /// takes it from there; from sm_90 code reads its high word from `SR_SWINHI`.
     pub const fn shared_window_offset(self) -> u32 {
         0x18
+    }
+
+    /// Byte offsets of its words, the lower first, where the bank has them. Before sm_60 it has one word for each window,
+    /// which is all of the address.
+    pub const fn shared_window_offsets(self) -> Option<[u32; 2]> {
+        let offset = self.shared_window_offset();
+        match self.number {
+            60..=69 => Some([0x0, 0x100]),
+            70..=89 => Some([offset, offset + 4]),
+            _ => None,
+        }
     }
 
     /// Byte offset in constant bank 0 of the number of bytes of dynamic shared memory. Source: code that others

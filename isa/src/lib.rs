@@ -25,6 +25,7 @@ mod index;
 mod instruction;
 mod listing;
 pub mod lower;
+mod maxwell;
 mod memory;
 mod mnemonic;
 mod nearest;

@@ -78,6 +78,8 @@ pub(crate) struct Statement<'t> {
     pub(crate) operands: Vec<Operand<'t>>,
     /// Guard to last operand, for messages.
     pub(crate) text: &'t str,
+    /// Where that stands.
+    text_range: Range<usize>,
 }
 
 impl Statement<'_> {
@@ -91,6 +93,11 @@ impl Statement<'_> {
             OperandKind::Const(constant) => constant.index.as_ref().is_some_and(beyond),
             _ => false,
         })
+    }
+
+    /// Where it stands.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.text_range.clone()
     }
 
     /// The highest number of a thread's register in the operands.
@@ -188,7 +195,9 @@ fn statement<'t>(
     offset: Option<u64>,
     line: u32,
 ) -> Result<Statement<'t>, Problem> {
-    let Some((body, _)) = rest.split_once(';') else {
+    // The second of two instructions of early code that issue together ends with a brace.
+    let pair = || rest.split("/*").next().unwrap_or("").trim_ascii_end().strip_suffix('}');
+    let Some(body) = rest.split_once(';').map(|(body, _)| body).or_else(pair) else {
         let help = "an instruction ends with a semicolon; other lines are labels, directives and comments";
         return Err(Problem::new(text.range(rest), "this is not a line of a listing", help));
     };
@@ -211,6 +220,7 @@ fn statement<'t>(
         mnemonic_range: text.range(mnemonic),
         operands: operands_of(text, operands)?,
         text: body,
+        text_range: text.range(body),
     })
 }
 

@@ -93,14 +93,14 @@ pub(crate) fn rewritten(statements: &[Statement<'_>], labels: &HashMap<&str, u32
         rewritten.text += if line.ends_with(':') { "\n" } else { " ;\n" };
         rewritten.origin.push(at);
     };
-    let mut behind = Vec::new();
+    let mut behind = flow::Behind::default();
     for (at, code) in code.iter_mut().enumerate() {
         put(at, &format!(".M{at}:"));
         let lines = flow.lines(at, code, &mut behind).unwrap_or_else(|| step::lines(code));
         // What is not known is told by its own name: this one is known by name only.
         lines.map_or(vec!["KILL".to_string()], |lines| lines).iter().for_each(|line| put(at, line));
     }
-    behind.iter().for_each(|(at, line)| put(*at, line));
+    behind.lines.iter().for_each(|(at, line)| put(*at, line));
     rewritten
 }
 
@@ -124,8 +124,11 @@ pub(crate) fn wrong_atomic(statement: &Statement<'_>) -> Option<Problem> {
     }
     let wide = parts.any(|part| matches!(part, "64" | "U64"));
     let (words, multiple) = if wide { (2, 4) } else { (1, 2) };
-    let register = |at: usize| match statement.operands.get(at).map(|operand| (&operand.kind, &operand.range)) {
-        Some((OperandKind::Reg(RegText { uniform: false, index, .. }), range)) => Some((*index, range.clone())),
+    let register = |at: usize| match statement.operands.get(at).map(|operand| (&operand.kind, &operand.range))
+    {
+        Some((OperandKind::Reg(RegText { uniform: false, index, .. }), range)) => {
+            Some((*index, range.clone()))
+        }
         _ => None,
     };
     let (rb, range) = register(2)?;
@@ -135,12 +138,17 @@ pub(crate) fn wrong_atomic(statement: &Statement<'_>) -> Option<Problem> {
         return Some(Problem::new(range, "Rb is RZ", help));
     };
     if !rb.is_multiple_of(multiple) {
-        let help = format!("up to sm_62 Rb of {} is {rule}, such as R{} (spec 2.5)", statement.mnemonic, rb - rb % multiple);
+        let help = format!(
+            "up to sm_62 Rb of {} is {rule}, such as R{} (spec 2.5)",
+            statement.mnemonic,
+            rb - rb % multiple
+        );
         return Some(Problem::new(range, format!("Rb is R{rb}"), help));
     }
     let (rc, range) = register(3)?;
     let expected = rb + words;
     let rc = rc.filter(|rc| *rc != expected)?;
-    let help = format!("up to sm_62 Rc is R{expected}, which follows Rb, or RZ: only Rb is encoded (spec 2.5)");
+    let help =
+        format!("up to sm_62 Rc is R{expected}, which follows Rb, or RZ: only Rb is encoded (spec 2.5)");
     Some(Problem::new(range, format!("Rc is R{rc}, and Rb is R{rb}"), help))
 }

@@ -308,9 +308,9 @@ fn half(suffix: &str) -> Option<HalfSelect> {
 }
 
 fn number(text: &str) -> Option<Number> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    let (negative, digits) = match (text.strip_prefix('-'), text.strip_suffix(".NEG")) {
+        (Some(digits), _) | (None, Some(digits)) => (true, digits),
+        (None, None) => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     let sign = |value: f64| if negative { -value } else { value };
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {

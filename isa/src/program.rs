@@ -6,6 +6,7 @@ use crate::data_section::DataSections;
 use crate::decode::{self, Failure, INSTRUCTION_BYTES, Targets};
 use crate::instruction::{Instruction, Operation};
 use crate::listing::{self, Line, Statement, Text};
+use crate::maxwell::{self, Rewritten};
 use crate::operand::Limits;
 use crate::order;
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
@@ -166,7 +167,7 @@ impl Program {
                 source: body.source,
                 mnemonics: body.mnemonics,
                 registers: body.registers,
-                predicates: Limits::MACHINE.predicates,
+                predicates: if arch.early() { maxwell::PREDICATES } else { Limits::MACHINE.predicates },
                 shared: data.shared(section.name).map(|bytes| bytes.saturating_sub(arch.shared_origin())),
                 constants,
                 local: 0,
@@ -324,10 +325,10 @@ impl<'t> Reader<'t> {
 
     fn target(&mut self, name: &str, range: Range<usize>, problems: &mut Vec<Problem>) {
         self.target = true;
-        match (Arch::from_name(name).filter(|a| a.runs()), self.arch) {
+        match (Arch::from_name(name), self.arch) {
             (None, _) => {
                 let message = format!("architecture `{name}` is not one of those read here");
-                let help = "they are sm_70 and later: the machine code text of earlier ones differs";
+                let help = "they are sm_50 and later";
                 problems.push(Problem::new(range, message, help));
             }
             (Some(arch), Some(earlier)) if arch != earlier => {
@@ -357,6 +358,7 @@ impl<'t> Reader<'t> {
 }
 
 /// What a section decodes to; see [`Kernel`].
+#[derive(Default)]
 struct Body {
     instructions: Vec<Instruction>,
     source: Vec<SourceLine>,
@@ -367,6 +369,46 @@ struct Body {
 impl Section<'_> {
     /// Decodes everything; problems stay in the section, no more than `most`.
     fn decode(&mut self, arch: Option<Arch>, most: usize) -> Body {
+        if arch.is_some_and(Arch::early) && self.problems.is_empty() {
+            self.rewrite(most)
+        } else {
+            self.read(arch, most)
+        }
+    }
+
+    /// Decodes code of sm_50 to sm_62, rewritten as that of sm_70.
+    fn rewrite(&mut self, most: usize) -> Body {
+        self.problems.extend(self.statements.iter().filter_map(maxwell::wrong_atomic).take(most));
+        let Rewritten { text, origin } = maxwell::rewritten(&self.statements, &self.targets.labels);
+        let place = Text::new(&text, Limits::VIRTUAL);
+        let mut problems = Vec::new();
+        let mut reader = Reader::default();
+        reader.section(Some(self.name), 0..0, &mut problems);
+        reader.read(&place, &mut problems);
+        let Some(mut section) = reader.sections.pop() else { return Body::default() };
+        let mut body = section.read(None, most);
+        let statement = |line: usize| origin.get(line).and_then(|at| self.statements.get(*at));
+        for problem in problems.into_iter().chain(section.problems) {
+            let start = problem.span.offset().min(text.len());
+            let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+            let range = statement(line).map_or(0..0, Statement::range);
+            self.problems.push(Problem::new(range, problem.message, problem.help));
+        }
+        self.problems.dedup();
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        body.mnemonics.clear();
+        for source in &mut body.source {
+            let Some(statement) = statement(source.line as usize - 1) else { continue };
+            let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
+                body.mnemonics.push(statement.mnemonic.into());
+                body.mnemonics.len() as u32 - 1
+            });
+            *source = SourceLine { line: statement.line, text: statement.text.into(), mnemonic };
+        }
+        body
+    }
+
+    fn read(&mut self, arch: Option<Arch>, most: usize) -> Body {
         let uniforms = arch.map_or(Limits::MACHINE.uniforms, Arch::uniform_registers);
         // Code names its own beginning, whether there is a label or not.
         self.targets.labels.entry(self.name).or_insert(0);
@@ -397,7 +439,7 @@ impl Section<'_> {
             body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
             // The last register named may begin a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
-            body.registers = body.registers.max(registers.min(Limits::MACHINE.registers));
+            body.registers = body.registers.max(registers.min(statement.limits.registers));
             body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
         }
         body

@@ -149,7 +149,7 @@ fn takes_anything(name: &str) -> bool {
 fn page() -> String {
     let mut page = String::from(
         "# Machine code that runs\n\n\
-         Which instructions of `nvdisasm` listings (sm_70 and later) the core carries out. This page is written by\n\
+         Which instructions of listings (sm_70 and later; for earlier ones see listings.md) the core carries out. This page is written by\n\
          `UPDATE_DOCS=1 cargo test -p atoms-isa --test table`, which asks the decoder; do not edit it.\n\n\
          Of each mnemonic the forms are given, and the modifiers that are taken with them, alone or together;\n\
          those of memory order and caches (`.E .STRONG .GPU .CONSTANT .EF`) are taken where memory is accessed and\n\

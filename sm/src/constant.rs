@@ -38,12 +38,14 @@ impl ConstantBank {
             bank.set(arch.block_dim_offset() + 4 * i as u32, &block.to_le_bytes());
             bank.set(arch.grid_dim_offset() + 4 * i as u32, &grid.to_le_bytes());
         }
-        if arch.number() < 90 {
-            let window = u64::from(SHARED_WINDOW_HIGH) << 32;
-            bank.set(arch.shared_window_offset(), &window.to_le_bytes());
+        let windows = [
+            (arch.shared_window_offsets(), SHARED_WINDOW_HIGH),
+            (Some(arch.local_window_offsets()), LOCAL_WINDOW_HIGH),
+        ];
+        for ([low, high], word) in windows.into_iter().filter_map(|(offsets, word)| Some((offsets?, word))) {
+            bank.set(low, &[0; 4]);
+            bank.set(high, &word.to_le_bytes());
         }
-        let window = u64::from(LOCAL_WINDOW_HIGH) << 32;
-        bank.set(arch.local_window_offset(), &window.to_le_bytes());
         // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
         bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());

@@ -6,7 +6,7 @@
 
 use super::Code;
 use crate::listing::Statement;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Convergence barriers that there are.
 const BARRIERS: usize = 16;
@@ -15,7 +15,11 @@ const BARRIERS: usize = 16;
 const RETURNS: usize = 400;
 
 /// The index of the statement that a branch, a push or a call names.
-pub(super) fn target(code: &Code<'_>, statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Option<usize> {
+pub(super) fn target(
+    code: &Code<'_>,
+    statements: &[Statement<'_>],
+    labels: &HashMap<&str, u32>,
+) -> Option<usize> {
     if !matches!(code.name, "BRA" | "SSY" | "PBK" | "PCNT" | "CAL") {
         return None;
     }
@@ -43,6 +47,31 @@ struct Known {
     tokens: Vec<Token>,
 }
 
+/// Code that stands out of the way, with the statement that each line comes from.
+#[derive(Default)]
+pub(super) struct Behind {
+    pub(super) lines: Vec<(usize, String)>,
+    /// Barriers and places that there is code for.
+    meetings: HashSet<(usize, usize)>,
+}
+
+impl Behind {
+    fn put(&mut self, at: usize, line: impl Into<String>) {
+        self.lines.push((at, line.into()));
+    }
+
+    /// The label of the code in which threads meet before they go on at `place`: the same for all of them.
+    fn meeting(&mut self, at: usize, barrier: usize, place: usize) -> String {
+        let label = format!(".W{barrier}_{place}");
+        if self.meetings.insert((barrier, place)) {
+            self.put(at, format!("{label}:"));
+            self.put(at, format!("BSYNC B{barrier}"));
+            self.put(at, format!("BRA `(.M{place})"));
+        }
+        label
+    }
+}
+
 pub(super) struct Flow {
     known: Vec<Option<Known>>,
     targets: Vec<Option<usize>>,
@@ -62,7 +91,8 @@ fn pops(name: &str) -> Option<&'static str> {
 
 impl Flow {
     pub(super) fn of(code: &[Code<'_>], targets: &[Option<usize>]) -> Flow {
-        let mut flow = Flow { known: vec![None; code.len()], targets: targets.to_vec(), base: BTreeMap::new() };
+        let mut flow =
+            Flow { known: vec![None; code.len()], targets: targets.to_vec(), base: BTreeMap::new() };
         let mut calls = Vec::new();
         let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
         flow.base.insert(0, 0);
@@ -72,10 +102,17 @@ impl Flow {
             let (code, target) = (&code[at], targets[at]);
             let mut next = known.clone();
             let always = code.guard.is_empty() && (code.name != "BRA" || code.operands.len() == 1);
-            let mut goes_on = !(always && matches!(code.name, "BRA" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
+            let mut goes_on =
+                !(always && matches!(code.name, "BRA" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
             match (code.name, target) {
                 ("SSY" | "PBK" | "PCNT", Some(place)) => {
-                    let kind = if code.name == "SSY" { "SSY" } else if code.name == "PBK" { "PBK" } else { "PCNT" };
+                    let kind = if code.name == "SSY" {
+                        "SSY"
+                    } else if code.name == "PBK" {
+                        "PBK"
+                    } else {
+                        "PCNT"
+                    };
                     next.tokens.push(Token { kind, place });
                 }
                 ("BRA", Some(place)) => work.push((place, known.clone())),
@@ -120,9 +157,10 @@ impl Flow {
         &self,
         at: usize,
         code: &Code<'_>,
-        behind: &mut Vec<(usize, String)>,
+        behind: &mut Behind,
     ) -> Option<Option<Vec<String>>> {
-        let directs = matches!(code.name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "CAL" | "RET");
+        let directs =
+            matches!(code.name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "CAL" | "RET");
         if !directs {
             return None;
         }
@@ -135,7 +173,7 @@ impl Flow {
         at: usize,
         code: &Code<'_>,
         known: &Known,
-        behind: &mut Vec<(usize, String)>,
+        behind: &mut Behind,
     ) -> Option<Vec<String>> {
         let g = &code.guard;
         let base = *self.base.get(&known.function)?;
@@ -146,13 +184,14 @@ impl Flow {
             for inner in depth + 1..known.tokens.len() {
                 lines.push(format!("BREAK B{}", barrier(inner)?));
             }
-            lines.push(format!("BSYNC B{}", barrier(depth)?));
-            lines.push(format!("BRA `(.M{})", known.tokens[depth].place));
-            if g.is_empty() {
+            let meeting = behind.meeting(at, barrier(depth)?, known.tokens[depth].place);
+            if g.is_empty() || lines.is_empty() {
+                lines.push(format!("{g}BRA `({meeting})"));
                 return Some(lines);
             }
-            behind.push((at, format!(".S{at}:")));
-            behind.extend(lines.into_iter().map(|line| (at, line)));
+            behind.put(at, format!(".S{at}:"));
+            lines.push(format!("BRA `({meeting})"));
+            lines.into_iter().for_each(|line| behind.put(at, line));
             return Some(vec![format!("{g}BRA `(.S{at})")]);
         }
         if code.name == "RET" {

@@ -79,7 +79,7 @@ impl Program {
 fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<Program, TextError> {
     let mut problems = Vec::new();
     let (mut kernels, mut unread) = (Vec::new(), Vec::new());
-    if !arch.runs() {
+    if arch.early() {
         let help = "name a later one, such as --arch sm_75: code of earlier ones waits in another way";
         problems.push(Problem::new(0..0, format!("{arch} is not run here"), help));
     }
@@ -89,7 +89,7 @@ fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<
         problems.push(Problem::new(0..0, "no kernel in this module", help));
     }
     let layout = layout::module_variables(module);
-    for function in entries.iter().filter(|_| arch.runs()) {
+    for function in entries.iter().filter(|_| !arch.early()) {
         match write::kernel(module, function, arch, &layout) {
             Ok(kernel) => kernels.push(kernel),
             Err(found) => {

@@ -1,0 +1,474 @@
+//! What computes, moves and accesses memory: one instruction as one or a few later ones.
+//!
+//! P10 is the carry of the condition code, P11 whether the result was zero and P12 whether it was negative; P20 and up, and R260 and up, hold
+//! values on the way.
+
+use super::Code;
+
+/// A predicate that holds where the condition code meets the condition: `CC.EQ`.
+pub(super) fn condition(text: &str) -> Option<&'static str> {
+    match text {
+        "CC.EQ" | "CC.EQU" => Some("P11"),
+        "CC.NE" | "CC.NEU" => Some("!P11"),
+        _ => None,
+    }
+}
+
+/// The later code; `None` if the instruction is not known.
+pub(super) fn lines(code: &mut Code<'_>) -> Option<Vec<String>> {
+    // `.CC` behind the destination, or behind nothing of it.
+    let mut sets = false;
+    for operand in &mut code.operands {
+        if let Some(plain) = operand.strip_suffix(".CC") {
+            *operand = plain.into();
+            sets = true;
+        }
+    }
+    let mut step = Step { g: code.guard.clone(), lines: Vec::new(), sets };
+    step.rewrite(code)?;
+    Some(step.lines)
+}
+
+struct Step {
+    g: String,
+    lines: Vec<String>,
+    /// The condition code is set, and has not been told yet.
+    sets: bool,
+}
+
+/// Without its sign, and whether there was one; a number has none.
+fn sign(operand: &str) -> (bool, &str) {
+    match operand.strip_prefix('-') {
+        Some(rest) if !number(rest) => (true, rest),
+        _ => (false, operand),
+    }
+}
+
+fn number(operand: &str) -> bool {
+    operand.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The half of a register that an operand names, and the operand without that.
+fn half<'o>(operand: &'o str, high: &str, low: &str) -> (bool, &'o str) {
+    match operand.strip_suffix(high) {
+        Some(rest) => (true, rest),
+        None => (false, operand.strip_suffix(low).unwrap_or(operand)),
+    }
+}
+
+impl Step {
+    fn put(&mut self, line: String) {
+        self.lines.push(format!("{}{line}", self.g));
+    }
+
+    /// Where a result goes whose condition is wanted: RZ would lose it.
+    fn kept<'o>(&self, to: &'o str) -> &'o str {
+        if self.sets && to == "RZ" { "R267" } else { to }
+    }
+
+    /// Notes whether the result is negative, and whether it is zero; `and` whether the words before were.
+    fn zero(&mut self, result: &str, and: bool) {
+        if std::mem::take(&mut self.sets) {
+            let before = if and { "P11" } else { "PT" };
+            self.put(format!("ISETP.EQ.AND P11, PT, {result}, RZ, {before}"));
+            self.put(format!("ISETP.LT.AND P12, PT, {result}, RZ, PT"));
+        }
+    }
+
+    /// `to = terms`, with carry in and, where it is wanted, out.
+    fn add(&mut self, to: &str, terms: [&str; 3], carry: bool) {
+        let term = |text: &str| match sign(text) {
+            // The one that makes a complement a negation comes from the words before.
+            (true, rest) if carry => format!("~{rest}"),
+            _ => text.to_string(),
+        };
+        let [a, b, c] = terms.map(term);
+        let to = self.kept(to).to_string();
+        let out = if self.sets { "P10, PT, " } else { "" };
+        if carry {
+            self.put(format!("IADD3.X {to}, {out}{a}, {b}, {c}, P10, !PT"));
+        } else {
+            self.put(format!("IADD3 {to}, {out}{a}, {b}, {c}"));
+        }
+        self.zero(&to, carry);
+    }
+
+    /// Half of an operand as a number of its own.
+    fn piece(&mut self, to: &str, operand: &str, signed: bool) {
+        let (high, base) = half(operand, ".H1", ".H0");
+        let selector = match (high, signed) {
+            (false, false) => "0x4410",
+            (true, false) => "0x4432",
+            (false, true) => "0x9910",
+            (true, true) => "0xbb32",
+        };
+        self.put(format!("PRMT {to}, {base}, {selector}, RZ"));
+    }
+
+    fn rewrite(&mut self, code: &mut Code<'_>) -> Option<()> {
+        let operands = code.operands.clone();
+        let o: Vec<&str> = operands.iter().map(String::as_str).collect();
+        match (code.name, o.as_slice()) {
+            ("IADD" | "IADD32I", [to, a, b]) => {
+                let carry = code.take("X");
+                code.modifiers.is_empty().then(|| self.add(to, [a, b, "RZ"], carry))
+            }
+            ("IADD3", [to, a, b, c]) => self.iadd3(code, to, [a, b, c]),
+            ("ISCADD" | "ISCADD32I", [to, a, b, shift]) => {
+                let (negative, a) = sign(a);
+                self.put(format!("SHF.L.U32 R261, {a}, {shift}, RZ"));
+                self.add(to, [if negative { "-R261" } else { "R261" }, b, "RZ"], code.take("X"));
+                Some(())
+            }
+            ("XMAD", [to, a, b, c]) => self.xmad(code, to, [a, b, c]),
+            ("LEA", _) => self.lea(code, &o),
+            ("LOP" | "LOP32I", _) => self.lop(code, &o),
+            ("LOP3", [to, a, b, c, table]) if !self.sets => {
+                self.put(format!("LOP3.LUT {to}, {a}, {b}, {c}, {table}, !PT"));
+                Some(())
+            }
+            ("LOP3", [p, to, a, b, c, table]) if code.take("NZ") && !self.sets => {
+                self.put(format!("LOP3.LUT {p}, {to}, {a}, {b}, {c}, {table}, !PT"));
+                Some(())
+            }
+            ("SHL", [to, a, count]) => {
+                let wrap = if code.take("W") { ".W" } else { "" };
+                self.put(format!("SHF.L{wrap}.U32 {to}, {a}, {count}, RZ"));
+                (!self.sets).then_some(())
+            }
+            ("SHR", [to, a, count]) => {
+                let wrap = if code.take("W") { ".W" } else { "" };
+                let kind = if code.take("U32") { "U32" } else { "S32" };
+                self.put(format!("SHF.R{wrap}.{kind}.HI {to}, RZ, {count}, {a}"));
+                (!self.sets).then_some(())
+            }
+            ("SHF", [to, low, count, high]) => {
+                let wrap = if code.take("W") { ".W" } else { "" };
+                let kind = ["U64", "S64"].into_iter().find(|kind| code.take(kind)).unwrap_or("U32");
+                match (code.take("L"), code.take("R"), self.sets) {
+                    (true, _, false) => {
+                        self.put(format!("SHF.L{wrap}.{kind}.HI {to}, {low}, {count}, {high}"))
+                    }
+                    (_, true, false) => self.put(format!("SHF.R{wrap}.{kind} {to}, {low}, {count}, {high}")),
+                    _ => return None,
+                }
+                Some(())
+            }
+            ("BFE", [to, a, field]) => self.bfe(code, to, a, field),
+            ("ISETP", [p, q, a, b, with]) if code.take("X") => {
+                let low = self.low_words(code)?;
+                self.put(format!("ISETP.{}.EX {p}, {q}, {a}, {b}, {with}, {low}", code.modifiers.join(".")));
+                Some(())
+            }
+            ("ISET", [to, a, b, with]) => {
+                let (float, carry) = (code.take("BF"), code.take("X"));
+                let low = if carry { Some(self.low_words(code)?) } else { None };
+                let ex = low.map_or(("", String::new()), |low| (".EX", format!(", {low}")));
+                self.put(format!(
+                    "ISETP.{}{} P20, PT, {a}, {b}, {with}{}",
+                    code.modifiers.join("."),
+                    ex.0,
+                    ex.1
+                ));
+                self.truth(to, float);
+                Some(())
+            }
+            ("FSET", [to, a, b, with]) => {
+                let float = code.take("BF");
+                self.put(format!("FSETP.{} P20, PT, {a}, {b}, {with}", code.modifiers.join(".")));
+                self.truth(to, float);
+                Some(())
+            }
+            ("ICMP", [to, a, b, c]) => {
+                self.put(format!("ISETP.{}.AND P20, PT, {c}, RZ, PT", code.modifiers.join(".")));
+                self.put(format!("SEL {to}, {a}, {b}, P20"));
+                Some(())
+            }
+            ("FCMP", [to, a, b, c]) if !code.modifiers.is_empty() => {
+                self.put(format!("FSETP.{}.AND P20, PT, {c}, RZ, PT", code.modifiers.join(".")));
+                self.put(format!("FSEL {to}, {a}, {b}, P20"));
+                Some(())
+            }
+            ("I2I", [to, a]) if code.modifiers == ["S32", "S32"] => {
+                let (negative, a) = sign(a);
+                let to = self.kept(to).to_string();
+                match a.strip_prefix('|').and_then(|a| a.strip_suffix('|')) {
+                    Some(a) => self.put(format!("IABS {to}, {a}")),
+                    None => self.put(format!("MOV {to}, {a}")),
+                }
+                if negative {
+                    self.put(format!("IADD3 {to}, -{to}, RZ, RZ"));
+                }
+                self.zero(&to, false);
+                Some(())
+            }
+            ("I2F", [to, a]) => {
+                code.take("F32");
+                let a = match a.strip_prefix('|').and_then(|a| a.strip_suffix('|')) {
+                    Some(a) => {
+                        self.put(format!("IABS R260, {a}"));
+                        "R260"
+                    }
+                    None => a,
+                };
+                self.put(format!("I2F.{} {to}, {a}", code.modifiers.join(".")));
+                Some(())
+            }
+            ("F2I", [_, _]) => {
+                code.take("F32");
+                self.same(code)
+            }
+            ("F2F", [to, a]) if code.modifiers.len() > 2 && code.modifiers[0] == code.modifiers[1] => {
+                let wide = if code.modifiers[0] == "F64" { ".F64" } else { "" };
+                let way = match code.modifiers[2..] {
+                    ["ROUND"] => "",
+                    ["FLOOR"] => ".FLOOR",
+                    ["CEIL"] => ".CEIL",
+                    ["TRUNC"] => ".TRUNC",
+                    _ => return None,
+                };
+                self.put(format!("FRND{wide}{way} {to}, {a}"));
+                Some(())
+            }
+            // What prepares an operand of MUFU: there it is in turns, or as it is.
+            ("RRO", [to, a]) if code.modifiers == ["SINCOS"] => {
+                self.put(format!("FMUL {to}, {a}, 0.15915493667125701904"));
+                Some(())
+            }
+            ("RRO", [to, a]) if code.modifiers == ["EX2"] => {
+                self.put(format!("FADD {to}, {a}, -RZ"));
+                Some(())
+            }
+            ("MOV32I", _) => self.called("MOV", code),
+            ("FMUL32I", _) => self.called("FMUL", code),
+            ("FADD32I", _) => self.called("FADD", code),
+            ("FCHK", _) => {
+                code.take("DIVIDE");
+                self.same(code)
+            }
+            ("CSETP", [p, q, "CC", with]) if code.modifiers == ["SFT", "AND"] => {
+                self.put(format!("PSETP.AND.AND {p}, {q}, P12, PT, {with}"));
+                Some(())
+            }
+            // A constant among halves is a binary32 where nothing else is said.
+            ("HADD2" | "HMUL2" | "HFMA2", _) => {
+                for operand in code.operands.iter_mut().filter(|o| o.contains("c[") && o.ends_with(']')) {
+                    operand.push_str(".F32");
+                }
+                self.same(code)
+            }
+            // Results are there when an instruction is done.
+            ("DEPBAR" | "TEXDEPBAR", _) => {
+                self.put("NOP".into());
+                Some(())
+            }
+            ("B2R", [to]) => {
+                self.put(format!("B2R.RESULT {to}, PT"));
+                (code.modifiers == ["RESULT"]).then_some(())
+            }
+            ("LD" | "ST", [.., p]) if o.len() == 3 && p.trim_start_matches('!').starts_with('P') => {
+                code.operands.pop();
+                self.same(code)
+            }
+            (
+                "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "IMUL" | "IMUL32I" | "JCAL" | "LONGJMP"
+                | "PLONGJMP",
+                _,
+            ) => None,
+            _ => self.same(code),
+        }
+    }
+
+    /// As it is, where no condition code is set.
+    fn same(&mut self, code: &Code<'_>) -> Option<()> {
+        self.lines.push(code.text());
+        (!self.sets).then_some(())
+    }
+
+    fn called(&mut self, name: &'static str, code: &mut Code<'_>) -> Option<()> {
+        code.name = name;
+        self.same(code)
+    }
+
+    /// All ones, or 1.0, where P20 holds; the condition code is that of the result.
+    fn truth(&mut self, to: &str, float: bool) {
+        let yes = if float { "0x3f800000" } else { "0xffffffff" };
+        self.put(format!("SEL {to}, RZ, {yes}, !P20"));
+        if std::mem::take(&mut self.sets) {
+            self.put("PSETP.AND.AND P11, PT, !P20, PT, PT".into());
+            self.put("PSETP.AND.AND P12, PT, P20, PT, PT".into());
+        }
+    }
+
+    /// Whether a comparison holds for the words that the condition code is of: their difference.
+    fn low_words(&mut self, code: &Code<'_>) -> Option<&'static str> {
+        let compare = code.modifiers.first()?;
+        Some(match *compare {
+            "LT" => "!P10",
+            "GE" => "P10",
+            "EQ" => "P11",
+            "NE" => "!P11",
+            "LE" => {
+                self.put("PSETP.OR.AND P21, PT, !P10, P11, PT".into());
+                "P21"
+            }
+            "GT" => {
+                self.put("PSETP.AND.AND P21, PT, P10, !P11, PT".into());
+                "P21"
+            }
+            _ => return None,
+        })
+    }
+
+    /// `IADD3[.X][.RS] d, a, b, c`: with `.RS` the upper halves of the sum of a and b are added to c.
+    fn iadd3(&mut self, code: &mut Code<'_>, to: &str, operands: [&str; 3]) -> Option<()> {
+        let (carry, right) = (code.take("X"), code.take("RS"));
+        let mut terms = operands.map(str::to_string);
+        for (at, term) in terms.iter_mut().enumerate() {
+            if term.ends_with(".H0") || term.ends_with(".H1") {
+                let place = format!("R{}", 270 + at);
+                let (negative, base) = sign(term);
+                let base = base.to_string();
+                self.piece(&place, &base, false);
+                *term = if negative { format!("-{place}") } else { place };
+            }
+        }
+        if !code.modifiers.is_empty() || (right && (carry || self.sets)) {
+            return None;
+        }
+        let [a, b, c] = &terms;
+        if right {
+            // The sum has 33 bits.
+            self.put(format!("IADD3 R262, P20, PT, {a}, {b}, RZ"));
+            self.put("SHF.R.U32.HI R262, RZ, 0x10, R262".into());
+            self.put("SEL R263, RZ, 0x10000, !P20".into());
+            self.put(format!("IADD3 {to}, R262, R263, {c}"));
+        } else {
+            self.add(to, [a, b, c], carry);
+        }
+        Some(())
+    }
+
+    /// `XMAD[.types][.CLO|.CHI|.CBCC][.PSL][.MRG] d, a, b, c`: the product of two halves, and c
+    fn xmad(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
+        let types: Vec<_> = code.modifiers.iter().filter(|m| matches!(**m, "U16" | "S16")).copied().collect();
+        let (a_signed, b_signed) = match types[..] {
+            [] => (false, false),
+            [a, b] => (a == "S16", b == "S16"),
+            _ => return None,
+        };
+        code.modifiers.retain(|m| !matches!(*m, "U16" | "S16"));
+        let (shift, merge) = (code.take("PSL"), code.take("MRG"));
+        let (low, high, both) = (code.take("CLO"), code.take("CHI"), code.take("CBCC"));
+        if !code.modifiers.is_empty() || self.sets {
+            return None;
+        }
+        let (_, b_whole) = half(b, ".H1", ".H0");
+        self.piece("R260", a, a_signed);
+        self.piece("R261", b, b_signed);
+        self.put("IMAD R262, R260, R261, RZ".into());
+        if shift {
+            self.put("SHF.L.U32 R262, R262, 0x10, RZ".into());
+        }
+        let mut addend = c;
+        if low || high {
+            self.piece("R263", &if high { format!("{c}.H1") } else { c.to_string() }, false);
+            addend = "R263";
+        }
+        if both {
+            self.put(format!("SHF.L.U32 R264, {b_whole}, 0x10, RZ"));
+        }
+        let sum = if merge { "R262" } else { to };
+        self.put(format!("IADD3 {sum}, R262, {addend}, {}", if both { "R264" } else { "RZ" }));
+        if merge {
+            self.put(format!("PRMT {to}, R262, 0x5410, {b_whole}"));
+        }
+        Some(())
+    }
+
+    /// `LEA d, a, b[, shift]`, `LEA.HI[.X] d, a, b, c, shift`
+    ///
+    /// `LEA.HI.X p, d, a, RZ, c` copies the high word of a generic address, and asks whether that lies outside the shared
+    /// window (chosen: it is what the code around it makes of the answer).
+    fn lea(&mut self, code: &mut Code<'_>, o: &[&str]) -> Option<()> {
+        let (high, carry) = (code.take("HI"), code.take("X"));
+        if let ([p, to, a, "RZ", c], true, true) = (o, high, carry)
+            && p.starts_with('P')
+            && !self.sets
+        {
+            self.put(format!("MOV R268, {a}"));
+            self.put(format!("MOV R269, {c}"));
+            self.put("QSPC.E.S P20, RZ, [R268]".into());
+            self.put(format!("PSETP.AND.AND {p}, PT, !P20, PT, PT"));
+            self.put(format!("MOV {to}, {c}"));
+            return code.modifiers.is_empty().then_some(());
+        }
+        let to = self.kept(o.first()?).to_string();
+        let out = if self.sets { "P10, PT, " } else { "" };
+        match (o, high, carry) {
+            ([_, a, b], false, false) => self.put(format!("LEA {to}, {out}{a}, {b}, 0x0")),
+            ([_, a, b, shift], false, false) => self.put(format!("LEA {to}, {out}{a}, {b}, {shift}")),
+            ([_, a, b, c, shift], true, false) => {
+                self.put(format!("LEA.HI {to}, {out}{a}, {b}, {c}, {shift}"))
+            }
+            ([_, a, b, c, shift], true, true) if !to.starts_with('P') => {
+                self.put(format!("LEA.HI.X {to}, {out}{a}, {b}, {c}, {shift}, P10"));
+            }
+            _ => return None,
+        }
+        self.zero(&to, false);
+        code.modifiers.is_empty().then_some(())
+    }
+
+    /// `LOP.op[.X][.NZ|.Z] [p,] d, a, b`
+    fn lop(&mut self, code: &mut Code<'_>, o: &[&str]) -> Option<()> {
+        let carry = code.take("X");
+        let zero = code.take("Z");
+        let (p, to, a, b) = match o {
+            [to, a, b] => (None, *to, *a, *b),
+            [p, to, a, b] if zero || code.take("NZ") => (Some(*p), *to, *a, *b),
+            _ => return None,
+        };
+        let plain = |operand: &str, bits: u8| match operand.strip_prefix('~') {
+            Some(rest) => (rest.to_string(), !bits),
+            None => (operand.to_string(), bits),
+        };
+        let ((a, in_a), (b, in_b)) = (plain(a, 0xf0), plain(b, 0xcc));
+        let table = match code.modifiers[..] {
+            ["AND"] => in_a & in_b,
+            ["OR"] => in_a | in_b,
+            ["XOR"] => in_a ^ in_b,
+            ["PASS_B"] => in_b,
+            _ => return None,
+        };
+        let to = self.kept(to).to_string();
+        self.put(format!("LOP3.LUT P20, {to}, {a}, {b}, RZ, {table:#x}, !PT"));
+        if carry {
+            self.put("PSETP.OR.AND P20, PT, P20, !P11, PT".into());
+        }
+        if let Some(p) = p {
+            self.put(format!("PSETP.AND.AND {p}, PT, {}P20, PT, PT", if zero { "!" } else { "" }));
+        }
+        self.zero(&to, carry);
+        Some(())
+    }
+
+    /// `BFE[.U32][.BREV] d, a, field`: so many bits from a place on, which the low two bytes of the field say.
+    fn bfe(&mut self, code: &mut Code<'_>, to: &str, a: &str, field: &str) -> Option<()> {
+        let unsigned = code.take("U32");
+        let field = u32::from_str_radix(field.strip_prefix("0x")?, 16).ok()?;
+        let (place, bits) = (field & 0xff, field >> 8 & 0xff);
+        let reversed = code.take("BREV");
+        if place > 31 || bits == 0 || place + bits > 32 || !code.modifiers.is_empty() || self.sets {
+            return None;
+        }
+        if reversed {
+            self.put(format!("BREV R260, {a}"));
+        }
+        let a = if reversed { "R260" } else { a };
+        let kind = if unsigned { "U32" } else { "S32" };
+        self.put(format!("SHF.L.U32 R261, {a}, {:#x}, RZ", 32 - place - bits));
+        self.put(format!("SHF.R.{kind}.HI {to}, RZ, {:#x}, R261", 32 - bits));
+        Some(())
+    }
+}

@@ -1,0 +1,141 @@
+//! Machine code of sm_50 to sm_62 as a compiler emits it for kernels of `tests/kernels`, and single instructions
+//! of it against what they are defined to do.
+
+mod functional;
+
+use atoms_isa::Program;
+use atoms_sm::{Launch, SmConfig, run};
+use functional::{FunctionalPort, Shape};
+use std::path::Path;
+
+/// Runs `lines` in one thread with R2 to R5 set, and gives R8, R9, and whether P1 and P2 hold.
+fn outcome(lines: &str, r: [u32; 4]) -> [u32; 4] {
+    let text = format!(
+        ".target sm_52\n.section .text.k,\"ax\",@progbits\n\
+         MOV R2, c[0x0][0x140] ;\nMOV R3, c[0x0][0x144] ;\nMOV R4, c[0x0][0x148] ;\nMOV R5, c[0x0][0x14c] ;\n\
+         MOV R20, c[0x0][0x150] ;\nMOV R21, c[0x0][0x154] ;\n{lines}\n\
+         SEL R10, RZ, 0x1, !P1 ;\nSEL R11, RZ, 0x1, !P2 ;\n\
+         STG.E.64 [R20], R8 ;\nSTG.E.64 [R20+0x8], R10 ;\nEXIT ;\n"
+    );
+    let program = Program::parse(lines, &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let scalars: String = r.iter().map(|v| format!("[[param]]\ntype = \"u32\"\nvalue = {v}\n")).collect();
+    let launch = format!(
+        "kernel = \"k\"\ngrid = 1\nblock = 1\n{scalars}[[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = 4\n"
+    );
+    let launch = Launch::from_toml("launch", &launch, Path::new("")).unwrap();
+    let mut port = FunctionalPort::new(Shape::default());
+    let kernel = &program.kernels[0];
+    let report =
+        run(kernel, &launch, &mut port, &SmConfig::default()).unwrap_or_else(|e| panic!("{lines}: {e}"));
+    assert!(port.clean());
+    let out = report.buffer("out").unwrap();
+    [0, 1, 2, 3].map(|i| out.element.read(&out.bytes, i) as u32)
+}
+
+const WORDS: [u32; 6] = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1234_89ab];
+
+/// Every pair of words.
+fn pairs() -> impl Iterator<Item = (u32, u32)> {
+    WORDS.into_iter().flat_map(|a| WORDS.map(|b| (a, b)))
+}
+
+/// A product in 16-bit pieces, as compilers write it.
+#[test]
+fn products() {
+    let low = "XMAD R8, R2, R3, RZ ;\nXMAD.MRG R9, R2, R3.H1, RZ ;\nXMAD.PSL.CBCC R8, R2.H1, R9.H1, R8 ;\nMOV R9, RZ ;";
+    // The high word: four products, and the carries between them.
+    let high = "XMAD R8, R2, R3, RZ ;\nXMAD R9, R2, R3.H1, RZ ;\nXMAD R10, R2.H1, R3.H1, RZ ;\n\
+        XMAD.CHI R8, R2.H1, R3, R8 ;\nIADD3.RS R8, R9, R8, R10 ;\nXMAD.S16.U16 R9, R2, R3.H1, RZ ;";
+    for (a, b) in pairs() {
+        assert_eq!(outcome(low, [a, b, 0, 0])[0], a.wrapping_mul(b), "{a:#x} {b:#x}");
+        let mixed = i64::from(a as u16 as i16) * i64::from(b >> 16);
+        let product = (u64::from(a) * u64::from(b)) >> 32;
+        assert_eq!(outcome(high, [a, b, 0, 0])[..2], [product as u32, mixed as u32], "{a:#x} {b:#x}");
+    }
+}
+
+/// Two words added, subtracted and compared by way of the condition code.
+#[test]
+fn words_joined_by_the_condition_code() {
+    for (a, b) in pairs() {
+        for (c, d) in [(0, 1), (1, 0), (7, 7), (0xffff_ffff, 0)] {
+            let (x, y) = (u64::from(a) << 32 | u64::from(c), u64::from(b) << 32 | u64::from(d));
+            let input = [c, a, d, b];
+            let words = |value: u64| [value as u32, (value >> 32) as u32];
+            let sum = outcome("IADD R8.CC, R2, R4 ;\nIADD.X R9, R3, R5 ;", input);
+            assert_eq!(sum[..2], words(x.wrapping_add(y)), "{x:#x} + {y:#x}");
+            let difference = outcome("IADD R8.CC, R2, -R4 ;\nIADD.X R9, R3, -R5 ;", input);
+            assert_eq!(difference[..2], words(x.wrapping_sub(y)), "{x:#x} - {y:#x}");
+            for (name, unsigned, signed) in [
+                ("LT", x < y, (x as i64) < y as i64),
+                ("LE", x <= y, x as i64 <= y as i64),
+                ("GT", x > y, x as i64 > y as i64),
+                ("GE", x >= y, x as i64 >= y as i64),
+                ("EQ", x == y, x == y),
+                ("NE", x != y, x != y),
+            ] {
+                let lines = format!(
+                    "IADD RZ.CC, R2, -R4 ;\nISETP.{name}.U32.X.AND P1, PT, R3, R5, PT ;\n\
+                     ISETP.{name}.X.AND P2, PT, R3, R5, PT ;\nISET.{name}.U32.X.AND R8, R3, R5, PT ;"
+                );
+                let found = outcome(&lines, input);
+                assert_eq!(found[2..], [u32::from(unsigned), u32::from(signed)], "{x:#x} {name} {y:#x}");
+                assert_eq!(found[0], if unsigned { !0 } else { 0 }, "{x:#x} {name} {y:#x}");
+            }
+        }
+    }
+}
+
+/// Lines, what R8 and R9 are, and P1, from R2 = 0x1234_89ab, R3 = 0xffff_fffb (-5), R4 = 3, R5 = 0.
+#[rustfmt::skip]
+const STEPS: &[(&str, u32, u32, u32)] = &[
+    ("SHL R8, R2, 0x4 ;\nSHR R9, R3, 0x1 ;",                        0x2348_9ab0, 0xffff_fffd, 0),
+    ("SHR.U32 R8, R3, R4 ;\nSHL.W R9, R4, 0x21 ;",                  0x1fff_ffff, 6,           0),
+    ("SHF.L.W R8, R2, 0x8, R3 ;\nSHF.R.U64 R9, R2, 0x8, R3 ;",      0xffff_fb12, 0xfb12_3489, 0),
+    ("BFE.U32 R8, R2, 0x808 ;\nBFE R9, R2, 0x808 ;",                0x89,        0xffff_ff89, 0),
+    ("BFE.U32.BREV R8, R2, 0x2000 ;\nLOP.PASS_B R9, RZ, ~R2 ;",     0xd591_2c48, 0xedcb_7654, 0),
+    ("LOP.AND.NZ P1, R8, R2, ~R3 ;\nLOP32I.OR R9, R2, 0xffff ;",    0,           0x1234_ffff, 0),
+    ("ISCADD R8, R4, R2, 0x2 ;\nISCADD R9, -R4, R2, 0x2 ;",         0x1234_89b7, 0x1234_899f, 0),
+    ("ICMP.LT R8, R2, R4, R3 ;\nICMP.LT R9, R2, R4, R4 ;",          0x1234_89ab, 3,           0),
+    ("I2I.S32.S32 R8, |R3| ;\nI2I.S32.S32 R9, -|R3| ;",             5,           0xffff_fffb, 0),
+    ("I2I.S32.S32 RZ.CC, R3 ;\nCSETP.SFT.AND P1, PT, CC, PT ;\nMOV32I R8, 0x7 ;\nMOV R9, RZ ;", 7, 0, 1),
+    ("I2F.F32.S32.RP R8, |R3| ;\nF2I.S32.F32.TRUNC R9, 1.5.NEG ;",  0x40a0_0000, 0xffff_ffff, 0),
+    ("IADD R8, R4, -R3 ;\nIADD32I R9, R4, -0x4 ;",                  8,           0xffff_ffff, 0),
+    ("IADD3 R8, R2.H1, R4, -R3 ;\nIADD3 R9, R2.H0, -R4, RZ ;",      0x123c,      0x89a8,      0),
+];
+
+#[test]
+fn single_steps() {
+    for (lines, r8, r9, p1) in STEPS {
+        let start = "PSETP.AND.AND P1, PT, !PT, PT, PT ;\nPSETP.AND.AND P2, PT, !PT, PT, PT ;\n";
+        let found = outcome(&format!("{start}{lines}"), [0x1234_89ab, 0xffff_fffb, 3, 0]);
+        assert_eq!(found[..3], [*r8, *r9, *p1], "{lines}");
+    }
+}
+
+/// Loops that threads leave at different times, calls, and branches on the condition code.
+#[test]
+fn threads_that_part_and_meet() {
+    let code = "S2R R0, SR_TID.X ;\nMOV R8, RZ ;\nMOV R3, R0 ;\nSSY `(.L_meet) ;\nPBK `(.L_out) ;\n\
+        .L_loop:\n{ ISETP.GT.AND P0, PT, R3, 0x3, PT ;\n@P0 BRK (*\"BRANCH_TARGETS .L_out\"*) }\n\
+        I2I.S32.S32 RZ.CC, R3 ;\nBRA CC.EQ, `(.L_zero) ;\nIADD32I R8, R8, 0x10 ;\n\
+        .L_zero:\nIADD32I R3, R3, 0x1 ;\nBRA `(.L_loop) ;\n\
+        .L_out:\nCAL `(f) ;\nSYNC ;\n\
+        .L_meet:\nVOTE.ANY R9, PT, PT ;\nISCADD R2, R0, c[0x0][0x140], 0x3 ;\nMOV R3, c[0x0][0x144] ;\n\
+        STG.E.64 [R2], R8 ;\nEXIT ;\nf:\nSSY `(.L_f) ;\nISETP.NE.AND P0, PT, R0, 0x2, PT ;\n@P0 SYNC ;\n\
+        IADD32I R8, R8, 0x1 ;\nSYNC ;\n.L_f:\nVOTE.ANY R4, PT, PT ;\nIADD R8, R8, R4 ;\nRET ;\n";
+    let text = format!(".target sm_60\n.section .text.k,\"ax\"\n{code}");
+    let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let launch =
+        "kernel = \"k\"\ngrid = 1\nblock = 8\n[[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = 16\n";
+    let launch = Launch::from_toml("launch", launch, Path::new("")).unwrap();
+    let mut port = FunctionalPort::new(Shape::default());
+    let report =
+        run(&program.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap_or_else(|e| panic!("{e}"));
+    let out = report.buffer("out").unwrap();
+    let expected = |i: u32| [(i.max(1)..4).count() as u32 * 0x10 + u32::from(i == 2) + 0xff, 0xff];
+    for i in 0..8 {
+        let found = [0, 1].map(|word| out.element.read(&out.bytes, 2 * i as usize + word) as u32);
+        assert_eq!(found, expected(i), "thread {i}");
+    }
+}

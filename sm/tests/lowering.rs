@@ -149,13 +149,13 @@ enum Form {
     /// `[%r8+offset]`, one that fits beside a register or not.
     Offset(i64),
     /// `[sm+16]`: one address for all.
-    Variable,
+    Variable(u32),
     /// A constant for operand B, an address of each thread.
     Constant(u64),
     /// The same at one address for all.
     VariableConstant(u64),
-    /// A generic address of shared memory.
-    Generic,
+    /// A generic address of shared memory, and an offset.
+    Generic(i64),
     /// `.shared::cluster`, the own CTA's.
     Cluster,
 }
@@ -188,13 +188,18 @@ impl Case {
         let (space, address) = match self.form {
             Form::Own | Form::Constant(_) => (".shared", "%a".to_string()),
             Form::Offset(offset) => (".shared", format!("%a+{offset}")),
-            Form::Variable | Form::VariableConstant(_) => (".shared", "sm+16".into()),
-            Form::Generic => ("", "%ga".into()),
+            Form::Variable(byte) => (".shared", format!("sm+{byte}")),
+            Form::VariableConstant(_) => (".shared", "sm+16".into()),
+            Form::Generic(offset) => ("", format!("%ga+{offset}")),
             Form::Cluster => (".shared::cluster", "%a".into()),
         };
         let d = if self.red { String::new() } else { format!("%{letter}4, ") };
         let b = match self.form {
-            Form::Constant(bits) | Form::VariableConstant(bits) => format!("{bits:#x}"),
+            Form::Constant(bits) | Form::VariableConstant(bits) => match self.ty {
+                "f32" => format!("0f{bits:08X}"),
+                "f64" => format!("0d{bits:016X}"),
+                _ => format!("{bits:#x}"),
+            },
             _ => format!("%{letter}1"),
         };
         let c = if self.op == "cas" { format!(", %{letter}2") } else { String::new() };
@@ -209,8 +214,13 @@ impl Case {
         }
     }
 
-    fn one_place(&self) -> bool {
-        matches!(self.form, Form::Variable | Form::VariableConstant(_))
+    /// Where all threads meet.
+    fn one_place(&self) -> Option<usize> {
+        match self.form {
+            Form::Variable(byte) => Some(byte as usize),
+            Form::VariableConstant(_) => Some(16),
+            _ => None,
+        }
     }
 }
 
@@ -233,7 +243,7 @@ impl Start {
         let turn = random.below(PLACES as u64) as usize;
         let threads = (0..THREADS).map(|thread| {
             // Neighbouring halves share a word, places of a warp share banks.
-            let place = if case.one_place() { 16 / bytes } else { (thread * 5 + turn) % PLACES };
+            let place = case.one_place().map_or((thread * 5 + turn) % PLACES, |byte| byte / bytes);
             let b = case.constant().map(u128::from).unwrap_or_else(|| random.value(case.ty, case.bits));
             let b = if case.bits == 128 { b } else { b & ((1 << case.bits) - 1) };
             (place, b, random.value(case.ty, case.bits), everybody || random.below(4) != 0)
@@ -357,7 +367,7 @@ fn outcome(case: &Case, start: &Start, seed: u64) -> (Vec<u128>, Vec<u8>) {
     let program =
         Program::parse(&case.text(), &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
     let bytes = case.bits as usize / 8;
-    let offset = if let Form::Offset(offset) = case.form { offset } else { 0 };
+    let offset = if let Form::Offset(offset) | Form::Generic(offset) = case.form { offset } else { 0 };
     let origin = i64::from(program.arch.shared_origin());
     let mut input = Vec::new();
     for (place, b, c, active) in &start.threads {
@@ -528,8 +538,10 @@ fn offsets_near_and_far() {
 #[test]
 fn one_address_for_all() {
     for last in [false, true] {
-        assert!(every(Form::Variable, "", last, |case| case.used || commutes(case)) > ALL / 2);
+        assert!(every(Form::Variable(16), "", last, |case| case.used || commutes(case)) > ALL / 2);
     }
+    // A half that is the upper one of its word.
+    assert!(every(Form::Variable(18), "", false, |case| case.bits == 16 && case.used) > 0);
 }
 
 fn integer(case: &Case) -> bool {
@@ -553,7 +565,24 @@ fn constants_at_one_address() {
     for constant in CONSTANTS {
         let wide = constant > 0xffff_ffff;
         let wants = |case: &Case| integer(case) && (case.bits == 64 || !wide) && commutes(case);
-        assert!(every(Form::VariableConstant(constant), "", false, wants) > 0);
+        for last in [false, true] {
+            assert!(every(Form::VariableConstant(constant), "", last, wants) > 0);
+        }
+    }
+}
+
+/// Numbers that stand in the instruction, that have too many digits for it, zeros, and halves to compare with.
+#[test]
+fn constants_of_other_types() {
+    let third = f64::to_bits(1.0 / 3.0);
+    for (ty, constants) in [
+        ("f32", [0x3f80_0000, 0xbf00_0000, 0x4049_0fdb, 0x501_5f90, 0, 0x8000_0000]),
+        ("f64", [0x3ff0_0000_0000_0000, 0xbfe0_0000_0000_0000, third, 0x4340_0000_0000_0000, 0, 1 << 63]),
+        ("b16", [0, 1, 0xffff, 0x8000, 12, 0xfff9]),
+    ] {
+        for constant in constants {
+            assert!(every(Form::Constant(constant), "", false, |case| case.ty == ty) > 0);
+        }
     }
 }
 
@@ -561,7 +590,7 @@ fn constants_at_one_address() {
 fn fences_change_nothing() {
     for order in [".release.cta", ".release.sys", ".acquire.gpu", ".acq_rel.gpu"] {
         let wants = |case: &Case| !case.red || order.starts_with(".release");
-        for form in [Form::Own, Form::Variable] {
+        for form in [Form::Own, Form::Variable(16)] {
             let countable = |case: &Case| form == Form::Own || case.used || commutes(case);
             assert!(every(form, order, false, |case| wants(case) && countable(case)) > 0);
         }
@@ -582,8 +611,10 @@ const CLUSTER: usize = 264;
 
 #[test]
 fn generic_addresses() {
-    let count = every(Form::Generic, "", false, carried_out);
-    assert!(count >= GENERIC, "{count}");
+    for offset in [0, -8, -0x100_0008] {
+        let count = every(Form::Generic(offset), "", false, carried_out);
+        assert!(count >= GENERIC, "{count}");
+    }
 }
 
 #[test]

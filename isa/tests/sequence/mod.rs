@@ -211,7 +211,7 @@ pub fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bo
         if let (Some(label), "BRA") = (statement.target(), statement.base()) {
             branched.entry(label).or_insert_with(|| holds.clone());
         }
-        if matches!(statement.base(), "BRA" | "EXIT") {
+        if matches!(statement.base(), "BRA" | "EXIT" | "SYNC") {
             falls_through = !statement.guard.is_empty();
         }
         let parts = statement.parts();
@@ -265,7 +265,9 @@ pub fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bo
         };
         let mut reads: Vec<Origin> = guards.iter().map(|name| origin(&holds, name)).collect();
         for part in &parts[written..] {
-            let words = if part.contains('[') { 1 } else { statement.words() };
+            // Addresses and counts have one word, or their second follows.
+            let narrow = part.contains('[') || matches!(statement.base(), "SYNCS" | "USYNCS");
+            let words = if narrow { 1 } else { statement.words() };
             let part =
                 part.find("desc[").map_or(*part, |_| part.split_once(']').map_or(*part, |(_, rest)| rest));
             for name in registers(part).0.into_iter().filter(|name| !name.starts_with('B')) {
@@ -349,10 +351,10 @@ fn is_far_offset(statement: &Statement<'_>) -> bool {
 
 /// Instructions that count outside loops too.
 #[rustfmt::skip]
-const ALWAYS: [&str; 27] = [
+const ALWAYS: [&str; 31] = [
     "ATOM", "ATOMG", "ATOMS", "RED", "REDG", "LD", "LDS", "ST", "STS", "MEMBAR", "ERRBAR",
     "CGAERRBAR", "CCTL", "FENCE", "BRA", "BSSY", "BSYNC", "BMOV", "SYNC", "QSPC", "VOTE", "VOTEU", "SHFL", "REDUX",
-    "CREDUX", "POPC", "UPOPC",
+    "CREDUX", "POPC", "UPOPC", "SYNCS", "USYNCS", "ARRIVES", "NANOSLEEP",
 ];
 
 /// How closely two sequences are looked at.

@@ -19,6 +19,8 @@ pub(super) enum Carry {
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
     Register(Reg),
+    /// What lanes add together, which comes second.
+    Product(Reg),
     /// The first of two uniform registers.
     Uniform(u8),
     /// Bits that stand in the instructions.
@@ -57,6 +59,7 @@ impl Code<'_> {
             (AtomicOp::Add, Type::U64, Operand::Constant(0)) => return old,
             (AtomicOp::Add, Type::U64, Operand::Constant(bits)) => self.add_constant(old, bits, new, carry),
             (AtomicOp::Add, Type::U64, Operand::Register(b)) => self.add_pair(old, b, new, carry),
+            (AtomicOp::Add, Type::U64, Operand::Product(b)) => self.add_pair(b, old, new, carry),
             (AtomicOp::Add, Type::U64, Operand::Uniform(b)) => emit!(self, "IADD.64 {new}, {old}, UR{b}"),
             (AtomicOp::Add, Type::F32 | Type::F64, b) => {
                 let mnemonic = if form.ty == Type::F32 { "FADD" } else { "DADD" };
@@ -137,7 +140,7 @@ impl Code<'_> {
                 return new;
             }
             Operand::Constant(bits) => bits,
-            Operand::Uniform(_) => return old,
+            Operand::Uniform(_) | Operand::Product(_) => return old,
         };
         for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
             let (new, old) = (new.plus(word as u16), old.plus(word as u16));
@@ -197,7 +200,7 @@ fn is_word(bits: u64) -> bool {
 /// The operands of FADD and DADD: a number comes second, zero and registers first.
 pub(super) fn float_operands(ty: Type, old: Reg, b: Operand) -> String {
     let bits = match b {
-        Operand::Register(b) => return format!("{b}, {old}"),
+        Operand::Register(b) | Operand::Product(b) => return format!("{b}, {old}"),
         Operand::Uniform(b) => return format!("{old}, UR{b}"),
         Operand::Constant(bits) => bits,
     };

@@ -120,7 +120,11 @@ impl Code<'_> {
                 }
             }
             (AtomicSpace::Shared, Manner::Spin) if self.number < 70 => self.maxwell(form, operands, used),
-            (AtomicSpace::Shared, Manner::Spin) => self.spin(form, operands, used),
+            (AtomicSpace::Shared, Manner::Spin) => {
+                if !self.combined(form, operands, used) {
+                    self.spin(form, operands, used);
+                }
+            }
             (AtomicSpace::Global, _) => self.global(form, operands, used),
             (AtomicSpace::Generic | AtomicSpace::Cluster, manner) if self.number < 70 => {
                 self.maxwell_generic(form, operands, used, manner);

@@ -105,7 +105,7 @@ impl Code<'_> {
     }
 
     /// CAS and CAST take no uniform register: compilers copy it.
-    fn own_register(&mut self, address: SharedAddress) -> SharedAddress {
+    pub(super) fn own_register(&mut self, address: SharedAddress) -> SharedAddress {
         let SharedAddress::Uniform { register: uniform, offset } = address else { return address };
         let register = self.scratch(1);
         emit!(self, "MOV {register}, UR{uniform}");
@@ -122,10 +122,25 @@ impl Code<'_> {
         [load, cast]: [&str; 2],
         carry: Carry,
     ) {
+        let operand = match form.op {
+            AtomicOp::Min | AtomicOp::Max => Operand::Register(self.in_own_registers(b, form.words())),
+            _ => self.operand(form, b),
+        };
+        self.spin_loop(form, b, operand, old, [load, cast], carry);
+    }
+
+    /// The same with operand B where the loop wants it.
+    pub(super) fn spin_loop(
+        &mut self,
+        form: &Form,
+        b: Value,
+        operand: Operand,
+        old: Reg,
+        [load, cast]: [&str; 2],
+        carry: Carry,
+    ) {
         let words = form.words();
         let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
-        let operand =
-            if extremum { Operand::Register(self.in_own_registers(b, words)) } else { self.operand(form, b) };
         let (new, done) = (self.scratch(words), self.predicate());
         let (start, leave) = (self.frame.label(), self.frame.label());
         self.label(&start);

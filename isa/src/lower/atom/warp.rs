@@ -2,6 +2,7 @@
 //! and then asks once [TOOLS].
 
 use super::code::{Code, Reg, emit, signed};
+use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
 use super::operand::{AddressBase, Operands, Value};
 use crate::ptx::Type;
@@ -16,6 +17,11 @@ impl Code<'_> {
             AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => !used,
             AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Exch | AtomicOp::Cas => false,
         };
+        let wide = form.op == AtomicOp::Add && form.ty == Type::U64 && self.number >= 70;
+        if let (true, true, Value::Constant(each)) = (variable, wide, operands.b) {
+            self.multiply_wide(form, operands, each, used);
+            return true;
+        }
         if !variable || !word || !combines {
             return false;
         }
@@ -227,14 +233,14 @@ impl Code<'_> {
         let chosen = self.predicate();
         self.early_fence(form);
         emit!(self, "S2R {lane}, SR_LANEID");
-        let (mask, highest) = self.highest_lane(each, count, used);
+        let [mask, highest, counted] = self.highest_lane(each, count, used);
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = match each {
             0 => Reg::ZERO,
             1 => count,
             u32::MAX => {
-                self.sum("", total, Reg::ZERO, &format!("-{count}"));
+                self.sum("", total, Reg::ZERO, &format!("-{counted}"));
                 total
             }
             each => {
@@ -271,8 +277,115 @@ impl Code<'_> {
         }
     }
 
+    /// All lanes add the same 64 bits: the highest adds it times their number in a loop.
+    fn multiply_wide(&mut self, form: &Form, operands: &Operands, each: u64, used: bool) {
+        let (lane, highest, chosen) = (self.scratch(1), self.scratch(1), self.predicate());
+        self.early_fence(form);
+        emit!(self, "S2R {lane}, SR_LANEID");
+        let mask = match self.number {
+            ..75 => self.scratch(1).to_string(),
+            _ => format!("UR{}", self.frame.uniform(1)),
+        };
+        let vote = if self.number < 75 { "VOTE.ANY" } else { "VOTEU.ANY" };
+        let all = if self.number < 75 { "PT" } else { "UPT" };
+        emit!(self, "{vote} {mask}, {all}, PT");
+        // Who is not chosen exits, or waits where all meet.
+        let early = self.leave_early;
+        let meets_first = !early && matches!(self.number, ..75 | 80..90 | 107);
+        let mut meeting = meets_first.then(|| self.meet_here());
+        let join = self.frame.label();
+        let highest = if early && self.number >= 75 {
+            let highest = format!("UR{}", self.frame.uniform(1));
+            emit!(self, "UFLO.U32 {highest}, {mask}");
+            highest
+        } else {
+            emit!(self, "FLO.U32 {highest}, {mask}");
+            highest.to_string()
+        };
+        if !early && !meets_first {
+            meeting = Some(self.meet_here());
+        }
+        let counted = early.then(|| self.lanes_of(&mask, each));
+        emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
+        match early {
+            true => emit!(self, "@!{chosen} EXIT"),
+            false => emit!(self, "@!{chosen} BRA `({join})"),
+        }
+        let count = counted.unwrap_or_else(|| self.lanes_of(&mask, each));
+        let inner = (!early).then(|| self.meet_here());
+        let product = self.product(&count, each);
+        let load = self.shared_address(&operands.address);
+        let cast = self.own_register(load);
+        let carry = match (self.number, used) {
+            (..90, true) | (100.., false) => Carry::Add,
+            _ => Carry::Multiply,
+        };
+        let old = self.scratch(2);
+        self.spin_loop(form, operands.b, product, old, [&load.to_string(), &cast.to_string()], carry);
+        if let Some(inner) = inner {
+            self.met(&inner);
+        }
+        if let Some(meeting) = meeting {
+            self.label(&join);
+            self.met(&meeting);
+        }
+        if !used {
+            return;
+        }
+        let to = self.result(operands, true, 2);
+        let before = self.scratch(1);
+        for word in 0..2 {
+            emit!(self, "SHFL.IDX PT, {}, {}, {highest}, 0x1f", to.plus(word), old.plus(word));
+        }
+        if each != 0 {
+            self.lanes_below(before, &mask);
+            let (low, high) = (each as u32, (each >> 32) as u32);
+            emit!(self, "IMAD.WIDE.U32 {to}, {before}, {}, {to}", signed(low));
+            if high != 0 {
+                let to = to.high();
+                emit!(self, "IMAD {to}, {before}, {}, {to}", signed(high));
+            }
+        }
+    }
+
+    /// How many lanes a mask has, unless nothing is made of it.
+    fn lanes_of(&mut self, mask: &str, each: u64) -> String {
+        let (prefix, count) = match self.wide() {
+            true => ("U", format!("UR{}", self.frame.uniform(1))),
+            false => ("", self.scratch(1).to_string()),
+        };
+        if each != 0 {
+            emit!(self, "{prefix}POPC {count}, {mask}");
+        }
+        count
+    }
+
+    /// A number of lanes times 64 bits.
+    fn product(&mut self, count: &str, each: u64) -> Operand {
+        let (low, high) = (signed(each as u32), signed((each >> 32) as u32));
+        match (each, self.wide()) {
+            (0, _) => Operand::Constant(0),
+            (_, true) => {
+                let pair = self.frame.uniform(2);
+                emit!(self, "UIMAD.WIDE.U32 UR{pair}, {count}, {low}, URZ");
+                if each >> 32 != 0 {
+                    emit!(self, "UIMAD UR{0}, {count}, {high}, UR{0}", pair + 1);
+                }
+                Operand::Uniform(pair)
+            }
+            (_, false) => {
+                let pair = self.scratch(2);
+                emit!(self, "IMAD.WIDE.U32 {pair}, {count}, {low}, RZ");
+                if each >> 32 != 0 {
+                    emit!(self, "IMAD {0}, {count}, {high}, {0}", pair.high());
+                }
+                Operand::Product(pair)
+            }
+        }
+    }
+
     /// The lanes that are here, the highest of them, and how many they are, unless the product is zero.
-    fn highest_lane(&mut self, each: u32, count: Reg, used: bool) -> (String, String) {
+    fn highest_lane(&mut self, each: u32, count: Reg, used: bool) -> [String; 3] {
         if self.number < 75 {
             let (mask, highest) = (self.scratch(1), self.scratch(1));
             emit!(self, "VOTE.ANY {mask}, PT, PT");
@@ -280,7 +393,7 @@ impl Code<'_> {
             if each != 0 {
                 emit!(self, "POPC {count}, {mask}");
             }
-            return (mask.to_string(), highest.to_string());
+            return [mask, highest, count].map(|register| register.to_string());
         }
         let mask = format!("UR{}", self.frame.uniform(1));
         emit!(self, "VOTEU.ANY {mask}, UPT, PT");
@@ -294,14 +407,23 @@ impl Code<'_> {
                 (format!("UFLO.U32 {highest}, {mask}"), highest)
             }
         };
-        let number = format!("POPC {count}, {mask}");
-        let multiplied = !matches!(each, 0 | 1 | u32::MAX);
+        // What is to be negated is counted by the uniform unit [TOOLS].
+        let (prefix, counted) = match each {
+            u32::MAX => ("U", format!("UR{}", self.frame.uniform(1))),
+            _ => ("", count.to_string()),
+        };
+        let number = format!("{prefix}POPC {counted}, {mask}");
+        let counts_first = match each {
+            0 | 1 => false,
+            u32::MAX => used && self.number == 107,
+            _ => !used && self.number != 107,
+        };
         self.lines.extend(match each {
             0 => vec![find],
-            _ if multiplied && !used && self.number != 107 => vec![number, find],
+            _ if counts_first => vec![number, find],
             _ => vec![find, number],
         });
-        (mask, highest)
+        [mask, highest, counted]
     }
 
     /// How many lanes of a mask are below this one.

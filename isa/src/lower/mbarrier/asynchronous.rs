@@ -2,10 +2,11 @@
 //! around them: `mapa`, fences.
 
 use super::code::{Code, Place};
+use super::form::older_features;
 use super::operand::{Reader, Word};
 use super::{illegal, lacking, mismatch};
 use crate::lower::Refusal;
-use crate::ptx::Operand;
+use crate::ptx::{Instruction, Operand, Type};
 
 type Outcome = Result<(), Refusal>;
 
@@ -28,17 +29,51 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION])
         | ("cp", ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION])
         | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"]) => ("cp.async.bulk", bulk_copy),
-        // Those that release store to global memory, and report to nobody.
-        ("st" | "red", ["async", rest @ ..]) if rest.contains(&"release") && !old => return None,
+        // Those that release store to global memory, and report to no object.
+        ("st" | "red", ["async", rest @ ..])
+            if rest.contains(&"release") && !rest.contains(&COMPLETION) && !old =>
+        {
+            return None;
+        }
         ("st", ["async", ..]) => ("st.async", store),
         ("red", ["async", ..]) => ("red.async", reduce),
         _ => return None,
     };
+    if let Err(refusal) = older_features(reader.instruction, code.arch) {
+        return Some(Err(refusal));
+    }
+    if let Err(refusal) = types(reader.instruction, name) {
+        return Some(Err(refusal));
+    }
     if old {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
         return Some(Err(lacking(name, 90, help)));
     }
+    if let Some(scope) = modifiers.iter().find(|m| matches!(**m, "cta" | "cluster"))
+        && modifiers.contains(&"release")
+        && modifiers.contains(&COMPLETION)
+    {
+        return Some(Err(Refusal {
+            message: format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
+            help: "what reports to an object is .weak or .relaxed.cluster".into(),
+        }));
+    }
     Some(writer(reader, modifiers, code))
+}
+
+/// Types are looked at before the architecture.
+fn types(instruction: &Instruction<'_>, name: &str) -> Outcome {
+    let Some(ty) = instruction.modifiers.iter().find_map(|m| Type::from_name(m)) else { return Ok(()) };
+    let word = matches!(ty.bits(), 32 | 64) && ty != Type::F16x2 && ty != Type::Bf16x2;
+    let float = matches!(ty, Type::F32 | Type::F64);
+    match name {
+        "st.async" if !word => Err(mismatch(name, "values have 32 or 64 bits: write .b32 or .b64")),
+        "red.async" if !word || float => Err(Refusal {
+            message: format!("Unexpected instruction types specified for '{name}'"),
+            help: "integers have it: write .u32, .s32, .b32 or .u64".into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// `mapa[.shared::cluster].u32 d, a, rank`: the rank takes the place of the one in the address (spec 1.4).
@@ -48,6 +83,12 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
         ["u64"] => (true, true),
         ["shared::cluster", "u32"] => (false, false),
         ["shared::cluster", "u64"] => (false, true),
+        ["shared" | "shared::cta", ..] => {
+            return Err(Refusal {
+                message: "State space incorrect for instruction 'mapa', expected '::cluster'".into(),
+                help: "write mapa.shared::cluster.u32".into(),
+            });
+        }
         _ => {
             return Err(illegal(
                 &format!(".{}", modifiers.join(".")),
@@ -194,9 +235,9 @@ fn pair_of_addresses(data: Place, object: Place, code: &mut Code<'_>) -> u16 {
 /// The state space and the way to report, either of which may be left out: whether addresses are generic, and
 /// what follows.
 fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
-    let (generic, rest) = match modifiers.strip_prefix(&["shared::cluster"]) {
-        Some(rest) => (false, rest),
-        None => (true, modifiers),
+    let (generic, rest) = match modifiers {
+        ["shared::cluster" | "shared::cta", rest @ ..] => (false, rest),
+        modifiers => (true, modifiers),
     };
     (generic, rest.strip_prefix(&[COMPLETION]).unwrap_or(rest))
 }
@@ -206,6 +247,9 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     const NAME: &str = "st.async";
     let rest = modifiers.get(1..).unwrap_or(&[]);
     let rest = rest.strip_prefix(&["weak"]).unwrap_or(rest);
+    if rest.first() == Some(&"relaxed") {
+        return Err(illegal(".relaxed", NAME, "write .weak, or leave it out"));
+    }
     let (generic, rest) = destination(rest);
     let (elements, ty) = match *rest {
         [ty] => (1, ty),
@@ -222,7 +266,12 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
         1 => "",
         2 => ".64",
         4 => ".128",
-        _ => return Err(illegal(".v4", NAME, "a store has 16 bytes at most: write .v2")),
+        _ => {
+            return Err(Refusal {
+                message: "Vector type too large, exceeds 128 bit limit".into(),
+                help: "a store has 16 bytes at most: write .v2".into(),
+            });
+        }
     };
     let wrong = || mismatch(NAME, "write [data], value, [object]");
     let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
@@ -287,7 +336,18 @@ fn move_value(
 /// `red.async.relaxed.cluster[.shared::cluster][.mbarrier::complete_tx::bytes].op.type [data], value, [object]`
 fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "red.async";
-    let rest = modifiers.strip_prefix(&["async", "relaxed", "cluster"]).map(destination);
+    if let ["async", "relaxed", "cluster", "shared::cta", ..] = modifiers {
+        return Err(Refusal {
+            message: format!(
+                "Modifier '.cluster' requires '.shared::cluster' space for instruction '{NAME}'"
+            ),
+            help: "write .shared::cluster".into(),
+        });
+    }
+    let rest = match modifiers {
+        ["async", "relaxed", "cta" | "cluster" | "gpu" | "sys", rest @ ..] => Some(destination(rest)),
+        _ => None,
+    };
     let Some((generic, &[operation, ty])) = rest else {
         let help = format!("write {NAME}.relaxed.cluster.shared::cluster.{COMPLETION}, operation and type");
         return Err(illegal(&format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")), NAME, help));
@@ -297,22 +357,29 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         "dec" => ("DEC", &["u32"]),
         "min" => ("MIN", &["u32", "s32"]),
         "max" => ("MAX", &["u32", "s32"]),
-        "add" => ("ADD", &["u32", "s32", "u64"]),
+        "add" => ("ADD", &["u32", "s32", "u64", "s64"]),
         "and" => ("AND", &["b32"]),
         "or" => ("OR", &["b32"]),
         "xor" => ("XOR", &["b32"]),
         _ => {
-            let help = "there are inc, dec, min, max, add, and, or, xor";
-            return Err(illegal(&format!(".{operation}"), NAME, help));
+            return Err(Refusal {
+                message: format!("Illegal reduction operation for instruction '{NAME}'"),
+                help: "there are inc, dec, min, max, add, and, or, xor".into(),
+            });
         }
     };
     if !types.contains(&ty) {
-        let help = format!("{operation} takes .{}", types.join(", ."));
-        return Err(illegal(&format!(".{ty}"), NAME, help));
+        return Err(Refusal {
+            message: format!("Incorrect type '.{ty}' for operation '.{operation}' in instruction '{NAME}'"),
+            help: format!("{operation} takes .{}", types.join(", .")),
+        });
+    }
+    if let ["async", "relaxed", scope @ ("cta" | "gpu" | "sys"), ..] = modifiers {
+        return Err(illegal(&format!(".{scope}"), NAME, "write .relaxed.cluster"));
     }
     let (suffix, words) = match ty {
         "s32" => (".S32", 1),
-        "u64" => (".64", 2),
+        "u64" | "s64" => (".64", 2),
         _ => ("", 1),
     };
     let wrong = || mismatch(NAME, "write [data], value, [object]");

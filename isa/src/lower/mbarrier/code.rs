@@ -350,6 +350,11 @@ impl Place {
         format!("[{base}{}]", plus(self.offset))
     }
 
+    /// What stands beside the start.
+    pub(super) fn offset(self) -> i32 {
+        self.offset
+    }
+
     /// So many bytes further on.
     pub(super) fn plus(self, bytes: i32) -> Place {
         Place { offset: self.offset.wrapping_add(bytes), ..self }

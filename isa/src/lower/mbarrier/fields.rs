@@ -13,9 +13,10 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         return Ok(());
     }
     let Some(address) = form.address else { return Ok(()) };
+    let uniform = uniform_form(form, address, code);
     // Constants come before the copy of a generic address, as compilers order them.
     let constant = match form.amount {
-        Some(Word::Constant(value)) if keeps_constant(form) => Some(code.constant(value)),
+        Some(Word::Constant(value)) if keeps_constant(form) && !uniform => Some(code.constant(value)),
         _ => None,
     };
     match form.verb {
@@ -34,15 +35,39 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             let base = code.place(Address { offset: 0, ..address })?;
             code.all_in_register(base.plus(address.offset))
         }
+        // Where an instruction is one of several on the object, compilers name a variable by a register [TOOLS].
+        (Verb::Arrive { how: Arrival::NoComplete, .. }, Start::Symbol(..))
+        | (Verb::Wait { .. }, Start::Symbol(..))
+            if form.hint.is_some() || !matches!(form.verb, Verb::Wait { .. }) =>
+        {
+            let place = code.place(address)?;
+            let base = code.address_register(place.plus(-place.offset()));
+            place.based(Base::Register(base))
+        }
         _ => code.place(address)?,
     };
     let amount = match (constant, form.amount) {
+        _ if uniform => uniform_amount(form, code),
         (Some(constant), _) => constant,
         (None, Some(Word::Register(id))) => format!("R{}", code.frame.register(id, 1)),
         _ => "RZ".into(),
     };
     match form.verb {
-        Verb::Inval => code.line(format!("SYNCS.CCTL.IV {}", place.with_uniform())),
+        Verb::Inval => {
+            let prefix = if uniform { "U" } else { "" };
+            code.line(format!("{prefix}SYNCS.CCTL.IV {}", place.with_uniform()));
+        }
+        Verb::Arrive { drop, .. } if uniform => {
+            let state = result.map(|id| code.pair(id));
+            release(form, code);
+            arrive_uniform(form, drop, state, &place.with_uniform(), &amount, code);
+        }
+        Verb::ExpectTx if uniform => {
+            code.line(format!("USYNCS.ARRIVE.TRANS64.RED.A0TR URZ, {}, {amount}", place.with_uniform()));
+        }
+        Verb::CompleteTx if uniform => {
+            code.line(format!("USYNCS.ARRIVE.TRANS64.RED.A0TX URZ, {}, {amount}", place.with_uniform()));
+        }
         Verb::Arrive { drop, how } => {
             let mnemonic = arrive_mnemonic(form, drop, how, result.is_some());
             let state = result.map(|id| code.pair(id));
@@ -118,17 +143,9 @@ fn arrive(
 ) {
     let address = place.with_uniform();
     let masks = mnemonic.contains(".TMASK");
-    match (state, lanes, form.amount, place.base) {
-        (Some(low), Some(lanes), Some(Word::Register(id)), _) if masks => {
-            let count = code.frame.register(id, 1);
-            return masked_by_count(mnemonic, &address, count, low, lanes, code);
-        }
-        (Some(low), None, _, Base::Uniform(_))
-            if code.arch.number() == 107 && mnemonic == "SYNCS.ARRIVE.TRANS64.A1T0" =>
-        {
-            return arrive_uniform(low, &address, code);
-        }
-        _ => {}
+    if let (Some(low), Some(lanes), Some(Word::Register(id)), true) = (state, lanes, form.amount, masks) {
+        let count = code.frame.register(id, 1);
+        return masked_by_count(mnemonic, &address, count, low, lanes, code);
     }
     let target = state.map_or("RZ".into(), |low| format!("R{low}"));
     code.line(format!("{mnemonic} {target}, {address}, {amount}"));
@@ -137,13 +154,54 @@ fn arrive(
     }
 }
 
-/// sm_107 has a uniform form of an arrival. What its last operand is for is not known; compilers name the
-/// register that the CTA's rank is in.
-fn arrive_uniform(low: u16, address: &str, code: &mut Code<'_>) {
-    let (state, rank) = (code.frame.uniform(2), code.frame.uniform(1));
-    code.line(format!("S2UR UR{rank}, SR_CgaCtaId"));
-    code.line(format!("USYNCS.ARRIVE.TRANS64.ACT0 UR{state}, {address}, UR{rank}"));
-    code.line(format!("MOV.64 R{low}, UR{state}"));
+/// Whether sm_107 has a uniform form: at the address of a variable, of arrivals that may complete the phase and
+/// bring no transactions, of transactions, and of the end of an object.
+fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool {
+    let verb = matches!(
+        form.verb,
+        Verb::Inval | Verb::ExpectTx | Verb::CompleteTx | Verb::Arrive { how: Arrival::Plain, .. }
+    );
+    code.arch.number() == 107 && is_fixed(address) && form.space == Space::Cta && verb
+}
+
+/// What the lanes bring together, in a uniform register. For one arrival of each, what the operand is for is not
+/// known; compilers name the register that the CTA's rank is in.
+fn uniform_amount(form: &Form<'_>, code: &mut Code<'_>) -> String {
+    let amount = code.frame.uniform(1);
+    match form.amount {
+        _ if is_one(form) => code.line(format!("S2UR UR{amount}, SR_CgaCtaId")),
+        None => return "URZ".into(),
+        Some(Word::Constant(each)) => {
+            let (value, lanes) = (code.frame.uniform(1), code.frame.uniform(1));
+            code.line(format!("VOTEU.ANY UR{lanes}, UPT, PT"));
+            code.line(format!("UMOV UR{value}, {each:#x}"));
+            code.line(format!("UPOPC UR{lanes}, UR{lanes}"));
+            code.line(format!("UIMAD UR{amount}, UR{value}, UR{lanes}, URZ"));
+        }
+        Some(Word::Register(id)) => {
+            let each = code.frame.register(id, 1);
+            code.line(format!("REDUX.SUM UR{amount}, R{each}"));
+        }
+    }
+    format!("UR{amount}")
+}
+
+fn arrive_uniform(
+    form: &Form<'_>,
+    drop: bool,
+    state: Option<u16>,
+    address: &str,
+    amount: &str,
+    code: &mut Code<'_>,
+) {
+    let drop = if drop { ".OPTOUT" } else { "" };
+    let counts = if is_one(form) { ".ACT0" } else { ".ART0" };
+    let pair = state.map(|_| code.frame.uniform(2));
+    let target = pair.map_or("URZ".into(), |pair| format!("UR{pair}"));
+    code.line(format!("USYNCS.ARRIVE.TRANS64{drop}{counts} {target}, {address}, {amount}"));
+    if let (Some(low), Some(pair)) = (state, pair) {
+        code.line(format!("MOV.64 R{low}, UR{pair}"));
+    }
 }
 
 /// The states of lanes that arrived in one instruction: it gives all of them the object before it, and in the
@@ -189,8 +247,12 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
     let complete = code.frame.predicate(complete);
     let address = place.with_uniform();
     let uniform = code.arch.number() == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
+    // Architectures before it have no other phases than the primary ones.
+    let conditional = if form.conditional && code.arch.number() == 107 { ".CONDITIONAL" } else { "" };
+    let mut guard = format!("@P{complete} ");
     if let (true, Some(Word::Constant(parity))) = (uniform, form.amount) {
-        wait_uniform(suspends, parity, complete, &address, code);
+        wait_uniform([if suspends { ".TRYWAIT" } else { "" }, conditional], parity, complete, &address, code);
+        guard.clear();
     } else {
         let asked = match (parity, form.amount, form.state) {
             (true, Some(parity), _) => shifted(parity, code),
@@ -198,7 +260,7 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
             _ => "RZ".into(),
         };
         let try_wait = if suspends { ".TRYWAIT" } else { "" };
-        code.line(format!("SYNCS.PHASECHK.TRANS64{try_wait} P{complete}, {address}, {asked}"));
+        code.line(format!("SYNCS.PHASECHK.TRANS64{try_wait}{conditional} P{complete}, {address}, {asked}"));
         if let Some(hint) = form.hint {
             let hint = match hint {
                 Word::Register(id) => format!("R{}", code.frame.register(id, 1)),
@@ -206,18 +268,20 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
                 Word::Constant(nanoseconds) => format!("{nanoseconds:#x}"),
             };
             code.line(format!("@!P{complete} NANOSLEEP.SYNCS {hint}"));
-            code.line(format!("@!P{complete} SYNCS.PHASECHK.TRANS64 P{complete}, {address}, {asked}"));
+            code.line(format!(
+                "@!P{complete} SYNCS.PHASECHK.TRANS64{conditional} P{complete}, {address}, {asked}"
+            ));
         }
     }
     if form.cluster_order {
-        code.line(format!("@P{complete} CCTL.IVALL"));
+        code.line(format!("{guard}CCTL.IVALL"));
     }
 }
 
 /// sm_107 has a uniform form of a wait too, for a parity that is a constant.
-fn wait_uniform(suspends: bool, parity: u32, complete: u16, address: &str, code: &mut Code<'_>) {
+fn wait_uniform(suffixes: [&str; 2], parity: u32, complete: u16, address: &str, code: &mut Code<'_>) {
     let (asked, found) = (code.frame.uniform(1), code.frame.uniform_predicate());
-    let try_wait = if suspends { ".TRYWAIT" } else { "" };
+    let suffixes = suffixes.concat();
     let source = match parity {
         0 => "URZ".into(),
         _ => {
@@ -226,7 +290,7 @@ fn wait_uniform(suspends: bool, parity: u32, complete: u16, address: &str, code:
         }
     };
     code.line(format!("USHF.L.U32 UR{asked}, {source}, 0x1f, URZ"));
-    code.line(format!("USYNCS.PHASECHK.TRANS64{try_wait} UP{found}, {address}, UR{asked}"));
+    code.line(format!("USYNCS.PHASECHK.TRANS64{suffixes} UP{found}, {address}, UR{asked}"));
     code.line(format!("PLOP3.LUT P{complete}, PT, PT, PT, UP{found}, 0x80, 0x8"));
 }
 
@@ -344,7 +408,8 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
     };
     let label = lanes.map(|lanes| (lanes, code.take_equals(lanes, &registers, &[])));
     code.line("FENCE.VIEW.ASYNC.S");
-    code.line(format!("SYNCS.EXCH.64 URZ, {}, UR{word}", target.with_uniform()));
+    let prefix = if code.arch.number() == 107 && label.is_none() { "U" } else { "" };
+    code.line(format!("{prefix}SYNCS.EXCH.64 URZ, {}, UR{word}", target.with_uniform()));
     if let Some((lanes, label)) = label {
         code.next_equals(lanes, &label);
     }

@@ -60,6 +60,8 @@ pub(super) struct Form<'t> {
     pub(super) space: Space,
     /// The layout that is named: 0 unless it says `.layout::v1`.
     pub(super) layout: u8,
+    /// `.phase_type::conditional`
+    pub(super) conditional: bool,
     /// Releases or acquires beyond the CTA.
     pub(super) cluster_order: bool,
     /// State, predicate or count; `None` for `_`, or where there is none.
@@ -104,6 +106,7 @@ const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, t
 
 /// Reads an instruction and judges it.
 pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, Refusal> {
+    older_features(reader.instruction, arch)?;
     newer_names(reader.instruction, arch)?;
     let (verb, rest) = verb(reader.instruction)?;
     let name = verb.name();
@@ -125,6 +128,11 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         operands(reader, verb, space).ok_or_else(|| mismatch(name, format!("write {}", verb.usage())))?;
     there?;
     check_space(verb, space, arch)?;
+    if let Verb::Arrive { how, .. } = verb
+        && space == Space::Cluster
+    {
+        check_cluster(verb, how, &form)?;
+    }
     check_sem(verb, &modifiers, arch)?;
     check_kinds(verb, &modifiers, arch)?;
     let counted = matches!(verb, Verb::Arrive { how: Arrival::Plain, .. }) && form.amount.is_some();
@@ -133,20 +141,16 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
         return Err(lacking("(null)", 90, help));
     }
+    check_values(reader.instruction, verb)?;
     check_scope(verb, &modifiers, arch)?;
-    if let Verb::Arrive { how, .. } = verb
-        && space == Space::Cluster
-    {
-        check_cluster(verb, how, &form)?;
-    }
     if !modifiers.b64 {
         let message = format!("Instruction '{name}' has no type");
         return Err(Refusal { message, help: "end it in .b64".into() });
     }
-    check_values(reader.instruction, verb)?;
     let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
     let layout = u8::from(modifiers.layout == Some("layout::v1"));
-    Ok(Form { cluster_order, layout, ..form })
+    let conditional = modifiers.phase_type == Some("phase_type::conditional");
+    Ok(Form { cluster_order, layout, conditional, ..form })
 }
 
 /// What is done, and the modifiers after it.
@@ -190,6 +194,15 @@ fn verb<'a, 't>(instruction: &'a Instruction<'t>) -> Result<(Verb, &'a [&'t str]
     Ok((verb, rest))
 }
 
+/// What is looked at where a modifier is read.
+pub(super) fn older_features(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal> {
+    let modifier = instruction.modifiers.iter().find(|m| matches!(**m, "weak" | "mmio"));
+    match modifier {
+        Some(modifier) if arch.number() < 70 => Err(lacking(&format!(".{modifier}"), 70, "leave it out")),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses names that an assembler does not know: there are two layouts and two types of phases, and the earlier
 /// release, for architectures before sm_75, has neither.
 fn newer_names(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal> {
@@ -215,7 +228,9 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Refusal>
     let mut modifiers = Modifiers::default();
     for modifier in rest.iter().copied() {
         let place = match modifier {
-            "release" | "relaxed" | "acquire" => &mut modifiers.sem,
+            "release" | "relaxed" | "acquire" | "acq_rel" | "sc" | "weak" | "volatile" | "mmio" => {
+                &mut modifiers.sem
+            }
             "cta" | "cluster" | "gpu" | "sys" => &mut modifiers.scope,
             "shared" | "shared::cta" | "shared::cluster" => &mut modifiers.space,
             "layout::v0" | "layout::v1" => &mut modifiers.layout,
@@ -326,6 +341,7 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
         verb,
         space,
         layout: 0,
+        conditional: false,
         cluster_order: false,
         result: None,
         address: None,
@@ -424,9 +440,10 @@ fn check_space(verb: Verb, space: Space, arch: Arch) -> Result<(), Refusal> {
             let help = "it works on objects of the own CTA only: write .shared::cta";
             Err(illegal("::cluster", verb.name(), help))
         }
-        Space::Cta if verb == Verb::PendingCount => {
-            Err(illegal(".shared", verb.name(), "it works on a state, not on memory: leave it out"))
-        }
+        Space::Cta if verb == Verb::PendingCount => Err(Refusal {
+            message: format!("No state space qualifier expected for instruction '{}'", verb.name()),
+            help: "it works on a state, not on memory: leave it out".into(),
+        }),
         _ => Ok(()),
     }
 }
@@ -434,7 +451,19 @@ fn check_space(verb: Verb, space: Space, arch: Arch) -> Result<(), Refusal> {
 fn check_sem(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
     let name = verb.name();
     let list = verb.orderings();
+    let bare = matches!(verb, Verb::Arrive { how: Arrival::NoComplete, .. });
     match (modifiers.sem, modifiers.scope) {
+        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => Err(Refusal {
+            message: format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
+            help: format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
+        }),
+        // [PTX] has .noComplete with .release.cta only.
+        (Some("relaxed"), _) if bare => Err(apart(".relaxed", ".noComplete", "write .release.cta")),
+        (_, Some(scope @ ("cluster" | "gpu" | "sys"))) if bare => {
+            Err(apart(&format!(".{scope}"), ".noComplete", "write .release.cta"))
+        }
+        // The scope is illegal, once the constants are looked at.
+        (Some(_), Some(_)) if list.is_empty() => Ok(()),
         (Some(sem), _) if !list.contains(&sem) => {
             let help = match list {
                 [] => "leave it out".into(),
@@ -446,16 +475,12 @@ fn check_sem(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Re
             message: format!("Modifier '.{sem}' requires scope with '{name}' instruction"),
             help: format!("write .{sem}.cta or .{sem}.cluster"),
         }),
-        (None, Some(scope)) => {
-            let help = match list.first() {
-                Some(sem) => format!("write .{sem}.{scope}"),
-                None => "leave it out".into(),
-            };
-            Err(illegal(&format!(".{scope}"), name, help))
-        }
-        (Some("relaxed"), _) if arch.number() < 90 => Err(Refusal {
-            message: format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
-            help: format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
+        (None, Some(scope)) => Err(match list.first() {
+            Some(sem) => Refusal {
+                message: format!("Modifier '.{scope}' requires order with '{name}' instruction"),
+                help: format!("write .{sem}.{scope}"),
+            },
+            None => illegal(&format!(".{scope}"), name, "leave it out"),
         }),
         _ => Ok(()),
     }
@@ -464,6 +489,9 @@ fn check_sem(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Re
 fn check_scope(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
     let sem = modifiers.sem.unwrap_or_default();
     match modifiers.scope {
+        Some(scope) if verb.orderings().is_empty() => {
+            Err(illegal(&format!(".{scope}"), verb.name(), "leave it out"))
+        }
         Some(scope @ ("gpu" | "sys")) => {
             let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
             Err(illegal(&format!(".{scope}"), verb.name(), help))
@@ -471,10 +499,6 @@ fn check_scope(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), 
         Some("cluster") if arch.number() < 90 => {
             Err(lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta"))
         }
-        _ if !matches!(verb, Verb::Arrive { how: Arrival::NoComplete, .. }) => Ok(()),
-        // [PTX] has .noComplete with .release.cta only; the wording is that of other pairs.
-        Some("cluster") => Err(apart(".cluster", ".noComplete", "write .release.cta")),
-        _ if sem == "relaxed" => Err(apart(".relaxed", ".noComplete", "write .release.cta")),
         _ => Ok(()),
     }
 }
@@ -513,8 +537,18 @@ fn check_values(instruction: &Instruction<'_>, verb: Verb) -> Result<(), Refusal
     };
     let at = match verb {
         Verb::Init => 1,
-        // [PTX] gives these counts the same range; that an assembler looks is not known.
-        Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. } => 2,
+        // [PTX] gives these counts the same range; assemblers refuse zero alone.
+        Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. } => {
+            return match constant(2) {
+                Some(count @ ..=0) => Err(Refusal {
+                    message: format!(
+                        "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"
+                    ),
+                    help: "an object counts 1 to 2^20 - 1 arrivals".into(),
+                }),
+                _ => Ok(()),
+            };
+        }
         Verb::Wait { parity: true, .. } => {
             return match constant(2) {
                 Some(value) if !(0..=1).contains(&value) => Err(Refusal {

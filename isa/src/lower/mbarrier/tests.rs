@@ -112,16 +112,16 @@ const REFUSALS: &[(&str, &str, &str)] = &[
     ("mbarrier.arrive.weak.shared.b64 _, [%a];", "sm_90",
         "Illegal modifier '.weak' for instruction 'mbarrier.arrive'"),
     ("mbarrier.arrive.cta.shared.b64 _, [%a];", "sm_90",
-        "Illegal modifier '.cta' for instruction 'mbarrier.arrive'"),
+        "Modifier '.cta' requires order with 'mbarrier.arrive' instruction"),
     ("mbarrier.wait.shared.b64 %p, [%a];", "sm_90",
         "Unknown instruction 'mbarrier.wait.shared.b64'"),
     ("mbarrier.inval.shared [%a];", "sm_90", "Instruction 'mbarrier.inval' has no type"),
     ("cp.async.bulk.commit_group;", "sm_80", "Feature 'cp.async.bulk' requires .target sm_90 or higher"),
     ("fence.proxy.async;", "sm_80", "Feature 'fence.proxy.async' requires .target sm_90 or higher"),
     ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.u32 [%a], %c, [%m];", "sm_90",
-        "Illegal modifier '.u32' for instruction 'red.async'"),
+        "Incorrect type '.u32' for operation '.and' in instruction 'red.async'"),
     ("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64 [%a], {%s, %s, %s, %s}, [%m];", "sm_90",
-        "Illegal modifier '.v4' for instruction 'st.async'"),
+        "Vector type too large, exceeds 128 bit limit"),
 ];
 
 #[test]

@@ -67,12 +67,21 @@ pub enum IntType {
     U64,
     /// 64 bits, signed.
     S64,
+    /// Two of 16 bits, unsigned.
+    U16x2,
+    /// Two of 16 bits, signed.
+    S16x2,
 }
 
 impl IntType {
     /// Whether the type is signed.
     pub const fn signed(self) -> bool {
-        matches!(self, IntType::S32 | IntType::S64)
+        matches!(self, IntType::S32 | IntType::S64 | IntType::S16x2)
+    }
+
+    /// Whether the type is one of two halves, each by itself.
+    pub const fn halves(self) -> bool {
+        matches!(self, IntType::U16x2 | IntType::S16x2)
     }
 
     /// Whether the type has 64 bits.
@@ -101,6 +110,8 @@ pub enum AluOp {
     IAdd3,
     /// As [`AluOp::IAdd3`], 64 bits wide.
     IAdd64,
+    /// `a + b` of each half, which wraps; an operand is negated half by half.
+    IAddHalves,
     /// Bitwise function of three words: bit `a << 2 | b << 1 | c` of the table. The predicate is
     /// "not zero", combined with `p0`.
     Lop3 {
@@ -159,7 +170,7 @@ pub enum AluOp {
         /// High word of a 64-bit comparison; `p1` is the result for the low word.
         extended: bool,
     },
-    /// `p0 ? min(a, b) : max(a, b)`.
+    /// `p0 ? min(a, b) : max(a, b)`. Of halves the predicates say whether `a` was taken: of the low one, of the high one.
     IMinMax {
         /// Width and signedness.
         kind: IntType,
@@ -168,14 +179,14 @@ pub enum AluOp {
     },
     /// The least, if `p0`, or the greatest of `a`, `b` and `c`.
     IMinMax3 {
-        /// Signedness; 32 bits.
+        /// Signedness; 32 bits, or halves.
         kind: IntType,
         /// `.RELU`: then no less than zero.
         relu: bool,
     },
     /// `p0 ? min(a + b, c) : max(a + b, c)`; the sum wraps.
     AddMinMax {
-        /// Signedness; 32 bits.
+        /// Signedness; 32 bits, or halves.
         kind: IntType,
         /// `.RELU`: then no less than zero.
         relu: bool,

@@ -102,16 +102,22 @@ pub(crate) fn compute(op: AluOp, [a, b, c]: [u64; 3], p: [bool; 3], carries: u64
             };
             compared(combine, holds, p[0])
         }
+        AluOp::IAddHalves => value(each_half(a32, b32, u16::wrapping_add)),
         AluOp::IMinMax { kind, relu } => {
             let picked = pick(kind, p[0], a, b);
-            pair(if relu { pick(kind, false, picked, 0) } else { picked })
+            let result = pair(if relu { pick(kind, false, picked, 0) } else { picked });
+            // Of equal ones it is the first that is taken.
+            let first = |shift: u32| pick(kind, p[0], a, b) >> shift & 0xffff == a >> shift & 0xffff;
+            if kind.halves() { Result { preds: [first(0), first(16)], ..result } } else { result }
         }
         AluOp::IMinMax3 { kind, relu } => {
             let picked = pick(kind, p[0], pick(kind, p[0], a, b), c);
             pair(if relu { pick(kind, false, picked, 0) } else { picked })
         }
         AluOp::AddMinMax { kind, relu } => {
-            let picked = pick(kind, p[0], u64::from(a32.wrapping_add(b32)), c);
+            let sum =
+                if kind.halves() { each_half(a32, b32, u16::wrapping_add) } else { a32.wrapping_add(b32) };
+            let picked = pick(kind, p[0], u64::from(sum), c);
             pair(if relu { pick(kind, false, picked, 0) } else { picked })
         }
         AluOp::AbsDiff(kind) => {
@@ -230,11 +236,24 @@ fn order(kind: IntType, a: u64, b: u64) -> std::cmp::Ordering {
         IntType::S32 => (a as i32).cmp(&(b as i32)),
         IntType::U64 => a.cmp(&b),
         IntType::S64 => (a as i64).cmp(&(b as i64)),
+        IntType::U16x2 => (a as u16).cmp(&(b as u16)),
+        IntType::S16x2 => (a as i16).cmp(&(b as i16)),
     }
+}
+
+/// `f` of the low halves and of the high ones.
+fn each_half(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
+    u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16 | u32::from(f(a as u16, b as u16))
 }
 
 /// Minimum or maximum.
 fn pick(kind: IntType, min: bool, a: u64, b: u64) -> u64 {
+    if kind.halves() {
+        let of = |a: u16, b: u16| {
+            if order(kind, a.into(), b.into()).is_lt() == min { a } else { b }
+        };
+        return each_half(a as u32, b as u32, of).into();
+    }
     if order(kind, a, b).is_lt() == min { a } else { b }
 }
 

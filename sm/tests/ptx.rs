@@ -164,6 +164,8 @@ fn what_is_wrong_is_told() {
         ("add.s32 %r1, %p1, [%r1];",             "an operand that is no value",     "write a register"),
         ("setp.eq.s32 %p1, %r1, %r2; @%p1 bra A; A: st.param.u32 [a], %r1;", "a store to a kernel parameter", "ld.param"),
         ("barrier.cluster.arrive;",              "barrier.cluster requires sm_90",  "--arch sm_90"),
+        ("add.u16x2 %r1, %r2, %r3;",             "add.u16x2 requires sm_90",        "--arch sm_90"),
+        ("min.relu.s32 %r1, %r2, %r3;",          "min.relu.s32 requires sm_90",     "--arch sm_90"),
     ];
     for (body, message, help) in rows {
         let text = format!(

@@ -10,11 +10,16 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
     let (path, name) = path_of(base);
     match name {
         "IADD3" => iadd3(args, path),
+        "VIADD" if args.modifier("16x2") => sum_of_halves(args, path),
         "IADD" | "VIADD" => iadd(args, path),
         "IMAD" => imad(args, path),
         "LEA" => lea(args, path),
         "ISETP" => isetp(args, path),
-        "IMNMX" | "VIMNMX" => imnmx(args, path),
+        "VIMNMX" => match args.choose(halves) {
+            Some(kind) => min_max_of_halves(args, path, kind),
+            None => imnmx(args, path),
+        },
+        "IMNMX" => imnmx(args, path),
         "IABS" => {
             let mut alu = blank(AluOp::IAbs, path);
             alu.dst = args.dst(path, 1)?;
@@ -190,6 +195,38 @@ fn isetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     if extended {
         alu.p[1] = args.pred()?;
     }
+    Ok(Operation::Alu(alu))
+}
+
+/// Types of two halves.
+pub(super) fn halves(name: &str) -> Option<IntType> {
+    match name {
+        "U16x2" => Some(IntType::U16x2),
+        "S16x2" => Some(IntType::S16x2),
+        _ => None,
+    }
+}
+
+/// `VIADD.16x2 d, a, b`
+fn sum_of_halves(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    let mut alu = blank(AluOp::IAddHalves, path);
+    alu.dst = args.dst(path, 1)?;
+    alu.a = args.source(Reading::Int)?;
+    alu.b = args.source(Reading::Int)?;
+    Ok(Operation::Alu(alu))
+}
+
+/// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`
+fn min_max_of_halves(args: &mut Args<'_, '_>, path: Path, kind: IntType) -> Decoded<Operation> {
+    let relu = args.modifier("RELU");
+    let mut alu = blank(AluOp::IMinMax { kind, relu }, path);
+    alu.dst = args.dst(path, 1)?;
+    for choice in &mut alu.pred_dst {
+        *choice = args.pred_dst_if_any()?.unwrap_or(*choice);
+    }
+    alu.a = args.source(Reading::Int)?;
+    alu.b = args.source(Reading::Int)?;
+    alu.p[0] = args.pred()?;
     Ok(Operation::Alu(alu))
 }
 

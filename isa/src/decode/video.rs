@@ -1,7 +1,7 @@
 //! Integer arithmetic on bytes and halves, or of more than one step.
 
 use super::args::{Args, Reading, blank};
-use super::arith::{int_type, no_choices};
+use super::arith::{halves, int_type, no_choices};
 use super::{Decoded, Failure};
 use crate::alu::{AluOp, IntType, Path};
 use crate::instruction::Operation;
@@ -41,9 +41,9 @@ fn three_operands(args: &mut Args<'_, '_>, path: Path, op: AluOp) -> Decoded<Ope
     Ok(Operation::Alu(alu))
 }
 
-/// `VIADDMNMX[.U32][.RELU] d, [p, q,] a, b, c, p`
+/// `VIADDMNMX[.U32|.U16x2|.S16x2][.RELU] d, [p, q,] a, b, c, p`
 fn min_max(args: &mut Args<'_, '_>, path: Path, op: impl Fn(IntType, bool) -> AluOp) -> Decoded<Operation> {
-    let kind = args.choose(int_type).unwrap_or(IntType::S32);
+    let kind = args.choose(|m| int_type(m).or(halves(m))).unwrap_or(IntType::S32);
     if kind.wide() {
         return Err(Failure::Lacking);
     }

@@ -41,6 +41,8 @@ pub enum Type {
     S16,
     S32,
     S64,
+    U16x2,
+    S16x2,
     F16,
     F16x2,
     Bf16,
@@ -67,6 +69,8 @@ impl Type {
             "s16" => Type::S16,
             "s32" => Type::S32,
             "s64" => Type::S64,
+            "u16x2" => Type::U16x2,
+            "s16x2" => Type::S16x2,
             "f16" => Type::F16,
             "f16x2" => Type::F16x2,
             "bf16" => Type::Bf16,
@@ -84,9 +88,19 @@ impl Type {
             Type::Pred => 1,
             Type::B8 | Type::U8 | Type::S8 => 8,
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 16,
-            Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::Bf16x2 => 32,
+            Type::B32 | Type::U32 | Type::S32 | Type::F32 => 32,
+            Type::U16x2 | Type::S16x2 | Type::F16x2 | Type::Bf16x2 => 32,
             Type::B64 | Type::U64 | Type::S64 | Type::F64 => 64,
             Type::B128 => 128,
+        }
+    }
+
+    /// The type of each half, if it is one of two integers.
+    pub const fn integer_half(self) -> Option<Type> {
+        match self {
+            Type::U16x2 => Some(Type::U16),
+            Type::S16x2 => Some(Type::S16),
+            _ => None,
         }
     }
 

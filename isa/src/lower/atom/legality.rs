@@ -69,6 +69,8 @@ pub(super) const fn type_name(ty: Type) -> &'static str {
         Type::S16 => "s16",
         Type::S32 => "s32",
         Type::S64 => "s64",
+        Type::U16x2 => "u16x2",
+        Type::S16x2 => "s16x2",
         Type::F16 => "f16",
         Type::F16x2 => "f16x2",
         Type::Bf16 => "bf16",

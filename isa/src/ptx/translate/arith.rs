@@ -193,6 +193,14 @@ impl<'t> Unit<'_, 't> {
         if !known || types.contains(&Type::B128) {
             return Err(Fail::Lacking);
         }
+        if types.iter().any(|ty| ty.integer_half().is_some()) {
+            let ComputeOp::Int { op: IntOp::Add | IntOp::Min | IntOp::Max, saturate: false, .. } = op else {
+                return Err(Fail::Lacking);
+            };
+            if self.arch.number() < 90 {
+                return Err(Fail::since(&Mods::name(i), 90));
+            }
+        }
         let (dst, second) = self.outputs(operand(i, 0)?)?;
         let mut inputs = [ComputeInput::Imm(0); 4];
         for (at, (input, ty)) in inputs.iter_mut().zip(types).enumerate() {
@@ -320,7 +328,7 @@ impl<'t> Unit<'_, 't> {
             };
             return self.float(i, m, op, operands);
         }
-        let saturate = m.take("sat");
+        let (saturate, relu) = (m.take("sat"), m.take("relu"));
         let ty = m.ty()?;
         let (op, operands) = match i.opcode {
             "div" => (IntOp::Div, 2),
@@ -332,7 +340,26 @@ impl<'t> Unit<'_, 't> {
             _ => (IntOp::Neg, 1),
         };
         let all = [ty; 3];
-        self.typed(i, m, ComputeOp::Int { op, ty, saturate }, all.get(..operands).unwrap_or(&all))
+        if !relu {
+            return self.typed(
+                i,
+                m,
+                ComputeOp::Int { op, ty, saturate },
+                all.get(..operands).unwrap_or(&all),
+            );
+        }
+        if !matches!(op, IntOp::Min | IntOp::Max) || !matches!(ty, Type::S32 | Type::S16x2) {
+            return Err(Fail::Lacking);
+        }
+        if self.arch.number() < 90 {
+            return Err(Fail::since(&Mods::name(i), 90));
+        }
+        self.typed(i, m, ComputeOp::Int { op, ty, saturate }, &[ty; 2])?;
+        let (dst, _) = self.outputs(operand(i, 0)?)?;
+        let ComputeOutput::Word(word) = dst else { return Err(Fail::Lacking) };
+        let op = ComputeOp::Int { op: IntOp::Max, ty, saturate };
+        self.compute(op, dst, &[ComputeInput::Word(word), ComputeInput::Imm(0)]);
+        Ok(())
     }
 
     fn lop3(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {

@@ -85,7 +85,7 @@ fn operands(text: &str) -> Vec<String> {
 /// Rewrites the statements of a kernel; `labels` are indices of statements.
 pub(crate) fn rewritten(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Rewritten {
     let mut code: Vec<_> = statements.iter().map(Code::of).collect();
-    let targets: Vec<_> = code.iter().map(|code| flow::target(code, statements, labels)).collect();
+    let targets = flow::targets(&code, statements, labels);
     let flow = flow::Flow::of(&code, &targets);
     let mut rewritten = Rewritten { text: String::new(), origin: Vec::new() };
     let mut put = |at: usize, line: &str| {

@@ -71,7 +71,7 @@ fn listings_that_are_none() {
     for (text, message) in [
         ("", "does not name its architecture"),
         (".target sm_80\n", "no kernel in this listing"),
-        (".target sm_62\n.section .text.k,\"ax\"\nNOP ;\n", "`sm_62` is not one of those read here"),
+        (".target sm_37\n.section .text.k,\"ax\"\nNOP ;\n", "`sm_37` is not one of those read here"),
         (".target sm_80\nNOP ;\n", "an instruction outside a kernel"),
         (".target sm_80\n.section .text.k,\"\"\n.section .text.k,\"\"\n", "a second kernel `k`"),
         (".target sm_80\n.section .text.k,\"\"\na:\na:\n", "a second label `a`"),

@@ -149,11 +149,12 @@ impl RawExpect {
         let bytes = match (&self.values, &self.file, &self.histogram_of, &self.copy_of, &self.sum_of) {
             (Some(values), ..) => {
                 let mut values = values.clone();
-                for (i, value) in values.iter_mut().enumerate().filter(|(_, v)| v.as_str() == Some(OPEN)) {
+                let is_open = |value: &Number| matches!(value, Number::Text(text) if text == OPEN);
+                for (i, value) in values.iter_mut().enumerate().filter(|(_, value)| is_open(value)) {
                     if self.order != Order::Given {
                         return Err(wrong("values in any order, and one of them open"));
                     }
-                    *value = toml::Value::Integer(0);
+                    *value = Number::Integer(0);
                     open.push(i);
                 }
                 param::pack(name, element, &values)?

@@ -14,22 +14,27 @@ const BARRIERS: usize = 16;
 /// The first register of return addresses; a function has a pair.
 const RETURNS: usize = 400;
 
-/// The index of the statement that a branch, a push or a call names.
-pub(super) fn target(
-    code: &Code<'_>,
+/// For each statement the index of the one that it branches to, pushes or calls, if it is of that kind.
+pub(super) fn targets(
+    code: &[Code<'_>],
     statements: &[Statement<'_>],
     labels: &HashMap<&str, u32>,
-) -> Option<usize> {
-    if !matches!(code.name, "BRA" | "SSY" | "PBK" | "PCNT" | "CAL") {
-        return None;
-    }
-    let operand = code.operands.last()?;
-    if let Some(label) = operand.strip_prefix("`(").and_then(|label| label.strip_suffix(')')) {
-        return labels.get(label).map(|index| *index as usize);
-    }
-    // The address of a word that controls scheduling stands for what follows it.
-    let address = u64::from_str_radix(operand.strip_prefix("0x")?, 16).ok()?;
-    statements.iter().position(|s| s.offset.is_some_and(|offset| offset >= address))
+) -> Vec<Option<usize>> {
+    let offsets: BTreeMap<u64, usize> =
+        statements.iter().enumerate().filter_map(|(at, s)| Some((s.offset?, at))).collect();
+    let target = |code: &Code<'_>| {
+        if !matches!(code.name, "BRA" | "SSY" | "PBK" | "PCNT" | "CAL") {
+            return None;
+        }
+        let operand = code.operands.last()?;
+        if let Some(label) = operand.strip_prefix("`(").and_then(|label| label.strip_suffix(')')) {
+            return labels.get(label).map(|index| *index as usize);
+        }
+        // The address of a word that controls scheduling stands for what follows it.
+        let address = u64::from_str_radix(operand.strip_prefix("0x")?, 16).ok()?;
+        offsets.range(address..).next().map(|(_, at)| *at)
+    };
+    code.iter().map(target).collect()
 }
 
 /// A token, by the statement that pushed it.
@@ -79,6 +84,15 @@ pub(super) struct Flow {
     base: BTreeMap<usize, usize>,
 }
 
+/// The name of what pushes a token.
+fn pushes(name: &str) -> &'static str {
+    match name {
+        "SSY" => "SSY",
+        "PBK" => "PBK",
+        _ => "PCNT",
+    }
+}
+
 /// What pops a token, and what had pushed it.
 fn pops(name: &str) -> Option<&'static str> {
     match name {
@@ -93,7 +107,8 @@ impl Flow {
     pub(super) fn of(code: &[Code<'_>], targets: &[Option<usize>]) -> Flow {
         let mut flow =
             Flow { known: vec![None; code.len()], targets: targets.to_vec(), base: BTreeMap::new() };
-        let mut calls = Vec::new();
+        // Caller and function, and how many tokens there are at most where it is called.
+        let mut calls: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
         flow.base.insert(0, 0);
         while let Some((at, known)) = work.pop() {
@@ -106,18 +121,16 @@ impl Flow {
                 !(always && matches!(code.name, "BRA" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
             match (code.name, target) {
                 ("SSY" | "PBK" | "PCNT", Some(place)) => {
-                    let kind = if code.name == "SSY" {
-                        "SSY"
-                    } else if code.name == "PBK" {
-                        "PBK"
-                    } else {
-                        "PCNT"
-                    };
-                    next.tokens.push(Token { kind, place });
+                    let kind = pushes(code.name);
+                    // Deeper ones have no barrier anyway.
+                    if next.tokens.len() <= BARRIERS {
+                        next.tokens.push(Token { kind, place });
+                    }
                 }
                 ("BRA", Some(place)) => work.push((place, known.clone())),
                 ("CAL", Some(place)) => {
-                    calls.push((known.function, known.tokens.len(), place));
+                    let depth = calls.entry((known.function, place)).or_default();
+                    *depth = known.tokens.len().max(*depth);
                     flow.base.insert(place, 0);
                     work.push((place, Known { function: place, tokens: Vec::new() }));
                 }
@@ -138,14 +151,14 @@ impl Flow {
         }
         // A function uses barriers behind those of all its callers; one that calls itself comes to no end.
         for _ in 0..BARRIERS {
-            for (caller, depth, place) in &calls {
+            for ((caller, place), depth) in &calls {
                 let base = flow.base.get(caller).copied().unwrap_or(0) + depth;
                 if let Some(own) = flow.base.get_mut(place) {
                     *own = (*own).max(base).min(BARRIERS);
                 }
             }
         }
-        if calls.iter().any(|(caller, _, place)| reaches(&calls, *place, *caller)) {
+        if calls.keys().any(|(caller, place)| reaches(&calls, *place, *caller)) {
             flow.base.values_mut().for_each(|base| *base = BARRIERS);
         }
         flow
@@ -228,19 +241,15 @@ impl Flow {
 }
 
 /// Whether a function calls another, directly or not.
-fn reaches(calls: &[(usize, usize, usize)], from: usize, to: usize) -> bool {
-    let mut seen = vec![from];
-    let mut at = 0;
-    while let Some(function) = seen.get(at).copied() {
+fn reaches(calls: &BTreeMap<(usize, usize), usize>, from: usize, to: usize) -> bool {
+    let mut seen = HashSet::from([from]);
+    let mut work = vec![from];
+    while let Some(function) = work.pop() {
         if function == to {
             return true;
         }
-        for (caller, _, place) in calls {
-            if *caller == function && !seen.contains(place) {
-                seen.push(*place);
-            }
-        }
-        at += 1;
+        let called = calls.range((function, 0)..=(function, usize::MAX));
+        work.extend(called.map(|((_, place), _)| *place).filter(|place| seen.insert(*place)));
     }
     false
 }

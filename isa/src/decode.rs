@@ -94,7 +94,7 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
     let operation = match base {
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => shared::decode(base, &mut args),
         "SYNCS" => barrier::decode(&mut args),
-        "LDGSTS" | "ARRIVES" | "UBLKCP" | "STAS" | "REDAS" => copy::decode(base, &mut args),
+        "LDGSTS" | "ARRIVES" | "UBLKCP" | "UBLKRED" | "STAS" | "REDAS" => copy::decode(base, &mut args),
         "LDG" | "STG" | "LD" | "ST" | "RED" | "REDG" | "ATOM" | "ATOMG" | "QSPC" | "LDC" | "ULDC"
         | "LDCU" => global::decode(base, &mut args),
         "BRA" | "EXIT" | "BSSY" | "BSYNC" | "BREAK" | "BMOV" | "WARPSYNC" | "YIELD" | "NANOSLEEP" | "BAR"

@@ -142,11 +142,25 @@ pub enum BulkWay {
     AmongShared,
 }
 
-/// UBLKCP: the warp has a block of memory copied, and goes on meanwhile.
+/// What UBLKRED does with each element of the destination and of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// An atomic.
+    pub op: GlobalOp,
+    /// Size of an element.
+    pub size: Size,
+}
+
+/// UBLKCP and UBLKRED: the warp has a block of memory copied, or worked into another one, and goes on meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkCopy {
     /// Which way.
     pub way: BulkWay,
+    /// UBLKRED.
+    pub reduction: Option<Reduction>,
+    /// `.MULTICAST`: to the same offsets, data and object, in each CTA of the cluster whose rank is in the high half of
+    /// `size`.
+    pub multicast: bool,
     /// Pair of the destination: a global address, or a shared one and, in the next register, that of the mbarrier
     /// object.
     pub to: UReg,

@@ -2,7 +2,8 @@
 
 use atoms_isa::{
     AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkWay, Control, GlobalOp,
-    Instruction, Operation, Path, Pred, PredSource, Program, Reg, SharedResult, Source, UReg, Value, WarpOp,
+    Instruction, Operation, Path, Pred, PredSource, Program, Reduction, Reg, SharedResult, Source, UReg,
+    Value, WarpOp, WideOp,
 };
 use atoms_ops::{Op, Size};
 
@@ -154,8 +155,40 @@ fn copies_and_what_ends_them() {
         let Operation::CopyArrival(arrival) = decode(&text).operation else { panic!("{text}") };
         assert_eq!((arrival.op, arrival.address.ur, arrival.address.imm), (op, UReg(4), 0x1000));
     }
-    let bulk = BulkCopy { way: BulkWay::ToShared, to: UReg(8), from: UReg(6), size: UReg(4) };
-    assert_eq!(decode("UBLKCP.S.G [UR8], [UR6], UR4 ;").operation, Operation::BulkCopy(bulk));
+    let (to, from, size) = (UReg(8), UReg(6), UReg(4));
+    let bulk = BulkCopy { way: BulkWay::ToShared, reduction: None, multicast: false, to, from, size };
+    let reduction = |op, size| Some(Reduction { op, size });
+    for (text, expected) in [
+        ("UBLKCP.S.G", bulk),
+        ("UBLKCP.S.G.MULTICAST", BulkCopy { multicast: true, ..bulk }),
+        (
+            "UBLKRED.S.S.MAX",
+            BulkCopy {
+                way: BulkWay::AmongShared,
+                reduction: reduction(GlobalOp::Atomic(Op::Max), Size::U32),
+                ..bulk
+            },
+        ),
+        (
+            "UBLKRED.S.S.ADD.U64",
+            BulkCopy {
+                way: BulkWay::AmongShared,
+                reduction: reduction(GlobalOp::Wide(WideOp::Add64), Size::U64),
+                ..bulk
+            },
+        ),
+        (
+            "UBLKRED.G.S.MIN.S64",
+            BulkCopy {
+                way: BulkWay::ToGlobal,
+                reduction: reduction(GlobalOp::Wide(WideOp::MinS64), Size::U64),
+                ..bulk
+            },
+        ),
+    ] {
+        let text = format!("{text} [UR8], [UR6], UR4 ;");
+        assert_eq!(decode(&text).operation, Operation::BulkCopy(expected), "{text}");
+    }
     for (text, op, size) in [
         ("STAS [R6.64], R3", AsyncOp::Plain(Op::Store), Size::U32),
         ("STAS.64 [R6.64], R4", AsyncOp::Plain(Op::Store), Size::U64),
@@ -177,6 +210,9 @@ fn forms_that_are_not_decoded() {
         "REDAS.MIN.64 [R6.64], R4",
         "LDG.E.ENL2.256 R8, R12, desc[UR4][R2.64]",
         "UBLKCP.T.S [UR8], [UR6], UR4",
+        "UBLKRED.S.S.MIN.U64 [UR8], [UR6], UR4",
+        "UBLKRED.S.G.ADD [UR8], [UR6], UR4",
+        "UBLKRED.G.S.EXCH [UR8], [UR6], UR4",
         "ATOMG.E.ADD.S8 PT, R0, [R2.64], R4",
         "FMNMX.XORSIGN R0, R1, R2, PT",
         "SYNCS.ARRIVE.TRANS64.TMASK R2, [R0], R5",

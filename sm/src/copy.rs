@@ -7,10 +7,12 @@
 //! there yet. Writes of such a copy are posted (spec 4.7); a thread that waits for a copy itself waits for
 //! the responses of its writes.
 
+use crate::atomic;
 use crate::cluster_port::{Answer, Origin, Reply, SharedPlace, Transfer};
 use crate::config::SmConfig;
 use crate::global::GlobalMemory;
 use crate::random::SplitMix64;
+use atoms_isa::Reduction;
 use atoms_ops::{Op, Size};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -31,8 +33,8 @@ pub(crate) enum Data {
 pub(crate) enum Action {
     /// [`Op::Store`], or an atomic of the unit.
     Each(Op),
-    /// The data in shared memory is loaded, and stored in global memory from this address on.
-    ToGlobal(u64),
+    /// The data in shared memory is loaded, and stored in global memory from this address on, or worked into it.
+    ToGlobal { to: u64, reduction: Option<Reduction> },
     /// 64-bit addition: load and compare-and-store, until that has stored (spec 7.1).
     Add64 {
         /// The sum is formed on this; loaded first.
@@ -44,7 +46,7 @@ impl std::fmt::Display for Action {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Action::Each(op) => op.fmt(f),
-            Action::ToGlobal(_) => f.write_str("store"),
+            Action::ToGlobal { .. } => f.write_str("store"),
             Action::Add64 { .. } => f.write_str("ADD"),
         }
     }
@@ -103,7 +105,7 @@ impl Copy {
                 let (from, to) = (from.address, to.address);
                 format!("copy of {bytes} bytes from shared {from:#010x} to shared {to:#010x}")
             }
-            (Some(Payload { action: Action::ToGlobal(global), to, bytes, .. }), _) => {
+            (Some(Payload { action: Action::ToGlobal { to: global, .. }, to, bytes, .. }), _) => {
                 format!("copy of {bytes} bytes from shared {:#010x} to global {global:#x}", to.address)
             }
             (Some(Payload { data: Data::Given(_), to, bytes, action, .. }), _) => {
@@ -298,12 +300,14 @@ impl CopyEngine {
                     let from = from.wrapping_add(u64::from(copy.sent));
                     read(global, from, left, step).map_err(|message| (number, message))?
                 }
-                Data::Shared(place) => match copy.held.take() {
+                Data::Shared(place) => match copy.held {
                     Some(value) => value,
                     None => {
                         let address = place.address.wrapping_add(copy.sent);
                         let place = SharedPlace { address, ..place };
-                        let (op, size) = (Op::Load, payload.size);
+                        // What is loaded has no sign.
+                        let size = if payload.size == Size::S32 { Size::U32 } else { payload.size };
+                        let op = Op::Load;
                         return Ok(Some(Transfer {
                             op,
                             size,
@@ -324,7 +328,7 @@ impl CopyEngine {
                 Transfer { op: Op::Load, size, place, b: value, c: 0, red: true, origin, reply: nothing };
             let transfer = match payload.action {
                 Action::Each(op) => Transfer { op, red: !copy.counted, ..red },
-                Action::ToGlobal(_) => Transfer { red: false, ..red },
+                Action::ToGlobal { .. } => Transfer { red: false, ..red },
                 Action::Add64 { old: None } => Transfer { red: false, ..red },
                 Action::Add64 { old: Some(old) } => {
                     let sum = u128::from(old.wrapping_add(value as u64));
@@ -332,6 +336,11 @@ impl CopyEngine {
                 }
             };
             copy.sent += step;
+            if let Action::Add64 { .. } = payload.action {
+                // The next piece has its turn when this one is stored.
+                return Ok(Some(transfer));
+            }
+            copy.held = None;
             if copy.sent < payload.bytes {
                 // A piece from shared memory is loaded when the one before is on its way.
                 self.active.push_back(number);
@@ -365,26 +374,37 @@ impl CopyEngine {
         let bytes = copy.bytes();
         if let Some(Payload { data: Data::Shared(_), .. }) = copy.payload
             && answer.transfer.op == Op::Load
+            && copy.held.is_none()
         {
             copy.held = Some(answer.old);
             self.active.push_back(number);
             return Ok(None);
         }
-        if let Some(Payload { action: Action::ToGlobal(to), size, .. }) = copy.payload {
+        if let Some(Payload { action: Action::ToGlobal { to, reduction }, size, .. }) = copy.payload {
             let to = to.wrapping_add(u64::from(copy.written));
-            global.store(to, size.bytes() as usize, answer.old)?;
+            match reduction {
+                None => global.store(to, size.bytes() as usize, answer.old)?,
+                Some(reduction) => reduce(global, to, size, answer.old, reduction)?,
+            }
         }
         if copy.written < bytes {
             if let Some(Payload { action: Action::Add64 { old }, .. }) = &mut copy.payload
                 && !answer.stored
             {
                 *old = Some(answer.old as u64);
-                copy.sent = 0;
+                copy.sent = copy.written;
                 self.active.push_back(number);
                 return Ok(None);
             }
             copy.written += copy.payload.map_or(0, |p| p.size.bytes());
-            if copy.written < bytes {
+            let left = copy.written < bytes;
+            if let Some(Payload { action: Action::Add64 { old }, .. }) = &mut copy.payload
+                && left
+            {
+                (*old, copy.held) = (None, None);
+                self.active.push_back(number);
+            }
+            if left {
                 return Ok(None);
             }
             if copy.completion.is_some() {
@@ -418,6 +438,25 @@ impl CopyEngine {
             self.threads.remove(&thread);
         }
     }
+}
+
+/// Works the elements of a piece into global memory, one after the other.
+fn reduce(
+    global: &mut GlobalMemory,
+    to: u64,
+    piece: Size,
+    value: u128,
+    Reduction { op, size }: Reduction,
+) -> Result<(), String> {
+    let kept = u128::MAX >> (128 - 8 * size.bytes());
+    for at in (0..piece.bytes()).step_by(size.bytes() as usize) {
+        let to = to.wrapping_add(u64::from(at));
+        let old = global.load(to, size.bytes() as usize)?;
+        if let Some(new) = atomic::apply(op, size, old, value >> (8 * at) & kept, 0) {
+            global.store(to, size.bytes() as usize, new)?;
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of global memory, with zeros after them.

@@ -18,7 +18,13 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
             let mnemonic = kernel.mnemonic(index);
             let base = mnemonic.split('.').next().unwrap_or_default();
             let known = MNEMONICS.iter().any(|r| r.name == base && r.support == Support::Decoded);
-            let reason = format!("no {mnemonic}{}", if known { " in this form" } else { "" });
+            let reason = match base {
+                "clusterlaunchcontrol" | "UGETNEXTWORKID" => {
+                    "it takes over a CTA that has not started; this core starts all CTAs itself".into()
+                }
+                _ if known => format!("no {mnemonic} in this form"),
+                _ => format!("no {mnemonic}"),
+            };
             instructions.push(lacking(index, reason));
         }
         for (constant, bytes) in constants(&instruction.operation) {

@@ -41,20 +41,21 @@ fn says(text: &str, parts: &[&str]) {
 #[test]
 fn all_lacking_instructions_are_named_before_anything_runs() {
     let (error, text) = failure(
-        "STS [0x3], RZ ;\nVHMNMX R0, R1, R2, R3 ;\nMUFU.EX2.F16 R0, R1 ;\nMOV R0, c[0x3][0x8] ;\nEXIT ;",
+        "STS [0x3], RZ ;\nVHMNMX R0, R1, R2, R3 ;\nMUFU.EX2.F16 R0, R1 ;\nMOV R0, c[0x3][0x8] ;\nUGETNEXTWORKID.SELFCAST [UR4], [UR5] ;\nEXIT ;",
         "",
     );
     says(
         &text,
         &[
-            "3 instruction(s)",
+            "4 instruction(s)",
+            "UGETNEXTWORKID.SELFCAST [UR4], [UR5]` (it takes over a CTA that has not started",
             "line 4: `VHMNMX R0, R1, R2, R3`",
             "no MUFU.EX2.F16 in this form",
             "line 6",
             "constant bank 3",
         ],
     );
-    assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 3));
+    assert!(matches!(error, KernelError::Lacking { instructions, .. } if instructions.len() == 4));
 }
 
 #[test]

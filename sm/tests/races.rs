@@ -202,6 +202,9 @@ fn planted_races_are_found() {
         ("corpus/cluster_float", "sm_90a", Drop("MEMBAR.ALL.GPU", 0), (Kind::PlainAndAtomic, "STS", "ATOM.E.CAST.SPIN")),
         ("corpus/cluster_float", "sm_100a", Put("ATOM.E.CAST.SPIN.STRONG.SM PT, R9, [R10], R8, R9", "ST.E [R10], R9"), (Kind::PlainAndAtomic, "ATOMS.CAST.SPIN", "ST.E")),
         ("cluster_hist", "sm_90a", Put("STRONG.GPU", "STRONG.SM"), (Kind::Scope, "ATOM", "ATOM")),
+        // Blocks worked into another CTA, or copied to several, that are not waited for.
+        ("corpus/bulk_reduce", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R4", TRUE), (Kind::PlainAndAtomic, "UBLKRED", "LDS")),
+        ("corpus/bulk_multicast", "sm_100a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R2", TRUE), (Kind::Plain, "UBLKCP.S.G.MULTICAST", "LDS")),
         // A compare-and-store that confirmed a load, or part of one, or a test of one, is a plain store.
         ("corpus/accum_bf16", "sm_75", Put("ATOMS.CAS R13, [R16], R6, R13", "STS [R16], R13"), (Kind::Plain, "LDS.U.U16", "STS")),
         ("corpus/half_cas", "sm_90a", Put("ATOMS.CAS R9, [R14], R7, R9", "STS [R14], R9"), (Kind::Plain, "LDS.U16", "STS")),
@@ -348,4 +351,24 @@ fn words_of_a_wide_load_that_nothing_reads_are_no_race() {
     let kinds = |one, other| -> Vec<Kind> { wide_load(one, other).iter().map(|f| f.finding.kind).collect() };
     assert_eq!(kinds("R5", "R7"), []);
     assert_eq!(kinds("R4", "R7"), [Kind::PlainAndAtomic]);
+}
+
+/// One thread copies to global memory, waits, and loads what it has copied.
+fn copied_and_loaded(wait: &str) -> Vec<Kind> {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry back(.param .u64 out)\n{{\n\
+         .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n.shared .align 16 .b8 s[16];\n\
+         ld.param.u64 %rd1, [out];\nmov.u32 %r1, 5;\nst.shared.u32 [s], %r1;\n\
+         cp.async.bulk.global.shared::cta.bulk_group [%rd1], [s], 16;\ncp.async.bulk.commit_group;\n\
+         {wait} 0;\nst.shared.u32 [s], %r1;\nld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd1+16], %r2;\nret;\n}}\n"
+    );
+    let launch = "kernel = 'back'\ngrid = 1\nblock = 1\n[[param]]\nname = 'out'\ntype = 'u32'\nzeros = 8\n";
+    let launch = Launch::from_toml("back", launch, &folder()).unwrap();
+    check_ptx("back.ptx", &text, &launch).1.iter().map(|f| f.finding.kind).collect()
+}
+
+#[test]
+fn a_wait_for_reads_is_none_for_writes() {
+    assert_eq!(copied_and_loaded("cp.async.bulk.wait_group"), []);
+    assert_eq!(copied_and_loaded("cp.async.bulk.wait_group.read"), [Kind::Plain]);
 }

@@ -5,7 +5,9 @@ use super::global::{self, ORDERING};
 use super::shared::{self, plain_atomic, registers};
 use super::{Decoded, Failure};
 use crate::instruction::Operation;
-use crate::memory::{AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, ThreadCopy};
+use crate::memory::{
+    AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy, WideOp,
+};
 use crate::operand::OperandKind;
 use crate::register::{PredSource, Reg, UReg};
 use atoms_ops::{Op, Operands, Size};
@@ -14,7 +16,16 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
     match base {
         "LDGSTS" => thread_copy(args),
         "ARRIVES" => arrival(args),
-        "UBLKCP" => bulk_copy(args),
+        "UBLKCP" => {
+            let way = bulk_way(args).ok_or(Failure::Lacking)?;
+            let multicast = way == BulkWay::ToShared && args.modifier("MULTICAST");
+            bulk_copy(args, way, None, multicast)
+        }
+        "UBLKRED" => {
+            let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Lacking)?;
+            let reduction = bulk_reduction(args, way)?;
+            bulk_copy(args, way, Some(reduction), false)
+        }
         "STAS" => {
             let size = word_size(args);
             asynchronous(args, AsyncOp::Plain(Op::Store), size)
@@ -59,15 +70,45 @@ fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::CopyArrival(CopyArrival { op, address: shared::address(args)? }))
 }
 
-/// `UBLKCP.S.G [ud], [ua], ub`, `UBLKCP.G.S [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`
-fn bulk_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    // Destination first.
-    let way = match (args.first_modifier(), args.first_modifier()) {
-        (Some("S"), Some("G")) => BulkWay::ToShared,
-        (Some("G"), Some("S")) => BulkWay::ToGlobal,
-        (Some("S"), Some("S")) => BulkWay::AmongShared,
-        _ => return Err(Failure::Lacking),
-    };
+/// Destination first.
+fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
+    match (args.first_modifier(), args.first_modifier()) {
+        (Some("S"), Some("G")) => Some(BulkWay::ToShared),
+        (Some("G"), Some("S")) => Some(BulkWay::ToGlobal),
+        (Some("S"), Some("S")) => Some(BulkWay::AmongShared),
+        _ => None,
+    }
+}
+
+/// The operation of UBLKRED, and its type: to shared memory what the unit has, and 64-bit addition.
+fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
+    let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
+    let op = op.filter(|op| op.row().operands == Operands::B && *op != Op::Exch).ok_or(Failure::Lacking)?;
+    let (op, size) = match args.first_modifier() {
+        Some("F16") => global::typed(op, "F16x2", false),
+        Some("BF16") => global::typed(op, "BF16x2", false),
+        kind => global::typed(op, kind.unwrap_or("U32"), false),
+    }
+    .ok_or(Failure::Lacking)?;
+    if let GlobalOp::Wide(wide) = op {
+        if wide.float() && !args.modifier("RN") {
+            return Err(Failure::Lacking);
+        }
+        if way == BulkWay::AmongShared && wide != WideOp::Add64 {
+            return Err(Failure::Lacking);
+        }
+    }
+    Ok(Reduction { op, size })
+}
+
+/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`,
+/// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
+fn bulk_copy(
+    args: &mut Args<'_, '_>,
+    way: BulkWay,
+    reduction: Option<Reduction>,
+    multicast: bool,
+) -> Decoded<Operation> {
     let to = uniform_address(args, 2)?;
     let from = uniform_address(args, if way == BulkWay::ToShared { 2 } else { 1 })?;
     let size = args.ureg()?;
@@ -77,7 +118,7 @@ fn bulk_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     {
         args.name()?;
     }
-    Ok(Operation::BulkCopy(BulkCopy { way, to, from, size }))
+    Ok(Operation::BulkCopy(BulkCopy { way, reduction, multicast, to, from, size }))
 }
 
 /// The uniform register of an address that is nothing else.

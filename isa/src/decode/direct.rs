@@ -269,5 +269,5 @@ fn depbar(args: &mut Args<'_, '_>) -> Decoded<Control> {
     if args.left() > 0 && !args.name()?.starts_with('{') {
         return Err(Failure::Lacking);
     }
-    Ok(if counter == "SB0" { Control::WaitGroups { most } } else { Control::Nop })
+    Ok(if counter == "SB0" { Control::WaitGroups { most, read: false } } else { Control::Nop })
 }

@@ -148,7 +148,7 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
 }
 
 /// The operation in the type that the text names.
-fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
+pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
     use crate::memory::WideOp::*;
     let halves = match kind {
         "F16x2" | "F16X2" => Some(HalfFormat::F16),

@@ -7,7 +7,9 @@ use crate::copy::{Action, Asker, Completion, Data, Payload};
 use crate::error::KernelError;
 use crate::request::{self, Address};
 use crate::warp::{Busy, Wait, Warp, lanes};
-use atoms_isa::{AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, SharedAddress, ThreadCopy};
+use atoms_isa::{
+    AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, GlobalOp, Reduction, SharedAddress, ThreadCopy,
+};
 use atoms_ops::{Fault, Op, Size};
 
 /// Bytes of one write of a block copy, and what its addresses are multiples of. Source: [PTX] cp.async.bulk.
@@ -67,7 +69,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// UBLKCP: once for the warp.
+    /// UBLKCP and UBLKRED: once for the warp.
     pub(super) fn bulk_copy(&mut self, at: At, warp: &Warp, copy: &BulkCopy) -> Result<(), Stop> {
         let At { slot, index, mask, pc } = at;
         if mask == 0 {
@@ -78,7 +80,7 @@ impl Core<'_> {
         let bytes = BULK_STEP * (uniform.get(copy.size) & 0xffff);
         let lane = mask.trailing_zeros();
         let asker = Asker { slot: warp.cta_slot, warp: slot, lane, pc };
-        let (size, each) = (Size::B128, Action::Each(Op::Store));
+        let size = Size::B128;
         if copy.way == BulkWay::ToGlobal {
             let (global, from) = (uniform.pair(copy.to), uniform.get(copy.from));
             let failed = |message: String| {
@@ -88,7 +90,7 @@ impl Core<'_> {
             self.global.check(global, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             let place = self.own_place(warp.cta_slot, from).map_err(failed)?;
             self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
-            let (data, action) = (Data::Given(0), Action::ToGlobal(global));
+            let (data, action) = (Data::Given(0), Action::ToGlobal { to: global, reduction: copy.reduction });
             let payload = Payload { data, to: place, bytes, action, size };
             let number = self.copies.start_counted(self.cycle, asker, payload);
             self.tell_copy(number, asker, Some(&payload), true);
@@ -111,14 +113,32 @@ impl Core<'_> {
             self.global.check(from, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             Data::Global { from, bytes }
         };
-        let to = self.resolve(warp.cta_slot, to).map_err(failed)?;
-        self.check_part(to, bytes, BULK_STEP).map_err(failed)?;
-        let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
-        self.check_part(at, 8, 8).map_err(failed)?;
-        let payload = Payload { data, to, bytes, action: each, size };
-        let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
-        let number = self.copies.start(self.cycle, asker, payload, completion);
-        self.tell_copy(number, asker, Some(&payload), false);
+        let (action, size) = match copy.reduction {
+            None => (Action::Each(Op::Store), size),
+            Some(Reduction { op: GlobalOp::Atomic(op), size }) => (Action::Each(op), size),
+            // Of those that the unit has not, 64-bit addition alone.
+            Some(Reduction { size, .. }) => (Action::Add64 { old: None }, size),
+        };
+        let mut targets = vec![(to, barrier)];
+        if copy.multicast {
+            // The rank takes the place of the one in the address (spec 1.4).
+            let in_cta = |address: u32, rank: usize| address & 0xff_ffff | (rank as u32) << 24;
+            let ranks = lanes(uniform.get(copy.size) >> 16);
+            targets = ranks.map(|rank| (in_cta(to, rank), in_cta(barrier, rank))).collect();
+        }
+        let mut payloads = Vec::new();
+        for (to, barrier) in targets {
+            let to = self.resolve(warp.cta_slot, to).map_err(failed)?;
+            self.check_part(to, bytes, BULK_STEP).map_err(failed)?;
+            let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
+            self.check_part(at, 8, 8).map_err(failed)?;
+            let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
+            payloads.push((Payload { data, to, bytes, action, size }, completion));
+        }
+        for (payload, completion) in payloads {
+            let number = self.copies.start(self.cycle, asker, payload, completion);
+            self.tell_copy(number, asker, Some(&payload), false);
+        }
         Ok(())
     }
 

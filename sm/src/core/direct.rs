@@ -59,7 +59,7 @@ impl Core<'_> {
             Control::EndGroup => {
                 lanes(mask).for_each(|lane| self.copies.end_group((at.slot, lane as u32)));
             }
-            Control::WaitGroups { most } => {
+            Control::WaitGroups { most, .. } => {
                 if lanes(mask).any(|lane| self.copies.groups((at.slot, lane as u32)) > most as usize) {
                     self.wait(warp, index, mask, Wait::Groups(most));
                 }

@@ -140,19 +140,19 @@ impl Core<'_> {
         let shared =
             |place: SharedPlace| (Memory::Shared(self.cta_number(place.slot)), u64::from(place.offset()));
         let from = payload.and_then(|p| match (p.action, p.data) {
-            (Action::ToGlobal(_), _) => Some(shared(p.to)),
+            (Action::ToGlobal { .. }, _) => Some(shared(p.to)),
             (_, Data::Global { from, .. }) => Some((Memory::Global, from)),
             (_, Data::Shared(place)) => Some(shared(place)),
             (_, Data::Given(_)) => None,
         });
         let to = payload.map(|p| match p.action {
-            Action::ToGlobal(to) => (Memory::Global, to),
+            Action::ToGlobal { to, .. } => (Memory::Global, to),
             _ => shared(p.to),
         });
         let atomic = payload.is_some_and(|p| match p.action {
             Action::Each(op) => op != Op::Store,
             Action::Add64 { .. } => true,
-            Action::ToGlobal(_) => false,
+            Action::ToGlobal { reduction, .. } => reduction.is_some(),
         });
         self.observer.copy_started(&CopyStart {
             cycle: self.cycle,

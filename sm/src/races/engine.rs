@@ -110,7 +110,8 @@ pub(super) struct Engine {
     pub(super) findings: Findings,
 }
 
-/// Rows of a warp: its threads; copies that its threads wait for all at once; others.
+/// Rows of a warp: its threads; copies that its threads wait for all at once; others; what the former write to global
+/// memory, for which it is not enough that they have read.
 fn row(cta: u32, warp: u32, which: u64) -> Row {
     Row((u64::from(cta) << 12 | u64::from(warp & 0xfff)) << 2 | which)
 }
@@ -324,7 +325,10 @@ impl Engine {
             writes: false,
             strength: Strength::Weak,
         };
+        let written =
+            if copy.counted && copy.to.0 == Memory::Global { self::row(copy.cta, copy.warp, 3) } else { row };
         let mut touch = |memory: Memory, address: u64, party: Party| {
+            let row = if party.writes { written } else { row };
             for (word, bytes) in words(address, copy.bytes).take(copy.bytes as usize) {
                 let record = Record { party, row, lane, time, bytes, value: None };
                 let findings = &mut self.findings;
@@ -354,9 +358,9 @@ impl Engine {
         }
     }
 
-    /// Threads wait until no more than so many of their last groups are on their way.
-    pub(super) fn wait_groups(&mut self, threads: Threads, most: u32) {
-        let copies = row(threads.cta, threads.warp, 1);
+    /// Threads wait until no more than so many of their last groups are on their way, or have yet to `read`.
+    pub(super) fn wait_groups(&mut self, threads: Threads, most: u32, read: bool) {
+        let [copies, written] = [1, 3].map(|which| row(threads.cta, threads.warp, which));
         let Some((_, warp)) = self.warp(threads) else { return };
         let at = warp.together(threads.together);
         for lane in lanes(threads.mask) {
@@ -365,6 +369,9 @@ impl Engine {
             let Some(asked) = groups.drain(..complete).next_back() else { continue };
             if let Some(strand) = warp.strand(at) {
                 strand.clock.raise(copies, 1 << lane, asked);
+                if !read {
+                    strand.clock.raise(written, 1 << lane, asked);
+                }
             }
         }
     }

@@ -25,7 +25,13 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("fence", ["mbarrier_init", ..]) => ("fence.mbarrier_init", fence_init),
         ("fence", ["proxy", "async", ..]) => ("fence.proxy.async", fence_async),
         ("cp", ["async", "bulk", ..]) if old => ("cp.async.bulk", bulk_copy),
-        // With cache hints, or to several CTAs: neither is lowered.
+        ("cp", ["reduce", "async", "bulk", "shared::cluster" | "global", ..]) => {
+            ("cp.reduce.async.bulk", bulk_copy)
+        }
+        ("cp", ["async", "bulk", "shared::cluster", "global", COMPLETION, "multicast::cluster"]) => {
+            ("cp.async.bulk", bulk_copy)
+        }
+        // With cache hints: they are not lowered.
         ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION])
         | ("cp", ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION])
         | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"]) => ("cp.async.bulk", bulk_copy),
@@ -156,18 +162,28 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
 }
 
 /// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`, the same from shared
-/// memory, and `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`
+/// memory, and `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`; `cp.reduce` with the operation and
+/// its type behind; `.multicast::cluster` with the mask of the CTAs as last operand
 ///
 /// All operands are uniform, so that the lanes take turns.
 fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
+    let (name, modifiers, reduction) = match modifiers {
+        ["reduce", rest @ ..] => ("cp.reduce.async.bulk", rest, Some(reduction(rest)?)),
+        _ => ("cp.async.bulk", modifiers, None),
+    };
     let out = modifiers.get(2) == Some(&"global");
     let among = modifiers.get(3) == Some(&"shared::cta") && !out;
-    let help =
-        if out { "write [global], [shared], bytes" } else { "write [shared], [from], bytes, [object]" };
-    let wrong = || mismatch("cp.async.bulk", help);
-    let (to, from, bytes, object) = match reader.instruction.operands.as_slice() {
-        [to, from, bytes] if out => (to, from, bytes, None),
-        [to, from, bytes, object] if !out => (to, from, bytes, Some(object)),
+    let several = modifiers.last() == Some(&"multicast::cluster");
+    let help = match (out, several) {
+        (true, _) => "write [global], [shared], bytes",
+        (false, false) => "write [shared], [from], bytes, [object]",
+        (false, true) => "write [shared], [from], bytes, [object], mask",
+    };
+    let wrong = || mismatch(name, help);
+    let (to, from, bytes, object, mask) = match reader.instruction.operands.as_slice() {
+        [to, from, bytes] if out => (to, from, bytes, None, None),
+        [to, from, bytes, object] if !out && !several => (to, from, bytes, Some(object), None),
+        [to, from, bytes, object, mask] if several => (to, from, bytes, Some(object), Some(mask)),
         _ => return Err(wrong()),
     };
     let to = reader.address(to, out).ok_or_else(wrong)?;
@@ -177,6 +193,13 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         Some(object) => Some(reader.address(object, false).ok_or_else(wrong)?),
         None => None,
     };
+    let mask = match mask {
+        Some(mask) => {
+            let id = reader.register(mask, 16).ok_or_else(wrong)?;
+            Some(code.frame.register(id, 1))
+        }
+        None => None,
+    };
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
     let (source, target) = (code.frame.uniform(2), code.frame.uniform(2));
@@ -184,12 +207,19 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     let broadcast = if code.arch.number() < 100 { "" } else { ".BROADCAST" };
     let mut uniform = |to: u8, from: u16| head.push(format!("R2UR{broadcast} UR{to}, R{from}"));
     // Sizes are in units of 16 bytes.
-    match bytes {
-        Word::Constant(bytes) => code.line(format!("UMOV UR{size}, {:#x}", bytes >> 4 & 0xffff)),
-        Word::Register(id) => {
+    match (bytes, mask) {
+        (Word::Constant(bytes), Some(mask)) => {
+            let units = code.frame.scratch(1);
+            code.line(format!("MOV R{units}, {:#x}", bytes >> 4 & 0xffff));
+            code.line(format!("PRMT R{units}, R{units}, 0x5410, R{mask}"));
+            uniform(size, units);
+        }
+        (Word::Constant(bytes), None) => code.line(format!("UMOV UR{size}, {:#x}", bytes >> 4 & 0xffff)),
+        (Word::Register(id), mask) => {
             let (bytes, units) = (code.frame.register(id, 1), code.frame.scratch(1));
             code.line(format!("SHF.R.U32.HI R{units}, RZ, 0x4, R{bytes}"));
-            code.line(format!("PRMT R{units}, R{units}, 0x5410, RZ"));
+            let mask = mask.map_or("RZ".into(), |mask| format!("R{mask}"));
+            code.line(format!("PRMT R{units}, R{units}, 0x5410, {mask}"));
             uniform(size, units);
         }
     }
@@ -218,8 +248,47 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     } else {
         "S.G"
     };
-    code.one_by_one(lanes, &head, &format!("UBLKCP.{way} [UR{target}], [UR{source}], UR{size}"));
+    let what = match (reduction, several) {
+        (Some(reduction), _) => format!("UBLKRED.{way}.{reduction}"),
+        (None, true) => format!("UBLKCP.{way}.MULTICAST"),
+        (None, false) => format!("UBLKCP.{way}"),
+    };
+    code.one_by_one(lanes, &head, &format!("{what} [UR{target}], [UR{source}], UR{size}"));
     Ok(())
+}
+
+/// The operation of `cp.reduce.async.bulk` and its type, as machine code names them.
+fn reduction(modifiers: &[&str]) -> Result<String, Refusal> {
+    const NAME: &str = "cp.reduce.async.bulk";
+    let (shared, rest) = match modifiers {
+        ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION, rest @ ..] => (true, rest),
+        ["async", "bulk", "global", "shared::cta", "bulk_group", rest @ ..] => (false, rest),
+        _ => {
+            let help = "write .shared::cluster.shared::cta.mbarrier::complete_tx::bytes or \
+                        .global.shared::cta.bulk_group, the operation and its type";
+            return Err(illegal(&format!(".{}", modifiers.join(".")), NAME, help));
+        }
+    };
+    let suffix = match (rest, shared) {
+        (["add" | "min" | "max" | "inc" | "dec", "u32"] | ["and" | "or" | "xor", "b32"], _) => "",
+        (["add" | "min" | "max", "s32"], _) => ".S32",
+        (["add", "u64"], _) | (["min" | "max", "u64"] | ["and" | "or" | "xor", "b64"], false) => ".U64",
+        (["min" | "max", "s64"], false) => ".S64",
+        (["add", "f32"], false) => ".F32.RN",
+        (["add", "f64"], false) => ".F64.RN",
+        (["add", "noftz", "f16"] | ["min" | "max", "f16"], false) => ".F16.RN",
+        (["add", "noftz", "bf16"] | ["min" | "max", "bf16"], false) => ".BF16.RN",
+        _ => {
+            let help = if shared {
+                "write .add, .min, .max of .u32 or .s32, .inc, .dec of .u32, .and, .or, .xor of .b32, or .add.u64"
+            } else {
+                "write an operation and its type, such as .add.u32, .min.s64, .add.f32 or .add.noftz.f16"
+            };
+            return Err(illegal(&format!(".{}", rest.join(".")), NAME, help));
+        }
+    };
+    let op = rest.first().copied().unwrap_or_default().to_uppercase();
+    Ok(format!("{op}{suffix}"))
 }
 
 /// Data and object, as operations on another CTA's memory name them: a pair of registers.

@@ -97,6 +97,10 @@ fn code_is_as_expected() {
 
 #[rustfmt::skip]
 const REFUSALS: &[(&str, &str, &str)] = &[
+    ("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u64 [%a], [%a], %c, [%m];", "sm_90",
+        "Illegal modifier '.min.u64' for instruction 'cp.reduce.async.bulk'"),
+    ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%g], [%a], %c;", "sm_80",
+        "Feature 'cp.reduce.async.bulk' requires .target sm_90 or higher"),
     ("mbarrier.pending_count.b64 %c, %s;", "sm_75",
         "Feature 'mbarrier.pending_count' requires .target sm_80 or higher"),
     ("mbarrier.init.shared::cluster.b64 [%a], 1;", "sm_90",
@@ -147,7 +151,7 @@ fn other_instructions_are_left_to_others() {
         "fence.acq_rel.gpu;",
         "cp.async.ca.shared.global [%a], [%g], 4;",
         "cp.async.bulk.commit_group;",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%a], [%g], %c, [%m], %w;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%a], [%g], %c, [%m], %l;",
         "st.async.mmio.release.sys.global.u32 [%g], %c;",
         "st.shared.u32 [%a], %c;",
         "add.u32 %c, %c, 1;",

@@ -25,13 +25,13 @@ impl<'t> Unit<'_, 't> {
         }
         let bulk = m.take("bulk");
         if let Some(what) = m.take_any(&["commit_group", "wait_group", "wait_all"]) {
-            m.take("read");
+            let read = what == "wait_group" && bulk && m.take("read");
             m.done()?;
             let first = if bulk { 90 } else { 80 };
             if self.arch.number() < first {
                 return Err(Fail::since(&Mods::name(i), first));
             }
-            return self.groups(i, what).map(|()| true);
+            return self.groups(i, what, read).map(|()| true);
         }
         if bulk {
             return Err(Fail::Lacking);
@@ -116,7 +116,7 @@ impl<'t> Unit<'_, 't> {
         PredSource { pred: Pred::Thread(pred), negate: false }
     }
 
-    fn groups(&mut self, i: &Instruction<'t>, what: &str) -> Result<(), Fail> {
+    fn groups(&mut self, i: &Instruction<'t>, what: &str, read: bool) -> Result<(), Fail> {
         let most = match what {
             "commit_group" => {
                 self.control(Control::EndGroup);
@@ -132,7 +132,7 @@ impl<'t> Unit<'_, 't> {
                 0
             }
         };
-        self.control(Control::WaitGroups { most });
+        self.control(Control::WaitGroups { most, read });
         Ok(())
     }
 }

@@ -127,6 +127,28 @@ impl Arch {
         }
     }
 
+    /// Byte offset in constant bank 0 of the word that says where shared memory ends that the system reserves; where
+    /// its second part begins is in the next word. None before sm_80. Source: listings of code that reads
+    /// `%reserved_smem_offset_end` and `%reserved_smem_offset_1`; from sm_100 on as for
+    /// [`Arch::environment_offset`].
+    pub const fn reserved_shared_offset(self) -> Option<u32> {
+        match self.number {
+            ..=79 => None,
+            80..=89 => Some(0x120),
+            90..=99 => Some(0x68),
+            _ => Some(0x278),
+        }
+    }
+
+    /// Offset in the CTA's part at which the first part of reserved shared memory begins, from sm_90 on. Source: as
+    /// for [`Arch::reserved_shared_offset`].
+    pub const fn reserved_shared_first(self) -> u32 {
+        match self.number {
+            ..=99 => 0,
+            _ => 0x40,
+        }
+    }
+
     /// Where constant bank 0 has the cluster's shape, from sm_90 on. Source: as for
     /// [`Arch::dynamic_shared_offset`]; from sm_100 on offsets are relative to `SR_CgaSize`, taken to be 0.
     pub const fn cluster_offsets(self) -> Option<ClusterOffsets> {

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// Bytes of a bank; addresses beyond wrap.
 const BYTES: usize = 1 << 16;
 
+/// Where the second part of reserved shared memory begins, from sm_90 on. [CHOSEN: the driver says]
+const RESERVED_SECOND: u32 = 0x100;
+
 /// The banks that there are, one behind the other.
 const BANKS: usize = 5;
 
@@ -20,11 +23,12 @@ pub(crate) struct ConstantBank {
 
 impl ConstantBank {
     /// Block and grid size, stack pointer, shared window and parameters, by the architecture's
-    /// calling convention. `bases` are the addresses of the buffers, in order of parameters; `compiled` are
-    /// the other banks, by number.
+    /// calling convention. `shared` is the size of a CTA's part, `bases` are the addresses of the buffers, in order
+    /// of parameters; `compiled` are the other banks, by number.
     pub(crate) fn new(
         arch: Arch,
         launch: &Launch,
+        shared: u32,
         bases: &[u64],
         compiled: &BTreeMap<u8, CompiledBank>,
     ) -> ConstantBank {
@@ -49,6 +53,14 @@ impl ConstantBank {
         // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());
         bank.set(arch.dynamic_shared_offset(), &launch.dynamic_shared.to_le_bytes());
+        if let Some(at) = arch.reserved_shared_offset() {
+            let [end, second] = match arch.shared_origin() {
+                0 => [shared; 2],
+                origin => [origin, RESERVED_SECOND],
+            };
+            bank.set(at, &end.to_le_bytes());
+            bank.set(at + 4, &second.to_le_bytes());
+        }
         if launch.cooperative {
             let [high, low] = [4, 8].map(|register| arch.environment_offset() + register);
             bank.set(high, &((GRID_WORKSPACE >> 32) as u32).to_le_bytes());

@@ -199,7 +199,7 @@ impl<'a> Core<'a> {
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let schedulers = config.schedulers.clamp(1, TAGS) as usize;
         Ok(Core {
-            constants: ConstantBank::new(kernel.arch, launch, &bases, &kernel.constants),
+            constants: ConstantBank::new(kernel.arch, launch, bytes, &bases, &kernel.constants),
             kernel,
             launch,
             config: *config,

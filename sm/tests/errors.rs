@@ -197,6 +197,48 @@ fn values_of_64_bits() {
     assert!(!met("18446744073709551614"));
 }
 
+/// Shared memory that the system reserves: PTX, and what a compiler makes of it. Begin, end, size, both parts.
+#[test]
+fn reserved_shared_memory() {
+    let names = ["begin", "end", "cap", "0", "1"];
+    let each = |(i, name): (usize, &&str)| {
+        format!("mov.b32 %r1, %reserved_smem_offset_{name};\nst.global.u32 [%rd1+{}], %r1;\n", 4 * i)
+    };
+    let body: String = names.iter().enumerate().map(each).collect();
+    let sm_80 = "S2R R7, SR_SMEMSZ ;\nMOV R2, c[0x0][0x160] ;\nIMAD.MOV.U32 R3, RZ, RZ, c[0x0][0x164] ;\nMOV R9, c[0x0][0x120] ;\n\
+                 IMAD.MOV.U32 R11, RZ, RZ, c[0x0][0x124] ;\nSTG.E [R2.64+0x4], R9 ;\nSTG.E [R2.64+0x10], R11 ;\n\
+                 IADD3 R5, R7, -c[0x0][0x114], RZ ;\nSTG.E [R2.64+0x8], R7 ;\nSTG.E [R2.64], R5 ;\nSTG.E [R2.64+0xc], R5 ;\nEXIT ;";
+    let sm_90 = "LDC.64 R2, c[0x0][0x210] ;\nMOV R7, 0x400 ;\nMOV R5, 0x0 ;\nMOV R9, 0x0 ;\nLDC R13, c[0x0][0x68] ;\nLDC R15, c[0x0][0x6c] ;\n\
+                 STG.E [R2.64], R5 ;\nSTG.E [R2.64+0xc], R9 ;\nSTG.E [R2.64+0x4], R13 ;\nSTG.E [R2.64+0x8], R7 ;\nSTG.E [R2.64+0x10], R15 ;\nEXIT ;";
+    let sm_100 = "LDC.64 R2, c[0x0][0x380] ;\nMOV R7, 0x400 ;\nMOV R5, 0x0 ;\nMOV R9, 0x40 ;\nCS2R.32 R13, SR_CgaSize ;\nIMAD R13, R13, -0xa0, RZ ;\n\
+                  LDC R13, c[0x0][R13+0x278] ;\nCS2R.32 R15, SR_CgaSize ;\nIMAD R15, R15, -0xa0, RZ ;\nLDC R15, c[0x0][R15+0x27c] ;\n\
+                  STG.E [R2.64], R5 ;\nSTG.E [R2.64+0xc], R9 ;\nSTG.E [R2.64+0x4], R13 ;\nSTG.E [R2.64+0x8], R7 ;\nSTG.E [R2.64+0x10], R15 ;\nEXIT ;";
+    for (arch, code, expected) in [
+        ("sm_80", sm_80, [64; 5]),
+        ("sm_90", sm_90, [0, 0x400, 0x400, 0, 0x100]),
+        ("sm_100", sm_100, [0, 0x400, 0x400, 0x40, 0x100]),
+    ] {
+        let ptx = format!(
+            ".version 8.6\n.target {arch}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n\
+             ld.param.u64 %rd1, [out];\n{body}ret;\n}}\n"
+        );
+        let listing = format!(".target {arch}\n.section .text.k,\"ax\",@progbits\n{code}\n");
+        for text in [ptx, listing] {
+            let program =
+                Program::read("k", &text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+            let text = format!(
+                "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\n[[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = 5\n\
+                 expect = {{ values = {expected:?} }}\n"
+            );
+            let launch = Launch::from_toml("k.toml", &text, Path::new("")).unwrap();
+            let mut port = FunctionalPort::new(Shape::default());
+            let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
+                .unwrap_or_else(|e| panic!("{arch}: {e}"));
+            assert!(report.as_expected(), "{arch}: {:?}", report.buffer("out").map(|b| &b.outcome));
+        }
+    }
+}
+
 /// A structure lies where a parameter of its size and alignment is declared.
 #[test]
 fn structures() {

@@ -64,6 +64,19 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
             "smid" | "gridid" => Special::Number(0),
             "nsmid" => Special::Number(1),
             "WARP_SZ" => Special::Number(32),
+            // Before sm_90 it lies behind the rest, and is empty here.
+            "reserved_smem_offset_begin" | "reserved_smem_offset_cap" | "reserved_smem_offset_0"
+                if (80..90).contains(&arch.number()) =>
+            {
+                Special::Register(S::SharedBytes)
+            }
+            "reserved_smem_offset_begin" if arch.number() >= 90 => Special::Number(0),
+            "reserved_smem_offset_cap" if arch.number() >= 90 => Special::Number(arch.shared_origin().into()),
+            "reserved_smem_offset_0" if arch.number() >= 90 => {
+                Special::Number(arch.reserved_shared_first().into())
+            }
+            "reserved_smem_offset_end" => Special::Constant(arch.reserved_shared_offset()?),
+            "reserved_smem_offset_1" => Special::Constant(arch.reserved_shared_offset()? + 4),
             // What the others hold is the driver's business.
             "envreg1" => Special::Constant(arch.environment_offset() + 4),
             "envreg2" => Special::Constant(arch.environment_offset() + 8),

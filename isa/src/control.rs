@@ -229,6 +229,19 @@ pub enum ReduxOp {
     Or,
     /// Bitwise exclusive or.
     Xor,
+    /// Minimum of binary32, -0 below +0.
+    MinF(FloatRedux),
+    /// Maximum of binary32.
+    MaxF(FloatRedux),
+}
+
+/// How a reduction takes binary32 values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatRedux {
+    /// Their absolute values.
+    pub absolute: bool,
+    /// A NaN makes the result NaN; else it is passed over.
+    pub nan: bool,
 }
 
 /// A `.sync` instruction of PTX: carried out for the threads of a mask once all of them execute it with the same

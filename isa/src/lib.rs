@@ -46,8 +46,8 @@ pub use compute::{
     MinMax, Part, Window,
 };
 pub use control::{
-    BarrierVote, BlockBarrier, BranchCondition, Collective, Control, JumpBase, ReduxOp, ShuffleMode, SyncWay,
-    VoteMode, WarpOp,
+    BarrierVote, BlockBarrier, BranchCondition, Collective, Control, FloatRedux, JumpBase, ReduxOp,
+    ShuffleMode, SyncWay, VoteMode, WarpOp,
 };
 pub use instruction::{Guard, Instruction, Operation, PredicateMove};
 pub use memory::{

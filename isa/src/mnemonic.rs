@@ -58,7 +58,7 @@ pub const MNEMONICS: &[MnemonicRow] = &[
     decoded("CCTLL", "cache control: nothing to do here", &["CCTLL.IVALL"]),
     decoded("CCTLT", "cache control: nothing to do here", &["CCTLT.IVALL"]),
     decoded("CGAERRBAR", "order errors: nothing to do here", &["CGAERRBAR"]),
-    decoded("CREDUX", "combine over the warp: as REDUX", &["CREDUX.MIN UR4, R0"]),
+    decoded("CREDUX", "combine over the warp: as REDUX", &["CREDUX.MIN UR4, R0", "CREDUX.MAXABS.F32.NAN UR4, R0"]),
     decoded("CS2R", "read a special register, or two", &["CS2R R0, SRZ"]),
     decoded("CS2UR", "the same, uniform", &["CS2UR UR4, SRZ"]),
     decoded("DADD", "binary64 add", &["DADD R0, R2, R4"]),

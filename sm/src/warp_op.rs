@@ -2,7 +2,11 @@
 
 use crate::constant::ConstantBank;
 use crate::warp::{LANES, Row, View, Warp, lanes};
-use atoms_isa::{PredSource, ReduxOp, Reg, ShuffleMode, VoteMode, WarpOp};
+use atoms_isa::{FloatRedux, PredSource, ReduxOp, Reg, ShuffleMode, VoteMode, WarpOp};
+use std::cmp::Ordering;
+
+/// The NaN that results are. Source: [PTX].
+const NAN: u32 = 0x7fff_ffff;
 
 /// Threads of one split that carry out an instruction together with others.
 pub(crate) struct Part {
@@ -152,8 +156,12 @@ fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
             }
         }
         WarpOp::Redux { op, .. } => {
-            let combined = lanes(mask).map(|lane| low[lane]).reduce(|a, b| combine(op, a, b));
-            given.uniform = combined.unwrap_or(0);
+            let combined = lanes(mask).map(|lane| low[lane]).reduce(|a, b| combine(op, a, b)).unwrap_or(0);
+            given.uniform = match op {
+                // What a lane brings alone is taken like the others.
+                ReduxOp::MinF(_) | ReduxOp::MaxF(_) => combine(op, combined, combined),
+                _ => combined,
+            };
         }
         WarpOp::ToUniform { .. } => {
             given.uniform = low[first];
@@ -221,5 +229,20 @@ fn combine(op: ReduxOp, a: u32, b: u32) -> u32 {
         ReduxOp::And => a & b,
         ReduxOp::Or => a | b,
         ReduxOp::Xor => a ^ b,
+        ReduxOp::MinF(how) => combine_floats(how, a, b, Ordering::is_lt),
+        ReduxOp::MaxF(how) => combine_floats(how, a, b, Ordering::is_gt),
+    }
+}
+
+/// The one of two binary32 values that is `first` by the other. Source: [PTX] redux.sync.
+fn combine_floats(how: FloatRedux, a: u32, b: u32, first: fn(Ordering) -> bool) -> u32 {
+    let taken = |bits: u32| f32::from_bits(if how.absolute { bits & 0x7fff_ffff } else { bits });
+    let (x, y) = (taken(a), taken(b));
+    match (x.is_nan(), y.is_nan()) {
+        (false, false) if first(x.total_cmp(&y)) => x.to_bits(),
+        (false, false) => y.to_bits(),
+        (true, false) if !how.nan => y.to_bits(),
+        (false, true) if !how.nan => x.to_bits(),
+        _ => NAN,
     }
 }

@@ -36,6 +36,12 @@ enum Redux {
     And,
     Or,
     Xor,
+    /// Of binary32: maximum or minimum, of absolute values, with NaN.
+    Float {
+        max: bool,
+        abs: bool,
+        nan: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,10 @@ const OPS: &[Op] = &[
     Op::Redux(Redux::And),
     Op::Redux(Redux::Or),
     Op::Redux(Redux::Xor),
+    Op::Redux(Redux::Float { max: false, abs: false, nan: false }),
+    Op::Redux(Redux::Float { max: true, abs: true, nan: false }),
+    Op::Redux(Redux::Float { max: true, abs: false, nan: true }),
+    Op::Redux(Redux::Float { max: false, abs: true, nan: true }),
     Op::Shuffle(Shuffle::Idx),
     Op::Shuffle(Shuffle::Up),
     Op::Shuffle(Shuffle::Down),
@@ -173,6 +183,19 @@ fn expected(case: &Case, lane: usize) -> Expected {
                 Redux::And => values.fold(u32::MAX, |a, b| a & b),
                 Redux::Or => values.fold(0, |a, b| a | b),
                 Redux::Xor => values.fold(0, |a, b| a ^ b),
+                Redux::Float { max, abs, nan } => {
+                    let floats =
+                        values.map(|v| if abs { f32::from_bits(v).abs() } else { f32::from_bits(v) });
+                    let (nans, numbers): (Vec<f32>, Vec<f32>) = floats.partition(|v| v.is_nan());
+                    // -0 is below +0.
+                    let key = |v: &f32| (*v, v.is_sign_positive());
+                    let mut sorted = numbers;
+                    sorted.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap());
+                    match if max { sorted.last() } else { sorted.first() } {
+                        Some(number) if !nan || nans.is_empty() => number.to_bits(),
+                        _ => 0x7fff_ffff,
+                    }
+                }
             })
         }
         Op::Shuffle(_) => {
@@ -336,6 +359,14 @@ fn ptx_op(op: Op, [low, high, dst, pred, holds]: [&str; 5]) -> String {
                 Redux::And => "and.b32",
                 Redux::Or => "or.b32",
                 Redux::Xor => "xor.b32",
+                Redux::Float { max, abs, nan } => {
+                    let [op, abs, nan] = [
+                        ["min", "max"][usize::from(max)],
+                        ["", ".abs"][usize::from(abs)],
+                        ["", ".NaN"][usize::from(nan)],
+                    ];
+                    return format!("redux.sync.{op}{abs}{nan}.f32 {dst}, {low}, %r1;\n");
+                }
             };
             format!("redux.sync.{op} {dst}, {low}, %r1;\n")
         }
@@ -409,6 +440,10 @@ fn sass_op(op: Op) -> String {
             Redux::And => "REDUX",
             Redux::Or => "REDUX.OR",
             Redux::Xor => "REDUX.XOR",
+            Redux::Float { max: false, abs: false, nan: false } => "CREDUX.MIN.F32",
+            Redux::Float { max: true, abs: true, nan: false } => "CREDUX.MAXABS.F32",
+            Redux::Float { max: true, abs: false, nan: true } => "CREDUX.MAX.F32.NAN",
+            Redux::Float { .. } => "CREDUX.MINABS.F32.NAN",
         }),
         Op::Shuffle(mode) => {
             format!("SHFL.{} P1, R10, R4, R6, R7 ;\n", format!("{mode:?}").to_uppercase())

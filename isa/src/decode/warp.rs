@@ -3,7 +3,7 @@
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
 use crate::alu::Path;
-use crate::control::{ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use crate::control::{FloatRedux, ReduxOp, ShuffleMode, VoteMode, WarpOp};
 use crate::instruction::Operation;
 use crate::operand::OperandKind;
 use crate::register::{Pred, Reg};
@@ -123,10 +123,18 @@ fn shfl(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
     })
 }
 
-/// `REDUX.op[.S32] ud, a`
+/// `REDUX.op[.S32] ud, a`, `CREDUX.MAXABS.F32[.NAN] ud, a`
 fn redux(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
     let signed = args.modifier("S32");
+    let single = args.modifier("F32");
+    let nan = single && args.modifier("NAN");
+    let [plain, absolute] = [false, true].map(|absolute| FloatRedux { absolute, nan });
     let op = args.choose(|m| match m {
+        "MIN" if single => Some(ReduxOp::MinF(plain)),
+        "MAX" if single => Some(ReduxOp::MaxF(plain)),
+        "MINABS" if single => Some(ReduxOp::MinF(absolute)),
+        "MAXABS" if single => Some(ReduxOp::MaxF(absolute)),
+        _ if single => None,
         "SUM" => Some(ReduxOp::Sum),
         "MIN" => Some(if signed { ReduxOp::MinS } else { ReduxOp::MinU }),
         "MAX" => Some(if signed { ReduxOp::MaxS } else { ReduxOp::MaxU }),
@@ -135,6 +143,9 @@ fn redux(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
         "XOR" => Some(ReduxOp::Xor),
         _ => None,
     });
+    if single && op.is_none() {
+        return Err(Failure::Lacking);
+    }
     // Without an operation REDUX is a conjunction.
     let op = op.unwrap_or(ReduxOp::And);
     Ok(WarpOp::Redux { op, dst: args.ureg()?, src: args.reg()? })

@@ -5,7 +5,8 @@ use super::unit::{Unit, operand};
 use super::{Fail, Mods};
 use crate::compute::ComputeOutput;
 use crate::control::{
-    BarrierVote, BlockBarrier, Collective, Control, ReduxOp, ShuffleMode, SyncWay, VoteMode, WarpOp,
+    BarrierVote, BlockBarrier, Collective, Control, FloatRedux, ReduxOp, ShuffleMode, SyncWay, VoteMode,
+    WarpOp,
 };
 use crate::instruction::Operation;
 use crate::ptx::{Instruction, Type};
@@ -209,8 +210,15 @@ impl<'t> Unit<'_, 't> {
         }
         let name = m.next().unwrap_or("");
         let ty = m.ty()?;
+        let single = ty == Type::F32;
+        let float = FloatRedux { absolute: single && m.take("abs"), nan: single && m.take("NaN") };
         m.done()?;
+        if single && self.arch.number() < 100 {
+            return Err(Fail::since("redux.sync of .f32", 100));
+        }
         let op = match (name, ty) {
+            ("min", Type::F32) => ReduxOp::MinF(float),
+            ("max", Type::F32) => ReduxOp::MaxF(float),
             ("add", Type::U32 | Type::S32) => ReduxOp::Sum,
             ("min", Type::U32) => ReduxOp::MinU,
             ("min", Type::S32) => ReduxOp::MinS,

@@ -472,6 +472,22 @@ proptest! {
         check(&case, &outcome(&sass(&case, sync), &case))?;
     }
 
+    /// The forms whose result the warp has once: of the ballot, and of the lowest lane's value with the lanes that differ.
+    #[test]
+    fn of_machine_code_for_the_warp(case in case(), collective: bool) {
+        let sync = if collective { Sync::Collective } else { Sync::Exclusive };
+        let case = Case { op: Op::Ballot, ..case };
+        let text = sass(&case, sync).replace("VOTE.ANY R10, PT, P0 ;", "VOTEU.ANY UR4, UPT, P0 ;\nMOV R10, UR4 ;");
+        check(&case, &outcome(&text, &case))?;
+        let text = sass(&case, sync).replace("VOTE.ANY R10, PT, P0 ;", "R2UR P1, UR4, R4 ;\nMOV R10, UR4 ;");
+        let outcome = outcome(&text, &case);
+        for lane in (0..LANES).filter(|lane| case.comes(*lane)) {
+            let taken = case.value[case.members(lane)[0]];
+            prop_assert_eq!(outcome.values[lane], taken, "lane {}: {:x?}", lane, case);
+            prop_assert_eq!(outcome.preds[lane] != 0, case.value[lane] != taken, "lane {}: {:x?}", lane, case);
+        }
+    }
+
     /// After WARPSYNC, a lane is together with all of its mask, and perhaps with others.
     #[test]
     fn of_machine_code_among_others(mut case in case(), ballot: bool) {

@@ -202,7 +202,7 @@ fn split_warps(on: &str, too_large: usize) {
 
 #[test]
 fn every_kernel_runs_on_half_the_lanes() {
-    split_warps("half", 17);
+    split_warps("half", 18);
 }
 
 #[test]

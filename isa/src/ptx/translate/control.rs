@@ -3,7 +3,7 @@
 use super::ordering;
 use super::unit::{Unit, operand};
 use super::{Fail, Mods};
-use crate::compute::ComputeOutput;
+use crate::compute::{ComputeInput, ComputeOp, ComputeOutput};
 use crate::control::{
     BarrierVote, BlockBarrier, Collective, Control, FloatRedux, ReduxOp, ShuffleMode, SyncWay, VoteMode,
     WarpOp,
@@ -27,6 +27,11 @@ impl<'t> Unit<'_, 't> {
             "trap" => self.control(Control::Trap),
             "brkpt" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "griddepcontrol"
             | "pmevent" | "setmaxnreg" => self.control(Control::Nop),
+            // A cache policy, for which there is no use.
+            "createpolicy" => {
+                let (dst, _) = self.outputs(operand(i, 0)?)?;
+                self.compute(ComputeOp::Move, dst, &[ComputeInput::Imm(0)]);
+            }
             "nanosleep" => {
                 m.ty()?;
                 m.done()?;

@@ -173,6 +173,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 PredSource { pred: Pred::Thread(self.unit.predicate(guard.register)?), negate: guard.negate }
             }
         };
+        let without_policy = without_policy(i);
+        let i = without_policy.as_ref().unwrap_or(i);
         let used = super::registers::written(i).iter().any(|id| self.read.contains(id));
         let unit = &mut *self.unit;
         if let Some(lowered) = lower::lower(unit.module, unit.function, i, used, unit.arch, &mut unit.frame) {
@@ -315,6 +317,18 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.head(end);
         self.unit.emit_as(Operation::Control(Control::Exit), "exit".into(), "exit".into());
     }
+}
+
+/// A copy with a cache policy as its last operand, without it: a functional core has no use for one.
+fn without_policy<'t>(i: &Instruction<'t>) -> Option<Instruction<'t>> {
+    const HINT: &str = "L2::cache_hint";
+    if i.opcode != "cp" || !i.modifiers.contains(&HINT) {
+        return None;
+    }
+    let mut plain = i.clone();
+    plain.modifiers.retain(|modifier| *modifier != HINT);
+    plain.operands.pop();
+    Some(plain)
 }
 
 /// Order and scope of an instruction that is lowered.

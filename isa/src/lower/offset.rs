@@ -11,11 +11,11 @@ pub(super) fn split(offset: i32) -> (i32, i32) {
     (offset.wrapping_sub(near), near)
 }
 
-/// The same for an address of two words. From sm_90 on, multiples of 2^23 are added.
+/// The same for an address of two words. Up to sm_62 and from sm_90 on, multiples of 2^23 are added.
 pub(super) fn split_wide(offset: i64, number: u16) -> (i64, i64) {
     let far = match number {
         _ if near(offset) => 0,
-        ..90 => (offset + 0x80_0000) & !0xff_ffff,
+        70..90 => (offset + 0x80_0000) & !0xff_ffff,
         _ => (offset + 0x40_0000) & !0x7f_ffff,
     };
     (far, offset - far)
@@ -46,7 +46,7 @@ mod tests {
             let (far, rest) = split(offset);
             assert_eq!(far.wrapping_add(rest), offset, "{offset:#x}");
             assert!(near(rest.into()), "{offset:#x}: {rest:#x}");
-            for number in [80, 90] {
+            for number in [60, 80, 90] {
                 let (far, rest) = split_wide(offset.into(), number);
                 assert_eq!(far + rest, offset.into(), "{offset:#x}");
                 assert!(near(rest), "{offset:#x}: {rest:#x}");

@@ -8,14 +8,14 @@ use std::collections::HashMap;
 
 /// A statement: guard, mnemonic with modifiers, operands.
 #[derive(Clone, Copy, Debug)]
-pub struct Statement<'a> {
-    pub guard: &'a str,
-    pub mnemonic: &'a str,
-    pub operands: &'a str,
+pub(crate) struct Statement<'a> {
+    pub(crate) guard: &'a str,
+    pub(crate) mnemonic: &'a str,
+    pub(crate) operands: &'a str,
 }
 
 impl<'a> Statement<'a> {
-    pub fn parse(line: &'a str) -> Statement<'a> {
+    pub(crate) fn parse(line: &'a str) -> Statement<'a> {
         let (guard, rest) = match line.starts_with('@').then(|| line.split_once(' ')).flatten() {
             Some(split) => split,
             None => ("", line),
@@ -25,7 +25,7 @@ impl<'a> Statement<'a> {
     }
 
     /// The mnemonic without modifiers.
-    pub fn base(&self) -> &'a str {
+    pub(crate) fn base(&self) -> &'a str {
         self.mnemonic.split('.').next().unwrap_or("")
     }
 
@@ -34,7 +34,7 @@ impl<'a> Statement<'a> {
     }
 
     /// The label that a branch goes to, or that a reconvergence point is.
-    pub fn target(&self) -> Option<&'a str> {
+    pub(crate) fn target(&self) -> Option<&'a str> {
         let last = self.operands.rsplit([' ', '(']).next().unwrap_or("").trim_end_matches(')');
         let number = last.strip_prefix('L')?;
         number.bytes().all(|b| b.is_ascii_digit()).then_some(last)
@@ -80,7 +80,7 @@ impl<'a> Statement<'a> {
 
     /// Whether it only copies a value or makes a constant: which of these is taken, and where it stands, follows
     /// from the kernel around it.
-    pub fn is_move(&self) -> bool {
+    pub(crate) fn is_move(&self) -> bool {
         let constant =
             |from: &str| self.operands.split_once(", ").is_some_and(|(_, rest)| rest.starts_with(from));
         match self.base() {
@@ -134,7 +134,7 @@ fn registers(text: &str) -> (Vec<&str>, String) {
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// Written by a compared instruction: which, by which of its operands, and which word of that.
     Written(usize, usize, u32),
     Constant(u32),
@@ -146,11 +146,11 @@ pub enum Origin {
 
 /// A sequence as it is compared.
 #[derive(Debug, Default)]
-pub struct Sequence {
+pub(crate) struct Sequence {
     /// Of every compared statement and label: the text without numbers of registers.
-    pub texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
     /// Of each, where the values that it reads come from.
-    pub reads: Vec<Vec<Origin>>,
+    pub(crate) reads: Vec<Vec<Origin>>,
 }
 
 /// Bits of a constant as machine code writes it: `0x10`, `-0x1`, `RZ`.
@@ -178,7 +178,7 @@ fn half(text: &str) -> Option<u32> {
 }
 
 /// What a sequence looks like; `compared` says which statements are, by their place.
-pub fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bool) -> Sequence {
+pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bool) -> Sequence {
     let mut seen = Sequence::default();
     let mut holds: HashMap<String, Origin> = HashMap::new();
     // What registers hold where a label is first branched to, and whether the end of the last statement is reached.
@@ -290,7 +290,7 @@ pub fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bo
 }
 
 /// The first place where two sequences differ.
-pub fn difference(expected: &Sequence, found: &Sequence, renamed: bool) -> Option<String> {
+pub(crate) fn difference(expected: &Sequence, found: &Sequence, renamed: bool) -> Option<String> {
     if expected.texts != found.texts {
         let at = expected.texts.iter().zip(&found.texts).position(|(a, b)| a != b);
         let at = at.unwrap_or(expected.texts.len().min(found.texts.len()));
@@ -359,7 +359,7 @@ const ALWAYS: [&str; 31] = [
 
 /// How closely two sequences are looked at.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Look {
+pub(crate) enum Look {
     /// As the head of `lowering.rs` says.
     Shape,
     /// Every instruction but `EXIT` and `SSY`.
@@ -367,7 +367,7 @@ pub enum Look {
 }
 
 /// A sequence as it is compared. Rows with renamed registers lack what their maker took for moves.
-pub fn seen(lines: &[String], look: Look, renamed: bool) -> Sequence {
+pub(crate) fn seen(lines: &[String], look: Look, renamed: bool) -> Sequence {
     let inside = loops(lines);
     sequence(lines, |at, statement| {
         let taken_for_move = renamed

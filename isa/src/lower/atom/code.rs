@@ -215,6 +215,12 @@ impl<'f> Code<'f> {
         }
         let (sum, carry) = (self.scratch(2), self.predicate());
         let (low, high) = (signed(offset as u32), signed((offset >> 32) as u32));
+        if self.number < 70 {
+            let (name, top) = if offset >> 32 == 0 { ("IADD", "RZ") } else { ("IADD32I", high.as_str()) };
+            emit!(self, "IADD32I {sum}.CC, {pair}, {low}");
+            emit!(self, "{name}.X {}, {}, {top}", sum.high(), pair.high());
+            return sum;
+        }
         let none = if self.number >= 100 { ", PT" } else { "" };
         let ignored = if self.number >= 100 { "PT, PT, " } else { "" };
         emit!(self, "IADD3 {sum}, {carry}{none}, {pair}, {low}, RZ");

@@ -140,7 +140,9 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     }
     early_features(modifiers, number)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
-    if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster) = (modifiers.sem, space) {
+    // Of .b128 the architecture comes first.
+    let there = modifiers.ty != Some(Type::B128) || number >= 90;
+    if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster, true) = (modifiers.sem, space, there) {
         return refuse(
             format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space)),
             "it is for .global and generic addresses",

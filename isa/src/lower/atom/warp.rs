@@ -289,7 +289,7 @@ impl Code<'_> {
         let vote = if self.number < 75 { "VOTE.ANY" } else { "VOTEU.ANY" };
         let all = if self.number < 75 { "PT" } else { "UPT" };
         emit!(self, "{vote} {mask}, {all}, PT");
-        // Who is not chosen exits, or waits where all meet.
+        // The other lanes exit, or wait where all meet.
         let early = self.leave_early;
         let meets_first = !early && matches!(self.number, ..75 | 80..90 | 107);
         let mut meeting = meets_first.then(|| self.meet_here());

@@ -127,6 +127,12 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
     let form =
         operands(reader, verb, space).ok_or_else(|| mismatch(name, format!("write {}", verb.usage())))?;
     there?;
+    if verb == Verb::CheckLayout && modifiers.layout.is_none() {
+        return Err(Refusal {
+            message: format!(".layout modifier required for instruction '{name}'"),
+            help: "write mbarrier.check_layout.layout::v0 or .layout::v1".into(),
+        });
+    }
     check_space(verb, space, arch)?;
     if let Verb::Arrive { how, .. } = verb
         && space == Space::Cluster
@@ -421,13 +427,7 @@ fn check_kinds(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), 
             return Err(illegal(&format!(".{modifier}"), verb.name(), help));
         }
     }
-    match (verb, modifiers.layout) {
-        (Verb::CheckLayout, None) => Err(Refusal {
-            message: format!(".layout modifier required for instruction '{}'", verb.name()),
-            help: "write mbarrier.check_layout.layout::v0 or .layout::v1".into(),
-        }),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn check_space(verb: Verb, space: Space, arch: Arch) -> Result<(), Refusal> {

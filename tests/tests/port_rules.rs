@@ -8,6 +8,9 @@ use atoms_ops::{Op, Size};
 use atoms_tests::bench::whole;
 use atoms_tests::{config, rtl_of};
 
+/// What is done to an offer that waits.
+type Change = fn(&mut In);
+
 /// An input port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Port {
@@ -116,7 +119,7 @@ fn what_waits_and_stays_is_taken() {
 #[test]
 fn an_offer_that_is_withdrawn_is_found() {
     let rows = [
-        (Port::Warp, "WarpOfferStays", (|i| i.req_valid = 0) as fn(&mut In)),
+        (Port::Warp, "WarpOfferStays", (|i| i.req_valid = 0) as Change),
         (Port::Cluster, "ClusterOfferStays", |i| i.cl_valid = 0),
         (Port::Table, "CtaOfferStays", |i| i.cta_valid = 0),
     ];
@@ -129,7 +132,7 @@ fn an_offer_that_is_withdrawn_is_found() {
 
 #[test]
 fn an_offer_that_changes_is_found() {
-    let rows: [(&str, fn(&mut In)); 13] = [
+    let rows: [(&str, Change); 13] = [
         ("op", |i| i.req_op ^= 1),
         ("size", |i| i.req_size ^= 1),
         ("red", |i| i.req_red ^= 1),
@@ -151,7 +154,7 @@ fn an_offer_that_changes_is_found() {
         assert!(found.is_err(), "{what}");
         says(found, "WarpTakenAsOffered");
     }
-    let rows: [(Port, &str, fn(&mut In)); 5] = [
+    let rows: [(Port, &str, Change); 5] = [
         (Port::Cluster, "ClusterOfferStays", |i| i.cl_addr ^= 4),
         (Port::Cluster, "ClusterOfferStays", |i| i.cl_b ^= 1 << 127),
         (Port::Table, "CtaOfferStays", |i| i.cta_enable ^= 1),

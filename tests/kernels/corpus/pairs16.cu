@@ -20,5 +20,8 @@ extern "C" __global__ void pairs16(const unsigned* in, unsigned* out, int n) {
     r[17] = high * 2 + low;
     r[18] = __vsub2(a, b);
     r[19] = __vaddus2(a, b);
-    for (int k = 0; k < 20; k++) out[k * n + i] = r[k];
+    __shared__ unsigned kept[20 * 32];
+    for (int k = 0; k < 20; k++) kept[k * 32 + i] = r[k];
+    __syncthreads();
+    for (int k = 0; k < 20; k++) out[k * n + i] = kept[k * 32 + i];
 }

@@ -13,7 +13,7 @@ use crate::failure::bundle::BundleError;
 use crate::failure::record::file;
 
 /// System tasks and functions that may be called: those of this checkout's RTL.
-pub const SYSTEM_NAMES: [&str; 4] = ["clog2", "countones", "error", "signed"];
+pub const SYSTEM_NAMES: [&str; 5] = ["bits", "clog2", "countones", "error", "signed"];
 
 /// Compiler directives that may stand in it.
 pub const DIRECTIVES: [&str; 6] = ["define", "else", "endif", "ifdef", "ifndef", "include"];

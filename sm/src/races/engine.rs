@@ -297,7 +297,7 @@ impl Engine {
         self.sync.arrive(place, op, b, releases.into_iter());
     }
 
-    /// A thread asks for a copy. What it reads and writes counts from here on until somebody learns of its end.
+    /// A thread asks for a copy. What it reads and writes counts from here on until a thread has waited for its end.
     pub(super) fn copy(&mut self, copy: &Copying) {
         let Some(cta) = self.ctas.get_mut(&copy.cta) else { return };
         let Some(warp) = cta.warps.get_mut(copy.warp as usize) else { return };

@@ -106,7 +106,7 @@ values! {
 }
 cover! {
     Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
-    "The policy decides who goes first; the rotating one lets any of the contenders. CAST.SPIN has a rule of its own." "4.2";
+    "The policy decides which lane goes first; the rotating one lets any of the contenders. CAST.SPIN has a rule of its own." "4.2";
     |config| policy as u32 == config.winner_policy as u32 && match config.winner_policy {
         WinnerPolicy::Lowest => winner_of_the_bank == Standing::Lowest,
         WinnerPolicy::Highest => winner_of_the_bank == Standing::Highest,

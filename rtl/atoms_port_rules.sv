@@ -88,11 +88,9 @@ module atoms_port_rules
     if (rsp_taken_i)  answered_q[rsp_tag_i] <= answered_q[rsp_tag_i] + 8'd1;
     if (wake_taken_i) woken_q[wake_tag_i]   <= woken_q[wake_tag_i] + 8'd1;
     if (!rst_ni) begin
-      for (int unsigned t = 0; t < Tags; t++) begin
-        entered_q[t]  <= '0;
-        answered_q[t] <= '0;
-        woken_q[t]    <= '0;
-      end
+      entered_q  <= '{default: '0};
+      answered_q <= '{default: '0};
+      woken_q    <= '{default: '0};
     end
 
     if (rst_ni && req_waits_q && req_taken) begin

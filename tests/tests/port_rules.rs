@@ -179,6 +179,7 @@ fn a_reset_lets_offers_change() {
         // The tags of what was inside are free again.
         bench.tag = 0;
         bench.warp();
+        (bench.i.req_op, bench.i.req_size) = (Op::MbarTryWait as u8, Size::U64 as u8);
         bench.clock().unwrap_or_else(|stop| panic!("{port:?}: {stop}"));
     }
 }

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The C++ side is generated from [`atoms_model::port`], so that a port exists in one list; both
-//! sides assert the layout. This is the only crate of the workspace with `unsafe`.
+//! sides assert the layout.
 
 mod abi;
 mod bank_names;

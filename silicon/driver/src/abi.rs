@@ -1,0 +1,132 @@
+//! The C ABI of the driver, as far as it is used: entry points, numbers and layouts. Source: [CUDA] driver API; sizes
+//! and offsets were compared with those that a C compiler gives for the vendor's header of release 13.5.
+
+use libloading::Library;
+use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
+
+/// `CUresult`.
+pub(crate) type Status = u32;
+/// `CUcontext`, `CUmodule`, `CUfunction`, `CUlinkState` and `CUstream`.
+pub(crate) type Handle = *mut c_void;
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub(crate) struct LaunchConfig {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared_bytes: u32,
+    pub(crate) stream: Handle,
+    pub(crate) attributes: *const LaunchAttribute,
+    pub(crate) count: u32,
+}
+
+/// `CUlaunchAttribute` with the value that a cluster has; all values take 64 bytes.
+#[repr(C, align(8))]
+pub(crate) struct LaunchAttribute {
+    pub(crate) id: u32,
+    pub(crate) pad: u32,
+    pub(crate) cluster: [u32; 3],
+    pub(crate) rest: [u32; 13],
+}
+
+const _: () = {
+    assert!(size_of::<LaunchConfig>() == 56);
+    assert!(offset_of!(LaunchConfig, block) == 12 && offset_of!(LaunchConfig, shared_bytes) == 24);
+    assert!(offset_of!(LaunchConfig, stream) == 32 && offset_of!(LaunchConfig, attributes) == 40);
+    assert!(offset_of!(LaunchConfig, count) == 48);
+    assert!(size_of::<LaunchAttribute>() == 72 && align_of::<LaunchAttribute>() == 8);
+    assert!(offset_of!(LaunchAttribute, cluster) == 8);
+};
+
+pub(crate) const LAUNCH_ATTRIBUTE_CLUSTER: u32 = 4;
+
+/// `CU_LAUNCH_PARAM_*`: what follows in the list of extra launch parameters.
+pub(crate) const PARAM_END: usize = 0;
+pub(crate) const PARAM_BUFFER: usize = 1;
+pub(crate) const PARAM_BUFFER_BYTES: usize = 2;
+
+/// `CUjit_option`.
+pub(crate) const JIT_INFO_LOG: u32 = 3;
+pub(crate) const JIT_INFO_LOG_BYTES: u32 = 4;
+pub(crate) const JIT_ERROR_LOG: u32 = 5;
+pub(crate) const JIT_ERROR_LOG_BYTES: u32 = 6;
+
+/// `CUjitInputType`.
+pub(crate) const JIT_INPUT_PTX: u32 = 1;
+
+/// `CUfunction_attribute`.
+pub(crate) const FUNCTION_DYNAMIC_SHARED: i32 = 8;
+pub(crate) const FUNCTION_ANY_CLUSTER: i32 = 14;
+
+macro_rules! functions {
+    (
+        needed { $( $field:ident: fn($($argument:ty),*) = $symbol:literal $(| $older:literal)?; )* }
+        optional { $( $maybe:ident: fn($($of:ty),*) = $name:literal $(| $former:literal)?; )* }
+    ) => {
+        /// The driver's entry points.
+        pub(crate) struct Api {
+            $( pub(crate) $field: unsafe extern "C" fn($($argument),*) -> Status, )*
+            $( pub(crate) $maybe: Option<unsafe extern "C" fn($($of),*) -> Status>, )*
+        }
+
+        impl Api {
+            /// The entry points of `library`, or the name of the first that it lacks.
+            pub(crate) fn load(library: &Library) -> Result<Self, &'static str> {
+                // SAFETY: the driver's ABI gives these symbols these types, and keeps it so: a change has another name.
+                unsafe {
+                    Ok(Api {
+                        $( $field: find(library, &[$symbol $(, $older)?]).ok_or($symbol)?, )*
+                        $( $maybe: find(library, &[$name $(, $former)?]), )*
+                    })
+                }
+            }
+        }
+    };
+}
+
+/// The first of these symbols that the library has.
+///
+/// # Safety
+/// The symbols have type `T`.
+unsafe fn find<T: Copy>(library: &Library, symbols: &[&str]) -> Option<T> {
+    // SAFETY: as the caller says.
+    symbols.iter().find_map(|symbol| unsafe { library.get::<T>(symbol.as_bytes()) }.ok().map(|found| *found))
+}
+
+functions! {
+    needed {
+        init: fn(u32) = "cuInit";
+        version: fn(*mut i32) = "cuDriverGetVersion";
+        error_name: fn(Status, *mut *const c_char) = "cuGetErrorName";
+        error_text: fn(Status, *mut *const c_char) = "cuGetErrorString";
+        device_count: fn(*mut i32) = "cuDeviceGetCount";
+        device: fn(*mut i32, i32) = "cuDeviceGet";
+        device_name: fn(*mut c_char, i32, i32) = "cuDeviceGetName";
+        device_attribute: fn(*mut i32, i32, i32) = "cuDeviceGetAttribute";
+        device_memory: fn(*mut usize, i32) = "cuDeviceTotalMem_v2";
+        context_retain: fn(*mut Handle, i32) = "cuDevicePrimaryCtxRetain";
+        context_release: fn(i32) = "cuDevicePrimaryCtxRelease_v2" | "cuDevicePrimaryCtxRelease";
+        context_set_current: fn(Handle) = "cuCtxSetCurrent";
+        link_create: fn(u32, *mut u32, *mut *mut c_void, *mut Handle) = "cuLinkCreate_v2";
+        link_add: fn(Handle, u32, *mut c_void, usize, *const c_char, u32, *mut u32, *mut *mut c_void) = "cuLinkAddData_v2";
+        link_complete: fn(Handle, *mut *mut c_void, *mut usize) = "cuLinkComplete";
+        link_destroy: fn(Handle) = "cuLinkDestroy";
+        module_load: fn(*mut Handle, *const c_void) = "cuModuleLoadData";
+        module_unload: fn(Handle) = "cuModuleUnload";
+        module_function: fn(*mut Handle, Handle, *const c_char) = "cuModuleGetFunction";
+        function_set: fn(Handle, i32, i32) = "cuFuncSetAttribute";
+        memory_allocate: fn(*mut u64, usize) = "cuMemAlloc_v2";
+        memory_free: fn(u64) = "cuMemFree_v2";
+        memory_write: fn(u64, *const c_void, usize) = "cuMemcpyHtoD_v2";
+        memory_read: fn(*mut c_void, u64, usize) = "cuMemcpyDtoH_v2";
+        memory_info: fn(*mut usize, *mut usize) = "cuMemGetInfo_v2";
+        launch: fn(Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void, *mut *mut c_void) = "cuLaunchKernel";
+        stream_query: fn(Handle) = "cuStreamQuery";
+    }
+    optional {
+        device_uuid: fn(*mut [u8; 16], i32) = "cuDeviceGetUuid_v2" | "cuDeviceGetUuid";
+        loading_mode: fn(*mut u32) = "cuModuleGetLoadingMode";
+        launch_ex: fn(*const LaunchConfig, Handle, *mut *mut c_void, *mut *mut c_void) = "cuLaunchKernelEx";
+    }
+}

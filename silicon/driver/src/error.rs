@@ -1,0 +1,122 @@
+//! What can go wrong, one variant for each thing the caller can do about it.
+
+use crate::{ComputeMode, DriverCode, DriverVersion};
+
+/// Why the driver, a device or a context could not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// No library to load: install the driver, or name its library.
+    #[error(
+        "no CUDA driver found; install the NVIDIA driver, or name its library. Tried:{}",
+        tried_text(tried)
+    )]
+    NotFound {
+        /// What was tried, and what the loader said.
+        tried: Vec<(String, String)>,
+    },
+    /// The library lacks an entry point: it is no CUDA driver, or one too old.
+    #[error(
+        "`{library}`{} has no entry point `{entry}`; a CUDA driver of version 11.8 or newer has it",
+        version.map_or(String::new(), |version| format!(", a CUDA driver of version {version},"))
+    )]
+    EntryMissing {
+        /// The library.
+        library: String,
+        /// Its version, where it says one.
+        version: Option<DriverVersion>,
+        /// The entry point.
+        entry: &'static str,
+    },
+    /// The driver sees no GPU.
+    #[error(
+        "the driver sees no GPU: {code}; check that `nvidia-smi` lists one (in MIG mode also an instance), and that \
+         CUDA_VISIBLE_DEVICES does not hide it"
+    )]
+    NoDevice {
+        /// The answer.
+        code: DriverCode,
+    },
+    /// The driver may not use the GPU.
+    #[error(
+        "the driver may not use the GPU: {code}; check the rights on /dev/nvidia* and, in a container, its devices"
+    )]
+    NotPermitted {
+        /// The answer.
+        code: DriverCode,
+    },
+    /// The library does not fit the driver in the kernel.
+    #[error(
+        "`{library}` does not fit the driver that is running: {code}; restart the machine after a driver update"
+    )]
+    Mismatch {
+        /// The library.
+        library: String,
+        /// The answer.
+        code: DriverCode,
+    },
+    /// The library is the toolkit's stub, which is only for linking.
+    #[error("`{library}` is a stub for linking: {code}; name the driver's own library, libcuda.so.1")]
+    Stub {
+        /// The library.
+        library: String,
+        /// The answer.
+        code: DriverCode,
+    },
+    /// The driver does not start, for another reason.
+    #[error("the driver does not start: {code}")]
+    Init {
+        /// The answer.
+        code: DriverCode,
+    },
+    /// Another process has the device to itself, or it is closed to all.
+    #[error("the device is not available{}", mode.map_or("", ComputeMode::advice))]
+    InUse {
+        /// Its compute mode, where it could be asked.
+        mode: Option<ComputeMode>,
+    },
+    /// Too little memory, of the device or of the host.
+    #[error("out of memory in {call}{}", bytes.map_or(String::new(), |bytes| format!(", for {bytes} bytes")))]
+    OutOfMemory {
+        /// The entry point.
+        call: &'static str,
+        /// Bytes asked for, where they were.
+        bytes: Option<usize>,
+    },
+    /// The context is unusable, and so is every other one of this process on the device: the process has to end.
+    #[error("{call}: {code}; the context is lost, start the process again")]
+    ContextLost {
+        /// The entry point that said so first.
+        call: &'static str,
+        /// The answer.
+        code: DriverCode,
+    },
+    /// A kernel was left running ([`GridError::TimedOut`](crate::GridError::TimedOut)): the process has to end.
+    #[error("a kernel that exceeded its time limit is still running; start the process again")]
+    KernelRunning,
+    /// A module has no such kernel.
+    #[error("the module has no kernel `{name}`")]
+    NoKernel {
+        /// The name asked for.
+        name: String,
+    },
+    /// Bytes to write or a buffer to read have another length than the memory.
+    #[error("{found} bytes for device memory of {expected} bytes; the lengths must be equal")]
+    MemoryLength {
+        /// Bytes of the memory.
+        expected: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// The driver refuses a call.
+    #[error("{call}: {code}")]
+    Call {
+        /// The entry point.
+        call: &'static str,
+        /// The answer.
+        code: DriverCode,
+    },
+}
+
+fn tried_text(tried: &[(String, String)]) -> String {
+    tried.iter().map(|(name, reason)| format!("\n  {name}: {reason}")).collect()
+}

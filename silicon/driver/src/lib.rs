@@ -1,0 +1,45 @@
+//! Binding to the CUDA driver: finds `libcuda.so.1` at run time, has it compile PTX, launches kernels and reads what
+//! they wrote. Nothing of a CUDA toolkit is needed, neither to build nor to run.
+//!
+//! ```no_run
+//! use atoms_cuda::{Driver, GridArgument, GridLaunch};
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let driver = Driver::open(None)?;
+//! let device = driver.devices()?.into_iter().next().ok_or("no device")?;
+//! let context = device.context()?;
+//! let module = context.load(&context.compile(&std::fs::read_to_string("count.ptx")?)?)?;
+//! let out = context.allocate(4 * 32)?;
+//! out.write(&[0; 4 * 32])?;
+//! let launch = GridLaunch { block: [32, 1, 1], ..GridLaunch::default() };
+//! let arguments = [GridArgument::Memory(&out), GridArgument::U32(7)];
+//! context.launch(&module.kernel("count")?, &launch, &arguments, Duration::from_secs(10))?;
+//! let bytes = out.read()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A kernel that does not end, or that faults, takes its context with it: see [`GridError::TimedOut`] and
+//! [`DriverError::ContextLost`]. A process can then only end, so what must go on belongs in another process.
+
+mod abi;
+mod code;
+mod compile;
+mod context;
+mod device;
+mod driver;
+mod error;
+mod launch;
+mod memory;
+mod module;
+
+pub use code::DriverCode;
+pub use compile::{CompileError, Cubin};
+pub use context::{DeviceContext, LoadingMode};
+pub use device::{ComputeMode, Device};
+pub use driver::{Driver, DriverVersion};
+pub use error::DriverError;
+pub use launch::{GridArgument, GridError, GridLaunch};
+pub use memory::DeviceMemory;
+pub use module::{LoadedKernel, LoadedModule};

@@ -1,0 +1,91 @@
+//! Memory of the device.
+
+use crate::DriverError;
+use crate::abi::Api;
+use crate::context::Retained;
+use std::fmt;
+use std::rc::Rc;
+
+/// Memory of the device; freed when dropped.
+pub struct DeviceMemory {
+    pub(crate) context: Rc<Retained>,
+    address: u64,
+    bytes: usize,
+}
+
+impl DeviceMemory {
+    pub(crate) fn allocate(context: &Rc<Retained>, bytes: usize) -> Result<DeviceMemory, DriverError> {
+        let api = context.enter()?;
+        let mut address = 0;
+        // SAFETY: the call writes one number.
+        let status = unsafe { (api.memory_allocate)(&raw mut address, bytes) };
+        context.check("cuMemAlloc_v2", status).map_err(|error| match error {
+            DriverError::OutOfMemory { call, .. } => DriverError::OutOfMemory { call, bytes: Some(bytes) },
+            other => other,
+        })?;
+        Ok(DeviceMemory { context: context.clone(), address, bytes })
+    }
+
+    /// Address of its first byte, for kernels.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Sets all of it.
+    ///
+    /// # Errors
+    /// [`DriverError::MemoryLength`] unless `content` is as long as the memory; else as the driver says.
+    pub fn write(&self, content: &[u8]) -> Result<(), DriverError> {
+        let api = self.enter(content.len())?;
+        // SAFETY: both sides have so many bytes.
+        let status = unsafe { (api.memory_write)(self.address, content.as_ptr().cast(), self.bytes) };
+        self.context.check("cuMemcpyHtoD_v2", status)
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// As the driver says.
+    pub fn read(&self) -> Result<Vec<u8>, DriverError> {
+        let mut content = vec![0; self.bytes];
+        self.read_into(&mut content).map(|()| content)
+    }
+
+    /// All of it, into a buffer.
+    ///
+    /// # Errors
+    /// [`DriverError::MemoryLength`] unless `content` is as long as the memory; else as the driver says.
+    pub fn read_into(&self, content: &mut [u8]) -> Result<(), DriverError> {
+        let api = self.enter(content.len())?;
+        // SAFETY: both sides have so many bytes.
+        let status = unsafe { (api.memory_read)(content.as_mut_ptr().cast(), self.address, self.bytes) };
+        self.context.check("cuMemcpyDtoH_v2", status)
+    }
+
+    fn enter(&self, found: usize) -> Result<&'static Api, DriverError> {
+        if found != self.bytes {
+            return Err(DriverError::MemoryLength { expected: self.bytes, found });
+        }
+        self.context.enter()
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        if let Ok(api) = self.context.enter() {
+            // SAFETY: allocated once, freed once; a refusal leaves nothing to do.
+            unsafe { (api.memory_free)(self.address) };
+        }
+    }
+}
+
+impl fmt::Debug for DeviceMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceMemory({} bytes at {:#x})", self.bytes, self.address)
+    }
+}

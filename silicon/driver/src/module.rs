@@ -1,0 +1,88 @@
+//! Machine code on the device.
+
+use crate::abi::Handle;
+use crate::code;
+use crate::context::Retained;
+use crate::{Cubin, DriverError};
+use std::ffi::CString;
+use std::fmt;
+use std::rc::Rc;
+
+/// A module, loaded until it and its kernels are dropped.
+#[derive(Clone)]
+pub struct LoadedModule {
+    loaded: Rc<Loaded>,
+}
+
+struct Loaded {
+    context: Rc<Retained>,
+    handle: Handle,
+}
+
+/// A kernel of a loaded module.
+#[derive(Clone)]
+pub struct LoadedKernel {
+    name: String,
+    pub(crate) handle: Handle,
+    module: Rc<Loaded>,
+}
+
+impl LoadedModule {
+    pub(crate) fn load(context: &Rc<Retained>, cubin: &Cubin) -> Result<LoadedModule, DriverError> {
+        let api = context.enter()?;
+        // SAFETY: the image is one that the driver made, whole.
+        let make = |handle| unsafe { (api.module_load)(handle, cubin.bytes().as_ptr().cast()) };
+        let handle = context.handle("cuModuleLoadData", make)?;
+        Ok(LoadedModule { loaded: Rc::new(Loaded { context: context.clone(), handle }) })
+    }
+
+    /// The kernel with this name.
+    ///
+    /// # Errors
+    /// [`DriverError::NoKernel`], or as the driver says.
+    pub fn kernel(&self, name: &str) -> Result<LoadedKernel, DriverError> {
+        let missing = || DriverError::NoKernel { name: name.into() };
+        let text = CString::new(name).map_err(|_| missing())?;
+        let context = &self.loaded.context;
+        let api = context.enter()?;
+        // SAFETY: the module is loaded, and the name ends with a zero byte.
+        let make = |handle| unsafe { (api.module_function)(handle, self.loaded.handle, text.as_ptr()) };
+        let handle = context.handle("cuModuleGetFunction", make).map_err(|error| match error {
+            DriverError::Call { code, .. } if code.number == code::NOT_FOUND => missing(),
+            other => other,
+        })?;
+        Ok(LoadedKernel { name: name.into(), handle, module: self.loaded.clone() })
+    }
+}
+
+impl LoadedKernel {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn context(&self) -> &Rc<Retained> {
+        &self.module.context
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if let Ok(api) = self.context.enter() {
+            // SAFETY: loaded once, unloaded once; a refusal leaves nothing to do.
+            unsafe { (api.module_unload)(self.handle) };
+        }
+    }
+}
+
+impl fmt::Debug for LoadedModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedModule").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LoadedKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedKernel").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -238,8 +238,9 @@ pub enum GlobalOp {
 }
 
 /// Atomics on global memory that the shared-memory unit has not (spec 3.4). Lanes with an address in the shared
-/// memory of the own CTA get a false predicate, and code goes on with a loop. In that of another CTA integers are
-/// worked on all the same, floats are not: that is how compiled code asks (`QSPC.E.D`).
+/// memory of the own CTA get a false predicate, and code goes on with a loop. In that of another CTA binary32 and
+/// binary64 get one as well, which compiled code asks about with `QSPC.E.D`. All others are carried out there
+/// [CHOSEN: no code asks about them; that for halves would add integers otherwise, and one lane over another].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WideOp {
     /// Float addition, binary32, to nearest.

@@ -7,7 +7,7 @@ use crate::cluster_port::{Origin, Reply, Transfer};
 use crate::global::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH};
 use crate::request::{self, Address, Request};
 use crate::warp::{Busy, LANES, Warp, lanes};
-use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space};
+use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
 use atoms_ops::{Op, Size};
 
 /// Most words that the threads of a warp may have to themselves, each. [CHOSEN: 64 KiB]
@@ -99,7 +99,7 @@ impl Core<'_> {
         };
         let remote = window & !shared;
         let (first, reply) = match op {
-            GlobalOp::Wide(wide) if wide.float() => (None, Reply::None),
+            GlobalOp::Wide(WideOp::AddF32 { .. } | WideOp::AddF64) => (None, Reply::None),
             GlobalOp::Wide(wide) => (Some(Op::Load), Reply::Update { op: wide, operand: 0, dst }),
             GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (to_unit, Reply::Stored { dst }),
             _ if dst.is_zero() => (to_unit, Reply::None),
@@ -189,8 +189,7 @@ impl Core<'_> {
             Reply::Stored { dst } => (dst, transfer.size, u128::from(answer.stored)),
             Reply::Update { op, operand, dst } => {
                 if transfer.op != Op::Cas || answer.old != transfer.b {
-                    let size = Size::U64;
-                    let new = atomic::apply(GlobalOp::Wide(op), size, answer.old, u128::from(operand), 0);
+                    let new = atomic::apply(GlobalOp::Wide(op), transfer.size, answer.old, u128::from(operand), 0);
                     let c = new.unwrap_or(answer.old);
                     self.cluster_port.ask(Transfer {
                         op: Op::Cas,
@@ -201,7 +200,7 @@ impl Core<'_> {
                     });
                     return false;
                 }
-                (dst, Size::U64, answer.old)
+                (dst, transfer.size, answer.old)
             }
         };
         if let Some(warp) = self.warps[slot].as_deref_mut() {

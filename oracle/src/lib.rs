@@ -46,5 +46,6 @@ pub use checker::Checker;
 pub use mbarrier::{Layout, Object, Wrong};
 pub use rejection::{FaultReport, Lanes, NoWrite, Rejection};
 pub use request::{Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
+pub use trail::order_exists;
 pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};
 pub use worlds::MAX_WORLDS;

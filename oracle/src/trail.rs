@@ -6,6 +6,7 @@
 //! order, so equal operands and duplicate values, the hard cases of a search, cost nothing here.
 
 use crate::access::lanes_of;
+use crate::rejection::Lanes;
 use crate::request::MAX_LANES;
 
 /// Up to 32 lanes at one address.
@@ -98,6 +99,30 @@ impl Edges {
 
     fn lanes_where(&self, holds: impl Fn(usize) -> bool) -> u32 {
         (0..self.count).filter(|&i| holds(i)).fold(0, |mask, i| mask | 1 << self.lane[i])
+    }
+}
+
+/// Whether some order of lanes at one address, each of which got one value and left another, leads from the value
+/// `before` to `after`. For updates that are no operation of the unit, such as a retry loop's; `lanes` are lane, value
+/// got, value left, at most 32 of them.
+///
+/// # Errors
+/// Says which lanes no order explains.
+pub fn order_exists(before: u128, lanes: &[(usize, u128, u128)], after: u128) -> Result<(), String> {
+    let mut edges = Edges::new();
+    for (lane, got, left) in lanes.iter().take(MAX_LANES) {
+        edges.push(*lane, *got, *left);
+    }
+    match edges.end(before) {
+        Ok(end) if end == after => Ok(()),
+        Ok(end) => Err(format!("every order of the lanes leaves {end:#x}, and memory holds {after:#x}")),
+        Err(NoTrail::Short { lanes, value, times }) => {
+            let stood = if times == 0 { "never".into() } else { format!("only {times} times") };
+            Err(format!("{} got {value:#x}, which {stood} stood there", Lanes(lanes)))
+        }
+        Err(NoTrail::Apart { lanes }) => {
+            Err(format!("{} got values that only they wrote: a closed circle", Lanes(lanes)))
+        }
     }
 }
 

@@ -189,7 +189,8 @@ impl Core<'_> {
             Reply::Stored { dst } => (dst, transfer.size, u128::from(answer.stored)),
             Reply::Update { op, operand, dst } => {
                 if transfer.op != Op::Cas || answer.old != transfer.b {
-                    let new = atomic::apply(GlobalOp::Wide(op), transfer.size, answer.old, u128::from(operand), 0);
+                    let new =
+                        atomic::apply(GlobalOp::Wide(op), transfer.size, answer.old, u128::from(operand), 0);
                     let c = new.unwrap_or(answer.old);
                     self.cluster_port.ask(Transfer {
                         op: Op::Cas,

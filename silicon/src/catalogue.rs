@@ -1,0 +1,177 @@
+//! Every program, in the order in which they are run.
+
+use fastrand::Rng;
+
+use crate::barrier;
+use crate::draw;
+use crate::instruction::{ACCESSES, ATOMICS, Instruction, LOOPS};
+use crate::kernel::{self, Spelled};
+use crate::program::{Launch, Program, Reading, Spread, Steps};
+use crate::question;
+use crate::timing;
+
+/// Cases of a launch.
+const CASES: usize = 40;
+
+/// Requests of a case of atomics.
+const REQUESTS: usize = 3;
+
+/// Programs of mbarrier instructions for an architecture, and instructions of one.
+const SEQUENCES: usize = 12;
+const SEQUENCE_STEPS: usize = 10;
+
+/// Where lanes are spread to, besides one warp.
+const SPREADS: [Spread; 4] = [Spread::Warps(2), Spread::Warps(8), Spread::Cluster(2), Spread::Cluster(4)];
+
+/// Qualifiers for order and scope; clusters are known from sm_90 on.
+const ORDERS: [&str; 13] = [
+    ".relaxed.cta",
+    ".acquire.cta",
+    ".release.cta",
+    ".acq_rel.cta",
+    ".relaxed.gpu",
+    ".acquire.gpu",
+    ".release.gpu",
+    ".acq_rel.gpu",
+    ".acq_rel.sys",
+    ".relaxed.cluster",
+    ".acquire.cluster",
+    ".release.cluster",
+    ".acq_rel.cluster",
+];
+
+/// How many of them are known before there are clusters.
+const BEFORE_CLUSTERS: usize = 9;
+
+/// All programs for a seed: questions first, then behaviour, then timing, so that a run cut short has what matters.
+pub fn programs(seed: u64) -> Vec<Program> {
+    let mut programs = question::programs();
+    programs.extend(behaviour(seed));
+    programs.extend(timing::programs());
+    programs
+}
+
+fn behaviour(seed: u64) -> Vec<Program> {
+    let mut rng = Rng::with_seed(seed);
+    let mut programs = Vec::new();
+    for (n, instruction) in [ATOMICS, LOOPS, ACCESSES].into_iter().flatten().enumerate() {
+        programs.push(requests(&mut rng, instruction, Spread::Warp, ""));
+        if instruction.is_atomic() {
+            let spread = SPREADS[n % SPREADS.len()];
+            // One order and scope each; what a few instructions have of them is below.
+            let known = if spread.ctas() > 1 { ORDERS.len() } else { BEFORE_CLUSTERS };
+            let orders: Vec<_> = ORDERS[..known].iter().filter(|order| instruction.takes(order)).collect();
+            programs.push(requests(&mut rng, instruction, spread, orders[n % orders.len()]));
+        }
+    }
+    for name in ["atom.add.u32", "atom.cas.b64", "red.xor.b32", "atom.add.f32"] {
+        if let Some(instruction) = Instruction::named(name) {
+            let orders = ORDERS.iter().filter(|order| instruction.takes(order));
+            programs.extend(orders.map(|order| requests(&mut rng, instruction, Spread::Warp, order)));
+            programs.extend(SPREADS.map(|spread| requests(&mut rng, instruction, spread, "")));
+        }
+    }
+    for since in [80, 90] {
+        for n in 0..SEQUENCES {
+            programs.push(barriers(&mut rng, since, Spread::Warp, n));
+        }
+    }
+    for n in 0..SEQUENCES {
+        programs.push(barriers(&mut rng, 90, SPREADS[2 + n % 2], n));
+    }
+    // Two draws of one instruction, spread and order may come together.
+    programs.sort_by(|a, b| a.name.cmp(&b.name));
+    programs.dedup_by(|a, b| a.name == b.name);
+    programs
+}
+
+fn place(spread: Spread) -> String {
+    match spread {
+        Spread::Warp => "a warp".into(),
+        Spread::Warps(n) => format!("{n} warps"),
+        Spread::Cluster(n) => format!("{n} CTAs"),
+    }
+}
+
+fn requests(
+    rng: &mut Rng,
+    instruction: &'static Instruction,
+    spread: Spread,
+    order: &'static str,
+) -> Program {
+    let spelled: Vec<Spelled> =
+        (0..REQUESTS).map(|_| Spelled { order, ..Spelled::plain(instruction) }).collect();
+    let cases: Vec<_> = (0..CASES).map(|_| draw::case(rng, instruction, REQUESTS)).collect();
+    let about = format!("{}{order} by {}", instruction.name, place(spread));
+    let cluster = spread.ctas() > 1 || order.ends_with(".cluster");
+    let asks = Asked {
+        name: &about,
+        asks: format!("does some order of the lanes explain {about}"),
+        undefined: false,
+    };
+    let clauses: &[&str] = match instruction.meaning {
+        crate::instruction::Meaning::Loop { .. } => &["4.5", "7.2", "7.3"],
+        _ => &["3", "4.5"],
+    };
+    let since = instruction.since.max(if cluster { 90 } else { 70 });
+    of_cases(asks, clauses, since, spread, &spelled, &cases)
+}
+
+fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> Program {
+    let spelled = barrier::sequence(rng, since, SEQUENCE_STEPS, spread.ctas() > 1);
+    let cases: Vec<_> = (0..CASES).map(|_| barrier::case(rng, &spelled, spread.ctas())).collect();
+    let name = format!("mbarrier sequence {n} of sm_{since} by {}", place(spread));
+    let asks = format!("do objects go through the phases of the specification: {name}");
+    of_cases(
+        Asked { name: &name, asks, undefined: false },
+        &["6.2", "6.3", "6.4", "6.5"],
+        since,
+        spread,
+        &spelled,
+        &cases,
+    )
+}
+
+/// What a program is called and asks.
+pub(crate) struct Asked<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) asks: String,
+    pub(crate) undefined: bool,
+}
+
+/// The program that carries out `cases` of the steps `spelled`, all in one launch.
+pub(crate) fn of_cases(
+    Asked { name, asks, undefined }: Asked<'_>,
+    clauses: &[&str],
+    since: u32,
+    spread: Spread,
+    spelled: &[Spelled],
+    cases: &[draw::Case],
+) -> Program {
+    let steps = Steps {
+        words: draw::WORDS,
+        cases: cases.len() as u32,
+        spread,
+        steps: spelled.iter().map(Spelled::step).collect(),
+        undefined,
+    };
+    let mut input = Vec::new();
+    cases.iter().for_each(|case| case.pack(&steps.steps, &mut input));
+    debug_assert_eq!(input.len(), cases.len() * steps.input_bytes(), "as the kernel reads it");
+    let launch = Launch {
+        ctas: steps.cases * spread.ctas(),
+        threads: 32 * spread.warps(),
+        cluster: spread.ctas(),
+        input,
+        output_bytes: steps.cases * steps.output_bytes() as u32,
+        reading: Reading::Steps(steps.clone()),
+    };
+    Program {
+        name: name.into(),
+        asks,
+        clauses: clauses.iter().map(ToString::to_string).collect(),
+        since,
+        ptx: kernel::of_steps(&steps, spelled, since),
+        launches: vec![launch],
+    }
+}

@@ -1,0 +1,218 @@
+//! Inputs of cases, drawn from a seed.
+
+use atoms_ops::{Op, Size};
+use fastrand::Rng;
+
+use crate::instruction::{Instruction, Meaning, Operand, Update};
+use crate::program::{LANES, Step, Steps};
+use crate::value::Value;
+
+/// Words of memory in a case: four rows of 32 banks.
+pub const WORDS: u32 = 128;
+
+/// How the addresses of a request are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Each lane has a place of its own.
+    Apart,
+    /// All lanes have the same.
+    One,
+    /// Each lane has one of this many.
+    Few(u32),
+    /// Places in one bank.
+    OneBank,
+    /// Any place.
+    Any,
+}
+
+/// A request of a case.
+pub struct Request {
+    /// By lane: whether it takes part.
+    pub active: [bool; LANES],
+    /// By lane: byte offset.
+    pub offset: [u32; LANES],
+    /// By lane: Rb.
+    pub b: [u128; LANES],
+    /// By lane: Rc.
+    pub c: [u128; LANES],
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request { active: [false; LANES], offset: [0; LANES], b: [0; LANES], c: [0; LANES] }
+    }
+}
+
+/// Memory and requests of a case.
+pub struct Case {
+    /// Words of memory before the first request.
+    pub memory: Vec<u32>,
+    /// One request for each step.
+    pub requests: Vec<Request>,
+}
+
+impl Case {
+    /// The bytes of a case as [`Steps`] lays them out.
+    pub fn pack(&self, steps: &[Step], into: &mut Vec<u8>) {
+        into.extend(self.memory.iter().flat_map(|word| word.to_le_bytes()));
+        for (request, step) in self.requests.iter().zip(steps) {
+            let bytes = step.operand_bytes();
+            for lane in 0..LANES {
+                let start = into.len();
+                into.extend(request.offset[lane].to_le_bytes());
+                into.extend(u32::from(request.active[lane]).to_le_bytes());
+                into.resize(start + bytes, 0);
+                into.extend(&request.b[lane].to_le_bytes()[..bytes]);
+                into.extend(&request.c[lane].to_le_bytes()[..bytes]);
+            }
+        }
+    }
+
+    /// Reads back what [`Case::pack`] wrote.
+    pub fn unpack(steps: &Steps, bytes: &[u8]) -> Case {
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let memory = (0..steps.words as usize).map(|w| word(4 * w)).collect();
+        let request = |(index, step): (usize, &Step)| {
+            let wide = step.operand_bytes();
+            let value = |at: usize| {
+                bytes[at..at + wide].iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte))
+            };
+            let place = |lane: usize| steps.record(index).start + lane * step.record_bytes();
+            Request {
+                active: std::array::from_fn(|lane| word(place(lane) + 4) != 0),
+                offset: std::array::from_fn(|lane| word(place(lane))),
+                b: std::array::from_fn(|lane| value(place(lane) + wide)),
+                c: std::array::from_fn(|lane| value(place(lane) + 2 * wide)),
+            }
+        };
+        Case { memory, requests: steps.steps.iter().enumerate().map(request).collect() }
+    }
+}
+
+/// Draws a case in which every step is `instruction`. Contended floats are small integers, so that their sum does
+/// not depend on the order.
+pub fn case(rng: &mut Rng, instruction: &Instruction, steps: usize) -> Case {
+    let patterns = [Pattern::Apart, Pattern::One, Pattern::Few(3), Pattern::OneBank, Pattern::Any];
+    let pattern = patterns[rng.usize(..patterns.len())];
+    let alone = pattern == Pattern::Apart && rng.bool();
+    let values = Values { instruction, alone };
+    let memory = values.memory(rng);
+    let requests = (0..steps).map(|_| request(rng, instruction, pattern, &values, &memory)).collect();
+    Case { memory, requests }
+}
+
+fn request(
+    rng: &mut Rng,
+    instruction: &Instruction,
+    pattern: Pattern,
+    values: &Values<'_>,
+    memory: &[u32],
+) -> Request {
+    let bytes = instruction.bytes();
+    let places = 4 * WORDS / bytes;
+    let active = mask(rng);
+    let one = rng.u32(..places);
+    let mut own: Vec<u32> = (0..places).collect();
+    rng.shuffle(&mut own);
+    // Places whose first word is in the bank of `one`.
+    let in_bank = |place: &u32| (place * bytes / 4) % 32 == (one * bytes / 4) % 32;
+    let banked: Vec<u32> = own.iter().copied().filter(in_bank).collect();
+    let mut request =
+        Request { active: std::array::from_fn(|lane| active >> lane & 1 == 1), ..Request::default() };
+    for lane in 0..LANES {
+        let place = match pattern {
+            Pattern::Apart => own[lane % own.len()],
+            Pattern::One => one,
+            Pattern::Few(n) => own[rng.usize(..n as usize)],
+            Pattern::OneBank => banked[lane % banked.len()],
+            Pattern::Any => rng.u32(..places),
+        };
+        request.offset[lane] = place * bytes;
+        let there = there(memory, place * bytes, bytes);
+        (request.b[lane], request.c[lane]) = values.operands(rng, there);
+    }
+    request
+}
+
+/// The value that memory holds at a place in the beginning.
+fn there(memory: &[u32], offset: u32, bytes: u32) -> u128 {
+    let word = |n: u32| u128::from(memory[((offset / 4 + n) % WORDS) as usize]);
+    match bytes {
+        1 | 2 => word(0) >> (8 * (offset % 4)) & ((1 << (8 * bytes)) - 1),
+        _ => (0..bytes / 4).rev().fold(0, |value, n| value << 32 | word(n)),
+    }
+}
+
+fn mask(rng: &mut Rng) -> u32 {
+    match rng.u32(..8) {
+        0..=2 => u32::MAX,
+        3 => 1 << rng.u32(..32),
+        4 => 0x5555_5555,
+        5 => 0xffff,
+        _ => rng.u32(..),
+    }
+}
+
+struct Values<'a> {
+    instruction: &'a Instruction,
+    /// No two lanes meet: any float will do.
+    alone: bool,
+}
+
+impl Values<'_> {
+    fn memory(&self, rng: &mut Rng) -> Vec<u32> {
+        let Meaning::Loop { update: Update::Add, value } = self.instruction.meaning else {
+            return (0..WORDS).map(|_| edge(rng, 32) as u32).collect();
+        };
+        let mut bytes = Vec::new();
+        while bytes.len() < 4 * WORDS as usize {
+            let element = self.float(rng, value);
+            bytes.extend(&element.to_le_bytes()[..value.bytes() as usize]);
+        }
+        bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
+    }
+
+    fn float(&self, rng: &mut Rng, value: Value) -> u64 {
+        if self.alone && rng.bool() {
+            edge(rng, 8 * value.bytes()) as u64
+        } else {
+            value.of_small(rng.i8(-8..=8))
+        }
+    }
+
+    /// Rb and Rc of a lane whose place holds `there` in the beginning.
+    fn operands(&self, rng: &mut Rng, there: u128) -> (u128, u128) {
+        if self.instruction.operand == Operand::One {
+            return (1, 0);
+        }
+        match self.instruction.meaning {
+            Meaning::Loop { update: Update::Add, value } => (self.float(rng, value).into(), 0),
+            Meaning::Unit { op: Op::Cas, .. } | Meaning::Loop { update: Update::Cas, .. } => {
+                let bits = 8 * self.instruction.bytes();
+                // Half of them compare with what is there, so that chains of stores come about.
+                let b = if rng.bool() { there } else { edge(rng, bits) };
+                (b, if rng.bool() { there.wrapping_add(1) & low(bits) } else { edge(rng, bits) })
+            }
+            Meaning::Unit { size: Size::U8, .. } => (edge(rng, 8), 0),
+            _ => (edge(rng, 8 * self.instruction.bytes()), 0),
+        }
+    }
+}
+
+const fn low(bits: u32) -> u128 {
+    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
+}
+
+/// A value at which operations change their behaviour, or any.
+fn edge(rng: &mut Rng, bits: u32) -> u128 {
+    let top = 1u128 << (bits - 1);
+    let value = match rng.u32(..8) {
+        0 => 0,
+        1 => u128::MAX,
+        2 => top,
+        3 => top - 1,
+        4 | 5 => u128::from(rng.u32(..8)),
+        _ => u128::from(rng.u64(..)) << 64 | u128::from(rng.u64(..)),
+    };
+    value & low(bits)
+}

@@ -1,0 +1,313 @@
+//! The PTX instructions that are tried, and what each means to the unit.
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::Value;
+
+/// What an instruction does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Meaning {
+    /// One operation of the unit, by its codes in the trace format's names.
+    Unit {
+        /// The operation.
+        #[serde(with = "op_name")]
+        op: atoms_ops::Op,
+        /// Its size.
+        #[serde(with = "size_name")]
+        size: atoms_ops::Size,
+    },
+    /// `mbarrier.init`: [`atoms_ops::Op::MbarInit`] of a word that the instruction puts together from its count.
+    Init,
+    /// `mbarrier.pending_count`: arithmetic on a state; memory is not accessed.
+    PendingCount,
+    /// A retry loop around CAS or CAST.SPIN, which updates a value of this type (spec 7.2).
+    Loop {
+        /// What the loop computes.
+        update: Update,
+        /// Type of the value in memory.
+        value: Value,
+    },
+}
+
+/// What a retry loop computes from the value in memory and its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Update {
+    /// Sum.
+    Add,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The third operand where the value equals the second.
+    Cas,
+}
+
+/// What a lane reads back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Nothing.
+    Nothing,
+    /// The destination register.
+    Register,
+    /// The destination predicate.
+    Predicate,
+}
+
+/// What an instruction takes as its operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// None.
+    None,
+    /// Value to store, add or compare with.
+    B,
+    /// Value to compare with and value to store.
+    BC,
+    /// The constant 1.
+    One,
+    /// State that an earlier step returned.
+    State,
+}
+
+/// One PTX instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    /// Opcode without qualifiers for order, scope and space: `atom.add.u32`.
+    pub name: &'static str,
+    /// What it does.
+    pub meaning: Meaning,
+    /// What it takes.
+    pub operand: Operand,
+    /// What it gives back.
+    pub answer: Answer,
+    /// Bits of its operand and result registers.
+    pub bits: u32,
+    /// Earliest architecture, as the number after `sm_`.
+    pub since: u32,
+}
+
+impl Instruction {
+    /// The instruction with this name, from every table.
+    pub fn named(name: &str) -> Option<&'static Instruction> {
+        [ATOMICS, LOOPS, ACCESSES, BARRIERS, REMOTE].into_iter().flatten().find(|i| i.name == name)
+    }
+
+    /// Whether `.sem` and `.scope` may stand in it.
+    pub fn is_atomic(&self) -> bool {
+        self.name.starts_with("atom.") || self.name.starts_with("red.")
+    }
+
+    /// Whether it may name memory of another CTA of the cluster.
+    pub fn reaches_cluster(&self) -> bool {
+        !self.name.starts_with("mbarrier.") || self.name.ends_with(".remote")
+    }
+
+    /// Whether these qualifiers for order and scope may stand in it: what gives nothing back acquires nothing.
+    pub fn takes(&self, order: &str) -> bool {
+        self.is_atomic() && !(self.name.starts_with("red.") && order.starts_with(".acq"))
+    }
+
+    /// Bytes that it accesses.
+    pub fn bytes(&self) -> u32 {
+        match self.meaning {
+            Meaning::Unit { size, .. } => size.bytes(),
+            Meaning::Init => 8,
+            Meaning::PendingCount => 0,
+            Meaning::Loop { value, .. } => value.bytes(),
+        }
+    }
+
+    /// Its text. `space` is `.shared` or `.shared::cluster`, `order` the qualifiers for order and scope, if any;
+    /// the registers are `%a` (address), `%b`, `%c` (operands), `%d` (destination) and `%q` (predicate).
+    pub fn text(&self, space: &str, order: &str, state: Option<&str>) -> String {
+        let (base, rest) = self.name.split_once('.').unwrap_or((self.name, ""));
+        let destination = match self.answer {
+            Answer::Nothing if rest.starts_with("arrive") => "_, ",
+            Answer::Nothing => "",
+            Answer::Register => "%d, ",
+            Answer::Predicate => "%q, ",
+        };
+        let operands = match self.operand {
+            Operand::None => String::new(),
+            Operand::B => ", %b".into(),
+            Operand::BC => ", %b, %c".into(),
+            Operand::One => ", 1".into(),
+            Operand::State => format!(", {}", state.unwrap_or("%b")),
+        };
+        match (base, self.meaning) {
+            (_, Meaning::PendingCount) => {
+                format!("mbarrier.pending_count.b64 %count, {}", state.unwrap_or("%b"))
+            }
+            ("mbarrier", _) => {
+                let count = if self.bits == 32 { operands.replace("%b", "%n") } else { operands };
+                // The hint of a try_wait and a parity are 32 bits wide.
+                let operation = [".remote", ".count", ".hint"]
+                    .iter()
+                    .fold(rest, |rest, suffix| rest.trim_end_matches(suffix));
+                let hint = if rest.ends_with(".hint") { ", %hint" } else { "" };
+                format!("mbarrier.{operation}{order}{space}.b64 {destination}[%a]{count}{hint}")
+            }
+            _ => {
+                let rest = rest.trim_end_matches(".one");
+                format!("{base}{order}{space}.{rest} {destination}[%a]{operands}")
+            }
+        }
+    }
+}
+
+macro_rules! instructions {
+    ($($name:literal $meaning:expr, $operand:ident, $answer:ident, $bits:literal, sm $since:literal;)*) => {
+        &[$(Instruction {
+            name: $name,
+            meaning: $meaning,
+            operand: Operand::$operand,
+            answer: Answer::$answer,
+            bits: $bits,
+            since: $since,
+        }),*]
+    };
+}
+
+const fn unit(op: atoms_ops::Op, size: atoms_ops::Size) -> Meaning {
+    Meaning::Unit { op, size }
+}
+
+const fn update(update: Update, value: Value) -> Meaning {
+    Meaning::Loop { update, value }
+}
+
+use atoms_ops::Op;
+use atoms_ops::Size::{B128, S32, U8, U16, U32, U64};
+
+/// Atomics that the unit carries out in one operation (spec 7.1, "native"). The suffix `.one` names an operand, the
+/// constant 1, of which compilers make POPC.INC.
+pub const ATOMICS: &[Instruction] = instructions! {
+    "atom.add.u32" unit(Op::Add, U32), B, Register, 32, sm 70;
+    "atom.add.s32" unit(Op::Add, S32), B, Register, 32, sm 70;
+    "atom.min.u32" unit(Op::Min, U32), B, Register, 32, sm 70;
+    "atom.min.s32" unit(Op::Min, S32), B, Register, 32, sm 70;
+    "atom.max.u32" unit(Op::Max, U32), B, Register, 32, sm 70;
+    "atom.max.s32" unit(Op::Max, S32), B, Register, 32, sm 70;
+    "atom.inc.u32" unit(Op::Inc, U32), B, Register, 32, sm 70;
+    "atom.dec.u32" unit(Op::Dec, U32), B, Register, 32, sm 70;
+    "atom.and.b32" unit(Op::And, U32), B, Register, 32, sm 70;
+    "atom.or.b32" unit(Op::Or, U32), B, Register, 32, sm 70;
+    "atom.xor.b32" unit(Op::Xor, U32), B, Register, 32, sm 70;
+    "atom.exch.b32" unit(Op::Exch, U32), B, Register, 32, sm 70;
+    "atom.exch.b64" unit(Op::Exch, U64), B, Register, 64, sm 70;
+    "atom.exch.b128" unit(Op::Exch, B128), B, Register, 128, sm 90;
+    "atom.cas.b32" unit(Op::Cas, U32), BC, Register, 32, sm 70;
+    "atom.cas.b64" unit(Op::Cas, U64), BC, Register, 64, sm 70;
+    "atom.cas.b128" unit(Op::Cas, B128), BC, Register, 128, sm 90;
+    "red.add.u32" unit(Op::Add, U32), B, Nothing, 32, sm 70;
+    "atom.add.u32.one" unit(Op::Add, U32), One, Register, 32, sm 70;
+    "red.add.u32.one" unit(Op::Add, U32), One, Nothing, 32, sm 70;
+    "red.min.s32" unit(Op::Min, S32), B, Nothing, 32, sm 70;
+    "red.max.u32" unit(Op::Max, U32), B, Nothing, 32, sm 70;
+    "red.inc.u32" unit(Op::Inc, U32), B, Nothing, 32, sm 70;
+    "red.dec.u32" unit(Op::Dec, U32), B, Nothing, 32, sm 70;
+    "red.and.b32" unit(Op::And, U32), B, Nothing, 32, sm 70;
+    "red.or.b32" unit(Op::Or, U32), B, Nothing, 32, sm 70;
+    "red.xor.b32" unit(Op::Xor, U32), B, Nothing, 32, sm 70;
+};
+
+/// Atomics that compilers turn into retry loops (spec 7.1, 7.2).
+pub const LOOPS: &[Instruction] = instructions! {
+    "atom.add.u64" update(Update::Add, Value::U64), B, Register, 64, sm 70;
+    "atom.min.u64" update(Update::Min, Value::U64), B, Register, 64, sm 70;
+    "atom.max.u64" update(Update::Max, Value::U64), B, Register, 64, sm 70;
+    "atom.min.s64" update(Update::Min, Value::S64), B, Register, 64, sm 70;
+    "atom.max.s64" update(Update::Max, Value::S64), B, Register, 64, sm 70;
+    "atom.and.b64" update(Update::And, Value::U64), B, Register, 64, sm 70;
+    "atom.or.b64" update(Update::Or, Value::U64), B, Register, 64, sm 70;
+    "atom.xor.b64" update(Update::Xor, Value::U64), B, Register, 64, sm 70;
+    "atom.add.f32" update(Update::Add, Value::F32), B, Register, 32, sm 70;
+    "atom.add.f64" update(Update::Add, Value::F64), B, Register, 64, sm 70;
+    "atom.add.noftz.f16" update(Update::Add, Value::F16), B, Register, 16, sm 70;
+    "atom.add.noftz.f16x2" update(Update::Add, Value::F16x2), B, Register, 32, sm 70;
+    "atom.add.noftz.bf16" update(Update::Add, Value::Bf16), B, Register, 16, sm 90;
+    "atom.add.noftz.bf16x2" update(Update::Add, Value::Bf16x2), B, Register, 32, sm 90;
+    "atom.cas.b16" update(Update::Cas, Value::U16), BC, Register, 16, sm 70;
+    "red.add.u64" update(Update::Add, Value::U64), B, Nothing, 64, sm 70;
+    "red.add.f32" update(Update::Add, Value::F32), B, Nothing, 32, sm 70;
+    "red.add.f64" update(Update::Add, Value::F64), B, Nothing, 64, sm 70;
+    "red.add.noftz.f16x2" update(Update::Add, Value::F16x2), B, Nothing, 32, sm 70;
+};
+
+/// Plain accesses, which share the unit with the atomics (spec 3.5).
+pub const ACCESSES: &[Instruction] = instructions! {
+    "st.u8" unit(Op::Store, U8), B, Nothing, 16, sm 70;
+    "st.u16" unit(Op::Store, U16), B, Nothing, 16, sm 70;
+    "st.b32" unit(Op::Store, U32), B, Nothing, 32, sm 70;
+    "st.b64" unit(Op::Store, U64), B, Nothing, 64, sm 70;
+    "ld.b32" unit(Op::Load, U32), None, Register, 32, sm 70;
+    "ld.b64" unit(Op::Load, U64), None, Register, 64, sm 70;
+};
+
+/// What mbarrier objects know (spec 6.3). The suffixes `.count` and `.hint` name an operand, not a qualifier.
+pub const BARRIERS: &[Instruction] = instructions! {
+    "mbarrier.init" Meaning::Init, B, Nothing, 32, sm 80;
+    "mbarrier.inval" unit(Op::MbarInval, U64), None, Nothing, 32, sm 80;
+    "mbarrier.expect_tx.relaxed.cta" unit(Op::MbarExpectTx, U64), B, Nothing, 32, sm 90;
+    "mbarrier.complete_tx.relaxed.cta" unit(Op::MbarCompleteTx, U64), B, Nothing, 32, sm 90;
+    "mbarrier.arrive" unit(Op::MbarArrive, U64), None, Register, 64, sm 80;
+    "mbarrier.arrive.count" unit(Op::MbarArriveCount, U64), B, Register, 32, sm 90;
+    "mbarrier.arrive.expect_tx" unit(Op::MbarArriveExpectTx, U64), B, Register, 32, sm 90;
+    "mbarrier.arrive.noComplete" unit(Op::MbarArriveNoComplete, U64), B, Register, 32, sm 80;
+    "mbarrier.arrive_drop" unit(Op::MbarArriveDrop, U64), None, Register, 64, sm 80;
+    "mbarrier.arrive_drop.count" unit(Op::MbarArriveDropCount, U64), B, Register, 32, sm 90;
+    "mbarrier.arrive_drop.expect_tx" unit(Op::MbarArriveDropExpectTx, U64), B, Register, 32, sm 90;
+    "mbarrier.arrive_drop.noComplete" unit(Op::MbarArriveDropNoComplete, U64), B, Register, 32, sm 80;
+    "mbarrier.test_wait" unit(Op::MbarTestWait, U64), State, Predicate, 64, sm 80;
+    "mbarrier.test_wait.parity" unit(Op::MbarTestWait, U64), B, Predicate, 32, sm 80;
+    "mbarrier.try_wait" unit(Op::MbarTryWait, U64), State, Predicate, 64, sm 90;
+    "mbarrier.try_wait.parity" unit(Op::MbarTryWait, U64), B, Predicate, 32, sm 90;
+    "mbarrier.try_wait.parity.hint" unit(Op::MbarTryWait, U64), B, Predicate, 32, sm 90;
+    "mbarrier.pending_count" Meaning::PendingCount, State, Register, 64, sm 80;
+};
+
+/// Of them, what reaches the object of another CTA of the cluster (spec 6.7).
+pub const REMOTE: &[Instruction] = instructions! {
+    "mbarrier.arrive.remote" unit(Op::MbarArrive, U64), None, Nothing, 32, sm 90;
+    "mbarrier.arrive.count.remote" unit(Op::MbarArriveCount, U64), B, Nothing, 32, sm 90;
+    "mbarrier.arrive.expect_tx.remote" unit(Op::MbarArriveExpectTx, U64), B, Nothing, 32, sm 90;
+    "mbarrier.arrive_drop.remote" unit(Op::MbarArriveDrop, U64), None, Nothing, 32, sm 90;
+    "mbarrier.expect_tx.relaxed.cluster.remote" unit(Op::MbarExpectTx, U64), B, Nothing, 32, sm 90;
+    "mbarrier.complete_tx.relaxed.cluster.remote" unit(Op::MbarCompleteTx, U64), B, Nothing, 32, sm 90;
+};
+
+mod op_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(op: &atoms_ops::Op, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(op.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<atoms_ops::Op, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        atoms_ops::Op::from_name(&name).ok_or_else(|| D::Error::custom(format!("no operation `{name}`")))
+    }
+}
+
+mod size_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(size: &atoms_ops::Size, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(size.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<atoms_ops::Size, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        atoms_ops::Size::from_name(&name).ok_or_else(|| D::Error::custom(format!("no size `{name}`")))
+    }
+}

@@ -1,0 +1,287 @@
+//! What the oracle says of a launch's answers.
+
+use atoms_ops::{Op, Size};
+use atoms_oracle::{Checker, Part, order_exists};
+
+use crate::instruction::{Answer, Meaning, Update};
+use crate::observe::{self, Observed, geometry, reach};
+use crate::program::{LANES, Step, Steps};
+use crate::value::Value;
+
+/// What the answers of a launch were found to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Steps that the oracle accepts.
+    pub accepted: u64,
+    /// Steps that it has no opinion of.
+    pub open: u64,
+    /// Answers that contradict the specification as we read it.
+    pub refused: Vec<Refusal>,
+}
+
+/// An answer that contradicts a clause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// Number of the case.
+    pub case: usize,
+    /// Number of the step in it.
+    pub step: usize,
+    /// The instruction.
+    pub instruction: String,
+    /// The clause, `spec 4.5`.
+    pub clause: String,
+    /// What contradicts it.
+    pub text: String,
+}
+
+/// First architecture whose mbarrier objects are those of spec 6.2; earlier ones keep two words, and their compilers
+/// write code around them that no operation of the unit stands for.
+const OBJECTS_SINCE: u32 = 90;
+
+/// Judges every case of a launch that ran on an architecture.
+///
+/// # Errors
+/// What is wrong with the sizes of input or output.
+pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Judgement, String> {
+    let mut judgement = Judgement::default();
+    for (number, case) in observe::cases(steps, input, output)?.iter().enumerate() {
+        let mut checker = Checker::new(geometry(steps.words));
+        checker.set_part(0, Some(Part { base_row: 0, size_bytes: 4 * steps.words, rank: 0 }));
+        for observed in case {
+            let step = &steps.steps[observed.step];
+            // What the oracle accepted or refused before is past: each step starts from what was seen.
+            (0..).zip(&observed.before).for_each(|(word, value)| checker.set_word(word, *value));
+            match one(&mut checker, step, arch, observed) {
+                Verdict::Accepted => judgement.accepted += 1,
+                Verdict::Open => judgement.open += 1,
+                Verdict::Refused { clause, text } => judgement.refused.push(Refusal {
+                    case: number,
+                    step: observed.step,
+                    instruction: step.instruction.clone(),
+                    clause,
+                    text,
+                }),
+            }
+        }
+    }
+    Ok(judgement)
+}
+
+enum Verdict {
+    Accepted,
+    Open,
+    Refused { clause: String, text: String },
+}
+
+fn refused(clause: &str, text: String) -> Verdict {
+    Verdict::Refused { clause: clause.into(), text }
+}
+
+fn one(checker: &mut Checker, step: &Step, arch: u32, observed: &Observed) -> Verdict {
+    let of_objects = matches!(step.meaning, Meaning::Init | Meaning::PendingCount)
+        || matches!(step.meaning, Meaning::Unit { op, .. } if op.is_mbarrier());
+    if of_objects && arch < OBJECTS_SINCE {
+        return Verdict::Open;
+    }
+    match step.meaning {
+        Meaning::Loop { update, value } => match explain_loop(step, update, value, observed) {
+            Ok(()) => Verdict::Accepted,
+            Err((clause, text)) => refused(clause, text),
+        },
+        Meaning::PendingCount => pending_count(observed),
+        Meaning::Unit { .. } | Meaning::Init => {
+            let Some((request, response)) = observed.request(step) else { return Verdict::Open };
+            let (bytes, reads) = reach(&request);
+            match checker.request(&request, &response, Some(&observed.written(bytes, reads))) {
+                Ok(()) => Verdict::Accepted,
+                Err(rejection) if rejection.is_undecided() => Verdict::Open,
+                Err(rejection) => refused(rejection.clause(), rejection.to_string()),
+            }
+        }
+    }
+}
+
+/// The count in a state is in its bits 62:43 (spec 6.6).
+fn pending_count(observed: &Observed) -> Verdict {
+    for lane in observed.lanes() {
+        let (state, count) = (observed.b[lane], observed.result[lane]);
+        let pending = (1u128 << 20).wrapping_sub(state >> 43 & 0xf_ffff) & 0xf_ffff;
+        if count != pending {
+            let text = format!(
+                "lane {lane}: the state {state:#018x} has {pending} pending, and the count is {count}"
+            );
+            return refused("spec 6.6", text);
+        }
+    }
+    if observed.before == observed.after {
+        Verdict::Accepted
+    } else {
+        refused("spec 6.3", "memory changed".into())
+    }
+}
+
+/// Whether some order of the lanes explains a retry loop, address by address (spec 4.5, 7.2).
+fn explain_loop(
+    step: &Step,
+    update: Update,
+    value: Value,
+    observed: &Observed,
+) -> Result<(), (&'static str, String)> {
+    let bytes = value.bytes();
+    let stray = observed.written(0, true).into_iter().find(|(word, _)| {
+        let reaches =
+            |lane: usize| (observed.offset[lane] / 4..).take(bytes.div_ceil(4) as usize).any(|w| w == *word);
+        !observed.lanes().any(reaches)
+    });
+    if let Some((word, got)) = stray {
+        return Err(("spec 2.4", format!("word {word} became {got:#x}, and no lane names it")));
+    }
+    let mut done = [false; LANES];
+    for first in observed.lanes() {
+        if done[first] {
+            continue;
+        }
+        let here: Vec<usize> =
+            observed.lanes().filter(|l| observed.offset[*l] == observed.offset[first]).collect();
+        here.iter().for_each(|lane| done[*lane] = true);
+        let before = observed.value(&observed.before, first, bytes);
+        let after = observed.value(&observed.after, first, bytes);
+        let low = |n: u128| n as u64;
+        let updated = |lane: usize, old: u128| {
+            u128::from(value.updated(update, low(old), low(observed.b[lane]), low(observed.c[lane])))
+        };
+        let at = format!("offset {:#x}", observed.offset[first]);
+        let explained = match (&here[..], step.answer) {
+            // Of one lane, any float may come: what is no number need not have the bits that it has here.
+            ([lane], answer) => {
+                let (got, left) = (observed.result[*lane], updated(*lane, before));
+                if answer == Answer::Register && got != before {
+                    Err(format!("lane {lane} got {got:#x}, and {before:#x} stood there"))
+                } else if !value.same(low(left), low(after)) {
+                    Err(format!("lane {lane} leaves {left:#x}, and memory holds {after:#x}"))
+                } else {
+                    Ok(())
+                }
+            }
+            (lanes, Answer::Register) => {
+                let edges: Vec<_> = lanes
+                    .iter()
+                    .map(|l| (*l, observed.result[*l], updated(*l, observed.result[*l])))
+                    .collect();
+                order_exists(before, &edges, after)
+            }
+            // Without results the updates commute, on the values that are drawn.
+            (lanes, _) => {
+                let left = lanes.iter().fold(before, |old, lane| updated(*lane, old));
+                if left == after {
+                    Ok(())
+                } else {
+                    Err(format!("every order leaves {left:#x}, memory holds {after:#x}"))
+                }
+            }
+        };
+        explained.map_err(|text| ("spec 4.5", format!("{at}: {text}")))?;
+    }
+    Ok(())
+}
+
+/// What of a step follows from the specification whatever the order of the lanes: what two witnesses must agree about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Determined {
+    /// The results of the lanes.
+    pub results: bool,
+    /// Memory afterwards.
+    pub memory: bool,
+}
+
+/// What is determined of a step.
+pub fn determined(step: &Step, observed: &Observed) -> Determined {
+    let (bytes, commutes, reads) = match step.meaning {
+        Meaning::Unit { op, size } => (size.bytes(), commutes(op, size), op.only_reads()),
+        Meaning::Init => (8, false, false),
+        Meaning::PendingCount => (0, true, true),
+        Meaning::Loop { update, value } => (value.bytes(), update != Update::Cas, false),
+    };
+    let lanes: Vec<usize> = observed.lanes().collect();
+    let overlap = |a: &usize, b: &usize| observed.offset[*a].abs_diff(observed.offset[*b]) < bytes;
+    let meet = lanes.iter().enumerate().any(|(n, a)| lanes[..n].iter().any(|b| overlap(a, b)));
+    let free = !meet || reads;
+    Determined { results: free || step.answer == Answer::Nothing, memory: free || commutes }
+}
+
+/// Whether the order of lanes with these operands makes no difference to memory.
+fn commutes(op: Op, size: Size) -> bool {
+    match op {
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor | Op::PopcInc => true,
+        Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => true,
+        Op::MbarExpectTx
+        | Op::MbarCompleteTx
+        | Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveNoComplete
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveDropNoComplete
+        | Op::MbarArriveSm80 => size == Size::U64,
+        Op::Inc | Op::Dec | Op::Exch | Op::Cas | Op::Cast | Op::CastSpin | Op::Store | Op::MbarInit => false,
+    }
+}
+
+/// Where our own run and a capture differ although the specification leaves no choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Number of the case.
+    pub case: usize,
+    /// Number of the step in it.
+    pub step: usize,
+    /// What differs: `rd of lane 3`, `word 17`.
+    pub what: String,
+    /// In the capture.
+    pub captured: u128,
+    /// In our own run.
+    pub ours: u128,
+}
+
+/// Compares the output of a capture with that of our own run, case by case, up to the first step of each whose memory
+/// depends on the order of lanes. Gives how many steps were compared, and the first difference of each case.
+///
+/// # Errors
+/// What is wrong with the sizes of input or output.
+pub fn compare(
+    steps: &Steps,
+    input: &[u8],
+    captured: &[u8],
+    ours: &[u8],
+) -> Result<(u64, Vec<Difference>), String> {
+    let (captured, ours) = (observe::cases(steps, input, captured)?, observe::cases(steps, input, ours)?);
+    let (mut compared, mut differences) = (0, Vec::new());
+    for (case, (captured, ours)) in captured.iter().zip(&ours).enumerate() {
+        for (theirs, own) in captured.iter().zip(ours) {
+            let Determined { results, memory } = determined(&steps.steps[theirs.step], theirs);
+            let difference = |what: String, captured: u128, ours: u128| {
+                Some(Difference { case, step: theirs.step, what, captured, ours })
+            };
+            let mut found = None;
+            if results {
+                let lane = theirs.lanes().find(|lane| theirs.result[*lane] != own.result[*lane]);
+                found =
+                    lane.and_then(|l| difference(format!("rd of lane {l}"), theirs.result[l], own.result[l]));
+            }
+            if memory && found.is_none() {
+                let word = (0..theirs.after.len()).find(|w| theirs.after[*w] != own.after[*w]);
+                found = word.and_then(|w| {
+                    difference(format!("word {w}"), theirs.after[w].into(), own.after[w].into())
+                });
+            }
+            compared += u64::from(results || memory);
+            let stop = found.is_some() || !memory;
+            differences.extend(found);
+            if stop {
+                break;
+            }
+        }
+    }
+    Ok((compared, differences))
+}

@@ -1,0 +1,212 @@
+//! From the bytes that a launch wrote to requests, responses and the memory between them.
+
+use atoms_ops::{Op, Size};
+use atoms_oracle::trace::TraceWriter;
+use atoms_oracle::{Geometry, Part, Request, Response};
+
+use crate::draw::Case;
+use crate::instruction::{Answer, Meaning};
+use crate::program::{LANES, Program, Reading, Step, Steps};
+
+/// The memory of a case, as the oracle sees it.
+pub const fn geometry(words: u32) -> Geometry {
+    Geometry { lanes: LANES as u32, banks: 32, rows: words.div_ceil(32), xor_hash: false }
+}
+
+/// One step of a case: what was asked, what came back.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// Number of the step.
+    pub step: usize,
+    /// By lane: whether it took part.
+    pub active: [bool; LANES],
+    /// By lane: byte offset.
+    pub offset: [u32; LANES],
+    /// By lane: Rb; of a step that takes a state, that state.
+    pub b: [u128; LANES],
+    /// By lane: Rc.
+    pub c: [u128; LANES],
+    /// By lane: what was read back.
+    pub result: [u128; LANES],
+    /// Memory before.
+    pub before: Vec<u32>,
+    /// Memory after.
+    pub after: Vec<u32>,
+}
+
+/// The cases of a launch, each as its steps.
+///
+/// # Errors
+/// What is wrong with the sizes of input or output.
+pub fn cases(steps: &Steps, input: &[u8], output: &[u8]) -> Result<Vec<Vec<Observed>>, String> {
+    let (of_input, of_output, cases) = (steps.input_bytes(), steps.output_bytes(), steps.cases as usize);
+    for (name, found, each) in [("input", input.len(), of_input), ("output", output.len(), of_output)] {
+        if found != each * cases || each == 0 {
+            return Err(format!("{found} bytes of {name}, and {cases} cases of {each} bytes were expected"));
+        }
+    }
+    let of_case = |(input, output)| one(steps, Case::unpack(steps, input), output);
+    Ok(input.chunks_exact(of_input).zip(output.chunks_exact(of_output)).map(of_case).collect())
+}
+
+fn one(steps: &Steps, case: Case, output: &[u8]) -> Vec<Observed> {
+    let mut before = case.memory;
+    let mut observed: Vec<Observed> = Vec::new();
+    for (step, (request, of)) in case.requests.iter().zip(&steps.steps).enumerate() {
+        let results = steps.results(step);
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0u128, |n, byte| n << 8 | u128::from(*byte));
+        let each = of.result_bytes();
+        let result = std::array::from_fn(|lane| {
+            if of.answer == Answer::Nothing {
+                0
+            } else {
+                number(&output[results.start + lane * each..][..each])
+            }
+        });
+        let after: Vec<u32> = output[results.end..][..4 * steps.words as usize]
+            .chunks_exact(4)
+            .map(|word| number(word) as u32)
+            .collect();
+        let b = of.state_of.map_or(request.b, |of| observed[of].result);
+        observed.push(Observed {
+            step,
+            active: request.active,
+            offset: request.offset,
+            b,
+            c: request.c,
+            result,
+            before: std::mem::replace(&mut before, after.clone()),
+            after,
+        });
+    }
+    observed
+}
+
+impl Observed {
+    /// Lanes that took part.
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..LANES).filter(|lane| self.active[*lane])
+    }
+
+    /// The value in `memory` at a lane's address.
+    pub fn value(&self, memory: &[u32], lane: usize, bytes: u32) -> u128 {
+        let offset = self.offset[lane];
+        let word = |n: u32| u128::from(memory.get((offset / 4 + n) as usize).copied().unwrap_or(0));
+        match bytes {
+            0..4 => word(0) >> (8 * (offset % 4)) & ((1 << (8 * bytes)) - 1),
+            _ => (0..bytes / 4).rev().fold(0, |value, n| value << 32 | word(n)),
+        }
+    }
+
+    /// Words that differ afterwards, or that a lane named, with their values afterwards; of loads and what only reads,
+    /// just those that differ, since none may.
+    pub fn written(&self, bytes: u32, reads: bool) -> Vec<(u32, u32)> {
+        let named = |word: u32| {
+            let in_reach = |lane: usize| {
+                let first = self.offset[lane] / 4;
+                (first..first + bytes.div_ceil(4)).contains(&word)
+            };
+            !reads && self.lanes().any(in_reach)
+        };
+        let changed = |word: u32| self.before[word as usize] != self.after[word as usize];
+        let words = 0..self.after.len() as u32;
+        words.filter(|w| changed(*w) || named(*w)).map(|w| (w, self.after[w as usize])).collect()
+    }
+
+    /// As one request of the unit with its response; nothing for what is no operation of it.
+    pub fn request(&self, step: &Step) -> Option<(Request, Response)> {
+        let (op, size) = match step.meaning {
+            Meaning::Unit { op, size } => (op, size),
+            Meaning::Init => (Op::MbarInit, Size::U64),
+            Meaning::PendingCount | Meaning::Loop { .. } => return None,
+        };
+        let b = match op {
+            Op::MbarInit => self.b.map(word_of_count),
+            // Bit 31 is the parity asked about: that of a state is in its bit 63 (spec 6.8).
+            Op::MbarTestWait | Op::MbarTryWait if step.state_of.is_some() => self.b.map(|state| state >> 32),
+            Op::MbarTestWait | Op::MbarTryWait => self.b.map(|parity| (parity & 1) << 31),
+            _ => self.b,
+        };
+        // The state of a noComplete arrive is put together by code behind the unit's answer (spec 6.8).
+        let together = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
+        let mask = (0..LANES).filter(|lane| self.active[*lane]).fold(0, |mask, lane| mask | 1 << lane);
+        let request = Request {
+            op: op as u8,
+            size: size as u8,
+            red: step.answer != Answer::Register || together,
+            mask,
+            ra: self.offset,
+            b,
+            c: if op == Op::MbarTryWait { [0; LANES] } else { self.c },
+            ..Request::default()
+        };
+        let mut response = Response::default();
+        for lane in self.lanes() {
+            match step.answer {
+                Answer::Register if !together => response.rd[lane] = self.result[lane],
+                Answer::Predicate => response.pred |= u32::from(self.result[lane] != 0) << lane,
+                Answer::Register | Answer::Nothing => {}
+            }
+            // CAS has no predicate in PTX: whether it stored follows from what it returned.
+            if op == Op::Cas && self.result[lane] == self.b[lane] & low(size.bytes()) {
+                response.pred |= 1 << lane;
+            }
+        }
+        Some((request, response))
+    }
+}
+
+/// The word that `mbarrier.init` writes for a count (spec 6.2).
+fn word_of_count(count: u128) -> u128 {
+    let left = (1u128 << 20) - (count & 0xf_ffff);
+    let left = left & 0xf_ffff;
+    left << 43 | left << 1
+}
+
+const fn low(bytes: u32) -> u128 {
+    if bytes >= 16 { u128::MAX } else { (1 << (8 * bytes)) - 1 }
+}
+
+/// Writes the requests of a program as a trace (`docs/trace-format.md`): of each case the memory, then request after
+/// request. Steps that are no operation of the unit appear as the memory that they left.
+///
+/// # Errors
+/// Of the writer, or what is wrong with the sizes of the output.
+pub fn write_trace<W: std::io::Write>(
+    writer: W,
+    program: &Program,
+    outputs: &[Vec<u8>],
+) -> std::io::Result<W> {
+    let words = program.launches.iter().find_map(|launch| match &launch.reading {
+        Reading::Steps(steps) => Some(steps.words),
+        Reading::Times(_) => None,
+    });
+    let words = words.unwrap_or(0);
+    let mut trace = TraceWriter::new(writer, geometry(words), None, None)?;
+    trace.part(0, Some(Part { base_row: 0, size_bytes: 4 * words, rank: 0 }))?;
+    let indexed = |memory: &[u32]| (0..).zip(memory.iter().copied()).collect::<Vec<(u32, u32)>>();
+    for (launch, output) in program.launches.iter().zip(outputs) {
+        let Reading::Steps(steps) = &launch.reading else { continue };
+        for case in cases(steps, &launch.input, output).map_err(std::io::Error::other)? {
+            if let Some(first) = case.first() {
+                trace.init(&indexed(&first.before))?;
+            }
+            for observed in &case {
+                match observed.request(&steps.steps[observed.step]) {
+                    Some((request, response)) => {
+                        let (bytes, reads) = reach(&request);
+                        trace.request(&request, &response, Some(&observed.written(bytes, reads)), None)?;
+                    }
+                    None => trace.init(&indexed(&observed.after))?,
+                }
+            }
+        }
+    }
+    trace.into_inner()
+}
+
+/// Bytes that a request accesses, and whether it only reads.
+pub(crate) fn reach(request: &Request) -> (u32, bool) {
+    let bytes = Size::from_code(request.size).map_or(4, Size::bytes);
+    (bytes, Op::from_code(request.op).is_some_and(Op::only_reads))
+}

@@ -1,0 +1,210 @@
+//! Questions that only silicon settles: for each an experiment.
+
+use crate::catalogue::{Asked, of_cases};
+use crate::draw::{Case, Request, WORDS};
+use crate::instruction::Instruction;
+use crate::kernel::Spelled;
+use crate::program::{LANES, Program, Spread};
+
+/// One line of an experiment: instruction, lanes that take part, byte offset of each lane, Rb, Rc.
+struct Line {
+    instruction: &'static str,
+    lanes: u32,
+    offset: fn(usize) -> u32,
+    b: fn(usize) -> u128,
+    state_of: Option<usize>,
+}
+
+/// An experiment with an answer of its own in the report.
+pub(crate) struct Question {
+    /// Name of its program.
+    pub(crate) name: &'static str,
+    asks: &'static str,
+    clauses: &'static [&'static str],
+    since: u32,
+    undefined: bool,
+    lines: &'static [Line],
+}
+
+const fn one(instruction: &'static str, b: fn(usize) -> u128) -> Line {
+    Line { instruction, lanes: 1, offset: |_| 0, b, state_of: None }
+}
+
+const fn all(instruction: &'static str, offset: fn(usize) -> u32, b: fn(usize) -> u128) -> Line {
+    Line { instruction, lanes: u32::MAX, offset, b, state_of: None }
+}
+
+const fn asked(instruction: &'static str, state_of: usize) -> Line {
+    Line { instruction, lanes: 1, offset: |_| 0, b: |_| 0, state_of: Some(state_of) }
+}
+
+/// Every question about behaviour; those about time are answered from the timed programs.
+pub(crate) const QUESTIONS: &[Question] = &[
+    Question {
+        name: "expect_tx to zero with nothing pending",
+        asks: "does an expect_tx that brings the tx-count to 0 with nothing pending complete the phase",
+        clauses: &["6.3", "6.4"],
+        since: 90,
+        undefined: true,
+        lines: &[
+            one("mbarrier.init", |_| 1),
+            one("mbarrier.complete_tx.relaxed.cta", |_| 5),
+            one("mbarrier.arrive", |_| 0),
+            one("mbarrier.expect_tx.relaxed.cta", |_| 5),
+            one("mbarrier.test_wait.parity", |_| 0),
+        ],
+    },
+    Question {
+        name: "words of an object through two phases",
+        asks: "what do the 64 bits of an object hold, bit 0 and the lock included",
+        clauses: &["6.2", "6.6"],
+        since: 80,
+        undefined: false,
+        lines: &[
+            one("mbarrier.init", |_| 3),
+            one("mbarrier.arrive", |_| 0),
+            one("mbarrier.arrive", |_| 0),
+            one("mbarrier.arrive", |_| 0),
+            one("mbarrier.arrive_drop", |_| 0),
+            one("mbarrier.arrive.noComplete", |_| 1),
+            asked("mbarrier.pending_count", 5),
+            one("mbarrier.arrive", |_| 0),
+            one("mbarrier.inval", |_| 0),
+        ],
+    },
+    Question {
+        name: "tx-count in an object",
+        asks: "how does the tx-count stand in the 64 bits, and at its limits",
+        clauses: &["6.1", "6.2"],
+        since: 90,
+        undefined: false,
+        lines: &[
+            one("mbarrier.init", |_| 2),
+            one("mbarrier.expect_tx.relaxed.cta", |_| 1),
+            one("mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 2),
+            one("mbarrier.complete_tx.relaxed.cta", |_| (1 << 20) - 1),
+            one("mbarrier.complete_tx.relaxed.cta", |_| (1 << 20) - 1),
+            one("mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 1),
+            one("mbarrier.arrive.count", |_| 2),
+            one("mbarrier.test_wait.parity", |_| 0),
+        ],
+    },
+    Question {
+        name: "states of a noComplete arrive",
+        asks: "which lanes does the TMASK word of a noComplete arrive name, and what is the state of each",
+        clauses: &["6.6", "6.8"],
+        since: 80,
+        undefined: false,
+        lines: &[
+            one("mbarrier.init", |_| 100),
+            all("mbarrier.arrive.noComplete", |_| 0, |_| 1),
+            all("mbarrier.arrive.noComplete", |lane| if lane < LANES / 2 { 0 } else { 8 }, |_| 2),
+        ],
+    },
+    Question {
+        name: "an arrive beyond pending",
+        asks: "what becomes of an object that more arrive at than are pending",
+        clauses: &["6.9"],
+        since: 90,
+        undefined: true,
+        lines: &[
+            one("mbarrier.init", |_| 2),
+            one("mbarrier.arrive.count", |_| 3),
+            one("mbarrier.test_wait.parity", |_| 0),
+            one("mbarrier.arrive", |_| 0),
+        ],
+    },
+    Question {
+        name: "a noComplete arrive that completes",
+        asks: "does a noComplete arrive that brings pending to 0 complete the phase",
+        clauses: &["6.9"],
+        since: 80,
+        undefined: true,
+        lines: &[
+            one("mbarrier.init", |_| 2),
+            one("mbarrier.arrive.noComplete", |_| 2),
+            one("mbarrier.test_wait.parity", |_| 0),
+        ],
+    },
+    Question {
+        name: "a tx-count beyond its limit",
+        asks: "does the tx-count wrap beyond 2^20 - 1",
+        clauses: &["6.1", "6.9"],
+        since: 90,
+        undefined: true,
+        lines: &[
+            one("mbarrier.init", |_| 1),
+            one("mbarrier.expect_tx.relaxed.cta", |_| (1 << 20) - 1),
+            one("mbarrier.expect_tx.relaxed.cta", |_| 1),
+            one("mbarrier.complete_tx.relaxed.cta", |_| 1),
+        ],
+    },
+    Question {
+        name: "stores to one word",
+        asks: "whose value stays when all lanes store to one word, and when they store to its bytes",
+        clauses: &["3.5"],
+        since: 70,
+        undefined: false,
+        lines: &[
+            all("st.b32", |_| 0, |lane| lane as u128 + 1),
+            all("st.b32", |lane| 4 * (lane as u32 / 8), |lane| lane as u128 + 1),
+            all("st.u8", |lane| lane as u32 % 8, |lane| lane as u128 + 1),
+            all("st.b64", |lane| 8 * (lane as u32 / 16), |lane| lane as u128 + 1),
+        ],
+    },
+    Question {
+        name: "order of lanes on one word",
+        asks: "in which order are the lanes of a warp served on one word",
+        clauses: &["4.2"],
+        since: 70,
+        undefined: false,
+        lines: &[
+            all("atom.exch.b32", |_| 0, |lane| lane as u128 + 1),
+            all("atom.add.u32", |_| 4, |lane| 1 << (lane % 32)),
+            all("atom.exch.b64", |_| 8, |lane| lane as u128 + 1),
+        ],
+    },
+    Question {
+        name: "order of lanes in a CAST.SPIN loop",
+        asks: "in which order do lanes win whose retry loop is on one word: which lane does CAST.SPIN select",
+        clauses: &["5.3", "5.4"],
+        since: 70,
+        undefined: false,
+        lines: &[
+            all("atom.add.u64", |_| 0, |lane| 1 << lane),
+            all("atom.add.u64", |lane| 8 * (lane as u32 % 2), |lane| 1 << lane),
+            all("atom.add.u64", |lane| 128 * (lane as u32 % 4), |lane| 1 << lane),
+        ],
+    },
+];
+
+pub(crate) fn programs() -> Vec<Program> {
+    QUESTIONS.iter().map(Question::program).collect()
+}
+
+impl Question {
+    fn program(&self) -> Program {
+        let spelled: Vec<Spelled> = self.lines.iter().filter_map(Line::spelled).collect();
+        assert_eq!(spelled.len(), self.lines.len(), "every instruction is in a table");
+        let requests = self.lines.iter().map(Line::request).collect();
+        let cases = [Case { memory: vec![0; WORDS as usize], requests }];
+        let asked = Asked { name: self.name, asks: self.asks.into(), undefined: self.undefined };
+        of_cases(asked, self.clauses, self.since, Spread::Warp, &spelled, &cases)
+    }
+}
+
+impl Line {
+    fn spelled(&self) -> Option<Spelled> {
+        let instruction = Instruction::named(self.instruction)?;
+        Some(Spelled { state_of: self.state_of, ..Spelled::plain(instruction) })
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            active: std::array::from_fn(|lane| self.lanes >> lane & 1 == 1),
+            offset: std::array::from_fn(self.offset),
+            b: std::array::from_fn(self.b),
+            c: [0; LANES],
+        }
+    }
+}

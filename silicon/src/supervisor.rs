@@ -1,0 +1,194 @@
+//! Keeps a worker going until every program has its record, or the time is up.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use crate::capture::{self, End, Entry, Header, Outcome, Record};
+use crate::program::Program;
+use crate::worker::LAUNCH_LIMIT;
+
+/// Longest that a worker may take to open the driver.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// Longest that compiling may take, and what is added for each launch.
+const COMPILE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Workers that may be lost one after the other before it is given up.
+const MOST_LOST: u32 = 3;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Records written.
+    pub done: usize,
+    /// Programs in all.
+    pub of: usize,
+    /// The program that comes next.
+    pub next: &'a str,
+}
+
+/// Why there is no capture.
+#[derive(Debug, thiserror::Error)]
+pub enum SupervisorError {
+    /// A worker cannot be started.
+    #[error("cannot start this program a second time")]
+    Start(#[source] std::io::Error),
+    /// The worker ended before it had anything to say but this.
+    #[error("{0}")]
+    Refused(String),
+    /// The file cannot be written.
+    #[error("cannot write the capture")]
+    Write(#[source] std::io::Error),
+}
+
+/// Runs `programs` on workers that `command` starts, writes the capture as it goes, and stops before a program that
+/// would begin after `limit`.
+///
+/// # Errors
+/// [`SupervisorError`].
+pub fn capture(
+    command: impl Fn() -> Command,
+    programs: &[Program],
+    limit: Duration,
+    mut file: impl Write,
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<(Header, End), SupervisorError> {
+    let started = Instant::now();
+    let mut worker = Worker::start(&command)?;
+    let header = worker.header()?;
+    let mut write = |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
+    write(&Entry::Header(header.clone()))?;
+    let (mut records, mut stopped, mut lost) = (0, None, 0);
+    for (number, program) in programs.iter().enumerate() {
+        if started.elapsed() >= limit {
+            stopped = Some(format!("the time of {} s was up", limit.as_secs()));
+            break;
+        }
+        progress(Progress { done: number, of: programs.len(), next: &program.name });
+        let (record, usable) = worker.ask(number, program);
+        write(&Entry::Record(Box::new(record)))?;
+        records += 1;
+        if usable {
+            lost = 0;
+            continue;
+        }
+        lost += 1;
+        worker.end();
+        if lost == MOST_LOST {
+            stopped = Some(format!("{MOST_LOST} programs one after the other left the GPU unusable"));
+            break;
+        }
+        if number + 1 < programs.len() {
+            worker = Worker::start(&command)?;
+            if let Err(error) = worker.header() {
+                stopped = Some(format!("after `{}`: {error}", program.name));
+                break;
+            }
+        }
+    }
+    worker.end();
+    let end = End { programs: programs.len() as u64, records, stopped };
+    write(&Entry::End(end.clone()))?;
+    Ok((header, end))
+}
+
+struct Worker {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    errors: Receiver<String>,
+}
+
+impl Worker {
+    fn start(command: impl Fn() -> Command) -> Result<Worker, SupervisorError> {
+        let mut child = command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(SupervisorError::Start)?;
+        let input = child.stdin.take();
+        let lines = listen(child.stdout.take());
+        let errors = listen(child.stderr.take());
+        Ok(Worker { child, input, lines, errors })
+    }
+
+    fn header(&mut self) -> Result<Header, SupervisorError> {
+        match self.lines.recv_timeout(START_LIMIT).map(|line| capture::read_entry(&line)) {
+            Ok(Ok(Entry::Header(header))) => Ok(header),
+            Ok(other) => {
+                self.end();
+                Err(SupervisorError::Refused(format!("the worker does not begin with a header: {other:?}")))
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                self.end();
+                let seconds = START_LIMIT.as_secs();
+                Err(SupervisorError::Refused(format!("the driver has not started within {seconds} s")))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(SupervisorError::Refused(self.last_words())),
+        }
+    }
+
+    /// What the worker said before it ended.
+    fn last_words(&mut self) -> String {
+        self.end();
+        let lines: Vec<String> = self.errors.try_iter().collect();
+        if lines.is_empty() { "the worker ended without a word".into() } else { lines.join("\n") }
+    }
+
+    /// The record of a program, and whether the worker can go on.
+    fn ask(&mut self, number: usize, program: &Program) -> (Record, bool) {
+        let asked = Instant::now();
+        let told = self
+            .input
+            .as_mut()
+            .is_some_and(|input| writeln!(input, "{number}").is_ok() && input.flush().is_ok());
+        let limit = COMPILE_LIMIT + LAUNCH_LIMIT * program.launches.len() as u32;
+        let answer = if told { self.lines.recv_timeout(limit) } else { Err(RecvTimeoutError::Disconnected) };
+        let made_up = |outcome: Outcome| {
+            let seconds = asked.elapsed().as_secs_f64();
+            (Record { program: program.clone(), outcome, code: None, seconds }, false)
+        };
+        match answer.map(|line| capture::read_entry(&line)) {
+            Ok(Ok(Entry::Record(record))) => {
+                let usable = matches!(record.outcome, Outcome::Outputs(_) | Outcome::Skipped(_))
+                    || matches!(&record.outcome, Outcome::Failed(_) if record.code.is_none());
+                (*record, usable)
+            }
+            Ok(other) => made_up(Outcome::Failed(format!("the worker said something else: {other:?}"))),
+            Err(RecvTimeoutError::Timeout) => made_up(Outcome::TimedOut(limit.as_secs())),
+            Err(RecvTimeoutError::Disconnected) => {
+                let words = self.last_words();
+                made_up(Outcome::Failed(format!("the process ended: {words}")))
+            }
+        }
+    }
+
+    /// Ends the process: only that resets a GPU on which a kernel hangs.
+    fn end(&mut self) {
+        self.input = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Lines of a pipe, as they come.
+fn listen(pipe: Option<impl std::io::Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,42 @@
+//! Every program of the catalogue on our own core: it runs, and the oracle accepts what it gives.
+
+use atoms_cosim::configs;
+use atoms_cosim::machine::ModelMachine;
+use atoms_cosim::session::Session;
+use atoms_silicon::program::Reading;
+use atoms_silicon::{catalogue, judge, replay};
+
+fn model() -> Session<ModelMachine> {
+    let config = configs::named(&configs::rtl_dir(), "default").unwrap();
+    Session::new(ModelMachine::new(config.config), None)
+}
+
+#[test]
+fn every_program_runs_here_and_the_oracle_accepts_it() {
+    let mut wrong = Vec::new();
+    let (mut accepted, mut open, mut same) = (0, 0, 0);
+    for program in catalogue::programs(1) {
+        let outputs = match replay::run(&program, replay::arch(program.since), model) {
+            Ok(outputs) => outputs,
+            Err(error) => {
+                wrong.push(format!("{}: {error}", program.name));
+                continue;
+            }
+        };
+        for (launch, output) in program.launches.iter().zip(&outputs) {
+            let Reading::Steps(steps) = &launch.reading else { continue };
+            let judgement = judge::judge(steps, program.since, &launch.input, output).unwrap();
+            accepted += judgement.accepted;
+            open += judgement.open;
+            if !steps.undefined {
+                wrong.extend(judgement.refused.iter().take(2).map(|r| format!("{}: {r:?}", program.name)));
+            }
+            let (compared, differences) = judge::compare(steps, &launch.input, output, output).unwrap();
+            assert!(differences.is_empty(), "{}", program.name);
+            same += compared;
+        }
+    }
+    assert!(wrong.is_empty(), "{} programs:\n{}", wrong.len(), wrong.join("\n"));
+    println!("{accepted} steps accepted, {open} not judged, {same} compared");
+    assert!(accepted > 10_000 && same > 8_000, "{accepted} accepted, {same} compared");
+}

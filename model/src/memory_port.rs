@@ -2,6 +2,8 @@
 
 use crate::config::Config;
 use crate::port::{In, Out};
+use crate::unit::Unit;
+use std::convert::Infallible;
 
 /// The unit's ports, one clock at a time. Handed over already reset.
 ///
@@ -37,4 +39,35 @@ pub trait MemoryPort {
 pub fn word_index(config: &Config, row: u32, bank: u32) -> usize {
     let hash = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };
     row as usize * config.num_banks as usize + (bank ^ hash) as usize
+}
+
+/// The model alone, which has nothing to report.
+impl MemoryPort for Unit {
+    type Error = Infallible;
+
+    fn lanes(&self) -> u32 {
+        self.config().num_lanes
+    }
+
+    fn rows(&self) -> u32 {
+        self.config().num_rows
+    }
+
+    fn banks(&self) -> u32 {
+        self.config().num_banks
+    }
+
+    fn cta_slots(&self) -> u32 {
+        self.config().num_cta_slots
+    }
+
+    fn cycle(&mut self, inputs: &In) -> Result<Out, Infallible> {
+        let out = *self.evaluate(inputs);
+        self.tick(inputs);
+        Ok(out)
+    }
+
+    fn word(&self, row: u32, bank: u32) -> u32 {
+        self.memory()[word_index(self.config(), row, bank)]
+    }
 }

@@ -2,7 +2,6 @@
 //! and what is said when somebody waits for ever.
 
 mod functional;
-mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::port::{In, Out};
@@ -10,7 +9,6 @@ use atoms_model::{Config, MemoryPort, Unit};
 use atoms_ops::Op;
 use atoms_sm::{Launch, Observer, RunReport, SmConfig, run, run_observed};
 use functional::{FunctionalPort, Shape};
-use modelled::ModelPort;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -30,8 +28,8 @@ fn launch(head: &str) -> Launch {
     Launch::from_toml("k.toml", &text, Path::new("")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn model() -> ModelPort {
-    ModelPort(Unit::new(Config::default()))
+fn model() -> Unit {
+    Unit::new(Config::default())
 }
 
 fn run_on<P: MemoryPort>(arch: &str, lines: &str, head: &str, port: &mut P) -> Result<RunReport, String> {
@@ -191,7 +189,7 @@ fn a_sleep_for_an_object_ends_with_its_phase_or_its_hint() {
         [("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [R1], RZ", 1, 360..600), ("NOP", 0, 18_000 / 2 + 100..10_300)]
     {
         let program = program("sm_90a", &lines(arrives));
-        let mut port = ModelPort(Unit::new(config));
+        let mut port = Unit::new(config);
         let report = run(&program.kernels[0], &launch(head), &mut port, &SmConfig::default()).unwrap();
         let out = report.buffer("out").unwrap();
         assert_eq!(out.element.read(&out.bytes, 0), holds);

@@ -2,13 +2,11 @@
 //! in their launch files. See `tests/kernels/corpus`: sources beside what became of them.
 
 mod functional;
-mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
 use atoms_sm::{Launch, MemoryPort, RunReport, SmConfig, run, template};
 use functional::{FunctionalPort, Shape};
-use modelled::ModelPort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +55,7 @@ fn all(files: &[String], each: impl Fn(&str) + std::panic::RefUnwindSafe) {
 #[test]
 fn machine_code() {
     all(&files(".sass"), |file| {
-        run_on(file, &mut ModelPort(Unit::new(Config::default())));
+        run_on(file, &mut Unit::new(Config::default()));
     });
 }
 

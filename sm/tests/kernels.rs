@@ -2,7 +2,6 @@
 //! functional port, and on the cycle model in several configurations.
 
 mod functional;
-mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::config::WinnerPolicy;
@@ -10,7 +9,6 @@ use atoms_model::{Config, Unit};
 use atoms_ops::Op;
 use atoms_sm::{Buffer, InstructionProfile, Launch, MemoryPort, Outcome, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
-use modelled::ModelPort;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -109,8 +107,8 @@ fn on_arches(kernel: &str, arches: &[&str], check: impl Fn(&RunReport, &Launch))
         assert!(report.statistics.shared_requests > 0);
         check(&report, &launch);
         for config in configs() {
-            let mut port = ModelPort(Unit::new(config));
-            port.0.memory_mut().fill(0xdead_beef);
+            let mut port = Unit::new(config);
+            port.memory_mut().fill(0xdead_beef);
             check(&run_behind(&program, &launch, &mut port), &launch);
         }
     }

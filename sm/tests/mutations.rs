@@ -1,13 +1,11 @@
 //! Kernels with something changed in them run to an end or to an error, never to a panic.
 
 mod functional;
-mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
 use atoms_sm::{Launch, SmConfig, run};
 use functional::{FunctionalPort, Shape};
-use modelled::ModelPort;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -106,7 +104,7 @@ proptest! {
             Ok(_) => prop_assert!(port.clean()),
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
-        let mut port = ModelPort(Unit::new(Config { num_waiters: 2, ..Config::default() }));
+        let mut port = Unit::new(Config { num_waiters: 2, ..Config::default() });
         if let Err(error) = run(kernel, &launch, &mut port, &config) {
             prop_assert!(!error.to_string().is_empty());
         }

@@ -1,12 +1,9 @@
 //! Races in whole kernels: none in correct ones, and those planted are found, on the cycle model.
 
-mod modelled;
-
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
 use atoms_sm::races::{Finding, Kind, Races, Text};
 use atoms_sm::{Launch, SmConfig, run_observed};
-use modelled::ModelPort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +38,7 @@ fn check_ptx(name: &str, text: &str, launch: &Launch) -> (Result<(), String>, Ve
 
 fn check_program(program: &Program, text: Text, launch: &Launch) -> (Result<(), String>, Vec<Found>) {
     let kernel = launch.kernel(program).unwrap();
-    let mut port = ModelPort(Unit::new(Config::default()));
+    let mut port = Unit::new(Config::default());
     let mut races = Races::new(kernel, text);
     let ended = run_observed(kernel, launch, &mut port, &SmConfig::default(), &mut races);
     let found = |f: &Finding| {

@@ -2,13 +2,11 @@
 //! copies to global memory and among CTAs, votes at barriers.
 
 mod functional;
-mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::{Config, MemoryPort, Unit};
 use atoms_sm::{Launch, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
-use modelled::ModelPort;
 use std::path::{Path, PathBuf};
 
 /// A launch with a buffer `in` of 4096 words, which count from 0, and a buffer `out` of 512 zeros.
@@ -36,7 +34,7 @@ fn outcome(lines: &str, head: &str) -> Vec<u32> {
         let config = SmConfig::default();
         words(&run(&program.kernels[0], &launch(head), port, &config).unwrap_or_else(|e| panic!("{e}")))
     }
-    let model = on(&program, head, &mut ModelPort(Unit::new(Config::default())));
+    let model = on(&program, head, &mut Unit::new(Config::default()));
     let mut functional = FunctionalPort::new(Shape::default());
     assert_eq!(on(&program, head, &mut functional), model, "{lines}");
     assert!(functional.clean());
@@ -188,7 +186,7 @@ fn red_async() {
         let text = "kernel = \"redasync\"\ngrid = 1\nblock = 32\nshared = 512\n[[param]]\ntype = \"u32\"\nvalue = 0x480\n\
                     [[param]]\ntype = \"u32\"\nvalue = 0x400\n[[param]]\ntype = \"u32\"\nvalue = 3\n";
         let launch = Launch::from_toml("redasync", text, Path::new("")).unwrap();
-        let mut port = ModelPort(Unit::new(Config::default()));
+        let mut port = Unit::new(Config::default());
         let report = run(launch.kernel(&program).unwrap(), &launch, &mut port, &SmConfig::default()).unwrap();
         // Memory is clear before: 3, then min(3, 3); then 64-bit words 0 to 31.
         let word = |offset: u32| port.word(offset / 128, offset / 4 % 32);

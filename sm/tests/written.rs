@@ -2,13 +2,11 @@
 //! stacks; see the comments of their launch files.
 
 mod functional;
-mod modelled;
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
 use atoms_sm::{Launch, MemoryPort, Outcome, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
-use modelled::ModelPort;
 use std::path::PathBuf;
 
 fn folder() -> PathBuf {
@@ -31,7 +29,7 @@ fn right(kernel: &str, arches: &[&str], out: &str) -> Vec<RunReport> {
         let mut functional = FunctionalPort::new(Shape::default());
         reports.push(report(kernel, arch, &mut functional));
         assert!(functional.clean(), "{kernel} {arch}");
-        reports.push(report(kernel, arch, &mut ModelPort(Unit::new(Config::default()))));
+        reports.push(report(kernel, arch, &mut Unit::new(Config::default())));
     }
     for report in &reports {
         let outcome = &report.buffer(out).unwrap().outcome;

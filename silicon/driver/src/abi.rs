@@ -1,9 +1,12 @@
 //! The C ABI of the driver, as far as it is used: entry points, numbers and layouts. Source: [CUDA] driver API; sizes
 //! and offsets were compared with those that a C compiler gives for the vendor's header of release 13.5.
 
+use crate::DriverError;
 use libloading::Library;
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
+use std::sync::Mutex;
 
 /// `CUresult`.
 pub(crate) type Status = u32;
@@ -68,6 +71,8 @@ macro_rules! functions {
         pub(crate) struct Api {
             $( pub(crate) $field: unsafe extern "C" fn($($argument),*) -> Status, )*
             $( pub(crate) $maybe: Option<unsafe extern "C" fn($($of),*) -> Status>, )*
+            /// Why nothing goes on, by number of the device.
+            pub(crate) lost: Mutex<BTreeMap<i32, DriverError>>,
         }
 
         impl Api {
@@ -78,6 +83,7 @@ macro_rules! functions {
                     Ok(Api {
                         $( $field: find(library, &[$symbol $(, $older)?]).ok_or($symbol)?, )*
                         $( $maybe: find(library, &[$name $(, $former)?]), )*
+                        lost: Mutex::default(),
                     })
                 }
             }

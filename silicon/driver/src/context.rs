@@ -6,10 +6,10 @@ use crate::launch::{GridArgument, GridError, GridLaunch};
 use crate::memory::DeviceMemory;
 use crate::module::{LoadedKernel, LoadedModule};
 use crate::{Device, DriverError};
-use std::cell::RefCell;
 use std::fmt;
 use std::ptr;
 use std::rc::Rc;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// When the driver brings a kernel's code to the device.
@@ -23,9 +23,9 @@ pub enum LoadingMode {
 
 /// The primary context of a device. It stays on its thread.
 ///
-/// After [`GridError::TimedOut`] or [`DriverError::ContextLost`] it is of no further use: every call gives the same
-/// error without asking the driver, and dropping frees nothing, since that would wait for the kernel. The
-/// process has to end, and its end resets the device.
+/// After [`GridError::TimedOut`] or [`DriverError::ContextLost`] neither it nor another context of the process on the
+/// device is of further use: every call gives the same error without asking the driver, and dropping frees nothing,
+/// since that would wait for the kernel. The process has to end, and its end resets the device.
 #[derive(Clone)]
 pub struct DeviceContext {
     retained: Rc<Retained>,
@@ -34,19 +34,18 @@ pub struct DeviceContext {
 /// What must live as long as anything of the context.
 pub(crate) struct Retained {
     pub(crate) device: Device,
-    pub(crate) handle: Handle,
-    /// Why nothing goes on.
-    lost: RefCell<Option<DriverError>>,
+    handle: Handle,
 }
 
 impl DeviceContext {
     pub(crate) fn retain(device: &Device) -> Result<DeviceContext, DriverError> {
+        sound(device)?;
         let api = device.driver().api();
         let mut handle = ptr::null_mut();
         // SAFETY: the call writes one handle.
         let status = unsafe { (api.context_retain)(&raw mut handle, device.number()) };
         api.check("cuDevicePrimaryCtxRetain", status)?;
-        let retained = Rc::new(Retained { device: device.clone(), handle, lost: RefCell::new(None) });
+        let retained = Rc::new(Retained { device: device.clone(), handle });
         retained.enter()?;
         Ok(DeviceContext { retained })
     }
@@ -127,9 +126,7 @@ impl DeviceContext {
 impl Retained {
     /// Makes the context current on this thread, if it can still be used.
     pub(crate) fn enter(&self) -> Result<&'static Api, DriverError> {
-        if let Some(error) = &*self.lost.borrow() {
-            return Err(error.clone());
-        }
+        sound(&self.device)?;
         let api = self.device.driver().api();
         // SAFETY: the handle is that of a retained context.
         self.check("cuCtxSetCurrent", unsafe { (api.context_set_current)(self.handle) }).map(|()| api)
@@ -146,7 +143,8 @@ impl Retained {
 
     /// From now on gives `error` to every call.
     pub(crate) fn lose(&self, error: DriverError) {
-        *self.lost.borrow_mut() = Some(error);
+        let mut lost = self.device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.entry(self.device.number()).or_insert(error);
     }
 
     /// A handle that a call writes.
@@ -161,9 +159,15 @@ impl Retained {
     }
 }
 
+/// Refuses a device on which a context was lost.
+fn sound(device: &Device) -> Result<(), DriverError> {
+    let lost = device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
+    lost.get(&device.number()).map_or(Ok(()), |error| Err(error.clone()))
+}
+
 impl Drop for Retained {
     fn drop(&mut self) {
-        if self.lost.borrow().is_none() {
+        if sound(&self.device).is_ok() {
             // SAFETY: retained once, released once; nothing of the context is left. A refusal leaves nothing to do.
             unsafe { (self.device.driver().api().context_release)(self.device.number()) };
         }

@@ -81,10 +81,10 @@ impl GridLaunch {
         arguments: &[GridArgument<'_>],
         limit: Duration,
     ) -> Result<(), GridError> {
-        if kernel.context().handle != context.handle {
+        if !Rc::ptr_eq(kernel.context(), context) {
             return Err(GridError::OtherContext { what: "the kernel".into() });
         }
-        let foreign = |argument: &GridArgument<'_>| matches!(argument, GridArgument::Memory(memory) if memory.context.handle != context.handle);
+        let foreign = |argument: &GridArgument<'_>| matches!(argument, GridArgument::Memory(memory) if !Rc::ptr_eq(&memory.context, context));
         if let Some(at) = arguments.iter().position(foreign) {
             return Err(GridError::OtherContext { what: format!("argument {at}") });
         }

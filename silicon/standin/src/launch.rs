@@ -1,0 +1,181 @@
+//! A launch, carried out on the core and the model.
+
+use crate::settings::Settings;
+use crate::status::{
+    ILLEGAL_ADDRESS, ILLEGAL_INSTRUCTION, INVALID_CLUSTER_SIZE, INVALID_PC, INVALID_VALUE, LAUNCH_FAILED,
+    LAUNCH_OUT_OF_RESOURCES, MISALIGNED_ADDRESS, NOT_SUPPORTED, Refusal,
+};
+use atoms_isa::{Kernel, KernelParam};
+use atoms_model::{Config, Unit};
+use atoms_ops::Fault;
+use atoms_sm::{Element, KernelError, Launch, Param, ParamKind, RunError, SmConfig};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// CTAs of a cluster without the attribute that allows more, and with it.
+const CLUSTERS: [u64; 2] = [8, 16];
+
+/// Size of a grid as a call gives it.
+pub(crate) struct Extent {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) cluster: [u32; 3],
+    pub(crate) shared_bytes: u32,
+    /// The kernel may be launched in clusters of more than 8 CTAs.
+    pub(crate) any_cluster: bool,
+}
+
+/// How a kernel ended.
+pub(crate) enum Ending {
+    /// With these contents of the allocations that it was given.
+    Done(Vec<(u64, Vec<u8>)>),
+    /// Not at all.
+    Never,
+    /// With an error.
+    Fault(Refusal),
+}
+
+/// Bytes of shared memory that a CTA can have.
+pub(crate) fn shared_bytes(settings: &Settings) -> u32 {
+    let Config { num_rows, num_banks, .. } = Config::default();
+    num_rows * num_banks * 4 - settings.arch.shared_origin()
+}
+
+/// Runs `kernel` with the packed `arguments`, which may be addresses of `memory`.
+pub(crate) fn run(
+    kernel: &Kernel,
+    extent: &Extent,
+    arguments: &[u8],
+    memory: &BTreeMap<u64, Vec<u8>>,
+    settings: &Settings,
+) -> Result<Ending, Refusal> {
+    extent.check(settings)?;
+    let declared = kernel.params.as_deref().unwrap_or_default();
+    let params: Vec<Param> =
+        declared.iter().map(|declared| parameter(declared, arguments, memory)).collect::<Result<_, _>>()?;
+    let mut given = BTreeSet::new();
+    for (declared, param) in declared.iter().zip(&params) {
+        if matches!(param.kind, ParamKind::Buffer { .. }) && !given.insert(word(declared, arguments)) {
+            let reason =
+                format!("parameter `{}` is the address of an earlier one's allocation", declared.name);
+            return Err(Refusal::new(NOT_SUPPORTED, reason));
+        }
+    }
+    let launch = Launch {
+        kernel: kernel.name.clone(),
+        arch: None,
+        grid: extent.grid,
+        block: extent.block,
+        cluster: extent.cluster,
+        cooperative: false,
+        shared: None,
+        dynamic_shared: extent.shared_bytes,
+        cycle_budget: None,
+        params,
+        files: Vec::new(),
+    };
+    let mut unit = Unit::new(Config::default());
+    match atoms_sm::run(kernel, &launch, &mut unit, &SmConfig::default()) {
+        Ok(report) => {
+            let buffers = declared.iter().zip(&launch.params);
+            let buffers = buffers.filter(|(_, param)| matches!(param.kind, ParamKind::Buffer { .. }));
+            let addresses = buffers.map(|(declared, _)| word(declared, arguments));
+            Ok(Ending::Done(addresses.zip(report.buffers.into_iter().map(|buffer| buffer.bytes)).collect()))
+        }
+        Err(RunError::Kernel(error)) => ending(&error),
+        Err(RunError::Port(never)) => match never {},
+    }
+}
+
+impl Extent {
+    fn check(&self, settings: &Settings) -> Result<(), Refusal> {
+        let product = |of: [u32; 3]| of.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        let (ctas, threads, cluster) = (product(self.grid), product(self.block), product(self.cluster));
+        if !(1..=1 << 24).contains(&ctas) || !(1..=1024).contains(&threads) {
+            let reason = format!("{ctas} CTAs of {threads} threads; at most 2^24 and 1024, and not 0");
+            return Err(Refusal::new(INVALID_VALUE, reason));
+        }
+        if self.cluster == [1; 3] {
+            return Ok(());
+        }
+        if settings.capability < (9, 0) {
+            return Err(Refusal::new(NOT_SUPPORTED, "clusters need compute capability 9.0"));
+        }
+        let fills = self.grid.iter().zip(self.cluster).all(|(all, some)| some != 0 && all % some == 0);
+        if !fills || cluster > CLUSTERS[usize::from(self.any_cluster)] {
+            let reason = format!("clusters of {:?} in a grid of {:?}", self.cluster, self.grid);
+            return Err(Refusal::new(INVALID_CLUSTER_SIZE, reason));
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that the parameters take.
+pub(crate) fn parameter_bytes(kernel: &Kernel) -> usize {
+    kernel.params.iter().flatten().last().map_or(0, |last| (last.offset + last.bytes) as usize)
+}
+
+/// The bytes of a parameter; the list is long enough for all.
+fn bytes<'a>(declared: &KernelParam, arguments: &'a [u8]) -> &'a [u8] {
+    &arguments[declared.offset as usize..][..declared.bytes as usize]
+}
+
+/// The value of a parameter of up to 8 bytes.
+fn word(declared: &KernelParam, arguments: &[u8]) -> u64 {
+    bytes(declared, arguments).iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+fn parameter(
+    declared: &KernelParam,
+    arguments: &[u8],
+    memory: &BTreeMap<u64, Vec<u8>>,
+) -> Result<Param, Refusal> {
+    let scalar = |element| ParamKind::Scalar { element, bits: word(declared, arguments) };
+    let kind = match declared.bytes {
+        1 => scalar(Element::U8),
+        2 => scalar(Element::U16),
+        4 => scalar(Element::U32),
+        8 => {
+            let value = word(declared, arguments);
+            match memory.range(..=value).next_back() {
+                Some((start, content)) if *start == value => {
+                    ParamKind::Buffer { element: Element::U8, bytes: content.clone(), expect: None }
+                }
+                Some((start, content)) if value - start < content.len() as u64 => {
+                    let reason =
+                        format!("parameter `{}` is {value:#x}, inside of an allocation", declared.name);
+                    return Err(Refusal::new(NOT_SUPPORTED, reason));
+                }
+                _ => scalar(Element::U64),
+            }
+        }
+        // As far as its offset tells; no parameter is aligned to more.
+        _ => {
+            let align = 16_u32.min(1 << declared.offset.trailing_zeros().min(4));
+            ParamKind::Array { element: Element::U8, bytes: bytes(declared, arguments).to_vec(), align }
+        }
+    };
+    Ok(Param { name: declared.name.clone(), kind })
+}
+
+/// How a kernel ends that does not run to its end, or why it is not started.
+fn ending(error: &KernelError) -> Result<Ending, Refusal> {
+    let status = match error {
+        KernelError::Lacking { .. } => return Err(Refusal::new(NOT_SUPPORTED, error.to_string())),
+        KernelError::Launch(_) => return Err(Refusal::new(INVALID_VALUE, error.to_string())),
+        KernelError::Resources { .. } | KernelError::PartRefused { .. } => {
+            return Err(Refusal::new(LAUNCH_OUT_OF_RESOURCES, error.to_string()));
+        }
+        KernelError::Budget { .. } | KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => {
+            return Ok(Ending::Never);
+        }
+        KernelError::Fault { fault: Fault::Misaligned, .. } => MISALIGNED_ADDRESS,
+        KernelError::Fault { fault: Fault::Illegal, .. } | KernelError::Operand { .. } => ILLEGAL_INSTRUCTION,
+        KernelError::Fault { .. }
+        | KernelError::Global { .. }
+        | KernelError::Remote { .. }
+        | KernelError::Copy { .. } => ILLEGAL_ADDRESS,
+        KernelError::RanOff { .. } => INVALID_PC,
+        KernelError::StrayResponse { .. } => LAUNCH_FAILED,
+    };
+    Ok(Ending::Fault(Refusal::new(status, error.to_string())))
+}

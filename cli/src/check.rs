@@ -1,24 +1,29 @@
-//! `atoms check`: the oracle over a recorded trace.
+//! `atoms check`: the oracle over a recorded trace, or over a capture of a GPU.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::Path;
 
 use atoms_oracle::trace::check_trace;
+use atoms_silicon::capture::looks_like_capture;
 
 use crate::args::CheckArgs;
 use crate::error::{CliError, Verdict};
 use crate::machine;
 use crate::output::outln;
 use crate::progress::grouped;
+use crate::silicon;
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
     machine::files().reads("the trace", &args.trace).check()?;
-    let reader: Box<dyn BufRead> = if args.trace == Path::new("-") {
+    let mut reader: Box<dyn BufRead> = if args.trace == Path::new("-") {
         Box::new(BufReader::new(stdin()))
     } else {
         Box::new(BufReader::new(File::open(&args.trace).map_err(CliError::reading(&args.trace))?))
     };
+    if looks_like_capture(reader.fill_buf().map_err(CliError::reading(&args.trace))?) {
+        return silicon::check(&args.trace, reader, args.json);
+    }
     let name = args.trace.display();
     match check_trace(reader) {
         Ok(summary) => {

@@ -27,6 +27,7 @@ mod regress;
 mod repro;
 mod rtl;
 mod run;
+mod silicon;
 mod undefined;
 
 use std::process::ExitCode;
@@ -67,6 +68,7 @@ fn answer(command: Command) -> Result<Verdict, CliError> {
         Command::Cosim(args) => cosim::cosim(&args),
         Command::Lower(args) => lower::run(&args),
         Command::Check(args) => check::check(&args),
+        Command::Silicon(args) => silicon::silicon(&args.command),
         Command::Regress(args) => regress::regress(&args),
         Command::Cover(args) => cover::cover(&args),
         Command::Repro(args) => repro::repro(&args),

@@ -11,7 +11,7 @@ use crate::question;
 use crate::timing;
 
 /// Cases of a launch.
-const CASES: usize = 40;
+const CASES: usize = 20;
 
 /// Requests of a case of atomics.
 const REQUESTS: usize = 3;

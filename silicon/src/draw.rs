@@ -127,6 +127,9 @@ fn request(
             Pattern::OneBank => banked[lane % banked.len()],
             Pattern::Any => rng.u32(..places),
         };
+        if !request.active[lane] {
+            continue;
+        }
         request.offset[lane] = place * bytes;
         let there = there(memory, place * bytes, bytes);
         (request.b[lane], request.c[lane]) = values.operands(rng, there);

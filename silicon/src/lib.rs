@@ -8,7 +8,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod barrier;
+pub mod budget;
 mod bytes;
 pub mod capture;
 pub mod catalogue;
@@ -20,7 +22,9 @@ pub mod observe;
 pub mod program;
 mod question;
 pub mod replay;
+pub mod report;
 pub mod supervisor;
+pub mod times;
 pub mod timing;
 pub mod value;
 pub mod worker;

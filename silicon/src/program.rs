@@ -1,5 +1,6 @@
 //! What a GPU is asked: one kernel, its launches, and how the bytes that come back are read.
 
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -147,6 +148,19 @@ pub enum Clock {
     Cycles,
     /// Nanoseconds (`%globaltimer`).
     Nanoseconds,
+}
+
+impl fmt::Display for Contention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lanes = |n: &u32| if *n == 1 { "1 lane".into() } else { format!("{n} lanes") };
+        match self {
+            Contention::Apart(n) => write!(f, "{} apart", lanes(n)),
+            Contention::OneWord(n) => write!(f, "{} on one word", lanes(n)),
+            Contention::OneBank(n) => write!(f, "{} in one bank", lanes(n)),
+            Contention::PerWord(n) => write!(f, "{} on each word", lanes(n)),
+            Contention::PerBank(n) => write!(f, "{} in each bank", lanes(n)),
+        }
+    }
 }
 
 impl Step {

@@ -1,9 +1,11 @@
 //! Questions that only silicon settles: for each an experiment.
 
+use crate::answer;
 use crate::catalogue::{Asked, of_cases};
 use crate::draw::{Case, Request, WORDS};
 use crate::instruction::Instruction;
 use crate::kernel::Spelled;
+use crate::observe::Observed;
 use crate::program::{LANES, Program, Spread};
 
 /// One line of an experiment: instruction, lanes that take part, byte offset of each lane, Rb, Rc.
@@ -24,6 +26,8 @@ pub(crate) struct Question {
     since: u32,
     undefined: bool,
     lines: &'static [Line],
+    /// Reads the answer off its case.
+    pub(crate) answer: fn(&[Observed]) -> Vec<String>,
 }
 
 const fn one(instruction: &'static str, b: fn(usize) -> u128) -> Line {
@@ -53,6 +57,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.expect_tx.relaxed.cta", |_| 5),
             one("mbarrier.test_wait.parity", |_| 0),
         ],
+        answer: |case| answer::phase_completes(case, 3),
     },
     Question {
         name: "words of an object through two phases",
@@ -71,6 +76,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.arrive", |_| 0),
             one("mbarrier.inval", |_| 0),
         ],
+        answer: answer::objects,
     },
     Question {
         name: "tx-count in an object",
@@ -88,6 +94,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.arrive.count", |_| 2),
             one("mbarrier.test_wait.parity", |_| 0),
         ],
+        answer: answer::objects,
     },
     Question {
         name: "states of a noComplete arrive",
@@ -100,6 +107,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             all("mbarrier.arrive.noComplete", |_| 0, |_| 1),
             all("mbarrier.arrive.noComplete", |lane| if lane < LANES / 2 { 0 } else { 8 }, |_| 2),
         ],
+        answer: answer::states,
     },
     Question {
         name: "an arrive beyond pending",
@@ -113,6 +121,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.test_wait.parity", |_| 0),
             one("mbarrier.arrive", |_| 0),
         ],
+        answer: answer::objects,
     },
     Question {
         name: "a noComplete arrive that completes",
@@ -125,6 +134,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.arrive.noComplete", |_| 2),
             one("mbarrier.test_wait.parity", |_| 0),
         ],
+        answer: |case| answer::phase_completes(case, 1),
     },
     Question {
         name: "a tx-count beyond its limit",
@@ -138,6 +148,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             one("mbarrier.expect_tx.relaxed.cta", |_| 1),
             one("mbarrier.complete_tx.relaxed.cta", |_| 1),
         ],
+        answer: answer::objects,
     },
     Question {
         name: "stores to one word",
@@ -151,6 +162,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             all("st.u8", |lane| lane as u32 % 8, |lane| lane as u128 + 1),
             all("st.b64", |lane| 8 * (lane as u32 / 16), |lane| lane as u128 + 1),
         ],
+        answer: answer::last_stores,
     },
     Question {
         name: "order of lanes on one word",
@@ -163,6 +175,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             all("atom.add.u32", |_| 4, |lane| 1 << (lane % 32)),
             all("atom.exch.b64", |_| 8, |lane| lane as u128 + 1),
         ],
+        answer: answer::order,
     },
     Question {
         name: "order of lanes in a CAST.SPIN loop",
@@ -175,6 +188,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             all("atom.add.u64", |lane| 8 * (lane as u32 % 2), |lane| 1 << lane),
             all("atom.add.u64", |lane| 128 * (lane as u32 % 4), |lane| 1 << lane),
         ],
+        answer: answer::order,
     },
 ];
 

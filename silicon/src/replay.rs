@@ -22,22 +22,21 @@ pub fn arch(number: u32) -> Option<Arch> {
     Arch::from_name(&format!("sm_{number}"))
 }
 
-/// Output of each launch of `program`, compiled for `arch`. `port` makes what stands behind the core, for each launch
-/// anew.
+/// Output of each launch of `program`, compiled for `arch`. After an error the port is of no further use: CTAs may still
+/// have their parts.
 ///
 /// # Errors
 /// [`ReplayError`], of the first launch that fails.
 pub fn run<P: MemoryPort>(
     program: &Program,
     arch: Option<Arch>,
-    mut port: impl FnMut() -> P,
+    port: &mut P,
 ) -> Result<Vec<Vec<u8>>, ReplayError<P::Error>> {
     let module = Module::from_ptx(&program.name, &program.ptx, arch)
         .map_err(|error| ReplayError::Ptx(first_problem(&error)))?;
-    let kernel =
-        module.kernel(ENTRY).ok_or_else(|| ReplayError::Ptx(format!("there is no kernel `{ENTRY}`")))?;
+    let kernel = module.kernel(ENTRY).ok_or_else(|| ReplayError::Ptx(format!("there is no kernel `{ENTRY}`")))?;
     let outputs = program.launches.iter().map(|launch| {
-        let report = atoms_sm::run(kernel, &started(launch), &mut port(), &SmConfig::default());
+        let report = atoms_sm::run(kernel, &started(launch), port, &SmConfig::default());
         let mut report = report.map_err(ReplayError::Run)?;
         Ok(report.buffers.pop().map_or_else(Vec::new, |output| output.bytes))
     });
@@ -69,4 +68,10 @@ fn started(launch: &Launch) -> atoms_sm::Launch {
         ],
         files: Vec::new(),
     }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

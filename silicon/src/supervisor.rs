@@ -43,55 +43,104 @@ pub enum SupervisorError {
     Write(#[source] std::io::Error),
 }
 
-/// Runs `programs` on workers that `command` starts, writes the capture as it goes, and stops before a program that
-/// would begin after `limit`.
-///
-/// # Errors
-/// [`SupervisorError`].
-pub fn capture(
-    command: impl Fn() -> Command,
-    programs: &[Program],
-    limit: Duration,
-    mut file: impl Write,
-    mut progress: impl FnMut(Progress<'_>),
-) -> Result<(Header, End), SupervisorError> {
-    let started = Instant::now();
-    let mut worker = Worker::start(&command)?;
-    let header = worker.header()?;
-    let mut write = |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
-    write(&Entry::Header(header.clone()))?;
-    let (mut records, mut stopped, mut lost) = (0, None, 0);
-    for (number, program) in programs.iter().enumerate() {
-        if started.elapsed() >= limit {
-            stopped = Some(format!("the time of {} s was up", limit.as_secs()));
-            break;
+/// What came of the programs of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Programs that answered.
+    pub answered: u64,
+    /// Programs that are not for this GPU.
+    pub skipped: u64,
+    /// Name of each that failed, and why.
+    pub failed: Vec<(String, String)>,
+    /// Name of each that was still running, and for how long it had been.
+    pub timed_out: Vec<(String, String)>,
+}
+
+impl Tally {
+    fn count(&mut self, record: &Record) {
+        let name = || record.program.name.clone();
+        match &record.outcome {
+            Outcome::Outputs(_) => self.answered += 1,
+            Outcome::Skipped(_) => self.skipped += 1,
+            Outcome::Failed(why) => self.failed.push((name(), why.clone())),
+            Outcome::TimedOut(seconds) => self.timed_out.push((name(), format!("still running after {seconds} s"))),
         }
-        progress(Progress { done: number, of: programs.len(), next: &program.name });
-        let (record, usable) = worker.ask(number, program);
-        write(&Entry::Record(Box::new(record)))?;
-        records += 1;
-        if usable {
-            lost = 0;
-            continue;
-        }
-        lost += 1;
-        worker.end();
-        if lost == MOST_LOST {
-            stopped = Some(format!("{MOST_LOST} programs one after the other left the GPU unusable"));
-            break;
-        }
-        if number + 1 < programs.len() {
-            worker = Worker::start(&command)?;
-            if let Err(error) = worker.header() {
+    }
+}
+
+/// A run: the first worker has told of its GPU.
+pub struct Supervisor<C> {
+    command: C,
+    worker: Worker,
+    header: Header,
+}
+
+impl<C: Fn() -> Command> Supervisor<C> {
+    /// Starts a worker with `command`, and hears what GPU it has.
+    ///
+    /// # Errors
+    /// [`SupervisorError`]; there is no driver, say.
+    pub fn start(command: C) -> Result<Supervisor<C>, SupervisorError> {
+        let mut worker = Worker::start(&command)?;
+        let header = worker.header()?;
+        Ok(Supervisor { command, worker, header })
+    }
+
+    /// What the worker said of its GPU.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Runs `programs`, writes the capture as it goes, and starts none after `limit`.
+    ///
+    /// # Errors
+    /// [`SupervisorError`]; what has been written until then can be used.
+    pub fn capture(
+        mut self,
+        programs: &[Program],
+        limit: Duration,
+        mut file: impl Write,
+        mut progress: impl FnMut(Progress<'_>),
+    ) -> Result<(End, Tally), SupervisorError> {
+        let started = Instant::now();
+        let mut write = |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
+        write(&Entry::Header(self.header.clone()))?;
+        let (mut tally, mut records, mut stopped, mut lost) = (Tally::default(), 0, None, 0);
+        for (number, program) in programs.iter().enumerate() {
+            if started.elapsed() >= limit {
+                stopped = Some(format!("the time of {} s was up", limit.as_secs()));
+                break;
+            }
+            progress(Progress { done: number, of: programs.len(), next: &program.name });
+            let (record, usable) = self.worker.ask(number, program);
+            tally.count(&record);
+            write(&Entry::Record(Box::new(record)))?;
+            records += 1;
+            if usable {
+                lost = 0;
+                continue;
+            }
+            lost += 1;
+            if lost == MOST_LOST {
+                stopped = Some(format!("{MOST_LOST} programs one after the other left the GPU unusable"));
+                break;
+            }
+            if let Err(error) = self.restart() {
                 stopped = Some(format!("after `{}`: {error}", program.name));
                 break;
             }
         }
+        self.worker.end();
+        let end = End { programs: programs.len() as u64, records, stopped };
+        write(&Entry::End(end.clone()))?;
+        Ok((end, tally))
     }
-    worker.end();
-    let end = End { programs: programs.len() as u64, records, stopped };
-    write(&Entry::End(end.clone()))?;
-    Ok((header, end))
+
+    fn restart(&mut self) -> Result<(), SupervisorError> {
+        self.worker.end();
+        self.worker = Worker::start(&self.command)?;
+        self.worker.header().map(drop)
+    }
 }
 
 struct Worker {

@@ -16,7 +16,7 @@ fn every_program_runs_here_and_the_oracle_accepts_it() {
     let mut wrong = Vec::new();
     let (mut accepted, mut open, mut same) = (0, 0, 0);
     for program in catalogue::programs(1) {
-        let outputs = match replay::run(&program, replay::arch(program.since), model) {
+        let outputs = match replay::run(&program, replay::arch(program.since), &mut model()) {
             Ok(outputs) => outputs,
             Err(error) => {
                 wrong.push(format!("{}: {error}", program.name));

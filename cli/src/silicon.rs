@@ -1,0 +1,262 @@
+//! `atoms silicon`: what a GPU answered, judged and compared.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use atoms_cosim::session::Session;
+use atoms_cosim::witness::Witness;
+use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
+use atoms_silicon::observe;
+use atoms_silicon::program::Clock;
+use atoms_silicon::report::{self, Finding, Report};
+
+use crate::args::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, SiliconTraceArgs};
+use crate::error::{CliError, Verdict};
+use crate::interrupt;
+use crate::machine;
+use crate::output::{note, out, outln};
+use crate::progress::{bar, grouped};
+
+pub(crate) fn silicon(command: &SiliconCommand) -> Result<Verdict, CliError> {
+    match command {
+        SiliconCommand::Report(args) => full(args),
+        SiliconCommand::Show(args) => show(args),
+        SiliconCommand::Trace(args) => trace(args),
+    }
+}
+
+fn open(path: &Path) -> Result<Capture, CliError> {
+    let file = File::open(path).map_err(CliError::reading(path))?;
+    read(path, file)
+}
+
+fn read(path: &Path, file: impl Read) -> Result<Capture, CliError> {
+    let capture = Capture::read(file).map_err(|error| match error {
+        CaptureError::Read(source) => CliError::reading(path)(source),
+        other => CliError::message(format!("{}: it {other}", path.display())),
+    })?;
+    if capture.end.is_none() {
+        note!("{}: the run was cut off: {} programs are there", path.display(), capture.records.len());
+    }
+    Ok(capture)
+}
+
+/// `atoms check` of a capture: the oracle alone.
+pub(crate) fn check(path: &Path, file: impl Read, json: bool) -> Result<Verdict, CliError> {
+    let report = report::judge(&read(path, file)?);
+    if json {
+        outln!("{}", as_json(&report)?)?;
+        return Ok(verdict(&report));
+    }
+    let judged = &report.oracle;
+    let name = path.display();
+    if report.agrees() {
+        outln!(
+            "{name}: accepted; {} programs of {}, {} steps, {} not judged",
+            grouped(report.programs.answered),
+            report.header.device.name,
+            grouped(judged.accepted),
+            grouped(judged.open)
+        )?;
+    } else {
+        outln!("{name}: rejected; {} of {} steps", grouped(judged.refused), grouped(judged.refused + judged.accepted))?;
+        findings(&judged.findings)?;
+    }
+    Ok(verdict(&report))
+}
+
+fn verdict(report: &Report) -> Verdict {
+    if report.agrees() { Verdict::Agree } else { Verdict::Disagree }
+}
+
+fn as_json(report: &Report) -> Result<String, CliError> {
+    serde_json::to_string_pretty(report).map_err(CliError::of)
+}
+
+fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
+    let capture = open(&args.capture)?;
+    let mut report = report::judge(&capture);
+    let config = machine::config(&args.config)?;
+    let bar = bar(capture.records.len() as u64, "programs");
+    let progress = |done: usize| bar.set_position(done as u64);
+    report.replayed = match args.on {
+        Against::Nothing => None,
+        Against::Model => {
+            let port = || Ok::<_, CliError>(Session::new(machine::model(&config), None));
+            Some(report::replay(&capture, port, progress)?)
+        }
+        Against::Lockstep => {
+            let port = || {
+                let witness = Witness::new(&config.config, &[]);
+                let mut session = Session::new(machine::lockstep(&config)?, Some(witness));
+                session.interrupt = Some(interrupt::seen());
+                Ok::<_, CliError>(session)
+            };
+            Some(report::replay(&capture, port, progress)?)
+        }
+    };
+    bar.finish_and_clear();
+    if args.json {
+        outln!("{}", as_json(&report)?)?;
+    } else {
+        print(&report, args)?;
+    }
+    Ok(verdict(&report))
+}
+
+fn print(report: &Report, args: &SiliconReportArgs) -> Result<(), CliError> {
+    let header = &report.header;
+    outln!(
+        "{} (sm_{}), driver {}, {}: {}",
+        header.device.name,
+        header.device.arch(),
+        header.driver,
+        header.date,
+        if report.agrees() { "agrees" } else { "DISAGREES" }
+    )?;
+    let programs = &report.programs;
+    outln!(
+        "  programs   {} answered, {} skipped, {} failed",
+        grouped(programs.answered),
+        grouped(programs.skipped),
+        programs.failed.len()
+    )?;
+    for (name, why) in &programs.failed {
+        outln!("    {name}: {why}")?;
+    }
+    if let Some(why) = &report.stopped {
+        outln!("  stopped    {why}")?;
+    }
+    let oracle = &report.oracle;
+    outln!(
+        "  oracle     accepts {} steps, refuses {}, does not judge {}",
+        grouped(oracle.accepted),
+        grouped(oracle.refused),
+        grouped(oracle.open)
+    )?;
+    if let Some(replayed) = &report.replayed {
+        outln!(
+            "  own runs   {} steps compared, {} cases differ, {} programs not run",
+            grouped(replayed.compared),
+            grouped(replayed.different),
+            replayed.failed.len()
+        )?;
+        for (name, why) in &replayed.failed {
+            outln!("    {name}: {why}")?;
+        }
+    }
+    if !oracle.findings.is_empty() {
+        outln!("\nAgainst the specification as we read it")?;
+        findings(&oracle.findings)?;
+    }
+    if !oracle.undefined.is_empty() {
+        outln!("\nWhere PTX leaves it open, and the specification chose otherwise")?;
+        findings(&oracle.undefined)?;
+    }
+    for (title, undefined) in
+        [("Other than our own runs", false), ("Other than our own runs, where PTX leaves it open", true)]
+    {
+        let of = report.replayed.iter().flat_map(|r| &r.differences).filter(|d| d.undefined == undefined);
+        for (number, d) in of.enumerate() {
+            if number == 0 {
+                outln!("\n{title}")?;
+            }
+            outln!("  {}, case {}, step {} ({})", d.program, d.case, d.step, d.instruction)?;
+            outln!("    {}: captured {}, here {}", d.what, d.captured, d.ours)?;
+        }
+    }
+    outln!("\nQuestions")?;
+    for answered in &report.answers {
+        outln!("  {}? (spec {})", answered.asks, answered.clauses.join(", "))?;
+        for line in &answered.answer {
+            outln!("    {line}")?;
+        }
+    }
+    timing(report, args.timings)
+}
+
+fn findings(findings: &[Finding]) -> Result<(), CliError> {
+    for finding in findings {
+        let Finding { program, case, step, instruction, clause, text } = finding;
+        outln!("  {clause}: {program}, case {case}, step {step} ({instruction})")?;
+        outln!("    {text}")?;
+    }
+    Ok(())
+}
+
+fn timing(report: &Report, all: bool) -> Result<(), CliError> {
+    if !report.fits.is_empty() {
+        outln!("\nCycles of an operation over lanes that meet: base + each further lane, and the")?;
+        outln!("greatest distance of a measurement from that")?;
+    }
+    for fit in &report.fits {
+        let name = format!("{} on {}", fit.of, fit.on);
+        outln!("  {name:<46} {:>8.1} {:>+8.2} {:>8.1}", fit.base, fit.per_lane, fit.residual)?;
+    }
+    if all {
+        outln!("\nAll timings, and half of the distance between least and greatest reading")?;
+        for t in &report.timings {
+            let unit = match t.clock {
+                Clock::Cycles => "cycles",
+                Clock::Nanoseconds => "ns",
+            };
+            let name = format!("{}, {}, {} warps", t.of, t.contention, t.warps);
+            outln!("  {name:<62} {:>9.1} {unit} {:>7.1}", t.each, t.spread)?;
+        }
+    }
+    Ok(())
+}
+
+fn show(args: &SiliconShowArgs) -> Result<Verdict, CliError> {
+    let capture = open(&args.capture)?;
+    let Some(name) = &args.program else {
+        for record in &capture.records {
+            outln!("{}: {}", record.program.name, came_of(&record.outcome))?;
+        }
+        return Ok(Verdict::Agree);
+    };
+    let record = capture.record(name).ok_or_else(|| unknown(name, &args.capture))?;
+    let program = &record.program;
+    outln!("// {}\n// {} (spec {})", program.name, program.asks, program.clauses.join(", "))?;
+    outln!("// {} launches: {}\n", program.launches.len(), came_of(&record.outcome))?;
+    outln!("{}", program.ptx)?;
+    match &record.code {
+        Some(Code::Sass(sass)) => outln!("{sass}")?,
+        Some(Code::Cubin(bytes)) => outln!(
+            "// the machine code is there as a cubin of {} bytes: no nvdisasm was at hand",
+            bytes.len()
+        )?,
+        None => outln!("// no machine code was kept")?,
+    }
+    Ok(Verdict::Agree)
+}
+
+fn came_of(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Outputs(outputs) => {
+            format!("answered, {} bytes", grouped(outputs.iter().map(|b| b.0.len() as u64).sum()))
+        }
+        Outcome::Skipped(why) => format!("skipped: {why}"),
+        Outcome::Failed(why) => format!("failed: {why}"),
+        Outcome::TimedOut(seconds) => format!("still running after {seconds} s"),
+    }
+}
+
+fn unknown(name: &str, capture: &Path) -> CliError {
+    let path = capture.display();
+    CliError::message(format!("{path}: there is no program `{name}` in it; `atoms silicon show {path}` lists them"))
+}
+
+fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {
+    let capture = open(&args.capture)?;
+    let record = capture.record(&args.program).ok_or_else(|| unknown(&args.program, &args.capture))?;
+    let Some(outputs) = record.outputs() else {
+        let why = came_of(&record.outcome);
+        return Err(CliError::message(format!("`{}` has no answers: {why}", args.program)));
+    };
+    let outputs: Vec<Vec<u8>> = outputs.into_iter().map(<[u8]>::to_vec).collect();
+    let text = observe::write_trace(Vec::new(), &record.program, &outputs).map_err(CliError::of)?;
+    out!("{}", String::from_utf8_lossy(&text))?;
+    Ok(Verdict::Agree)
+}

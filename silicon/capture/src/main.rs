@@ -1,0 +1,211 @@
+//! `atoms-capture`: asks a GPU how it carries out atomics, and keeps what it answers in one file.
+//!
+//! It needs nothing but the GPU's driver, so that this one program can be carried to the machine. `docs/silicon.md`
+//! says what it asks, and how a capture is replayed.
+
+#![forbid(unsafe_code)]
+
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, SystemTime};
+
+use atoms_silicon::budget;
+use atoms_silicon::capture::{End, Header};
+use atoms_silicon::catalogue;
+use atoms_silicon::program::Program;
+use atoms_silicon::supervisor::{self, Progress};
+use atoms_silicon::worker::{self, Target};
+use clap::Parser;
+use humantime::format_rfc3339_seconds;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Ask a GPU how it carries out atomics on shared memory, and keep what it answers.
+///
+/// Runs some hundred small kernels through the GPU's driver; no CUDA toolkit is needed. The file that it writes is
+/// judged with `atoms silicon report FILE`, on any machine.
+#[derive(Parser)]
+#[command(version, after_help = "Exit status: 0 every program was asked, 1 some could not be, 2 nothing could be.")]
+struct Args {
+    /// File to write; must not exist yet [default: capture-GPU-DATE.jsonl]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Do not start a program after this many minutes
+    #[arg(long, value_name = "M", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1440))]
+    minutes: u64,
+
+    /// Number of the GPU, as the driver counts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    device: usize,
+
+    /// Seed from which operands are drawn
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// Run only programs whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+
+    /// List the programs and what each asks, and run none
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Library of the driver, where it is not the system's
+    #[arg(long, value_name = "PATH")]
+    driver: Option<PathBuf>,
+
+    /// Talk to the driver for another process of this program
+    #[arg(long, hide = true, value_name = "DATE")]
+    worker: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(code) => code,
+        Err(message) => {
+            let _ = writeln!(stderr(), "atoms-capture: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<ExitCode, String> {
+    let mut programs = catalogue::programs(args.seed);
+    if let Some(text) = &args.only {
+        programs.retain(|program| program.name.contains(text));
+        if programs.is_empty() {
+            return Err(format!("--only {text}: no program has that in its name; --dry-run lists them"));
+        }
+    }
+    if args.dry_run {
+        return list(&programs).map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string());
+    }
+    match &args.worker {
+        Some(date) => work(args, date, &programs),
+        None => capture(args, &programs),
+    }
+}
+
+fn list(programs: &[Program]) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    for program in programs {
+        let launches = match program.launches.len() {
+            1 => "1 launch".to_string(),
+            n => format!("{n} launches"),
+        };
+        writeln!(out, "{}", program.name)?;
+        writeln!(out, "    {} (spec {})", program.asks, program.clauses.join(", "))?;
+        writeln!(out, "    sm_{} and later, {launches}", program.since)?;
+    }
+    let seconds = budget::seconds(programs);
+    writeln!(out, "{} programs, at most about {} min", programs.len(), seconds.div_ceil(60))
+}
+
+fn work(args: &Args, date: &str, programs: &[Program]) -> Result<ExitCode, String> {
+    let target = Target { driver: args.driver.clone(), device: args.device };
+    worker::work(&target, (args.seed, date.into()), programs, stdin().lock(), stdout())
+        .map_err(|error| error.to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn capture(args: &Args, programs: &[Program]) -> Result<ExitCode, String> {
+    let date = format_rfc3339_seconds(SystemTime::now()).to_string();
+    let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let command = || {
+        let mut command = Command::new(&own);
+        command.args(["--worker", &date, "--seed", &args.seed.to_string(), "--device", &args.device.to_string()]);
+        if let Some(text) = &args.only {
+            command.args(["--only", text]);
+        }
+        if let Some(driver) = &args.driver {
+            command.arg("--driver").arg(driver);
+        }
+        command
+    };
+    let limit = Duration::from_secs(60 * args.minutes);
+    let supervisor = supervisor::Supervisor::start(command).map_err(|error| said(&error))?;
+    let header = supervisor.header().clone();
+    let path = args.out.clone().unwrap_or_else(|| default_name(&header));
+    let file = OpenOptions::new().write(true).create_new(true).open(&path);
+    let file = file.map_err(|error| format!("{}: {error}; name another file with --out", path.display()))?;
+    describe(&header, programs.len());
+    let bar = bar(programs.len());
+    let end = supervisor.capture(programs, limit, file, |Progress { done, next, .. }| {
+        bar.set_position(done as u64);
+        bar.set_message(next.to_string());
+    });
+    bar.finish_and_clear();
+    let (end, tally) = end.map_err(|error| said(&error))?;
+    Ok(summary(&path, &end, &tally))
+}
+
+fn default_name(header: &Header) -> PathBuf {
+    let plain = |text: &str| -> String {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
+    };
+    let day = header.date.split('T').next().unwrap_or("");
+    PathBuf::from(format!("capture-{}-{}-{day}.jsonl", plain(&header.device.name), plain(&header.driver)))
+}
+
+fn describe(header: &Header, programs: usize) {
+    let device = &header.device;
+    let _ = writeln!(
+        stderr(),
+        "{} (sm_{}), {} SMs, up to {} MHz, memory {} MHz; driver {}\n{programs} programs",
+        device.name,
+        device.arch(),
+        device.multiprocessors,
+        device.clock_khz / 1000,
+        device.memory_clock_khz / 1000,
+        header.driver,
+    );
+    if device.mig {
+        let _ = writeln!(stderr(), "it is an instance in MIG mode: clocks may be shared with others");
+    }
+    if device.kernel_timeout {
+        let _ = writeln!(stderr(), "it drives a display: the system ends kernels that run for seconds");
+    }
+}
+
+fn bar(programs: usize) -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(programs as u64);
+    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {eta} left  {msg:.40}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn summary(path: &std::path::Path, end: &End, tally: &supervisor::Tally) -> ExitCode {
+    let mut out = stdout().lock();
+    let _ = writeln!(
+        out,
+        "{}: {} of {} programs answered, {} skipped, {} failed, {} timed out",
+        path.display(),
+        tally.answered,
+        end.programs,
+        tally.skipped,
+        tally.failed.len(),
+        tally.timed_out.len()
+    );
+    for (name, why) in tally.failed.iter().chain(&tally.timed_out) {
+        let _ = writeln!(out, "  {name}: {why}");
+    }
+    if let Some(stopped) = &end.stopped {
+        let _ = writeln!(out, "stopped early: {stopped}");
+    }
+    let _ = writeln!(out, "judge it: atoms silicon report {}", path.display());
+    let whole = end.stopped.is_none() && tally.failed.is_empty() && tally.timed_out.is_empty();
+    if whole { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// An error and its causes in one line.
+fn said(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -1,0 +1,238 @@
+//! Answers to the questions, in a few lines each.
+
+use serde::Serialize;
+
+use crate::capture::{Capture, Outcome, Record};
+use crate::observe::{self, Observed};
+use crate::program::{Clock, Contention, LANES, Reading};
+use crate::question::QUESTIONS;
+use crate::times::Timing;
+
+/// A question and what the GPU answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answered {
+    /// What is asked.
+    pub asks: String,
+    /// Clauses of the specification that it is about.
+    pub clauses: Vec<String>,
+    /// What was seen, line by line.
+    pub answer: Vec<String>,
+}
+
+/// Every question that a capture answers, and why it does not answer the others.
+pub fn answers(capture: &Capture, timings: &[Timing]) -> Vec<Answered> {
+    let mut answers = Vec::new();
+    for question in QUESTIONS {
+        let Some(record) = capture.record(question.name) else { continue };
+        answers.push(Answered {
+            asks: record.program.asks.clone(),
+            clauses: record.program.clauses.clone(),
+            answer: behaviour(record, question.answer),
+        });
+    }
+    answers.extend(TIMED.iter().filter_map(|timed| timed.answered(timings)));
+    answers
+}
+
+fn behaviour(record: &Record, answer: fn(&[Observed]) -> Vec<String>) -> Vec<String> {
+    let outputs = match &record.outcome {
+        Outcome::Outputs(_) => record.outputs().unwrap_or_default(),
+        Outcome::Skipped(why) => return vec![format!("not asked: {why}")],
+        Outcome::Failed(why) => return vec![format!("no answer: {why}")],
+        Outcome::TimedOut(seconds) => return vec![format!("no answer: it hung for {seconds} s")],
+    };
+    let Some((launch, output)) = record.program.launches.iter().zip(outputs).next() else {
+        return vec!["no answer: no launch".into()];
+    };
+    let Reading::Steps(steps) = &launch.reading else { return vec!["no answer: it read clocks".into()] };
+    match observe::cases(steps, &launch.input, output) {
+        Ok(cases) => cases.first().map_or_else(Vec::new, |case| answer(case)),
+        Err(why) => vec![format!("no answer: {why}")],
+    }
+}
+
+/// The two words of the object at offset 0, after a step.
+fn object(observed: &Observed) -> u64 {
+    u64::from(observed.after[1]) << 32 | u64::from(observed.after[0])
+}
+
+/// Whether the phase advanced in a step: its parity is in bit 63.
+pub(crate) fn phase_completes(case: &[Observed], step: usize) -> Vec<String> {
+    let (before, after) = (object(&case[step - 1]), object(&case[step]));
+    let verdict = if (before ^ after) >> 63 == 1 { "the phase completes" } else { "the phase does not complete" };
+    vec![format!("{verdict}: {before:#018x} becomes {after:#018x}")]
+}
+
+/// The object after every step.
+pub(crate) fn objects(case: &[Observed]) -> Vec<String> {
+    let mut lines: Vec<String> = case.iter().map(|o| format!("after step {}: {:#018x}", o.step, object(o))).collect();
+    let words = || case.iter().map(object);
+    let bit = |n: u32| words().fold(0, |seen, word| seen | 1 << (word >> n & 1));
+    let named = |seen: u32| match seen {
+        1 => "always 0",
+        2 => "always 1",
+        _ => "0 and 1",
+    };
+    lines.push(format!("bit 0 is {}, bit 42 (lock) is {}", named(bit(0)), named(bit(42))));
+    lines
+}
+
+/// The state that each lane got.
+pub(crate) fn states(case: &[Observed]) -> Vec<String> {
+    case.iter()
+        .skip(1)
+        .map(|observed| {
+            let states: Vec<String> = observed.lanes().map(|lane| format!("{:#x}", observed.result[lane])).collect();
+            let mut distinct = states.clone();
+            distinct.dedup();
+            let of = if distinct.len() == 1 { "every lane" } else { "lanes 0, 1, ..." };
+            format!("step {}: {of} got {}", observed.step, distinct.join(" "))
+        })
+        .collect()
+}
+
+/// Which lane's value stayed, word by word; the value of lane `n` is `n + 1`.
+pub(crate) fn last_stores(case: &[Observed]) -> Vec<String> {
+    let stayed = |observed: &Observed| {
+        let bytes: Vec<u8> = observed.after[..4].iter().flat_map(|word| word.to_le_bytes()).collect();
+        format!("step {}: bytes 0 to 15 are {bytes:?} (the value of lane n is n + 1)", observed.step)
+    };
+    case.iter().map(stayed).collect()
+}
+
+/// In which order lanes were served: exchanged values form a chain, and of sums of powers of two a lane got the more
+/// bits the later it was.
+pub(crate) fn order(case: &[Observed]) -> Vec<String> {
+    let of = |observed: &Observed| {
+        let order = chain(observed).unwrap_or_else(|| {
+            let mut lanes: Vec<usize> = observed.lanes().collect();
+            lanes.sort_by_key(|lane| (observed.offset[*lane], observed.result[*lane].count_ones()));
+            lanes
+        });
+        format!("step {}: lanes in order {}", observed.step, runs(&order))
+    };
+    case.iter().map(of).collect()
+}
+
+/// The lanes of an exchange one after the other, if they form a chain from the value before.
+fn chain(observed: &Observed) -> Option<Vec<usize>> {
+    let mut got = observed.value(&observed.before, 0, 4);
+    let mut chain = Vec::new();
+    while chain.len() < LANES {
+        let next = observed.lanes().find(|lane| observed.result[*lane] == got && !chain.contains(lane))?;
+        chain.push(next);
+        got = observed.b[next];
+    }
+    Some(chain)
+}
+
+/// `0..15, 31..16`: runs of ascending and descending numbers.
+fn runs(lanes: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for lane in lanes {
+        match runs.last_mut() {
+            Some((first, last)) if *lane == *last + 1 && *first <= *last => *last = *lane,
+            Some((first, last)) if *lane + 1 == *last && *first >= *last => *last = *lane,
+            _ => runs.push((*lane, *lane)),
+        }
+    }
+    let one = |(first, last): &(usize, usize)| if first == last { format!("{first}") } else { format!("{first}..{last}") };
+    runs.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A question that timings answer.
+struct Timed {
+    asks: &'static str,
+    clauses: &'static [&'static str],
+    answer: fn(&[Timing]) -> Option<Vec<String>>,
+}
+
+impl Timed {
+    fn answered(&self, timings: &[Timing]) -> Option<Answered> {
+        let answer = (self.answer)(timings)?;
+        let clauses = self.clauses.iter().map(ToString::to_string).collect();
+        Some(Answered { asks: self.asks.into(), clauses, answer })
+    }
+}
+
+fn each(timings: &[Timing], of: &str, contention: Contention) -> Option<f64> {
+    timings.iter().find(|t| t.of == of && t.contention == contention && t.warps == 1).map(|t| t.each)
+}
+
+/// Cycles over the number of lanes, and the name of a family of contentions.
+fn series(timings: &[Timing], of: &str, family: fn(u32) -> Contention) -> Option<Vec<f64>> {
+    WAYS.iter().map(|n| each(timings, of, family(*n))).collect()
+}
+
+const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+fn listed(cycles: &[f64]) -> String {
+    cycles.iter().map(|c| format!("{c:.1}")).collect::<Vec<_>>().join(" ")
+}
+
+const TIMED: &[Timed] = &[
+    Timed {
+        asks: "how many lanes of a CAST.SPIN loop win per trip, and per what are they selected: word or bank",
+        clauses: &["5.1", "5.2", "5.3"],
+        answer: |timings| {
+            let mut lines = Vec::new();
+            for of in ["atom.add.f32 latency", "atom.add.u64 latency"] {
+                let word = series(timings, of, Contention::OneWord)?;
+                let bank = series(timings, of, Contention::OneBank)?;
+                let apart = series(timings, of, Contention::Apart)?;
+                lines.push(format!("{of}, cycles for 1 2 4 8 16 32 lanes:"));
+                lines.push(format!("  on one word {}, on one bank {}, apart {}", listed(&word), listed(&bank), listed(&apart)));
+                // With one winner a trip, 8 lanes take 8 trips.
+                let trips = |cycles: &[f64]| cycles[3] / cycles[0].max(1.0);
+                lines.push(format!(
+                    "  8 lanes take {:.1} times as long as one on one word, {:.1} times on one bank: {}",
+                    trips(&word),
+                    trips(&bank),
+                    if trips(&bank) > 4.0 { "one lane of a bank wins per trip" } else { "lanes of one bank win together" }
+                ));
+            }
+            Some(lines)
+        },
+    },
+    Timed {
+        asks: "what does a further lane in a bank, and on a word, cost",
+        clauses: &["4.1", "4.3"],
+        answer: |timings| {
+            let of = "atom.add.u32 latency";
+            let slope = |family: fn(u32) -> Contention| {
+                series(timings, of, family).map(|c| ((c[5] - c[0]) / 31.0, listed(&c)))
+            };
+            let (word, words) = slope(Contention::OneWord)?;
+            let (bank, banks) = slope(Contention::OneBank)?;
+            Some(vec![
+                format!("{of}, on one word: {words} cycles, {word:.2} for each further lane"),
+                format!("{of}, in one bank: {banks} cycles, {bank:.2} for each further lane"),
+            ])
+        },
+    },
+    Timed {
+        asks: "are 32 lanes that add the constant 1 to one word merged (POPC.INC)",
+        clauses: &["3"],
+        answer: |timings| {
+            let of = |of: &str| each(timings, of, Contention::PerWord(32));
+            let (one, variable) = (of("red.add.u32 of 1 throughput")?, of("red.add.u32 throughput")?);
+            let apart = each(timings, "red.add.u32 throughput", Contention::Apart(32))?;
+            Some(vec![format!(
+                "constant 1: {one:.1} cycles, a variable: {variable:.1}, apart: {apart:.1}; {}",
+                if one < variable / 2.0 { "merged" } else { "not merged, or both are" }
+            )])
+        },
+    },
+    Timed {
+        asks: "after how long does try_wait give up",
+        clauses: &["6.10"],
+        answer: |timings| {
+            let waits: Vec<String> = timings
+                .iter()
+                .filter(|t| t.clock == Clock::Nanoseconds)
+                .map(|t| format!("{}: {:.0} ns (+- {:.0})", t.of, t.each, t.spread))
+                .collect();
+            (!waits.is_empty()).then_some(waits)
+        },
+    },
+];

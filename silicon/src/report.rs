@@ -1,0 +1,229 @@
+//! What a capture says: how the oracle judges it, where our own runs differ from it, the answers to the questions, and
+//! the timing.
+
+use atoms_model::MemoryPort;
+use serde::Serialize;
+
+use crate::answer::{self, Answered};
+use crate::capture::{Capture, Header, Outcome};
+use crate::judge::{self, Difference, Refusal};
+use crate::program::Reading;
+use crate::replay;
+use crate::times::{self, Fit, Timing};
+
+/// Findings that are kept of one program; the others are counted.
+const KEPT: usize = 3;
+
+/// What a capture says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// On what it was made.
+    pub header: Header,
+    /// Whether its last line is there.
+    pub complete: bool,
+    /// Why the run ended early, if it did.
+    pub stopped: Option<String>,
+    /// Programs by what came of them.
+    pub programs: Programs,
+    /// What the oracle says.
+    pub oracle: Judged,
+    /// What our own runs say; nothing where none was made.
+    pub replayed: Option<Replayed>,
+    /// Questions and answers.
+    pub answers: Vec<Answered>,
+    /// Times of operations.
+    pub timings: Vec<Timing>,
+    /// Straight lines through them.
+    pub fits: Vec<Fit>,
+}
+
+/// Programs by what came of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Programs {
+    /// Those that answered.
+    pub answered: u64,
+    /// Those that were not run.
+    pub skipped: u64,
+    /// Name of each that failed or hung, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+/// What the oracle says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Judged {
+    /// Steps that it accepts.
+    pub accepted: u64,
+    /// Steps that it does not judge.
+    pub open: u64,
+    /// Steps that contradict the specification as we read it.
+    pub refused: u64,
+    /// Of each program the first of them.
+    pub findings: Vec<Finding>,
+    /// Where PTX leaves open what happens, and it is not what the specification chooses.
+    pub undefined: Vec<Finding>,
+}
+
+/// An answer that contradicts a clause.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The program.
+    pub program: String,
+    /// Number of the case in it.
+    pub case: usize,
+    /// Number of the step in that.
+    pub step: usize,
+    /// The instruction.
+    pub instruction: String,
+    /// The clause: `spec 4.5`.
+    pub clause: String,
+    /// What contradicts it.
+    pub text: String,
+}
+
+/// What our own runs of the same programs say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Replayed {
+    /// Steps compared bit for bit: those whose outcome the specification determines.
+    pub compared: u64,
+    /// Cases that differ.
+    pub different: u64,
+    /// Of each program the first of them, with what was captured and what came out here.
+    pub differences: Vec<Differing>,
+    /// Programs that could not be run here, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+/// A difference between a capture and our own run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Differing {
+    /// The program.
+    pub program: String,
+    /// Number of the case in it.
+    pub case: usize,
+    /// Number of the step in that.
+    pub step: usize,
+    /// The instruction.
+    pub instruction: String,
+    /// What differs.
+    pub what: String,
+    /// In the capture, hexadecimal.
+    pub captured: String,
+    /// In our own run, hexadecimal.
+    pub ours: String,
+    /// PTX leaves open what happens.
+    pub undefined: bool,
+}
+
+/// Judges a capture by the oracle, and reads answers and times from it.
+pub fn judge(capture: &Capture) -> Report {
+    let mut programs = Programs::default();
+    let mut oracle = Judged::default();
+    for record in &capture.records {
+        let name = &record.program.name;
+        match &record.outcome {
+            Outcome::Outputs(_) => programs.answered += 1,
+            Outcome::Skipped(_) => programs.skipped += 1,
+            Outcome::Failed(why) => programs.failed.push((name.clone(), why.clone())),
+            Outcome::TimedOut(s) => programs.failed.push((name.clone(), format!("still running after {s} s"))),
+        }
+        let outputs = record.outputs().unwrap_or_default();
+        if record.outputs().is_some() && outputs.len() != record.program.launches.len() {
+            let why = format!("{} launches, and {} outputs", record.program.launches.len(), outputs.len());
+            programs.failed.push((name.clone(), why));
+        }
+        for (launch, output) in record.program.launches.iter().zip(outputs) {
+            let Reading::Steps(steps) = &launch.reading else { continue };
+            match judge::judge(steps, capture.header.device.arch(), &launch.input, output) {
+                Err(why) => programs.failed.push((name.clone(), why)),
+                Ok(judgement) => {
+                    oracle.accepted += judgement.accepted;
+                    oracle.open += judgement.open;
+                    let findings = judgement.refused.iter().take(KEPT).map(|refusal| finding(name, refusal));
+                    if steps.undefined {
+                        oracle.undefined.extend(findings);
+                    } else {
+                        oracle.refused += judgement.refused.len() as u64;
+                        oracle.findings.extend(findings);
+                    }
+                }
+            }
+        }
+    }
+    let timings = times::timings(capture);
+    Report {
+        header: capture.header.clone(),
+        complete: capture.end.is_some(),
+        stopped: capture.end.as_ref().and_then(|end| end.stopped.clone()),
+        programs,
+        oracle,
+        replayed: None,
+        answers: answer::answers(capture, &timings),
+        fits: times::fits(&timings),
+        timings,
+    }
+}
+
+fn finding(program: &str, refusal: &Refusal) -> Finding {
+    let Refusal { case, step, instruction, clause, text } = refusal.clone();
+    Finding { program: program.into(), case, step, instruction, clause, text }
+}
+
+/// Runs the programs of a capture here, compiled for the same architecture, and compares what is determined.
+/// `ports` makes what stands behind the core, anew after each program that fails; `progress` is told how many programs
+/// are done.
+///
+/// # Errors
+/// Of `ports`.
+pub fn replay<P: MemoryPort, E>(
+    capture: &Capture,
+    mut ports: impl FnMut() -> Result<P, E>,
+    mut progress: impl FnMut(usize),
+) -> Result<Replayed, E> {
+    let mut port = ports()?;
+    let arch = replay::arch(capture.header.device.arch());
+    let mut replayed = Replayed::default();
+    for (done, record) in capture.records.iter().enumerate() {
+        progress(done);
+        let program = &record.program;
+        let steps = |reading: &Reading| matches!(reading, Reading::Steps(_));
+        let Some(outputs) = record.outputs().filter(|_| program.launches.iter().all(|l| steps(&l.reading))) else {
+            continue;
+        };
+        let ours = match replay::run(program, arch, &mut port) {
+            Ok(ours) => ours,
+            Err(error) => {
+                replayed.failed.push((program.name.clone(), replay::causes(&error)));
+                port = ports()?;
+                continue;
+            }
+        };
+        for ((launch, output), ours) in program.launches.iter().zip(outputs).zip(&ours) {
+            let Reading::Steps(steps) = &launch.reading else { continue };
+            let Ok((compared, differences)) = judge::compare(steps, &launch.input, output, ours) else { continue };
+            replayed.compared += compared;
+            replayed.different += if steps.undefined { 0 } else { differences.len() as u64 };
+            replayed.differences.extend(differences.into_iter().take(KEPT).map(|difference| {
+                let Difference { case, step, what, captured, ours } = difference;
+                Differing {
+                    program: program.name.clone(),
+                    case,
+                    step,
+                    instruction: steps.steps[step].instruction.clone(),
+                    what,
+                    captured: format!("{captured:#x}"),
+                    ours: format!("{ours:#x}"),
+                    undefined: steps.undefined,
+                }
+            }));
+        }
+    }
+    Ok(replayed)
+}
+
+impl Report {
+    /// Whether nothing contradicts the specification or our own runs.
+    pub fn agrees(&self) -> bool {
+        let replayed = self.replayed.as_ref().is_none_or(|r| r.different == 0 && r.failed.is_empty());
+        self.oracle.refused == 0 && replayed
+    }
+}

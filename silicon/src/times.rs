@@ -1,0 +1,139 @@
+//! What operations take, from clock readings.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::capture::Capture;
+use crate::program::{Clock, Contention, Reading, Times};
+
+/// What one operation takes under one contention.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The instruction, and how it is repeated.
+    pub of: String,
+    /// How the addresses lie.
+    pub contention: Contention,
+    /// Warps that do the same.
+    pub warps: u32,
+    /// Unit of the figures.
+    pub clock: Clock,
+    /// Time of one operation: the difference of the medians of two lengths, divided by that of the lengths; of a
+    /// program with one length, its median.
+    pub each: f64,
+    /// Half of the distance between the least and the greatest reading, per operation.
+    pub spread: f64,
+}
+
+/// Median, least and greatest of the readings of a launch; of several warps the slowest counts.
+#[derive(Clone, Copy)]
+struct Readings {
+    median: f64,
+    least: f64,
+    greatest: f64,
+}
+
+fn readings(times: &Times, output: &[u8]) -> Option<Readings> {
+    let per_sample = 8 * times.warps as usize;
+    let sample = |bytes: &[u8]| {
+        let reading = |word: &[u8]| word.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+        bytes.chunks_exact(8).map(reading).max()
+    };
+    // The first sample warms up.
+    let mut of: Vec<u64> = output.chunks_exact(per_sample).skip(1).filter_map(sample).collect();
+    of.sort_unstable();
+    let median = *of.get(of.len() / 2)?;
+    Some(Readings { median: median as f64, least: *of.first()? as f64, greatest: *of.last()? as f64 })
+}
+
+/// Every timing of a capture, in the order of its programs.
+pub fn timings(capture: &Capture) -> Vec<Timing> {
+    let mut order = Vec::new();
+    let mut lengths: BTreeMap<String, Vec<(Times, Readings)>> = BTreeMap::new();
+    for record in &capture.records {
+        let outputs = record.outputs().unwrap_or_default();
+        for (launch, output) in record.program.launches.iter().zip(outputs) {
+            let Reading::Times(times) = &launch.reading else { continue };
+            let Some(readings) = readings(times, output) else { continue };
+            let key = format!("{} {:?} {}", times.of, times.contention, times.warps);
+            let of = lengths.entry(key.clone()).or_insert_with(|| {
+                order.push(key);
+                Vec::new()
+            });
+            of.push((times.clone(), readings));
+        }
+    }
+    order.iter().filter_map(|key| lengths.get(key).and_then(|of| timing(of))).collect()
+}
+
+fn timing(lengths: &[(Times, Readings)]) -> Option<Timing> {
+    let (short, long) = (lengths.iter().min_by_key(|l| l.0.operations)?, lengths.iter().max_by_key(|l| l.0.operations)?);
+    let Times { of, contention, warps, clock, .. } = long.0.clone();
+    let operations = f64::from(long.0.operations);
+    let each = if short.0.operations == long.0.operations {
+        long.1.median / operations
+    } else {
+        (long.1.median - short.1.median) / (operations - f64::from(short.0.operations))
+    };
+    let spread = (long.1.greatest - long.1.least) / 2.0 / operations;
+    Some(Timing { of, contention, warps, clock, each, spread })
+}
+
+/// A straight line through the times of one instruction over the number of lanes that meet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fit {
+    /// The instruction, and how it is repeated.
+    pub of: String,
+    /// What the lanes meet on: `one word`, `one bank`, `words`, `banks`.
+    pub on: &'static str,
+    /// Cycles with one lane.
+    pub base: f64,
+    /// Cycles for each further lane.
+    pub per_lane: f64,
+    /// Greatest distance of a time from the line, in cycles.
+    pub residual: f64,
+    /// Lanes and cycles, as measured.
+    pub points: Vec<(u32, f64)>,
+}
+
+/// A family of contentions, and whether one is of it.
+type Family = (&'static str, fn(Contention) -> bool);
+
+const FAMILIES: [Family; 4] = [
+    ("one word", |c| matches!(c, Contention::OneWord(_))),
+    ("one bank", |c| matches!(c, Contention::OneBank(_))),
+    ("words", |c| matches!(c, Contention::PerWord(_))),
+    ("banks", |c| matches!(c, Contention::PerBank(_))),
+];
+
+/// Lines through the timings of one warp.
+pub fn fits(timings: &[Timing]) -> Vec<Fit> {
+    let mut names: Vec<&str> = timings.iter().map(|t| &t.of[..]).collect();
+    names.dedup();
+    let of = |name: &str, (on, is_of): Family| {
+        let mut points: Vec<(u32, f64)> = timings
+            .iter()
+            .filter(|t| t.of == name && t.warps == 1 && t.clock == Clock::Cycles && is_of(t.contention))
+            .map(|t| (t.contention.ways(), t.each))
+            .collect();
+        points.sort_by_key(|(lanes, _)| *lanes);
+        points.dedup_by_key(|(lanes, _)| *lanes);
+        (points.len() >= 3).then(|| fit(name, on, points))
+    };
+    names.iter().flat_map(|name| FAMILIES.into_iter().filter_map(|family| of(name, family))).collect()
+}
+
+/// Least squares.
+fn fit(of: &str, on: &'static str, points: Vec<(u32, f64)>) -> Fit {
+    let count = points.len() as f64;
+    let x = |lanes: u32| f64::from(lanes) - 1.0;
+    let mean_x = points.iter().map(|(lanes, _)| x(*lanes)).sum::<f64>() / count;
+    let mean_y = points.iter().map(|(_, cycles)| cycles).sum::<f64>() / count;
+    let products: f64 = points.iter().map(|(l, y)| (x(*l) - mean_x) * (y - mean_y)).sum();
+    let squares: f64 = points.iter().map(|(l, _)| (x(*l) - mean_x).powi(2)).sum();
+    let per_lane = products / squares;
+    let base = mean_y - per_lane * mean_x;
+    let distance = |(lanes, cycles): &(u32, f64)| (cycles - base - per_lane * x(*lanes)).abs();
+    let residual = points.iter().map(distance).fold(0.0, f64::max);
+    Fit { of: of.into(), on, base, per_lane, residual, points }
+}

@@ -1,6 +1,6 @@
 //! The driver: found, loaded and started.
 
-use crate::abi::Api;
+use crate::abi::{Api, Status};
 use crate::code;
 use crate::{Device, DriverError};
 use libloading::Library;
@@ -71,22 +71,14 @@ impl Driver {
         let api: &'static Api = Box::leak(Box::new(api));
         // Entry points are called as long as the process runs.
         std::mem::forget(loaded);
+        // SAFETY: 0 is the only flag there is.
+        started(api, &library, unsafe { (api.init)(0) })?;
         let mut number = 0;
         // SAFETY: the call writes one number.
         api.check("cuDriverGetVersion", unsafe { (api.version)(&raw mut number) })?;
         let number = number.unsigned_abs();
         let version = DriverVersion { major: number / 1000, minor: number % 1000 / 10 };
-        // SAFETY: 0 is the only flag there is.
-        let status = unsafe { (api.init)(0) };
-        let answer = || api.code(status);
-        match status {
-            code::SUCCESS => Ok(Driver { api, library, version }),
-            code::NO_DEVICE => Err(DriverError::NoDevice { code: answer() }),
-            code::NOT_PERMITTED | code::OPERATING_SYSTEM => Err(DriverError::NotPermitted { code: answer() }),
-            code::SYSTEM_DRIVER_MISMATCH => Err(DriverError::Mismatch { library, code: answer() }),
-            code::STUB_LIBRARY => Err(DriverError::Stub { library, code: answer() }),
-            _ => Err(DriverError::Init { code: answer() }),
-        }
+        Ok(Driver { api, library, version })
     }
 
     /// Name under which the library was found.
@@ -137,4 +129,17 @@ impl fmt::Debug for Driver {
             .field("version", &self.version)
             .finish_non_exhaustive()
     }
+}
+
+/// What the answer of `cuInit` means.
+fn started(api: &Api, library: &str, status: Status) -> Result<(), DriverError> {
+    let (library, code) = (library.to_string(), api.code(status));
+    Err(match status {
+        code::SUCCESS => return Ok(()),
+        code::NO_DEVICE => DriverError::NoDevice { code },
+        code::NOT_PERMITTED | code::OPERATING_SYSTEM => DriverError::NotPermitted { code },
+        code::SYSTEM_DRIVER_MISMATCH => DriverError::Mismatch { library, code },
+        code::STUB_LIBRARY => DriverError::Stub { library, code },
+        _ => DriverError::Init { code },
+    })
 }

@@ -7,10 +7,10 @@
 //! it, and find it with [`library`].
 //!
 //! A parameter of 8 bytes that is the address of an allocation is a buffer of the launch; what it holds comes back when
-//! the kernel has run. So no kernel sees the address itself: one that is stored in memory, or lies inside of an
-//! allocation, leads nowhere, and two parameters cannot have one allocation. Variables of a module start anew
-//! with each launch. A kernel that waits for ever, or for more than 10 million cycles, never ends. Why a call or a
-//! kernel failed stands in the text of the error (`cuGetErrorString`).
+//! the kernel has run. So no kernel sees the address itself: one that is stored in memory leads nowhere; one inside of
+//! an allocation is refused, and so is an allocation given twice. Variables of a module and clocks start anew
+//! with each launch. A kernel that waits for ever, or runs for more than 10 million cycles, never ends. Why a call or a
+//! kernel failed is in the text of the error (`cuGetErrorString`).
 //!
 //! | variable | meaning |
 //! |---|---|

@@ -3,9 +3,13 @@
 use atoms_cuda::{DeviceContext, Driver, LoadedKernel};
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 /// Set in the process of one test, to its name.
 const ALONE: &str = "ATOMS_TEST_ALONE";
+
+/// What a test alone may take.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Runs the rest of this test in a process of its own, with these variables: the stand-in reads its environment once, and
 /// a lost context is lost to the whole process.
@@ -13,6 +17,11 @@ const ALONE: &str = "ATOMS_TEST_ALONE";
 pub(crate) fn alone(variables: &[(&str, &str)], rest: impl FnOnce()) {
     let name = thread::current().name().expect("a test's thread has its name").to_string();
     if std::env::var(ALONE).is_ok_and(|alone| alone == name) {
+        // A call that never returns fails the test.
+        thread::spawn(|| {
+            thread::sleep(LONGEST);
+            std::process::abort();
+        });
         return rest();
     }
     let program = std::env::current_exe().expect("a test knows its program");

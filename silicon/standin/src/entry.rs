@@ -376,4 +376,56 @@ mod tests {
         assert_eq!(answer(|_| panic!("as a test")), UNKNOWN);
         assert_eq!(answer(|_| Ok(())), SUCCESS);
     }
+
+    /// As the binding does not pass them: a list with a pointer to each.
+    #[test]
+    fn parameters_one_by_one() {
+        const PTX: &CStr = c".version 8.0
+            .target sm_90
+            .address_size 64
+            .visible .entry k(.param .u8 a, .param .u64 out, .param .u32 b)
+            {
+                .reg .b32 %r<4>;
+                .reg .b64 %rd<2>;
+                ld.param.u8 %r1, [a];
+                ld.param.u64 %rd1, [out];
+                ld.param.u32 %r2, [b];
+                add.u32 %r3, %r1, %r2;
+                st.global.u32 [%rd1], %r3;
+                ret;
+            }";
+        let ok = |status| assert_eq!(status, SUCCESS);
+        let (mut context, mut link, mut module, mut function) =
+            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let (mut image, mut count, mut out, mut sum) = (ptr::null(), 0, 0_u64, 0_u32);
+        let (a, b) = (7_u8, 0x100_u32);
+        let text = PTX.to_bytes_with_nul();
+        let none = ptr::null();
+        // SAFETY: every pointer is to what the entry point reads or writes there, or is null where it may be.
+        unsafe {
+            ok(cuInit(0));
+            ok(cuDevicePrimaryCtxRetain(&raw mut context, 0));
+            ok(cuCtxSetCurrent(context));
+            ok(cuLinkCreate_v2(0, ptr::null(), ptr::null(), &raw mut link));
+            ok(cuLinkAddData_v2(
+                link,
+                1,
+                text.as_ptr().cast(),
+                text.len(),
+                ptr::null(),
+                0,
+                ptr::null(),
+                ptr::null(),
+            ));
+            ok(cuLinkComplete(link, &raw mut image, &raw mut count));
+            ok(cuModuleLoadData(&raw mut module, image));
+            ok(cuModuleGetFunction(&raw mut function, module, c"k".as_ptr()));
+            ok(cuMemAlloc_v2(&raw mut out, 4));
+            let params: [*const c_void; 3] =
+                [(&raw const a).cast(), (&raw const out).cast(), (&raw const b).cast()];
+            ok(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, ptr::null_mut(), params.as_ptr(), none));
+            ok(cuMemcpyDtoH_v2((&raw mut sum).cast(), out, 4));
+        }
+        assert_eq!(sum, 0x107);
+    }
 }

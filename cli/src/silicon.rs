@@ -60,7 +60,11 @@ pub(crate) fn check(path: &Path, file: impl Read, json: bool) -> Result<Verdict,
             grouped(judged.open)
         )?;
     } else {
-        outln!("{name}: rejected; {} of {} steps", grouped(judged.refused), grouped(judged.refused + judged.accepted))?;
+        outln!(
+            "{name}: rejected; {} of {} steps",
+            grouped(judged.refused),
+            grouped(judged.refused + judged.accepted)
+        )?;
         findings(&judged.findings)?;
     }
     Ok(verdict(&report))
@@ -245,7 +249,9 @@ fn came_of(outcome: &Outcome) -> String {
 
 fn unknown(name: &str, capture: &Path) -> CliError {
     let path = capture.display();
-    CliError::message(format!("{path}: there is no program `{name}` in it; `atoms silicon show {path}` lists them"))
+    CliError::message(format!(
+        "{path}: there is no program `{name}` in it; `atoms silicon show {path}` lists them"
+    ))
 }
 
 fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {

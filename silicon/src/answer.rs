@@ -59,13 +59,15 @@ fn object(observed: &Observed) -> u64 {
 /// Whether the phase advanced in a step: its parity is in bit 63.
 pub(crate) fn phase_completes(case: &[Observed], step: usize) -> Vec<String> {
     let (before, after) = (object(&case[step - 1]), object(&case[step]));
-    let verdict = if (before ^ after) >> 63 == 1 { "the phase completes" } else { "the phase does not complete" };
+    let verdict =
+        if (before ^ after) >> 63 == 1 { "the phase completes" } else { "the phase does not complete" };
     vec![format!("{verdict}: {before:#018x} becomes {after:#018x}")]
 }
 
 /// The object after every step.
 pub(crate) fn objects(case: &[Observed]) -> Vec<String> {
-    let mut lines: Vec<String> = case.iter().map(|o| format!("after step {}: {:#018x}", o.step, object(o))).collect();
+    let mut lines: Vec<String> =
+        case.iter().map(|o| format!("after step {}: {:#018x}", o.step, object(o))).collect();
     let words = || case.iter().map(object);
     let bit = |n: u32| words().fold(0, |seen, word| seen | 1 << (word >> n & 1));
     let named = |seen: u32| match seen {
@@ -77,18 +79,15 @@ pub(crate) fn objects(case: &[Observed]) -> Vec<String> {
     lines
 }
 
-/// The state that each lane got.
+/// The states that the first lanes and the last got.
 pub(crate) fn states(case: &[Observed]) -> Vec<String> {
-    case.iter()
-        .skip(1)
-        .map(|observed| {
-            let states: Vec<String> = observed.lanes().map(|lane| format!("{:#x}", observed.result[lane])).collect();
-            let mut distinct = states.clone();
-            distinct.dedup();
-            let of = if distinct.len() == 1 { "every lane" } else { "lanes 0, 1, ..." };
-            format!("step {}: {of} got {}", observed.step, distinct.join(" "))
-        })
-        .collect()
+    let of = |observed: &Observed| {
+        let state = |lane: usize| format!("lane {lane} {:#018x}", observed.result[lane]);
+        let lanes: Vec<usize> = observed.lanes().collect();
+        let shown = lanes.iter().take(2).chain(lanes.iter().skip(2).last());
+        format!("step {}: {}", observed.step, shown.map(|lane| state(*lane)).collect::<Vec<_>>().join(", "))
+    };
+    case.iter().skip(1).map(of).collect()
 }
 
 /// Which lane's value stayed, word by word; the value of lane `n` is `n + 1`.
@@ -136,7 +135,9 @@ fn runs(lanes: &[usize]) -> String {
             _ => runs.push((*lane, *lane)),
         }
     }
-    let one = |(first, last): &(usize, usize)| if first == last { format!("{first}") } else { format!("{first}..{last}") };
+    let one = |(first, last): &(usize, usize)| {
+        if first == last { format!("{first}") } else { format!("{first}..{last}") }
+    };
     runs.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -181,14 +182,23 @@ const TIMED: &[Timed] = &[
                 let bank = series(timings, of, Contention::OneBank)?;
                 let apart = series(timings, of, Contention::Apart)?;
                 lines.push(format!("{of}, cycles for 1 2 4 8 16 32 lanes:"));
-                lines.push(format!("  on one word {}, on one bank {}, apart {}", listed(&word), listed(&bank), listed(&apart)));
+                lines.push(format!(
+                    "  on one word {}, on one bank {}, apart {}",
+                    listed(&word),
+                    listed(&bank),
+                    listed(&apart)
+                ));
                 // With one winner a trip, 8 lanes take 8 trips.
                 let trips = |cycles: &[f64]| cycles[3] / cycles[0].max(1.0);
                 lines.push(format!(
                     "  8 lanes take {:.1} times as long as one on one word, {:.1} times on one bank: {}",
                     trips(&word),
                     trips(&bank),
-                    if trips(&bank) > 4.0 { "one lane of a bank wins per trip" } else { "lanes of one bank win together" }
+                    if trips(&bank) > 4.0 {
+                        "one lane of a bank wins per trip"
+                    } else {
+                        "lanes of one bank win together"
+                    }
                 ));
             }
             Some(lines)

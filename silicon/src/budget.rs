@@ -31,7 +31,9 @@ fn milliseconds(program: &Program) -> u64 {
     let launches = program.launches.iter().map(|launch| {
         let running = match &launch.reading {
             // As if one multiprocessor carried out all cases, one after the other.
-            Reading::Steps(steps) => u64::from(steps.cases) * steps.steps.len() as u64 * STEP_CYCLES / CYCLES_PER_MS,
+            Reading::Steps(steps) => {
+                u64::from(steps.cases) * steps.steps.len() as u64 * STEP_CYCLES / CYCLES_PER_MS
+            }
             Reading::Times(times) if times.of.contains("try_wait with") => {
                 u64::from(times.samples) * TRY_WAIT_MS
             }

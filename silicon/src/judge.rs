@@ -83,6 +83,13 @@ fn one(checker: &mut Checker, step: &Step, arch: u32, observed: &Observed) -> Ve
     if of_objects && arch < OBJECTS_SINCE {
         return Verdict::Open;
     }
+    let silent = |lane: &usize| !observed.active[*lane] || step.answer == Answer::Nothing;
+    if let Some(lane) = (0..LANES).filter(silent).find(|lane| observed.result[*lane] != 0) {
+        return refused(
+            "spec 2.6",
+            format!("lane {lane} gets {:#x}, and is to get nothing", observed.result[lane]),
+        );
+    }
     match step.meaning {
         Meaning::Loop { update, value } => match explain_loop(step, update, value, observed) {
             Ok(()) => Verdict::Accepted,
@@ -265,7 +272,7 @@ pub fn compare(
             };
             let mut found = None;
             if results {
-                let lane = theirs.lanes().find(|lane| theirs.result[*lane] != own.result[*lane]);
+                let lane = (0..LANES).find(|lane| theirs.result[*lane] != own.result[*lane]);
                 found =
                     lane.and_then(|l| difference(format!("rd of lane {l}"), theirs.result[l], own.result[l]));
             }

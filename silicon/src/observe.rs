@@ -26,7 +26,7 @@ pub struct Observed {
     pub b: [u128; LANES],
     /// By lane: Rc.
     pub c: [u128; LANES],
-    /// By lane: what was read back.
+    /// By lane: what was read back; zero where nothing was.
     pub result: [u128; LANES],
     /// Memory before.
     pub before: Vec<u32>,
@@ -56,13 +56,7 @@ fn one(steps: &Steps, case: Case, output: &[u8]) -> Vec<Observed> {
         let results = steps.results(step);
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0u128, |n, byte| n << 8 | u128::from(*byte));
         let each = of.result_bytes();
-        let result = std::array::from_fn(|lane| {
-            if of.answer == Answer::Nothing {
-                0
-            } else {
-                number(&output[results.start + lane * each..][..each])
-            }
-        });
+        let result = std::array::from_fn(|lane| number(&output[results.start + lane * each..][..each]));
         let after: Vec<u32> = output[results.end..][..4 * steps.words as usize]
             .chunks_exact(4)
             .map(|word| number(word) as u32)

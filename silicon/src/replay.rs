@@ -34,7 +34,8 @@ pub fn run<P: MemoryPort>(
 ) -> Result<Vec<Vec<u8>>, ReplayError<P::Error>> {
     let module = Module::from_ptx(&program.name, &program.ptx, arch)
         .map_err(|error| ReplayError::Ptx(first_problem(&error)))?;
-    let kernel = module.kernel(ENTRY).ok_or_else(|| ReplayError::Ptx(format!("there is no kernel `{ENTRY}`")))?;
+    let kernel =
+        module.kernel(ENTRY).ok_or_else(|| ReplayError::Ptx(format!("there is no kernel `{ENTRY}`")))?;
     let outputs = program.launches.iter().map(|launch| {
         let report = atoms_sm::run(kernel, &started(launch), port, &SmConfig::default());
         let mut report = report.map_err(ReplayError::Run)?;

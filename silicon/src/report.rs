@@ -124,7 +124,9 @@ pub fn judge(capture: &Capture) -> Report {
             Outcome::Outputs(_) => programs.answered += 1,
             Outcome::Skipped(_) => programs.skipped += 1,
             Outcome::Failed(why) => programs.failed.push((name.clone(), why.clone())),
-            Outcome::TimedOut(s) => programs.failed.push((name.clone(), format!("still running after {s} s"))),
+            Outcome::TimedOut(s) => {
+                programs.failed.push((name.clone(), format!("still running after {s} s")))
+            }
         }
         let outputs = record.outputs().unwrap_or_default();
         if record.outputs().is_some() && outputs.len() != record.program.launches.len() {
@@ -186,7 +188,8 @@ pub fn replay<P: MemoryPort, E>(
         progress(done);
         let program = &record.program;
         let steps = |reading: &Reading| matches!(reading, Reading::Steps(_));
-        let Some(outputs) = record.outputs().filter(|_| program.launches.iter().all(|l| steps(&l.reading))) else {
+        let Some(outputs) = record.outputs().filter(|_| program.launches.iter().all(|l| steps(&l.reading)))
+        else {
             continue;
         };
         let ours = match replay::run(program, arch, &mut port) {
@@ -199,7 +202,9 @@ pub fn replay<P: MemoryPort, E>(
         };
         for ((launch, output), ours) in program.launches.iter().zip(outputs).zip(&ours) {
             let Reading::Steps(steps) = &launch.reading else { continue };
-            let Ok((compared, differences)) = judge::compare(steps, &launch.input, output, ours) else { continue };
+            let Ok((compared, differences)) = judge::compare(steps, &launch.input, output, ours) else {
+                continue;
+            };
             replayed.compared += compared;
             replayed.different += if steps.undefined { 0 } else { differences.len() as u64 };
             replayed.differences.extend(differences.into_iter().take(KEPT).map(|difference| {

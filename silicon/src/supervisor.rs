@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use crate::capture::{self, End, Entry, Header, Outcome, Record};
 use crate::program::Program;
-use crate::worker::LAUNCH_LIMIT;
 
 /// Longest that a worker may take to open the driver.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -63,7 +62,9 @@ impl Tally {
             Outcome::Outputs(_) => self.answered += 1,
             Outcome::Skipped(_) => self.skipped += 1,
             Outcome::Failed(why) => self.failed.push((name(), why.clone())),
-            Outcome::TimedOut(seconds) => self.timed_out.push((name(), format!("still running after {seconds} s"))),
+            Outcome::TimedOut(seconds) => {
+                self.timed_out.push((name(), format!("still running after {seconds} s")))
+            }
         }
     }
 }
@@ -71,19 +72,20 @@ impl Tally {
 /// A run: the first worker has told of its GPU.
 pub struct Supervisor<C> {
     command: C,
+    launch_limit: Duration,
     worker: Worker,
     header: Header,
 }
 
 impl<C: Fn() -> Command> Supervisor<C> {
-    /// Starts a worker with `command`, and hears what GPU it has.
+    /// Starts a worker with `command`, which gives a launch up after `launch_limit`, and hears what GPU it has.
     ///
     /// # Errors
     /// [`SupervisorError`]; there is no driver, say.
-    pub fn start(command: C) -> Result<Supervisor<C>, SupervisorError> {
+    pub fn start(command: C, launch_limit: Duration) -> Result<Supervisor<C>, SupervisorError> {
         let mut worker = Worker::start(&command)?;
         let header = worker.header()?;
-        Ok(Supervisor { command, worker, header })
+        Ok(Supervisor { command, launch_limit, worker, header })
     }
 
     /// What the worker said of its GPU.
@@ -103,7 +105,8 @@ impl<C: Fn() -> Command> Supervisor<C> {
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<(End, Tally), SupervisorError> {
         let started = Instant::now();
-        let mut write = |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
+        let mut write =
+            |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
         write(&Entry::Header(self.header.clone()))?;
         let (mut tally, mut records, mut stopped, mut lost) = (Tally::default(), 0, None, 0);
         for (number, program) in programs.iter().enumerate() {
@@ -112,7 +115,8 @@ impl<C: Fn() -> Command> Supervisor<C> {
                 break;
             }
             progress(Progress { done: number, of: programs.len(), next: &program.name });
-            let (record, usable) = self.worker.ask(number, program);
+            let limit = COMPILE_LIMIT + self.launch_limit * program.launches.len() as u32;
+            let (record, usable) = self.worker.ask(number, program, limit);
             tally.count(&record);
             write(&Entry::Record(Box::new(record)))?;
             records += 1;
@@ -187,14 +191,13 @@ impl Worker {
         if lines.is_empty() { "the worker ended without a word".into() } else { lines.join("\n") }
     }
 
-    /// The record of a program, and whether the worker can go on.
-    fn ask(&mut self, number: usize, program: &Program) -> (Record, bool) {
+    /// The record of a program, for which is waited until `limit`, and whether the worker can go on.
+    fn ask(&mut self, number: usize, program: &Program, limit: Duration) -> (Record, bool) {
         let asked = Instant::now();
         let told = self
             .input
             .as_mut()
             .is_some_and(|input| writeln!(input, "{number}").is_ok() && input.flush().is_ok());
-        let limit = COMPILE_LIMIT + LAUNCH_LIMIT * program.launches.len() as u32;
         let answer = if told { self.lines.recv_timeout(limit) } else { Err(RecvTimeoutError::Disconnected) };
         let made_up = |outcome: Outcome| {
             let seconds = asked.elapsed().as_secs_f64();

@@ -67,7 +67,8 @@ pub fn timings(capture: &Capture) -> Vec<Timing> {
 }
 
 fn timing(lengths: &[(Times, Readings)]) -> Option<Timing> {
-    let (short, long) = (lengths.iter().min_by_key(|l| l.0.operations)?, lengths.iter().max_by_key(|l| l.0.operations)?);
+    let (short, long) =
+        (lengths.iter().min_by_key(|l| l.0.operations)?, lengths.iter().max_by_key(|l| l.0.operations)?);
     let Times { of, contention, warps, clock, .. } = long.0.clone();
     let operations = f64::from(long.0.operations);
     let each = if short.0.operations == long.0.operations {
@@ -84,7 +85,7 @@ fn timing(lengths: &[(Times, Readings)]) -> Option<Timing> {
 pub struct Fit {
     /// The instruction, and how it is repeated.
     pub of: String,
-    /// What the lanes meet on: `one word`, `one bank`, `words`, `banks`.
+    /// What the lanes meet on: `one word`, `one bank`, `each word`, `each bank`.
     pub on: &'static str,
     /// Cycles with one lane.
     pub base: f64,
@@ -102,8 +103,8 @@ type Family = (&'static str, fn(Contention) -> bool);
 const FAMILIES: [Family; 4] = [
     ("one word", |c| matches!(c, Contention::OneWord(_))),
     ("one bank", |c| matches!(c, Contention::OneBank(_))),
-    ("words", |c| matches!(c, Contention::PerWord(_))),
-    ("banks", |c| matches!(c, Contention::PerBank(_))),
+    ("each word", |c| matches!(c, Contention::PerWord(_))),
+    ("each bank", |c| matches!(c, Contention::PerBank(_))),
 ];
 
 /// Lines through the timings of one warp.

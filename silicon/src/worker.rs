@@ -8,23 +8,21 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use atoms_cuda::{
-    CompileError, Cubin, Device, DeviceContext, Driver, DriverError, GridArgument, GridError, GridLaunch,
-    LoadingMode,
+    Cubin, Device, DeviceContext, Driver, DriverError, GridArgument, GridError, GridLaunch, LoadingMode,
 };
 
 use crate::capture::{self, Bytes, Code, Entry, Header, Outcome, Record, VERSION};
 use crate::program::{ENTRY, Launch, Program};
 
-/// Longest that a launch may take; the longest of the catalogue takes some tens of milliseconds.
-pub const LAUNCH_LIMIT: Duration = Duration::from_secs(20);
-
 /// Which GPU of which driver.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Target {
     /// The driver's library, where it is not the system's.
     pub driver: Option<PathBuf>,
     /// Number of the device.
     pub device: usize,
+    /// Longest that a launch may take; the longest of the catalogue takes some tens of milliseconds.
+    pub launch_limit: Duration,
 }
 
 /// Why no GPU could be used.
@@ -91,7 +89,7 @@ pub fn work(
         let started = Instant::now();
         let (outcome, code) = match unfit(program, &device) {
             Some(reason) => (Outcome::Skipped(reason), None),
-            None => ask(&context, program, disassembler.as_deref()),
+            None => ask(&context, program, target.launch_limit, disassembler.as_deref()),
         };
         let seconds = started.elapsed().as_secs_f64();
         let record = Record { program: program.clone(), outcome, code, seconds };
@@ -126,12 +124,17 @@ fn unfit(program: &Program, device: &capture::Device) -> Option<String> {
     }
 }
 
-fn ask(context: &DeviceContext, program: &Program, disassembler: Option<&Path>) -> (Outcome, Option<Code>) {
+fn ask(
+    context: &DeviceContext,
+    program: &Program,
+    limit: Duration,
+    disassembler: Option<&Path>,
+) -> (Outcome, Option<Code>) {
     let cubin = match context.compile(&program.ptx) {
         Ok(cubin) => cubin,
-        Err(error) => return (Outcome::Failed(compiling(&error)), None),
+        Err(error) => return (Outcome::Failed(error.to_string()), None),
     };
-    let outputs = run(context, program, &cubin);
+    let outputs = run(context, program, &cubin, limit);
     let outcome = match outputs {
         Ok(outputs) => Outcome::Outputs(outputs),
         Err(GridError::TimedOut { limit, .. }) => Outcome::TimedOut(limit.as_secs()),
@@ -141,11 +144,12 @@ fn ask(context: &DeviceContext, program: &Program, disassembler: Option<&Path>) 
     (outcome, Some(sass.map_or_else(|| Code::Cubin(cubin.bytes().to_vec()), Code::Sass)))
 }
 
-fn compiling(error: &CompileError) -> String {
-    error.to_string()
-}
-
-fn run(context: &DeviceContext, program: &Program, cubin: &Cubin) -> Result<Vec<Bytes>, GridError> {
+fn run(
+    context: &DeviceContext,
+    program: &Program,
+    cubin: &Cubin,
+    limit: Duration,
+) -> Result<Vec<Bytes>, GridError> {
     let module = context.load(cubin)?;
     let kernel = module.kernel(ENTRY)?;
     let one = |launch: &Launch| {
@@ -160,7 +164,7 @@ fn run(context: &DeviceContext, program: &Program, cubin: &Cubin) -> Result<Vec<
             ..GridLaunch::default()
         };
         let arguments = [GridArgument::Memory(&input), GridArgument::Memory(&output)];
-        context.launch(&kernel, &grid, &arguments, LAUNCH_LIMIT)?;
+        context.launch(&kernel, &grid, &arguments, limit)?;
         Ok(Bytes(output.read()?))
     };
     program.launches.iter().map(one).collect()

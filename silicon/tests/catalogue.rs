@@ -11,9 +11,13 @@ fn model() -> Session<ModelMachine> {
     Session::new(ModelMachine::new(config.config), None)
 }
 
+/// Bits that are flipped in the output of each launch.
+const FLIPS: usize = 8;
+
 #[test]
 fn every_program_runs_here_and_the_oracle_accepts_it() {
     let mut wrong = Vec::new();
+    let (mut rng, mut unseen) = (fastrand::Rng::with_seed(7), Vec::new());
     let (mut accepted, mut open, mut same) = (0, 0, 0);
     for program in catalogue::programs(1) {
         let outputs = match replay::run(&program, replay::arch(program.since), &mut model()) {
@@ -31,12 +35,29 @@ fn every_program_runs_here_and_the_oracle_accepts_it() {
             if !steps.undefined {
                 wrong.extend(judgement.refused.iter().take(2).map(|r| format!("{}: {r:?}", program.name)));
             }
+            for _ in 0..FLIPS {
+                let (byte, bit) = (rng.usize(..output.len()), rng.u32(..8));
+                let mut flipped = output.clone();
+                flipped[byte] ^= 1 << bit;
+                let refused = judge::judge(steps, program.since, &launch.input, &flipped).unwrap();
+                let (_, differences) = judge::compare(steps, &launch.input, &flipped, output).unwrap();
+                if refused.refused.len() <= judgement.refused.len() && differences.is_empty() {
+                    unseen.push(format!("{}, byte {byte}, bit {bit}", program.name));
+                }
+            }
             let (compared, differences) = judge::compare(steps, &launch.input, output, output).unwrap();
             assert!(differences.is_empty(), "{}", program.name);
             same += compared;
         }
     }
     assert!(wrong.is_empty(), "{} programs:\n{}", wrong.len(), wrong.join("\n"));
-    println!("{accepted} steps accepted, {open} not judged, {same} compared");
+    // States of arrivals that one order or another explains, on sm_80 and of noComplete.
+    let of_objects = unseen.len();
+    unseen.retain(|program| {
+        !program.starts_with("mbarrier sequence") && !program.starts_with("states of a noComplete")
+    });
+    assert!(unseen.is_empty(), "{} flips that nothing sees:\n{}", unseen.len(), unseen.join("\n"));
+    println!("{accepted} steps accepted, {open} not judged, {same} compared; {of_objects} flips that nothing sees");
+    assert!(of_objects < 60, "{of_objects} flips in states that nothing sees");
     assert!(accepted > 10_000 && same > 8_000, "{accepted} accepted, {same} compared");
 }

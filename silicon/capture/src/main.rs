@@ -26,7 +26,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Runs some hundred small kernels through the GPU's driver; no CUDA toolkit is needed. The file that it writes is
 /// judged with `atoms silicon report FILE`, on any machine.
 #[derive(Parser)]
-#[command(version, after_help = "Exit status: 0 every program was asked, 1 some could not be, 2 nothing could be.")]
+#[command(
+    version,
+    after_help = "Exit status: 0 every program was asked, 1 some could not be, 2 nothing could be."
+)]
 struct Args {
     /// File to write; must not exist yet [default: capture-GPU-DATE.jsonl]
     #[arg(long, value_name = "FILE")]
@@ -44,9 +47,13 @@ struct Args {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// Run only programs whose name contains this
+    /// Run only programs whose name contains this; may be given more than once
     #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    only: Vec<String>,
+
+    /// Give a launch up after this many seconds, and go on with the next program
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    launch_seconds: u64,
 
     /// List the programs and what each asks, and run none
     #[arg(long)]
@@ -66,7 +73,9 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(code) => code,
         Err(message) => {
-            let _ = writeln!(stderr(), "atoms-capture: {message}");
+            // What a worker says is passed on by the process that started it.
+            let name = if args.worker.is_some() { "" } else { "atoms-capture: " };
+            let _ = writeln!(stderr(), "{name}{message}");
             ExitCode::from(2)
         }
     }
@@ -74,11 +83,13 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<ExitCode, String> {
     let mut programs = catalogue::programs(args.seed);
-    if let Some(text) = &args.only {
-        programs.retain(|program| program.name.contains(text));
-        if programs.is_empty() {
+    for text in &args.only {
+        if !programs.iter().any(|program| program.name.contains(text)) {
             return Err(format!("--only {text}: no program has that in its name; --dry-run lists them"));
         }
+    }
+    if !args.only.is_empty() {
+        programs.retain(|program| args.only.iter().any(|text| program.name.contains(text)));
     }
     if args.dry_run {
         return list(&programs).map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string());
@@ -105,7 +116,8 @@ fn list(programs: &[Program]) -> std::io::Result<()> {
 }
 
 fn work(args: &Args, date: &str, programs: &[Program]) -> Result<ExitCode, String> {
-    let target = Target { driver: args.driver.clone(), device: args.device };
+    let launch_limit = Duration::from_secs(args.launch_seconds);
+    let target = Target { driver: args.driver.clone(), device: args.device, launch_limit };
     worker::work(&target, (args.seed, date.into()), programs, stdin().lock(), stdout())
         .map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
@@ -116,17 +128,24 @@ fn capture(args: &Args, programs: &[Program]) -> Result<ExitCode, String> {
     let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let command = || {
         let mut command = Command::new(&own);
-        command.args(["--worker", &date, "--seed", &args.seed.to_string(), "--device", &args.device.to_string()]);
-        if let Some(text) = &args.only {
-            command.args(["--only", text]);
-        }
+        command.args([
+            "--worker",
+            &date,
+            "--seed",
+            &args.seed.to_string(),
+            "--device",
+            &args.device.to_string(),
+        ]);
+        command.args(args.only.iter().flat_map(|text| ["--only", text]));
+        command.args(["--launch-seconds", &args.launch_seconds.to_string()]);
         if let Some(driver) = &args.driver {
             command.arg("--driver").arg(driver);
         }
         command
     };
     let limit = Duration::from_secs(60 * args.minutes);
-    let supervisor = supervisor::Supervisor::start(command).map_err(|error| said(&error))?;
+    let supervisor = supervisor::Supervisor::start(command, Duration::from_secs(args.launch_seconds))
+        .map_err(|error| said(&error))?;
     let header = supervisor.header().clone();
     let path = args.out.clone().unwrap_or_else(|| default_name(&header));
     let file = OpenOptions::new().write(true).create_new(true).open(&path);

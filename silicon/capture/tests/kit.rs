@@ -1,0 +1,259 @@
+//! The kit against a stand-in for the driver: from the launch to the file, and through everything that can go wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use atoms_cosim::configs;
+use atoms_cosim::machine::ModelMachine;
+use atoms_cosim::session::Session;
+use atoms_silicon::capture::{Capture, CaptureError, Outcome};
+use atoms_silicon::report::{self, Report};
+use atoms_silicon::{budget, catalogue};
+
+/// A folder of a test, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The kit in a folder, with troubles and other variables for the stand-in.
+fn kit(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_atoms-capture"));
+    command
+        .current_dir(folder)
+        .arg("--driver")
+        .arg(atoms_standin::library())
+        .args(arguments)
+        .env_remove("ATOMS_STANDIN_CC")
+        .env_remove("ATOMS_STANDIN_TROUBLE")
+        .envs(variables.iter().copied());
+    command
+}
+
+fn run(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    kit(folder, variables, arguments).output().unwrap()
+}
+
+#[track_caller]
+fn ended(output: &Output, code: i32) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    text
+}
+
+fn read(path: &Path) -> Capture {
+    Capture::read(fs::File::open(path).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn replayed(capture: &Capture) -> Report {
+    let config = configs::named(&configs::rtl_dir(), "default").unwrap();
+    let port = || Ok::<_, std::convert::Infallible>(Session::new(ModelMachine::new(config.config), None));
+    let mut report = report::judge(capture);
+    report.replayed = report::replay(capture, port, |_| {}).ok();
+    report
+}
+
+/// A few programs of every kind.
+const FEW: &[&str] = &[
+    "--only",
+    "order of lanes",
+    "--only",
+    "sequence 0 of sm_90",
+    "--only",
+    "ld.u64 throughput",
+    "--only",
+    "try_wait with",
+];
+
+#[test]
+fn every_program_answers_and_the_replay_agrees() {
+    let folder = folder("whole");
+    let text = ended(&run(&folder, &[], &["--out", "whole.jsonl"]), 0);
+    assert!(text.contains("0 skipped, 0 failed, 0 timed out"), "{text}");
+    let capture = read(&folder.join("whole.jsonl"));
+    assert_eq!(capture.records.len(), catalogue::programs(1).len());
+    assert_eq!(capture.end.as_ref().map(|end| end.stopped.clone()), Some(None));
+    let report = replayed(&capture);
+    assert!(report.agrees(), "{:?} {:?}", report.oracle.findings, report.replayed);
+    let compared = report.replayed.as_ref().map_or(0, |r| r.compared);
+    assert!(report.oracle.accepted > 10_000 && compared > 8_000, "{} {compared}", report.oracle.accepted);
+    assert!(report.answers.len() >= 14, "every question: {:?}", report.answers.len());
+    assert!(report.answers.iter().all(|a| !a.answer.is_empty()), "{:?}", report.answers);
+    assert!(
+        report.timings.len() > 500 && report.fits.len() > 60,
+        "{} {}",
+        report.timings.len(),
+        report.fits.len()
+    );
+    // What the model is known to take: a pass for each lane of a bank.
+    let add = report.fits.iter().find(|f| f.of == "atom.add.u32 latency" && f.on == "one bank").unwrap();
+    assert!((add.per_lane - 1.0).abs() < 0.01 && add.residual < 0.1, "{add:?}");
+    let size = fs::metadata(folder.join("whole.jsonl")).unwrap().len();
+    assert!(size < 8 << 20, "{size} bytes are to be carried and committed");
+}
+
+#[test]
+fn older_and_newer_gpus_skip_by_name_what_is_not_for_them() {
+    for (cc, skips) in [("7.5", true), ("8.6", true), ("10.0", false), ("12.0", false)] {
+        let folder = folder(&format!("cc{cc}"));
+        let output = run(&folder, &[("ATOMS_STANDIN_CC", cc)], &[FEW, &["--out", "c.jsonl"]].concat());
+        let text = ended(&output, 0);
+        let capture = read(&folder.join("c.jsonl"));
+        let skipped = capture.records.iter().filter_map(|r| match &r.outcome {
+            Outcome::Skipped(why) => Some((r, why)),
+            _ => None,
+        });
+        let skipped: Vec<_> = skipped.collect();
+        assert_eq!(!skipped.is_empty(), skips, "{cc}: {text}");
+        for (record, why) in skipped {
+            let named = format!("it is for sm_{} and later", record.program.since);
+            assert!(why.starts_with(&named), "{}: {why}", record.program.name);
+        }
+        assert!(replayed(&capture).agrees(), "{cc}");
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_refused_with_its_clause() {
+    let folder = folder("flip");
+    let only = ["--only", "red.add.u32 by a warp", "--out", "f.jsonl"];
+    ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "flip=1")], &only), 0);
+    let report = replayed(&read(&folder.join("f.jsonl")));
+    assert!(!report.agrees());
+    let finding = report.oracle.findings.first().expect("the oracle refuses it");
+    assert!(finding.clause.starts_with("spec "), "{finding:?}");
+    assert_eq!(report.replayed.map(|r| r.different), Some(1), "our own run differs as well");
+}
+
+#[test]
+fn a_hang_and_a_fault_cost_their_program_alone() {
+    for (trouble, outcome) in [("hang=2", "still running after 1 s"), ("fault=2", "failed")] {
+        let folder = folder(trouble);
+        let arguments = ["--only", "limit of mbarrier.try_wait", "--launch-seconds", "1", "--out", "t.jsonl"];
+        let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", trouble)], &arguments), 1);
+        assert!(text.contains(outcome), "{text}");
+        let capture = read(&folder.join("t.jsonl"));
+        // The stand-in counts launches in each process: the second program of the first, of four.
+        let answered = |n: usize| matches!(capture.records[n].outcome, Outcome::Outputs(_));
+        assert_eq!((0..4).map(answered).collect::<Vec<_>>(), [true, false, true, false], "{text}");
+        assert!(capture.end.is_some());
+    }
+}
+
+#[test]
+fn a_gpu_that_is_lost_again_and_again_ends_the_run() {
+    let folder = folder("lost");
+    let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "l.jsonl"];
+    let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "fault=1")], &arguments), 1);
+    assert!(text.contains("stopped early: 3 programs one after the other left the GPU unusable"), "{text}");
+    assert_eq!(read(&folder.join("l.jsonl")).records.len(), 3);
+}
+
+#[test]
+fn what_keeps_a_gpu_from_being_used_is_said_and_no_file_is_left() {
+    for (trouble, said) in
+        [("no-device", "GPU"), ("exclusive", "not available"), ("prohibited", "not available")]
+    {
+        let folder = folder(trouble);
+        let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", trouble)], &["--out", "n.jsonl"]), 2);
+        assert!(text.contains(said), "{trouble}: {text}");
+        assert!(!folder.join("n.jsonl").exists(), "{trouble}");
+    }
+    let folder = folder("no driver");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_atoms-capture"));
+    let output = command.current_dir(&folder).args(["--driver", "no/such/libcuda.so.1"]).output().unwrap();
+    assert!(ended(&output, 2).contains("no/such/libcuda.so.1"));
+    let text = ended(&run(&folder, &[], &["--device", "3"]), 2);
+    assert!(text.contains("there is no device 3; the driver has one, device 0"), "{text}");
+}
+
+#[test]
+fn an_old_driver_and_little_memory_fail_program_by_program() {
+    for (trouble, said) in [("old-driver", "too old for the `.version`"), ("out-of-memory", "out of memory")]
+    {
+        let folder = folder(trouble);
+        let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "o.jsonl"];
+        let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", trouble)], &arguments), 1);
+        assert!(text.contains(said), "{text}");
+        assert!(read(&folder.join("o.jsonl")).end.is_some());
+    }
+    // Names its GPU, leaves its mode alone.
+    let folder = folder("mig");
+    let only = ["--only", "order of lanes", "--out", "m.jsonl"];
+    let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "mig")], &only), 0);
+    assert!(text.contains("MIG mode"), "{text}");
+    assert!(read(&folder.join("m.jsonl")).header.device.mig);
+}
+
+#[test]
+fn a_run_that_is_cut_off_leaves_what_it_has() {
+    let folder = folder("cut");
+    let slow = [("ATOMS_STANDIN_TROUBLE", "slow=300")];
+    let mut child = kit(&folder, &slow, &["--out", "c.jsonl"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let file = folder.join("c.jsonl");
+    let started = Instant::now();
+    let lines = || fs::read_to_string(&file).map_or(0, |text| text.lines().count());
+    while lines() < 4 {
+        assert!(started.elapsed() < Duration::from_secs(120), "it writes as it goes");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let capture = read(&file);
+    assert!(capture.records.len() >= 2 && capture.end.is_none(), "{} records", capture.records.len());
+    assert!(replayed(&capture).agrees());
+    // Cut in the middle of a line.
+    let bytes = fs::read(&file).unwrap();
+    let cut = Capture::read(&bytes[..bytes.len() - bytes.len() / 5]).unwrap();
+    assert!(!cut.records.is_empty() && cut.end.is_none());
+}
+
+#[test]
+fn a_file_is_not_overwritten_and_a_damaged_one_is_named() {
+    let folder = folder("damaged");
+    let only = ["--only", "order of lanes", "--out", "d.jsonl"];
+    ended(&run(&folder, &[], &only), 0);
+    let text = ended(&run(&folder, &[], &only), 2);
+    assert!(text.contains("d.jsonl") && text.contains("--out"), "{text}");
+    let whole = fs::read(folder.join("d.jsonl")).unwrap();
+    let error = |bytes: &[u8]| Capture::read(bytes).unwrap_err();
+
+    let mut flipped = whole.clone();
+    let second = flipped.iter().position(|b| *b == b'\n').unwrap() + 1;
+    // A letter in a field of the second line.
+    flipped[second + 200] ^= 1;
+    assert!(matches!(error(&flipped), CaptureError::Damaged { line: 2, .. }), "{}", error(&flipped));
+    let twice = [whole.clone(), whole.clone()].concat();
+    assert!(matches!(error(&twice), CaptureError::Damaged { line: 5, .. }), "{}", error(&twice));
+    let newer =
+        String::from_utf8(whole.clone()).unwrap().replacen("\"atoms_capture\":1", "\"atoms_capture\":2", 1);
+    assert!(matches!(error(newer.as_bytes()), CaptureError::Newer { found: 2 }));
+    for other in [&b""[..], b"{}\n", b"{\"atoms_trace\":1}\n", b"\x7fELF\n"] {
+        assert!(matches!(error(other), CaptureError::NoCapture), "{}", error(other));
+    }
+}
+
+#[test]
+fn a_dry_run_lists_every_program_and_keeps_to_the_time() {
+    let output = Command::new(env!("CARGO_BIN_EXE_atoms-capture")).arg("--dry-run").output().unwrap();
+    let text = ended(&output, 0);
+    let programs = catalogue::programs(1);
+    for program in &programs {
+        assert!(text.contains(&program.name) && text.contains(&program.asks), "{}", program.name);
+    }
+    let seconds = budget::seconds(&programs);
+    assert!(seconds <= 15 * 60, "{seconds} s, and a run is to take 15 minutes at most");
+    let text = ended(
+        &Command::new(env!("CARGO_BIN_EXE_atoms-capture")).args(["--only", "no such"]).output().unwrap(),
+        2,
+    );
+    assert!(text.contains("--dry-run lists them"), "{text}");
+}

@@ -103,14 +103,21 @@ pub(crate) fn last_stores(case: &[Observed]) -> Vec<String> {
 /// bits the later it was.
 pub(crate) fn order(case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
-        let order = chain(observed).unwrap_or_else(|| {
-            let mut lanes: Vec<usize> = observed.lanes().collect();
-            lanes.sort_by_key(|lane| (observed.offset[*lane], observed.result[*lane].count_ones()));
-            lanes
-        });
-        format!("step {}: lanes in order {}", observed.step, runs(&order))
+        let mut places: Vec<u32> = observed.lanes().map(|lane| observed.offset[lane]).collect();
+        places.sort_unstable();
+        places.dedup();
+        let of_place = |offset: &u32| {
+            let order = chain(observed).unwrap_or_else(|| {
+                let mut lanes: Vec<usize> =
+                    observed.lanes().filter(|l| observed.offset[*l] == *offset).collect();
+                lanes.sort_by_key(|lane| observed.result[*lane].count_ones());
+                lanes
+            });
+            format!("step {}, offset {offset:#x}: lanes in order {}", observed.step, runs(&order))
+        };
+        places.iter().map(of_place).collect::<Vec<_>>()
     };
-    case.iter().map(of).collect()
+    case.iter().flat_map(of).collect()
 }
 
 /// The lanes of an exchange one after the other, if they form a chain from the value before.

@@ -9,7 +9,7 @@ const COMPILE_MS: u64 = 500;
 const LAUNCH_MS: u64 = 20;
 
 /// Cycles of one operation with 32 lanes on one word, of one warp. The longest that was published, of a retry loop, is
-/// 5729 (spec 9.2).
+/// 5729, on a B300 (docs/silicon.md).
 const OPERATION_CYCLES: u64 = 8_000;
 
 /// Cycles of a step of a case: operands, instruction, memory read back.

@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 use crate::barrier;
 use crate::draw;
-use crate::instruction::{ACCESSES, ATOMICS, Instruction, LOOPS};
+use crate::instruction::{ACCESSES, ATOMICS, Instruction, LOOPS, Meaning};
 use crate::kernel::{self, Spelled};
 use crate::program::{Launch, Program, Reading, Spread, Steps};
 use crate::question;
@@ -109,12 +109,19 @@ fn requests(
         asks: format!("does some order of the lanes explain {about}"),
         undefined: false,
     };
-    let clauses: &[&str] = match instruction.meaning {
-        crate::instruction::Meaning::Loop { .. } => &["4.5", "7.2", "7.3"],
-        _ => &["3", "4.5"],
+    let mut clauses = match instruction.meaning {
+        Meaning::Loop { .. } => vec!["4.5", "7.2", "7.3"],
+        _ if instruction.is_atomic() => vec!["1.1", "3", "4.5"],
+        _ => vec!["1.1", "3.5"],
     };
+    if !order.is_empty() {
+        clauses.push("7.4");
+    }
+    if spread.ctas() > 1 {
+        clauses.push("7.5");
+    }
     let since = instruction.since.max(if cluster { 90 } else { 70 });
-    of_cases(asks, clauses, since, spread, &spelled, &cases)
+    of_cases(asks, &clauses, since, spread, &spelled, &cases)
 }
 
 fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> Program {
@@ -122,14 +129,12 @@ fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> Program {
     let cases: Vec<_> = (0..CASES).map(|_| barrier::case(rng, &spelled, spread.ctas())).collect();
     let name = format!("mbarrier sequence {n} of sm_{since} by {}", place(spread));
     let asks = format!("do objects go through the phases of the specification: {name}");
-    of_cases(
-        Asked { name: &name, asks, undefined: false },
-        &["6.2", "6.3", "6.4", "6.5"],
-        since,
-        spread,
-        &spelled,
-        &cases,
-    )
+    let clauses: &[&str] = match (since, spread) {
+        (80, _) => &["6.2", "6.2.1", "6.3", "6.4", "6.5", "6.6"],
+        (_, Spread::Cluster(_)) => &["6.2", "6.3", "6.4", "6.7"],
+        (_, Spread::Warp | Spread::Warps(_)) => &["6.2", "6.3", "6.4", "6.5", "6.6"],
+    };
+    of_cases(Asked { name: &name, asks, undefined: false }, clauses, since, spread, &spelled, &cases)
 }
 
 /// What a program is called and asks.

@@ -14,6 +14,9 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// Longest that compiling may take, and what is added for each launch.
 const COMPILE_LIMIT: Duration = Duration::from_secs(60);
 
+/// Longest that is waited for what a worker that has ended said last.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// Workers that may be lost one after the other before it is given up.
 const MOST_LOST: u32 = 3;
 
@@ -75,6 +78,7 @@ pub struct Supervisor<C> {
     launch_limit: Duration,
     worker: Worker,
     header: Header,
+    started: Instant,
 }
 
 impl<C: Fn() -> Command> Supervisor<C> {
@@ -83,9 +87,10 @@ impl<C: Fn() -> Command> Supervisor<C> {
     /// # Errors
     /// [`SupervisorError`]; there is no driver, say.
     pub fn start(command: C, launch_limit: Duration) -> Result<Supervisor<C>, SupervisorError> {
+        let started = Instant::now();
         let mut worker = Worker::start(&command)?;
         let header = worker.header()?;
-        Ok(Supervisor { command, launch_limit, worker, header })
+        Ok(Supervisor { command, launch_limit, worker, header, started })
     }
 
     /// What the worker said of its GPU.
@@ -93,7 +98,8 @@ impl<C: Fn() -> Command> Supervisor<C> {
         &self.header
     }
 
-    /// Runs `programs`, writes the capture as it goes, and starts none after `limit`.
+    /// Runs `programs` and writes the capture as it goes. A program that is still running when `limit` has passed since
+    /// the start is given up without a record, and none follows.
     ///
     /// # Errors
     /// [`SupervisorError`]; what has been written until then can be used.
@@ -104,19 +110,20 @@ impl<C: Fn() -> Command> Supervisor<C> {
         mut file: impl Write,
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<(End, Tally), SupervisorError> {
-        let started = Instant::now();
         let mut write =
             |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
         write(&Entry::Header(self.header.clone()))?;
         let (mut tally, mut records, mut stopped, mut lost) = (Tally::default(), 0, None, 0);
         for (number, program) in programs.iter().enumerate() {
-            if started.elapsed() >= limit {
+            progress(Progress { done: number, of: programs.len(), next: &program.name });
+            let left = limit.saturating_sub(self.started.elapsed());
+            let longest = COMPILE_LIMIT + self.launch_limit * program.launches.len() as u32;
+            let answer =
+                if left.is_zero() { None } else { Some(self.worker.ask(number, program, longest.min(left))) };
+            let Some((record, usable)) = answer.filter(|_| self.started.elapsed() < limit) else {
                 stopped = Some(format!("the time of {} s was up", limit.as_secs()));
                 break;
-            }
-            progress(Progress { done: number, of: programs.len(), next: &program.name });
-            let limit = COMPILE_LIMIT + self.launch_limit * program.launches.len() as u32;
-            let (record, usable) = self.worker.ask(number, program, limit);
+            };
             tally.count(&record);
             write(&Entry::Record(Box::new(record)))?;
             records += 1;
@@ -187,7 +194,8 @@ impl Worker {
     /// What the worker said before it ended.
     fn last_words(&mut self) -> String {
         self.end();
-        let lines: Vec<String> = self.errors.try_iter().collect();
+        // Until the pipe ends, which it does with the process.
+        let lines: Vec<String> = std::iter::from_fn(|| self.errors.recv_timeout(LAST_WORDS).ok()).collect();
         if lines.is_empty() { "the worker ended without a word".into() } else { lines.join("\n") }
     }
 

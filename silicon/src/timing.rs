@@ -8,8 +8,8 @@ use crate::program::{Clock, Contention, ENTRY, LANES, Launch, Program, Reading, 
 /// Readings of a launch; the first warms up.
 const SAMPLES: u32 = 6;
 
-/// Words of shared memory: one bank for each lane's word.
-const WORDS: u32 = 32 * LANES as u32;
+/// Words of shared memory: for each lane a row of banks, or two for values of 64 bits.
+const WORDS: u32 = 2 * 32 * LANES as u32;
 
 /// Bytes of a thread's record in the input: offset, 1 if it takes part, operand in 32 bits, a zero.
 const RECORD: usize = 16;
@@ -70,26 +70,26 @@ macro_rules! timed {
 }
 
 const TIMED: &[Timed] = timed! {
-    "ld.u32 latency" Latency 32 sm 70 All ["9.4"], "ld.shared.u32 %r, [%r]";
-    "ld.u32 throughput" Throughput 32 sm 70 All ["9.4"], "ld.volatile.shared.u32 %r, [%a]";
-    "ld.u64 throughput" Throughput 64 sm 70 Words ["4.4", "9.4"], "ld.volatile.shared.u64 %r, [%a]";
-    "atom.add.u32 latency" Latency 32 sm 70 All ["4.3", "9.1"], "atom.shared.add.u32 %r, [%a], %r";
-    "atom.add.u32 throughput" Throughput 32 sm 70 All ["4.3", "9.3"], "atom.shared.add.u32 %r, [%a], %b";
-    "red.add.u32 throughput" Throughput 32 sm 70 All ["4.3", "9.3"], "red.shared.add.u32 [%a], %b";
-    "atom.add.u32 of 1 throughput" Throughput 32 sm 70 All ["3", "9.3"], "atom.shared.add.u32 %r, [%a], 1";
-    "red.add.u32 of 1 throughput" Throughput 32 sm 70 All ["3", "9.3"], "red.shared.add.u32 [%a], 1";
-    "red.min.u32 throughput" Throughput 32 sm 70 Words ["9.3"], "red.shared.min.u32 [%a], %b";
-    "red.xor.b32 throughput" Throughput 32 sm 70 Words ["9.3"], "red.shared.xor.b32 [%a], %b";
+    "ld.u32 latency" Latency 32 sm 70 All ["3.5", "4.3"], "ld.shared.u32 %r, [%r]";
+    "ld.u32 throughput" Throughput 32 sm 70 All ["3.5", "4.3"], "ld.volatile.shared.u32 %r, [%a]";
+    "ld.u64 throughput" Throughput 64 sm 70 Words ["4.4"], "ld.volatile.shared.u64 %r, [%a]";
+    "atom.add.u32 latency" Latency 32 sm 70 All ["4.3"], "atom.shared.add.u32 %r, [%a], %r";
+    "atom.add.u32 throughput" Throughput 32 sm 70 All ["4.3"], "atom.shared.add.u32 %r, [%a], %b";
+    "red.add.u32 throughput" Throughput 32 sm 70 All ["4.3"], "red.shared.add.u32 [%a], %b";
+    "atom.add.u32 of 1 throughput" Throughput 32 sm 70 All ["3"], "atom.shared.add.u32 %r, [%a], 1";
+    "red.add.u32 of 1 throughput" Throughput 32 sm 70 All ["3"], "red.shared.add.u32 [%a], 1";
+    "red.min.u32 throughput" Throughput 32 sm 70 Words ["4.3"], "red.shared.min.u32 [%a], %b";
+    "red.xor.b32 throughput" Throughput 32 sm 70 Words ["4.3"], "red.shared.xor.b32 [%a], %b";
     "atom.exch.b32 latency" Latency 32 sm 70 All ["4.3"], "atom.shared.exch.b32 %r, [%a], %r";
-    "atom.exch.b32 throughput" Throughput 32 sm 70 All ["4.3", "9.3"], "atom.shared.exch.b32 %r, [%a], %b";
+    "atom.exch.b32 throughput" Throughput 32 sm 70 All ["4.3"], "atom.shared.exch.b32 %r, [%a], %b";
     "atom.inc.u32 latency" Latency 32 sm 70 Words ["4.3"], "atom.shared.inc.u32 %r, [%a], %r";
-    "atom.inc.u32 throughput" Throughput 32 sm 70 Words ["9.3"], "atom.shared.inc.u32 %r, [%a], %b";
-    "atom.cas.b32 latency" Latency 32 sm 70 All ["4.3", "9.3"], "atom.shared.cas.b32 %r, [%a], %r, %r";
-    "atom.cas.b32 throughput" Throughput 32 sm 70 All ["4.3", "9.3"], "atom.shared.cas.b32 %r, [%a], %b, %b";
+    "atom.inc.u32 throughput" Throughput 32 sm 70 Words ["4.3"], "atom.shared.inc.u32 %r, [%a], %b";
+    "atom.cas.b32 latency" Latency 32 sm 70 All ["4.3"], "atom.shared.cas.b32 %r, [%a], %r, %r";
+    "atom.cas.b32 throughput" Throughput 32 sm 70 All ["4.3"], "atom.shared.cas.b32 %r, [%a], %b, %b";
     "atom.cas.b64 latency" Latency 64 sm 70 Words ["4.4"], "atom.shared.cas.b64 %r, [%a], %r, %r";
     "atom.exch.b64 throughput" Throughput 64 sm 70 Words ["4.4"], "atom.shared.exch.b64 %r, [%a], %w";
-    "atom.add.f32 latency" Latency 32 sm 70 All ["5.2", "9.2"], "atom.shared.add.f32 %r, [%a], %r";
-    "red.add.f32 throughput" Throughput 32 sm 70 All ["5.2", "9.2"], "red.shared.add.f32 [%a], %b";
+    "atom.add.f32 latency" Latency 32 sm 70 All ["5.2"], "atom.shared.add.f32 %r, [%a], %r";
+    "red.add.f32 throughput" Throughput 32 sm 70 All ["5.2"], "red.shared.add.f32 [%a], %b";
     "atom.add.f64 latency" Latency 64 sm 70 All ["5.1", "5.2"], "atom.shared.add.f64 %r, [%a], %r";
     "atom.add.u64 latency" Latency 64 sm 70 All ["5.1", "5.2"], "atom.shared.add.u64 %r, [%a], %r";
     "atom.add.f16x2 latency" Latency 32 sm 70 All ["5.2"], "atom.shared.add.noftz.f16x2 %r, [%a], %r";
@@ -101,14 +101,14 @@ const TIMED: &[Timed] = timed! {
     "atom.cas.b32 latency by warps" Latency 32 sm 70 Warps ["4.6"], "atom.shared.cas.b32 %r, [%a], %r, %r";
     "atom.add.f32 latency by warps" Latency 32 sm 70 Warps ["4.6"], "atom.shared.add.f32 %r, [%a], %r";
     "red.add.u32 throughput by warps" Throughput 32 sm 70 Warps ["4.6"], "red.shared.add.u32 [%a], %b";
-    "mbarrier.arrive latency" Latency 64 sm 80 Lane ["9.5"],
+    "mbarrier.arrive latency" Latency 64 sm 80 Lane ["6.3"],
         "mbarrier.arrive.shared.b64 %r, [%a]; cvt.u32.u64 %n, %r; and.b32 %n, %n, %z; add.u32 %a, %a, %n";
-    "mbarrier.arrive throughput" Throughput 64 sm 80 Words ["9.5"], "mbarrier.arrive.shared.b64 %r, [%a]";
-    "mbarrier.arrive and test_wait latency" Latency 64 sm 80 Lane ["9.5"],
+    "mbarrier.arrive throughput" Throughput 64 sm 80 Words ["6.3"], "mbarrier.arrive.shared.b64 %r, [%a]";
+    "mbarrier.arrive and test_wait latency" Latency 64 sm 80 Lane ["6.3"],
         "mbarrier.arrive.shared.b64 %r, [%a]; mbarrier.test_wait.shared.b64 %q, [%a], %r; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
-    "mbarrier.test_wait latency" Latency 64 sm 80 Lane ["9.5"],
+    "mbarrier.test_wait latency" Latency 64 sm 80 Lane ["6.3"],
         "mbarrier.test_wait.parity.shared.b64 %q, [%a], %z; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
-    "mbarrier.try_wait of a complete phase latency" Latency 64 sm 90 Lane ["9.5"],
+    "mbarrier.try_wait of a complete phase latency" Latency 64 sm 90 Lane ["6.3"],
         "mbarrier.try_wait.parity.shared.b64 %q, [%a], 1; selp.u32 %n, %z, 0, %q; add.u32 %a, %a, %n";
 };
 
@@ -167,7 +167,7 @@ impl Timed {
     fn launch(&self, contention: Contention, warps: u32, operations: u32) -> Launch {
         let (lanes, mut offsets) = contention.addresses();
         if self.bits == 64 {
-            offsets = offsets.map(|offset| 2 * offset % (4 * WORDS));
+            offsets = offsets.map(|offset| 2 * offset);
         }
         let of = Times {
             of: self.name.into(),

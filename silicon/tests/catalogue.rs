@@ -57,7 +57,9 @@ fn every_program_runs_here_and_the_oracle_accepts_it() {
         !program.starts_with("mbarrier sequence") && !program.starts_with("states of a noComplete")
     });
     assert!(unseen.is_empty(), "{} flips that nothing sees:\n{}", unseen.len(), unseen.join("\n"));
-    println!("{accepted} steps accepted, {open} not judged, {same} compared; {of_objects} flips that nothing sees");
+    println!(
+        "{accepted} steps accepted, {open} not judged, {same} compared; {of_objects} flips that nothing sees"
+    );
     assert!(of_objects < 60, "{of_objects} flips in states that nothing sees");
     assert!(accepted > 10_000 && same > 8_000, "{accepted} accepted, {same} compared");
 }

@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs::OpenOptions;
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::io::{IsTerminal, Write, stderr, stdin};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
@@ -28,14 +28,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 every program was asked, 1 some could not be, 2 nothing could be."
+    after_help = "Exit status: 0 every program for this GPU answered, 1 some did not, 2 none did."
 )]
 struct Args {
     /// File to write; must not exist yet [default: capture-GPU-DATE.jsonl]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Do not start a program after this many minutes
+    /// Take no more than this many minutes
     #[arg(long, value_name = "M", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1440))]
     minutes: u64,
 
@@ -101,7 +101,7 @@ fn run(args: &Args) -> Result<ExitCode, String> {
 }
 
 fn list(programs: &[Program]) -> std::io::Result<()> {
-    let mut out = stdout().lock();
+    let mut out = std::io::stdout().lock();
     for program in programs {
         let launches = match program.launches.len() {
             1 => "1 launch".to_string(),
@@ -118,7 +118,7 @@ fn list(programs: &[Program]) -> std::io::Result<()> {
 fn work(args: &Args, date: &str, programs: &[Program]) -> Result<ExitCode, String> {
     let launch_limit = Duration::from_secs(args.launch_seconds);
     let target = Target { driver: args.driver.clone(), device: args.device, launch_limit };
-    worker::work(&target, (args.seed, date.into()), programs, stdin().lock(), stdout())
+    worker::work(&target, (args.seed, date.into()), programs, stdin().lock(), std::io::stdout())
         .map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -201,7 +201,7 @@ fn bar(programs: usize) -> ProgressBar {
 }
 
 fn summary(path: &std::path::Path, end: &End, tally: &supervisor::Tally) -> ExitCode {
-    let mut out = stdout().lock();
+    let mut out = std::io::stdout().lock();
     let _ = writeln!(
         out,
         "{}: {} of {} programs answered, {} skipped, {} failed, {} timed out",
@@ -220,7 +220,11 @@ fn summary(path: &std::path::Path, end: &End, tally: &supervisor::Tally) -> Exit
     }
     let _ = writeln!(out, "judge it: atoms silicon report {}", path.display());
     let whole = end.stopped.is_none() && tally.failed.is_empty() && tally.timed_out.is_empty();
-    if whole { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    match (tally.answered, whole) {
+        (0, _) => ExitCode::from(2),
+        (_, true) => ExitCode::SUCCESS,
+        (_, false) => ExitCode::from(1),
+    }
 }
 
 /// An error and its causes in one line.

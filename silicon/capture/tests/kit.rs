@@ -1,6 +1,7 @@
 //! The kit against a stand-in for the driver: from the launch to the file, and through everything that can go wrong.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -8,8 +9,9 @@ use std::time::{Duration, Instant};
 use atoms_cosim::configs;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_silicon::capture::{Capture, CaptureError, Outcome};
+use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
 use atoms_silicon::report::{self, Report};
+use atoms_silicon::supervisor::Supervisor;
 use atoms_silicon::{budget, catalogue};
 
 /// A folder of a test, empty.
@@ -148,7 +150,7 @@ fn a_hang_and_a_fault_cost_their_program_alone() {
 fn a_gpu_that_is_lost_again_and_again_ends_the_run() {
     let folder = folder("lost");
     let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "l.jsonl"];
-    let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "fault=1")], &arguments), 1);
+    let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "fault=1")], &arguments), 2);
     assert!(text.contains("stopped early: 3 programs one after the other left the GPU unusable"), "{text}");
     assert_eq!(read(&folder.join("l.jsonl")).records.len(), 3);
 }
@@ -177,16 +179,56 @@ fn an_old_driver_and_little_memory_fail_program_by_program() {
     {
         let folder = folder(trouble);
         let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "o.jsonl"];
-        let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", trouble)], &arguments), 1);
+        let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", trouble)], &arguments), 2);
         assert!(text.contains(said), "{text}");
         assert!(read(&folder.join("o.jsonl")).end.is_some());
     }
+    let old = folder_of_old_gpu();
+    let names = read(&old.join("g.jsonl")).records;
+    assert!(
+        names.iter().all(|r| matches!(&r.outcome, Outcome::Skipped(why) if why.ends_with("this is sm_52")))
+    );
     // Names its GPU, leaves its mode alone.
     let folder = folder("mig");
     let only = ["--only", "order of lanes", "--out", "m.jsonl"];
     let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "mig")], &only), 0);
     assert!(text.contains("MIG mode"), "{text}");
     assert!(read(&folder.join("m.jsonl")).header.device.mig);
+}
+
+/// A GPU that is too old for every program.
+fn folder_of_old_gpu() -> PathBuf {
+    let folder = folder("old-gpu");
+    let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "g.jsonl"];
+    let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "old-gpu")], &arguments), 2);
+    assert!(text.contains("0 of 4 programs answered, 4 skipped"), "{text}");
+    folder
+}
+
+#[test]
+fn a_run_takes_no_longer_than_it_may() {
+    let folder = folder("time");
+    let slow = [("ATOMS_STANDIN_TROUBLE", "slow=2000")];
+    let command = || {
+        let mut command = kit(&folder, &slow, &["--worker", "2026-01-01T00:00:00Z"]);
+        command.args(["--only", "limit of mbarrier.try_wait"]);
+        command
+    };
+    let programs: Vec<_> = catalogue::programs(1)
+        .into_iter()
+        .filter(|p| p.name.contains("limit of mbarrier.try_wait"))
+        .collect();
+    let (started, limit) = (Instant::now(), Duration::from_secs(3));
+    let supervisor = Supervisor::start(command, Duration::from_secs(20)).unwrap();
+    let mut file = Vec::new();
+    let (end, tally) = supervisor.capture(&programs, limit, &mut file, |_| {}).unwrap();
+    assert!(started.elapsed() < limit + Duration::from_secs(1), "{:?}", started.elapsed());
+    assert_eq!(end.stopped.as_deref(), Some("the time of 3 s was up"));
+    assert!(
+        tally.answered >= 1 && end.records == tally.answered,
+        "{tally:?}: the one under way has no record"
+    );
+    assert_eq!(Capture::read(&file[..]).unwrap().end, Some(end));
 }
 
 #[test]
@@ -256,4 +298,28 @@ fn a_dry_run_lists_every_program_and_keeps_to_the_time() {
         2,
     );
     assert!(text.contains("--dry-run lists them"), "{text}");
+}
+
+#[test]
+fn the_machine_code_is_kept_as_text_where_a_disassembler_is_at_hand() {
+    let folder = folder("disassembler");
+    let only = ["--only", "order of lanes"];
+    let code = |out: &str, path: &Path| {
+        let mut command = kit(&folder, &[], &[&only[..], &["--out", out]].concat());
+        ended(&command.env("PATH", path).output().unwrap(), 0);
+        read(&folder.join(out)).records[0].code.clone()
+    };
+    assert!(
+        matches!(code("without.jsonl", Path::new("/nowhere")), Some(Code::Cubin(bytes)) if !bytes.is_empty())
+    );
+    let bin = folder.join("bin");
+    fs::create_dir(&bin).unwrap();
+    let tool = bin.join("nvdisasm");
+    // Prints how it was called, and what the file begins with.
+    fs::write(&tool, "#!/bin/sh\nread -r line < \"$2\"; echo \"$1 $line\"\n").unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(matches!(code("with.jsonl", &bin), Some(Code::Sass(text)) if text.starts_with("-c ")));
+    // One that fails, as an old one does for new code, is as good as none.
+    fs::write(&tool, "#!/bin/sh\nexit 1\n").unwrap();
+    assert!(matches!(code("failing.jsonl", &bin), Some(Code::Cubin(_))));
 }

@@ -1,0 +1,107 @@
+//! `docs/silicon.md` says of each clause where it comes from and how often a GPU is asked about it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::File;
+use std::path::PathBuf;
+
+use atoms_silicon::capture::{Capture, Record};
+use atoms_silicon::{catalogue, report};
+
+const BEGIN: &str = "<!-- begin: clauses -->\n";
+const END: &str = "<!-- end: clauses -->\n";
+
+fn docs(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
+}
+
+/// Tags of sources in the text of a clause, once each.
+fn sources(text: &str) -> Vec<&str> {
+    let mut tags = Vec::new();
+    for part in text.split('[').skip(1) {
+        let tag = part.split([']', ',', ':', ' ']).next().unwrap_or_default();
+        if tag.len() > 2 && tag.chars().all(|c| c.is_ascii_uppercase() || c == '-') && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+/// Number and text of each clause of the specification, and of section 3, whose table is one.
+fn clauses(page: &str) -> BTreeMap<String, String> {
+    let mut clauses = BTreeMap::new();
+    let mut number: Option<String> = None;
+    for line in page.lines() {
+        if let Some((clause, _)) = line.strip_prefix("**").and_then(|rest| rest.split_once("**")) {
+            if clause.chars().all(|c| c.is_ascii_digit() || c == '.') {
+                number = Some(clause.into());
+            }
+        } else if line.starts_with("## ") {
+            number = line.starts_with("## 3.").then(|| "3".into());
+        }
+        if let Some(number) = &number {
+            let text: &mut String = clauses.entry(number.clone()).or_default();
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    clauses
+}
+
+/// Every capture of a GPU in the repository; that of the stand-in is none.
+fn silicon() -> Vec<Capture> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let mut folders: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    let of_gpus = folders.iter().filter(|folder| folder.is_dir() && !folder.ends_with("standin"));
+    of_gpus
+        .map(|folder| Capture::read(File::open(folder.join("capture.jsonl.gz")).unwrap()).unwrap())
+        .collect()
+}
+
+/// What a capture says about a clause: nothing where no program about it answered.
+fn about(capture: &Capture, clause: &str) -> Option<String> {
+    let of =
+        |record: &&Record| record.program.clauses.iter().any(|c| c == clause) && record.outputs().is_some();
+    let records: Vec<Record> = capture.records.iter().filter(of).cloned().collect();
+    if records.is_empty() {
+        return None;
+    }
+    let report = report::judge(&Capture { records, ..capture.clone() });
+    let against = report.oracle.findings.iter().filter(|f| f.clause == format!("spec {clause}")).count();
+    let verdict = if against == 0 { "agrees".into() } else { format!("{against} findings") };
+    Some(format!("{}: {verdict}", report.header.device.name))
+}
+
+#[test]
+fn the_page_has_every_clause_that_is_asked_about() {
+    let specification = std::fs::read_to_string(docs("spec.md")).unwrap();
+    let clauses = clauses(&specification);
+    let mut asked: BTreeMap<&str, u32> = BTreeMap::new();
+    let programs = catalogue::programs(1);
+    for clause in programs.iter().flat_map(|program| &program.clauses) {
+        assert!(clauses.contains_key(clause), "clause {clause}: docs/spec.md has none of that number");
+        *asked.entry(clause).or_default() += 1;
+    }
+    let silicon = silicon();
+    let mut table = String::from("| clause | text from | programs | silicon |\n|---|---|---|---|\n");
+    for (clause, text) in &clauses {
+        let programs = asked.get(&clause[..]).map_or("none".into(), u32::to_string);
+        let said: Vec<String> = silicon.iter().filter_map(|capture| about(capture, clause)).collect();
+        let _ =
+            writeln!(table, "| {clause} | {} | {programs} | {} |", sources(text).join(", "), said.join("; "));
+    }
+    let path = docs("silicon.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).expect("the page has the place");
+    let (_, after) = rest.split_once(END).expect("the place has an end");
+    let expected = format!("{before}{BEGIN}{table}{END}{after}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, expected).unwrap();
+    } else {
+        assert!(
+            page == expected,
+            "docs/silicon.md is not up to date: UPDATE_DOCS=1 cargo test -p atoms-silicon --test page"
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Captures in the repository: the oracle judges them, their programs run in lockstep, and nothing changes in what
+//! contradicts either.
+
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::session::Session;
+use atoms_cosim::witness::Witness;
+use atoms_silicon::capture::Capture;
+use atoms_silicon::report::{self, Report};
+use atoms_silicon::{catalogue, replay};
+use atoms_tests::{config, lockstep_of, root};
+use serde_json::{Value, json};
+
+fn folders() -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join("silicon/captures")).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn judged(folder: &Path) -> Report {
+    let path = folder.join("capture.jsonl.gz");
+    let capture = Capture::read(File::open(&path).unwrap())
+        .unwrap_or_else(|error| panic!("{}: it {error}", path.display()));
+    let named = config("default");
+    let port = || {
+        let oracle = Witness::new(&named.config, &[]);
+        Ok::<_, Infallible>(Session::new(lockstep_of(&named), Some(oracle)))
+    };
+    let mut report = report::judge(&capture);
+    report.replayed = Some(report::replay(&capture, port, |_| {}).unwrap());
+    report
+}
+
+fn findings(report: &Report) -> Value {
+    let replayed = report.replayed.as_ref().unwrap();
+    json!({
+        "refused": report.oracle.refused,
+        "findings": report.oracle.findings,
+        "undefined": report.oracle.undefined,
+        "different": replayed.different,
+        "differences": replayed.differences,
+        "not_run": replayed.failed,
+    })
+}
+
+#[test]
+fn what_captures_say_of_us_is_what_is_known() {
+    let folders = folders();
+    assert!(!folders.is_empty(), "at least that of the stand-in");
+    for folder in folders {
+        let report = judged(&folder);
+        assert!(report.oracle.accepted > 100, "{}: {}", folder.display(), report.oracle.accepted);
+        let found = findings(&report);
+        let path = folder.join("findings.json");
+        if std::env::var_os("UPDATE_FINDINGS").is_some() {
+            fs::write(&path, format!("{found:#}\n")).unwrap();
+        }
+        let known: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert!(known == found, "{}: known {known:#}\nfound {found:#}", folder.display());
+    }
+}
+
+/// Whatever a GPU is to be asked, RTL, model and oracle have answered before.
+#[test]
+fn every_program_runs_in_lockstep() {
+    let named = config("default");
+    let mut wrong = Vec::new();
+    for program in catalogue::programs(1) {
+        let mut session = Session::new(lockstep_of(&named), Some(Witness::new(&named.config, &[])));
+        if let Err(error) = replay::run(&program, replay::arch(program.since), &mut session) {
+            wrong.push(format!("{}: {error:?}", program.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

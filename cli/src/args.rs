@@ -288,6 +288,12 @@ pub(crate) enum SiliconCommand {
     Report(SiliconReportArgs),
     /// Print a program of a capture: what it asks, its PTX, and the machine code that ran
     Show(SiliconShowArgs),
+    /// Print the lines fitted to the times of a capture as TOML, with their residuals
+    Profile {
+        /// The capture; may be compressed by gzip
+        #[arg(value_name = "FILE")]
+        capture: PathBuf,
+    },
     /// Print the requests of a program of a capture as a trace (docs/trace-format.md)
     Trace(SiliconTraceArgs),
 }

@@ -8,8 +8,9 @@ use atoms_cosim::session::Session;
 use atoms_cosim::witness::Witness;
 use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
 use atoms_silicon::observe;
-use atoms_silicon::program::Clock;
+use atoms_silicon::program::{Clock, Reading};
 use atoms_silicon::report::{self, Finding, Report};
+use atoms_silicon::times;
 
 use crate::args::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, SiliconTraceArgs};
 use crate::error::{CliError, Verdict};
@@ -22,6 +23,7 @@ pub(crate) fn silicon(command: &SiliconCommand) -> Result<Verdict, CliError> {
     match command {
         SiliconCommand::Report(args) => full(args),
         SiliconCommand::Show(args) => show(args),
+        SiliconCommand::Profile { capture } => profile(capture),
         SiliconCommand::Trace(args) => trace(args),
     }
 }
@@ -212,6 +214,31 @@ fn timing(report: &Report, all: bool) -> Result<(), CliError> {
     Ok(())
 }
 
+fn profile(path: &Path) -> Result<Verdict, CliError> {
+    let capture = open(path)?;
+    let fits = times::fits(&times::timings(&capture));
+    if fits.is_empty() {
+        return Err(CliError::message(format!(
+            "{}: no program of it that reads clocks answered",
+            path.display()
+        )));
+    }
+    let header = &capture.header;
+    outln!("# Cycles of an operation, one warp: base + per_lane * (lanes - 1). The residual is the")?;
+    outln!("# greatest distance of a measurement from that.")?;
+    outln!(
+        "gpu = {:?}\narch = \"sm_{}\"\ndriver = {:?}",
+        header.device.name,
+        header.device.arch(),
+        header.driver
+    )?;
+    for fit in &fits {
+        outln!("\n[[time]]\nof = {:?}\non = {:?}", fit.of, fit.on)?;
+        outln!("base = {:.2}\nper_lane = {:.3}\nresidual = {:.2}", fit.base, fit.per_lane, fit.residual)?;
+    }
+    Ok(Verdict::Agree)
+}
+
 fn show(args: &SiliconShowArgs) -> Result<Verdict, CliError> {
     let capture = open(&args.capture)?;
     let Some(name) = &args.program else {
@@ -261,6 +288,9 @@ fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {
         let why = came_of(&record.outcome);
         return Err(CliError::message(format!("`{}` has no answers: {why}", args.program)));
     };
+    if record.program.launches.iter().all(|launch| matches!(launch.reading, Reading::Times(_))) {
+        return Err(CliError::message(format!("`{}` reads clocks: it has no requests", args.program)));
+    }
     let outputs: Vec<Vec<u8>> = outputs.into_iter().map(<[u8]>::to_vec).collect();
     let text = observe::write_trace(Vec::new(), &record.program, &outputs).map_err(CliError::of)?;
     out!("{}", String::from_utf8_lossy(&text))?;

@@ -6,7 +6,7 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Sides;
-use atoms_isa::{Kernel, Program};
+use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
 use atoms_sm::{Buffer, Launch, LaunchError, Outcome, RunError, RunReport, SmConfig};
@@ -70,7 +70,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     }
     files.check()?;
     let config = machine::config(&args.machine.config)?;
-    let ask = Question { args, path, level, kernel, launch: &launch, config: &config, dumps: &dumps };
+    let forward_of = program.forward_of;
+    let ask =
+        Question { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
         On::Lockstep => ask.on(machine::lockstep(&config)?),
         On::Model => ask.on(machine::model(&config)),
@@ -112,6 +114,8 @@ struct Question<'a> {
     path: &'a Path,
     level: Level,
     kernel: &'a Kernel,
+    /// As in [`Program`].
+    forward_of: Option<Arch>,
     launch: &'a Launch,
     config: &'a NamedConfig,
     dumps: &'a [(String, PathBuf)],
@@ -228,6 +232,12 @@ impl Question<'_> {
             if self.launch.ctas() == 1 { "" } else { "s" },
             self.launch.threads(),
         )?;
+        if let Some(target) = self.forward_of {
+            outln!(
+                "  target     {target}; PTX of it runs as {}, as drivers compile it forward",
+                self.kernel.arch
+            )?;
+        }
         outln!(
             "  ran        {} warp instructions, {} shared-memory requests in {} cycles",
             grouped(s.warp_instructions),
@@ -392,6 +402,9 @@ impl Question<'_> {
                 },
             })).collect::<Vec<_>>(),
         });
+        if let Some(target) = self.forward_of {
+            value["target"] = json!(target.to_string());
+        }
         if let Some(found) = found {
             value["races"] = found.as_json();
         }

@@ -12,6 +12,9 @@ pub struct Arch {
 }
 
 impl Arch {
+    /// The earliest architecture that PTX is translated for.
+    pub const FIRST_OF_PTX: Arch = Arch { number: 70, suffix: None };
+
     /// The architecture named `sm_` and a number from 50 to 129, with or without a letter after it.
     pub fn from_name(name: &str) -> Option<Arch> {
         let rest = name.strip_prefix("sm_")?;

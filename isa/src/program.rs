@@ -17,8 +17,11 @@ use std::ops::Range;
 /// A listing decoded.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Architecture named by `.target`.
+    /// Architecture of the kernels: the one that `.target` names, or another that PTX is translated for.
     pub arch: Arch,
+    /// Architecture that PTX names, where that is too early to be translated for and no other was asked for: it then
+    /// runs as [`Arch::FIRST_OF_PTX`].
+    pub forward_of: Option<Arch>,
     /// Kernels, in order of the listing; at least one.
     pub kernels: Vec<Kernel>,
     /// Kernels that cannot be read: no reason not to run the others.
@@ -176,7 +179,7 @@ impl Program {
                 directives: Directives::default(),
             });
         }
-        Ok(Program { arch, kernels, unread })
+        Ok(Program { arch, forward_of: None, kernels, unread })
     }
 
     /// The kernel with this name.

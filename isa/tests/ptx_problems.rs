@@ -1,7 +1,7 @@
 //! What is said about PTX with something wrong in it, and where.
 
-use atoms_isa::TextError;
 use atoms_isa::ptx::{Module, snippet};
+use atoms_isa::{Arch, Problem, Program, TextError};
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
@@ -176,8 +176,28 @@ fn texts_that_are_no_modules() {
         let error = Module::parse("test.ptx", text).expect_err(text);
         compare(text, 0, &error, said);
     }
-    // Earlier architectures are read: what there is for them is for others to say.
-    assert!(Module::parse("test.ptx", ".version 7.0\n.target sm_50\n.entry k() { ret; }").is_ok());
+}
+
+/// PTX of architectures that it is not translated for goes forward, unless one of them is asked for.
+#[test]
+fn earlier_targets_go_forward() {
+    let translated = |target: &str, asked: Option<&str>| {
+        let text = format!(".version 4.3\n.target {target}\n.entry k() {{ ret; }}");
+        let arch = asked.map(|name| Arch::from_name(name).expect(name));
+        let program = Program::from_ptx("test.ptx", &text, arch).map_err(|e| e.problems[0].clone())?;
+        assert!(program.kernels.iter().all(|kernel| kernel.arch == program.arch));
+        Ok((program.arch.to_string(), program.forward_of.map(|arch| arch.to_string())))
+    };
+    for target in ["sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"] {
+        assert_eq!(translated(target, None), Ok(("sm_70".into(), Some(target.into()))));
+    }
+    assert_eq!(translated("sm_52", Some("sm_90a")), Ok(("sm_90a".into(), None)));
+    assert_eq!(translated("sm_72", None), Ok(("sm_72".into(), None)));
+    for target in ["sm_52", "sm_80"] {
+        let problem: Problem = translated(target, Some("sm_61")).expect_err(target);
+        assert_eq!(problem.message, "PTX is not translated for sm_61");
+        assert!(problem.help.contains("name none, and it runs as sm_70"), "{}", problem.help);
+    }
 }
 
 #[test]

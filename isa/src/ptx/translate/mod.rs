@@ -64,15 +64,18 @@ impl Program {
         }
     }
 
-    /// Reads a PTX module and translates its kernels for an architecture, or for the one of its `.target`;
-    /// `name` is for messages.
+    /// Reads a PTX module and translates its kernels for an architecture, or for the one of its `.target`: forward to
+    /// [`Arch::FIRST_OF_PTX`] where that is earlier, as drivers do for later GPUs. `name` is for messages.
     ///
     /// # Errors
-    /// Everything that is wrong, with line and column. Instructions that are merely not known are not errors:
-    /// see [`crate::Operation::Lacking`].
+    /// Everything that is wrong, with line and column; an `arch` that is too early. Instructions that are merely not
+    /// known are not errors: see [`crate::Operation::Lacking`].
     pub fn from_ptx(name: &str, text: &str, arch: Option<Arch>) -> Result<Program, TextError> {
         let module = Module::parse(name, text)?;
-        translate(name, text, &module, arch.unwrap_or(module.target))
+        let forward_of = Some(module.target).filter(|target| arch.is_none() && target.early());
+        let own = if forward_of.is_some() { Arch::FIRST_OF_PTX } else { module.target };
+        let program = translate(name, text, &module, arch.unwrap_or(own))?;
+        Ok(Program { forward_of, ..program })
     }
 }
 
@@ -80,8 +83,11 @@ fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<
     let mut problems = Vec::new();
     let (mut kernels, mut unread) = (Vec::new(), Vec::new());
     if arch.early() {
-        let help = "name a later one, such as --arch sm_75: code of earlier ones waits in another way";
-        problems.push(Problem::new(0..0, format!("{arch} is not run here"), help));
+        let help = format!(
+            "name none, and it runs as {}, to which drivers compile it forward too; or name a later one",
+            Arch::FIRST_OF_PTX
+        );
+        problems.push(Problem::new(0..0, format!("PTX is not translated for {arch}"), help));
     }
     let entries: Vec<&Function<'_>> = module.functions.iter().filter(|f| f.entry && f.defined).collect();
     if entries.is_empty() {
@@ -111,5 +117,5 @@ fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<
         name: kernel.into(),
         error: TextError::new(name, text, found),
     });
-    Ok(Program { arch, kernels, unread: unread.collect() })
+    Ok(Program { arch, forward_of: None, kernels, unread: unread.collect() })
 }

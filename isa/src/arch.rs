@@ -99,22 +99,28 @@ impl Arch {
         0x18
     }
 
-    /// Byte offsets of its words, the lower first, where the bank has them. Before sm_60 it has one word for each window,
-    /// which is all of the address.
+    /// Whether windows of generic addresses lie below 4 GiB, 16 MiB for each: code before sm_60 reads the lower word of
+    /// their addresses only, and takes the higher to be zero. Source: listings.
+    pub const fn low_windows(self) -> bool {
+        self.number < 60
+    }
+
+    /// Byte offsets of its words, the lower first, where the bank has them.
     pub const fn shared_window_offsets(self) -> Option<[u32; 2]> {
         let offset = self.shared_window_offset();
         match self.number {
-            60..=69 => Some([0x0, 0x100]),
+            ..=69 => Some([0x0, 0x100]),
             70..=89 => Some([offset, offset + 4]),
             _ => None,
         }
     }
 
     /// Byte offset in constant bank 0 of the number of bytes of dynamic shared memory. Source: code that others
-    /// compiled, by their account.
+    /// compiled, by their account; up to sm_62 listings.
     pub const fn dynamic_shared_offset(self) -> u32 {
         match self.number {
-            ..=99 => 0x2c,
+            ..=69 => 0xfc,
+            70..=99 => 0x2c,
             _ => 0x2ac,
         }
     }
@@ -124,7 +130,8 @@ impl Arch {
     /// first; from sm_100 on relative to `SR_CgaSize`, taken to be 0.
     pub const fn environment_offset(self) -> u32 {
         match self.number {
-            ..=89 => 0x88,
+            ..=69 => 0x30,
+            70..=89 => 0x88,
             90..=99 => 0x40,
             _ => 0x250,
         }

@@ -1,6 +1,6 @@
 //! Constant banks: 0 holds what the launch passes to the kernel, the others what the compiler put beside the code.
 
-use crate::global::{GRID_WORKSPACE, LOCAL_WINDOW_HIGH, SHARED_WINDOW_HIGH};
+use crate::global::{GRID_WORKSPACE, windows};
 use crate::launch::Launch;
 use crate::param::{self, ParamKind};
 use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
@@ -42,13 +42,11 @@ impl ConstantBank {
             bank.set(arch.block_dim_offset() + 4 * i as u32, &block.to_le_bytes());
             bank.set(arch.grid_dim_offset() + 4 * i as u32, &grid.to_le_bytes());
         }
-        let windows = [
-            (arch.shared_window_offsets(), SHARED_WINDOW_HIGH),
-            (Some(arch.local_window_offsets()), LOCAL_WINDOW_HIGH),
-        ];
-        for ([low, high], word) in windows.into_iter().filter_map(|(offsets, word)| Some((offsets?, word))) {
-            bank.set(low, &[0; 4]);
-            bank.set(high, &word.to_le_bytes());
+        let offsets = [arch.shared_window_offsets(), Some(arch.local_window_offsets())];
+        for (offsets, window) in offsets.into_iter().zip(windows(arch)) {
+            let Some([low, high]) = offsets else { continue };
+            bank.set(low, &(window as u32).to_le_bytes());
+            bank.set(high, &((window >> 32) as u32).to_le_bytes());
         }
         // The thread's stack grows downwards from here, in memory of its own.
         bank.set(arch.stack_offset(), &0x00ff_f000_u32.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use crate::launch::Launch;
 use crate::param::ParamKind;
-use atoms_isa::ModuleVariable;
+use atoms_isa::{Arch, ModuleVariable};
 
 /// First byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
 /// multiple of 2^32, so that code which drops the carry into the high word is found out.
@@ -15,6 +15,30 @@ pub(crate) const SHARED_WINDOW_HIGH: u32 = 0x7f00;
 
 /// High word of generic addresses of a thread's own memory.
 pub(crate) const LOCAL_WINDOW_HIGH: u32 = 0x7e00;
+
+/// Bits of an address in a window of code before sm_60, and the numbers of the windows of shared memory and of a thread's
+/// own. [CHOSEN: the numbers]
+const LOW_WINDOW_BITS: u32 = 24;
+const LOW_SHARED: u64 = 1;
+const LOW_LOCAL: u64 = 2;
+
+/// Generic addresses of the windows of shared memory and of a thread's own, for code of an architecture.
+pub(crate) fn windows(arch: Arch) -> [u64; 2] {
+    match arch.low_windows() {
+        true => [LOW_SHARED, LOW_LOCAL].map(|number| number << LOW_WINDOW_BITS),
+        false => [SHARED_WINDOW_HIGH, LOCAL_WINDOW_HIGH].map(|high| u64::from(high) << 32),
+    }
+}
+
+/// A generic address of an architecture as later ones have it.
+pub(crate) fn generic(arch: Arch, address: u64) -> u64 {
+    let inside = address & ((1 << LOW_WINDOW_BITS) - 1);
+    match address >> LOW_WINDOW_BITS {
+        LOW_SHARED if arch.low_windows() => u64::from(SHARED_WINDOW_HIGH) << 32 | inside,
+        LOW_LOCAL if arch.low_windows() => u64::from(LOCAL_WINDOW_HIGH) << 32 | inside,
+        _ => address,
+    }
+}
 
 /// High word of generic addresses of constant bank 0, for pointers to kernel parameters.
 pub(crate) const PARAM_WINDOW_HIGH: u32 = 0x7d00;

@@ -43,10 +43,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
 fn unknown(kernel: &Kernel, constant: ConstAddress, bytes: u32) -> Option<String> {
     let ConstAddress { bank, index, offset } = constant;
     if bank == 0 {
-        // The windows of shared memory and of the thread's own lie below 4 GiB there.
-        let window = kernel.arch.number() < 60 && index == ConstIndex::None && offset < 8;
-        return window
-            .then(|| "generic addresses before sm_60 are not carried out; compile for sm_60".into());
+        return None;
     }
     let Some(compiled) = kernel.constants.get(&bank) else {
         return Some(format!(

@@ -46,8 +46,12 @@ fn products() {
     // The high word: four products, and the carries between them.
     let high = "XMAD R8, R2, R3, RZ ;\nXMAD R9, R2, R3.H1, RZ ;\nXMAD R10, R2.H1, R3.H1, RZ ;\n\
         XMAD.CHI R8, R2.H1, R3, R8 ;\nIADD3.RS R8, R9, R8, R10 ;\nXMAD.S16.U16 R9, R2, R3.H1, RZ ;";
-    for (a, b) in pairs() {
+    let signed = "XMAD R8, R2, R3, RZ ;\nXMAD.U16.S16 R9, R2, R3.H1, RZ ;\nXMAD.S16.S16.CSFU R10, R2.H1, R3.H1, RZ ;\n\
+        XMAD.S16.U16.CHI R8, R2.H1, R3, R8 ;\nIADD3.RS R8, R8, R9, R10 ;";
+    for (a, b) in pairs().chain([(0xffff_0000, 0x0001_0000), (0x8000_0000, 0x8000_8000)]) {
         assert_eq!(outcome(low, [a, b, 0, 0])[0], a.wrapping_mul(b), "{a:#x} {b:#x}");
+        let high_word = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
+        assert_eq!(outcome(signed, [a, b, 0, 0])[0], high_word as u32, "{a:#x} {b:#x}");
         let mixed = i64::from(a as u16 as i16) * i64::from(b >> 16);
         let product = (u64::from(a) * u64::from(b)) >> 32;
         assert_eq!(outcome(high, [a, b, 0, 0])[..2], [product as u32, mixed as u32], "{a:#x} {b:#x}");
@@ -101,6 +105,14 @@ const STEPS: &[(&str, u32, u32, u32)] = &[
     ("I2I.S32.S32 RZ.CC, R3 ;\nCSETP.SFT.AND P1, PT, CC, PT ;\nMOV32I R8, 0x7 ;\nMOV R9, RZ ;", 7, 0, 1),
     ("I2F.F32.S32.RP R8, |R3| ;\nF2I.S32.F32.TRUNC R9, 1.5.NEG ;",  0x40a0_0000, 0xffff_ffff, 0),
     ("IADD R8, R4, -R3 ;\nIADD32I R9, R4, -0x4 ;",                  8,           0xffff_ffff, 0),
+    ("BFI R8, R2, 0x810, R3 ;\nBFI R9, R3, 0x51e, RZ ;",             0xffab_fffb, 0xc000_0000, 0),
+    ("MOV32I R6, 0x2404 ;\nBFI R8, R4, R6, R2 ;\nBFE R9, R3, R6 ;",  0x3b,        0xffff_ffff, 0),
+    ("MOV32I R6, 0x0421 ;\nBFI R8, R3, R6, R2 ;\nBFE.U32 R9, R2, R6 ;", 0x1234_89ab, 0,        0),
+    ("BFE R8, R2, 0x0 ;\nBFE R9, R3, 0x40 ;",                        0,           0,           0),
+    ("FCMP R8, R2, R4, 1.0 ;\nFCMP.LE R9, R2, R4, 1.0 ;",             0x1234_89ab, 3,           0),
+    ("FCMP.NEU R8, R2, R4, R5 ;\nFCMP.FTZ R9, R2, R4, R4 ;",          3,           3,           0),
+    ("IADD RZ.CC, R3, R3 ;\nXMAD.X R8, R4, R3, R2 ;\nXMAD R9.CC, R4, R4, R3 ;\nIADD.X R9, R9, RZ ;", 0x1237_899d, 5, 0),
+    ("ISETP.NE.AND P1, PT, R4, RZ, PT ;\nPSET.AND.AND R8, P1, PT, PT ;\nPSET.BF.AND.AND R9, P1, PT, PT ;", 0xffff_ffff, 0x3f80_0000, 1),
     ("IADD3 R8, R2.H1, R4, -R3 ;\nIADD3 R9, R2.H0, -R4, RZ ;",      0x123c,      0x89a8,      0),
 ];
 

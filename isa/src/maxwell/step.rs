@@ -155,6 +155,13 @@ impl Step {
                 Some(())
             }
             ("BFE", [to, a, field]) => self.bfe(code, to, a, field),
+            ("BFI", [to, a, field, base]) => self.bfi(code, to, a, field, base),
+            ("PSET", [to, p, q, r]) => {
+                let float = code.take("BF");
+                self.put(format!("PSETP.{} P20, PT, {p}, {q}, {r}", code.modifiers.join(".")));
+                self.truth(to, float);
+                Some(())
+            }
             ("ISETP", [p, q, a, b, with]) if code.take("X") => {
                 let low = self.low_words(code)?;
                 self.put(format!("ISETP.{}.EX {p}, {q}, {a}, {b}, {with}, {low}", code.modifiers.join(".")));
@@ -184,8 +191,15 @@ impl Step {
                 self.put(format!("SEL {to}, {a}, {b}, P20"));
                 Some(())
             }
-            ("FCMP", [to, a, b, c]) if !code.modifiers.is_empty() => {
-                self.put(format!("FSETP.{}.AND P20, PT, {c}, RZ, PT", code.modifiers.join(".")));
+            ("FCMP", [to, a, b, c]) if !self.sets => {
+                let flush = if code.take("FTZ") { ".FTZ" } else { "" };
+                // Disassemblers leave `.GT` out.
+                let compare = match code.modifiers[..] {
+                    [] => "GT",
+                    [compare] => compare,
+                    _ => return None,
+                };
+                self.put(format!("FSETP.{compare}{flush}.AND P20, PT, {c}, RZ, PT"));
                 self.put(format!("FSEL {to}, {a}, {b}, P20"));
                 Some(())
             }
@@ -266,13 +280,24 @@ impl Step {
                 self.put(format!("B2R.RESULT {to}, PT"));
                 (code.modifiers == ["RESULT"]).then_some(())
             }
-            ("LD" | "ST", [.., p]) if o.len() == 3 && p.trim_start_matches('!').starts_with('P') => {
-                code.operands.pop();
+            ("LD" | "ST" | "LDG" | "STG", _) => {
+                // Volatile accesses, which pass by caches.
+                if code.take("CV") || code.take("WT") {
+                    code.modifiers.extend(["STRONG", "SYS"]);
+                }
+                if o.len() == 3 && o[2].trim_start_matches('!').starts_with('P') {
+                    code.operands.pop();
+                }
+                self.same(code)
+            }
+            ("MEMBAR", []) => {
+                code.modifiers.retain(|m| *m != "IVALLD");
+                code.modifiers.iter_mut().filter(|m| **m == "GL").for_each(|m| *m = "GPU");
                 self.same(code)
             }
             (
                 "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "IMUL" | "IMUL32I" | "JCAL" | "LONGJMP"
-                | "PLONGJMP",
+                | "PLONGJMP" | "PRET" | "PSET",
                 _,
             ) => None,
             _ => self.same(code),
@@ -349,7 +374,7 @@ impl Step {
         Some(())
     }
 
-    /// `XMAD[.types][.CLO|.CHI|.CBCC][.PSL][.MRG] d, a, b, c`: the product of two halves, and c
+    /// `XMAD[.types][.CLO|.CHI|.CBCC|.CSFU][.PSL][.MRG][.X] d, a, b, c`: the product of two halves, and c
     fn xmad(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
         let types: Vec<_> = code.modifiers.iter().filter(|m| matches!(**m, "U16" | "S16")).copied().collect();
         let (a_signed, b_signed) = match types[..] {
@@ -358,9 +383,12 @@ impl Step {
             _ => return None,
         };
         code.modifiers.retain(|m| !matches!(*m, "U16" | "S16"));
-        let (shift, merge) = (code.take("PSL"), code.take("MRG"));
+        let (shift, merge, carry) = (code.take("PSL"), code.take("MRG"), code.take("X"));
         let (low, high, both) = (code.take("CLO"), code.take("CHI"), code.take("CBCC"));
-        if !code.modifiers.is_empty() || self.sets {
+        let signs = code.take("CSFU");
+        // What the carry is of a sum of more than two, or of a part of one, no code was seen to ask.
+        let joined = carry || self.sets;
+        if !code.modifiers.is_empty() || (joined && (shift || merge || both || signs)) {
             return None;
         }
         let (_, b_whole) = half(b, ".H1", ".H0");
@@ -378,18 +406,47 @@ impl Step {
         if both {
             self.put(format!("SHF.L.U32 R264, {b_whole}, 0x10, RZ"));
         }
+        if signs {
+            self.sign_words([(a, a_signed), (b, b_signed)])?;
+        }
+        if joined {
+            self.add(to, ["R262", addend, "RZ"], carry);
+            return Some(());
+        }
         let sum = if merge { "R262" } else { to };
-        self.put(format!("IADD3 {sum}, R262, {addend}, {}", if both { "R264" } else { "RZ" }));
+        let third = match (both, signs) {
+            (true, _) => "R264",
+            (_, true) => "-R265",
+            _ => "RZ",
+        };
+        self.put(format!("IADD3 {sum}, R262, {addend}, {third}"));
         if merge {
             self.put(format!("PRMT {to}, R262, 0x5410, {b_whole}"));
         }
         Some(())
     }
 
+    /// R265: 2^16 for each factor below zero whose low half is not zero. That is by how much the sum of the
+    /// products across, taken without sign and shifted by IADD3.RS, is too large; each of them is below zero if the
+    /// half with the sign is, and the other is not zero (chosen: the only value with which compiled products are right).
+    fn sign_words(&mut self, [a, b]: [(&str, bool); 2]) -> Option<()> {
+        let whole = |(operand, signed): (&str, bool)| {
+            operand.strip_suffix(".H1").filter(|_| signed).map(str::to_string)
+        };
+        let (a, b) = (whole(a)?, whole(b)?);
+        for (place, sign, other) in [("R265", &a, &b), ("R266", &b, &a)] {
+            self.put(format!("LOP3.LUT P20, RZ, {other}, 0xffff, RZ, 0xc0, !PT"));
+            self.put(format!("ISETP.LT.AND P20, PT, {sign}, RZ, P20"));
+            self.put(format!("SEL {place}, RZ, 0x10000, !P20"));
+        }
+        self.put("IADD3 R265, R265, R266, RZ".into());
+        Some(())
+    }
+
     /// `LEA d, a, b[, shift]`, `LEA.HI[.X] d, a, b, c, shift`
     ///
-    /// `LEA.HI.X p, d, a, RZ, c` copies the high word of a generic address, and asks whether that lies outside the shared
-    /// window (chosen: it is what the code around it makes of the answer).
+    /// `LEA.HI.X p, d, a, RZ, c` is the high word of a generic address, with the carry from the lower, and asks
+    /// whether that lies outside the shared window (chosen: it is what the code around it makes of the answer).
     fn lea(&mut self, code: &mut Code<'_>, o: &[&str]) -> Option<()> {
         let (high, carry) = (code.take("HI"), code.take("X"));
         if let ([p, to, a, "RZ", c], true, true) = (o, high, carry)
@@ -400,7 +457,7 @@ impl Step {
             self.put(format!("MOV R269, {c}"));
             self.put("QSPC.E.S P20, RZ, [R268]".into());
             self.put(format!("PSETP.AND.AND {p}, PT, !P20, PT, PT"));
-            self.put(format!("MOV {to}, {c}"));
+            self.put(format!("IADD3.X {to}, {c}, RZ, RZ, P10, !PT"));
             return code.modifiers.is_empty().then_some(());
         }
         let to = self.kept(o.first()?).to_string();
@@ -456,10 +513,8 @@ impl Step {
     /// `BFE[.U32][.BREV] d, a, field`: so many bits from a place on, which the low two bytes of the field say.
     fn bfe(&mut self, code: &mut Code<'_>, to: &str, a: &str, field: &str) -> Option<()> {
         let unsigned = code.take("U32");
-        let field = u32::from_str_radix(field.strip_prefix("0x")?, 16).ok()?;
-        let (place, bits) = (field & 0xff, field >> 8 & 0xff);
         let reversed = code.take("BREV");
-        if place > 31 || bits == 0 || place + bits > 32 || !code.modifiers.is_empty() || self.sets {
+        if !code.modifiers.is_empty() || self.sets {
             return None;
         }
         if reversed {
@@ -467,8 +522,34 @@ impl Step {
         }
         let a = if reversed { "R260" } else { a };
         let kind = if unsigned { "U32" } else { "S32" };
-        self.put(format!("SHF.L.U32 R261, {a}, {:#x}, RZ", 32 - place - bits));
-        self.put(format!("SHF.R.{kind}.HI {to}, RZ, {:#x}, R261", 32 - bits));
+        let [place, bits] = self.field(field);
+        self.put(format!("SHF.R.{kind}.HI R263, RZ, {place}, {a}"));
+        self.put(format!("SGXT.{kind} {to}, R263, {bits}"));
         Some(())
+    }
+
+    /// `BFI d, a, field, base`: the base, with the low bits of a in the field.
+    fn bfi(&mut self, code: &mut Code<'_>, to: &str, a: &str, field: &str, base: &str) -> Option<()> {
+        if !code.modifiers.is_empty() || self.sets {
+            return None;
+        }
+        let [place, bits] = self.field(field);
+        self.put(format!("MOV R263, {place}"));
+        self.put(format!("BMSK R264, R263, {bits}"));
+        self.put(format!("SHF.L.U32 R263, {a}, R263, RZ"));
+        self.put(format!("LOP3.LUT {to}, R263, R264, {base}, 0xe2, !PT"));
+        Some(())
+    }
+
+    /// Place and number of bits of a field: its low two bytes.
+    fn field(&mut self, field: &str) -> [String; 2] {
+        let number = field.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        if let Some(number) = number {
+            return [number & 0xff, number >> 8 & 0xff].map(|byte| format!("{byte:#x}"));
+        }
+        for (register, selector) in [("R261", "0x4440"), ("R262", "0x4441")] {
+            self.put(format!("PRMT {register}, {field}, {selector}, RZ"));
+        }
+        ["R261", "R262"].map(String::from)
     }
 }

@@ -5,7 +5,7 @@ use super::special::moved_predicates;
 use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
 use crate::cta::Stage;
 use crate::error::KernelError;
-use crate::global::SHARED_WINDOW_HIGH;
+use crate::global::{SHARED_WINDOW_HIGH, generic};
 use crate::observer::Issue;
 use crate::request::Request;
 use crate::warp::{Busy, LANES, Row, View, Warp, lanes};
@@ -124,7 +124,9 @@ impl Core<'_> {
             Operation::Async(access) => self.async_access(at, warp, access)?,
             Operation::Global(access) => self.global_access(at, warp, access)?,
             Operation::QuerySpace { pred_dst, address, space } => {
+                let arch = self.kernel.arch;
                 let addresses = addresses(&warp.view(index, &self.constants), address);
+                let addresses = addresses.map(|address| generic(arch, address));
                 let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
                 let there = |l: &usize| typed::in_window(*space, addresses[*l], rank);
                 let shared = lanes(mask).filter(there).fold(0, |m, l| m | 1 << l);

@@ -4,7 +4,7 @@ use super::Core;
 use super::issue::{At, Stop, addresses, extend, in_window, rank_of};
 use crate::atomic;
 use crate::cluster_port::{Origin, Reply, Transfer};
-use crate::global::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH};
+use crate::global::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
 use crate::request::{self, Address, Request};
 use crate::warp::{Busy, LANES, Warp, lanes};
 use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
@@ -28,7 +28,10 @@ impl Core<'_> {
         }
         let GlobalAccess { op, size, dst, pred_dst, .. } = *access;
         let view = warp.view(index, &self.constants);
-        let addresses = addresses(&view, &access.address);
+        let mut addresses = addresses(&view, &access.address);
+        if access.space == Space::Generic {
+            addresses = addresses.map(|address| generic(self.kernel.arch, address));
+        }
         let b = request::gather(&view, access.rb, size);
         let c = request::gather(&view, access.rc, size);
         let window = match access.space {

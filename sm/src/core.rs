@@ -272,6 +272,7 @@ impl<'a> Core<'a> {
                 kernel: self.kernel.name.clone(),
                 cycles: self.cycle,
                 quiet: self.quiet.cycles(self.cycle),
+                in_step: Some(self.kernel.arch).filter(|_| self.held_back()),
                 warps: self.standing(word),
             });
         }
@@ -402,7 +403,7 @@ impl<'a> Core<'a> {
         }
         let lanes = self.geometry.lanes;
         count_request(&mut self.statistics, request.op);
-        if !request.op.only_reads() {
+        if request.changed(outputs, lanes) {
             self.quiet.change(self.cycle);
         }
         self.statistics.passes += u64::from(outputs.rsp_passes);

@@ -1,6 +1,7 @@
 //! Why a run ended early.
 
 use crate::launch::LaunchError;
+use atoms_isa::Arch;
 use atoms_ops::Fault;
 use std::fmt;
 
@@ -142,7 +143,8 @@ pub enum KernelError {
     /// Threads ask again and again for what nobody is left to do.
     #[error(
         "kernel `{kernel}` cannot go on at cycle {cycles}: nothing but registers has changed for {quiet} cycles, and \
-         every thread waits or repeats itself:{}",
+         every thread waits or repeats itself{}:{}",
+        together(*in_step),
         standing(warps)
     )]
     WaitsForEver {
@@ -152,6 +154,9 @@ pub enum KernelError {
         cycles: u64,
         /// Cycles since something changed that another thread could see.
         quiet: u64,
+        /// The architecture, if threads wait to converge with others of their warp that repeat themselves, and it does
+        /// not let them go on alone: before sm_70.
+        in_step: Option<Arch>,
         /// Where each warp stands.
         warps: Vec<WarpStanding>,
     },
@@ -217,6 +222,15 @@ pub struct WarpStanding {
 
 fn listed(instructions: &[LackingInstruction]) -> String {
     instructions.iter().map(|i| format!("\n  line {}: `{}` ({})", i.line, i.text, i.reason)).collect()
+}
+
+fn together(in_step: Option<Arch>) -> String {
+    in_step.map_or(String::new(), |arch| {
+        format!(
+            "; on {arch} threads that wait at SYNC go on only with all others of their warp, so that none of these can wait \
+             for what they do behind it (from sm_70 on they are independent)"
+        )
+    })
 }
 
 fn standing(warps: &[WarpStanding]) -> String {

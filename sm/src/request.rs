@@ -1,9 +1,10 @@
 //! A warp's request to the unit, from the instruction to the answer.
 
+use crate::atomic;
 use crate::states::high_words;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{
-    BarrierAccess, BarrierOperand, BarrierResult, Reg, SharedAccess, SharedAddress, SharedResult,
+    BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Reg, SharedAccess, SharedAddress, SharedResult,
 };
 use atoms_model::port::{In, Out};
 use atoms_ops::{Gives, Op, Size};
@@ -178,6 +179,23 @@ impl Request {
         inputs.req_ra[..count].copy_from_slice(&self.address.ra[first..first + count]);
         inputs.req_b[..count].copy_from_slice(&self.b[first..first + count]);
         inputs.req_c[..count].copy_from_slice(&self.c[first..first + count]);
+    }
+
+    /// Whether a word changed with the current piece, as far as the answer to it tells: where it does not, `true`.
+    pub(crate) fn changed(&self, outputs: &Out, port_lanes: u32) -> bool {
+        if self.op.only_reads() {
+            return false;
+        }
+        if self.red || self.op.is_mbarrier() || self.op.row().gives != Gives::Old {
+            return true;
+        }
+        let bits = u128::MAX >> (128 - 8 * self.size.bytes());
+        let first = (self.piece * port_lanes) as usize;
+        lanes(self.piece_mask(port_lanes)).any(|lane| {
+            let (old, b, c) = (outputs.rsp_rd[lane] & bits, self.b[first + lane], self.c[first + lane]);
+            let new = atomic::apply(GlobalOp::Atomic(self.op), self.size, old, b, c);
+            new.is_some_and(|new| new & bits != old)
+        })
     }
 
     /// Takes the answer to the current piece; `true` if it was the last.

@@ -217,6 +217,8 @@ pub(crate) struct Warp {
     pub(crate) current: usize,
     /// Turns passed on.
     pub(crate) turns: u32,
+    /// Whether threads that wait to converge go on alone in the end: from sm_70 on.
+    pub(crate) independent: bool,
     /// Threads that have not ended.
     pub(crate) live: u32,
     pub(crate) busy: Busy,
@@ -253,6 +255,7 @@ impl Warp {
             splits: vec![split],
             current: 0,
             turns: 0,
+            independent: !kernel.arch.early(),
             live: mask,
             busy: Busy::No,
             posted: None,
@@ -424,11 +427,11 @@ impl Warp {
     }
 
     /// Threads went round a loop, or yielded in one. Those that wait for them at a convergence barrier may hold what
-    /// they loop for: after a while these go on without them, as every thread is promised to make progress
+    /// they loop for: after a while these go on without them, as every thread is promised to make progress from sm_70 on
     /// ([PTX] forward progress; where the GPU lets them go is chosen).
     pub(crate) fn went_round(&mut self, weight: u32) {
         let waits = |s: &Split| matches!(s.wait, Wait::Convergence(_));
-        if !self.splits.iter().any(waits) {
+        if !self.independent || !self.splits.iter().any(waits) {
             self.impatience = 0;
             return;
         }

@@ -4,7 +4,7 @@
 mod functional;
 
 use atoms_isa::Program;
-use atoms_sm::{Launch, SmConfig, run};
+use atoms_sm::{KernelError, Launch, RunError, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
 
@@ -149,5 +149,82 @@ fn threads_that_part_and_meet() {
     for i in 0..8 {
         let found = [0, 1].map(|word| out.element.read(&out.bytes, 2 * i as usize + word) as u32);
         assert_eq!(found, expected(i), "thread {i}");
+    }
+}
+
+/// Runs `body` as a kernel with R0 the thread, R4 0 and R5 1, and shared memory zero; what it leaves in the second word.
+fn locked(arch: &str, body: &str, block: u32, config: &SmConfig) -> Result<u32, KernelError> {
+    let [low, high] = if arch == "sm_75" { ["0x160", "0x164"] } else { ["0x140", "0x144"] };
+    let text = format!(
+        ".target {arch}\n.section .text.k,\"ax\"\nS2R R0, SR_TID.X ;\nMOV R4, RZ ;\nMOV R6, RZ ;\n\
+         ISETP.EQ.AND P6, PT, R0, RZ, PT ;\n@P6 STS [RZ], RZ ;\n@P6 STS [0x4], RZ ;\nSEL R5, RZ, 0x1, !PT ;\n\
+         BAR.SYNC 0x0 ;\n{body}\nBAR.SYNC 0x0 ;\nLDS R3, [0x4] ;\n\
+         MOV R8, c[0x0][{low}] ;\nMOV R9, c[0x0][{high}] ;\n@P6 STG.E [R8], R3 ;\nEXIT ;\n"
+    );
+    let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    let launch = format!(
+        "kernel = \"k\"\ngrid = 1\nblock = {block}\nshared = 8\ncycle_budget = 1000000\n\
+         [[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = 1\n"
+    );
+    let launch = Launch::from_toml("launch", &launch, Path::new("")).unwrap();
+    match run(&program.kernels[0], &launch, &mut FunctionalPort::new(Shape::default()), config) {
+        Ok(report) => {
+            let out = report.buffer("out").unwrap();
+            Ok(out.element.read(&out.bytes, 0) as u32)
+        }
+        Err(RunError::Kernel(error)) => Err(*error),
+        Err(RunError::Port(error)) => panic!("{error}"),
+    }
+}
+
+/// The lanes of a warp take a lock, and wait to converge before they give it back.
+const HELD_AT_SYNC: &str = "SSY `(.L_have) ;\n.L_try:\nATOMS.CAS R2, [RZ], R4, R5 ;\nISETP.NE.AND P0, PT, R2, RZ, PT ;\n\
+    @P0 BRA `(.L_try) ;\nSYNC ;\n.L_have:\nLDS R3, [0x4] ;\nIADD32I R3, R3, 0x1 ;\nSTS [0x4], R3 ;\n\
+    ATOMS.EXCH R2, [RZ], RZ ;";
+
+/// They give it back before: code for machines on which the lanes of a warp are not independent.
+const HELD_IN_BRANCH: &str = ".L_try:\nSSY `(.L_join) ;\nATOMS.CAS R2, [RZ], R4, R5 ;\n\
+    ISETP.NE.AND P0, PT, R2, RZ, PT ;\n@P0 SYNC ;\nLDS R3, [0x4] ;\nIADD32I R3, R3, 0x1 ;\nSTS [0x4], R3 ;\n\
+    ATOMS.EXCH R2, [RZ], RZ ;\nMOV32I R6, 0x1 ;\nSYNC ;\n.L_join:\nISETP.EQ.AND P0, PT, R6, RZ, PT ;\n\
+    @P0 BRA `(.L_try) ;";
+
+/// A lock between lanes of a warp does not come to its end before sm_70, and the run says why, long before its budget;
+/// one between warps does.
+#[test]
+fn locks_between_lanes() {
+    for arch in ["sm_50", "sm_52", "sm_60", "sm_61"] {
+        for block in [2, 32, 96] {
+            let error = locked(arch, HELD_AT_SYNC, block, &SmConfig::default()).unwrap_err();
+            let KernelError::WaitsForEver { cycles, in_step, warps, .. } = &error else { panic!("{error}") };
+            assert!(*cycles < 100_000 && in_step.is_some_and(|found| found.to_string() == arch), "{error}");
+            assert!(error.to_string().contains(&format!("on {arch} threads that wait at SYNC")), "{error}");
+            assert!(warps.iter().any(|w| w.waiting.contains("convergence barrier")), "{error}");
+            assert_eq!(locked(arch, HELD_IN_BRANCH, block, &SmConfig::default()).unwrap(), block);
+        }
+        // One lane of each warp.
+        let alone = format!(
+            "LOP32I.AND R7, R0, 0x1f ;\nISETP.NE.AND P5, PT, R7, RZ, PT ;\n@P5 BRA `(.L_out) ;\n{HELD_AT_SYNC}\n.L_out:"
+        );
+        assert_eq!(locked(arch, &alone, 96, &SmConfig::default()).unwrap(), 3);
+    }
+}
+
+/// Asking for a lock that stays taken is repetition only while nobody is about to give it back, however long that
+/// takes.
+#[test]
+fn a_lock_that_is_held_for_long() {
+    let held = "MOV32I R7, 0x0 ;\n@P6 ATOMS.EXCH R2, [RZ], R5 ;\nBAR.SYNC 0x0 ;\n@!P6 BRA `(.L_wait) ;\n.L_count:\n\
+        IADD3 R7, R7, 0x1, RZ ;\nISETP.LT.AND P0, PT, R7, 0x7d0, PT ;\n@P0 BRA `(.L_count) ;\nSTS [0x4], R7 ;\n\
+        ATOMS.EXCH R2, [RZ], RZ ;\nBRA `(.L_done) ;\n.L_wait:\nISETP.LT.AND P1, PT, R0, 0x20, PT ;\n\
+        @P1 BRA `(.L_done) ;\n.L_try:\nATOMS.CAS R2, [RZ], R4, R5 ;\nISETP.NE.AND P0, PT, R2, RZ, PT ;\n\
+        @P0 BRA `(.L_try) ;\n.L_done:";
+    let config = SmConfig { quiet_cycles: 100, ..SmConfig::default() };
+    for arch in ["sm_52", "sm_75"] {
+        let held = if arch == "sm_52" { held.to_string() } else { held.replace("MOV32I", "MOV") };
+        assert_eq!(locked(arch, &held, 33, &config).unwrap(), 0x7d0, "{arch}");
+        let kept = held.replace("ATOMS.EXCH R2, [RZ], RZ ;", "NOP ;");
+        let error = locked(arch, &kept, 33, &config).unwrap_err();
+        let KernelError::WaitsForEver { in_step: None, cycles, .. } = error else { panic!("{error}") };
+        assert!(cycles < 50_000, "{cycles}");
     }
 }

@@ -276,9 +276,10 @@ fn others_see(operation: &Operation) -> bool {
                     | SpecialRegister::GlobalTimerHi
             )
         }
-        Operation::Shared(access) => !access.op.only_reads(),
+        // The answer tells whether a word changed; it is known at once where the core does the atomic itself.
+        Operation::Shared(_) => false,
+        Operation::Global(access) => !matches!(access.op, GlobalOp::Load | GlobalOp::Atomic(_)),
         Operation::Barrier(access) => !access.op.only_reads() || access.op == Op::MbarInval,
-        Operation::Global(access) => access.op != GlobalOp::Load,
         Operation::ThreadCopy(_)
         | Operation::CopyArrival(_)
         | Operation::BulkCopy(_)

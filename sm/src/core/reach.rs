@@ -73,6 +73,9 @@ impl Core<'_> {
                 _ => self.global.load(address, bytes).map_err(outside)?,
             };
             let new = atomic::apply(op, size, old, b[lane], c[lane]);
+            if new.is_some_and(|new| new != old) {
+                self.quiet.change(self.cycle);
+            }
             match (new, high) {
                 (None, _) => {}
                 (Some(new), LOCAL_WINDOW_HIGH) => {

@@ -2,7 +2,7 @@
 
 use super::Core;
 use crate::error::{Place, WarpStanding};
-use crate::warp::Wait;
+use crate::warp::{Wait, Warp};
 
 impl Core<'_> {
     /// Where an instruction of a warp stands, for messages.
@@ -17,6 +17,15 @@ impl Core<'_> {
             cta: cta.map_or(0, |c| c.number),
             warp: warp.map_or(0, |w| w.number),
         }
+    }
+
+    /// Whether threads wait to converge with others of their warp that go on, and may not go on alone: before sm_70.
+    pub(super) fn held_back(&self) -> bool {
+        let held = |warp: &Warp| {
+            let converging = warp.splits.iter().any(|s| matches!(s.wait, Wait::Convergence(_)));
+            converging && warp.splits.iter().any(|s| s.wait == Wait::Ready)
+        };
+        self.warps.iter().flatten().any(|warp| !warp.independent && held(warp))
     }
 
     /// Where all threads stand.

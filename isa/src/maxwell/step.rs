@@ -109,6 +109,36 @@ impl Step {
         let operands = code.operands.clone();
         let o: Vec<&str> = operands.iter().map(String::as_str).collect();
         match (code.name, o.as_slice()) {
+            ("IADD" | "IADD32I", [to, a, b]) if code.take("SAT") => {
+                code.modifiers.is_empty().then(|| self.limited_sum(to, a, b))?
+            }
+            ("IMAD", [to, a, b, c]) if code.take("HI") => self.high_product(code, to, [a, b, c]),
+            ("IMNMX", [to, a, b, p]) if code.take("XHI") => {
+                let kind = code.modifiers.join(".");
+                let kind = if kind.is_empty() { kind } else { format!(".{kind}") };
+                self.put(format!("ISETP.LT{kind}.AND P10, PT, {a}, {b}, PT"));
+                self.put(format!("ISETP.EQ.AND P11, PT, {a}, {b}, PT"));
+                self.put(format!("IMNMX{kind} {to}, {a}, {b}, {p}"));
+                std::mem::take(&mut self.sets).then_some(())
+            }
+            ("IMNMX", [to, a, b, p]) if code.modifiers == ["U32", "XLO"] && !self.sets => {
+                let other = p.strip_prefix('!').map_or(format!("!{p}"), str::to_string);
+                self.put(format!("ISETP.LT.U32.AND P20, PT, {a}, {b}, P11"));
+                self.put("PSETP.OR.AND P20, PT, P20, P10, PT".into());
+                self.put(format!("PSETP.XOR.AND P20, PT, P20, {other}, PT"));
+                self.put(format!("SEL {to}, {a}, {b}, P20"));
+                Some(())
+            }
+            ("DMNMX", [to, a, b, p]) if !self.sets && code.modifiers.is_empty() => self.dmnmx(to, a, b, p),
+            ("VABSDIFF", [to, a, b, c]) if !self.sets => {
+                let kind = match code.modifiers[..] {
+                    ["SD", "ACC"] => "",
+                    ["U32", "U32", "ACC"] => ".U32",
+                    _ => return None,
+                };
+                self.put(format!("VABSDIFF{kind} {to}, {a}, {b}, {c}"));
+                Some(())
+            }
             ("IADD" | "IADD32I", [to, a, b]) => {
                 let carry = code.take("X");
                 code.modifiers.is_empty().then(|| self.add(to, [a, b, "RZ"], carry))
@@ -180,9 +210,9 @@ impl Step {
                 self.truth(to, float);
                 Some(())
             }
-            ("FSET", [to, a, b, with]) => {
+            ("FSET" | "DSET", [to, a, b, with]) => {
                 let float = code.take("BF");
-                self.put(format!("FSETP.{} P20, PT, {a}, {b}, {with}", code.modifiers.join(".")));
+                self.put(format!("{}P.{} P20, PT, {a}, {b}, {with}", code.name, code.modifiers.join(".")));
                 self.truth(to, float);
                 Some(())
             }
@@ -230,19 +260,35 @@ impl Step {
             }
             ("F2I", [_, _]) => {
                 code.take("F32");
+                // A NaN gives zero where neither side has 64 bits, as [PTX] cvt says: compiled code has nothing for it.
+                if !code.modifiers.iter().any(|m| matches!(*m, "F64" | "S64" | "U64")) {
+                    code.modifiers.push("NTZ");
+                }
                 self.same(code)
             }
-            ("F2F", [to, a]) if code.modifiers.len() > 2 && code.modifiers[0] == code.modifiers[1] => {
-                let wide = if code.modifiers[0] == "F64" { ".F64" } else { "" };
-                let way = match code.modifiers[2..] {
-                    ["ROUND"] => "",
-                    ["FLOOR"] => ".FLOOR",
-                    ["CEIL"] => ".CEIL",
-                    ["TRUNC"] => ".TRUNC",
-                    _ => return None,
+            ("F2F", [to, a]) => {
+                let flush = if code.take("FTZ") { ".FTZ" } else { "" };
+                let way = match code.modifiers[..] {
+                    [from, into, way] if from == into => match way {
+                        "ROUND" => Some(""),
+                        "FLOOR" => Some(".FLOOR"),
+                        "CEIL" => Some(".CEIL"),
+                        "TRUNC" => Some(".TRUNC"),
+                        _ => return None,
+                    },
+                    _ => None,
                 };
-                self.put(format!("FRND{wide}{way} {to}, {a}"));
-                Some(())
+                match way {
+                    Some(way) => {
+                        let wide = if code.modifiers[0] == "F64" { ".F64" } else { "" };
+                        self.put(format!("FRND{flush}{wide}{way} {to}, {a}"));
+                        Some(())
+                    }
+                    None => {
+                        code.modifiers.splice(..0, (!flush.is_empty()).then_some("FTZ"));
+                        self.same(code)
+                    }
+                }
             }
             // What prepares an operand of MUFU: there it is in turns, or as it is.
             ("RRO", [to, a]) if code.modifiers == ["SINCOS"] => {
@@ -297,7 +343,8 @@ impl Step {
             }
             (
                 "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "IMUL" | "IMUL32I" | "JCAL" | "LONGJMP"
-                | "PLONGJMP" | "PRET" | "PSET",
+                | "PLONGJMP" | "PRET" | "PSET" | "DMNMX" | "DSET" | "VADD" | "VMAD" | "VMNMX" | "VSET"
+                | "VSETP" | "VSHL" | "VSHR",
                 _,
             ) => None,
             _ => self.same(code),
@@ -343,6 +390,64 @@ impl Step {
             }
             _ => return None,
         })
+    }
+
+    /// The sum of two signed words, limited to what a word holds.
+    fn limited_sum(&mut self, to: &str, a: &str, b: &str) -> Option<()> {
+        let ((minus_a, a), (minus_b, b)) = (sign(a), sign(b));
+        if (minus_a && minus_b) || self.sets {
+            return None;
+        }
+        let (a, b, minus) = if minus_a { (b, a, true) } else { (a, b, minus_b) };
+        let [low, high] = if minus { ["-R261", "~R264"] } else { ["R261", "R264"] };
+        self.put(format!("MOV R260, {a}"));
+        self.put(format!("MOV R261, {b}"));
+        self.put("SHF.R.S32.HI R263, RZ, 0x1f, R260".into());
+        self.put("SHF.R.S32.HI R264, RZ, 0x1f, R261".into());
+        self.put(format!("IADD3 R262, P20, PT, R260, {low}, RZ"));
+        self.put(format!("IADD3.X R263, R263, {high}, RZ, P20, !PT"));
+        // The higher word is the sign of the lower where the sum fits.
+        self.put("SHF.R.S32.HI R264, RZ, 0x1f, R262".into());
+        self.put("ISETP.EQ.AND P20, PT, R263, R264, PT".into());
+        self.put("SHF.R.S32.HI R263, RZ, 0x1f, R263".into());
+        self.put("LOP3.LUT R263, R263, 0x7fffffff, RZ, 0x3c, !PT".into());
+        self.put(format!("SEL {to}, R262, R263, P20"));
+        Some(())
+    }
+
+    /// `IMAD.HI[.U32.U32][.SAT] d, a, b, c`: the higher word of the product, and c; later code adds two words.
+    fn high_product(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
+        let limited = code.take("SAT");
+        let kind = match code.modifiers[..] {
+            [] => "",
+            ["U32", "U32"] if !limited => ".U32",
+            _ => return None,
+        };
+        self.put(format!("IMAD.HI{kind} R267, {a}, {b}, RZ"));
+        if limited {
+            return self.limited_sum(to, "R267", c);
+        }
+        self.add(to, ["R267", c, "RZ"], false);
+        Some(())
+    }
+
+    /// `DMNMX d, a, b, p`, without signs
+    fn dmnmx(&mut self, to: &str, a: &str, b: &str, p: &str) -> Option<()> {
+        let high = |operand: &str| Some(format!("R{}", operand.strip_prefix('R')?.parse::<u16>().ok()? + 1));
+        let way = match p {
+            "PT" => "MIN",
+            "!PT" => "MAX",
+            _ => return None,
+        };
+        let (to_high, a_high, b_high) = (high(to)?, high(a)?, high(b)?);
+        self.put(format!("DSETP.{way}.AND P20, P21, {a}, {b}, PT"));
+        self.put(format!("SEL R262, {a}, {b}, P20"));
+        self.put(format!("SEL R263, {a_high}, {b_high}, P20"));
+        // Both are NaN: the second one, quiet.
+        self.put("LOP3.LUT R264, R263, 0x80000, RZ, 0xfc, !PT".into());
+        self.put(format!("SEL {to_high}, R264, R263, P21"));
+        self.put(format!("MOV {to}, R262"));
+        Some(())
     }
 
     /// `IADD3[.X][.RS] d, a, b, c`: with `.RS` the upper halves of the sum of a and b are added to c.

@@ -183,7 +183,7 @@ pub enum FloatTest {
     Finite,
     /// Infinite.
     Infinite,
-    /// Neither infinite, NaN, subnormal nor zero.
+    /// Neither infinite, NaN nor subnormal: zero is normal ([PTX] testp, and what compiled code does).
     Normal,
     /// Not NaN.
     Number,

@@ -46,7 +46,8 @@ pub enum HalfSelect {
     Low,
     /// The high half twice.
     High,
-    /// The binary32 that the operand is, rounded to binary16, twice.
+    /// The binary32 that the operand is, rounded towards zero to binary16, twice. Source: listings; compiled code converts
+    /// so with `HADD2 d, a.F32, -RZ` where PTX has `cvt.rz.f16.f32`.
     Single,
     /// This byte alone, 0 to 3, extended with zeros.
     Byte(u8),

@@ -96,7 +96,7 @@ fn load(view: &View<'_>, source: &Source, kind: Kind, wide: bool) -> [u64; LANES
         HalfSelect::Low => values = values.map(|v| (v & 0xffff) * 0x1_0001),
         HalfSelect::High => values = values.map(|v| (v >> 16 & 0xffff) * 0x1_0001),
         HalfSelect::Single => {
-            let pack = |v: u32| convert::pack_halves(HalfFormat::F16, Rounding::Nearest, false, v, v);
+            let pack = |v: u32| convert::pack_halves(HalfFormat::F16, Rounding::Zero, false, v, v);
             values = values.map(|v| u64::from(pack(v as u32)));
         }
         HalfSelect::Byte(byte) => values = values.map(|v| v >> (8 * (byte & 3)) & 0xff),

@@ -204,6 +204,7 @@ const CONVERSIONS: &[Case] = &[
     ("f2fp.pack_ab",                    "F2FP.PACK_AB R8, R2, R3 ;",                    [ONE, 0x4000_0000, 0, 0], F, [0x3c00_4000, 0, F, F]),
     ("f2fp.bf16.f32.pack_ab",           "F2FP.BF16.F32.PACK_AB R8, RZ, R3 ;",           [0, 0x3f81_8000, 0, 0],  F, [0x3f82, 0, F, F]),
     ("hadd2.f32 as a conversion",       "HADD2.F32 R8, -RZ, R2.H1_H1 ;",                [0x3c00_0000, 0, 0, 0],  F, [ONE, 0, F, F]),
+    ("hadd2 cuts a binary32 off",       "HADD2 R8, R2.F32, -RZ.H0_H0 ;",                [0x3e99_999a, 0, 0, 0],  F, [0x34cc_34cc, 0, F, F]),
     ("hadd2 of a binary32",             "HADD2 R8, -RZ.H0_H0, R2.F32 ;",                [0xc75f_6000, 0, 0, 0],  F, [0xfafb_fafb, 0, F, F]),
     ("hadd2.sat",                       "HADD2.SAT R8, R2, R2 ;",                       [0xbc00_3c00, 0, 0, 0],  F, [0x3c00, 0, F, F]),
     ("hfma2.relu",                      "HFMA2.RELU R8, R2, 1, 1, RZ ;",                [0xbc00_3c00, 0, 0, 0],  F, [0x3c00, 0, F, F]),

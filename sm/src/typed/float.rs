@@ -226,7 +226,7 @@ pub(super) fn test(test: FloatTest, ty: Type, a: u64) -> bool {
     match test {
         FloatTest::Finite => number.is_finite(),
         FloatTest::Infinite => number.is_infinite(),
-        FloatTest::Normal => number.is_finite() && number != 0.0 && !subnormal,
+        FloatTest::Normal => number.is_finite() && !subnormal,
         FloatTest::Number => !number.is_nan(),
         FloatTest::NotANumber => number.is_nan(),
         FloatTest::Subnormal => subnormal,

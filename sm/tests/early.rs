@@ -110,6 +110,11 @@ const STEPS: &[(&str, u32, u32, u32)] = &[
     ("MOV32I R6, 0x80000000 ;\nIADD.SAT R8, R5, -R6 ;\nIADD.SAT R9, -R6, R3 ;", 0x7fff_ffff, 0x7fff_fffb, 0),
     ("IMAD.HI R8, R3, R4, R4 ;\nIMAD.HI.SAT R9, R3, R2, R3 ;",        2,           0xffff_fffa, 0),
     ("IMAD.HI.U32.U32 R8, R3, R4, R4 ;\nMOV32I R6, 0x80000000 ;\nIMAD.HI.SAT R9, R6, R4, R6 ;", 5, 0x8000_0000, 0),
+    ("IMAD.U32.U32 RZ.CC, R3, R4, R3 ;\nIMAD.U32.U32.HI.X R8, R3, R4, RZ ;\nIMAD R9, R3, R4, R2 ;", 3, 0x1234_899c, 0),
+    ("IMUL R8, R2, R3 ;\nIMUL.HI R9, R2, R3 ;",                        0xa4f9_4fa9, 0xffff_ffff, 0),
+    ("IMUL32I.U32.U32 R8, R3, -0x2 ;\nIMUL32I.U32.U32.HI R9, R3, 0x7 ;", 10,       6,           0),
+    ("IADD RZ.CC, R3, R3 ;\nP2R R6, CC, RZ, 0xf ;\nIADD RZ.CC, R5, R5 ;\nR2P CC, R6, 0xf ;\nIADD.X R8, R5, R5 ;\n\
+      CSETP.SFT.AND P1, PT, CC, PT ;\nS2R R9, SR_LMEMHIOFF ;",      1,           0,           1),
     ("IMNMX.XHI R9.CC, R3, R5, !PT ;\nIMNMX.U32.XLO R8, R2, R4, !PT ;", 3,         0,           0),
     ("IMNMX.XHI R9.CC, R3, R5, PT ;\nIMNMX.U32.XLO R8, R2, R4, PT ;",   0x1234_89ab, 0xffff_fffb, 0),
     ("IMNMX.U32.XHI R9.CC, R3, R3, PT ;\nIMNMX.U32.XLO R8, R2, R4, PT ;", 3,       0xffff_fffb, 0),

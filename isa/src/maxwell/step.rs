@@ -112,7 +112,27 @@ impl Step {
             ("IADD" | "IADD32I", [to, a, b]) if code.take("SAT") => {
                 code.modifiers.is_empty().then(|| self.limited_sum(to, a, b))?
             }
-            ("IMAD", [to, a, b, c]) if code.take("HI") => self.high_product(code, to, [a, b, c]),
+            ("IMAD", [to, a, b, c]) => self.product(code, to, [a, b, c]),
+            ("IMUL" | "IMUL32I", [to, a, b]) => self.product(code, to, [a, b, "RZ"]),
+            // The condition code in a register, in an order of bits that only these two know.
+            ("P2R", [to, "CC", "RZ", "0xf"]) => {
+                self.put("SEL R260, RZ, 0x1, !P10".into());
+                self.put("SEL R261, RZ, 0x2, !P11".into());
+                self.put("SEL R262, RZ, 0x4, !P12".into());
+                self.put(format!("LOP3.LUT {to}, R260, R261, R262, 0xfe, !PT"));
+                Some(())
+            }
+            ("R2P", ["CC", from, "0xf"]) => {
+                for (p, bit) in [("P10", "0x1"), ("P11", "0x2"), ("P12", "0x4")] {
+                    self.put(format!("LOP3.LUT {p}, RZ, {from}, {bit}, RZ, 0xc0, !PT"));
+                }
+                Some(())
+            }
+            // Where the stack ends at its lower side: the core sees to that itself.
+            ("S2R", [to, "SR_LMEMHIOFF"]) => {
+                self.put(format!("MOV {to}, RZ"));
+                Some(())
+            }
             ("IMNMX", [to, a, b, p]) if code.take("XHI") => {
                 let kind = code.modifiers.join(".");
                 let kind = if kind.is_empty() { kind } else { format!(".{kind}") };
@@ -342,9 +362,8 @@ impl Step {
                 self.same(code)
             }
             (
-                "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "IMUL" | "IMUL32I" | "JCAL" | "LONGJMP"
-                | "PLONGJMP" | "PRET" | "PSET" | "DMNMX" | "DSET" | "VADD" | "VMAD" | "VMNMX" | "VSET"
-                | "VSETP" | "VSHL" | "VSHR",
+                "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "JCAL" | "LONGJMP" | "PLONGJMP" | "PRET"
+                | "PSET" | "DMNMX" | "DSET" | "VADD" | "VMAD" | "VMNMX" | "VSET" | "VSETP" | "VSHL" | "VSHR",
                 _,
             ) => None,
             _ => self.same(code),
@@ -415,19 +434,20 @@ impl Step {
         Some(())
     }
 
-    /// `IMAD.HI[.U32.U32][.SAT] d, a, b, c`: the higher word of the product, and c; later code adds two words.
-    fn high_product(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
-        let limited = code.take("SAT");
+    /// `IMAD[.U32.U32][.HI][.X][.SAT] d, a, b, c`: a word of the product, and c; later code adds two words to the higher.
+    fn product(&mut self, code: &mut Code<'_>, to: &str, [a, b, c]: [&str; 3]) -> Option<()> {
+        let (high, carry, limited) = (code.take("HI"), code.take("X"), code.take("SAT"));
         let kind = match code.modifiers[..] {
             [] => "",
-            ["U32", "U32"] if !limited => ".U32",
+            ["U32", "U32"] => ".U32",
             _ => return None,
         };
-        self.put(format!("IMAD.HI{kind} R267, {a}, {b}, RZ"));
+        let word = if high { format!(".HI{kind}") } else { String::new() };
+        self.put(format!("IMAD{word} R267, {a}, {b}, RZ"));
         if limited {
-            return self.limited_sum(to, "R267", c);
+            return if high && kind.is_empty() && !carry { self.limited_sum(to, "R267", c) } else { None };
         }
-        self.add(to, ["R267", c, "RZ"], false);
+        self.add(to, ["R267", c, "RZ"], carry);
         Some(())
     }
 

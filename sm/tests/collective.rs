@@ -66,9 +66,13 @@ const OPS: &[Op] = &[
     Op::Redux(Redux::Or),
     Op::Redux(Redux::Xor),
     Op::Redux(Redux::Float { max: false, abs: false, nan: false }),
-    Op::Redux(Redux::Float { max: true, abs: true, nan: false }),
-    Op::Redux(Redux::Float { max: true, abs: false, nan: true }),
+    Op::Redux(Redux::Float { max: false, abs: false, nan: true }),
+    Op::Redux(Redux::Float { max: false, abs: true, nan: false }),
     Op::Redux(Redux::Float { max: false, abs: true, nan: true }),
+    Op::Redux(Redux::Float { max: true, abs: false, nan: false }),
+    Op::Redux(Redux::Float { max: true, abs: false, nan: true }),
+    Op::Redux(Redux::Float { max: true, abs: true, nan: false }),
+    Op::Redux(Redux::Float { max: true, abs: true, nan: true }),
     Op::Shuffle(Shuffle::Idx),
     Op::Shuffle(Shuffle::Up),
     Op::Shuffle(Shuffle::Down),
@@ -387,6 +391,8 @@ fn ptx_op(op: Op, [low, high, dst, pred, holds]: [&str; 5]) -> String {
 enum Sync {
     /// In one place, among whatever lanes are there: what a lane gets from the others is cut off by its mask.
     Plain,
+    /// In one place, all lanes that have not ended, whatever the mask.
+    All,
     /// In one place, the lanes of one mask by themselves.
     Exclusive,
     /// From two places.
@@ -410,6 +416,7 @@ fn sass(case: &Case, sync: Sync) -> String {
     let op = sass_op(case.op);
     match sync {
         Sync::Plain => write!(text, "WARPSYNC R1 ;\nVOTE.ANY R12, PT, PT ;\nLOP3.LUT R12, R12, R1, RZ, 0xc0, !PT ;\n{op}"),
+        Sync::All => write!(text, "WARPSYNC.ALL ;\n{op}"),
         Sync::Exclusive => write!(text, "WARPSYNC.EXCLUSIVE R1 ;\n{op}"),
         Sync::Collective => write!(
             text,
@@ -431,19 +438,21 @@ fn sass_op(op: Op) -> String {
         Op::Any => "VOTE.ANY P1, P0 ;\n".into(),
         Op::Uni => "VOTE.EQ P1, P0 ;\n".into(),
         Op::Ballot => "VOTE.ANY R10, PT, P0 ;\n".into(),
-        Op::Redux(op) => uniform(match op {
-            Redux::Add => "REDUX.SUM",
-            Redux::MinU => "CREDUX.MIN",
-            Redux::MinS => "CREDUX.MIN.S32",
-            Redux::MaxU => "REDUX.MAX",
-            Redux::MaxS => "REDUX.MAX.S32",
-            Redux::And => "REDUX",
-            Redux::Or => "REDUX.OR",
-            Redux::Xor => "REDUX.XOR",
-            Redux::Float { max: false, abs: false, nan: false } => "CREDUX.MIN.F32",
-            Redux::Float { max: true, abs: true, nan: false } => "CREDUX.MAXABS.F32",
-            Redux::Float { max: true, abs: false, nan: true } => "CREDUX.MAX.F32.NAN",
-            Redux::Float { .. } => "CREDUX.MINABS.F32.NAN",
+        Op::Redux(op) => uniform(&match op {
+            Redux::Add => "REDUX.SUM".into(),
+            Redux::MinU => "CREDUX.MIN".into(),
+            Redux::MinS => "CREDUX.MIN.S32".into(),
+            Redux::MaxU => "REDUX.MAX".into(),
+            Redux::MaxS => "REDUX.MAX.S32".into(),
+            Redux::And => "REDUX".into(),
+            Redux::Or => "REDUX.OR".into(),
+            Redux::Xor => "REDUX.XOR".into(),
+            Redux::Float { max, abs, nan } => format!(
+                "CREDUX.{}{}.F32{}",
+                ["MIN", "MAX"][usize::from(max)],
+                ["", "ABS"][usize::from(abs)],
+                ["", ".NAN"][usize::from(nan)]
+            ),
         }),
         Op::Shuffle(mode) => {
             format!("SHFL.{} P1, R10, R4, R6, R7 ;\n", format!("{mode:?}").to_uppercase())
@@ -472,10 +481,16 @@ proptest! {
         check(&case, &outcome(&sass(&case, sync), &case))?;
     }
 
-    /// The forms whose result the warp has once: of the ballot, and of the lowest lane's value with the lanes that differ.
+    /// The forms whose result the warp has once: of votes, and of the lowest lane's value with the lanes that differ.
     #[test]
     fn of_machine_code_for_the_warp(case in case(), collective: bool) {
         let sync = if collective { Sync::Collective } else { Sync::Exclusive };
+        for (op, mode) in [(Op::All, "ALL"), (Op::Any, "ANY"), (Op::Uni, "EQ")] {
+            let case = Case { op, ..case.clone() };
+            let (vote, sel) = (format!("VOTE.{mode} P1, P0 ;"), "PLOP3.LUT P1, PT, PT, PT, UP1, 0x80, 0x8 ;");
+            let text = sass(&case, sync).replace(&vote, &format!("VOTEU.{mode} UP1, P0 ;\n{sel}"));
+            check(&case, &outcome(&text, &case))?;
+        }
         let case = Case { op: Op::Ballot, ..case };
         let text = sass(&case, sync).replace("VOTE.ANY R10, PT, P0 ;", "VOTEU.ANY UR4, UPT, P0 ;\nMOV R10, UR4 ;");
         check(&case, &outcome(&text, &case))?;
@@ -488,11 +503,19 @@ proptest! {
         }
     }
 
+    /// WARPSYNC.ALL has one mask, of every lane that has not ended.
+    #[test]
+    fn of_machine_code_with_all_lanes(case in case()) {
+        let case = Case { group: [0; LANES], ..case };
+        check(&case, &outcome(&sass(&case, Sync::All), &case))?;
+    }
+
     /// After WARPSYNC, a lane is together with all of its mask, and perhaps with others.
     #[test]
-    fn of_machine_code_among_others(mut case in case(), ballot: bool) {
+    fn of_machine_code_among_others(mut case in case(), ballot: bool, all: bool) {
         case.op = if ballot { Op::Ballot } else { Op::MatchAny { wide: false } };
-        let text = sass(&case, Sync::Plain).replace("BSYNC", "LOP3.LUT R10, R10, R1, RZ, 0xc0, !PT ;\nBSYNC");
+        let sync = if all { Sync::All } else { Sync::Plain };
+        let text = sass(&case, sync).replace("BSYNC", "LOP3.LUT R10, R10, R1, RZ, 0xc0, !PT ;\nBSYNC");
         check(&case, &outcome(&text, &case))?;
     }
 
@@ -512,6 +535,26 @@ proptest! {
         for lane in (0..LANES).filter(|lane| case.comes(*lane)) {
             let from = usize::from(case.by[lane]);
             if case.members(lane).contains(&from) {
+                prop_assert_eq!(outcome.values[lane], case.value[from], "lane {}: {:x?}", lane, case);
+            }
+        }
+    }
+
+    /// So it is with WARPSYNC.ALL, from two places: what any lane stored before, each lane finds after it.
+    #[test]
+    fn warpsync_all(case in case()) {
+        let case = Case { op: Op::Elect, group: [0; LANES], ..case };
+        let text = sass(&case, Sync::All).replace(
+            "WARPSYNC.ALL ;\nELECT P1, UR4, PT ;\nMOV R10, UR4 ;",
+            "SHF.L.U32 R12, R0, 0x2, RZ ;\nSHF.L.U32 R13, R6, 0x2, RZ ;\nSTS [R12+0x400], R4 ;\n\
+             ISETP.NE.U32.AND P4, PT, R2, RZ, PT ;\n@P4 BRA `(.L_x_3) ;\n\
+             WARPSYNC.ALL ;\nLDS R10, [R13+0x400] ;\nBRA `(.L_x_8) ;\n\
+             .L_x_3:\nWARPSYNC.ALL ;\nLDS R10, [R13+0x400] ;\n.L_x_8:",
+        );
+        let outcome = outcome(&text, &case);
+        for lane in (0..LANES).filter(|lane| case.comes(*lane)) {
+            let from = usize::from(case.by[lane]);
+            if case.comes(from) {
                 prop_assert_eq!(outcome.values[lane], case.value[from], "lane {}: {:x?}", lane, case);
             }
         }

@@ -93,7 +93,7 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
     let mut args = Args::new(statement, parts.collect(), targets);
     let operation = match base {
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => shared::decode(base, &mut args),
-        "SYNCS" => barrier::decode(&mut args),
+        "SYNCS" | "USYNCS" => barrier::decode(base, &mut args),
         "LDGSTS" | "ARRIVES" | "UBLKCP" | "UBLKRED" | "STAS" | "REDAS" => copy::decode(base, &mut args),
         "LDG" | "STG" | "LD" | "ST" | "RED" | "REDG" | "ATOM" | "ATOMG" | "QSPC" | "LDC" | "ULDC"
         | "LDCU" => global::decode(base, &mut args),

@@ -57,10 +57,14 @@ pub enum BarrierOperand {
     None,
     /// One: `.A0T1`.
     One,
+    /// As many as there are active threads: `.ACT0`.
+    Active,
     /// 32 bits: a count, or the parity asked about in bit 31.
     Word(Source),
     /// 64 bits: the object that init makes.
     Pair(Source),
+    /// None: [`Op::Load`] reads the whole object.
+    Whole,
 }
 
 /// Where the result of an operation on an mbarrier object goes.
@@ -70,20 +74,24 @@ pub enum BarrierResult {
     None,
     /// A register pair.
     Pair(Reg),
-    /// A predicate of the thread, by its number in [`Pred::Thread`].
-    Pred(u16),
+    /// A pair of uniform registers.
+    UniformPair(UReg),
+    /// A predicate.
+    Pred(Pred),
 }
 
-/// SYNCS: an operation on an mbarrier object (spec 6.8).
+/// SYNCS and USYNCS: an operation on an mbarrier object (spec 6.8).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BarrierAccess {
     /// The operation; always of 64 bits.
     pub op: Op,
-    /// Whether each lane carries it out, or the warp once: the form whose operand is a uniform register
-    /// and whose destination is URZ.
+    /// Whether each lane carries it out, or the warp once: USYNCS, and the form of SYNCS whose operand is a uniform
+    /// register and whose destination is URZ.
     pub path: Path,
     /// Where the result goes.
     pub result: BarrierResult,
+    /// `.PRIMARY`: whether a failure was reported in the phase that is waited for. In objects of layout 0 none is.
+    pub reported: Option<Pred>,
     /// The address of the object. Its top byte may name another CTA of the cluster (spec 1.4).
     pub address: SharedAddress,
     /// Operand B.

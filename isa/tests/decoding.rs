@@ -99,6 +99,7 @@ const R5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Reg(Reg(5))
 #[rustfmt::skip]
 const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::plain(Value::Reg(Reg(4))))),
+    ("SYNCS.LD.64 R2, [R0+URZ]",                               Op::Load,                     BarrierResult::Pair(Reg(2)), BarrierOperand::Whole),
     ("SYNCS.CCTL.IV [R2+URZ]",                                 Op::MbarInval,                BarrierResult::None,         BarrierOperand::None),
     ("SYNCS.ARRIVE.TRANS64.A1T0 R2, [R0], RZ",                 Op::MbarArrive,               BarrierResult::Pair(Reg(2)), BarrierOperand::None),
     ("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR10], RZ",           Op::MbarArrive,               BarrierResult::None,         BarrierOperand::None),
@@ -113,8 +114,24 @@ const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("SYNCS.ARRIVE.TRANS64.OPTOUT RZ, [R2], R5",               Op::MbarArriveDropExpectTx,   BarrierResult::None,         R5),
     ("SYNCS.ARRIVE.TRANS64.TMASK.ART0 R2, [R0], R5",           Op::MbarArriveNoComplete,     BarrierResult::Pair(Reg(2)), R5),
     ("SYNCS.ARRIVE.TRANS64.TMASK.OPTOUT.ART0 R6, [R2], R5",    Op::MbarArriveDropNoComplete, BarrierResult::Pair(Reg(6)), R5),
-    ("SYNCS.PHASECHK.TRANS64 P0, [R2+UR5], R5",                Op::MbarTestWait,             BarrierResult::Pred(0),      R5),
-    ("SYNCS.PHASECHK.TRANS64.TRYWAIT P3, [UR7], R5",           Op::MbarTryWait,              BarrierResult::Pred(3),      R5),
+    ("SYNCS.PHASECHK.TRANS64 P0, [R2+UR5], R5",                Op::MbarTestWait,             BarrierResult::Pred(Pred::Thread(0)), R5),
+    ("SYNCS.PHASECHK.TRANS64.TRYWAIT P3, [UR7], R5",           Op::MbarTryWait,              BarrierResult::Pred(Pred::Thread(3)), R5),
+    ("SYNCS.PHASECHK.TRANS64.CONDITIONAL P3, [UR7], R5",       Op::MbarTestWait,             BarrierResult::Pred(Pred::Thread(3)), R5),
+];
+
+const UR5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Uniform(UReg(5))));
+
+/// The same of USYNCS, which the warp carries out once.
+#[rustfmt::skip]
+const UNIFORM_BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
+    ("USYNCS.EXCH.64 URZ, [UR6], UR4",                         Op::MbarInit,                 BarrierResult::None,                   BarrierOperand::Pair(Source::plain(Value::Uniform(UReg(4))))),
+    ("USYNCS.CCTL.IV [UR4+0x10]",                              Op::MbarInval,                BarrierResult::None,                   BarrierOperand::None),
+    ("USYNCS.ARRIVE.TRANS64.ACT0 UR4, [UR4+0x10], UR5",        Op::MbarArriveCount,          BarrierResult::UniformPair(UReg(4)),   BarrierOperand::Active),
+    ("USYNCS.ARRIVE.TRANS64.OPTOUT.ACT0 URZ, [UR4], UR5",      Op::MbarArriveDropCount,      BarrierResult::None,                   BarrierOperand::Active),
+    ("USYNCS.ARRIVE.TRANS64.ART0 UR4, [UR4], UR5",             Op::MbarArriveCount,          BarrierResult::UniformPair(UReg(4)),   UR5),
+    ("USYNCS.ARRIVE.TRANS64.RED.A0TR URZ, [UR4], UR5",         Op::MbarExpectTx,             BarrierResult::None,                   UR5),
+    ("USYNCS.ARRIVE.TRANS64.RED.A0TX URZ, [UR4], UR5",         Op::MbarCompleteTx,           BarrierResult::None,                   UR5),
+    ("USYNCS.PHASECHK.TRANS64.TRYWAIT UP0, [UR4], UR5",        Op::MbarTryWait,              BarrierResult::Pred(Pred::Uniform(0)), UR5),
 ];
 
 #[test]
@@ -122,11 +139,34 @@ fn barrier_accesses() {
     for (text, op, result, b) in BARRIERS {
         let Operation::Barrier(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
         assert_eq!((a.op, a.path, &a.result, &a.b), (*op, Path::Vector, result, b), "{text}");
+        assert_eq!(a.reported, None, "{text}");
+    }
+    for (text, op, result, b) in UNIFORM_BARRIERS {
+        let Operation::Barrier(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
+        assert_eq!((a.op, a.path, &a.result, &a.b), (*op, Path::Uniform, result, b), "{text}");
+    }
+    for (text, complete, reported) in [
+        ("SYNCS.PHASECHK.TRANS64.PRIMARY P0, P1, RZ, [R4], R5", Pred::Thread(0), Pred::Thread(1)),
+        ("SYNCS.PHASECHK.TRANS64.TRYWAIT.PRIMARY P0, PT, RZ, [R4], R5", Pred::Thread(0), Pred::PT),
+        ("USYNCS.PHASECHK.TRANS64.PRIMARY UP2, UP3, URZ, [UR4], UR5", Pred::Uniform(2), Pred::Uniform(3)),
+    ] {
+        let Operation::Barrier(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
+        assert_eq!((a.result, a.reported), (BarrierResult::Pred(complete), Some(reported)), "{text}");
+    }
+    // Forms that no assembler writes, or whose results are not known.
+    for text in [
+        "SYNCS.ARRIVE.TRANS64.ACT0 R2, [R4], R5",
+        "USYNCS.LD.64 UR2, [UR4]",
+        "USYNCS.PHASECHK.TRANS64 P0, [UR4], UR5",
+        "SYNCS.PHASECHK.TRANS64.PRIMARY P0, P1, R2, [R4], R5",
+        "USYNCS.ARRIVE.TRANS64.ACT0.ART0 UR4, [UR4], UR5",
+    ] {
+        assert_eq!(decode(&format!("{text} ;")).operation, Operation::Lacking, "{text}");
     }
     let Operation::Barrier(a) = decode("@!UP0 SYNCS.EXCH.64 URZ, [UR6+0x8], UR4 ;").operation else {
         panic!()
     };
-    let BarrierAccess { op, path, result, address, b } = a;
+    let BarrierAccess { op, path, result, reported: None, address, b } = a else { panic!() };
     assert_eq!((op, path, result), (Op::MbarInit, Path::Uniform, BarrierResult::None));
     assert_eq!((address.ra, address.ur, address.imm), (Reg::RZ, UReg(6), 8));
     assert_eq!(b, BarrierOperand::Pair(Source::plain(Value::Uniform(UReg(4)))));
@@ -216,7 +256,6 @@ fn forms_that_are_not_decoded() {
         "ATOMG.E.ADD.S8 PT, R0, [R2.64], R4",
         "FMNMX.XORSIGN R0, R1, R2, PT",
         "SYNCS.ARRIVE.TRANS64.TMASK R2, [R0], R5",
-        "USYNCS.PHASECHK.TRANS64.TRYWAIT UP0, [UR4+0x18], UR5",
         "ARRIVES.LDGSTSBAR.32 [UR4]",
         "SYNCS.ARRIVE.TRANS64 RZ, [R0], -R5",
         "FENCE.PROXY [R4]",

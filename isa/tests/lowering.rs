@@ -73,7 +73,10 @@ fn lowered(row: &Row, module: &Module<'_>) -> Result<Vec<String>, String> {
     frame.begin();
     let instruction: &ptx::Instruction<'_> = function.instructions.first().expect("an instruction");
     let sequence = lower(module, &function, instruction, row.used, arch, &mut frame);
-    sequence.expect("it is lowered").map(|s| s.lines).map_err(|refusal| refusal.message)
+    sequence
+        .unwrap_or_else(|| panic!("{} at {} is not lowered", row.ptx, row.target))
+        .map(|s| s.lines)
+        .map_err(|refusal| refusal.message)
 }
 
 /// Rows of each kind at one architecture. Those at sm_50 lack two that need 64-bit float addition.
@@ -81,7 +84,7 @@ const COUNTS: [(&str, usize); 5] =
     [("addr", 69), ("imm", 106), ("misc", 1), ("optype", 216), ("semscope", 125)];
 
 /// Rows of the cross product.
-const ROWS: usize = 1438;
+const ROWS: usize = 1667;
 
 /// Agreement of the rows of one kind at one architecture.
 #[derive(Default)]
@@ -158,8 +161,9 @@ fn rows_agree() {
 
 /// So does every row of the wider cross product, whose registers are as they were: constants of all operations,
 /// also at one address for all lanes; far and odd offsets; orders of all operations; generic and global
-/// addresses; `.noftz`; operations on mbarrier objects, legal and not. What `docs/lowering.md` says is left out is
-/// not among them.
+/// addresses; `.noftz`; operations on mbarrier objects, legal and not, reports and layouts among them. What
+/// `docs/lowering.md` says is left out is not among them. Rows that make an object at a variable come from kernels that
+/// have stored in shared memory before: in others the assembler leaves FENCE.VIEW.ASYNC out, and here it is not known.
 #[test]
 fn rows_of_the_cross_product_agree() {
     let rows = rows_of(include_str!("../../tests/vectors/lowering_rows.json"));

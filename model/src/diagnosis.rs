@@ -16,7 +16,7 @@
 mod watch;
 
 pub(crate) use watch::{Enters, Seen};
-pub use watch::{KEPT, Watch};
+pub use watch::{KEPT, OBJECT_LOAD, Watch};
 
 use std::fmt;
 

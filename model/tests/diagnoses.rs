@@ -1,7 +1,7 @@
 //! What PTX leaves undefined about mbarrier objects is named, and nothing else is (spec 6.9).
 
 use atoms_model::config::WinnerPolicy;
-use atoms_model::diagnosis::KEPT;
+use atoms_model::diagnosis::{KEPT, OBJECT_LOAD};
 use atoms_model::mbarrier::{MAX_COUNT, Object};
 use atoms_model::port::{In, MAX_LANES};
 use atoms_model::{Config, Unit};
@@ -280,6 +280,26 @@ CAS.u32 touches the low word of a live mbarrier object: lane 2 at 0x00000040, ta
         "\
 LDS.b128 touches a live mbarrier object: lane 3 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
   found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+    ]);
+}
+
+/// SYNCS.LD reads an object as one: that is wrong where there is none.
+#[test]
+fn loads_of_objects() {
+    let mut bench = Bench::object(1);
+    let load = |bench: &mut Bench, at: u32| bench.warp(Op::Load, Size::U64, 1, |_| at, |_| OBJECT_LOAD);
+    assert_eq!(load(&mut bench, 0x40).rd[0], u128::from(INIT_1));
+    bench.names(&[]);
+    load(&mut bench, 0x48);
+    bench.mbar(Op::MbarInval, 0);
+    load(&mut bench, 0x40);
+    bench.names(&[
+        "\
+LDS on a word that is not a live mbarrier object: lane 0 at 0x00000048, tag 5, slot 0, cycle N (spec 6.9)
+  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done",
+        "\
+LDS on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
+  found object invalidated in cycle N; init it first, and let every thread wait until that is done",
     ]);
 }
 

@@ -141,6 +141,20 @@ pub(crate) enum Number {
     Text(String),
 }
 
+impl Number {
+    /// The integer that it is.
+    fn integer(&self) -> Option<i128> {
+        match self {
+            Number::Integer(value) => Some(*value),
+            Number::Text(text) => match text.strip_prefix("0x") {
+                Some(hex) => i128::from_str_radix(hex, 16).ok(),
+                None => text.parse().ok(),
+            },
+            Number::Float(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -184,8 +198,8 @@ impl<'de> Deserialize<'de> for Number {
 struct RawRandom {
     count: usize,
     seed: u64,
-    min: Option<i64>,
-    max: Option<i64>,
+    min: Option<Number>,
+    max: Option<Number>,
 }
 
 /// Most elements of a buffer: 64 Mi, so that a slip in a launch file does not fill the machine.
@@ -337,13 +351,8 @@ fn few(name: &str, count: usize) -> Result<(), LaunchError> {
 fn bits(name: &str, element: Element, value: &Number) -> Result<u64, LaunchError> {
     let (low, high) = element.range();
     let found = match value {
-        Number::Integer(value) => Some(*value),
-        Number::Text(text) => match text.strip_prefix("0x") {
-            Some(hex) => i128::from_str_radix(hex, 16).ok(),
-            None => text.parse().ok(),
-        },
         Number::Float(value) if element.float() => return Ok(element.from_float(*value)),
-        Number::Float(_) => None,
+        value => value.integer(),
     };
     match found {
         Some(value) if (low..=high).contains(&value) => Ok(element.from_int(value)),
@@ -380,12 +389,18 @@ pub(crate) fn read_buffer(name: &str, element: Element, path: &Path) -> Result<V
 fn fill(name: &str, element: Element, random: &RawRandom) -> Result<Vec<u8>, LaunchError> {
     few(name, random.count)?;
     let (low, high) = element.range();
-    let min = random.min.map_or(low, i128::from);
-    let max = random.max.map_or(high, i128::from);
-    if min > max || min < low || max > high {
-        let help = format!("`min` to `max` lie in {low} to {high}, which a {} holds exactly", element.name());
-        return Err(LaunchError::value(name, format!("random values from {min} to {max}"), help));
-    }
+    let bound = |given: &Option<Number>, or: i128| given.as_ref().map_or(Some(or), Number::integer);
+    let (min, max) = match (bound(&random.min, low), bound(&random.max, high)) {
+        (Some(min), Some(max)) if low <= min && min <= max && max <= high => (min, max),
+        _ => {
+            let text =
+                |given: &Option<Number>, or: i128| given.as_ref().map_or(or.to_string(), Number::to_string);
+            let (min, max) = (text(&random.min, low), text(&random.max, high));
+            let help =
+                format!("`min` to `max` lie in {low} to {high}, which a {} holds exactly", element.name());
+            return Err(LaunchError::value(name, format!("random values from {min} to {max}"), help));
+        }
+    };
     let mut source = SplitMix64::new(random.seed);
     let mut bytes = Vec::with_capacity(random.count * element.bytes());
     for _ in 0..random.count {

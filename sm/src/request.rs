@@ -4,8 +4,10 @@ use crate::atomic;
 use crate::states::high_words;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{
-    BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Reg, SharedAccess, SharedAddress, SharedResult,
+    BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress, SharedResult,
+    UReg,
 };
+use atoms_model::diagnosis::OBJECT_LOAD;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Gives, Op, Size};
 
@@ -22,8 +24,11 @@ pub(crate) struct Request {
     pub(crate) b: Box<[u128; LANES]>,
     pub(crate) c: Box<[u128; LANES]>,
     pub(crate) dst: Reg,
-    /// Predicate of the threads.
-    pub(crate) pred_dst: Option<u16>,
+    /// A pair, for what the warp has once.
+    pub(crate) uniform_dst: UReg,
+    pub(crate) pred_dst: Option<Pred>,
+    /// A predicate that holds in no lane afterwards.
+    pub(crate) cleared: Option<Pred>,
     /// Piece offered or in flight.
     pub(crate) piece: u32,
     /// Taken by the port, and not answered.
@@ -89,7 +94,7 @@ impl Request {
         let (dst, pred_dst) = match access.result {
             SharedResult::None => (Reg::RZ, None),
             SharedResult::Reg(reg) => (reg, None),
-            SharedResult::Pred(pred) => (Reg::RZ, Some(pred)),
+            SharedResult::Pred(pred) => (Reg::RZ, Some(Pred::Thread(pred))),
         };
         Request {
             op: access.op,
@@ -102,29 +107,34 @@ impl Request {
             b: gather(view, access.rb, access.size),
             c: gather(view, access.rc, access.size),
             dst,
+            uniform_dst: UReg::URZ,
             pred_dst,
+            cleared: None,
             piece: 0,
             in_flight: false,
             stored: 0,
         }
     }
 
-    /// The request of a SYNCS.
+    /// The request of a SYNCS, by the lanes of `mask`: those of `active`, or one for all of them.
     pub(crate) fn on_barrier(
         access: &BarrierAccess,
         view: &View<'_>,
-        mask: u32,
+        [mask, active]: [u32; 2],
         pc: u32,
         slot: u8,
     ) -> Request {
-        let (dst, pred_dst) = match access.result {
-            BarrierResult::None => (Reg::RZ, None),
-            BarrierResult::Pair(reg) => (reg, None),
-            BarrierResult::Pred(pred) => (Reg::RZ, Some(pred)),
+        let (dst, uniform_dst, pred_dst) = match access.result {
+            BarrierResult::None => (Reg::RZ, UReg::URZ, None),
+            BarrierResult::Pair(reg) => (reg, UReg::URZ, None),
+            BarrierResult::UniformPair(reg) => (Reg::RZ, reg, None),
+            BarrierResult::Pred(pred) => (Reg::RZ, UReg::URZ, Some(pred)),
         };
         let b = match &access.b {
             BarrierOperand::None => [0; LANES],
             BarrierOperand::One => [1; LANES],
+            BarrierOperand::Whole => [OBJECT_LOAD; LANES],
+            BarrierOperand::Active => [u128::from(active.count_ones()); LANES],
             BarrierOperand::Word(source) => view.row(source).map(u128::from),
             BarrierOperand::Pair(source) => view.pairs(source).map(u128::from),
         };
@@ -139,7 +149,9 @@ impl Request {
             b: Box::new(b),
             c: Box::new([0; LANES]),
             dst,
+            uniform_dst,
             pred_dst,
+            cleared: access.reported,
             piece: 0,
             in_flight: false,
             stored: 0,
@@ -215,6 +227,11 @@ impl Request {
             }
             scatter(warp, self.dst, self.size, mask, &values);
             warp.states.note(self.op, self.dst, mask, &high_words(&values));
+            if let (Some(lane), Some(split)) = (lanes(mask).next(), warp.split_of(mask)) {
+                let uniform = &mut warp.splits[split].uniform;
+                uniform.set(self.uniform_dst, values[lane] as u32);
+                uniform.set(self.uniform_dst.plus(1), (values[lane] >> 32) as u32);
+            }
         }
         self.end_piece(port_lanes, warp)
     }
@@ -232,8 +249,12 @@ impl Request {
         if self.skip_empty(port_lanes) {
             return false;
         }
-        if let Some(pred) = self.pred_dst {
-            warp.registers.set_pred(pred, self.mask, self.stored);
+        if let Some(split) = warp.split_of(self.mask) {
+            for (pred, holds) in [(self.pred_dst, self.stored), (self.cleared, 0)] {
+                if let Some(pred) = pred {
+                    warp.set_pred(split, pred, self.mask, holds);
+                }
+            }
         }
         if matches!(self.op, Op::MbarTestWait | Op::MbarTryWait) {
             warp.asked.open = (warp.asked.open & !self.mask) | (self.mask & !self.stored);

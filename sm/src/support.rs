@@ -22,6 +22,9 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
                 "clusterlaunchcontrol" | "UGETNEXTWORKID" => {
                     "it takes over a CTA that has not started; this core starts all CTAs itself".into()
                 }
+                "mbarrier" if mnemonic.contains(".layout::v1") => {
+                    "the unit has objects of layout 0 alone; leave `.layout::v1` out".into()
+                }
                 _ if known => format!("no {mnemonic} in this form"),
                 _ => format!("no {mnemonic}"),
             };

@@ -505,6 +505,11 @@ impl Warp {
         View { registers: &self.registers, uniform: &self.splits[index].uniform, constants }
     }
 
+    /// Index of the split that has the lowest lane of `mask`.
+    pub(crate) fn split_of(&self, mask: u32) -> Option<usize> {
+        self.splits.iter().position(|split| split.mask & mask & mask.wrapping_neg() != 0)
+    }
+
     /// Writes a predicate in the lanes of `mask`; a uniform one takes the lowest of them.
     pub(crate) fn set_pred(&mut self, index: usize, pred: Pred, mask: u32, values: u32) {
         match pred {

@@ -180,6 +180,13 @@ impl<'a, 't> Args<'a, 't> {
         self.plain_register(true, "a uniform register (UR0 to UR62, URZ; from sm_100 to UR254)").map(uniform)
     }
 
+    /// The first of two registers of a warp.
+    pub(super) fn ureg_pair(&mut self) -> Decoded<UReg> {
+        let reg = self.ureg()?;
+        self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?;
+        Ok(reg)
+    }
+
     /// Number of the result register in the file of `path`, aligned on `count`.
     pub(super) fn dst(&mut self, path: Path, count: u8) -> Decoded<u16> {
         match path {

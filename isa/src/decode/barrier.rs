@@ -1,4 +1,4 @@
-//! SYNCS: operations on mbarrier objects (spec 6.8).
+//! SYNCS and USYNCS: operations on mbarrier objects (spec 6.8).
 
 use super::args::{Args, Reading};
 use super::shared::address;
@@ -12,7 +12,9 @@ use crate::register::{Pred, Reg};
 use crate::source::Source;
 use atoms_ops::{Gives, Op, Operands};
 
-pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+/// USYNCS, of sm_107: the warp carries it out once, with uniform operands and results.
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let path = if base == "USYNCS" { Path::Uniform } else { Path::Vector };
     let access = match args.first_modifier() {
         Some("EXCH") if args.modifier("64") => init(args)?,
         Some("CCTL") => {
@@ -24,26 +26,43 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             }
             BarrierAccess {
                 op: Op::MbarInval,
-                path: Path::Vector,
+                path,
                 result: BarrierResult::None,
+                reported: None,
                 address: address(args)?,
                 b: BarrierOperand::None,
             }
         }
-        Some("ARRIVE") if args.modifier("TRANS64") => arrive(args)?,
-        // The object as it is: what a plain load gives.
-        Some("LD") if args.modifier("64") && args.modifiers_left().is_empty() => {
-            return super::shared::object(args);
-        }
+        Some("ARRIVE") if args.modifier("TRANS64") => arrive(path, args)?,
+        Some("LD") if path == Path::Vector && args.modifier("64") => BarrierAccess {
+            op: Op::Load,
+            path,
+            result: pair(args.reg_group(2)?),
+            reported: None,
+            address: address(args)?,
+            b: BarrierOperand::Whole,
+        },
         Some("PHASECHK") if args.modifier("TRANS64") => {
-            // Whether the wait may be broken off: the answer is the same (chosen).
+            // The phases of an object of layout 0 complete in unison. Source: [PTX] mbarrier.test_wait.
             args.ignore(&["CONDITIONAL"]);
             let op = if args.modifier("TRYWAIT") { Op::MbarTryWait } else { Op::MbarTestWait };
-            let Pred::Thread(pred) = args.pred_dst()? else { return Err(Failure::Lacking) };
+            let reports = args.modifier("PRIMARY");
+            let complete = predicate(path, args)?;
+            let reported = if reports { Some(predicate(path, args)?) } else { None };
+            // What a report is worth beside that there is one: assemblers drop it.
+            let dropped = match path {
+                _ if !reports => true,
+                Path::Vector => args.reg()?.is_zero(),
+                Path::Uniform => args.ureg()?.is_zero(),
+            };
+            if !dropped {
+                return Err(Failure::Lacking);
+            }
             BarrierAccess {
                 op,
-                path: Path::Vector,
-                result: BarrierResult::Pred(pred),
+                path,
+                result: BarrierResult::Pred(complete),
+                reported,
                 address: address(args)?,
                 b: BarrierOperand::Word(plain(args.source(Reading::Int)?)?),
             }
@@ -66,7 +85,15 @@ fn init(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     };
     let address = address(args)?;
     let b = BarrierOperand::Pair(plain(args.source_pair(Reading::Int)?)?);
-    Ok(BarrierAccess { op: Op::MbarInit, path, result, address, b })
+    Ok(BarrierAccess { op: Op::MbarInit, path, result, reported: None, address, b })
+}
+
+/// A predicate of the file that results of `path` are in.
+fn predicate(path: Path, args: &mut Args<'_, '_>) -> Decoded<Pred> {
+    match (path, args.pred_dst()?) {
+        (Path::Vector, pred @ Pred::Thread(_)) | (Path::Uniform, pred @ Pred::Uniform(_)) => Ok(pred),
+        _ => Err(Failure::Lacking),
+    }
 }
 
 /// An operand without signs; no instruction here has any.
@@ -80,14 +107,18 @@ fn pair(reg: Reg) -> BarrierResult {
 
 /// `SYNCS.ARRIVE.TRANS64[.RED][.TMASK][.OPTOUT][.arrivals-and-transactions] d, [a], b`
 ///
-/// A and T stand for arrivals and transactions: R is as many as the register says, 1 is one, 0 is none,
-/// and X is as many as the register says completed. Without a suffix: A1TR.
-fn arrive(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
+/// A and T stand for arrivals and transactions: R is as many as the register says, 1 is one, 0 is none, C is one for
+/// each active thread, and X is as many as the register says completed. Without a suffix: A1TR.
+fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
+    let each = path == Path::Uniform && args.modifier("ACT0");
     let red = args.modifier("RED");
     let no_complete = args.modifier("TMASK");
     let drop = args.modifier("OPTOUT");
     let counts = args.choose(|m| ["A1T0", "ART0", "A0TR", "A0T1", "A0TX"].into_iter().find(|c| *c == m));
     let op = match (counts, drop, no_complete) {
+        (None, false, false) if each => Op::MbarArriveCount,
+        (None, true, false) if each => Op::MbarArriveDropCount,
+        _ if each => return Err(Failure::Lacking),
         (Some("A1T0"), false, false) => Op::MbarArrive,
         (Some("A1T0"), true, false) => Op::MbarArriveDrop,
         (Some("ART0"), false, false) => Op::MbarArriveCount,
@@ -100,8 +131,14 @@ fn arrive(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
         (Some("A0TX"), false, false) => Op::MbarCompleteTx,
         _ => return Err(Failure::Lacking),
     };
-    let dst = args.reg_group(2)?;
-    if !dst.is_zero() && (red || op.row().gives == Gives::Nothing) {
+    let result = match path {
+        Path::Vector => pair(args.reg_group(2)?),
+        Path::Uniform => match args.ureg_pair()? {
+            dst if dst.is_zero() => BarrierResult::None,
+            dst => BarrierResult::UniformPair(dst),
+        },
+    };
+    if result != BarrierResult::None && (red || op.row().gives == Gives::Nothing) {
         let message = "this form of SYNCS.ARRIVE gives no result".to_string();
         return args.wrong(args.last_range(), message, "its destination is RZ");
     }
@@ -109,8 +146,9 @@ fn arrive(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     let word = plain(args.source(Reading::Int)?)?;
     let b = match op.row().operands {
         _ if counts == Some("A0T1") => BarrierOperand::One,
+        _ if each => BarrierOperand::Active,
         Operands::None => BarrierOperand::None,
         Operands::B | Operands::BC => BarrierOperand::Word(word),
     };
-    Ok(BarrierAccess { op, path: Path::Vector, result: pair(dst), address, b })
+    Ok(BarrierAccess { op, path, result, reported: None, address, b })
 }

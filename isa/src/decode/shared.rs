@@ -55,15 +55,6 @@ pub(super) fn registers(size: Size) -> u8 {
 
 fn load(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let size = plain_size(args);
-    load_of(args, size)
-}
-
-/// `SYNCS.LD.64 d, [a]`
-pub(super) fn object(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    load_of(args, Size::U64)
-}
-
-fn load_of(args: &mut Args<'_, '_>, size: Size) -> Decoded<Operation> {
     let dst = args.reg_group(registers(size))?;
     let address = address(args)?;
     let result = if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) };

@@ -18,6 +18,10 @@ use crate::waiters::Waiters;
 /// Diagnoses that a [`Watch`] keeps; further ones are counted only.
 pub const KEPT: usize = 1000;
 
+/// Operand B of a load that reads an object as a whole (SYNCS.LD), so that it is told from a plain access: the unit
+/// does not look at operands of loads.
+pub const OBJECT_LOAD: u128 = 0x6d62_6172_7269_6572 << 64;
+
 /// In place of a request's number, for what none did.
 const NO_REQUEST: u64 = u64::MAX;
 
@@ -54,6 +58,8 @@ struct Taken {
     cycle: u64,
     /// For waits, operand B per lane: joined lanes bring only one to the banks.
     asked: [u32; MAX_LANES],
+    /// A load of objects: [`OBJECT_LOAD`].
+    of_objects: bool,
 }
 
 /// What the unit does in the cycle at hand.
@@ -128,10 +134,13 @@ impl Watch {
         if enters.warp {
             let asks = [Op::MbarTestWait as u8, Op::MbarTryWait as u8].contains(&i.req_op);
             let asked = if asks { i.req_b.map(|b| b as u32) } else { [0; MAX_LANES] };
-            self.warps.push_back(Taken { cycle: self.cycle, asked });
+            let first = i.req_mask.trailing_zeros() as usize;
+            let marked = i.req_b.get(first).is_some_and(|b| *b == OBJECT_LOAD);
+            let of_objects = i.req_op == Op::Load as u8 && marked;
+            self.warps.push_back(Taken { cycle: self.cycle, asked, of_objects });
         }
         if enters.cluster {
-            self.clusters.push_back(Taken { cycle: self.cycle, asked: [0; MAX_LANES] });
+            self.clusters.push_back(Taken { cycle: self.cycle, asked: [0; MAX_LANES], of_objects: false });
         }
         self.cycle += 1;
     }
@@ -158,12 +167,15 @@ impl Watch {
     fn pass(&mut self, pass: &Pass, seen: &Seen<'_>) {
         let queue = if pass.cluster { &self.clusters } else { &self.warps };
         // A request taken before the watch began is not in the queue.
-        let taken = queue.front().copied().unwrap_or(Taken { cycle: self.cycle, asked: [0; MAX_LANES] });
+        let unknown = Taken { cycle: self.cycle, asked: [0; MAX_LANES], of_objects: false };
+        let taken = queue.front().copied().unwrap_or(unknown);
         if let Some((op, size)) = pass.kind
             && pass.served != 0
         {
             if op.is_mbarrier() {
                 self.objects(op, size, pass, seen, &taken);
+            } else if taken.of_objects {
+                self.loads(op, size, pass, seen, &taken);
             } else if !self.places.is_empty() {
                 self.plain(op, size, pass, seen, &taken);
             }
@@ -246,6 +258,23 @@ impl Watch {
             Some(Kind::CountSm80)
         } else {
             None
+        }
+    }
+
+    /// Loads of objects by the lanes served.
+    fn loads(&mut self, op: Op, size: Size, pass: &Pass, seen: &Seen<'_>, taken: &Taken) {
+        for access in accesses(op, size, pass, seen) {
+            let low = access.bank & !1;
+            let word = u64::from(seen.banks.read(low | 1, access.row)) << 32
+                | u64::from(seen.banks.read(low, access.row));
+            let ended = match self.places.get(&access.pair(seen.config, low)) {
+                Some(Place::Live(_)) => continue,
+                Some(Place::Ended { how, cycle, .. }) => Some((*how, *cycle)),
+                None if init_fault(word).is_none() => continue,
+                None => None,
+            };
+            let kind = Kind::NotLive { ended };
+            self.report(pass, seen, taken, &access, Diagnosed { operand: 0, word, kind });
         }
     }
 

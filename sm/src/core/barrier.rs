@@ -6,7 +6,7 @@ use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
 use crate::cta::Stage;
 use crate::request::{Address, Request};
 use crate::warp::{Busy, LANES, Wait, Warp, lanes};
-use atoms_isa::{BarrierAccess, Path, Reg, Source};
+use atoms_isa::{BarrierAccess, Path, Reg, Source, UReg};
 use atoms_model::mbarrier::Object;
 use atoms_ops::{Op, Size};
 use std::collections::BTreeSet;
@@ -24,18 +24,18 @@ impl Core<'_> {
         warp: &mut Warp,
         access: &BarrierAccess,
     ) -> Result<(), Stop> {
-        let At { slot, index, mask, pc } = at;
+        let At { slot, index, mask: active, pc } = at;
         let mask = match access.path {
-            Path::Vector => mask,
+            Path::Vector => active,
             // Once per warp; its operands are the same in all lanes.
-            Path::Uniform => mask & mask.wrapping_neg(),
+            Path::Uniform => active & active.wrapping_neg(),
         };
         if mask == 0 {
             return Ok(());
         }
         let cta_slot = warp.cta_slot;
         let view = warp.view(index, &self.constants);
-        let mut request = Request::on_barrier(access, &view, mask, pc, cta_slot as u8);
+        let mut request = Request::on_barrier(access, &view, [mask, active], pc, cta_slot as u8);
         let rank = self.ctas[cta_slot].as_ref().map_or(0, |c| c.rank);
         let local = lanes(mask).filter(|l| request.address.sum(*l) >> 24 == rank).fold(0, |m, l| m | 1 << l);
         for lane in lanes(mask & !local) {
@@ -148,7 +148,9 @@ impl Core<'_> {
                     b: Box::new([u128::from(warp.asked.parity >> lowest & 1) << 31; LANES]),
                     c: Box::new([u128::from(cycles); LANES]),
                     dst: Reg::RZ,
+                    uniform_dst: UReg::URZ,
                     pred_dst: None,
+                    cleared: None,
                     piece: 0,
                     in_flight: false,
                     stored: 0,

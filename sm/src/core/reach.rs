@@ -7,7 +7,7 @@ use crate::cluster_port::{Origin, Reply, Transfer};
 use crate::global::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
 use crate::request::{self, Address, Request};
 use crate::warp::{Busy, LANES, Warp, lanes};
-use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
+use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, UReg, WideOp};
 use atoms_ops::{Op, Size};
 
 /// Most words that the threads of a warp may have to themselves, each. [CHOSEN: 64 KiB]
@@ -152,7 +152,9 @@ impl Core<'_> {
                 b,
                 c,
                 dst,
+                uniform_dst: UReg::URZ,
                 pred_dst: None,
+                cleared: None,
                 piece: 0,
                 in_flight: false,
                 stored: 0,

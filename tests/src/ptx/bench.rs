@@ -100,7 +100,9 @@ impl Bench {
         if kernel.spelling.operation == Operation::CopyArrive && clusters != agents {
             return Err(format!("{clusters} arrivals of {agents} came through the cluster port"));
         }
-        Ok(Observed { answers: kernel.answers(&report), words: self.words(kernel), data: self.data(kernel) })
+        let at_once = kernel.body.lines.iter().any(|line| line.contains("USYNCS.ARRIVE"));
+        let (answers, words) = (kernel.answers(&report), self.words(kernel));
+        Ok(Observed { answers, words, data: self.data(kernel), at_once })
     }
 
     /// A word of a CTA's part. Parts are handed out in order of rank, from the first row on.

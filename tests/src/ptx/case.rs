@@ -87,6 +87,8 @@ pub struct Observed {
     pub words: Vec<Vec<u64>>,
     /// Of each agent: its data, where an asynchronous operation has some.
     pub data: Vec<Vec<u32>>,
+    /// The agents of a warp arrived in one operation, so that all have the state from before it.
+    pub at_once: bool,
 }
 
 /// Results of an agent; those that the line does not have are [`UNTOUCHED`].
@@ -177,6 +179,7 @@ fn tries(operation: Operation, layout: Layout, amounts: &[u32]) -> Vec<Try> {
     let (agents, total) = (amounts.len() as u32, amounts.iter().sum());
     let (arrivals, dropped) = match operation {
         Arrive | ArriveNoComplete | PendingCount => (total, 0),
+        CheckLayout(_) => (0, 0),
         ArriveDrop | ArriveDropNoComplete => (total, total),
         ArriveExpectTx | CopyArriveNoinc => (agents, 0),
         ArriveDropExpectTx => (agents, agents),
@@ -204,7 +207,9 @@ fn tries(operation: Operation, layout: Layout, amounts: &[u32]) -> Vec<Try> {
         ArriveExpectTx | ArriveDropExpectTx => {
             vec![stays, later(Try { tx: -i64::from(total), ..ends }), held]
         }
-        Inval | ArriveNoComplete | ArriveDropNoComplete | CopyArrive => vec![stays, later(stays)],
+        Inval | ArriveNoComplete | ArriveDropNoComplete | CopyArrive | CheckLayout(_) => {
+            vec![stays, later(stays)]
+        }
         ExpectTx => vec![later(stays), Try { tx: -i64::from(total), ..stays }],
         CompleteTx | BulkCopy | StoreAsync | ReduceAsync(_) if total == 0 => vec![stays],
         CompleteTx => vec![
@@ -429,7 +434,7 @@ pub fn judge(case: &Case, spelling: &Spelling, layout: Layout, observed: &Observ
             ));
         }
     }
-    let judge = Judge { case, spelling, layout, observed };
+    let judge = Judge { case, spelling, layout, observed, start: barriers.clone() };
     let all: Vec<usize> = (0..case.agents.len()).collect();
     if judge.some_order(&barriers, &all) {
         return Ok(());
@@ -476,6 +481,8 @@ struct Judge<'a> {
     spelling: &'a Spelling,
     layout: Layout,
     observed: &'a Observed,
+    /// `[cta][object]` before the line.
+    start: Vec<Vec<Option<Barrier>>>,
 }
 
 impl Judge<'_> {
@@ -507,6 +514,7 @@ impl Judge<'_> {
         let before = *barrier;
         match self.spelling.operation {
             Init | Inval => {}
+            CheckLayout(layout) => answer.flag = u32::from(layout == 0),
             ExpectTx => barrier.expect_tx(amount),
             CompleteTx | BulkCopy | StoreAsync | ReduceAsync(_) => barrier.complete_tx(amount),
             Arrive | ArriveNoComplete | PendingCount => barrier.arrive(amount),
@@ -538,7 +546,9 @@ impl Judge<'_> {
                 answer.count = before.pending as u32;
             }
             Yields::State => {
-                let word = before.word(self.layout);
+                let start = self.start[agent.target as usize][agent.object];
+                let given = start.filter(|_| self.observed.at_once).unwrap_or(before);
+                let word = given.word(self.layout);
                 (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
                 if self.spelling.operation == ArriveDrop && self.layout == Layout::TwoWords {
                     // The drop is an instruction of its own: all lanes that take part drop before any arrives.

@@ -44,6 +44,10 @@ fn one_order(lines: &mut Vec<String>, space: &str, base: &str, order: &str) {
         for count in ["%c", "2", "1048575", "0", "-1"] {
             line(format!("mbarrier.init{space}.b64 [{base}], {count};"));
         }
+        line(format!("mbarrier.init.layout::v0{space}.b64 [{base}], 5;"));
+        for layout in ["v0", "v1"] {
+            line(format!("mbarrier.check_layout.layout::{layout}{space}.b64 %p1, [{base}];"));
+        }
         line(format!("mbarrier.inval{space}.b64 [{base}];"));
         line(format!("cp.async.mbarrier.arrive{space}.b64 [{base}];"));
         line(format!("cp.async.mbarrier.arrive.noinc{space}.b64 [{base}];"));
@@ -71,6 +75,21 @@ fn one_order(lines: &mut Vec<String>, space: &str, base: &str, order: &str) {
             for hint in ["", ", %h", ", 0", ", 20", ", 1000000"] {
                 line(format!("mbarrier.try_wait{kind}{acquire}{space}.b64 %p1, [{base}], {phase}{hint};"));
             }
+            if phase != &"2" && (order.is_empty() || order == ".release.cluster") {
+                types_of_phases(&mut line, kind, &format!("{acquire}{space}"), base, phase);
+            }
         }
+    }
+}
+
+/// Waits for a phase of a type, with and without reports of failures.
+fn types_of_phases(line: &mut impl FnMut(String), kind: &str, modifiers: &str, base: &str, phase: &str) {
+    for (verb, hint) in [("test_wait", ""), ("try_wait", ""), ("try_wait", ", 20")] {
+        for results in ["%p1", "%p1|%p2", "%p1|_, %rep", "%p1|%p2, %rep"] {
+            let name = format!("mbarrier.{verb}{kind}.phase_type::primary{modifiers}.b64");
+            line(format!("{name} {results}, [{base}], {phase}{hint};"));
+        }
+        let name = format!("mbarrier.{verb}{kind}.phase_type::conditional{modifiers}.b64");
+        line(format!("{name} %p1, [{base}], {phase}{hint};"));
     }
 }

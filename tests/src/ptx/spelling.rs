@@ -29,6 +29,8 @@ pub enum Operation {
     TryWait,
     /// `mbarrier.pending_count`, of the state of an arrive before it
     PendingCount,
+    /// `mbarrier.check_layout`: of layout 0, which objects here have, or 1
+    CheckLayout(u8),
     /// `cp.async.mbarrier.arrive`
     CopyArrive,
     /// `cp.async.mbarrier.arrive.noinc`
@@ -95,7 +97,7 @@ pub enum Yields {
     Nothing,
     /// `%st`: a state.
     State,
-    /// `%p1`: whether a phase is complete.
+    /// `%p1`: whether a phase is complete, or the layout is that asked about; `%p2` and `%rep`: nothing is reported.
     Predicate,
     /// `%r1`: the pending count of a state.
     Count,
@@ -163,7 +165,8 @@ impl Spelling {
         if statements.len() != 1 + usize::from(counted) {
             return Err(format!("`{ptx}`: {} statements", statements.len()));
         }
-        let read = registers(ptx).into_iter().filter(|r| !["%st", "%p1", "%r1", "%r2"].contains(r));
+        let read =
+            registers(ptx).into_iter().filter(|r| !["%st", "%p1", "%p2", "%rep", "%r1", "%r2"].contains(r));
         let read = read.map(String::from).collect();
         let (name, rest) = statements[0].split_once(' ').ok_or_else(|| format!("`{ptx}`: no operands"))?;
         let parts: Vec<&str> = name.split('.').collect();
@@ -177,7 +180,7 @@ impl Spelling {
             _ if counted => Yields::Count,
             [] | ["_"] => Yields::Nothing,
             ["%st"] => Yields::State,
-            ["%p1"] => Yields::Predicate,
+            ["%p1" | "%p1|%p2"] | ["%p1|%p2" | "%p1|_", "%rep"] => Yields::Predicate,
             _ => return Err(format!("`{ptx}`: results")),
         };
         let (base, offset) = address(operands[at]).ok_or_else(|| format!("`{ptx}`: address"))?;
@@ -238,6 +241,7 @@ fn operation(name: &str, parts: &[&str]) -> Option<Operation> {
     Some(match parts {
         ["mbarrier", "init", ..] => Init,
         ["mbarrier", "inval", ..] => Inval,
+        ["mbarrier", "check_layout", ..] => CheckLayout(u8::from(has("layout::v1"))),
         ["mbarrier", "expect_tx", ..] => ExpectTx,
         ["mbarrier", "complete_tx", ..] => CompleteTx,
         ["mbarrier", "arrive", "expect_tx", ..] => ArriveExpectTx,

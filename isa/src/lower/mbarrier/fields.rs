@@ -247,11 +247,17 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
     let complete = code.frame.predicate(complete);
     let address = place.with_uniform();
     let uniform = code.arch.number() == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
-    // Architectures before it have no other phases than the primary ones.
-    let conditional = if form.conditional && code.arch.number() == 107 { ".CONDITIONAL" } else { "" };
+    let reported = form.reported.map(|id| code.frame.predicate(id));
+    // Other architectures have no other phases than the primary ones, and no reports.
+    let kind = match code.arch.number() {
+        107 if form.conditional => ".CONDITIONAL",
+        107 if form.reported.is_some() || form.report.is_some() => ".PRIMARY",
+        _ => "",
+    };
     let mut guard = format!("@P{complete} ");
     if let (true, Some(Word::Constant(parity))) = (uniform, form.amount) {
-        wait_uniform([if suspends { ".TRYWAIT" } else { "" }, conditional], parity, complete, &address, code);
+        let suffixes = [if suspends { ".TRYWAIT" } else { "" }, kind];
+        wait_uniform(suffixes, parity, complete, reported, &address, code);
         guard.clear();
     } else {
         let asked = match (parity, form.amount, form.state) {
@@ -260,7 +266,10 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
             _ => "RZ".into(),
         };
         let try_wait = if suspends { ".TRYWAIT" } else { "" };
-        code.line(format!("SYNCS.PHASECHK.TRANS64{try_wait}{conditional} P{complete}, {address}, {asked}"));
+        let seen = reported.map_or("PT".into(), |seen| format!("P{seen}"));
+        let reports = if kind == ".PRIMARY" { format!("{seen}, RZ, ") } else { String::new() };
+        let found = format!("P{complete}, {reports}{address}, {asked}");
+        code.line(format!("SYNCS.PHASECHK.TRANS64{try_wait}{kind} {found}"));
         if let Some(hint) = form.hint {
             let hint = match hint {
                 Word::Register(id) => format!("R{}", code.frame.register(id, 1)),
@@ -268,10 +277,15 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
                 Word::Constant(nanoseconds) => format!("{nanoseconds:#x}"),
             };
             code.line(format!("@!P{complete} NANOSLEEP.SYNCS {hint}"));
-            code.line(format!(
-                "@!P{complete} SYNCS.PHASECHK.TRANS64{conditional} P{complete}, {address}, {asked}"
-            ));
+            code.line(format!("@!P{complete} SYNCS.PHASECHK.TRANS64{kind} {found}"));
         }
+    }
+    if let Some(report) = form.report {
+        let report = code.frame.register(report, 1);
+        code.line(format!("MOV R{report}, RZ"));
+    }
+    if let Some(seen) = reported.filter(|_| code.arch.number() != 107) {
+        code.line(format!("PLOP3.LUT P{seen}, PT, !PT, PT, PT, 0x80, 0x0"));
     }
     if form.cluster_order {
         code.line(format!("{guard}CCTL.IVALL"));
@@ -279,8 +293,16 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
 }
 
 /// sm_107 has a uniform form of a wait too, for a parity that is a constant.
-fn wait_uniform(suffixes: [&str; 2], parity: u32, complete: u16, address: &str, code: &mut Code<'_>) {
+fn wait_uniform(
+    suffixes: [&str; 2],
+    parity: u32,
+    complete: u16,
+    reported: Option<u16>,
+    address: &str,
+    code: &mut Code<'_>,
+) {
     let (asked, found) = (code.frame.uniform(1), code.frame.uniform_predicate());
+    let seen = reported.map(|predicate| (predicate, code.frame.uniform_predicate()));
     let suffixes = suffixes.concat();
     let source = match parity {
         0 => "URZ".into(),
@@ -290,8 +312,12 @@ fn wait_uniform(suffixes: [&str; 2], parity: u32, complete: u16, address: &str, 
         }
     };
     code.line(format!("USHF.L.U32 UR{asked}, {source}, 0x1f, URZ"));
-    code.line(format!("USYNCS.PHASECHK.TRANS64{suffixes} UP{found}, {address}, UR{asked}"));
-    code.line(format!("PLOP3.LUT P{complete}, PT, PT, PT, UP{found}, 0x80, 0x8"));
+    let number = seen.map_or("UPT".into(), |(_, seen)| format!("UP{seen}"));
+    let reports = if suffixes.ends_with(".PRIMARY") { format!("{number}, URZ, ") } else { String::new() };
+    code.line(format!("USYNCS.PHASECHK.TRANS64{suffixes} UP{found}, {reports}{address}, UR{asked}"));
+    for (predicate, found) in seen.into_iter().chain([(complete, found)]) {
+        code.line(format!("PLOP3.LUT P{predicate}, PT, PT, PT, UP{found}, 0x80, 0x8"));
+    }
 }
 
 /// Bit 0 of an object says its layout (spec 6.2).
@@ -301,6 +327,11 @@ fn check_layout(form: &Form<'_>, place: Place, code: &mut Code<'_>) {
     code.line(format!("SYNCS.LD.64 R{word}, {}", place.with_uniform()));
     let table = if form.layout == 0 { "0xc" } else { "0xc0" };
     code.line(format!("LOP3.LUT P{found}, RZ, R{word}, 0x1, RZ, {table}, !PT"));
+    if matches!(place.base, Base::Uniform(_)) && code.arch.number() >= 100 {
+        let uniform = code.frame.uniform_predicate();
+        code.line(format!("VOTEU.ANY UP{uniform}, P{found}"));
+        code.line(format!("PLOP3.LUT P{found}, PT, PT, PT, UP{uniform}, 0x80, 0x8"));
+    }
 }
 
 /// The word of a new object, made of its count: both words of a pair of registers, low and high. `prefix` is that

@@ -66,6 +66,10 @@ pub(super) struct Form<'t> {
     pub(super) cluster_order: bool,
     /// State, predicate or count; `None` for `_`, or where there is none.
     pub(super) result: Option<RegId>,
+    /// `%p|%q`: whether a failure was reported in the phase. Objects of layout 0 have none.
+    pub(super) reported: Option<RegId>,
+    /// The value behind it, of 8 bits.
+    pub(super) report: Option<RegId>,
     /// The object; the CTA's first byte where there is none.
     pub(super) address: Option<Address<'t>>,
     /// Count, transactions, parity.
@@ -140,6 +144,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         check_cluster(verb, how, &form)?;
     }
     check_sem(verb, &modifiers, arch)?;
+    check_reports(reader.instruction, &form, &modifiers, arch)?;
     check_kinds(verb, &modifiers, arch)?;
     let counted = matches!(verb, Verb::Arrive { how: Arrival::Plain, .. }) && form.amount.is_some();
     if counted && arch.number() < 90 {
@@ -350,6 +355,8 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
         conditional: false,
         cluster_order: false,
         result: None,
+        reported: None,
+        report: None,
         address: None,
         amount: None,
         state: None,
@@ -373,8 +380,26 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
                 _ => return None,
             };
         }
-        (Verb::Wait { suspends, parity }, [complete, address, phase, hint @ ..]) => {
+        (Verb::Wait { suspends, parity }, [complete, rest @ ..]) => {
+            let complete = match complete {
+                Operand::Pair(pair) => {
+                    let [complete, reported] = pair.as_ref();
+                    if *reported != Operand::Sink {
+                        form.reported = Some(reader.register(reported, 1)?);
+                    }
+                    complete
+                }
+                complete => complete,
+            };
             form.result = Some(reader.register(complete, 1)?);
+            let rest = match rest {
+                [report, rest @ ..] if !matches!(report, Operand::Address { .. }) => {
+                    form.report = Some(reader.register(report, 8)?);
+                    rest
+                }
+                rest => rest,
+            };
+            let [address, phase, hint @ ..] = rest else { return None };
             form.address = Some(object(address)?);
             match parity {
                 true => form.amount = Some(reader.word(phase)?),
@@ -397,6 +422,34 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
         _ => return None,
     }
     Some(form)
+}
+
+/// Reports of failures, which waits for the primary phase may ask for.
+fn check_reports(
+    instruction: &Instruction<'_>,
+    form: &Form<'_>,
+    modifiers: &Modifiers<'_>,
+    arch: Arch,
+) -> Result<(), Refusal> {
+    let Form { verb, reported, report, .. } = *form;
+    // Where two predicates are named, constants are looked at first.
+    if report.is_none() && matches!(instruction.operands.first(), Some(Operand::Pair(_))) {
+        check_values(instruction, verb)?;
+    }
+    if modifiers.phase_type == Some("phase_type::primary") {
+        return match report {
+            Some(_) if arch.number() < 90 => {
+                Err(lacking("mbarrier with reportValue argument", 90, "leave the value of the report out"))
+            }
+            _ => Ok(()),
+        };
+    }
+    let no_parity = modifiers.phase_type.is_some() && !matches!(verb, Verb::Wait { parity: true, .. });
+    match (reported, report) {
+        (None, None) => Ok(()),
+        (None, Some(_)) if no_parity => Ok(()),
+        _ => Err(mismatch(verb.name(), "reports go with .phase_type::primary")),
+    }
 }
 
 /// `.layout` and `.phase_type`

@@ -105,6 +105,63 @@ fn code_is_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Operation and type of `cp.reduce.async.bulk`, its name in UBLKRED, and whether shared memory takes it too [TOOLS].
+#[rustfmt::skip]
+const REDUCTIONS: &[(&str, &str, bool)] = &[
+    ("add.u32",         "ADD",         true),
+    ("add.s32",         "ADD.S32",     true),
+    ("add.u64",         "ADD.U64",     true),
+    ("add.f32",         "ADD.F32.RN",  false),
+    ("add.f64",         "ADD.F64.RN",  false),
+    ("add.noftz.f16",   "ADD.F16.RN",  false),
+    ("add.noftz.bf16",  "ADD.BF16.RN", false),
+    ("min.u32",         "MIN",         true),
+    ("min.s32",         "MIN.S32",     true),
+    ("min.u64",         "MIN.U64",     false),
+    ("min.s64",         "MIN.S64",     false),
+    ("min.f16",         "MIN.F16.RN",  false),
+    ("min.bf16",        "MIN.BF16.RN", false),
+    ("max.u32",         "MAX",         true),
+    ("max.s32",         "MAX.S32",     true),
+    ("max.u64",         "MAX.U64",     false),
+    ("max.s64",         "MAX.S64",     false),
+    ("max.f16",         "MAX.F16.RN",  false),
+    ("max.bf16",        "MAX.BF16.RN", false),
+    ("inc.u32",         "INC",         true),
+    ("dec.u32",         "DEC",         true),
+    ("and.b32",         "AND",         true),
+    ("and.b64",         "AND.U64",     false),
+    ("or.b32",          "OR",          true),
+    ("or.b64",          "OR.U64",      false),
+    ("xor.b32",         "XOR",         true),
+    ("xor.b64",         "XOR.U64",     false),
+];
+
+#[test]
+fn reductions_have_their_names() {
+    let operations = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
+    let types =
+        ["u32", "s32", "u64", "s64", "b32", "b64", "f16", "bf16", "noftz.f16", "noftz.bf16", "f32", "f64"];
+    for (operation, ty) in operations.iter().flat_map(|o| types.map(|t| (*o, t))) {
+        let form = format!("{operation}.{ty}");
+        let row = REDUCTIONS.iter().find(|(known, ..)| *known == form);
+        let global = format!("cp.reduce.async.bulk.global.shared::cta.bulk_group.{form} [%g], [%a], %c;");
+        let shared = format!(
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{form} [%a], [%b], %c, [%m];"
+        );
+        for (line, way, legal) in
+            [(global, "G.S", row.is_some()), (shared, "S.S", row.is_some_and(|(.., shared)| *shared))]
+        {
+            let found = lines(&line, "sm_90").ok().map(|lines| {
+                let copy = lines.iter().find(|line| line.contains("UBLKRED")).expect("it copies");
+                copy.split(' ').find(|word| word.starts_with("UBLKRED")).map(String::from)
+            });
+            let expected = row.filter(|_| legal).map(|(_, name, _)| Some(format!("UBLKRED.{way}.{name}")));
+            assert_eq!(found, expected, "`{line}`");
+        }
+    }
+}
+
 #[rustfmt::skip]
 const REFUSALS: &[(&str, &str, &str)] = &[
     ("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u64 [%a], [%a], %c, [%m];", "sm_90",

@@ -45,18 +45,29 @@ fn named(operand: &Operand<'_>, found: &mut Vec<RegId>) {
     }
 }
 
+/// How many operands, from the first on, are results.
+fn results(i: &Instruction<'_>) -> usize {
+    match i.operands.as_slice() {
+        // What a wait for a phase was told of failures: `%p|%q, %b, [%a], %s`.
+        [_, report, Operand::Address { .. }, ..]
+            if i.opcode == "mbarrier" && !matches!(report, Operand::Address { .. }) =>
+        {
+            2
+        }
+        _ => usize::from(has_result(i)),
+    }
+}
+
 /// Registers that an instruction writes.
 pub(super) fn written(i: &Instruction<'_>) -> Vec<RegId> {
     let mut found = Vec::new();
-    if let Some(first) = i.operands.first().filter(|_| has_result(i)) {
-        named(first, &mut found);
-    }
+    i.operands.iter().take(results(i)).for_each(|o| named(o, &mut found));
     found
 }
 
 /// Registers that an instruction reads, its guard among them.
 pub(super) fn read(i: &Instruction<'_>) -> Vec<RegId> {
     let mut found: Vec<RegId> = i.guard.iter().map(|g| g.register).collect();
-    i.operands.iter().skip(usize::from(has_result(i))).for_each(|o| named(o, &mut found));
+    i.operands.iter().skip(results(i)).for_each(|o| named(o, &mut found));
     found
 }

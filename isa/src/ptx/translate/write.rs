@@ -175,6 +175,10 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         };
         let without_policy = without_policy(i);
         let i = without_policy.as_ref().unwrap_or(i);
+        if i.opcode == "mbarrier" && i.modifiers.starts_with(&["init"]) && i.modifiers.contains(&"layout::v1")
+        {
+            return Err(Fail::Lacking);
+        }
         let used = super::registers::written(i).iter().any(|id| self.read.contains(id));
         let unit = &mut *self.unit;
         if let Some(lowered) = lower::lower(unit.module, unit.function, i, used, unit.arch, &mut unit.frame) {

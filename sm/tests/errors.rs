@@ -5,7 +5,8 @@ mod functional;
 use atoms_isa::Program;
 use atoms_model::port::{In, Out};
 use atoms_sm::{
-    Issue, KernelError, Launch, LaunchError, MemoryPort, Observer, RunError, SmConfig, run, run_observed,
+    Issue, KernelError, Launch, LaunchError, MemoryPort, Observer, Outcome, RunError, SmConfig, run,
+    run_observed,
 };
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
@@ -144,6 +145,11 @@ fn a_grid_that_synchronizes() {
     says(&text, &["a trap; the kernel synchronizes its grid", "`cooperative = true`", "`BPT.TRAP 0x1`"]);
     let (_, text) = failure("BPT.TRAP 0x1 ;", "");
     assert!(!text.contains("cooperative"), "{text}");
+    // Either word of the workspace's address tells.
+    for word in ["0x8c", "0x90"] {
+        let (_, text) = failure(&format!("MOV R0, c[0x0][{word}] ;\nBPT.TRAP 0x1 ;"), "");
+        says(&text, &["`cooperative = true`"]);
+    }
     let begun = atoms_sm::template(&program(GRID).kernels[0]);
     assert!(begun.contains("cooperative = true"), "{begun}");
     // The same CTAs are carried out one after the other where they need not be there at once.
@@ -163,11 +169,23 @@ fn a_grid_that_synchronizes() {
                 assert!(!there);
                 says(
                     &error,
-                    &["a cooperative grid of 64 CTAs needs 64 ", "at once, and there are", "lower `grid`"],
+                    &[
+                        "a cooperative grid of 64 CTAs needs 64 CTA slots",
+                        "at once, and there are",
+                        "lower `grid`",
+                    ],
                 );
             }
         }
     }
+    // Its workspace begins with its size.
+    let size = "MOV R2, c[0x0][0x90] ;\nMOV R3, c[0x0][0x8c] ;\nLDG.E R4, [R2.64] ;\nISETP.EQ.AND P0, PT, R4, 0x8, PT ;\n\
+                @P0 EXIT ;\nBPT.TRAP 0x1 ;";
+    let launch = "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\ncooperative = true\n";
+    let launch = Launch::from_toml("k.toml", launch, Path::new("")).unwrap();
+    let mut port = FunctionalPort::new(Shape::default());
+    run(&program(size).kernels[0], &launch, &mut port, &SmConfig::default())
+        .unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]
@@ -183,18 +201,33 @@ fn values_of_64_bits() {
         "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E.64 R4, [R2.64] ;\nLDG.E.64 R6, [R2.64+0x8] ;\n\
          STG.E.64 [R2.64], R6 ;\nSTG.E.64 [R2.64+0x8], R4 ;\nEXIT ;",
     );
-    let met = |last: &str| {
+    let outcome = |start: &str, expect: &str| {
         let text = format!(
             "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\n[[param]]\nname = \"b\"\ntype = \"u64\"\n\
-             values = [18446744073709551615, 9223372036854775808]\n\
-             expect = {{ values = [9223372036854775808, {last}] }}\n"
+             {start}\nexpect = {{ {expect} }}\n"
         );
         let launch = Launch::from_toml("k.toml", &text, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
         let mut port = FunctionalPort::new(Shape::default());
-        run(&copy.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap().as_expected()
+        let mut report = run(&copy.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap();
+        report.buffers.remove(0).outcome
     };
-    assert!(met("18446744073709551615") && met("\"0xffffffffffffffff\""));
-    assert!(!met("18446744073709551614"));
+    let start = "values = [18446744073709551615, 9223372036854775808]";
+    let met = Outcome::Met { compared: 2 };
+    for expect in [
+        "values = [9223372036854775808, 18446744073709551615]",
+        "values = [9223372036854775808, \"0xffffffffffffffff\"]",
+        "formula = \"b[1 - i]\"",
+        "formula = \"i == 0 ? max(b[1], 0) : b[1] / 2 * 4 - 1\"",
+        "formula = \"i == 0 ? u64(9223372036854775808.0) : b[0]\"",
+        "values = [18446744073709551615, 9223372036854775808], order = \"any\"",
+    ] {
+        assert_eq!(outcome(start, expect), met, "{expect}");
+    }
+    let differs = outcome(start, "values = [9223372036854775808, 18446744073709551614]");
+    let Outcome::Differs { index: 1, expected, found, .. } = differs else { panic!("{differs:?}") };
+    assert_eq!([expected, found], ["18446744073709551614", "18446744073709551615"]);
+    let random = "random = { count = 2, seed = 1, min = 18446744073709551615, max = \"0xffffffffffffffff\" }";
+    assert_eq!(outcome(random, "formula = \"18446744073709551615\""), met);
 }
 
 /// Shared memory that the system reserves: PTX, and what a compiler makes of it. Begin, end, size, both parts.
@@ -263,12 +296,70 @@ fn structures() {
     let bytes =
         "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]";
     assert_eq!(outcome(&format!("type = \"u8\"\nalign = 8\narray = {bytes}")), Ok(true));
+    // A smaller alignment than the natural one changes nothing.
+    assert_eq!(outcome(&format!("align = 1\n{fields}")), Ok(true));
+    assert_eq!(
+        outcome("type = \"u64\"\nalign = 4\narray = [5, 0x3020000, \"0x1122334455667788\"]"),
+        Ok(true)
+    );
+    // A larger one moves it, and makes it larger.
+    let error = outcome(&format!("align = 16\n{fields}")).unwrap_err();
+    says(&error, &["`p` in 8 to 31", "`p` in 16 to 47"]);
     // Without its alignment it lies elsewhere, and is another parameter than the declared one.
     let error = outcome(&format!("type = \"u8\"\narray = {bytes}")).unwrap_err();
     says(&error, &["`p` in 8 to 31", "`p` in 4 to 27"]);
     let error =
         outcome("fields = [{ type = \"u64\", value = 5 }, { type = \"u64\", value = 5 }]").unwrap_err();
     says(&error, &["`p` in 8 to 31", "`p` in 8 to 23"]);
+}
+
+/// What objects of layout 1 keep besides is not known: none is made.
+#[test]
+fn objects_of_layout_1() {
+    let text = |layout: &str| {
+        format!(
+            ".version 9.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
+             .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n.reg .pred %p<4>;\n.reg .b8 %b;\n.shared .align 8 .b64 bar;\n\
+             ld.param.u64 %rd1, [out];\nmbarrier.init.layout::{layout}.shared.b64 [bar], 1;\n\
+             mbarrier.check_layout.layout::v0.shared.b64 %p1, [bar];\nselp.u32 %r1, 1, 0, %p1;\n\
+             mbarrier.check_layout.layout::v1.shared.b64 %p1, [bar];\nselp.u32 %r2, 2, 0, %p1;\n\
+             add.u32 %r1, %r1, %r2;\nmbarrier.arrive.shared.b64 %rd2, [bar];\n\
+             mbarrier.test_wait.phase_type::primary.shared.b64 %p1|%p2, %b, [bar], %rd2;\n\
+             selp.u32 %r2, 4, 0, %p1;\nadd.u32 %r1, %r1, %r2;\nselp.u32 %r2, 8, 0, %p2;\nadd.u32 %r1, %r1, %r2;\n\
+             cvt.u32.u8 %r2, %b;\nshl.b32 %r2, %r2, 4;\nadd.u32 %r1, %r1, %r2;\nst.global.u32 [%rd1], %r1;\nret;\n}}\n"
+        )
+    };
+    let run_with = |layout: &str| {
+        let program = Program::read("k.ptx", &text(layout), None)
+            .unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+        let launch = "kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"out\"\ntype = \"u32\"\nzeros = 1\n\
+                      expect = { values = [5] }\n";
+        let launch = Launch::from_toml("k.toml", launch, Path::new("")).unwrap();
+        let mut port = FunctionalPort::new(Shape::default());
+        run(&program.kernels[0], &launch, &mut port, &SmConfig::default()).map_err(|e| e.to_string())
+    };
+    assert!(run_with("v0").unwrap().as_expected());
+    let error = run_with("v1").unwrap_err();
+    says(&error, &["line 12", "mbarrier.init.layout::v1.shared.b64 [bar], 1", "layout 0 alone", "leave"]);
+}
+
+/// A buffer that a field points to is read from a file, and compared, like any other.
+#[test]
+fn buffers_of_structures() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(folder.join("field.bin"), [1, 0, 0, 0, 2, 0, 0, 0]).unwrap();
+    for (expected, met) in [("[1, 2]", true), ("[1, 3]", false)] {
+        let text = format!(
+            "kernel = \"k\"\ngrid = 1\nblock = 1\nshared = 64\n[[param]]\nname = \"s\"\nfields = [{{ fields = [\
+             {{ name = \"a\", type = \"u32\", file = \"field.bin\", expect = {{ values = {expected} }} }}] }}]\n"
+        );
+        let launch = Launch::from_toml("k.toml", &text, folder).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(launch.files, [folder.join("field.bin")]);
+        let mut port = FunctionalPort::new(Shape::default());
+        let report = run(&program("EXIT ;").kernels[0], &launch, &mut port, &SmConfig::default()).unwrap();
+        assert!(report.checked());
+        assert_eq!(report.as_expected(), met);
+    }
 }
 
 /// Launch file, parts of the message.

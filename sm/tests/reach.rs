@@ -5,7 +5,7 @@ mod functional;
 
 use atoms_isa::Program;
 use atoms_model::{Config, MemoryPort, Unit};
-use atoms_sm::{Launch, RunReport, SmConfig, run};
+use atoms_sm::{Element, Launch, Outcome, RunReport, SmConfig, run};
 use functional::{FunctionalPort, Shape};
 use std::path::{Path, PathBuf};
 
@@ -133,6 +133,71 @@ fn a_block_goes_to_global_memory() {
     );
     let expected: Vec<u32> = (0..32).map(|i| 3 * i).collect();
     assert_eq!(outcome(&lines, WARP)[..32], expected);
+}
+
+/// Operation and type of `cp.reduce.async.bulk` to global memory; type of the elements; what each becomes, from [PTX].
+#[rustfmt::skip]
+const REDUCTIONS: &[(&str, &str, &str)] = &[
+    ("add.u32",        "u32",  "g[i] + in[i]"),
+    ("add.s32",        "s32",  "g[i] + in[i]"),
+    ("add.u64",        "u64",  "g[i] + in[i]"),
+    ("add.f32",        "f32",  "g[i] + in[i]"),
+    ("add.f64",        "f64",  "g[i] + in[i]"),
+    ("add.noftz.f16",  "f16",  "g[i] + in[i]"),
+    ("add.noftz.bf16", "bf16", "g[i] + in[i]"),
+    ("min.u32",        "u32",  "min(g[i], in[i])"),
+    ("min.s32",        "s32",  "min(g[i], in[i])"),
+    ("min.u64",        "u64",  "min(g[i], in[i])"),
+    ("min.s64",        "s64",  "min(g[i], in[i])"),
+    ("min.f16",        "f16",  "min(g[i], in[i])"),
+    ("min.bf16",       "bf16", "min(g[i], in[i])"),
+    ("max.u32",        "u32",  "max(g[i], in[i])"),
+    ("max.s32",        "s32",  "max(g[i], in[i])"),
+    ("max.u64",        "u64",  "max(g[i], in[i])"),
+    ("max.s64",        "s64",  "max(g[i], in[i])"),
+    ("max.f16",        "f16",  "max(g[i], in[i])"),
+    ("max.bf16",       "bf16", "max(g[i], in[i])"),
+    ("inc.u32",        "u32",  "g[i] >= in[i] ? 0 : g[i] + 1"),
+    ("dec.u32",        "u32",  "g[i] == 0 || g[i] > in[i] ? in[i] : g[i] - 1"),
+    ("and.b32",        "u32",  "g[i] & in[i]"),
+    ("and.b64",        "u64",  "g[i] & in[i]"),
+    ("or.b32",         "u32",  "g[i] | in[i]"),
+    ("or.b64",         "u64",  "g[i] | in[i]"),
+    ("xor.b32",        "u32",  "g[i] ^ in[i]"),
+    ("xor.b64",        "u64",  "g[i] ^ in[i]"),
+];
+
+#[test]
+fn blocks_are_worked_into_global_memory() {
+    for (form, element, formula) in REDUCTIONS {
+        let text = format!(
+            ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 g)\n{{\n\
+             .reg .b32 %r<8>;\n.reg .b64 %rd<8>;\n.reg .pred %p<2>;\n.shared .align 128 .b8 data[128];\n\
+             ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [g];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd3, %r1, 4, %rd1;\n\
+             ld.global.u32 %r2, [%rd3];\nmov.u32 %r3, data;\nmad.lo.u32 %r4, %r1, 4, %r3;\nst.shared.u32 [%r4], %r2;\n\
+             fence.proxy.async.shared::cta;\nbar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra DONE;\n\
+             cp.reduce.async.bulk.global.shared::cta.bulk_group.{form} [%rd2], [%r3], 128;\n\
+             cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nDONE:\nret;\n}}\n"
+        );
+        let program =
+            Program::read("k", &text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+        let elements = 128 / Element::from_name(element).unwrap().bytes();
+        // Sums of floats are exact, and of integers they wrap.
+        let range = if element.contains('f') { ", min = -100, max = 100" } else { "" };
+        let random = |seed: u32| format!("random = {{ count = {elements}, seed = {seed}{range} }}");
+        let launch = format!(
+            "kernel = \"k\"\ngrid = 1\nblock = 32\n[[param]]\nname = \"in\"\ntype = \"{element}\"\n{}\n\
+             [[param]]\nname = \"g\"\ntype = \"{element}\"\n{}\nexpect = {{ formula = \"{formula}\" }}\n",
+            random(1),
+            random(2)
+        );
+        let launch = Launch::from_toml("k", &launch, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
+        let mut port = FunctionalPort::new(Shape::default());
+        let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
+            .unwrap_or_else(|e| panic!("{form}: {e}"));
+        assert!(port.clean());
+        assert_eq!(report.buffer("g").unwrap().outcome, Outcome::Met { compared: elements }, "{form}");
+    }
 }
 
 /// Each CTA sends 64 bytes to the other, whose object learns of them.

@@ -71,22 +71,31 @@ pub enum IntType {
     U16x2,
     /// Two of 16 bits, signed.
     S16x2,
+    /// Four of 8 bits, unsigned.
+    U8x4,
+    /// Four of 8 bits, signed.
+    S8x4,
 }
 
 impl IntType {
     /// Whether the type is signed.
     pub const fn signed(self) -> bool {
-        matches!(self, IntType::S32 | IntType::S64 | IntType::S16x2)
+        matches!(self, IntType::S32 | IntType::S64 | IntType::S16x2 | IntType::S8x4)
     }
 
-    /// Whether the type is one of two halves, each by itself.
-    pub const fn halves(self) -> bool {
-        matches!(self, IntType::U16x2 | IntType::S16x2)
+    /// Bits of what is computed by itself.
+    pub const fn bits(self) -> u32 {
+        match self {
+            IntType::U64 | IntType::S64 => 64,
+            IntType::U32 | IntType::S32 => 32,
+            IntType::U16x2 | IntType::S16x2 => 16,
+            IntType::U8x4 | IntType::S8x4 => 8,
+        }
     }
 
     /// Whether the type has 64 bits.
     pub const fn wide(self) -> bool {
-        matches!(self, IntType::U64 | IntType::S64)
+        self.bits() == 64
     }
 }
 
@@ -110,8 +119,15 @@ pub enum AluOp {
     IAdd3,
     /// As [`AluOp::IAdd3`], 64 bits wide.
     IAdd64,
-    /// `a + b` of each half, which wraps; an operand is negated half by half.
-    IAddHalves,
+    /// `a + b`, or `a - b`, of each part of the type by itself.
+    AddParts {
+        /// The type, of up to 32 bits.
+        kind: IntType,
+        /// Subtract.
+        subtract: bool,
+        /// Give the nearest number of the type, where it would wrap.
+        saturate: bool,
+    },
     /// Bitwise function of three words: bit `a << 2 | b << 1 | c` of the table. The predicate is
     /// "not zero", combined with `p0`.
     Lop3 {

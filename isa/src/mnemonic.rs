@@ -196,7 +196,7 @@ pub const MNEMONICS: &[MnemonicRow] = &[
     decoded("UVIMNMX", "as VIMNMX, once for the warp", &["UVIMNMX UR0, UR2, UR4, UPT"]),
     decoded("VABSDIFF", "absolute difference, plus a third", &["VABSDIFF R0, R1, R2, R3"]),
     decoded("VABSDIFF4", "absolute differences of bytes, added", &["VABSDIFF4.U8 R0, R1, R2, R3"]),
-    decoded("VIADD", "add two", &["VIADD R0, R1, R2"]),
+    decoded("VIADD", "add two", &["VIADD R0, R1, R2", "VIADD.S32.ISAT R0, R1, R2"]),
     decoded("VIADDMNMX", "add two, then minimum or maximum with a third", &["VIADDMNMX R0, R1, R2, R3, PT"]),
     decoded("VIMNMX", "minimum or maximum", &["VIMNMX R0, R2, R4, PT"]),
     decoded("VIMNMX3", "minimum or maximum of three", &["VIMNMX3 R0, R1, R2, R3, PT"]),

@@ -33,8 +33,6 @@ pub(crate) fn wide_operands(op: AluOp) -> [bool; 3] {
 enum Kind {
     /// Two's complement.
     Int,
-    /// Two's complement, half by half.
-    IntHalves,
     /// As [`Kind::Int`], but a negation is an inversion plus one carry (see [`AluOp`]).
     Carry,
     /// Binary32.
@@ -58,7 +56,6 @@ impl Kind {
 fn kind(op: AluOp) -> Kind {
     match op {
         AluOp::IAdd3 | AluOp::IAdd64 | AluOp::Lea { .. } => Kind::Carry,
-        AluOp::IAddHalves => Kind::IntHalves,
         AluOp::FAdd(_)
         | AluOp::FMul(_)
         | AluOp::FFma(_)
@@ -110,7 +107,7 @@ fn load(view: &View<'_>, source: &Source, kind: Kind, wide: bool) -> [u64; LANES
         Kind::Halves => 0x8000_8000,
         Kind::Double => 1 << 63,
         Kind::Single => 1 << 31,
-        Kind::Int | Kind::IntHalves | Kind::Carry => 0,
+        Kind::Int | Kind::Carry => 0,
     };
     values.map(|mut v| {
         if source.invert {
@@ -127,11 +124,6 @@ fn load(view: &View<'_>, source: &Source, kind: Kind, wide: bool) -> [u64; LANES
                 }
                 if source.negate { v.wrapping_neg() & word } else { v }
             }
-            Kind::IntHalves if source.negate => {
-                let halves = [v, v >> 16].map(|half| u64::from((half as u16).wrapping_neg()));
-                halves[1] << 16 | halves[0]
-            }
-            Kind::IntHalves => v,
             Kind::Carry if source.negate => !v & word,
             Kind::Carry => v,
         }

@@ -102,21 +102,20 @@ pub(crate) fn compute(op: AluOp, [a, b, c]: [u64; 3], p: [bool; 3], carries: u64
             };
             compared(combine, holds, p[0])
         }
-        AluOp::IAddHalves => value(each_half(a32, b32, u16::wrapping_add)),
+        AluOp::AddParts { kind, subtract, saturate } => value(add_parts(kind, a32, b32, subtract, saturate)),
         AluOp::IMinMax { kind, relu } => {
             let picked = pick(kind, p[0], a, b);
             let result = pair(if relu { pick(kind, false, picked, 0) } else { picked });
             // Of equal ones it is the first that is taken.
             let first = |shift: u32| pick(kind, p[0], a, b) >> shift & 0xffff == a >> shift & 0xffff;
-            if kind.halves() { Result { preds: [first(0), first(16)], ..result } } else { result }
+            if kind.bits() == 16 { Result { preds: [first(0), first(16)], ..result } } else { result }
         }
         AluOp::IMinMax3 { kind, relu } => {
             let picked = pick(kind, p[0], pick(kind, p[0], a, b), c);
             pair(if relu { pick(kind, false, picked, 0) } else { picked })
         }
         AluOp::AddMinMax { kind, relu } => {
-            let sum =
-                if kind.halves() { each_half(a32, b32, u16::wrapping_add) } else { a32.wrapping_add(b32) };
+            let sum = add_parts(kind, a32, b32, false, false);
             let picked = pick(kind, p[0], u64::from(sum), c);
             pair(if relu { pick(kind, false, picked, 0) } else { picked })
         }
@@ -238,21 +237,46 @@ fn order(kind: IntType, a: u64, b: u64) -> std::cmp::Ordering {
         IntType::S64 => (a as i64).cmp(&(b as i64)),
         IntType::U16x2 => (a as u16).cmp(&(b as u16)),
         IntType::S16x2 => (a as i16).cmp(&(b as i16)),
+        IntType::U8x4 => (a as u8).cmp(&(b as u8)),
+        IntType::S8x4 => (a as i8).cmp(&(b as i8)),
     }
 }
 
-/// `f` of the low halves and of the high ones.
-fn each_half(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
-    u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16 | u32::from(f(a as u16, b as u16))
+/// `f` of the parts of so many bits, each by itself.
+fn each_part(bits: u32, a: u32, b: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
+    let mask = u32::MAX >> (32 - bits);
+    let part = |word: u32, at: usize| word >> at & mask;
+    (0..32)
+        .step_by(bits as usize)
+        .fold(0, |word, at| word | (f(part(a, at), part(b, at)) & mask) << at)
+}
+
+/// Sum or difference of the parts, which wraps or is cut off.
+fn add_parts(kind: IntType, a: u32, b: u32, subtract: bool, saturate: bool) -> u32 {
+    let bits = kind.bits().min(32);
+    let unused = 32 - bits;
+    let (least, most) = match kind.signed() {
+        true => (-(1_i64 << (bits - 1)), (1_i64 << (bits - 1)) - 1),
+        false => (0, (1_i64 << bits) - 1),
+    };
+    let number = |part: u32| match kind.signed() {
+        true => i64::from((part << unused) as i32 >> unused),
+        false => i64::from(part),
+    };
+    each_part(bits, a, b, |a, b| {
+        let (a, b) = (number(a), number(b));
+        let exact = if subtract { a - b } else { a + b };
+        (if saturate { exact.clamp(least, most) } else { exact }) as u32
+    })
 }
 
 /// Minimum or maximum.
 fn pick(kind: IntType, min: bool, a: u64, b: u64) -> u64 {
-    if kind.halves() {
-        let of = |a: u16, b: u16| {
+    if kind.bits() < 32 {
+        let of = |a: u32, b: u32| {
             if order(kind, a.into(), b.into()).is_lt() == min { a } else { b }
         };
-        return each_half(a as u32, b as u32, of).into();
+        return each_part(kind.bits(), a as u32, b as u32, of).into();
     }
     if order(kind, a, b).is_lt() == min { a } else { b }
 }

@@ -2,7 +2,7 @@
 
 use super::args::{Args, Reading, blank};
 use super::{Decoded, Failure};
-use crate::alu::{AluOp, BoolOp, Compare, IntType, Path};
+use crate::alu::{Alu, AluOp, BoolOp, Compare, IntType, Path};
 use crate::instruction::Operation;
 use crate::register::PredSource;
 
@@ -10,13 +10,16 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
     let (path, name) = path_of(base);
     match name {
         "IADD3" => iadd3(args, path),
-        "VIADD" if args.modifier("16x2") => sum_of_halves(args, path),
-        "IADD" | "VIADD" => iadd(args, path),
+        "VIADD" => match args.choose(parts) {
+            Some(kind) => sum_of_parts(args, path, kind),
+            None => iadd(args, path),
+        },
+        "IADD" => iadd(args, path),
         "IMAD" => imad(args, path),
         "LEA" => lea(args, path),
         "ISETP" => isetp(args, path),
-        "VIMNMX" => match args.choose(halves) {
-            Some(kind) => min_max_of_halves(args, path, kind),
+        "VIMNMX" => match args.choose(|m| halves(m).or(bytes(m))) {
+            Some(kind) => min_max_of_parts(args, path, kind),
             None => imnmx(args, path),
         },
         "IMNMX" => imnmx(args, path),
@@ -207,22 +210,48 @@ pub(super) fn halves(name: &str) -> Option<IntType> {
     }
 }
 
-/// `VIADD.16x2 d, a, b`
-fn sum_of_halves(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let mut alu = blank(AluOp::IAddHalves, path);
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    Ok(Operation::Alu(alu))
+/// Types of four bytes.
+fn bytes(name: &str) -> Option<IntType> {
+    match name {
+        "U8x4" => Some(IntType::U8x4),
+        "S8x4" => Some(IntType::S8x4),
+        _ => None,
+    }
 }
 
-/// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`
-fn min_max_of_halves(args: &mut Args<'_, '_>, path: Path, kind: IntType) -> Decoded<Operation> {
+/// Types that VIADD names: unsigned ones where it does not say.
+fn parts(name: &str) -> Option<IntType> {
+    match name {
+        "32" => Some(IntType::U32),
+        "S32" => Some(IntType::S32),
+        "16x2" => Some(IntType::U16x2),
+        "S16x2" => Some(IntType::S16x2),
+        _ => bytes(name),
+    }
+}
+
+/// `VIADD.32|S32|16x2|S16x2|U8x4|S8x4[.ISAT] d, a, b`
+fn sum_of_parts(args: &mut Args<'_, '_>, path: Path, kind: IntType) -> Decoded<Operation> {
+    let saturate = args.modifier("ISAT");
+    let dst = args.dst(path, 1)?;
+    let (a, mut b) = (args.source(Reading::Int)?, args.source(Reading::Int)?);
+    let subtract = std::mem::take(&mut b.negate);
+    if a.negate {
+        return Err(Failure::Lacking);
+    }
+    let op = AluOp::AddParts { kind, subtract, saturate };
+    Ok(Operation::Alu(Alu { dst, a, b, ..blank(op, path) }))
+}
+
+/// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`, `VIMNMX.U8x4|S8x4[.RELU] d, a, b, p`
+fn min_max_of_parts(args: &mut Args<'_, '_>, path: Path, kind: IntType) -> Decoded<Operation> {
     let relu = args.modifier("RELU");
     let mut alu = blank(AluOp::IMinMax { kind, relu }, path);
     alu.dst = args.dst(path, 1)?;
-    for choice in &mut alu.pred_dst {
-        *choice = args.pred_dst_if_any()?.unwrap_or(*choice);
+    if kind.bits() == 16 {
+        for choice in &mut alu.pred_dst {
+            *choice = args.pred_dst_if_any()?.unwrap_or(*choice);
+        }
     }
     alu.a = args.source(Reading::Int)?;
     alu.b = args.source(Reading::Int)?;

@@ -51,8 +51,8 @@ pub use control::{
 };
 pub use instruction::{Guard, Instruction, Operation, PredicateMove};
 pub use memory::{
-    AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkWay,
-    ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, Reduction,
+    AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask,
+    BulkWay, ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, Reduction,
     SharedAccess, SharedAddress, SharedResult, Space, ThreadCopy, WideOp,
 };
 pub use mnemonic::{MNEMONICS, MnemonicRow, Support};

@@ -159,6 +159,15 @@ pub struct Reduction {
     pub size: Size,
 }
 
+/// What the high half of the register says that has the size of a block copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkMask {
+    /// `.MULTICAST`: the copy goes to the same offsets, data and object, in each CTA of the cluster whose rank's bit is set.
+    Ctas,
+    /// `.DST_G_BYTE_MASK`: of each 16 bytes those are written whose bit is set.
+    Bytes,
+}
+
 /// UBLKCP and UBLKRED: the warp has a block of memory copied, or worked into another one, and goes on meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkCopy {
@@ -166,9 +175,8 @@ pub struct BulkCopy {
     pub way: BulkWay,
     /// UBLKRED.
     pub reduction: Option<Reduction>,
-    /// `.MULTICAST`: to the same offsets, data and object, in each CTA of the cluster whose rank is in the high half of
-    /// `size`.
-    pub multicast: bool,
+    /// What the high half of `size` says.
+    pub mask: Option<BulkMask>,
     /// Pair of the destination: a global address, or a shared one and, in the next register, that of the mbarrier
     /// object.
     pub to: UReg,

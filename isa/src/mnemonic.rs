@@ -149,7 +149,7 @@ pub const MNEMONICS: &[MnemonicRow] = &[
     decoded("STL", "store to the thread's own memory", &["STL [R2], R4"]),
     decoded("STS", "store to a shared address", &["STS [R2], R4"]),
     decoded("SYNCS", "mbarrier object", &["SYNCS.EXCH.64 URZ, [UR4], UR6", "SYNCS.CCTL.IV [R2]", "SYNCS.CCTL.IVALL", "SYNCS.ARRIVE.TRANS64 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.ART0 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.TMASK.ART0 R0, [R2], R4", "SYNCS.PHASECHK.TRANS64 P1, [R2], R4", "SYNCS.PHASECHK.TRANS64.PRIMARY P1, P2, RZ, [R2], R4", "SYNCS.LD.64 R0, [R2]"]),
-    decoded("UBLKCP", "copy a block between global and shared memory", &["UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP.S.G.MULTICAST [UR4], [UR6], UR8", "UBLKCP.G.S [UR4], [UR6], UR8", "UBLKCP.S.S [UR4], [UR6], UR8"]),
+    decoded("UBLKCP", "copy a block between global and shared memory", &["UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP.S.G.MULTICAST [UR4], [UR6], UR8", "UBLKCP.G.S [UR4], [UR6], UR8", "UBLKCP.G.S.DST_G_BYTE_MASK [UR4], [UR6], UR8", "UBLKCP.S.S [UR4], [UR6], UR8"]),
     decoded("UBLKPF", "prefetch a block: nothing to do here", &["UBLKPF.L2 [UR4], UR6"]),
     decoded("UBLKRED", "work a block into global or shared memory", &["UBLKRED.G.S.ADD [UR4], [UR6], UR8", "UBLKRED.G.S.ADD.F32.RN [UR4], [UR6], UR8", "UBLKRED.S.S.ADD [UR4], [UR6], UR8"]),
     decoded("UBMSK", "as BMSK, once for the warp", &["UBMSK UR0, UR1, UR2"]),

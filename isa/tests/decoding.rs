@@ -1,9 +1,9 @@
 //! What text decodes to.
 
 use atoms_isa::{
-    AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkWay, Control, GlobalOp,
-    Instruction, Operation, Path, Pred, PredSource, Program, Reduction, Reg, SharedResult, Source, UReg,
-    Value, WarpOp, WideOp,
+    AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask, BulkWay, Control,
+    GlobalOp, Instruction, Operation, Path, Pred, PredSource, Program, Reduction, Reg, SharedResult, Source,
+    UReg, Value, WarpOp, WideOp,
 };
 use atoms_ops::{Op, Size};
 
@@ -196,11 +196,15 @@ fn copies_and_what_ends_them() {
         assert_eq!((arrival.op, arrival.address.ur, arrival.address.imm), (op, UReg(4), 0x1000));
     }
     let (to, from, size) = (UReg(8), UReg(6), UReg(4));
-    let bulk = BulkCopy { way: BulkWay::ToShared, reduction: None, multicast: false, to, from, size };
+    let bulk = BulkCopy { way: BulkWay::ToShared, reduction: None, mask: None, to, from, size };
     let reduction = |op, size| Some(Reduction { op, size });
     for (text, expected) in [
         ("UBLKCP.S.G", bulk),
-        ("UBLKCP.S.G.MULTICAST", BulkCopy { multicast: true, ..bulk }),
+        ("UBLKCP.S.G.MULTICAST", BulkCopy { mask: Some(BulkMask::Ctas), ..bulk }),
+        (
+            "UBLKCP.G.S.DST_G_BYTE_MASK",
+            BulkCopy { way: BulkWay::ToGlobal, mask: Some(BulkMask::Bytes), ..bulk },
+        ),
         (
             "UBLKRED.S.S.MAX",
             BulkCopy {

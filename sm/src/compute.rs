@@ -246,9 +246,7 @@ fn order(kind: IntType, a: u64, b: u64) -> std::cmp::Ordering {
 fn each_part(bits: u32, a: u32, b: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     let mask = u32::MAX >> (32 - bits);
     let part = |word: u32, at: usize| word >> at & mask;
-    (0..32)
-        .step_by(bits as usize)
-        .fold(0, |word, at| word | (f(part(a, at), part(b, at)) & mask) << at)
+    (0..32).step_by(bits as usize).fold(0, |word, at| word | (f(part(a, at), part(b, at)) & mask) << at)
 }
 
 /// Sum or difference of the parts, which wraps or is cut off.

@@ -33,8 +33,9 @@ pub(crate) enum Data {
 pub(crate) enum Action {
     /// [`Op::Store`], or an atomic of the unit.
     Each(Op),
-    /// The data in shared memory is loaded, and stored in global memory from this address on, or worked into it.
-    ToGlobal { to: u64, reduction: Option<Reduction> },
+    /// The data in shared memory is loaded, and stored in global memory from this address on, or worked into it; of
+    /// each 16 bytes those are stored whose bit is set.
+    ToGlobal { to: u64, reduction: Option<Reduction>, written: u16 },
     /// 64-bit addition: load and compare-and-store, until that has stored (spec 7.1).
     Add64 {
         /// The sum is formed on this; loaded first.
@@ -380,10 +381,17 @@ impl CopyEngine {
             self.active.push_back(number);
             return Ok(None);
         }
-        if let Some(Payload { action: Action::ToGlobal { to, reduction }, size, .. }) = copy.payload {
+        if let Some(Payload { action: Action::ToGlobal { to, reduction, written }, size, .. }) = copy.payload
+        {
             let to = to.wrapping_add(u64::from(copy.written));
             match reduction {
-                None => global.store(to, size.bytes() as usize, answer.old)?,
+                None if written == u16::MAX => global.store(to, size.bytes() as usize, answer.old)?,
+                None => {
+                    for byte in (0..size.bytes()).filter(|byte| written >> byte & 1 != 0) {
+                        let to = to.wrapping_add(u64::from(byte));
+                        global.store(to, 1, answer.old >> (8 * byte) & 0xff)?;
+                    }
+                }
                 Some(reduction) => reduce(global, to, size, answer.old, reduction)?,
             }
         }

@@ -200,6 +200,31 @@ fn blocks_are_worked_into_global_memory() {
     }
 }
 
+/// Of each 16 bytes those are written that the mask names: [PTX] cp.async.bulk, .cp_mask.
+#[test]
+fn a_block_goes_to_global_memory_in_part() {
+    let text = ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 g, .param .u32 mask)\n{\n\
+                .reg .b32 %r<8>;\n.reg .b64 %rd<8>;\n.reg .b16 %h;\n.reg .pred %p<2>;\n.shared .align 128 .b8 data[64];\n\
+                ld.param.u64 %rd2, [g];\nld.param.u16 %h, [mask];\nmov.u32 %r1, %tid.x;\nmov.u32 %r3, data;\n\
+                add.u32 %r4, %r1, %r3;\nadd.u32 %r5, %r1, 100;\nst.shared.u8 [%r4], %r5;\nfence.proxy.async.shared::cta;\n\
+                bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra DONE;\n\
+                cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd2], [%r3], 64, %h;\ncp.async.bulk.commit_group;\n\
+                cp.async.bulk.wait_group 0;\nDONE:\nret;\n}\n";
+    let program = Program::read("k", text, None).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    for mask in [0, 1, 0x8000, 0xa5c3, 0xffff] {
+        let launch = format!(
+            "kernel = \"k\"\ngrid = 1\nblock = 64\n[[param]]\nname = \"g\"\ntype = \"u8\"\nzeros = 64\n\
+             expect = {{ formula = \"mask >> i % 16 & 1 != 0 ? 100 + i : 0\" }}\n\
+             [[param]]\nname = \"mask\"\ntype = \"u32\"\nvalue = {mask}\n"
+        );
+        let launch = Launch::from_toml("k", &launch, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
+        let mut port = FunctionalPort::new(Shape::default());
+        let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
+            .unwrap_or_else(|e| panic!("{mask:#x}: {e}"));
+        assert_eq!(report.buffer("g").unwrap().outcome, Outcome::Met { compared: 64 }, "{mask:#x}");
+    }
+}
+
 /// Each CTA sends 64 bytes to the other, whose object learns of them.
 #[test]
 fn a_block_goes_to_another_cta() {

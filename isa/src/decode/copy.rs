@@ -6,7 +6,7 @@ use super::shared::{self, plain_atomic, registers};
 use super::{Decoded, Failure};
 use crate::instruction::Operation;
 use crate::memory::{
-    AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy, WideOp,
+    AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy, WideOp,
 };
 use crate::operand::OperandKind;
 use crate::register::{PredSource, Reg, UReg};
@@ -18,13 +18,17 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
         "ARRIVES" => arrival(args),
         "UBLKCP" => {
             let way = bulk_way(args).ok_or(Failure::Lacking)?;
-            let multicast = way == BulkWay::ToShared && args.modifier("MULTICAST");
-            bulk_copy(args, way, None, multicast)
+            let mask = match way {
+                BulkWay::ToShared if args.modifier("MULTICAST") => Some(BulkMask::Ctas),
+                BulkWay::ToGlobal if args.modifier("DST_G_BYTE_MASK") => Some(BulkMask::Bytes),
+                _ => None,
+            };
+            bulk_copy(args, way, None, mask)
         }
         "UBLKRED" => {
             let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Lacking)?;
             let reduction = bulk_reduction(args, way)?;
-            bulk_copy(args, way, Some(reduction), false)
+            bulk_copy(args, way, Some(reduction), None)
         }
         "STAS" => {
             let size = word_size(args);
@@ -101,13 +105,13 @@ fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
     Ok(Reduction { op, size })
 }
 
-/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`,
+/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`,
 /// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
 fn bulk_copy(
     args: &mut Args<'_, '_>,
     way: BulkWay,
     reduction: Option<Reduction>,
-    multicast: bool,
+    mask: Option<BulkMask>,
 ) -> Decoded<Operation> {
     let to = uniform_address(args, 2)?;
     let from = uniform_address(args, if way == BulkWay::ToShared { 2 } else { 1 })?;
@@ -118,7 +122,7 @@ fn bulk_copy(
     {
         args.name()?;
     }
-    Ok(Operation::BulkCopy(BulkCopy { way, reduction, multicast, to, from, size }))
+    Ok(Operation::BulkCopy(BulkCopy { way, reduction, mask, to, from, size }))
 }
 
 /// The uniform register of an address that is nothing else.

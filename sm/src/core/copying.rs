@@ -8,7 +8,8 @@ use crate::error::KernelError;
 use crate::request::{self, Address};
 use crate::warp::{Busy, Wait, Warp, lanes};
 use atoms_isa::{
-    AsyncAccess, AsyncOp, BulkCopy, BulkWay, CopyArrival, GlobalOp, Reduction, SharedAddress, ThreadCopy,
+    AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, SharedAddress,
+    ThreadCopy,
 };
 use atoms_ops::{Fault, Op, Size};
 
@@ -90,7 +91,12 @@ impl Core<'_> {
             self.global.check(global, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             let place = self.own_place(warp.cta_slot, from).map_err(failed)?;
             self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
-            let (data, action) = (Data::Given(0), Action::ToGlobal { to: global, reduction: copy.reduction });
+            let written = match copy.mask {
+                Some(BulkMask::Bytes) => (uniform.get(copy.size) >> 16) as u16,
+                _ => u16::MAX,
+            };
+            let (data, action) =
+                (Data::Given(0), Action::ToGlobal { to: global, reduction: copy.reduction, written });
             let payload = Payload { data, to: place, bytes, action, size };
             let number = self.copies.start_counted(self.cycle, asker, payload);
             self.tell_copy(number, asker, Some(&payload), true);
@@ -120,7 +126,7 @@ impl Core<'_> {
             Some(Reduction { size, .. }) => (Action::Add64 { old: None }, size),
         };
         let mut targets = vec![(to, barrier)];
-        if copy.multicast {
+        if copy.mask == Some(BulkMask::Ctas) {
             // The rank takes the place of the one in the address (spec 1.4).
             let in_cta = |address: u32, rank: usize| address & 0xff_ffff | (rank as u32) << 24;
             let ranks = lanes(uniform.get(copy.size) >> 16);

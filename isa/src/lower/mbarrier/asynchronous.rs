@@ -34,7 +34,10 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         // With cache hints: they are not lowered.
         ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION])
         | ("cp", ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION])
-        | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"]) => ("cp.async.bulk", bulk_copy),
+        | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"])
+        | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group", "cp_mask"]) => {
+            ("cp.async.bulk", bulk_copy)
+        }
         // Those that release store to global memory, and report to no object.
         ("st" | "red", ["async", rest @ ..])
             if rest.contains(&"release") && !rest.contains(&COMPLETION) && !old =>
@@ -163,27 +166,30 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
 
 /// `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`, the same from shared
 /// memory, and `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`; `cp.reduce` with the operation and
-/// its type behind; `.multicast::cluster` with the mask of the CTAs as last operand
+/// its type behind; `.multicast::cluster` with the mask of the CTAs as last operand, `.cp_mask` with that of the bytes
 ///
-/// All operands are uniform, so that the lanes take turns.
+/// All operands are uniform, so that the lanes take turns; of those that copy the same to global memory, one does.
 fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     let (name, modifiers, reduction) = match modifiers {
         ["reduce", rest @ ..] => ("cp.reduce.async.bulk", rest, Some(reduction(rest)?)),
         _ => ("cp.async.bulk", modifiers, None),
     };
     let out = modifiers.get(2) == Some(&"global");
+    let plain = reduction.is_none();
     let among = modifiers.get(3) == Some(&"shared::cta") && !out;
-    let several = modifiers.last() == Some(&"multicast::cluster");
-    let help = match (out, several) {
-        (true, _) => "write [global], [shared], bytes",
+    let masked = matches!(modifiers.last(), Some(&("multicast::cluster" | "cp_mask")));
+    let help = match (out, masked) {
+        (true, false) => "write [global], [shared], bytes",
+        (true, true) => "write [global], [shared], bytes, mask",
         (false, false) => "write [shared], [from], bytes, [object]",
         (false, true) => "write [shared], [from], bytes, [object], mask",
     };
     let wrong = || mismatch(name, help);
     let (to, from, bytes, object, mask) = match reader.instruction.operands.as_slice() {
-        [to, from, bytes] if out => (to, from, bytes, None, None),
-        [to, from, bytes, object] if !out && !several => (to, from, bytes, Some(object), None),
-        [to, from, bytes, object, mask] if several => (to, from, bytes, Some(object), Some(mask)),
+        [to, from, bytes] if out && !masked => (to, from, bytes, None, None),
+        [to, from, bytes, mask] if out && masked => (to, from, bytes, None, Some(mask)),
+        [to, from, bytes, object] if !out && !masked => (to, from, bytes, Some(object), None),
+        [to, from, bytes, object, mask] if !out && masked => (to, from, bytes, Some(object), Some(mask)),
         _ => return Err(wrong()),
     };
     let to = reader.address(to, out).ok_or_else(wrong)?;
@@ -194,18 +200,25 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         None => None,
     };
     let mask = match mask {
+        Some(&Operand::Integer(mask)) if out => {
+            let constant = code.frame.scratch(1);
+            code.set(constant, mask as u32 & 0xffff);
+            Some(constant)
+        }
         Some(mask) => {
             let id = reader.register(mask, 16).ok_or_else(wrong)?;
             Some(code.frame.register(id, 1))
         }
         None => None,
     };
+    if out && masked && code.arch.number() < 100 {
+        return Err(lacking(".cp_mask", 100, "before sm_100 blocks are copied whole"));
+    }
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
     let (source, target) = (code.frame.uniform(2), code.frame.uniform(2));
-    let mut head = Vec::new();
-    let broadcast = if code.arch.number() < 100 { "" } else { ".BROADCAST" };
-    let mut uniform = |to: u8, from: u16| head.push(format!("R2UR{broadcast} UR{to}, R{from}"));
+    let mut operands = Vec::new();
+    let mut uniform = |to: u8, from: u16| operands.push((format!("UR{to}"), from));
     // Sizes are in units of 16 bytes.
     match (bytes, mask) {
         (Word::Constant(bytes), Some(mask)) => {
@@ -248,12 +261,23 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     } else {
         "S.G"
     };
-    let what = match (reduction, several) {
+    let what = match (reduction, masked) {
         (Some(reduction), _) => format!("UBLKRED.{way}.{reduction}"),
+        (None, true) if out => format!("UBLKCP.{way}.DST_G_BYTE_MASK"),
         (None, true) => format!("UBLKCP.{way}.MULTICAST"),
         (None, false) => format!("UBLKCP.{way}"),
     };
-    code.one_by_one(lanes, &head, &format!("{what} [UR{target}], [UR{source}], UR{size}"));
+    let copy = format!("{what} [UR{target}], [UR{source}], UR{size}");
+    if out && plain {
+        // To copy the same once is enough.
+        let label = code.take_equals(lanes, &operands, &[]);
+        code.line(copy);
+        code.next_equals(lanes, &label);
+        return Ok(());
+    }
+    let broadcast = if code.arch.number() < 100 { "" } else { ".BROADCAST" };
+    let head: Vec<_> = operands.iter().map(|(to, from)| format!("R2UR{broadcast} {to}, R{from}")).collect();
+    code.one_by_one(lanes, &head, &copy);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! The same kernels run on the model alone in `sm/tests/kernels.rs`; answers are checked there in more
 //! depth where a launch file cannot state them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::machine::{Machine, ModelMachine};
@@ -178,10 +178,10 @@ fn operands_that_are_addresses() {
 }
 
 /// Every kernel of both folders where a warp goes to the unit in several requests, on the model with the oracle
-/// behind it. Those of `too_large` alone need more shared memory than there is.
-fn split_warps(on: &str, too_large: &[&str]) {
+/// behind it. Those of `too_large` alone need more than there is: of each that is what is said.
+fn split_warps(on: &str, too_large: &[(&str, &[&str])]) {
     let named = config(on);
-    let (mut refused, mut failed) = (BTreeSet::new(), Vec::new());
+    let (mut refused, mut failed): (BTreeMap<_, BTreeSet<_>>, _) = (BTreeMap::new(), Vec::new());
     for folder in [folder(), folder().join("corpus")] {
         for (kernel, texts) in listings(&folder) {
             for text in &texts {
@@ -190,7 +190,7 @@ fn split_warps(on: &str, too_large: &[&str]) {
                     Ok(report) if report.as_expected() => {}
                     Ok(_) => failed.push(format!("{what}: another answer than expected")),
                     Err(RunError::Kernel(e)) if matches!(*e, KernelError::Resources { .. }) => {
-                        refused.insert(kernel.clone());
+                        refused.entry(kernel.clone()).or_default().insert(e.to_string());
                     }
                     Err(error) => failed.push(format!("{what}: {error}")),
                 }
@@ -198,12 +198,27 @@ fn split_warps(on: &str, too_large: &[&str]) {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
-    assert!(refused.iter().eq(too_large), "kernels that need more memory: {refused:?}");
+    let said = |(kernel, errors): (&String, &BTreeSet<String>)| {
+        let row = too_large.iter().find(|(known, _)| known == kernel);
+        row.is_some_and(|(_, why)| {
+            why.len() == errors.len() && errors.iter().zip(*why).all(|(error, why)| error.contains(why))
+        })
+    };
+    assert!(refused.len() == too_large.len() && refused.iter().all(said), "refused: {refused:#?}");
 }
 
 #[test]
 fn every_kernel_runs_on_half_the_lanes() {
-    split_warps("half", &["bulk_multicast", "cluster_hist", "cluster_token", "offsets"]);
+    const SLOTS: &[&str] = &["a cluster of 4 CTAs needs 4 CTA slots at once, and there are 3;"];
+    // Rows for the last one would not help the others; from sm_90 on variables begin at 0x400.
+    let offsets: &[_] = &[
+        "a CTA needs 12656 bytes of shared memory, and there are 6144;",
+        "a CTA needs 13680 bytes of shared memory, and there are 6144;",
+    ];
+    split_warps(
+        "half",
+        &[("bulk_multicast", SLOTS), ("cluster_hist", SLOTS), ("cluster_token", SLOTS), ("offsets", offsets)],
+    );
 }
 
 #[test]

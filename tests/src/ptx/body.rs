@@ -379,7 +379,16 @@ impl Body {
             let target = i.plain().first().and_then(|o| registers(o).first().copied()).filter(|_| i.writes());
             let hands_out = i.has("ARRIVE") || ((i.is("ATOMS") || i.is("ATOM")) && i.has("ADD"));
             body.state = target.filter(|_| hands_out).or(body.state);
-            body.flag = target.filter(|_| i.is("SEL")).or(body.flag);
+            body.flag = target.filter(|_| i.is("SEL") || i.is("USEL")).or(body.flag);
+            // What the warp has once goes to a register of each thread.
+            let moved = i.plain().get(1).and_then(|o| registers(o).first().copied());
+            let moved = moved.filter(|from| from.uniform && i.is("MOV"));
+            if moved.is_some() && moved == body.state {
+                body.state = target;
+            }
+            if moved.is_some() && moved == body.flag {
+                body.flag = target;
+            }
             body.last = target.or(body.last);
         }
         for (register, role) in flow.inputs {

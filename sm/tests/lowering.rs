@@ -548,8 +548,8 @@ fn integer(case: &Case) -> bool {
     !case.ty.contains('f') && case.bits >= 32 && case.bits <= 64
 }
 
-const CONSTANTS: [u64; 9] =
-    [0, 1, 5, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 32, 0xffff_ffff_0000_0000, u64::MAX];
+const CONSTANTS: [u64; 10] =
+    [0, 1, 5, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 32, 3 << 32, 0xffff_ffff_0000_0000, u64::MAX];
 
 #[test]
 fn constants() {

@@ -21,6 +21,10 @@ pub(super) enum Operand {
     Register(Reg),
     /// What lanes add together, which comes second.
     Product(Reg),
+    /// The same where the lower word is zero.
+    High(Reg),
+    /// The same in a uniform register.
+    UniformHigh(u8),
     /// The first of two uniform registers.
     Uniform(u8),
     /// Bits that stand in the instructions.
@@ -60,6 +64,15 @@ impl Code<'_> {
             (AtomicOp::Add, Type::U64, Operand::Constant(bits)) => self.add_constant(old, bits, new, carry),
             (AtomicOp::Add, Type::U64, Operand::Register(b)) => self.add_pair(old, b, new, carry),
             (AtomicOp::Add, Type::U64, Operand::Product(b)) => self.add_pair(b, old, new, carry),
+            (AtomicOp::Add, Type::U64, Operand::High(b)) => {
+                let p = self.add_nothing(old, new);
+                emit!(self, "IMAD.X {}, {}, 0x1, {b}, {p}", new.high(), old.high());
+            }
+            (AtomicOp::Add, Type::U64, Operand::UniformHigh(b)) => {
+                let p = self.add_nothing(old, new);
+                let (_, ignored) = self.carries();
+                emit!(self, "IADD3.X {}, {ignored}{}, UR{b}, RZ, {p}, !PT", new.high(), old.high());
+            }
             (AtomicOp::Add, Type::U64, Operand::Uniform(b)) => emit!(self, "IADD.64 {new}, {old}, UR{b}"),
             (AtomicOp::Add, Type::F32 | Type::F64, b) => {
                 let mnemonic = if form.ty == Type::F32 { "FADD" } else { "DADD" };
@@ -77,6 +90,14 @@ impl Code<'_> {
             (op, _, b) => return self.bitwise(op, old, b, new),
         }
         new
+    }
+
+    /// Adds zero to the lower word, as compilers do; gives the carry.
+    fn add_nothing(&mut self, old: Reg, new: Reg) -> String {
+        let (out, _) = self.carries();
+        let p = self.predicate();
+        emit!(self, "IADD3 {new}, {p}{out}, RZ, {old}, RZ");
+        p
     }
 
     fn add_pair(&mut self, old: Reg, b: Reg, new: Reg, carry: Carry) {
@@ -140,7 +161,9 @@ impl Code<'_> {
                 return new;
             }
             Operand::Constant(bits) => bits,
-            Operand::Uniform(_) | Operand::Product(_) => return old,
+            Operand::Uniform(_) | Operand::Product(_) | Operand::High(_) | Operand::UniformHigh(_) => {
+                return old;
+            }
         };
         for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
             let (new, old) = (new.plus(word as u16), old.plus(word as u16));
@@ -200,8 +223,8 @@ fn is_word(bits: u64) -> bool {
 /// The operands of FADD and DADD: a number comes second, zero and registers first.
 pub(super) fn float_operands(ty: Type, old: Reg, b: Operand) -> String {
     let bits = match b {
-        Operand::Register(b) | Operand::Product(b) => return format!("{b}, {old}"),
-        Operand::Uniform(b) => return format!("{old}, UR{b}"),
+        Operand::Register(b) | Operand::Product(b) | Operand::High(b) => return format!("{b}, {old}"),
+        Operand::Uniform(b) | Operand::UniformHigh(b) => return format!("{old}, UR{b}"),
         Operand::Constant(bits) => bits,
     };
     let value = if ty == Type::F32 { f32::from_bits(bits as u32).into() } else { f64::from_bits(bits) };

@@ -7,6 +7,22 @@ use super::form::{AtomicOp, Form};
 use super::operand::{AddressBase, Operands, Value};
 use crate::ptx::Type;
 
+/// Where a number of lanes is.
+#[derive(Clone, Copy)]
+enum Count {
+    Thread(Reg),
+    Warp(u8),
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Count::Thread(register) => register.fmt(f),
+            Count::Warp(number) => write!(f, "UR{number}"),
+        }
+    }
+}
+
 impl Code<'_> {
     /// Writes the combined form if compilers do so here.
     pub(super) fn combined(&mut self, form: &Form, operands: &Operands, used: bool) -> bool {
@@ -305,15 +321,15 @@ impl Code<'_> {
         if !early && !meets_first {
             meeting = Some(self.meet_here());
         }
-        let counted = early.then(|| self.lanes_of(&mask, each));
+        let counted = early.then(|| self.lanes_of(&mask, each, used));
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
         match early {
             true => emit!(self, "@!{chosen} EXIT"),
             false => emit!(self, "@!{chosen} BRA `({join})"),
         }
-        let count = counted.unwrap_or_else(|| self.lanes_of(&mask, each));
+        let count = counted.unwrap_or_else(|| self.lanes_of(&mask, each, used));
         let inner = (!early).then(|| self.meet_here());
-        let product = self.product(&count, each);
+        let product = self.product(count, each);
         let load = self.shared_address(&operands.address);
         let cast = self.own_register(load);
         let carry = match (self.number, used) {
@@ -349,10 +365,11 @@ impl Code<'_> {
     }
 
     /// How many lanes a mask has, unless nothing is made of it.
-    fn lanes_of(&mut self, mask: &str, each: u64) -> String {
-        let (prefix, count) = match self.wide() {
-            true => ("U", format!("UR{}", self.frame.uniform(1))),
-            false => ("", self.scratch(1).to_string()),
+    fn lanes_of(&mut self, mask: &str, each: u64, used: bool) -> Count {
+        let uniform = self.wide() || (each == 1 << 32 && !used && self.number >= 75);
+        let (prefix, count) = match uniform {
+            true => ("U", Count::Warp(self.frame.uniform(1))),
+            false => ("", Count::Thread(self.scratch(1))),
         };
         if each != 0 {
             emit!(self, "{prefix}POPC {count}, {mask}");
@@ -361,10 +378,28 @@ impl Code<'_> {
     }
 
     /// A number of lanes times 64 bits.
-    fn product(&mut self, count: &str, each: u64) -> Operand {
+    fn product(&mut self, count: Count, each: u64) -> Operand {
         let (low, high) = (signed(each as u32), signed((each >> 32) as u32));
         match (each, self.wide()) {
             (0, _) => Operand::Constant(0),
+            (_, true) if each as u32 == 0 => {
+                let pair = self.frame.uniform(2);
+                emit!(self, "UMOV UR{pair}, URZ");
+                match each >> 32 {
+                    1 => emit!(self, "UMOV UR{}, {count}", pair + 1),
+                    _ => emit!(self, "UIMAD UR{}, {count}, {high}, URZ", pair + 1),
+                }
+                Operand::Uniform(pair)
+            }
+            (_, false) if each as u32 == 0 => match (each >> 32, count) {
+                (1, Count::Warp(count)) => Operand::UniformHigh(count),
+                (1, Count::Thread(count)) => Operand::High(count),
+                _ => {
+                    let product = self.scratch(1);
+                    emit!(self, "IMAD {product}, {count}, {high}, RZ");
+                    Operand::High(product)
+                }
+            },
             (_, true) => {
                 let pair = self.frame.uniform(2);
                 emit!(self, "UIMAD.WIDE.U32 UR{pair}, {count}, {low}, URZ");

@@ -15,8 +15,16 @@ pub(crate) const BANK: u8 = 2;
 const MOST_BYTES: usize = 1 << 16;
 
 /// The bank, put together from the targets that branches name; empty if that does not account for everything that
-/// the code reads there.
-pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<u8> {
+/// the code reads there. Up to sm_62 (`early`) an entry is the place that the listing names, later that of an instruction
+/// among all of its size.
+pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u32>, early: bool) -> Vec<u8> {
+    let place = |label: &str| {
+        let index = *labels.get(label.trim())?;
+        match early {
+            true => u32::try_from(statements.get(index as usize)?.offset?).ok(),
+            false => Some(index.wrapping_mul(INSTRUCTION_BYTES)),
+        }
+    };
     let mut bank: Vec<u8> = Vec::new();
     // Registers that hold an entry of a table, and where that begins.
     let mut entries: HashMap<u16, usize> = HashMap::new();
@@ -30,18 +38,14 @@ pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u
         } else if let Some((register, targets)) = branch(statement)
             && let Some(begin) = entries.remove(&register)
         {
-            let Some(table) =
-                targets.map(|label| labels.get(label.trim()).copied()).collect::<Option<Vec<u32>>>()
-            else {
-                return Vec::new();
-            };
+            let Some(table) = targets.map(place).collect::<Option<Vec<u32>>>() else { return Vec::new() };
             let end = begin + 4 * table.len();
             if end > MOST_BYTES {
                 return Vec::new();
             }
             bank.resize(bank.len().max(end), 0);
-            for (index, place) in table.into_iter().zip(bank[begin..end].chunks_exact_mut(4)) {
-                place.copy_from_slice(&index.wrapping_mul(INSTRUCTION_BYTES).to_le_bytes());
+            for (entry, bytes) in table.into_iter().zip(bank[begin..end].chunks_exact_mut(4)) {
+                bytes.copy_from_slice(&entry.to_le_bytes());
             }
         }
     }

@@ -86,7 +86,8 @@ fn operands(text: &str) -> Vec<String> {
 pub(crate) fn rewritten(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Rewritten {
     let mut code: Vec<_> = statements.iter().map(Code::of).collect();
     let targets = flow::targets(&code, statements, labels);
-    let flow = flow::Flow::of(&code, &targets);
+    let tables = flow::tables(&code, statements, labels);
+    let flow = flow::Flow::of(&code, targets, tables);
     let mut rewritten = Rewritten { text: String::new(), origin: Vec::new() };
     let mut put = |at: usize, line: &str| {
         rewritten.text += line;

@@ -158,7 +158,7 @@ impl Program {
             let labels =
                 labels.map(|(name, index)| (*name, u64::from(*index) * u64::from(INSTRUCTION_BYTES)));
             let own = data.bank_of(section.name, &placed, &labels.collect()).or_else(|| {
-                let bytes = bank::of_branches(&section.statements, &section.targets.labels);
+                let bytes = bank::of_branches(&section.statements, &section.targets.labels, arch.early());
                 (!bytes.is_empty()).then(|| CompiledBank { bytes, unknown: Vec::new() })
             });
             let mut constants = placed.banks.clone();

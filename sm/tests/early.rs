@@ -171,6 +171,60 @@ fn threads_that_part_and_meet() {
     }
 }
 
+/// A branch through a table, as a compiler emits it: entries are places in the listing, the word that controls
+/// scheduling before an instruction standing for it.
+#[test]
+fn branches_through_tables() {
+    let code = r#"
+/*0008*/ MOV R1, c[0x0][0x20] ;
+/*0010*/ S2R R4, SR_TID.X ;
+/*0018*/ SSY `(.L_x_0) ;
+/*0028*/ LOP32I.AND R0, R4.reuse, 0x3 ;
+/*0030*/ ISCADD R2.CC, R4.reuse, c[0x0][0x140], 0x2 ;
+/*0038*/ SHL R5, R0, 0x2 ;
+/*0048*/ SHR.U32 R0, R4, 0x1e ;
+/*0050*/ LDC R5, c[0x2][R5] ;
+.L_x_2:
+/*0058*/ { IADD.X R3, R0, c[0x0][0x144] ;
+/*0068*/ BRX R5 -0x70 (*"BRANCH_TARGETS .L_x_3,.L_x_4,.L_x_5,.L_x_6"*) }
+.L_x_3:
+/*0070*/ { IADD32I R4, R4, 0x5 ;
+/*0078*/ SYNC (*"BRANCH_TARGETS .L_x_0"*) }
+.L_x_4:
+/*0088*/ XMAD R5, R4.reuse, 0x5, RZ ;
+.L_x_9:
+/*0090*/ { XMAD.PSL R4, R4.H1, 0x5, R5 ;
+/*0098*/ SYNC (*"BRANCH_TARGETS .L_x_0"*) }
+.L_x_5:
+/*00a8*/ { LOP32I.XOR R4, R4, 0x5 ;
+/*00b0*/ SYNC (*"BRANCH_TARGETS .L_x_0"*) }
+.L_x_6:
+/*00b8*/ { IADD32I R4, -R4, 0x5 ;
+/*00c8*/ SYNC (*"BRANCH_TARGETS .L_x_0"*) }
+.L_x_0:
+/*00d0*/ STG.E [R2], R4 ;
+/*00d8*/ EXIT ;
+"#;
+    let bank = ".section .nv.constant2.k,\"a\",@progbits\n.byte 0x70, 0, 0, 0, 0x80, 0, 0, 0, 0xa0, 0, 0, 0, 0xb8, 0, 0, 0\n";
+    let launch = "kernel = \"k\"\ngrid = 1\nblock = 64\n[[param]]\nname = \"o\"\ntype = \"u32\"\nzeros = 64\n\
+        expect = { formula = \"i % 4 == 0 ? i + 5 : i % 4 == 1 ? i * 5 : i % 4 == 2 ? (i ^ 5) : 5 - i\" }\n";
+    let launch = Launch::from_toml("launch", launch, Path::new("")).unwrap();
+    // With the bank, and with what the targets say of it.
+    for bank in [bank, ""] {
+        let text = format!(".target sm_50\n{bank}.section .text.k,\"ax\"\n{code}");
+        let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+        let mut port = FunctionalPort::new(Shape::default());
+        let report = run(&program.kernels[0], &launch, &mut port, &SmConfig::default())
+            .unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.as_expected(), "{:?}", report.buffers[0].outcome);
+    }
+    // Where the targets are not named, there is no table.
+    let unnamed = code.replace("BRANCH_TARGETS .L_x_3,.L_x_4,.L_x_5,.L_x_6", "INDIRECT_CALL");
+    let text = format!(".target sm_50\n.section .text.k,\"ax\"\n{unnamed}");
+    let program = Program::parse("k", &text).unwrap_or_else(|e| panic!("{:?}", miette::Report::new(e)));
+    assert!(program.kernels[0].lacking().count() > 0);
+}
+
 /// Runs `body` as a kernel with R0 the thread, R4 0 and R5 1, and shared memory zero; what it leaves in the second word.
 fn locked(arch: &str, body: &str, block: u32, config: &SmConfig) -> Result<u32, KernelError> {
     let [low, high] = if arch == "sm_75" { ["0x160", "0x164"] } else { ["0x140", "0x144"] };

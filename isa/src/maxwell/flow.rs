@@ -37,6 +37,45 @@ pub(super) fn targets(
     code.iter().map(target).collect()
 }
 
+/// Where a BRX goes.
+pub(super) struct Table {
+    register: String,
+    /// A statement, and the values of the register with which it is the next.
+    targets: Vec<(usize, Vec<i64>)>,
+}
+
+/// The table of each BRX that names its targets, by index of the statement.
+///
+/// The register holds the offset of the target, less the constant beside it and the offset of what follows the BRX.
+pub(super) fn tables(
+    code: &[Code<'_>],
+    statements: &[Statement<'_>],
+    labels: &HashMap<&str, u32>,
+) -> HashMap<usize, Table> {
+    let offset = |at: usize| i64::try_from(statements.get(at)?.offset?).ok();
+    let number = |text: &str| {
+        let (minus, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
+        let value = i64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
+        Some(if minus { -value } else { value })
+    };
+    let table = |at: usize| {
+        let (register, constant) = code[at].operands.first()?.split_once(' ')?;
+        let base = offset(at)? + 8 + number(constant.trim())?;
+        let names = statements[at].text.split_once("\"BRANCH_TARGETS ")?.1.split_once('"')?.0;
+        let target = |name: &str| {
+            let target = *labels.get(name)? as usize;
+            let place = offset(target)?;
+            // The word that controls scheduling stands before the first of three instructions.
+            let control = (place % 32 == 8).then_some(place - 8);
+            Some((target, [Some(place), control].into_iter().flatten().map(|place| place - base).collect()))
+        };
+        let targets = names.split(',').map(target).collect::<Option<_>>()?;
+        Some(Table { register: register.to_string(), targets })
+    };
+    let brx = code.iter().enumerate().filter(|(_, code)| code.name == "BRX");
+    brx.filter_map(|(at, _)| Some((at, table(at)?))).collect()
+}
+
 /// A token, by the statement that pushed it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Token {
@@ -80,6 +119,7 @@ impl Behind {
 pub(super) struct Flow {
     known: Vec<Option<Known>>,
     targets: Vec<Option<usize>>,
+    tables: HashMap<usize, Table>,
     /// Barriers in use where a function is called, by its first statement.
     base: BTreeMap<usize, usize>,
 }
@@ -104,9 +144,8 @@ fn pops(name: &str) -> Option<&'static str> {
 }
 
 impl Flow {
-    pub(super) fn of(code: &[Code<'_>], targets: &[Option<usize>]) -> Flow {
-        let mut flow =
-            Flow { known: vec![None; code.len()], targets: targets.to_vec(), base: BTreeMap::new() };
+    pub(super) fn of(code: &[Code<'_>], targets: Vec<Option<usize>>, tables: HashMap<usize, Table>) -> Flow {
+        let mut flow = Flow { known: vec![None; code.len()], targets, tables, base: BTreeMap::new() };
         // Caller and function, and how many tokens there are at most where it is called.
         let mut calls: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
@@ -114,11 +153,13 @@ impl Flow {
         while let Some((at, known)) = work.pop() {
             let Some(place) = flow.known.get_mut(at).filter(|place| place.is_none()) else { continue };
             *place = Some(known.clone());
-            let (code, target) = (&code[at], targets[at]);
+            let (code, target) = (&code[at], flow.targets[at]);
             let mut next = known.clone();
             let always = code.guard.is_empty() && (code.name != "BRA" || code.operands.len() == 1);
             let mut goes_on =
-                !(always && matches!(code.name, "BRA" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
+                !(always && matches!(code.name, "BRA" | "BRX" | "EXIT" | "RET" | "SYNC" | "BRK" | "CONT"));
+            let table = flow.tables.get(&at).into_iter().flat_map(|table| &table.targets);
+            work.extend(table.map(|(place, _)| (*place, known.clone())));
             match (code.name, target) {
                 ("SSY" | "PBK" | "PCNT", Some(place)) => {
                     let kind = pushes(code.name);
@@ -172,8 +213,10 @@ impl Flow {
         code: &Code<'_>,
         behind: &mut Behind,
     ) -> Option<Option<Vec<String>>> {
-        let directs =
-            matches!(code.name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "CAL" | "RET");
+        let directs = matches!(
+            code.name,
+            "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "BRX" | "CAL" | "RET"
+        );
         if !directs {
             return None;
         }
@@ -213,6 +256,21 @@ impl Flow {
                 function => self.returns(function)?,
             };
             return Some(vec![format!("{g}RET.ABS.NODEC R{address} 0x0")]);
+        }
+        if code.name == "BRX" {
+            let Table { register, targets } = self.tables.get(&at)?;
+            let guard = g.trim().strip_prefix('@').unwrap_or("PT");
+            // What the table does not have is the last of it (chosen).
+            let (last, others) = targets.split_last()?;
+            let mut lines = Vec::new();
+            for (place, value) in
+                others.iter().flat_map(|(place, values)| values.iter().map(move |v| (place, v)))
+            {
+                lines.push(format!("ISETP.EQ.AND P20, PT, {register}, {:#x}, {guard}", *value as u32));
+                lines.push(format!("@P20 BRA `(.M{place})"));
+            }
+            lines.push(format!("{g}BRA `(.M{})", last.0));
+            return Some(lines);
         }
         let target = self.targets[at]?;
         match code.name {

@@ -74,8 +74,24 @@ const REACHED: [(&str, Count); 7] = [
     ("sm_120", Count { taken: 240, same: 240, operands: 240, full: 232, refused:  81, agreed:  81, words:  81 }),
 ];
 
+const FROM_90: &[&str] = &["sm_90", "sm_100", "sm_107", "sm_120"];
+
+/// Beginnings of the lines that differ in moves and address arithmetic, on which architectures, and why.
+#[rustfmt::skip]
+const MOVES: &[(&str, &[&str], &str)] = &[
+    ("mbarrier.init.shared.b64 [%a+8388608], %c;",  &["sm_90"],  "the far part of an offset is added by VIADD where the sum becomes uniform"),
+    ("mbarrier.init.shared.b64 [%a+16777216], %c;", &["sm_90"],  "the same"),
+    ("mbarrier.arrive.shared.b64 %st,[sm+16];",     &["sm_107"], "the rank of the CTA is at hand"),
+    ("mbarrier.try_wait.parity.shared.b64 %p1,[sm+24],0;",   FROM_90, "a constant is made between the steps of the variable's address"),
+    ("mbarrier.arrive.expect_tx.shared.b64 _,[sm+24],256;",  FROM_90, "the same"),
+    ("mapa.shared::cluster.u32 %r2,%a,%c; mbarrier.arrive.", FROM_90, "a constant is made before mapa"),
+    ("st.async.weak.",                              FROM_90,     "the kernel has both addresses in one pair"),
+    ("red.async.relaxed.cluster.",                  FROM_90,     "the same"),
+];
+
 #[test]
 fn lowered_code_is_that_of_an_assembler() {
+    let mut moved: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let mut differences = String::new();
     for row in rows() {
@@ -97,7 +113,10 @@ fn lowered_code_is_that_of_an_assembler() {
                     ] {
                         let (theirs, ours) = (compare::seen(theirs, view), compare::seen(ours, view));
                         *same += usize::from(theirs == ours);
-                        if theirs != ours {
+                        let named = MOVES.iter().find(|(line, ..)| row.ptx.starts_with(line));
+                        if let (View::Full, true, Some((line, ..))) = (view, theirs != ours, named) {
+                            moved.insert((line, target.clone()));
+                        } else if theirs != ours {
                             differs(&format!("{view:?}"), &theirs, &ours);
                         }
                     }
@@ -119,7 +138,12 @@ fn lowered_code_is_that_of_an_assembler() {
             }
         }
     }
-    println!("{differences}");
+    assert!(differences.is_empty(), "{differences}");
+    let named: BTreeSet<(&str, String)> = MOVES
+        .iter()
+        .flat_map(|(line, targets, _)| targets.iter().map(|target| (*line, target.to_string())))
+        .collect();
+    assert_eq!(moved, named, "lines that differ in moves");
     println!("target  taken: same operands full   refused: agreed words");
     for (target, count) in &counts {
         let Count { taken, same, operands, full, refused, agreed, words } = count;
@@ -142,7 +166,7 @@ fn lowered_code_is_that_of_an_assembler() {
         assert!(include_str!("../../docs/lowering.md").contains(&line), "docs/lowering.md lacks\n{line}");
     }
     for (target, reached) in REACHED {
-        assert_eq!(counts.remove(target), Some(reached), "{target}\n{differences}");
+        assert_eq!(counts.remove(target), Some(reached), "{target}");
     }
     assert!(counts.is_empty(), "architectures that are not in the table: {counts:?}");
 }

@@ -335,13 +335,52 @@ fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
     (generic, rest.strip_prefix(&[COMPLETION]).unwrap_or(rest))
 }
 
-/// `st.async[.weak][.shared::cluster][.mbarrier::complete_tx::bytes][.v2|.v4].type [data], value, [object]`
+/// What a scope goes with, and that the completion is reported, which `.shared::cta` alone leaves unsaid.
+fn scope_and_report(name: &str, scope: Option<&str>, rest: &[&str]) -> Outcome {
+    let requires = |modifier: &str, what: &str, help: &str| {
+        let message = format!("Modifier '.{modifier}' requires {what} for instruction '{name}'");
+        Err(Refusal { message, help: help.into() })
+    };
+    let space = rest.first().copied().filter(|m| m.starts_with("shared") || *m == "global");
+    match scope {
+        Some(scope @ ("gpu" | "sys")) if space != Some("global") => {
+            return requires(scope, "'.global' space", "write .cluster and .shared::cluster");
+        }
+        Some("cluster") if space == Some("shared::cta") => {
+            return requires("cluster", "'.shared::cluster' space", "write .shared::cluster");
+        }
+        _ => {}
+    }
+    let shared = matches!(space, None | Some("shared::cluster")) && matches!(scope, None | Some("cluster"));
+    if shared && !rest.contains(&COMPLETION) {
+        let modifier = scope.unwrap_or("shared::cluster");
+        return requires(modifier, "modifier '.completion_mechanism'", &format!("write .{COMPLETION}"));
+    }
+    Ok(())
+}
+
+/// `st.async[.weak|.cluster][.shared::cluster].mbarrier::complete_tx::bytes[.v2|.v4].type [data], value, [object]`,
+/// `st.async[.weak].shared::cta[.v2|.v4].type [data], value, [object]`
 fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "st.async";
     let rest = modifiers.get(1..).unwrap_or(&[]);
-    let rest = rest.strip_prefix(&["weak"]).unwrap_or(rest);
+    let (weak, rest) = rest.strip_prefix(&["weak"]).map_or((false, rest), |rest| (true, rest));
     if rest.first() == Some(&"relaxed") {
         return Err(illegal(".relaxed", NAME, "write .weak, or leave it out"));
+    }
+    let (scope, rest) = match *rest {
+        [scope @ ("cta" | "cluster" | "gpu" | "sys"), ref rest @ ..] => (Some(scope), rest),
+        _ => (None, rest),
+    };
+    match scope {
+        Some(scope) if weak => {
+            return Err(Refusal {
+                message: format!("Modifier '.weak' cannot be combined with modifier '.{scope}'"),
+                help: "leave one of them out".into(),
+            });
+        }
+        Some("cta") => return Err(illegal(".cta", NAME, "write .cluster, or leave it out")),
+        _ => scope_and_report(NAME, scope, rest)?,
     }
     let (generic, rest) = destination(rest);
     let (elements, ty) = match *rest {
@@ -426,16 +465,11 @@ fn move_value(
     Some(())
 }
 
-/// `red.async.relaxed.cluster[.shared::cluster][.mbarrier::complete_tx::bytes].op.type [data], value, [object]`
+/// `red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes.op.type [data], value, [object]`
 fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     const NAME: &str = "red.async";
-    if let ["async", "relaxed", "cluster", "shared::cta", ..] = modifiers {
-        return Err(Refusal {
-            message: format!(
-                "Modifier '.cluster' requires '.shared::cluster' space for instruction '{NAME}'"
-            ),
-            help: "write .shared::cluster".into(),
-        });
+    if let ["async", "relaxed", scope @ ("cluster" | "gpu" | "sys"), rest @ ..] = modifiers {
+        scope_and_report(NAME, Some(scope), rest)?;
     }
     let rest = match modifiers {
         ["async", "relaxed", "cta" | "cluster" | "gpu" | "sys", rest @ ..] => Some(destination(rest)),
@@ -467,8 +501,8 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
             help: format!("{operation} takes .{}", types.join(", .")),
         });
     }
-    if let ["async", "relaxed", scope @ ("cta" | "gpu" | "sys"), ..] = modifiers {
-        return Err(illegal(&format!(".{scope}"), NAME, "write .relaxed.cluster"));
+    if let ["async", "relaxed", "cta", ..] = modifiers {
+        return Err(illegal(".cta", NAME, "write .relaxed.cluster"));
     }
     let (suffix, words) = match ty {
         "s32" => (".S32", 1),

@@ -87,10 +87,12 @@ impl Lowered<'_> {
             // Of objects of layout 0 nothing is ever reported: what is would show in other bits.
             if let Some(seen) = self.id("%p2").map(|id| self.frame.predicate(id)) {
                 let (sum, bit) = (flag, self.frame.scratch(1));
+                self.lines.insert(0, format!("PLOP3.LUT P{seen}, PT, PT, PT, PT, 0x80, 0x8"));
                 self.lines.push(format!("SEL R{bit}, RZ, 0x2, !P{seen}"));
                 self.lines.push(format!("IADD3 R{sum}, R{sum}, R{bit}, RZ"));
             }
             if let Some(report) = self.id("%rep").map(|id| self.frame.register(id, 1)) {
+                self.lines.insert(0, format!("MOV R{report}, 0x1"));
                 self.lines.push(format!("LEA R{flag}, R{report}, R{flag}, 0x2"));
             }
             numbered(flag)

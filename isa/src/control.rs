@@ -143,8 +143,8 @@ pub enum Control {
     WaitGroups {
         /// How many may be.
         most: u32,
-        /// `cp.async.bulk.wait_group.read`: it is enough that what they copy from has been read. Nothing here goes on
-        /// before all is written; but what comes after may not count on that.
+        /// `cp.async.bulk.wait_group.read`: it is enough that what they copy from has been read. Here that is when it is
+        /// written; but what comes after may not count on that.
         read: bool,
     },
     /// Arrive at the cluster's barrier.

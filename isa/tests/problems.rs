@@ -84,11 +84,11 @@ fn listings_that_are_none() {
 #[test]
 fn instructions_that_are_only_named_do_not_stop_the_reading() {
     let text = format!(
-        "{HEAD}USYNCS.ARRIVE.TRANS64.ACT0 UR4, [UR4], UR5 ;\nUSETMAXREG.DEALLOC.CTAPOOL 0x18 ;\nNOP ;\n"
+        "{HEAD}DMMA.884 R4, R4.reuse.ROW, R6.COL, R8 ;\nUSETMAXREG.DEALLOC.CTAPOOL 0x18 ;\nNOP ;\n"
     );
     let program = Program::parse("test.sass", &text).unwrap();
     let kernel = &program.kernels[0];
     assert_eq!(kernel.lacking().collect::<Vec<_>>(), [0, 1]);
-    assert_eq!(kernel.mnemonic(0), "USYNCS.ARRIVE.TRANS64.ACT0");
+    assert_eq!(kernel.mnemonic(0), "DMMA.884");
     assert_ne!(kernel.instructions[2].operation, Operation::Lacking);
 }

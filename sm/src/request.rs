@@ -4,8 +4,8 @@ use crate::atomic;
 use crate::states::high_words;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{
-    BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress, SharedResult,
-    UReg,
+    BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress,
+    SharedResult, UReg,
 };
 use atoms_model::diagnosis::OBJECT_LOAD;
 use atoms_model::port::{In, Out};

@@ -46,6 +46,10 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("cosim", &["--on", "model", "--requests", "200"]),
     ("lower", &["atom.shared.add.u32 %r1, [%r2], %r3;"]),
     ("check", &["accepted.jsonl"]),
+    ("silicon report", &["capture.jsonl.gz", "--on", "model"]),
+    ("silicon show", &["capture.jsonl.gz"]),
+    ("silicon profile", &["capture.jsonl.gz"]),
+    ("silicon trace", &["capture.jsonl.gz", "--program", "order of lanes on one word"]),
     ("regress", &["plan.toml", "--list"]),
     ("regress resume", &["done"]),
     ("regress merge", &["cut"]),
@@ -100,6 +104,9 @@ fn folder() -> &'static Path {
             let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd").join(name);
             fs::copy(from, folder.join(name)).expect("a copy");
         }
+        let capture =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../silicon/captures/standin/capture.jsonl.gz");
+        fs::copy(capture, folder.join("capture.jsonl.gz")).expect("a copy");
         fs::write(folder.join("plan.toml"), PLAN).expect("a plan");
         let status = |arguments: &[&str]| {
             let output = in_folder(&folder, arguments).output().expect("atoms starts");

@@ -22,6 +22,9 @@ const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "
 const ALL: &[&str] =
     &["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_107", "sm_120"];
 
+/// The number of the first of them.
+const FIRST: u16 = 50;
+
 /// What is said of an instruction at some architectures, all of which have the same answer.
 struct Answer {
     arches: Vec<Arch>,
@@ -109,6 +112,10 @@ fn arch(name: &str) -> Result<Arch, CliError> {
 
 fn arches(args: &LowerArgs, target: Option<Arch>) -> Result<Vec<Arch>, CliError> {
     match (args.arch.as_slice(), target) {
+        ([], Some(target)) if target.number() < FIRST => Err(CliError::message(format!(
+            "the module is for {target}, and lowering begins with {}; name one with --arch, such as --arch {}",
+            ALL[0], USUAL[0]
+        ))),
         ([], Some(target)) => Ok(vec![target]),
         ([], None) => USUAL.iter().map(|name| arch(name)).collect(),
         ([all], _) if all == "all" => ALL.iter().map(|name| arch(name)).collect(),

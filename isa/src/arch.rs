@@ -17,6 +17,11 @@ impl Arch {
 
     /// The architecture named `sm_` and a number from 50 to 129, with or without a letter after it.
     pub fn from_name(name: &str) -> Option<Arch> {
+        Arch::of_target(name).filter(|arch| arch.number >= 50)
+    }
+
+    /// As [`Arch::from_name`], from 20 on: what PTX may name, which goes forward.
+    pub fn of_target(name: &str) -> Option<Arch> {
         let rest = name.strip_prefix("sm_")?;
         let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let suffix = match &rest.as_bytes()[digits.len()..] {
@@ -24,7 +29,7 @@ impl Arch {
             [letter] => Some(char::from(*letter)),
             _ => return None,
         };
-        let number = digits.parse().ok().filter(|n| (50..130).contains(n))?;
+        let number = digits.parse().ok().filter(|n| (20..130).contains(n))?;
         Some(Arch { number, suffix })
     }
 

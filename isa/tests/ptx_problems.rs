@@ -165,7 +165,7 @@ const TEXTS: &[(&str, &[Said])] = &[
     (".version 7.9\n.target sm_90\n",           &[(1, 10, "there is no PTX version 7.9", "up to 9.5")]),
     (".version 0.5\n.target sm_90\n",           &[(1, 10, "there is no PTX version 0.5", "up to 9.5")]),
     (".version 8\n.target sm_90\n",             &[(1, 10, "no version number", ".version 8.0")]),
-    (".version 8.0\n.target sm_20\n",           &[(2, 9, "architecture `sm_20` is not one of those read here", "sm_50 to sm_129")]),
+    (".version 8.0\n.target sm_13\n",           &[(2, 9, "architecture `sm_13` is not one of those read here", "sm_20 to sm_129")]),
     (".version 8.0\n.target\n.address_size 64", &[(3, 1, "`.` where an architecture should be", "sm_90")]),
     (".version 8.0\n.target sm_90\n.address_size 32", &[(3, 15, "addresses of 32 bits", ".address_size 64")]),
 ];
@@ -188,7 +188,7 @@ fn earlier_targets_go_forward() {
         assert!(program.kernels.iter().all(|kernel| kernel.arch == program.arch));
         Ok((program.arch.to_string(), program.forward_of.map(|arch| arch.to_string())))
     };
-    for target in ["sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"] {
+    for target in ["sm_20", "sm_30", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"] {
         assert_eq!(translated(target, None), Ok(("sm_70".into(), Some(target.into()))));
     }
     assert_eq!(translated("sm_52", Some("sm_90a")), Ok(("sm_90a".into(), None)));

@@ -340,12 +340,12 @@ impl<'t> Parser<'t> {
             let Some(name) = self.cursor.word() else {
                 return Err(self.expected("an architecture", "write .target sm_90"));
             };
-            match Arch::from_name(name) {
+            match Arch::of_target(name) {
                 Some(arch) => self.target = Some(self.target.unwrap_or(arch)),
                 None if TARGET_OPTIONS.contains(&name) => {}
                 None => {
                     let message = format!("architecture `{name}` is not one of those read here");
-                    let help = "they are sm_50 to sm_129, with or without a letter, such as sm_90a";
+                    let help = "they are sm_20 to sm_129, with or without a letter, such as sm_90a";
                     self.report(Problem::new(start..self.cursor.pos(), message, help));
                 }
             }

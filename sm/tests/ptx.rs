@@ -166,6 +166,9 @@ fn what_is_wrong_is_told() {
         ("barrier.cluster.arrive;",              "barrier.cluster requires sm_90",  "--arch sm_90"),
         ("add.u16x2 %r1, %r2, %r3;",             "add.u16x2 requires sm_90",        "--arch sm_90"),
         ("min.relu.s32 %r1, %r2, %r3;",          "min.relu.s32 requires sm_90",     "--arch sm_90"),
+        ("add.sat.s16x2 %r1, %r2, %r3;",         "add.sat.s16x2 requires sm_120",   "--arch sm_120"),
+        ("max.relu.s8x4 %r1, %r2, %r3;",         "max.relu.s8x4 requires sm_120",   "--arch sm_120"),
+        ("sub.u8x4 %r1, %r2, %r3;",              "sub.u8x4 requires sm_120",        "--arch sm_120"),
     ];
     for (body, message, help) in rows {
         let text = format!(

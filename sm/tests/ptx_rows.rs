@@ -79,6 +79,17 @@ const ROWS: &[Row] = &[
     ("min.s16x2 d, a, b;",                WWWW, [0x8000_0003, 0x0001_8000, 0], 0x8000_8000),
     ("max.u16x2 d, a, b;",                WWWW, [0x8000_0003, 0x0001_8000, 0], 0x8000_8000),
     ("max.relu.s16x2 d, a, b;",           WWWW, [0xffff_0003, 0x8000_0002, 0], 0x0000_0003),
+    ("add.u8x4 d, a, b;",                 WWWW, [0xff01_80ff, 0x02ff_8001, 0], 0x0100_0000),
+    ("add.sat.u8x4 d, a, b;",             WWWW, [0xff01_80ff, 0x02fe_7f01, 0], 0xffff_ffff),
+    ("add.sat.s8x4 d, a, b;",             WWWW, [0x7f80_01ff, 0x01ff_0201, 0], 0x7f80_0300),
+    ("sub.u8x4 d, a, b;",                 WWWW, [0x0005_0080, 0x0101_0180, 0], 0xff04_ff00),
+    ("sub.sat.s8x4 d, a, b;",             WWWW, [0x7f80_01ff, 0xff01_0201, 0], 0x7f80_fffe),
+    ("neg.s8x4 d, a;",                    WWWW, [0x807f_01ff, 0, 0],       0x8081_ff01),
+    ("min.u8x4 d, a, b;",                 WWWW, [0x80ff_0102, 0x7f01_0201, 0], 0x7f01_0101),
+    ("max.s8x4 d, a, b;",                 WWWW, [0x80ff_0102, 0x7f01_0201, 0], 0x7f01_0202),
+    ("min.s8x4.relu d, a, b;",            WWWW, [0x80ff_0102, 0x7f01_0201, 0], 0x0000_0101),
+    ("add.sat.u16x2 d, a, b;",            WWWW, [0xffff_0001, 0x0001_fffe, 0], 0xffff_ffff),
+    ("add.sat.s16x2 d, a, b;",            WWWW, [0x7fff_8000, 0x0001_ffff, 0], 0x7fff_8000),
     ("min.s16x2.relu d, a, b;",           WWWW, [0x0005_0003, 0x0006_8000, 0], 0x0005_0000),
     ("max.s64 d, a, b;",                  DDDD, [u64::MAX, 1, 0], 1),
     ("max.u16 d, a, b;",                  HHHH, [0xffff, 1, 0], 0xffff),
@@ -272,7 +283,7 @@ fn written(text: &str, kinds: [Kind; 4]) -> String {
 
 fn kernel() -> String {
     let mut text = String::from(
-        ".version 8.6\n.target sm_90a\n.address_size 64\n.const .align 4 .b32 start[2] = {7, 9};\n\
+        ".version 9.0\n.target sm_120a\n.address_size 64\n.const .align 4 .b32 start[2] = {7, 9};\n\
          .visible .entry rows(.param .u64 p0, .param .u64 p1)\n{\n.reg .pred %p, %q, %yes;\n.reg .b16 %h<4>;\n\
          .reg .b32 %r<4>;\n.reg .b64 %rd<4>, %in, %out;\nld.param.u64 %in, [p0];\nld.param.u64 %out, [p1];\n\
          setp.eq.u64 %yes, %in, %in;\n",

@@ -43,6 +43,8 @@ pub enum Type {
     S64,
     U16x2,
     S16x2,
+    U8x4,
+    S8x4,
     F16,
     F16x2,
     Bf16,
@@ -71,6 +73,8 @@ impl Type {
             "s64" => Type::S64,
             "u16x2" => Type::U16x2,
             "s16x2" => Type::S16x2,
+            "u8x4" => Type::U8x4,
+            "s8x4" => Type::S8x4,
             "f16" => Type::F16,
             "f16x2" => Type::F16x2,
             "bf16" => Type::Bf16,
@@ -90,16 +94,19 @@ impl Type {
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 16,
             Type::B32 | Type::U32 | Type::S32 | Type::F32 => 32,
             Type::U16x2 | Type::S16x2 | Type::F16x2 | Type::Bf16x2 => 32,
+            Type::U8x4 | Type::S8x4 => 32,
             Type::B64 | Type::U64 | Type::S64 | Type::F64 => 64,
             Type::B128 => 128,
         }
     }
 
-    /// The type of each half, if it is one of two integers.
-    pub const fn integer_half(self) -> Option<Type> {
+    /// The type of each part, if it is one of several integers.
+    pub const fn integer_part(self) -> Option<Type> {
         match self {
             Type::U16x2 => Some(Type::U16),
             Type::S16x2 => Some(Type::S16),
+            Type::U8x4 => Some(Type::U8),
+            Type::S8x4 => Some(Type::S8),
             _ => None,
         }
     }

@@ -8,9 +8,10 @@ use atoms_isa::{IntOp, Part};
 
 /// Result of an operation, in the low bits of it; a wide product has twice as many.
 pub(super) fn int(op: IntOp, ty: Type, saturate: bool, [a, b, c, d]: [u64; 4]) -> u64 {
-    if let Some(half) = ty.integer_half() {
-        let of = |shift: u32| int(op, half, saturate, [a, b, c, d].map(|v| v >> shift & 0xffff)) & 0xffff;
-        return of(16) << 16 | of(0);
+    if let Some(part) = ty.integer_part() {
+        let kept = ones(part.bits());
+        let of = |at: usize| int(op, part, saturate, [a, b, c, d].map(|v| v >> at & kept)) & kept;
+        return (0..32).step_by(part.bits() as usize).fold(0, |word, at| word | of(at) << at);
     }
     let width = ty.bits();
     let [x, y, z] = [a, b, c].map(|v| integer(ty, v));

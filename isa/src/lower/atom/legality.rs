@@ -71,6 +71,8 @@ pub(super) const fn type_name(ty: Type) -> &'static str {
         Type::S64 => "s64",
         Type::U16x2 => "u16x2",
         Type::S16x2 => "s16x2",
+        Type::U8x4 => "u8x4",
+        Type::S8x4 => "s8x4",
         Type::F16 => "f16",
         Type::F16x2 => "f16x2",
         Type::Bf16 => "bf16",

@@ -193,12 +193,19 @@ impl<'t> Unit<'_, 't> {
         if !known || types.contains(&Type::B128) {
             return Err(Fail::Lacking);
         }
-        if types.iter().any(|ty| ty.integer_half().is_some()) {
-            let ComputeOp::Int { op: IntOp::Add | IntOp::Min | IntOp::Max, saturate: false, .. } = op else {
-                return Err(Fail::Lacking);
-            };
-            if self.arch.number() < 90 {
-                return Err(Fail::since(&Mods::name(i), 90));
+        if let Some(part) = types.iter().find_map(|ty| ty.integer_part()) {
+            let ComputeOp::Int { op, saturate, .. } = op else { return Err(Fail::Lacking) };
+            let bytes = part.bits() == 8;
+            match (op, saturate) {
+                (IntOp::Add, _) | (IntOp::Min | IntOp::Max, false) => {}
+                (IntOp::Sub, _) if bytes => {}
+                (IntOp::Neg, false) if part == Type::S8 => {}
+                _ => return Err(Fail::Lacking),
+            }
+            // `ptxas` asks for sm_120a or sm_107a, or their families; here the number is enough.
+            let first = if bytes || saturate { 120 } else { 90 };
+            if self.arch.number() < first && !(first == 120 && self.arch.number() == 107) {
+                return Err(Fail::since(&Mods::name(i), first));
             }
         }
         let (dst, second) = self.outputs(operand(i, 0)?)?;
@@ -348,10 +355,10 @@ impl<'t> Unit<'_, 't> {
                 all.get(..operands).unwrap_or(&all),
             );
         }
-        if !matches!(op, IntOp::Min | IntOp::Max) || !matches!(ty, Type::S32 | Type::S16x2) {
+        if !matches!(op, IntOp::Min | IntOp::Max) || !matches!(ty, Type::S32 | Type::S16x2 | Type::S8x4) {
             return Err(Fail::Lacking);
         }
-        if self.arch.number() < 90 {
+        if ty == Type::S32 && self.arch.number() < 90 {
             return Err(Fail::since(&Mods::name(i), 90));
         }
         self.typed(i, m, ComputeOp::Int { op, ty, saturate }, &[ty; 2])?;

@@ -174,19 +174,29 @@ fn print(report: &Report, args: &SiliconReportArgs) -> Result<(), CliError> {
     }
     outln!("\nQuestions")?;
     for answered in &report.answers {
-        outln!("  {}? (spec {})", answered.asks, answered.clauses.join(", "))?;
+        wrapped(&format!("{}? (spec {})", answered.asks, answered.clauses.join(", ")), "  ")?;
         for line in &answered.answer {
-            outln!("    {line}")?;
+            wrapped(line, "    ")?;
         }
     }
     timing(report, args.timings)
+}
+
+/// A text in lines of at most 80 columns, the further ones set in deeper.
+fn wrapped(text: &str, indent: &str) -> Result<(), CliError> {
+    let deeper = format!("{indent}  ");
+    let options = textwrap::Options::new(80).initial_indent(indent).subsequent_indent(&deeper);
+    for line in textwrap::wrap(text, options) {
+        outln!("{line}")?;
+    }
+    Ok(())
 }
 
 fn findings(findings: &[Finding]) -> Result<(), CliError> {
     for finding in findings {
         let Finding { program, case, step, instruction, clause, text } = finding;
         outln!("  {clause}: {program}, case {case}, step {step} ({instruction})")?;
-        outln!("    {text}")?;
+        wrapped(text, "    ")?;
     }
     Ok(())
 }

@@ -58,7 +58,8 @@ fn object(observed: &Observed) -> u64 {
 
 /// Whether the phase advanced in a step: its parity is in bit 63.
 pub(crate) fn phase_completes(case: &[Observed], step: usize) -> Vec<String> {
-    let (before, after) = (object(&case[step - 1]), object(&case[step]));
+    let [.., before, after] = case.get(..=step).unwrap_or(&[]) else { return Vec::new() };
+    let (before, after) = (object(before), object(after));
     let verdict =
         if (before ^ after) >> 63 == 1 { "the phase completes" } else { "the phase does not complete" };
     vec![format!("{verdict}: {before:#018x} becomes {after:#018x}")]
@@ -93,7 +94,7 @@ pub(crate) fn states(case: &[Observed]) -> Vec<String> {
 /// Which lane's value stayed, word by word; the value of lane `n` is `n + 1`.
 pub(crate) fn last_stores(case: &[Observed]) -> Vec<String> {
     let stayed = |observed: &Observed| {
-        let bytes: Vec<u8> = observed.after[..4].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let bytes: Vec<u8> = observed.after.iter().take(4).flat_map(|word| word.to_le_bytes()).collect();
         format!("step {}: bytes 0 to 15 are {bytes:?} (the value of lane n is n + 1)", observed.step)
     };
     case.iter().map(stayed).collect()

@@ -248,9 +248,12 @@ impl Capture {
         let mut number = 1;
         while next(&mut line)? {
             number += 1;
-            let damaged = |message: String| CaptureError::Damaged { line: number, message };
+            let damaged = |message| CaptureError::Damaged { line: number, message };
             match read_entry(&line).map_err(damaged)? {
-                Entry::Record(record) if capture.end.is_none() => capture.records.push(*record),
+                Entry::Record(record) if capture.end.is_none() => {
+                    record.program.check().map_err(damaged)?;
+                    capture.records.push(*record);
+                }
                 Entry::End(end) if capture.end.is_none() => capture.end = Some(end),
                 Entry::Record(_) | Entry::End(_) => {
                     return Err(damaged("it stands behind the last line".into()));

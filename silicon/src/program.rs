@@ -32,6 +32,56 @@ pub struct Program {
     pub launches: Vec<Launch>,
 }
 
+impl Program {
+    /// What of it cannot be, in a capture that somebody else wrote.
+    ///
+    /// # Errors
+    /// Says what, and of which launch.
+    pub fn check(&self) -> Result<(), String> {
+        for (number, launch) in self.launches.iter().enumerate() {
+            launch.check().map_err(|what| format!("`{}`, launch {number}: {what}", self.name))?;
+        }
+        Ok(())
+    }
+}
+
+/// Most words of memory of a case, steps of one, and cases of a launch.
+const MOST: [u32; 3] = [12 * 1024, 64, 4096];
+
+impl Launch {
+    fn check(&self) -> Result<(), String> {
+        let between = |what: &str, found: u32, least: u32, most: u32| {
+            let inside = (least..=most).contains(&found);
+            if inside { Ok(()) } else { Err(format!("{found} {what}; expected {least} to {most}")) }
+        };
+        between("CTAs", self.ctas, 1, 1 << 16)?;
+        between("threads", self.threads, 1, 1024)?;
+        between("CTAs in a cluster", self.cluster, 1, 16)?;
+        between("bytes of output", self.output_bytes, 1, 64 << 20)?;
+        match &self.reading {
+            Reading::Steps(steps) => {
+                let [words, many, cases] = MOST;
+                between("words", steps.words, 2, words)?;
+                between("steps", steps.steps.len().try_into().unwrap_or(u32::MAX), 1, many)?;
+                between("cases", steps.cases, 1, cases)?;
+                let mut of =
+                    steps.steps.iter().enumerate().filter_map(|(at, step)| Some((at, step.state_of?)));
+                match of.find(|(at, of)| of >= at) {
+                    Some((at, of)) => {
+                        Err(format!("step {at} takes the state of step {of}, which is not before it"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            Reading::Times(times) => {
+                between("warps", times.warps, 1, 32)?;
+                between("operations", times.operations, 1, 1 << 16)?;
+                between("samples", times.samples, 2, 1 << 10)
+            }
+        }
+    }
+}
+
 /// One launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {

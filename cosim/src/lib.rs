@@ -13,6 +13,7 @@ pub mod embedded;
 pub mod lockstep;
 pub mod machine;
 pub mod mismatch;
+pub mod monitor;
 pub mod recorder;
 pub mod request;
 pub mod rtl;

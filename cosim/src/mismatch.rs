@@ -5,6 +5,7 @@ use std::fmt;
 use atoms_model::port::{Field, Out, Probe, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 
+use crate::monitor::InFlight;
 use crate::request::{ClusterRequest, WarpRequest};
 
 /// One value that differs.
@@ -64,17 +65,6 @@ pub fn subject(
     }
 }
 
-/// A request inside the unit when they differed.
-#[derive(Clone, Debug)]
-pub struct InFlight<R> {
-    /// Number of the request, counted from 0 in the order its port took them.
-    pub number: u64,
-    /// Cycle in which the port took it.
-    pub taken_at: u64,
-    /// The request.
-    pub request: R,
-}
-
 /// The first cycle in which RTL and model differ, and what led there.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
@@ -116,11 +106,11 @@ impl Mismatch {
     /// Adds the requests inside the unit, oldest first, and with them the operation of the one it is about.
     pub(crate) fn surround(
         &mut self,
-        warps: impl Iterator<Item = InFlight<WarpRequest>>,
-        clusters: impl Iterator<Item = InFlight<ClusterRequest>>,
+        warps: Vec<InFlight<WarpRequest>>,
+        clusters: Vec<InFlight<ClusterRequest>>,
     ) {
-        self.in_flight = warps.collect();
-        self.clusters_in_flight = clusters.collect();
+        self.in_flight = warps;
+        self.clusters_in_flight = clusters;
         if let Some(subject) = &mut self.subject
             && subject.op.is_none()
         {

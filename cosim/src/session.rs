@@ -2,7 +2,6 @@
 //! report needs.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -15,8 +14,7 @@ use atoms_verilated::RtlError;
 
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Machine, Stop};
-use crate::mismatch::InFlight;
-use crate::request::{ClusterRequest, WarpRequest};
+use crate::monitor::{Cycle, Monitor};
 use crate::stimulus::{Stimulus, settle};
 use crate::trace::{Sides, Trace, TraceError};
 use crate::witness::{Testimony, Witness};
@@ -107,6 +105,56 @@ pub struct Tally {
     pub dropped: u64,
 }
 
+impl Tally {
+    fn count(&mut self, cycle: &Cycle<'_>) {
+        self.cycles += 1;
+        if let Some(dropped) = &cycle.reset {
+            self.resets += 1;
+            self.dropped += dropped.warps.len() as u64 + dropped.answers;
+            return;
+        }
+        if let Some(answer) = cycle.warp_answer.as_ref().filter(|answer| answer.taken) {
+            self.requests += 1;
+            self.passes += u64::from(answer.passes);
+            self.faults += u64::from(answer.fault != 0);
+        }
+        if let Some(wake_up) = cycle.wake_up.as_ref().filter(|wake_up| wake_up.taken) {
+            self.requests += 1;
+            *(if wake_up.pred == 0 { &mut self.time_outs } else { &mut self.wake_ups }) += 1;
+        }
+        self.phases += u64::from(cycle.phases_completed);
+        self.cluster_requests += u64::from(cycle.cluster_done.is_some());
+    }
+}
+
+/// Ends a run in which requests get no answers.
+#[derive(Clone, Copy, Debug)]
+struct Watchdog {
+    /// Cycles without an answer after which the machine is stuck.
+    cycles: u64,
+    /// Cycle of the last answer, or the last one in which none was due.
+    last_answer: u64,
+}
+
+impl Watchdog {
+    /// Sees a cycle, after which so many requests are inside.
+    fn see(&mut self, cycle: &Cycle<'_>, inside: usize) -> Result<(), Failure> {
+        let accepted =
+            usize::from(cycle.warp_accepted.is_some()) + usize::from(cycle.cluster_accepted.is_some());
+        let answered = cycle.cluster_done.is_some()
+            || cycle.warp_answer.as_ref().is_some_and(|answer| answer.taken)
+            || cycle.cluster_answer.as_ref().is_some_and(|answer| answer.taken)
+            || cycle.wake_up.as_ref().is_some_and(|wake_up| wake_up.taken);
+        // A suspended request is answered when its limit has passed, however long that is.
+        if answered || inside == accepted || inside <= cycle.suspended as usize || cycle.reset.is_some() {
+            self.last_answer = cycle.number;
+        }
+        let (waiting, cycle) = (inside as u64, cycle.number);
+        let cycles = cycle.saturating_sub(self.last_answer);
+        if cycles > self.cycles { Err(Failure::Stuck { waiting, cycles, cycle }) } else { Ok(()) }
+    }
+}
+
 /// Looks on as a machine is driven.
 pub trait Listener: Any + fmt::Debug + Send {
     /// Sees a cycle that went well: what was driven in, and what the machine drove out.
@@ -118,7 +166,7 @@ pub trait Listener: Any + fmt::Debug + Send {
 
 /// Cycles without an answer after which a run is stuck, unless said otherwise. The longest request takes one pass for each
 /// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
-pub const PATIENCE: u64 = 20_000;
+pub const WATCHDOG_CYCLES: u64 = 20_000;
 
 /// Cycles between looks at the clock, where there is a deadline: a few milliseconds.
 const CYCLES_BETWEEN_LOOKS: u64 = 1 << 12;
@@ -140,18 +188,11 @@ pub struct Session<M> {
     unlooked: u64,
     /// Who else looks on. A checkpoint does not hold them.
     pub listeners: Vec<Box<dyn Listener>>,
-    /// Cycles without an answer after which it is stuck.
-    pub patience: u64,
+    monitor: Monitor,
+    watchdog: Watchdog,
     // Taken out for the length of a step only, since the step needs the rest of the session too.
     inputs: Option<Box<In>>,
     tally: Tally,
-    in_flight: VecDeque<InFlight<WarpRequest>>,
-    taken: u64,
-    clusters: VecDeque<InFlight<ClusterRequest>>,
-    /// The first of these, carried out and owed a response.
-    clusters_owed: usize,
-    clusters_taken: u64,
-    last_answer: u64,
 }
 
 /// A session in lockstep at one moment, to come back to. The oracle does not come along.
@@ -159,12 +200,7 @@ pub struct Session<M> {
 pub struct SessionCheckpoint {
     machine: Checkpoint,
     inputs: Box<In>,
-    in_flight: VecDeque<InFlight<WarpRequest>>,
-    taken: u64,
-    clusters: VecDeque<InFlight<ClusterRequest>>,
-    /// The first of these, carried out and owed a response.
-    clusters_owed: usize,
-    clusters_taken: u64,
+    monitor: Monitor,
     last_answer: u64,
 }
 
@@ -184,12 +220,8 @@ impl Session<Lockstep> {
         Ok(SessionCheckpoint {
             machine: self.machine.save()?,
             inputs: self.inputs.clone().unwrap_or_default(),
-            in_flight: self.in_flight.clone(),
-            taken: self.taken,
-            clusters: self.clusters.clone(),
-            clusters_owed: self.clusters_owed,
-            clusters_taken: self.clusters_taken,
-            last_answer: self.last_answer,
+            monitor: self.monitor.clone(),
+            last_answer: self.watchdog.last_answer,
         })
     }
 
@@ -201,12 +233,8 @@ impl Session<Lockstep> {
         self.machine.restore(&checkpoint.machine)?;
         self.witness = None;
         self.inputs = Some(checkpoint.inputs.clone());
-        self.in_flight = checkpoint.in_flight.clone();
-        self.taken = checkpoint.taken;
-        self.clusters = checkpoint.clusters.clone();
-        self.clusters_owed = checkpoint.clusters_owed;
-        self.clusters_taken = checkpoint.clusters_taken;
-        self.last_answer = checkpoint.last_answer;
+        self.monitor = checkpoint.monitor.clone();
+        self.watchdog.last_answer = checkpoint.last_answer;
         Ok(())
     }
 
@@ -233,15 +261,10 @@ impl<M: Machine + Sides> Session<M> {
             interrupt: None,
             unlooked: 0,
             listeners: Vec::new(),
-            patience: PATIENCE,
+            monitor: Monitor::default(),
+            watchdog: Watchdog { cycles: WATCHDOG_CYCLES, last_answer: 0 },
             inputs: Some(Box::default()),
             tally: Tally::default(),
-            in_flight: VecDeque::new(),
-            taken: 0,
-            clusters: VecDeque::new(),
-            clusters_owed: 0,
-            clusters_taken: 0,
-            last_answer: 0,
         }
     }
 
@@ -250,13 +273,14 @@ impl<M: Machine + Sides> Session<M> {
         self.inputs = Some(Box::default());
         self.witness = witness;
         self.tally = Tally::default();
-        self.in_flight.clear();
-        self.taken = 0;
-        self.clusters.clear();
-        self.clusters_owed = 0;
-        self.clusters_taken = 0;
-        self.last_answer = self.machine.cycles();
+        self.monitor = Monitor::default();
+        self.watchdog.last_answer = self.machine.cycles();
         self.listeners.iter_mut().for_each(|listener| listener.restart());
+    }
+
+    /// From now on the machine is stuck after this many cycles without an answer.
+    pub fn set_watchdog(&mut self, cycles: u64) {
+        self.watchdog.cycles = cycles;
     }
 
     /// What the run came to so far.
@@ -291,7 +315,7 @@ impl<M: Machine + Sides> Session<M> {
             trace.cycle(cycle, i, &self.machine)?;
         }
         if let Err(Stop::Mismatch(mut mismatch)) = outcome {
-            mismatch.surround(self.in_flight.iter().cloned(), self.clusters.iter().cloned());
+            mismatch.surround(self.monitor.warps(), self.monitor.clusters());
             return Err(Stop::Mismatch(mismatch).into());
         }
         outcome?;
@@ -301,7 +325,10 @@ impl<M: Machine + Sides> Session<M> {
         for listener in &mut self.listeners {
             listener.cycle(i, self.machine.out(), self.machine.probe());
         }
-        self.count(cycle, i)
+        let seen = self.monitor.cycle(cycle, i, self.machine.out(), self.machine.probe());
+        self.tally.count(&seen);
+        self.watchdog.see(&seen, self.monitor.inside())?;
+        self.look_at_the_clock(cycle)
     }
 
     /// Takes back the first listener of this type.
@@ -351,78 +378,11 @@ impl<M: Machine + Sides> Session<M> {
     /// Nothing is offered and nothing is inside.
     pub fn is_idle(&self) -> bool {
         let offered = |i: &In| i.req_valid | i.cl_valid | i.cta_valid == 1;
-        self.is_quiet() && !self.inputs.as_deref().is_some_and(offered)
+        self.monitor.inside() == 0 && !self.inputs.as_deref().is_some_and(offered)
     }
 
-    fn count(&mut self, cycle: u64, i: &In) -> Result<(), Failure> {
-        let out = self.machine.out();
-        self.tally.cycles += 1;
-        if i.rst_n == 0 {
-            // Nothing is taken in such a cycle, and what is inside gets no answer.
-            self.tally.resets += 1;
-            self.tally.dropped += self.in_flight.len() as u64;
-            self.in_flight.clear();
-            self.clusters.clear();
-            self.clusters_owed = 0;
-            self.last_answer = cycle;
-            return Ok(());
-        }
-        if out.rsp_valid & i.rsp_ready == 1 {
-            self.tally.requests += 1;
-            self.tally.passes += u64::from(out.rsp_passes);
-            self.tally.faults += u64::from(out.rsp_fault != 0);
-            leave(&mut self.in_flight, out.rsp_tag);
-            self.last_answer = cycle;
-        }
-        if out.wake_valid & i.wake_ready == 1 {
-            self.tally.requests += 1;
-            *(if out.wake_pred == 0 { &mut self.tally.time_outs } else { &mut self.tally.wake_ups }) += 1;
-            leave(&mut self.in_flight, out.wake_tag);
-            self.last_answer = cycle;
-        }
-        let probe = self.machine.probe();
-        self.tally.phases += u64::from(probe.completed.count_ones());
-        let asleep = u64::from(probe.wait_asleep.count_ones());
-        if out.cl_rsp_valid & i.cl_rsp_ready == 1 {
-            self.clusters.pop_front();
-            self.clusters_owed = self.clusters_owed.saturating_sub(1);
-            self.last_answer = cycle;
-        }
-        if probe.cl_done == 1 {
-            self.tally.cluster_requests += 1;
-            self.last_answer = cycle;
-            // Those before it wait for their responses to be taken.
-            if probe.cl_owes == 1 {
-                self.clusters_owed += 1;
-            } else {
-                self.clusters.remove(self.clusters_owed);
-            }
-        }
-        if i.req_valid & out.req_ready == 1 {
-            let request = WarpRequest::sample(i);
-            if self.is_quiet() {
-                self.last_answer = cycle;
-            }
-            self.in_flight.push_back(InFlight { number: self.taken, taken_at: cycle, request });
-            self.taken += 1;
-        }
-        if i.cl_valid & self.machine.out().cl_ready == 1 {
-            if self.is_quiet() {
-                self.last_answer = cycle;
-            }
-            let (number, request) = (self.clusters_taken, ClusterRequest::sample(i));
-            self.clusters.push_back(InFlight { number, taken_at: cycle, request });
-            self.clusters_taken += 1;
-        }
-        let waiting = (self.in_flight.len() + self.clusters.len()) as u64;
-        // Who sleeps is answered when the limit has passed, however long that is.
-        if waiting <= asleep {
-            self.last_answer = cycle;
-        }
-        let cycles = cycle.saturating_sub(self.last_answer);
-        if cycles > self.patience {
-            return Err(Failure::Stuck { waiting, cycles, cycle });
-        }
+    /// Ends a run that is out of time, or interrupted.
+    fn look_at_the_clock(&mut self, cycle: u64) -> Result<(), Failure> {
         self.unlooked += 1;
         if self.unlooked >= CYCLES_BETWEEN_LOOKS {
             self.unlooked = 0;
@@ -434,18 +394,6 @@ impl<M: Machine + Sides> Session<M> {
             }
         }
         Ok(())
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.in_flight.is_empty() && self.clusters.is_empty()
-    }
-}
-
-/// The oldest request with this tag is answered. Warp requests that sleep are answered after younger
-/// ones.
-fn leave(in_flight: &mut VecDeque<InFlight<WarpRequest>>, tag: u8) {
-    if let Some(at) = in_flight.iter().position(|flight| flight.request.tag == tag) {
-        in_flight.remove(at);
     }
 }
 

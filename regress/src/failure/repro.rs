@@ -10,7 +10,7 @@ use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::rtl::{self, BuildStep};
-use atoms_cosim::session::{Failure, PATIENCE};
+use atoms_cosim::session::{Failure, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
 
 use crate::failure::bucket::{Finding, Key};
@@ -57,7 +57,7 @@ pub struct Replayed {
 }
 
 /// What happens after the failing cycle is of no interest: a run without the defect stops some cycles on.
-const CYCLES_AFTER: u64 = 2 * PATIENCE;
+const CYCLES_AFTER: u64 = 2 * WATCHDOG_CYCLES;
 
 impl Bundle {
     /// The bundle in `folder`.

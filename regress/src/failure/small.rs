@@ -5,7 +5,7 @@ use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::recorder::Recorder;
-use atoms_cosim::session::{Failure, PATIENCE, Session};
+use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
 use atoms_cosim::shrink::shrink;
 use atoms_cosim::witness::Witness;
 use atoms_ops::{Op, Size};
@@ -32,7 +32,7 @@ impl Default for Effort {
 
 /// Cycles without an answer after which a case is stuck. The slowest answer, of a request with 32 passes
 /// behind the longest pipeline and a port that is open in one cycle of 64, takes some hundreds.
-const PATIENCE_OF_CASES: u64 = 2_000;
+const WATCHDOG_CYCLES_OF_CASES: u64 = 2_000;
 
 /// Operations that a failure is tried with, to see whether the operation matters.
 const OTHER_OPS: [Op; 6] = [Op::Add, Op::Xor, Op::Or, Op::Max, Op::Exch, Op::Inc];
@@ -112,7 +112,7 @@ pub fn smallest_of(
     session.trace = None;
     session.listeners.clear();
     session.witness = Some(Witness::new(session.machine.config(), &[]));
-    session.patience = PATIENCE_OF_CASES;
+    session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
     let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
     let of_kind = |key: &Option<Key>| key.as_ref().and_then(Key::kind) == Some(kind);
     let mut second = None;
@@ -134,7 +134,7 @@ pub fn smallest_of(
     let (attempts, spent) = (trials.attempts, trials.spent);
     // What is reported is not cut short by the effort.
     trials.limit = u64::MAX;
-    trials.session.patience = PATIENCE;
+    trials.session.set_watchdog(WATCHDOG_CYCLES);
     let (key, failure) = trials.run(&case)?;
     let cycle = trials.session.machine.cycles();
     let key = if any { key.of_any_operation() } else { key };

@@ -1,0 +1,528 @@
+//! Turns what the pins and the probe of a machine show into transactions, one [`Cycle`] after the other.
+//!
+//! Whatever follows a machine looks at cycles: it needs to know neither handshakes nor which request an answer
+//! belongs to. A request gets a number when its port accepts it, and keeps it.
+//!
+//! A warp request is done in the cycle before its answer appears; a cluster request when the probe says so, since
+//! a posted one has no response (spec 4.7) and the response of another one may have to wait for those before it.
+//! So what the banks were seen to be written between two of these belongs to the second.
+//!
+//! Which warp request an answer belongs to follows from the ports alone. The unit answers in order; only a
+//! MBAR.TRY_WAIT can be overtaken: suspended, it is answered by a wake-up instead. So where an answer belongs to a
+//! younger request, those before it must all be such, and be suspended.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use atoms_model::port::{In, MAX_LANES, Out, Probe};
+use atoms_ops::Op;
+
+use crate::request::{ClusterRequest, PartWrite, WarpRequest};
+
+/// A request that its port accepted, and that may be inside the unit.
+#[derive(Debug)]
+pub struct InFlight<R> {
+    /// Number of the request, counted from 0 in the order in which its port accepted them, over resets too.
+    pub number: u64,
+    /// Cycle in which the port accepted it.
+    pub taken_at: u64,
+    /// The request.
+    pub request: Arc<R>,
+}
+
+impl<R> Clone for InFlight<R> {
+    fn clone(&self) -> Self {
+        InFlight { request: Arc::clone(&self.request), ..*self }
+    }
+}
+
+/// What happened in a cycle, in this order. Something written in the cycle in which an answer appears belongs to
+/// a later request.
+///
+/// In a cycle of reset answers appear, and nothing else happens but the reset.
+#[derive(Debug)]
+pub struct Cycle<'a> {
+    /// Its number, from 0.
+    pub number: u64,
+    /// What the driver did.
+    pub driven: Driven,
+    /// What became of the write of the CTA table that was accepted in the cycle before.
+    pub allocation_settled: Option<AllocationSettled>,
+    /// The response at the warp port.
+    pub warp_answer: Option<WarpAnswer<'a>>,
+    /// The response at the cluster port.
+    pub cluster_answer: Option<ClusterAnswer>,
+    /// The wake-up at its port.
+    pub wake_up: Option<WakeUp>,
+    /// It is a cycle of reset.
+    pub reset: Option<Dropped>,
+    /// A pass that is issued.
+    pub pass_issued: Option<PassIssued>,
+    /// Phases of mbarrier objects completed.
+    pub phases_completed: u32,
+    /// Requests suspended, and neither woken nor out of time.
+    pub suspended: u32,
+    /// A cluster request is carried out.
+    pub cluster_done: Option<ClusterDone>,
+    /// A write of the CTA table is accepted.
+    pub allocation: Option<PartWrite>,
+    /// The warp request accepted.
+    pub warp_accepted: Option<InFlight<WarpRequest>>,
+    /// The cluster request accepted.
+    pub cluster_accepted: Option<InFlight<ClusterRequest>>,
+    probe: &'a Probe,
+    banks_written: u64,
+}
+
+/// What the driver of the ports offers, and what it would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Driven {
+    /// A warp request is offered.
+    pub warp: bool,
+    /// A cluster request is offered.
+    pub cluster: bool,
+    /// A write of the CTA table is offered.
+    pub allocation: bool,
+    /// A warp response would be taken.
+    pub takes_response: bool,
+    /// A cluster response would be taken.
+    pub takes_cluster_response: bool,
+    /// A wake-up would be taken.
+    pub takes_wake_up: bool,
+}
+
+/// What became of a write of the CTA table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocationSettled {
+    /// Slot written.
+    pub slot: u8,
+    /// The write was refused: the slot has no part.
+    pub rejected: bool,
+}
+
+/// A response of the warp port.
+#[derive(Debug)]
+pub struct WarpAnswer<'a> {
+    /// Of the first cycle in which it is there: the request.
+    pub appears: Option<Appearance>,
+    /// It is taken, unless the cycle is one of reset.
+    pub taken: bool,
+    /// Tag.
+    pub tag: u8,
+    /// Rd per lane.
+    pub rd: &'a [u128; MAX_LANES],
+    /// Predicate, a bit per lane.
+    pub pred: u32,
+    /// Fault code.
+    pub fault: u8,
+    /// Lowest faulting lane.
+    pub fault_lane: u8,
+    /// Its address.
+    pub fault_addr: u32,
+    /// Passes that the request took.
+    pub passes: u8,
+}
+
+/// A response of the cluster port.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterAnswer {
+    /// It was not there in the cycle before, or another one was.
+    pub appears: bool,
+    /// It is taken, unless the cycle is one of reset.
+    pub taken: bool,
+    /// Tag.
+    pub tag: u8,
+    /// Rd.
+    pub rd: u128,
+    /// Predicate.
+    pub pred: bool,
+    /// Fault code.
+    pub fault: u8,
+    /// The faulting offset.
+    pub fault_addr: u32,
+}
+
+/// The answer to a request that was suspended.
+#[derive(Debug)]
+pub struct WakeUp {
+    /// Of the first cycle in which it is there: the request.
+    pub appears: Option<Appearance>,
+    /// It is taken, unless the cycle is one of reset.
+    pub taken: bool,
+    /// Tag.
+    pub tag: u8,
+    /// Lanes whose phase is complete; none when the limit has passed.
+    pub pred: u32,
+}
+
+/// Which warp request an answer belongs to.
+#[derive(Clone, Debug)]
+pub struct Appearance {
+    /// The request, if it can be told.
+    pub request: Result<InFlight<WarpRequest>, Unmatched>,
+    /// Cycle in which the oldest request of either port was accepted that is still without an answer and not
+    /// known to be suspended.
+    pub oldest_unanswered: Option<u64>,
+}
+
+/// Why an answer cannot be given to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmatched {
+    /// No request waits for such an answer.
+    NoRequest,
+    /// The request that is answered next has this tag, which is another.
+    OtherTag(u8),
+    /// Several requests with this tag wait, one of them a MBAR.TRY_WAIT.
+    Ambiguous,
+}
+
+/// A pass that leaves issue for the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassIssued {
+    /// It is one of a cluster request.
+    pub cluster: bool,
+    /// Number of the request on its port.
+    pub number: u64,
+    /// Number of the pass within the request, from 0.
+    pub index: u8,
+    /// Lanes that it serves.
+    pub lanes: u32,
+    /// It is the last of the request.
+    pub last: bool,
+}
+
+/// A cluster request that is carried out.
+#[derive(Clone, Debug)]
+pub struct ClusterDone {
+    /// The request; none if none is inside.
+    pub request: Option<InFlight<ClusterRequest>>,
+    /// It owes a response, as the unit sees it.
+    pub owes: bool,
+    /// As in [`Appearance::oldest_unanswered`].
+    pub oldest_unanswered: Option<u64>,
+}
+
+/// What a reset finds inside, oldest first but for those known to be suspended, which are first.
+#[derive(Debug)]
+pub struct Dropped {
+    /// Warp requests without an answer.
+    pub warps: Vec<InFlight<WarpRequest>>,
+    /// Cluster requests not carried out.
+    pub clusters: Vec<InFlight<ClusterRequest>>,
+    /// Answers to warp requests that nothing has taken.
+    pub answers: u64,
+}
+
+/// A word that a bank is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankWrite {
+    /// Row.
+    pub row: u32,
+    /// Bank.
+    pub bank: u32,
+    /// The new value.
+    pub value: u32,
+}
+
+impl Cycle<'_> {
+    /// Words written at its end, by bank.
+    #[inline]
+    pub fn writes(&self) -> impl Iterator<Item = BankWrite> + '_ {
+        let mut banks = self.banks_written;
+        std::iter::from_fn(move || {
+            let bank = (banks != 0).then(|| banks.trailing_zeros())?;
+            banks &= banks - 1;
+            let at = bank as usize;
+            Some(BankWrite { row: self.probe.wr_row[at].into(), bank, value: self.probe.wr_data[at] })
+        })
+    }
+}
+
+/// Follows a machine from reset on.
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    /// Requests without an answer, but for those overtaken by an answer.
+    warps: VecDeque<InFlight<WarpRequest>>,
+    overtaken: Vec<InFlight<WarpRequest>>,
+    /// The request whose response stands at its port, and the one whose wake-up does.
+    answered: Option<InFlight<WarpRequest>>,
+    woken: Option<InFlight<WarpRequest>>,
+    /// Cluster requests not carried out, and those that owe a response as the unit sees it.
+    clusters: VecDeque<InFlight<ClusterRequest>>,
+    owing: VecDeque<InFlight<ClusterRequest>>,
+    /// Requests accepted by each port, and of them those that came to issue.
+    accepted: [u64; 2],
+    issued: [u64; 2],
+    /// Number of the request at issue.
+    at_issue: Option<u64>,
+    /// An answer that has appeared stands at each port: responses, wake-ups, responses of the cluster port.
+    standing: [bool; 3],
+    /// Slot of the write of the CTA table that was accepted in the cycle before.
+    allocation: Option<u8>,
+}
+
+/// Places in [`Monitor::standing`].
+const RESPONSE: usize = 0;
+const WAKE_UP: usize = 1;
+const CLUSTER_RESPONSE: usize = 2;
+
+impl Monitor {
+    /// The transactions of cycle `number`, in which `i` was driven in and `out` and `probe` out.
+    pub fn cycle<'a>(&mut self, number: u64, i: &In, out: &'a Out, probe: &'a Probe) -> Cycle<'a> {
+        let mut cycle = Cycle {
+            number,
+            driven: Driven {
+                warp: i.req_valid == 1,
+                cluster: i.cl_valid == 1,
+                allocation: i.cta_valid == 1,
+                takes_response: i.rsp_ready == 1,
+                takes_cluster_response: i.cl_rsp_ready == 1,
+                takes_wake_up: i.wake_ready == 1,
+            },
+            allocation_settled: None,
+            warp_answer: None,
+            cluster_answer: None,
+            wake_up: None,
+            reset: None,
+            pass_issued: None,
+            phases_completed: 0,
+            suspended: 0,
+            cluster_done: None,
+            allocation: None,
+            warp_accepted: None,
+            cluster_accepted: None,
+            probe,
+            banks_written: 0,
+        };
+        if let Some(slot) = self.allocation.take() {
+            cycle.allocation_settled = Some(AllocationSettled { slot, rejected: out.cta_reject == 1 });
+        }
+        if out.rsp_valid == 1 {
+            cycle.warp_answer = Some(self.warp_answer(i.rsp_ready == 1, out));
+        }
+        if out.cl_rsp_valid == 1 {
+            cycle.cluster_answer = Some(self.cluster_answer(i.cl_rsp_ready == 1, out));
+        }
+        if out.wake_valid == 1 {
+            cycle.wake_up = Some(self.wake_up(i.wake_ready == 1, out));
+        }
+        if i.rst_n == 0 {
+            cycle.reset = Some(self.reset());
+            return cycle;
+        }
+        // What was taken is inside no longer.
+        let [response, wake_up, cluster_response] = &mut self.standing;
+        for (standing, taken, of) in
+            [(response, i.rsp_ready, &mut self.answered), (wake_up, i.wake_ready, &mut self.woken)]
+        {
+            if *standing && taken == 1 {
+                (*standing, *of) = (false, None);
+            }
+        }
+        if *cluster_response && i.cl_rsp_ready == 1 {
+            *cluster_response = false;
+            _ = self.owing.pop_front().or_else(|| self.clusters.pop_front());
+        }
+
+        cycle.pass_issued = self.pass_issued(probe);
+        cycle.banks_written = probe.wr_en;
+        cycle.phases_completed = probe.completed.count_ones();
+        cycle.suspended = probe.wait_asleep.count_ones();
+        if probe.cl_done == 1 {
+            let request = self.clusters.pop_front();
+            let owes = probe.cl_owes == 1;
+            if owes {
+                self.owing.extend(request.clone());
+            }
+            let oldest_unanswered = self.oldest_unanswered();
+            cycle.cluster_done = Some(ClusterDone { request, owes, oldest_unanswered });
+        }
+        if i.cta_valid & out.cta_ready == 1 {
+            cycle.allocation = Some(PartWrite::sample(i));
+            self.allocation = Some(i.cta_slot);
+        }
+        if i.req_valid & out.req_ready == 1 {
+            let request = self.accept(0, number, WarpRequest::sample(i));
+            self.warps.push_back(request.clone());
+            cycle.warp_accepted = Some(request);
+        }
+        if i.cl_valid & out.cl_ready == 1 {
+            let request = self.accept(1, number, ClusterRequest::sample(i));
+            self.clusters.push_back(request.clone());
+            cycle.cluster_accepted = Some(request);
+        }
+        cycle
+    }
+
+    /// Requests that were accepted, and whose answer has not been taken if they get one.
+    pub fn inside(&self) -> usize {
+        let answered = usize::from(self.answered.is_some()) + usize::from(self.woken.is_some());
+        self.warps.len() + self.overtaken.len() + answered + self.clusters.len() + self.owing.len()
+    }
+
+    /// The warp requests of [`Monitor::inside`], oldest first.
+    pub fn warps(&self) -> Vec<InFlight<WarpRequest>> {
+        let answered = self.answered.iter().chain(&self.woken);
+        let mut inside: Vec<_> = answered.chain(&self.overtaken).chain(&self.warps).cloned().collect();
+        inside.sort_by_key(|request| request.number);
+        inside
+    }
+
+    /// The cluster requests of [`Monitor::inside`], oldest first.
+    pub fn clusters(&self) -> Vec<InFlight<ClusterRequest>> {
+        self.owing.iter().chain(&self.clusters).cloned().collect()
+    }
+
+    /// The oldest warp request without an answer that is not known to be suspended.
+    pub fn unanswered_warp(&self) -> Option<&InFlight<WarpRequest>> {
+        self.warps.front()
+    }
+
+    /// The oldest cluster request that is not carried out.
+    pub fn waiting_cluster(&self) -> Option<&InFlight<ClusterRequest>> {
+        self.clusters.front()
+    }
+
+    /// Every warp request has its answer, and every cluster request is carried out.
+    pub fn all_done(&self) -> bool {
+        self.warps.is_empty() && self.overtaken.is_empty() && self.clusters.is_empty()
+    }
+
+    fn accept<R>(&mut self, port: usize, taken_at: u64, request: R) -> InFlight<R> {
+        self.accepted[port] += 1;
+        InFlight { number: self.accepted[port] - 1, taken_at, request: Arc::new(request) }
+    }
+
+    fn pass_issued(&mut self, probe: &Probe) -> Option<PassIssued> {
+        if probe.issue_valid == 0 {
+            self.at_issue = None;
+            return None;
+        }
+        let issued = &mut self.issued[usize::from(probe.issue_cluster & 1)];
+        let number = *self.at_issue.get_or_insert_with(|| {
+            *issued += 1;
+            *issued - 1
+        });
+        let (cluster, last) = (probe.issue_cluster == 1, probe.pass_last == 1);
+        (probe.pass_fire == 1).then(|| {
+            self.at_issue = (!last).then_some(number);
+            PassIssued { cluster, number, index: probe.pass_index, lanes: probe.pass_served, last }
+        })
+    }
+
+    fn oldest_unanswered(&self) -> Option<u64> {
+        let warp = self.warps.front().map(|waiting| waiting.taken_at);
+        let cluster = self.clusters.front().map(|waiting| waiting.taken_at);
+        warp.into_iter().chain(cluster).min()
+    }
+
+    fn warp_answer<'a>(&mut self, taken: bool, out: &'a Out) -> WarpAnswer<'a> {
+        let appears = (!self.standing[RESPONSE]).then(|| {
+            let request = self.warp_of(out.rsp_tag);
+            self.answered = request.clone().ok().or_else(|| self.oldest_with(out.rsp_tag));
+            Appearance { request, oldest_unanswered: self.oldest_unanswered() }
+        });
+        self.standing[RESPONSE] = true;
+        WarpAnswer {
+            appears,
+            taken,
+            tag: out.rsp_tag,
+            rd: &out.rsp_rd,
+            pred: out.rsp_pred,
+            fault: out.rsp_fault,
+            fault_lane: out.rsp_fault_lane,
+            fault_addr: out.rsp_fault_addr,
+            passes: out.rsp_passes,
+        }
+    }
+
+    fn wake_up(&mut self, taken: bool, out: &Out) -> WakeUp {
+        let appears = (!self.standing[WAKE_UP]).then(|| {
+            let request = self.suspended_of(out.wake_tag);
+            self.woken = request.clone().ok().or_else(|| self.oldest_with(out.wake_tag));
+            Appearance { request, oldest_unanswered: self.oldest_unanswered() }
+        });
+        self.standing[WAKE_UP] = true;
+        WakeUp { appears, taken, tag: out.wake_tag, pred: out.wake_pred }
+    }
+
+    fn cluster_answer(&mut self, taken: bool, out: &Out) -> ClusterAnswer {
+        let appears = !std::mem::replace(&mut self.standing[CLUSTER_RESPONSE], true);
+        ClusterAnswer {
+            appears,
+            taken,
+            tag: out.cl_rsp_tag,
+            rd: out.cl_rsp_rd,
+            pred: out.cl_rsp_pred == 1,
+            fault: out.cl_rsp_fault,
+            fault_addr: out.cl_rsp_fault_addr,
+        }
+    }
+
+    /// Nothing is taken or written in a cycle of reset, and what is inside gets no answer.
+    fn reset(&mut self) -> Dropped {
+        let answers = u64::from(self.answered.is_some()) + u64::from(self.woken.is_some());
+        let warps = self.overtaken.drain(..).chain(self.warps.drain(..)).collect();
+        let clusters = self.clusters.drain(..).collect();
+        *self = Monitor { accepted: self.accepted, issued: self.accepted, ..Monitor::default() };
+        Dropped { warps, clusters, answers }
+    }
+
+    /// The warp request that a response with this tag belongs to; those before it are suspended.
+    fn warp_of(&mut self, tag: u8) -> Result<InFlight<WarpRequest>, Unmatched> {
+        let older = |waiting: &&InFlight<WarpRequest>| waits(waiting) && waiting.request.tag != tag;
+        let overtaken = self.warps.iter().take_while(older).count();
+        let answered = self.warps.get(overtaken).ok_or(Unmatched::NoRequest)?;
+        if answered.request.tag != tag {
+            return Err(Unmatched::OtherTag(answered.request.tag));
+        }
+        if waits(answered) {
+            // If it is suspended, the answer might be a younger one's.
+            let mut younger = self.warps.iter().skip(overtaken + 1);
+            let next = younger.find(|waiting| !waits(waiting) || waiting.request.tag == tag);
+            if next.is_some_and(|waiting| waiting.request.tag == tag) {
+                return Err(Unmatched::Ambiguous);
+            }
+        }
+        self.overtaken.extend(self.warps.drain(..overtaken));
+        self.warps.pop_front().ok_or(Unmatched::NoRequest)
+    }
+
+    /// The request that a wake-up with this tag belongs to: it is suspended, or nothing before it could have been
+    /// answered.
+    fn suspended_of(&mut self, tag: u8) -> Result<InFlight<WarpRequest>, Unmatched> {
+        let fits = |waiting: &InFlight<WarpRequest>| waiting.request.tag == tag;
+        let overtaken = self.overtaken.iter().position(fits);
+        let mut head = self.warps.iter().take_while(|waiting| waits(waiting));
+        let waiting = head.position(fits);
+        if overtaken.is_some() && waiting.is_some()
+            || self.overtaken.iter().filter(|waiting| fits(waiting)).count() > 1
+            || head.any(fits)
+        {
+            return Err(Unmatched::Ambiguous);
+        }
+        if let Some(place) = waiting {
+            self.overtaken.extend(self.warps.drain(..place));
+            return self.warps.pop_front().ok_or(Unmatched::NoRequest);
+        }
+        Ok(self.overtaken.swap_remove(overtaken.ok_or(Unmatched::NoRequest)?))
+    }
+
+    /// The oldest request with this tag, for an answer that fits none.
+    fn oldest_with(&mut self, tag: u8) -> Option<InFlight<WarpRequest>> {
+        let suspended = self.overtaken.iter().enumerate().filter(|(_, waiting)| waiting.request.tag == tag);
+        if let Some((place, _)) = suspended.min_by_key(|(_, waiting)| waiting.number) {
+            return Some(self.overtaken.swap_remove(place));
+        }
+        let place = self.warps.iter().position(|waiting| waiting.request.tag == tag)?;
+        self.warps.remove(place)
+    }
+}
+
+/// It may be suspended.
+fn waits(waiting: &InFlight<WarpRequest>) -> bool {
+    waiting.request.op == Op::MbarTryWait as u8
+}
+
+#[cfg(test)]
+mod tests;

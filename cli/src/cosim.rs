@@ -253,8 +253,8 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     }
     let mut small = None;
     if on_fail(args) == OnFail::Shrink {
-        let witness = (!args.no_oracle).then(|| campaign.witness());
-        if let Some((case, failure)) = failed.small_case(witness) {
+        let scoreboard = (!args.no_oracle).then(|| campaign.scoreboard());
+        if let Some((case, failure)) = failed.small_case(scoreboard) {
             write_case(&case, &case_file)?;
             lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&case_file)));
             small = Some((case, failure));

@@ -9,9 +9,9 @@ use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::{Sides, Trace};
-use atoms_cosim::witness::Witness;
 use atoms_verilated::{Library, Variant};
 
 use crate::args::MachineArgs;
@@ -83,23 +83,26 @@ pub(crate) fn session<M: Machine + Sides>(
     args: &MachineArgs,
     oracle: bool,
 ) -> Result<Session<M>, CliError> {
-    let mut witness = oracle.then(|| Witness::new(machine.config(), &[]));
-    if let (Some(witness), Some(path)) = (&mut witness, &args.record) {
+    let mut scoreboard = oracle.then(|| Scoreboard::new(machine.config(), &[]));
+    if let (Some(scoreboard), Some(path)) = (&mut scoreboard, &args.record) {
         let file = File::create(path).map_err(CliError::writing(path))?;
-        witness.record(Box::new(BufWriter::new(file))).map_err(CliError::writing(path))?;
+        scoreboard.record(Box::new(BufWriter::new(file))).map_err(CliError::writing(path))?;
     }
     let trace = match &args.trace {
         Some(path) => Some(Trace::create(path, &machine, None).map_err(CliError::of)?),
         None => None,
     };
-    let mut session = Session::new(machine, witness);
+    let mut session = Session::new(machine, scoreboard);
     session.trace = trace;
     session.interrupt = Some(interrupt::seen());
     Ok(session)
 }
 
 /// Completes wave and recording; gives a line on each for the report, and one on the RTL.
-pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<Vec<String>, CliError> {
+pub(crate) fn finish<M: Machine + Sides>(
+    session: &mut Session<M>,
+    args: &MachineArgs,
+) -> Result<Vec<String>, CliError> {
     let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
     if let Some(trace) = session.trace.take() {
         let path = trace.path().to_path_buf();
@@ -107,8 +110,8 @@ pub(crate) fn finish<M>(session: &mut Session<M>, args: &MachineArgs) -> Result<
         let vcd = shell(&path);
         lines.push(format!("wave       {vcd} (gtkwave {vcd} {})", shell(&path.with_extension("gtkw"))));
     }
-    if let (Some(witness), Some(path)) = (&mut session.witness, &args.record) {
-        witness.finish_recording().map_err(CliError::writing(path))?;
+    if let (Some(_), Some(path)) = (&session.scoreboard, &args.record) {
+        session.finish_recording().map_err(CliError::writing(path))?;
         lines.push(format!("recording  {} (atoms check {})", path.display(), path.display()));
     }
     Ok(lines)

@@ -334,7 +334,7 @@ impl Question<'_> {
             let text = failure.to_string();
             let cycle = session.machine.cycles();
             let undefined = undefined.map(Undefined::as_json);
-            let accepts = !matches!(failure, Failure::Testimony(_));
+            let accepts = !matches!(failure, Failure::Oracle(_));
             let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined, "judged": session.tally().judged, "oracle": { "accepts": accepts }, "rtl": machine::rtl_used() });
             if let Some(found) = found {
                 value["races"] = found.as_json();

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::witness::Witness;
 use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
 use atoms_silicon::observe;
 use atoms_silicon::program::{Clock, Reading};
@@ -94,8 +94,8 @@ fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
         }
         Against::Lockstep => {
             let port = || {
-                let witness = Witness::new(&config.config, &[]);
-                let mut session = Session::new(machine::lockstep(&config)?, Some(witness));
+                let scoreboard = Scoreboard::new(&config.config, &[]);
+                let mut session = Session::new(machine::lockstep(&config)?, Some(scoreboard));
                 session.interrupt = Some(interrupt::seen());
                 Ok::<_, CliError>(session)
             };

@@ -12,11 +12,11 @@ use crate::configs::NamedConfig;
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, RtlMachine};
 use crate::recorder::Recorder;
+use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Failure, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus};
 use crate::trace::{Sides, Trace};
-use crate::witness::{Testimony, Witness};
 
 /// Cycles shown before a failure: the longest pipeline, a full queue and a 32-pass request fit.
 pub const CYCLES_SHOWN: u64 = 64;
@@ -53,9 +53,9 @@ pub struct Failed {
 }
 
 impl Campaign {
-    /// A witness of a machine of this configuration after reset, with a memory of zeros.
-    pub fn witness(&self) -> Witness {
-        Witness::new(&self.config.config, &[])
+    /// A scoreboard of a machine of this configuration after reset, with a memory of zeros.
+    pub fn scoreboard(&self) -> Scoreboard {
+        Scoreboard::new(&self.config.config, &[])
     }
 
     /// The stimulus of this campaign.
@@ -144,9 +144,9 @@ impl Failed {
 
     /// A case of the last requests, from reset and a memory of zeros, that fails too, shrunk. None
     /// if the failure needs more of its history. The oracle listens if it is given.
-    pub fn small_case(&mut self, witness: Option<Witness>) -> Option<(Case, Failure)> {
+    pub fn small_case(&mut self, scoreboard: Option<Scoreboard>) -> Option<(Case, Failure)> {
         let session = &mut self.session;
-        session.witness = witness;
+        session.scoreboard = scoreboard;
         session.trace = None;
         let mut fails = |case: &Case| -> Option<Failure> {
             session.restart_machine().ok()?;
@@ -176,8 +176,8 @@ pub fn load_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> R
     if !case.memory.is_empty() {
         let memory = case.memory_of((session.machine.config().bytes() / 4) as usize);
         session.machine.load_memory(&memory)?;
-        if let Some(witness) = &mut session.witness {
-            witness.set_memory(&memory);
+        if let Some(scoreboard) = &mut session.scoreboard {
+            scoreboard.set_memory(&memory);
         }
     }
     Ok(())
@@ -186,11 +186,11 @@ pub fn load_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> R
 /// What the oracle objects to when the RTL runs `case` alone: lockstep stops where the two sides differ, and
 /// does not say which of them is wrong, nor by which clause. None where it accepts everything, and where
 /// `library` is not of a machine of `config`.
-pub fn opinion_of_the_rtl(library: &Library, config: &Config, case: &Case) -> Option<Box<Testimony>> {
+pub fn opinion_of_the_rtl(library: &Library, config: &Config, case: &Case) -> Option<Box<OracleViolation>> {
     let machine = RtlMachine::new(library.instantiate().ok()?, *config).ok()?;
-    let mut session = Session::new(machine, Some(Witness::new(config, &[])));
+    let mut session = Session::new(machine, Some(Scoreboard::new(config, &[])));
     match run_case(&mut session, case) {
-        Err(Failure::Testimony(testimony)) => Some(testimony),
+        Err(Failure::Oracle(violation)) => Some(violation),
         _ => None,
     }
 }

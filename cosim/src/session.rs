@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -15,9 +16,9 @@ use atoms_verilated::RtlError;
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Machine, Stop};
 use crate::monitor::{Cycle, Monitor};
+use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::stimulus::{Stimulus, settle};
 use crate::trace::{Sides, Trace, TraceError};
-use crate::witness::{Testimony, Witness};
 
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -25,9 +26,9 @@ pub enum Failure {
     /// The machine stopped: a mismatch, or a broken promise in the RTL.
     #[error(transparent)]
     Stop(#[from] Stop),
-    /// The third voice objects.
+    /// The oracle objects.
     #[error("{0}")]
-    Testimony(Box<Testimony>),
+    Oracle(Box<OracleViolation>),
     /// An answer did not come, although every answer that did was taken.
     #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
     Stuck {
@@ -58,9 +59,9 @@ pub enum Failure {
     Trace(#[from] TraceError),
 }
 
-impl From<Testimony> for Failure {
-    fn from(testimony: Testimony) -> Self {
-        Failure::Testimony(Box::new(testimony))
+impl From<OracleViolation> for Failure {
+    fn from(violation: OracleViolation) -> Self {
+        Failure::Oracle(Box::new(violation))
     }
 }
 
@@ -68,7 +69,7 @@ impl Failure {
     /// Whether this is a finding about the unit; otherwise the question could not be asked.
     pub fn is_finding(&self) -> bool {
         match self {
-            Failure::Stop(Stop::Mismatch(_)) | Failure::Testimony(_) | Failure::Stuck { .. } => true,
+            Failure::Stop(Stop::Mismatch(_)) | Failure::Oracle(_) | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
             Failure::Trace(_)
             | Failure::NoCheckpoint
@@ -176,8 +177,8 @@ const CYCLES_BETWEEN_LOOKS: u64 = 1 << 12;
 pub struct Session<M> {
     /// The machine.
     pub machine: M,
-    /// The third voice, if it listens.
-    pub witness: Option<Witness>,
+    /// The oracle at the ports, if it is enabled.
+    pub scoreboard: Option<Scoreboard>,
     /// The wave being written, if one is.
     pub trace: Option<Trace>,
     /// When a run is given up, if it ever is.
@@ -231,7 +232,7 @@ impl Session<Lockstep> {
     /// [`Failure::Stop`] when it is another machine's.
     pub fn restore(&mut self, checkpoint: &SessionCheckpoint) -> Result<(), Failure> {
         self.machine.restore(&checkpoint.machine)?;
-        self.witness = None;
+        self.scoreboard = None;
         self.inputs = Some(checkpoint.inputs.clone());
         self.monitor = checkpoint.monitor.clone();
         self.watchdog.last_answer = checkpoint.last_answer;
@@ -244,18 +245,18 @@ impl Session<Lockstep> {
     /// [`Stop::Rtl`] when the simulation of the RTL is lost.
     pub fn restart_machine(&mut self) -> Result<(), Stop> {
         self.machine.restart()?;
-        let witness = self.witness.is_some().then(|| Witness::new(self.machine.config(), &[]));
-        self.restart(witness);
+        let scoreboard = self.scoreboard.is_some().then(|| Scoreboard::new(self.machine.config(), &[]));
+        self.restart(scoreboard);
         Ok(())
     }
 }
 
 impl<M: Machine + Sides> Session<M> {
     /// A session on a machine after reset.
-    pub fn new(machine: M, witness: Option<Witness>) -> Self {
+    pub fn new(machine: M, scoreboard: Option<Scoreboard>) -> Self {
         Session {
             machine,
-            witness,
+            scoreboard,
             trace: None,
             deadline: None,
             interrupt: None,
@@ -269,9 +270,9 @@ impl<M: Machine + Sides> Session<M> {
     }
 
     /// Starts over with a machine that has: nothing is in flight, nothing is counted.
-    pub fn restart(&mut self, witness: Option<Witness>) {
+    pub fn restart(&mut self, scoreboard: Option<Scoreboard>) {
         self.inputs = Some(Box::default());
-        self.witness = witness;
+        self.scoreboard = scoreboard;
         self.tally = Tally::default();
         self.monitor = Monitor::default();
         self.watchdog.last_answer = self.machine.cycles();
@@ -285,7 +286,7 @@ impl<M: Machine + Sides> Session<M> {
 
     /// What the run came to so far.
     pub fn tally(&self) -> Tally {
-        Tally { judged: self.witness.as_ref().map_or(0, Witness::answers), ..self.tally }
+        Tally { judged: self.scoreboard.as_ref().map_or(0, Scoreboard::answers), ..self.tally }
     }
 
     /// Runs one cycle with inputs from `stimulus`.
@@ -319,16 +320,24 @@ impl<M: Machine + Sides> Session<M> {
             return Err(Stop::Mismatch(mismatch).into());
         }
         outcome?;
-        if let Some(witness) = &mut self.witness {
-            witness.see(i, self.machine.out(), self.machine.probe())?;
+        let seen = self.monitor.cycle(cycle, i, self.machine.out(), self.machine.probe());
+        if let Some(scoreboard) = &mut self.scoreboard {
+            scoreboard.see(&seen)?;
         }
         for listener in &mut self.listeners {
             listener.cycle(i, self.machine.out(), self.machine.probe());
         }
-        let seen = self.monitor.cycle(cycle, i, self.machine.out(), self.machine.probe());
         self.tally.count(&seen);
         self.watchdog.see(&seen, self.monitor.inside())?;
         self.look_at_the_clock(cycle)
+    }
+
+    /// Completes what the scoreboard records, if it does: see [`Scoreboard::finish_recording`].
+    ///
+    /// # Errors
+    /// When the recording could not be written.
+    pub fn finish_recording(&mut self) -> io::Result<()> {
+        self.scoreboard.as_mut().map_or(Ok(()), |scoreboard| scoreboard.finish_recording(&self.monitor))
     }
 
     /// Takes back the first listener of this type.
@@ -369,8 +378,8 @@ impl<M: Machine + Sides> Session<M> {
     /// [`Failure`] with the first word that differs, or that is not what was left there.
     pub fn judge_memory(&mut self) -> Result<(), Failure> {
         let memory = self.machine.read_memory()?;
-        if let Some(witness) = &self.witness {
-            witness.finish(&memory)?;
+        if let Some(scoreboard) = &mut self.scoreboard {
+            scoreboard.finish(&memory, &self.monitor)?;
         }
         Ok(())
     }

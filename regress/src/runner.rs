@@ -9,9 +9,9 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::recorder::Recorder;
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::{Profile, Stimulus};
-use atoms_cosim::witness::Witness;
 use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
 
@@ -277,7 +277,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Run, Box<Finding>> {
         let session = &mut self.session;
         session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into()))?;
-        session.restart(Some(Witness::new(&self.named.config, &[])));
+        session.restart(Some(Scoreboard::new(&self.named.config, &[])));
         session.listeners.clear();
         if let Some(desk) = self.desk {
             session.listeners.push(Box::new(desk.pulse()));

@@ -15,7 +15,7 @@ fn session(config: &str, variant: Variant) -> (Campaign, Session<Lockstep>) {
     let machine = Lockstep::new(rtl, named.config).unwrap();
     let campaign =
         Campaign { config: named, profile: Profile::default(), seed: 5, requests: 2000, until: u64::MAX };
-    let session = Session::new(machine, Some(campaign.witness()));
+    let session = Session::new(machine, Some(campaign.scoreboard()));
     (campaign, session)
 }
 

@@ -5,10 +5,10 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::request::PartWrite;
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::Stimulus;
 use atoms_cosim::trace::Sides;
-use atoms_cosim::witness::Witness;
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 
@@ -82,7 +82,7 @@ pub fn run_case<M: Machine + Sides>(
     // All inputs zero are reset.
     session.machine.cycle(&In::default())?;
     session.machine.load_memory(memory)?;
-    session.restart(Some(Witness::new(session.machine.config(), memory)));
+    session.restart(Some(Scoreboard::new(session.machine.config(), memory)));
     let mut listening = Listening::new(CaseStimulus::new(case));
     session.run(&mut listening, u64::MAX, |_| {})?;
     let memory = session.machine.read_memory()?;

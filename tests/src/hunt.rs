@@ -8,9 +8,9 @@ use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, RtlMachine, Stop};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Sides;
-use atoms_cosim::witness::Witness;
 use atoms_model::port::In;
 use atoms_verilated::Library;
 use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestError, TestRunner};
@@ -83,7 +83,7 @@ impl<M: Hunted> Judge<M> {
         if !fresh {
             session.machine.start_over()?;
         }
-        session.restart(Some(Witness::new(&self.named.config, &self.zeros)));
+        session.restart(Some(Scoreboard::new(&self.named.config, &self.zeros)));
         session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})?;
         self.session = Some(session);
         Ok(())

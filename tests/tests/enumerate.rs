@@ -28,9 +28,9 @@
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::request::{Lane, PartWrite};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Stimulus;
-use atoms_cosim::witness::Witness;
 use atoms_model::port::{In, Out};
 use atoms_ops::{OPS, Op, Operands, Size};
 use atoms_tests::{config, lockstep_of};
@@ -118,8 +118,8 @@ struct Run {
 impl Run {
     fn new(named: &NamedConfig, parts: Vec<PartWrite>) -> Self {
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
-        let witness = Witness::new(&named.config, &zeros);
-        let mut run = Run { session: Session::new(lockstep_of(named), Some(witness)), expected: 0 };
+        let scoreboard = Scoreboard::new(&named.config, &zeros);
+        let mut run = Run { session: Session::new(lockstep_of(named), Some(scoreboard)), expected: 0 };
         run.take("parts", parts, &[]);
         run
     }

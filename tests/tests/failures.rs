@@ -9,9 +9,9 @@ use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::recorder::Recorder;
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
-use atoms_cosim::witness::Witness;
 use atoms_ops::Op;
 use atoms_regress::episode::Episode;
 use atoms_regress::failure::bucket::{Finding, Key};
@@ -51,7 +51,7 @@ struct Met {
 
 fn session(library: &Library, named: &NamedConfig) -> Session<Lockstep> {
     let machine = Lockstep::new(library.instantiate().expect("an instance"), named.config).expect("a reset");
-    Session::new(machine, Some(Witness::new(&named.config, &[])))
+    Session::new(machine, Some(Scoreboard::new(&named.config, &[])))
 }
 
 /// Random requests from this seed on, until something is found.

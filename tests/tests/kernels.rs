@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Sides;
-use atoms_cosim::witness::Witness;
 use atoms_isa::Program;
 use atoms_sm::{KernelError, Launch, Outcome, RunError, RunReport, SmConfig, run};
 use atoms_tests::{config, lockstep_of, root};
@@ -63,8 +63,8 @@ fn run_on<M: Machine + Sides>(
     let program = Program::read(&name, &text, None).unwrap_or_else(|e| panic!("{what}: {e}"));
     let launch = Launch::from_file(&folder.join(format!("{kernel}.launch.toml")))
         .unwrap_or_else(|e| panic!("{what}: {e}"));
-    let witness = Witness::new(machine.config(), &[]);
-    let mut session = Session::new(machine, Some(witness));
+    let scoreboard = Scoreboard::new(machine.config(), &[]);
+    let mut session = Session::new(machine, Some(scoreboard));
     session.machine.watch();
     let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
     let report = run(kernel, &launch, &mut session, &SmConfig::default())?;
@@ -162,8 +162,8 @@ fn operands_that_are_addresses() {
         let program = Program::read(file, &text, None).unwrap_or_else(|e| panic!("{file}: {e}"));
         let named = config("default");
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
-        let witness = Witness::new(&named.config, &zeros);
-        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        let scoreboard = Scoreboard::new(&named.config, &zeros);
+        let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
         let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{file}: {e}"));
         let report = run(kernel, &launch, &mut session, &SmConfig::default())
             .unwrap_or_else(|e| panic!("{file}: {e}"));

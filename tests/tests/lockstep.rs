@@ -1,9 +1,9 @@
 //! Random stimulus through RTL, model and oracle, in every named configuration.
 
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
-use atoms_cosim::witness::Witness;
 use atoms_regress::coverage::{Map, Model, Sampler};
 use atoms_regress::steer::Steering;
 use atoms_tests::{all_configs, config, lockstep_of};
@@ -15,8 +15,8 @@ const REQUESTS: u64 = 20_000;
 fn random_requests_agree_in_every_configuration() {
     for named in all_configs() {
         let memory = vec![0; (named.config.bytes() / 4) as usize];
-        let witness = Witness::new(&named.config, &memory);
-        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        let scoreboard = Scoreboard::new(&named.config, &memory);
+        let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
         let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 1, REQUESTS);
         let tally = session
             .run(&mut stimulus, u64::MAX, |_| {})
@@ -36,7 +36,7 @@ fn random_requests_agree_in_every_configuration() {
 
 /// Runs a profile through all three voices; gives what it hit.
 fn agree(named: &NamedConfig, profile: &Profile, what: &str, seed: u64, requests: u64) -> Map {
-    let mut session = Session::new(lockstep_of(named), Some(Witness::new(&named.config, &[])));
+    let mut session = Session::new(lockstep_of(named), Some(Scoreboard::new(&named.config, &[])));
     session.listeners.push(Box::new(Sampler::new(&named.config)));
     let mut stimulus = RandomStimulus::new(named.config, profile, seed, requests);
     let tally = session

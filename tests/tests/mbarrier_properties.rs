@@ -14,8 +14,8 @@ use atoms_cosim::case::{Case, Pauses};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::witness::Witness;
 use atoms_model::Config;
 use atoms_model::mbarrier::Object;
 use atoms_ops::{Op, Size};
@@ -39,8 +39,8 @@ impl Stand {
     fn new(name: &str) -> Self {
         let named = config(name);
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
-        let witness = Witness::new(&named.config, &zeros);
-        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        let scoreboard = Scoreboard::new(&named.config, &zeros);
+        let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
         session.machine.watch();
         Stand { session }
     }

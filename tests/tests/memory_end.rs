@@ -4,9 +4,9 @@ use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, RtlMachine, Stop};
 use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::scoreboard::{OracleViolation, Scoreboard};
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
-use atoms_cosim::witness::{Testimony, Witness};
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
 use atoms_tests::bench::whole;
@@ -50,16 +50,16 @@ fn memory_that_differs_is_found_at_the_end() {
 fn a_word_that_nobody_wrote_is_found_at_the_end() {
     let named = config("small");
     let machine = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
-    let mut session = Session::new(machine, Some(Witness::new(&named.config, &[0; 32])));
+    let mut session = Session::new(machine, Some(Scoreboard::new(&named.config, &[0; 32])));
     let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 3, 200);
     session.run(&mut stimulus, u64::MAX, |_| {}).expect("the RTL does as it should");
     let mut memory = session.machine.read_memory().expect("it can be read");
     memory[13] ^= 0x100;
     session.machine.load_memory(&memory).expect("it has as many words");
-    let Err(Failure::Testimony(testimony)) = session.judge_memory() else {
+    let Err(Failure::Oracle(violation)) = session.judge_memory() else {
         panic!("word 13 was changed behind the oracle's back");
     };
-    let Testimony::End(rejection) = *testimony else { panic!("{testimony}") };
+    let OracleViolation::End(rejection) = *violation else { panic!("{violation}") };
     assert!(rejection.to_string().contains("word 13"), "{rejection}");
 }
 

@@ -68,9 +68,7 @@ fn oracle_objects(bug: &Bug, library: Library, named: NamedConfig) -> Result<(),
         return Err(format!("the oracle objects to nothing in {CASES} cases"));
     };
     match &found.failure {
-        Failure::Testimony(_) | Failure::Stuck { .. }
-            if found.failure.to_string().contains(bug.objection) =>
-        {
+        Failure::Oracle(_) | Failure::Stuck { .. } if found.failure.to_string().contains(bug.objection) => {
             Ok(())
         }
         _ => Err(format!("expected an objection with `{}`, got:\n{found}", bug.objection)),

@@ -11,10 +11,10 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine, Stop};
 use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::RetryLoops;
 use atoms_cosim::trace::Sides;
-use atoms_cosim::witness::Witness;
 use atoms_isa::Program;
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
@@ -258,7 +258,7 @@ fn loops<M: Machine + Sides>(
     rounds: u32,
 ) -> Result<RetryLoops, Failure> {
     let zeros = vec![0; (session.machine.config().bytes() / 4) as usize];
-    session.restart(Some(Witness::new(session.machine.config(), &zeros)));
+    session.restart(Some(Scoreboard::new(session.machine.config(), &zeros)));
     let mut loops = RetryLoops::new(*session.machine.config(), seed, rounds);
     session.run(&mut loops, u64::MAX, |_| {})?;
     Ok(loops)
@@ -355,7 +355,7 @@ fn loops_in_which_lanes_wait_for_others_end() {
             let program = Program::read("handover", &handover(way, beside), None);
             let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
             let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
-            session.witness = Some(Witness::new(&named.config, &[]));
+            session.scoreboard = Some(Scoreboard::new(&named.config, &[]));
             session.restart_machine().unwrap_or_else(|e| panic!("{what}: {e}"));
             let report = run(kernel, &launch, &mut session, &SmConfig::default());
             let report = report.unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -404,7 +404,7 @@ fn unfair_selection_is_found() {
 
         let rtl = RtlMachine::new(instance(), *c).expect("it comes out of reset");
         match run_case(&mut Session::new(rtl, None), &case, &[0; 32]) {
-            Err(Failure::Testimony(objection)) => {
+            Err(Failure::Oracle(objection)) => {
                 assert_eq!(objection.clause(), Some("spec 5.4"), "{name}: {objection}");
             }
             Err(failure) => panic!("{name}: {failure}"),

@@ -6,9 +6,9 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Sides;
-use atoms_cosim::witness::Witness;
 use atoms_model::mbarrier::Object;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
@@ -96,9 +96,9 @@ impl<M: Machine + Sides> Side<M> {
     fn new(machine: M, oracle: Oracle, traffic: Traffic) -> Self {
         let config = *machine.config();
         let room = config.rmw_latency as usize + 4;
-        let witness = (oracle == Oracle::Listens).then(|| Witness::new(&config, &[]));
+        let scoreboard = (oracle == Oracle::Listens).then(|| Scoreboard::new(&config, &[]));
         let mut side = Side {
-            session: Session::new(machine, witness),
+            session: Session::new(machine, scoreboard),
             inputs: Box::new(In { rst_n: 1, rsp_ready: 1, wake_ready: 1, ..In::default() }),
             remote: (0..REMOTE).map(|number| traffic.request(number, room)).collect(),
             accepted: 0,

@@ -114,8 +114,8 @@ impl Key {
             Failure::Stop(Stop::Rtl(RtlError::Stopped(stop))) => {
                 Key::new(Kind::Promise, &[promise(&stop.message)])
             }
-            Failure::Testimony(testimony) => {
-                let (about, code) = testimony.about();
+            Failure::Oracle(violation) => {
+                let (about, code) = violation.about();
                 // No verdict, or tags that do not tell requests apart: the question was wrong.
                 if matches!(about, "" | "tag") {
                     return None;

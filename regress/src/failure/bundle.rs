@@ -13,9 +13,9 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Stop;
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::rtl::{self, RtlBuildError};
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Trace;
-use atoms_cosim::witness::Witness;
 use atoms_isa::Arch;
 use atoms_verilated::{BuildError, Environment, Library, Verilator};
 use serde::{Deserialize, Serialize};
@@ -225,7 +225,7 @@ fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), Bundl
 pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session<Lockstep>, BundleError> {
     let rtl = library.instantiate().map_err(Stop::from)?;
     let machine = Lockstep::new(rtl, config.config)?;
-    Ok(Session::new(machine, Some(Witness::new(&config.config, &[]))))
+    Ok(Session::new(machine, Some(Scoreboard::new(&config.config, &[]))))
 }
 
 fn smallest(

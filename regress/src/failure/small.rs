@@ -5,9 +5,9 @@ use atoms_cosim::case::Case;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::recorder::Recorder;
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
 use atoms_cosim::shrink::shrink;
-use atoms_cosim::witness::Witness;
 use atoms_ops::{Op, Size};
 
 use crate::failure::bucket::Key;
@@ -111,7 +111,7 @@ pub fn smallest_of(
     let kind = raw.kind().filter(|kind| kind.is_of_the_unit())?;
     session.trace = None;
     session.listeners.clear();
-    session.witness = Some(Witness::new(session.machine.config(), &[]));
+    session.scoreboard = Some(Scoreboard::new(session.machine.config(), &[]));
     session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
     let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
     let of_kind = |key: &Option<Key>| key.as_ref().and_then(Key::kind) == Some(kind);

@@ -6,8 +6,8 @@ use atoms_cosim::case::Case;
 use atoms_cosim::machine::Stop;
 use atoms_cosim::mismatch::Difference;
 use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::scoreboard::OracleViolation;
 use atoms_cosim::session::Failure;
-use atoms_cosim::witness::Testimony;
 use atoms_ops::{Op, Operands, Size};
 
 use crate::failure::bucket::{Finding, op_name};
@@ -24,7 +24,7 @@ pub(crate) struct Report<'a> {
     pub(crate) run: &'a Run,
     pub(crate) small: Option<&'a Small>,
     /// What the oracle objects to in the RTL alone.
-    pub(crate) opinion: Option<&'a Testimony>,
+    pub(crate) opinion: Option<&'a OracleViolation>,
     pub(crate) rows: &'a [Row],
     /// First cycle of the wave, if there is one.
     pub(crate) wave_from: Option<u64>,
@@ -63,17 +63,17 @@ impl Report<'_> {
     /// The clause of the specification that the RTL breaks, where the oracle names one.
     pub(crate) fn clause(&self) -> Option<&'static str> {
         let direct = match self.small.map(|small| &small.failure) {
-            Some(Failure::Testimony(testimony)) => testimony.clause(),
+            Some(Failure::Oracle(violation)) => violation.clause(),
             _ => None,
         };
-        direct.or_else(|| self.opinion.and_then(Testimony::clause))
+        direct.or_else(|| self.opinion.and_then(OracleViolation::clause))
     }
 
     /// What the oracle says, in a sentence.
     pub(crate) fn oracle(&self) -> String {
         match (self.small.map(|small| &small.failure), self.opinion) {
-            (Some(Failure::Testimony(_)), _) => "it is the oracle that objects, see above".to_string(),
-            (_, Some(testimony)) => testimony.to_string(),
+            (Some(Failure::Oracle(_)), _) => "it is the oracle that objects, see above".to_string(),
+            (_, Some(violation)) => violation.to_string(),
             (Some(_), None) => {
                 "nothing against the RTL alone: the case ends before an answer shows it, or the model is wrong".to_string()
             }

@@ -2,8 +2,8 @@
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Session, Tally};
-use atoms_cosim::witness::Witness;
 use atoms_isa::Program;
 use atoms_model::MemoryPort;
 use atoms_sm::{Observer, SmConfig, run_observed};
@@ -49,8 +49,8 @@ impl Bench {
     /// A bench of a configuration.
     pub fn new(name: &str) -> Bench {
         let named = config(name);
-        let witness = Witness::new(&named.config, &[]);
-        let mut session = Session::new(lockstep_of(&named), Some(witness));
+        let scoreboard = Scoreboard::new(&named.config, &[]);
+        let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
         session.machine.watch();
         // Hints of milliseconds last long enough for somebody to arrive in between, and no longer.
         let core =

@@ -1,0 +1,687 @@
+//! The oracle at the ports: hands it each answer that the monitor sees, with its request and what was written.
+//!
+//! The oracle is told in the order in which the unit did things. A cluster request that owes a response
+//! keeps everything younger waiting until that has come.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Write};
+
+use atoms_model::Config;
+use atoms_model::port::MAX_LANES;
+use atoms_ops::{Fault, Op};
+use atoms_oracle::trace::TraceWriter;
+use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response};
+
+use crate::monitor::{
+    Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, Monitor, Unmatched, WarpAnswer,
+};
+use crate::request::{ClusterRequest, WarpRequest};
+
+/// Where a recording goes.
+type Recording = TraceWriter<Box<dyn Write + Send>>;
+
+/// Feeds an oracle from the transactions of one machine.
+pub struct Scoreboard {
+    recording: Option<Recording>,
+    recording_error: Option<io::Error>,
+    checker: Checker,
+    geometry: Geometry,
+    try_wait_limit: u32,
+    spin_hold: u32,
+    cycle: u64,
+    /// The request that the oracle is told of, in its own shape.
+    request: Request,
+    spare_written: Vec<Vec<(u32, u32)>>,
+    written: Vec<(u32, u32)>,
+    /// What the oracle has yet to be told. The first, if there is one, is a cluster request that owes a
+    /// response.
+    log: VecDeque<Event>,
+    /// Cycles for which the first of these was owed a response, and none was at the port.
+    missing: u32,
+    // Quiet cycles that the recording has yet to say.
+    quiet: Option<(u64, u64)>,
+    answers: u64,
+}
+
+/// Something that the oracle is told.
+enum Event {
+    /// A write of the CTA table was taken.
+    Part { slot: u8, part: Option<Part> },
+    /// It was not refused, or is taken back by now.
+    Written { slot: u8 },
+    /// A request that may sleep was accepted.
+    Accept(InFlight<WarpRequest>),
+    /// A warp request was answered.
+    Warp { done: Done, response: Box<Response> },
+    /// A cluster request was carried out.
+    Cluster(Done),
+    /// A request that slept was woken.
+    Wake { woken: InFlight<WarpRequest>, pred: u32, cycle: u64 },
+}
+
+/// A request of either port.
+enum Asked {
+    Warp(InFlight<WarpRequest>),
+    Cluster(InFlight<ClusterRequest>),
+}
+
+/// A request that was carried out.
+struct Done {
+    asked: Asked,
+    /// Words written by it.
+    written: Vec<(u32, u32)>,
+    moment: Moment,
+}
+
+/// Cycles in which a response of the cluster port shows up, where no other stands before it.
+const RESPONSE_CYCLES: u32 = 64;
+
+/// Cycles are counted from 1 here.
+fn moment(cycle: u64) -> u64 {
+    cycle + 1
+}
+
+/// Writes a request in the shape of the oracle.
+fn put_warp(request: &mut Request, asked: &WarpRequest) {
+    request.op = asked.op;
+    request.size = asked.size;
+    request.red = asked.red;
+    request.cluster = false;
+    request.slot = asked.slot;
+    request.mask = asked.mask;
+    request.absolute = asked.absolute;
+    request.scale = asked.scale;
+    request.imm = asked.imm;
+    request.ur = asked.ur;
+    for (l, lane) in asked.lanes.iter().enumerate().take(MAX_LANES) {
+        (request.ra[l], request.b[l], request.c[l]) = (lane.ra, lane.b, lane.c);
+    }
+    for l in asked.lanes.len()..MAX_LANES {
+        (request.ra[l], request.b[l], request.c[l]) = (0, 0, 0);
+    }
+}
+
+/// As [`put_warp`]. The port names an offset; the oracle, an address with the rank of its owner.
+fn put_cluster(request: &mut Request, asked: &ClusterRequest, part: Option<Part>) {
+    *request = Request {
+        op: asked.op,
+        size: asked.size,
+        red: asked.red,
+        cluster: true,
+        slot: asked.slot,
+        mask: 1,
+        absolute: true,
+        imm: asked.addr,
+        ur: part.map_or(0, |part| u32::from(part.rank)) << 24,
+        ..Request::default()
+    };
+    (request.b[0], request.c[0]) = (asked.b, asked.c);
+}
+
+impl fmt::Debug for Scoreboard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scoreboard").field("answers", &self.answers).finish_non_exhaustive()
+    }
+}
+
+/// What the oracle does not accept.
+#[derive(Debug, thiserror::Error)]
+pub enum OracleViolation {
+    /// No order of the lanes explains an answer.
+    #[error("the oracle rejects answer {number}: {rejection}\n  request  {request}")]
+    Rejected {
+        /// Number of the answer, counted from 0 over both ports.
+        number: u64,
+        /// Why.
+        rejection: Rejection,
+        /// Operation code of the request answered.
+        op: u8,
+        /// The request answered.
+        request: String,
+    },
+    /// An answer came that no request waits for.
+    #[error("answer {number} has no request that waits for one (spec 4.6, 4.7)")]
+    Unasked {
+        /// Number of the answer.
+        number: u64,
+    },
+    /// An answer carries another request's tag.
+    #[error("answer {number} has tag {found}, its request {expected}")]
+    Tag {
+        /// Number of the answer.
+        number: u64,
+        /// Tag of the answer.
+        found: u8,
+        /// Tag of the request.
+        expected: u8,
+    },
+    /// A wake-up came for no suspended request.
+    #[error("the wake-up in cycle {cycle} has tag {tag}, of no MBAR.TRY_WAIT that can sleep (spec 6.3)")]
+    NotAsleep {
+        /// Cycle in which it came.
+        cycle: u64,
+        /// Its tag.
+        tag: u8,
+    },
+    /// Which request was answered cannot be told: a MBAR.TRY_WAIT needs a tag of its own.
+    #[error(
+        "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
+    )]
+    AmbiguousTag {
+        /// Cycle of the answer.
+        cycle: u64,
+        /// The tag.
+        tag: u8,
+    },
+    /// A request that sleeps was not woken when it should have been.
+    #[error("the oracle objects in cycle {cycle}: {rejection}")]
+    Asleep {
+        /// The cycle.
+        cycle: u64,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// A request was never answered.
+    #[error("the oracle objects at the end: {0}")]
+    Unanswered(Rejection),
+    /// Two slots share memory: no isolation (spec 1.3).
+    #[error("the CTA table gave slot {slot} a part that shares row {row} with slot {other}'s (spec 1.3)")]
+    SharedRow {
+        /// The slot written last.
+        slot: u8,
+        /// The slot that had the row before.
+        other: u8,
+        /// The first row shared.
+        row: u32,
+    },
+    /// A reset left something behind that no request dropped by it accounts for.
+    #[error("the oracle objects to the reset in cycle {cycle}: {rejection}")]
+    Reset {
+        /// The cycle.
+        cycle: u64,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// The memory at the end is not what the last write left.
+    #[error("the oracle rejects the memory at the end: {0}")]
+    End(Rejection),
+}
+
+impl OracleViolation {
+    /// What it is about, in a word, as [`Rejection::about`] says; and the operation code of the request that
+    /// it is about, where there is one.
+    pub fn about(&self) -> (&'static str, Option<u8>) {
+        match self {
+            OracleViolation::Rejected { rejection, op, .. } => (rejection.about(), Some(*op)),
+            OracleViolation::Asleep { rejection, .. }
+            | OracleViolation::Reset { rejection, .. }
+            | OracleViolation::End(rejection) => (rejection.about(), None),
+            OracleViolation::Unanswered(rejection) => match rejection {
+                Rejection::NeverAnswered { op, .. } => (rejection.about(), Some(*op)),
+                _ => (rejection.about(), None),
+            },
+            OracleViolation::Unasked { .. } | OracleViolation::Tag { .. } => ("answer", None),
+            OracleViolation::NotAsleep { .. } => ("wait", None),
+            OracleViolation::AmbiguousTag { .. } => ("tag", None),
+            OracleViolation::SharedRow { .. } => ("table", None),
+        }
+    }
+
+    /// Clause of the specification that is broken, as `spec 4.5`; none where none is named.
+    pub fn clause(&self) -> Option<&'static str> {
+        let clause = match self {
+            OracleViolation::Rejected { rejection, .. }
+            | OracleViolation::Asleep { rejection, .. }
+            | OracleViolation::Reset { rejection, .. }
+            | OracleViolation::Unanswered(rejection)
+            | OracleViolation::End(rejection) => rejection.clause(),
+            OracleViolation::NotAsleep { .. } => "spec 6.3",
+            OracleViolation::SharedRow { .. } => "spec 1.3",
+            OracleViolation::Unasked { .. }
+            | OracleViolation::Tag { .. }
+            | OracleViolation::AmbiguousTag { .. } => "",
+        };
+        Some(clause).filter(|clause| !clause.is_empty())
+    }
+}
+
+impl Scoreboard {
+    /// A scoreboard of a machine of `config` whose memory is `memory`, word `row * num_banks + bank`.
+    pub fn new(config: &Config, memory: &[u32]) -> Self {
+        let geometry = Geometry {
+            lanes: config.num_lanes,
+            banks: config.num_banks,
+            rows: config.num_rows,
+            xor_hash: config.bank_hash,
+        };
+        let mut scoreboard = Scoreboard {
+            recording: None,
+            recording_error: None,
+            checker: Checker::new(geometry),
+            geometry,
+            try_wait_limit: config.try_wait_limit,
+            spin_hold: config.spin_hold,
+            cycle: 0,
+            request: Request::default(),
+            spare_written: Vec::new(),
+            written: Vec::new(),
+            log: VecDeque::new(),
+            missing: 0,
+            quiet: None,
+            answers: 0,
+        };
+        scoreboard.checker.set_try_wait_limit(config.try_wait_limit.into());
+        scoreboard.checker.set_spin_hold(config.spin_hold);
+        scoreboard.set_memory(memory);
+        scoreboard
+    }
+
+    /// The memory is set from outside, word `row * num_banks + bank`: to `memory`, and as it was where that is
+    /// zero or has no word.
+    pub fn set_memory(&mut self, memory: &[u32]) {
+        let banks = self.geometry.banks;
+        let place =
+            |(at, word): (usize, &u32)| (self.word_index(at as u32 / banks, at as u32 % banks), *word);
+        let words: Vec<_> = memory.iter().enumerate().filter(|(_, word)| **word != 0).map(place).collect();
+        for (index, word) in &words {
+            self.checker.set_word(*index, *word);
+        }
+        self.tell(|recording| recording.init(&words));
+    }
+
+    /// Records everything from now on as a trace that `atoms check` reads.
+    ///
+    /// # Errors
+    /// When the header cannot be written.
+    pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
+        let limit = Some(self.try_wait_limit.into());
+        let mut recording = TraceWriter::new(to, self.geometry, limit, Some(self.spin_hold))?;
+        let memory = (0u32..).zip(self.checker.memory().iter().copied());
+        recording.init(&memory.filter(|(_, word)| *word != 0).collect::<Vec<_>>())?;
+        self.recording = Some(recording);
+        Ok(())
+    }
+
+    /// Completes the recording with the memory at the end; `monitor` says whether every request is done.
+    ///
+    /// # Errors
+    /// When the recording could not be written, now or at any time before.
+    pub fn finish_recording(&mut self, monitor: &Monitor) -> io::Result<()> {
+        let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
+        self.tell_quiet();
+        if monitor.all_done() && self.log.is_empty() {
+            self.tell(|recording| recording.end());
+        }
+        self.tell(|recording| recording.final_words(&words));
+        if let Some(recording) = self.recording.take() {
+            recording.into_inner()?.flush()?;
+        }
+        self.recording_error.take().map_or(Ok(()), Err)
+    }
+
+    /// Answers judged so far.
+    pub fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// Sees one cycle.
+    ///
+    /// # Errors
+    /// [`OracleViolation`] when the oracle rejects an answer that appeared in it, or misses one.
+    pub fn see(&mut self, cycle: &Cycle<'_>) -> Result<(), OracleViolation> {
+        self.cycle = moment(cycle.number);
+        // A slot that does not exist can be written while its requests are inside: they never had a part.
+        if let Some(settled) = cycle.allocation_settled {
+            let slot = settled.slot;
+            if settled.rejected {
+                self.happens(Event::Part { slot, part: None })?;
+            }
+            self.happens(Event::Written { slot })?;
+        }
+        if let Some(answer) = &cycle.warp_answer
+            && let Some(appears) = &answer.appears
+        {
+            self.answered(answer, appears)?;
+        }
+        if let Some(answer) = cycle.cluster_answer.filter(|answer| answer.appears) {
+            self.cluster_answered(&answer)?;
+        }
+        if let Some(wake_up) = &cycle.wake_up
+            && let Some(appears) = &wake_up.appears
+        {
+            self.woken(appears, wake_up.tag, wake_up.pred)?;
+        }
+        self.look_for_responses(cycle)?;
+        if self.checker.is_waiting() {
+            self.look_for_sleepers(cycle)?;
+        } else if self.quiet.is_some() {
+            self.tell_quiet();
+        }
+        if let Some(dropped) = &cycle.reset {
+            return self.reset(dropped);
+        }
+
+        for write in cycle.writes() {
+            let index = self.word_index(write.row, write.bank);
+            self.write(index, write.value);
+        }
+        if let Some(done) = &cycle.cluster_done {
+            self.cluster_done(done)?;
+        }
+        if let Some(write) = cycle.allocation {
+            let part = Part { base_row: u32::from(write.base), size_bytes: write.size, rank: write.rank };
+            self.happens(Event::Part { slot: write.slot, part: write.enable.then_some(part) })?;
+        }
+        if let Some(accepted) = &cycle.warp_accepted
+            && accepted.request.op == Op::MbarTryWait as u8
+        {
+            self.happens(Event::Accept(accepted.clone()))?;
+        }
+        Ok(())
+    }
+
+    /// A cycle of reset: nothing is taken or written in it, and what is inside gets no answer. The response that
+    /// a cluster request carried out before still owed is lost.
+    fn reset(&mut self, dropped: &Dropped) -> Result<(), OracleViolation> {
+        let cycle = self.cycle;
+        self.tell_quiet();
+        while let Some(event) = self.log.pop_front() {
+            let Some(Event::Cluster(done)) = self.tell_oracle(event)? else { continue };
+            self.tell(|recording| recording.init(&done.written));
+            self.shape(&done.asked);
+            let verdict = self.checker.lost(std::slice::from_ref(&self.request), &done.written);
+            verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })?;
+        }
+        self.missing = 0;
+        let mut requests = vec![Request::default(); dropped.warps.len()];
+        for (request, asked) in requests.iter_mut().zip(&dropped.warps) {
+            put_warp(request, &asked.request);
+        }
+        for asked in &dropped.clusters {
+            let part = self.checker.part(asked.request.slot);
+            let mut request = Request::default();
+            put_cluster(&mut request, &asked.request, part);
+            requests.push(request);
+        }
+        let dropped = requests;
+        let written = std::mem::take(&mut self.written);
+        self.tell(|recording| recording.reset(&dropped, &written));
+        self.checker
+            .reset(&dropped, &written)
+            .map_err(|rejection| OracleViolation::Reset { cycle, rejection })
+    }
+
+    /// Judges the whole memory at the end, word `row * num_banks + bank`; `monitor` says whether a request is
+    /// left without an answer.
+    ///
+    /// # Errors
+    /// [`OracleViolation`] with a request that was not answered, or with the first word that holds something
+    /// else than what was left there.
+    pub fn finish(&mut self, memory: &[u32], monitor: &Monitor) -> Result<(), OracleViolation> {
+        self.checker.finish_waits().map_err(OracleViolation::Unanswered)?;
+        let owed = match self.log.front() {
+            Some(Event::Cluster(Done { asked: Asked::Cluster(asked), .. })) => Some(asked),
+            _ => None,
+        };
+        let warp = monitor.unanswered_warp().cloned().map(Asked::Warp);
+        let cluster = || monitor.waiting_cluster().cloned().map(Asked::Cluster);
+        if let Some(forgotten) = owed.cloned().map(Asked::Cluster).or(warp).or_else(cluster) {
+            self.shape(&forgotten);
+            return Err(OracleViolation::Unanswered(self.checker.never_answered(&self.request)));
+        }
+        self.checker
+            .finish(|index| {
+                let (row, bank) = (index / self.geometry.banks, index % self.geometry.banks);
+                // The hash is its own inverse.
+                memory[self.word_index(row, bank) as usize]
+            })
+            .map_err(OracleViolation::End)
+    }
+
+    /// The part of `slot` shares no row with another one.
+    fn isolated(&self, slot: u8) -> Result<(), OracleViolation> {
+        let row_bytes = 4 * self.geometry.banks;
+        let rows = |part: Part| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
+        let Some((first, end)) = self.checker.part(slot).map(rows) else { return Ok(()) };
+        let others = (0..=u8::MAX).filter(|other| *other != slot);
+        for (other, part) in others.filter_map(|other| Some((other, self.checker.part(other)?))) {
+            let (other_first, other_end) = rows(part);
+            let row = first.max(other_first);
+            if row < end.min(other_end) {
+                return Err(OracleViolation::SharedRow { slot, other, row });
+            }
+        }
+        Ok(())
+    }
+
+    /// Linear index of the word that `bank` holds at `row`: takes the bank hash back.
+    fn word_index(&self, row: u32, bank: u32) -> u32 {
+        let banks = self.geometry.banks;
+        let swizzle = if self.geometry.xor_hash { (row & (banks / 4 - 1)) << 2 } else { 0 };
+        row * banks + (bank ^ swizzle)
+    }
+
+    /// A later pass of the same request may write a word again: the last value stays.
+    fn write(&mut self, index: u32, value: u32) {
+        match self.written.iter_mut().find(|(word, _)| *word == index) {
+            Some((_, last)) => *last = value,
+            None => self.written.push((index, value)),
+        }
+    }
+
+    fn answered(&mut self, answer: &WarpAnswer<'_>, appears: &Appearance) -> Result<(), OracleViolation> {
+        let (number, cycle) = (self.answers, self.cycle);
+        let asked = appears.request.clone().map_err(|why| match why {
+            Unmatched::NoRequest => OracleViolation::Unasked { number },
+            Unmatched::OtherTag(expected) => OracleViolation::Tag { number, found: answer.tag, expected },
+            Unmatched::Ambiguous => OracleViolation::AmbiguousTag { cycle, tag: answer.tag },
+        })?;
+        let response = Response {
+            rd: *answer.rd,
+            pred: answer.pred,
+            fault: Fault::from_code(answer.fault).unwrap_or(Fault::None),
+            fault_lane: answer.fault_lane,
+            fault_addr: answer.fault_addr,
+        };
+        let done = self.done(asked.number, Asked::Warp(asked), self.cycle, appears.oldest_unanswered);
+        self.happens(Event::Warp { done, response: Box::new(response) })
+    }
+
+    /// A cluster request is carried out in this cycle.
+    fn cluster_done(&mut self, done: &ClusterDone) -> Result<(), OracleViolation> {
+        let number = self.answers;
+        let asked = done.request.clone().ok_or(OracleViolation::Unasked { number })?;
+        let done = self.done(asked.number, Asked::Cluster(asked), self.cycle + 1, done.oldest_unanswered);
+        self.happens(Event::Cluster(done))
+    }
+
+    /// The request with what was written since the one before, as of now.
+    fn done(&mut self, number: u64, asked: Asked, answered: u64, oldest_unanswered: Option<u64>) -> Done {
+        let written = std::mem::replace(&mut self.written, self.spare_written.pop().unwrap_or_default());
+        let oldest_unanswered = oldest_unanswered.map(moment);
+        Done { asked, written, moment: Moment { number, answered, oldest_unanswered } }
+    }
+
+    /// A response of the cluster port: that of the first request which is owed one.
+    fn cluster_answered(&mut self, answer: &ClusterAnswer) -> Result<(), OracleViolation> {
+        let number = self.answers;
+        let Some(Event::Cluster(done)) = self.log.pop_front() else {
+            return Err(OracleViolation::Unasked { number });
+        };
+        if let Asked::Cluster(asked) = &done.asked
+            && asked.request.tag != answer.tag
+        {
+            let (found, expected) = (answer.tag, asked.request.tag);
+            return Err(OracleViolation::Tag { number, found, expected });
+        }
+        self.shape(&done.asked);
+        let rank = self.request.ur;
+        let mut response = Response {
+            pred: u32::from(answer.pred),
+            fault: Fault::from_code(answer.fault).unwrap_or(Fault::None),
+            ..Response::default()
+        };
+        response.rd[0] = answer.rd;
+        if response.fault != Fault::None {
+            response.fault_addr = rank | answer.fault_addr;
+        }
+        self.judge(done, Some(&response))?;
+        while let Some(event) = self.log.pop_front() {
+            if let Some(owed) = self.tell_oracle(event)? {
+                self.log.push_front(owed);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a request the shape of the oracle.
+    fn shape(&mut self, asked: &Asked) {
+        match asked {
+            Asked::Warp(asked) => put_warp(&mut self.request, &asked.request),
+            Asked::Cluster(asked) => {
+                let part = self.checker.part(asked.request.slot);
+                put_cluster(&mut self.request, &asked.request, part);
+            }
+        }
+    }
+
+    /// Something happened, after everything before it.
+    fn happens(&mut self, event: Event) -> Result<(), OracleViolation> {
+        if !self.log.is_empty() {
+            self.log.push_back(event);
+        } else if let Some(owed) = self.tell_oracle(event)? {
+            self.log.push_back(owed);
+        }
+        Ok(())
+    }
+
+    /// Tells the oracle; gives a cluster request back that owes a response.
+    fn tell_oracle(&mut self, event: Event) -> Result<Option<Event>, OracleViolation> {
+        match event {
+            Event::Part { slot, part } => {
+                self.checker.set_part(slot, part);
+                self.tell(|recording| recording.part(slot, part));
+            }
+            Event::Written { slot } => self.isolated(slot)?,
+            Event::Accept(accepted) => {
+                let (number, cycle) = (accepted.number, moment(accepted.taken_at));
+                put_warp(&mut self.request, &accepted.request);
+                self.checker.accept(number, cycle, &self.request);
+                tell(&mut self.recording, &mut self.recording_error, |recording| {
+                    recording.wait(number, cycle, &self.request)
+                });
+            }
+            Event::Warp { done, response } => self.judge(done, Some(&response))?,
+            Event::Cluster(done) => {
+                self.shape(&done.asked);
+                if self.checker.owes_response(&self.request) {
+                    return Ok(Some(Event::Cluster(done)));
+                }
+                self.judge(done, None)?;
+            }
+            Event::Wake { woken, pred, cycle } => {
+                self.tell_quiet();
+                self.tell(|recording| recording.wake(woken.number, pred, cycle));
+                let verdict = self.checker.wake(woken.number, pred, cycle);
+                self.verdict(verdict, &Asked::Warp(woken))?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn judge(&mut self, done: Done, response: Option<&Response>) -> Result<(), OracleViolation> {
+        let Done { asked, mut written, moment } = done;
+        self.shape(&asked);
+        let moment = self.checker.is_waiting().then_some(moment);
+        tell(&mut self.recording, &mut self.recording_error, |recording| {
+            recording.request(&self.request, response, Some(&written), moment.as_ref())
+        });
+        let verdict = match &moment {
+            Some(moment) => self.checker.request_at(moment, &self.request, response, Some(&written)),
+            None => self.checker.request(&self.request, response, Some(&written)),
+        };
+        written.clear();
+        self.spare_written.push(written);
+        self.verdict(verdict, &asked)
+    }
+
+    /// A response that is owed comes to the port, unless another stands there.
+    fn look_for_responses(&mut self, cycle: &Cycle<'_>) -> Result<(), OracleViolation> {
+        let Some(Event::Cluster(Done { asked: Asked::Cluster(asked), .. })) = self.log.front() else {
+            self.missing = 0;
+            return Ok(());
+        };
+        self.missing = if cycle.cluster_answer.is_some() { 0 } else { self.missing + 1 };
+        if self.missing > RESPONSE_CYCLES {
+            let missing = Asked::Cluster(asked.clone());
+            self.shape(&missing);
+            return Err(OracleViolation::Unanswered(self.checker.never_answered(&self.request)));
+        }
+        Ok(())
+    }
+
+    fn woken(&mut self, appears: &Appearance, tag: u8, pred: u32) -> Result<(), OracleViolation> {
+        let cycle = self.cycle;
+        let woken = appears.request.clone().map_err(|why| match why {
+            Unmatched::NoRequest | Unmatched::OtherTag(_) => OracleViolation::NotAsleep { cycle, tag },
+            Unmatched::Ambiguous => OracleViolation::AmbiguousTag { cycle, tag },
+        })?;
+        self.happens(Event::Wake { woken, pred, cycle })
+    }
+
+    /// Something waits in this cycle, and perhaps for too long.
+    fn look_for_sleepers(&mut self, seen: &Cycle<'_>) -> Result<(), OracleViolation> {
+        let cycle = self.cycle;
+        let held = seen.warp_answer.as_ref().is_some_and(|answer| !answer.taken)
+            || seen.cluster_answer.as_ref().is_some_and(|answer| !answer.taken);
+        if seen.wake_up.is_some() || held || !self.log.is_empty() {
+            self.tell_quiet();
+            return Ok(());
+        }
+        if self.recording.is_some() {
+            self.quiet = Some((self.quiet.map_or(cycle, |(from, _)| from), cycle));
+        }
+        self.checker.quiet(cycle, cycle).map_err(|rejection| OracleViolation::Asleep { cycle, rejection })
+    }
+
+    /// Records the quiet cycles up to now.
+    fn tell_quiet(&mut self) {
+        if let Some((from, to)) = self.quiet.take() {
+            self.tell(|recording| recording.quiet(from, to));
+        }
+    }
+
+    /// Counts an answer, and says what request it was that the oracle rejects.
+    fn verdict(&mut self, verdict: Result<(), Rejection>, asked: &Asked) -> Result<(), OracleViolation> {
+        let number = self.answers;
+        self.answers += 1;
+        verdict.map_err(|rejection| {
+            let (op, request) = match asked {
+                Asked::Warp(asked) => (asked.request.op, asked.request.to_string()),
+                Asked::Cluster(asked) => (asked.request.op, asked.request.to_string()),
+            };
+            OracleViolation::Rejected { number, rejection, op, request }
+        })
+    }
+
+    fn tell(&mut self, what: impl FnOnce(&mut Recording) -> io::Result<()>) {
+        tell(&mut self.recording, &mut self.recording_error, what);
+    }
+}
+
+/// Records something; the first failure is kept for the end, since it must not stop a run that
+/// may be about to find something.
+fn tell(
+    recording: &mut Option<Recording>,
+    failed: &mut Option<io::Error>,
+    what: impl FnOnce(&mut Recording) -> io::Result<()>,
+) {
+    if let Some(to) = recording
+        && let Err(error) = what(to)
+    {
+        *failed = Some(error);
+        *recording = None;
+    }
+}

@@ -44,8 +44,6 @@ impl<R> Clone for InFlight<R> {
 pub struct Cycle<'a> {
     /// Its number, from 0.
     pub number: u64,
-    /// What the driver did.
-    pub driven: Driven,
     /// What became of the write of the CTA table that was accepted in the cycle before.
     pub allocation_settled: Option<AllocationSettled>,
     /// The response at the warp port.
@@ -58,10 +56,6 @@ pub struct Cycle<'a> {
     pub reset: Option<Dropped>,
     /// A pass that is issued.
     pub pass_issued: Option<PassIssued>,
-    /// Phases of mbarrier objects completed.
-    pub phases_completed: u32,
-    /// Requests suspended, and neither woken nor out of time.
-    pub suspended: u32,
     /// A cluster request is carried out.
     pub cluster_done: Option<ClusterDone>,
     /// A write of the CTA table is accepted.
@@ -70,7 +64,7 @@ pub struct Cycle<'a> {
     pub warp_accepted: Option<InFlight<WarpRequest>>,
     /// The cluster request accepted.
     pub cluster_accepted: Option<InFlight<ClusterRequest>>,
-    probe: &'a Probe,
+    pins: (&'a In, &'a Out, &'a Probe),
     banks_written: u64,
 }
 
@@ -224,16 +218,53 @@ pub struct BankWrite {
     pub value: u32,
 }
 
-impl Cycle<'_> {
+impl<'a> Cycle<'a> {
+    /// Inputs, outputs and probe, for what is about them and not about requests.
+    pub fn pins(&self) -> (&'a In, &'a Out, &'a Probe) {
+        self.pins
+    }
+
+    /// What the driver does.
+    #[inline]
+    pub fn driven(&self) -> Driven {
+        let (i, ..) = self.pins;
+        Driven {
+            warp: i.req_valid == 1,
+            cluster: i.cl_valid == 1,
+            allocation: i.cta_valid == 1,
+            takes_response: i.rsp_ready == 1,
+            takes_cluster_response: i.cl_rsp_ready == 1,
+            takes_wake_up: i.wake_ready == 1,
+        }
+    }
+
+    /// Phases of mbarrier objects completed.
+    #[inline]
+    pub fn phases_completed(&self) -> u32 {
+        self.count(self.pins.2.completed)
+    }
+
+    /// Requests suspended, and neither woken nor out of time.
+    #[inline]
+    pub fn suspended(&self) -> u32 {
+        self.count(self.pins.2.wait_asleep.into())
+    }
+
+    #[inline]
+    fn count(&self, set: u64) -> u32 {
+        // Mostly there is nothing to count.
+        if set == 0 || self.reset.is_some() { 0 } else { set.count_ones() }
+    }
+
     /// Words written at its end, by bank.
     #[inline]
     pub fn writes(&self) -> impl Iterator<Item = BankWrite> + '_ {
-        let mut banks = self.banks_written;
+        let (mut banks, (.., probe)) = (self.banks_written, self.pins);
         std::iter::from_fn(move || {
             let bank = (banks != 0).then(|| banks.trailing_zeros())?;
             banks &= banks - 1;
             let at = bank as usize;
-            Some(BankWrite { row: self.probe.wr_row[at].into(), bank, value: self.probe.wr_data[at] })
+            Some(BankWrite { row: probe.wr_row[at].into(), bank, value: probe.wr_data[at] })
         })
     }
 }
@@ -255,43 +286,33 @@ pub struct Monitor {
     issued: [u64; 2],
     /// Number of the request at issue.
     at_issue: Option<u64>,
-    /// An answer that has appeared stands at each port: responses, wake-ups, responses of the cluster port.
-    standing: [bool; 3],
+    /// Ports at which an answer stands that has appeared.
+    standing: u8,
     /// Slot of the write of the CTA table that was accepted in the cycle before.
     allocation: Option<u8>,
 }
 
-/// Places in [`Monitor::standing`].
-const RESPONSE: usize = 0;
-const WAKE_UP: usize = 1;
-const CLUSTER_RESPONSE: usize = 2;
+/// Ports in [`Monitor::standing`].
+const RESPONSE: u8 = 1;
+const WAKE_UP: u8 = 1 << 1;
+const CLUSTER_RESPONSE: u8 = 1 << 2;
 
 impl Monitor {
     /// The transactions of cycle `number`, in which `i` was driven in and `out` and `probe` out.
-    pub fn cycle<'a>(&mut self, number: u64, i: &In, out: &'a Out, probe: &'a Probe) -> Cycle<'a> {
+    pub fn cycle<'a>(&mut self, number: u64, i: &'a In, out: &'a Out, probe: &'a Probe) -> Cycle<'a> {
         let mut cycle = Cycle {
             number,
-            driven: Driven {
-                warp: i.req_valid == 1,
-                cluster: i.cl_valid == 1,
-                allocation: i.cta_valid == 1,
-                takes_response: i.rsp_ready == 1,
-                takes_cluster_response: i.cl_rsp_ready == 1,
-                takes_wake_up: i.wake_ready == 1,
-            },
             allocation_settled: None,
             warp_answer: None,
             cluster_answer: None,
             wake_up: None,
             reset: None,
             pass_issued: None,
-            phases_completed: 0,
-            suspended: 0,
             cluster_done: None,
             allocation: None,
             warp_accepted: None,
             cluster_accepted: None,
-            probe,
+            pins: (i, out, probe),
             banks_written: 0,
         };
         if let Some(slot) = self.allocation.take() {
@@ -310,24 +331,11 @@ impl Monitor {
             cycle.reset = Some(self.reset());
             return cycle;
         }
-        // What was taken is inside no longer.
-        let [response, wake_up, cluster_response] = &mut self.standing;
-        for (standing, taken, of) in
-            [(response, i.rsp_ready, &mut self.answered), (wake_up, i.wake_ready, &mut self.woken)]
-        {
-            if *standing && taken == 1 {
-                (*standing, *of) = (false, None);
-            }
+        if self.standing != 0 {
+            self.take(i);
         }
-        if *cluster_response && i.cl_rsp_ready == 1 {
-            *cluster_response = false;
-            _ = self.owing.pop_front().or_else(|| self.clusters.pop_front());
-        }
-
         cycle.pass_issued = self.pass_issued(probe);
         cycle.banks_written = probe.wr_en;
-        cycle.phases_completed = probe.completed.count_ones();
-        cycle.suspended = probe.wait_asleep.count_ones();
         if probe.cl_done == 1 {
             let request = self.clusters.pop_front();
             let owes = probe.cl_owes == 1;
@@ -388,6 +396,29 @@ impl Monitor {
         self.warps.is_empty() && self.overtaken.is_empty() && self.clusters.is_empty()
     }
 
+    /// What is taken is inside no longer.
+    fn take(&mut self, i: &In) {
+        let ready = i.rsp_ready | i.wake_ready << 1 | i.cl_rsp_ready << 2;
+        let taken = ready & self.standing;
+        self.standing &= !taken;
+        if taken & RESPONSE != 0 {
+            self.answered = None;
+        }
+        if taken & WAKE_UP != 0 {
+            self.woken = None;
+        }
+        if taken & CLUSTER_RESPONSE != 0 {
+            _ = self.owing.pop_front().or_else(|| self.clusters.pop_front());
+        }
+    }
+
+    /// An answer stands at a port; whether it was not there before.
+    fn appears(&mut self, port: u8) -> bool {
+        let appears = self.standing & port == 0;
+        self.standing |= port;
+        appears
+    }
+
     fn accept<R>(&mut self, port: usize, taken_at: u64, request: R) -> InFlight<R> {
         self.accepted[port] += 1;
         InFlight { number: self.accepted[port] - 1, taken_at, request: Arc::new(request) }
@@ -417,12 +448,11 @@ impl Monitor {
     }
 
     fn warp_answer<'a>(&mut self, taken: bool, out: &'a Out) -> WarpAnswer<'a> {
-        let appears = (!self.standing[RESPONSE]).then(|| {
+        let appears = self.appears(RESPONSE).then(|| {
             let request = self.warp_of(out.rsp_tag);
             self.answered = request.clone().ok().or_else(|| self.oldest_with(out.rsp_tag));
             Appearance { request, oldest_unanswered: self.oldest_unanswered() }
         });
-        self.standing[RESPONSE] = true;
         WarpAnswer {
             appears,
             taken,
@@ -437,19 +467,17 @@ impl Monitor {
     }
 
     fn wake_up(&mut self, taken: bool, out: &Out) -> WakeUp {
-        let appears = (!self.standing[WAKE_UP]).then(|| {
+        let appears = self.appears(WAKE_UP).then(|| {
             let request = self.suspended_of(out.wake_tag);
             self.woken = request.clone().ok().or_else(|| self.oldest_with(out.wake_tag));
             Appearance { request, oldest_unanswered: self.oldest_unanswered() }
         });
-        self.standing[WAKE_UP] = true;
         WakeUp { appears, taken, tag: out.wake_tag, pred: out.wake_pred }
     }
 
     fn cluster_answer(&mut self, taken: bool, out: &Out) -> ClusterAnswer {
-        let appears = !std::mem::replace(&mut self.standing[CLUSTER_RESPONSE], true);
         ClusterAnswer {
-            appears,
+            appears: self.appears(CLUSTER_RESPONSE),
             taken,
             tag: out.cl_rsp_tag,
             rd: out.cl_rsp_rd,

@@ -1,11 +1,12 @@
 //! Remembers what a machine was last given, for a failure to be made a case of.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use atoms_model::Config;
-use atoms_model::port::{In, Out, Probe};
 
 use crate::case::{Case, MemoryWord, Pauses, Reset};
+use crate::monitor::Cycle;
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
 use crate::session::Listener;
 
@@ -83,22 +84,22 @@ struct Taken {
 
 #[derive(Clone, Debug)]
 enum Request {
-    Warp(WarpRequest),
-    Cluster(ClusterRequest),
+    Warp(Arc<WarpRequest>),
+    Cluster(Arc<ClusterRequest>),
 }
 
 impl Listener for Recorder {
-    fn cycle(&mut self, i: &In, out: &Out, probe: &Probe) {
+    fn cycle(&mut self, cycle: &Cycle<'_>) {
         self.cycles += 1;
-        let pauses = &mut self.pauses;
-        let next = |pattern: &mut u64, paused: bool| *pattern = *pattern << 1 | u64::from(paused);
-        next(&mut pauses.warp, i.req_valid == 0);
-        next(&mut pauses.response, i.rsp_ready == 0);
-        next(&mut pauses.cluster, i.cl_valid == 0);
-        next(&mut pauses.cluster_response, i.cl_rsp_ready == 0);
-        next(&mut pauses.wake, i.wake_ready == 0);
+        let (driven, pauses) = (cycle.driven(), &mut self.pauses);
+        let next = |pattern: &mut u64, open: bool| *pattern = *pattern << 1 | u64::from(!open);
+        next(&mut pauses.warp, driven.warp);
+        next(&mut pauses.response, driven.takes_response);
+        next(&mut pauses.cluster, driven.cluster);
+        next(&mut pauses.cluster_response, driven.takes_cluster_response);
+        next(&mut pauses.wake, driven.takes_wake_up);
         self.since += 1;
-        if i.rst_n == 0 {
+        if cycle.reset.is_some() {
             // Of several cycles of reset the first one counts.
             if !std::mem::replace(&mut self.resetting, true) {
                 let parts = std::mem::take(&mut self.parts);
@@ -108,36 +109,38 @@ impl Listener for Recorder {
             return;
         }
         self.resetting = false;
-        let posted = probe.cl_done & !probe.cl_owes;
-        if (out.rsp_valid & i.rsp_ready) | (out.cl_rsp_valid & i.cl_rsp_ready) | posted == 1 {
+        if cycle.warp_answer.as_ref().is_some_and(|answer| answer.taken)
+            || cycle.cluster_answer.is_some_and(|answer| answer.taken)
+            || cycle.cluster_done.as_ref().is_some_and(|done| !done.owes)
+        {
             if self.answered.len() == ANSWERS_REMEMBERED {
                 self.answered.pop_front();
             }
             self.answered.push_back(self.writes);
         }
-        if i.cta_valid & out.cta_ready == 1 {
-            self.parts.retain(|part| part.slot != i.cta_slot);
-            if i.cta_enable == 1 {
-                self.parts.push(PartWrite::sample(i));
+        if let Some(part) = cycle.allocation {
+            self.parts.retain(|other| other.slot != part.slot);
+            if part.enable {
+                self.parts.push(part);
             }
         }
-        if i.req_valid & out.req_ready == 1 {
-            // The lanes are the largest piece: those forgotten make room for those taken.
-            let mut request = match self.forget() {
-                Some(Taken { request: Request::Warp(request), .. }) => request,
-                _ => WarpRequest::default(),
-            };
-            request.sample_from(i);
-            self.requests.push_back(Taken { request: Request::Warp(request), writes: self.writes });
+        if let Some(accepted) = &cycle.warp_accepted {
+            self.remember(Request::Warp(Arc::clone(&accepted.request)));
         }
-        if i.cl_valid & out.cl_ready == 1 {
-            self.forget();
-            let request = Request::Cluster(ClusterRequest::sample(i));
-            self.requests.push_back(Taken { request, writes: self.writes });
+        if let Some(accepted) = &cycle.cluster_accepted {
+            self.remember(Request::Cluster(Arc::clone(&accepted.request)));
         }
         // What is written in the cycle of an answer belongs to a later request.
-        if probe.wr_en != 0 {
-            self.write(probe);
+        for write in cycle.writes() {
+            let index = write.row * self.banks + write.bank;
+            if let Some(word) = self.memory.get_mut(index as usize) {
+                if self.written.len() == WRITES_REMEMBERED {
+                    self.written.pop_front();
+                }
+                self.written.push_back((index, *word));
+                *word = write.value;
+                self.writes += 1;
+            }
         }
     }
 
@@ -172,28 +175,14 @@ impl Recorder {
         }
     }
 
-    fn write(&mut self, probe: &Probe) {
-        let mut banks = probe.wr_en;
-        while banks != 0 {
-            let bank = banks.trailing_zeros();
-            banks &= banks - 1;
-            let index = u32::from(probe.wr_row[bank as usize]) * self.banks + bank;
-            if let Some(word) = self.memory.get_mut(index as usize) {
-                if self.written.len() == WRITES_REMEMBERED {
-                    self.written.pop_front();
-                }
-                self.written.push_back((index, *word));
-                *word = probe.wr_data[bank as usize];
-                self.writes += 1;
-            }
-        }
-    }
-
-    /// The oldest request, if there is no room for another one.
-    fn forget(&mut self) -> Option<Taken> {
+    /// Remembers a request, and forgets the oldest one if there is no room for another.
+    fn remember(&mut self, request: Request) {
         self.taken += 1;
         self.since = 0;
-        if self.requests.len() < REQUESTS_REMEMBERED { None } else { self.requests.pop_front() }
+        if self.requests.len() == REQUESTS_REMEMBERED {
+            self.requests.pop_front();
+        }
+        self.requests.push_back(Taken { request, writes: self.writes });
     }
 
     /// Requests taken since reset, of both ports together; only the last are remembered.
@@ -239,8 +228,8 @@ impl Recorder {
                 }
             }
             match &taken.request {
-                Request::Warp(request) => case.warps.push(request.clone()),
-                Request::Cluster(request) => case.clusters.push(request.clone()),
+                Request::Warp(request) => case.warps.push(WarpRequest::clone(request)),
+                Request::Cluster(request) => case.clusters.push(ClusterRequest::clone(request)),
             }
         }
         case
@@ -304,10 +293,12 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitor::Monitor;
+    use atoms_model::port::{In, Out, Probe};
 
     #[test]
     fn the_last_requests_of_both_ports_are_remembered_in_their_order() {
-        let mut recorder = Recorder::new(&Config::default());
+        let (mut recorder, mut monitor) = (Recorder::new(&Config::default()), Monitor::default());
         let (out, mut probe) =
             (Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() }, Probe::default());
         let part = PartWrite { slot: 1, enable: true, base: 2, size: 64, rank: 0 };
@@ -325,7 +316,7 @@ mod tests {
             i.rsp_ready = u8::from(number != 298);
             probe.wr_en = u64::from(number >= 296);
             probe.wr_data[0] = number;
-            recorder.cycle(&i, &out, &probe);
+            recorder.cycle(&monitor.cycle(number.into(), &i, &out, &probe));
         }
         assert_eq!(recorder.taken(), 300);
         let all = recorder.case("small", usize::MAX, Pauses::default());
@@ -341,13 +332,14 @@ mod tests {
         assert_eq!(case.pauses.response, 1 << 62, "the last but one of 64 cycles");
         // A reset of two cycles, two cycles after the last request; parts are given again behind it.
         for rst_n in [1, 1, 0, 0] {
-            recorder.cycle(&In { rst_n, ..In::default() }, &out, &Probe::default());
+            let i = In { rst_n, ..In::default() };
+            recorder.cycle(&monitor.cycle(300, &i, &out, &Probe::default()));
         }
         let again = PartWrite { base: 3, ..part };
         let mut i = In { rst_n: 1, ..In::default() };
         again.drive(&mut i);
         WarpRequest { mask: 1, imm: 300, ..WarpRequest::default() }.drive(&mut i);
-        recorder.cycle(&i, &out, &Probe::default());
+        recorder.cycle(&monitor.cycle(304, &i, &out, &Probe::default()));
         let case = recorder.case("small", 3, Pauses::default());
         assert_eq!(case.reset, Some(Reset { warps: 1, clusters: 1, after: 2, parts: vec![again] }));
         assert_eq!((&case.parts[..], case.requests()), (&[part][..], 3));

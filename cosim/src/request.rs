@@ -119,19 +119,10 @@ impl WarpRequest {
 
     /// The request on the warp port.
     pub fn sample(i: &In) -> Self {
-        let mut request = WarpRequest::default();
-        request.sample_from(i);
-        request
-    }
-
-    /// Becomes the request on the warp port, in the memory it has.
-    pub fn sample_from(&mut self, i: &In) {
-        let mut lanes = std::mem::take(&mut self.lanes);
-        lanes.clear();
-        lanes.extend((0..MAX_LANES).map(|l| Lane { ra: i.req_ra[l], b: i.req_b[l], c: i.req_c[l] }));
-        let used = lanes.iter().rposition(|lane| *lane != Lane::default()).map_or(0, |last| last + 1);
-        lanes.truncate(used);
-        *self = WarpRequest {
+        let unused = |l: &usize| i.req_ra[*l] == 0 && i.req_b[*l] == 0 && i.req_c[*l] == 0;
+        let used = MAX_LANES - (0..MAX_LANES).rev().take_while(unused).count();
+        let lanes = i.req_ra[..used].iter().zip(&i.req_b[..used]).zip(&i.req_c[..used]);
+        WarpRequest {
             op: i.req_op,
             size: i.req_size,
             red: i.req_red == 1,
@@ -142,8 +133,8 @@ impl WarpRequest {
             mask: i.req_mask,
             imm: i.req_imm,
             ur: i.req_ur,
-            lanes,
-        };
+            lanes: lanes.map(|((ra, b), c)| Lane { ra: *ra, b: *b, c: *c }).collect(),
+        }
     }
 }
 

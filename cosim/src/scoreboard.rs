@@ -389,7 +389,7 @@ impl Scoreboard {
         while let Some(event) = self.log.pop_front() {
             let Some(Event::Cluster(done)) = self.tell_oracle(event)? else { continue };
             self.tell(|recording| recording.init(&done.written));
-            self.shape(&done.asked);
+            self.put(&done.asked);
             let verdict = self.checker.lost(std::slice::from_ref(&self.request), &done.written);
             verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })?;
         }
@@ -427,7 +427,7 @@ impl Scoreboard {
         let warp = monitor.unanswered_warp().cloned().map(Asked::Warp);
         let cluster = || monitor.waiting_cluster().cloned().map(Asked::Cluster);
         if let Some(forgotten) = owed.cloned().map(Asked::Cluster).or(warp).or_else(cluster) {
-            self.shape(&forgotten);
+            self.put(&forgotten);
             return Err(OracleViolation::Unanswered(self.checker.never_answered(&self.request)));
         }
         self.checker
@@ -515,7 +515,7 @@ impl Scoreboard {
             let (found, expected) = (answer.tag, asked.request.tag);
             return Err(OracleViolation::Tag { number, found, expected });
         }
-        self.shape(&done.asked);
+        self.put(&done.asked);
         let rank = self.request.ur;
         let mut response = Response {
             pred: u32::from(answer.pred),
@@ -536,8 +536,8 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// Gives a request the shape of the oracle.
-    fn shape(&mut self, asked: &Asked) {
+    /// Writes a request in the shape of the oracle.
+    fn put(&mut self, asked: &Asked) {
         match asked {
             Asked::Warp(asked) => put_warp(&mut self.request, &asked.request),
             Asked::Cluster(asked) => {
@@ -575,7 +575,7 @@ impl Scoreboard {
             }
             Event::Warp { done, response } => self.judge(done, Some(&response))?,
             Event::Cluster(done) => {
-                self.shape(&done.asked);
+                self.put(&done.asked);
                 if self.checker.owes_response(&self.request) {
                     return Ok(Some(Event::Cluster(done)));
                 }
@@ -593,7 +593,7 @@ impl Scoreboard {
 
     fn judge(&mut self, done: Done, response: Option<&Response>) -> Result<(), OracleViolation> {
         let Done { asked, mut written, moment } = done;
-        self.shape(&asked);
+        self.put(&asked);
         let moment = self.checker.is_waiting().then_some(moment);
         tell(&mut self.recording, &mut self.recording_error, |recording| {
             recording.request(&self.request, response, Some(&written), moment.as_ref())
@@ -616,7 +616,7 @@ impl Scoreboard {
         self.missing = if cycle.cluster_answer.is_some() { 0 } else { self.missing + 1 };
         if self.missing > RESPONSE_CYCLES {
             let missing = Asked::Cluster(asked.clone());
-            self.shape(&missing);
+            self.put(&missing);
             return Err(OracleViolation::Unanswered(self.checker.never_answered(&self.request)));
         }
         Ok(())

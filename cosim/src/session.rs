@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use atoms_model::MemoryPort;
 use atoms_model::memory_port::word_index;
-use atoms_model::port::{In, Out, Probe};
+use atoms_model::port::{In, Out};
 
 use atoms_verilated::RtlError;
 
@@ -123,7 +123,7 @@ impl Tally {
             self.requests += 1;
             *(if wake_up.pred == 0 { &mut self.time_outs } else { &mut self.wake_ups }) += 1;
         }
-        self.phases += u64::from(cycle.phases_completed);
+        self.phases += u64::from(cycle.phases_completed());
         self.cluster_requests += u64::from(cycle.cluster_done.is_some());
     }
 }
@@ -147,7 +147,7 @@ impl Watchdog {
             || cycle.cluster_answer.as_ref().is_some_and(|answer| answer.taken)
             || cycle.wake_up.as_ref().is_some_and(|wake_up| wake_up.taken);
         // A suspended request is answered when its limit has passed, however long that is.
-        if answered || inside == accepted || inside <= cycle.suspended as usize || cycle.reset.is_some() {
+        if answered || inside == accepted || inside <= cycle.suspended() as usize || cycle.reset.is_some() {
             self.last_answer = cycle.number;
         }
         let (waiting, cycle) = (inside as u64, cycle.number);
@@ -158,8 +158,8 @@ impl Watchdog {
 
 /// Looks on as a machine is driven.
 pub trait Listener: Any + fmt::Debug + Send {
-    /// Sees a cycle that went well: what was driven in, and what the machine drove out.
-    fn cycle(&mut self, i: &In, out: &Out, probe: &Probe);
+    /// Sees a cycle that went well.
+    fn cycle(&mut self, cycle: &Cycle<'_>);
 
     /// The session starts over, from reset: see [`Session::restart`].
     fn restart(&mut self) {}
@@ -325,7 +325,7 @@ impl<M: Machine + Sides> Session<M> {
             scoreboard.see(&seen)?;
         }
         for listener in &mut self.listeners {
-            listener.cycle(i, self.machine.out(), self.machine.probe());
+            listener.cycle(&seen);
         }
         self.tally.count(&seen);
         self.watchdog.see(&seen, self.monitor.inside())?;

@@ -10,6 +10,7 @@
 use atoms_cosim::bench::{median, processor_time};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::monitor::Monitor;
 use atoms_cosim::session::{Listener, Session};
 use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_cosim::{configs, rtl};
@@ -43,11 +44,11 @@ fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error
     Ok(inputs)
 }
 
-/// A cycle as a listener sees it.
-type Cycle = (In, Out, Probe);
+/// What was driven in and out in a cycle, and the probe.
+type Pins = (In, Out, Probe);
 
-/// What listeners see of a tape.
-fn seen(config: Config, tape: &[In]) -> Result<Vec<Cycle>, Box<dyn std::error::Error>> {
+/// What a machine shows of a tape.
+fn seen(config: Config, tape: &[In]) -> Result<Vec<Pins>, Box<dyn std::error::Error>> {
     let mut machine = ModelMachine::new(config);
     let mut cycles = Vec::new();
     for i in tape {
@@ -58,19 +59,21 @@ fn seen(config: Config, tape: &[In]) -> Result<Vec<Cycle>, Box<dyn std::error::E
 }
 
 /// Warp requests of a tape that are taken.
-fn requests(cycles: &[Cycle]) -> usize {
+fn requests(cycles: &[Pins]) -> usize {
     cycles.iter().filter(|(i, out, _)| i.rst_n & i.req_valid & out.req_ready == 1).count()
 }
 
 /// Nanoseconds of processor time a cycle that a sampler takes for itself, in episodes of so many tapes.
-fn sampling(sampler: &mut Sampler, cycles: &[Cycle], tapes: usize) -> f64 {
+fn sampling(sampler: &mut Sampler, cycles: &[Pins], tapes: usize) -> f64 {
+    let mut monitor = Monitor::default();
+    let cycles: Vec<_> = cycles.iter().map(|(i, out, probe)| monitor.cycle(0, i, out, probe)).collect();
     let (start, mut count) = (processor_time(), 0_usize);
     loop {
         if count.is_multiple_of(tapes * cycles.len()) {
             sampler.take();
         }
-        for (i, out, probe) in cycles {
-            sampler.cycle(i, out, probe);
+        for cycle in &cycles {
+            sampler.cycle(cycle);
         }
         count += cycles.len();
         let spent = (processor_time() - start).as_secs_f64();

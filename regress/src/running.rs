@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use atoms_cosim::monitor::Cycle;
 use atoms_cosim::session::Listener;
-use atoms_model::port::{In, Out, Probe};
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
@@ -63,7 +63,7 @@ pub struct Pulse {
 const CYCLES_PER_BEAT: u32 = 1 << 10;
 
 impl Listener for Pulse {
-    fn cycle(&mut self, _: &In, _: &Out, _: &Probe) {
+    fn cycle(&mut self, _: &Cycle<'_>) {
         self.cycles += 1;
         if self.cycles >= CYCLES_PER_BEAT {
             self.cycles = 0;

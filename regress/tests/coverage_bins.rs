@@ -2,6 +2,7 @@
 
 use atoms_cosim::configs;
 use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::monitor::Monitor;
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Listener;
 use atoms_cosim::stimulus::settle;
@@ -15,6 +16,7 @@ use atoms_regress::coverage::{Map, Model, Sampler};
 struct Rig {
     machine: ModelMachine,
     sampler: Sampler,
+    monitor: Monitor,
     inputs: In,
     tag: u8,
 }
@@ -25,7 +27,13 @@ impl Rig {
         let all = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml");
         let config = all.into_iter().find(|named| named.name == name).expect("a configuration").config;
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
-        Rig { machine: ModelMachine::new(config), sampler: Sampler::new(&config), inputs, tag: 0 }
+        Rig {
+            machine: ModelMachine::new(config),
+            sampler: Sampler::new(&config),
+            monitor: Monitor::default(),
+            inputs,
+            tag: 0,
+        }
     }
 
     /// Slot 0 has all of memory, and that was not counted.
@@ -44,7 +52,8 @@ impl Rig {
 
     fn cycle(&mut self) -> Out {
         self.machine.cycle(&self.inputs).expect("the model does not stop");
-        self.sampler.cycle(&self.inputs, self.machine.out(), self.machine.probe());
+        let (number, out, probe) = (self.machine.cycles(), self.machine.out(), self.machine.probe());
+        self.sampler.cycle(&self.monitor.cycle(number, &self.inputs, out, probe));
         settle(&mut self.inputs, self.machine.out());
         *self.machine.out()
     }

@@ -20,6 +20,7 @@ mod waits;
 use std::collections::VecDeque;
 use std::fmt;
 
+use atoms_cosim::monitor::Cycle;
 use atoms_cosim::session::Listener;
 use atoms_model::Config;
 use atoms_model::port::{In, Out, Probe};
@@ -565,7 +566,8 @@ fn contenders(config: &Config, hits: &mut Hits, flight: &Flight, pass: &Pass, ro
 }
 
 impl Listener for Sampler {
-    fn cycle(&mut self, i: &In, out: &Out, probe: &Probe) {
+    fn cycle(&mut self, cycle: &Cycle<'_>) {
+        let (i, out, probe) = cycle.pins();
         if i.rst_n == 0 {
             self.catch_up();
             self.cycle += 1;

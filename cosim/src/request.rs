@@ -52,6 +52,55 @@ pub struct WarpRequest {
     pub lanes: Vec<Lane>,
 }
 
+/// How the lanes of a warp request form their addresses (spec 2.1, 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressForm {
+    /// Ra counts.
+    pub register: bool,
+    /// log2 of the factor on Ra.
+    pub shift: u8,
+    /// Uniform register.
+    pub uniform: u32,
+    /// Immediate, extended.
+    pub immediate: i32,
+}
+
+impl AddressForm {
+    /// The form with Ra, of the fields as on the port.
+    pub const fn register(scale: u8, imm: u32, uniform: u32) -> Self {
+        let immediate = (imm << 8) as i32 >> 8;
+        AddressForm { register: true, shift: Self::shift_of(scale), uniform, immediate }
+    }
+
+    /// The form without, likewise.
+    pub const fn absolute(imm: u32, uniform: u32) -> Self {
+        AddressForm { register: false, shift: 0, uniform, immediate: (imm & 0xff_ffff) as i32 }
+    }
+
+    /// log2 of the factor on Ra for this code on the port.
+    pub const fn shift_of(scale: u8) -> u8 {
+        if matches!(scale, 2..=4) { scale } else { 0 }
+    }
+
+    /// Address of a lane with this Ra.
+    #[inline]
+    pub fn address(self, ra: u32) -> u32 {
+        self.sum(ra) as u32
+    }
+
+    /// The address before it is cut to 32 bits.
+    #[inline]
+    pub fn sum(self, ra: u32) -> i64 {
+        let ra = if self.register { ra << self.shift } else { 0 };
+        i64::from(ra) + i64::from(self.uniform) + i64::from(self.immediate)
+    }
+
+    /// The Ra with which a lane forms this address, or one below it where the factor reaches no nearer.
+    pub fn ra(self, address: u32) -> u32 {
+        address.wrapping_sub(self.address(0)) >> self.shift
+    }
+}
+
 /// One object's operation, as on the cluster port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +143,15 @@ pub struct PartWrite {
 }
 
 impl WarpRequest {
+    /// How its lanes form their addresses.
+    pub fn address_form(&self) -> AddressForm {
+        if self.absolute {
+            AddressForm::absolute(self.imm, self.ur)
+        } else {
+            AddressForm::register(self.scale, self.imm, self.ur)
+        }
+    }
+
     /// Puts the request on the warp port, valid.
     pub fn drive(&self, i: &mut In) {
         i.req_valid = 1;
@@ -232,8 +290,9 @@ impl fmt::Display for WarpRequest {
         )?;
         if !self.absolute {
             write!(f, "Ra")?;
-            if matches!(self.scale, 2..=4) {
-                write!(f, ".X{}", 1 << self.scale)?;
+            let shift = self.address_form().shift;
+            if shift != 0 {
+                write!(f, ".X{}", 1 << shift)?;
             }
             write!(f, " + ")?;
         }
@@ -287,6 +346,27 @@ pub(crate) mod hex {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_are_formed_as_the_specification_says() {
+        #[rustfmt::skip]
+        const CASES: &[(&str, AddressForm, u32, u32)] = &[
+            // rule                                  form                                        ra           address
+            ("Ra is scaled",                         AddressForm::register(3, 16, 0x100),        5,           0x100 + 16 + 40),
+            ("reserved factors count as one",        AddressForm::register(5, 0, 0),             5,           5),
+            ("a negative immediate is extended",     AddressForm::register(0, 0xff_fffc, 0x100), 8,           0x104),
+            ("the sum is cut to 32 bits",            AddressForm::register(0, 8, 0),             0xffff_fffc, 4),
+            ("what Ra shifts out is lost",           AddressForm::register(4, 0, 0),             0x1000_0001, 16),
+            ("the absolute form has no Ra",          AddressForm::absolute(0x10, 0x100),         5,           0x110),
+            ("its immediate is extended with zeros", AddressForm::absolute(0xff_fffc, 0),        5,           0xff_fffc),
+        ];
+        for (rule, form, ra, address) in CASES {
+            assert_eq!(form.address(*ra), *address, "{rule}");
+        }
+        let form = AddressForm::register(2, 0xff_fff8, 4);
+        assert_eq!(form.address(form.ra(0x102)), 0x100, "as near as the factor reaches");
+        assert_eq!(form.sum(0), -4);
+    }
 
     #[test]
     fn what_is_driven_is_sampled() {

@@ -3,7 +3,7 @@
 use atoms_ops::Size;
 
 use crate::case::{Case, Pauses, Reset};
-use crate::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use crate::request::{AddressForm, ClusterRequest, Lane, PartWrite, WarpRequest};
 
 /// The smallest case that `fails` and that greedy steps from `case` reach. `case` itself must fail.
 ///
@@ -186,11 +186,8 @@ impl Shrinking<'_> {
         self.warp_step(at, |request| request.tag = 0);
         // The address: everything in Ra, if it can be.
         self.warp_step(at, |request| {
-            let base = request.ur.wrapping_add(((request.imm << 8) as i32 >> 8) as u32);
-            let shift = if matches!(request.scale, 2..=4) { request.scale } else { 0 };
-            for lane in &mut request.lanes {
-                lane.ra = (lane.ra << shift).wrapping_add(base);
-            }
+            let form = AddressForm::register(request.scale, request.imm, request.ur);
+            request.lanes.iter_mut().for_each(|lane| lane.ra = form.address(lane.ra));
             (request.ur, request.imm, request.scale) = (0, 0, 0);
         });
         self.warp_step(at, |request| request.absolute = false);

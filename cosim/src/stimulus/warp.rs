@@ -15,7 +15,7 @@ use super::objects::Flight;
 use super::profile::{Form, Immediate, Lanes, Scale, Spread};
 use super::random::RandomStimulus;
 use super::values::{Operands, Values};
-use crate::request::PartWrite;
+use crate::request::{AddressForm, PartWrite};
 
 impl RandomStimulus {
     /// Offset of lane `l`; aligned to `bytes`, and inside a part of `size` if one access fits. `degree`
@@ -244,7 +244,8 @@ impl RandomStimulus {
             Scale::Sixteen => 4,
             Scale::Reserved => [1, 5, 6, 7][rng.random_range(0..4)],
         };
-        let shift = if matches!(i.req_scale, 2..=4) && !absolute { i.req_scale } else { 0 };
+        let scale = if absolute { 0 } else { i.req_scale };
+        let shift = AddressForm::shift_of(scale);
         i.req_imm = match drawn.immediate.draw(rng) {
             Immediate::Zero => 0,
             Immediate::Positive => 4 * rng.random_range(1u32..64),
@@ -284,10 +285,10 @@ impl RandomStimulus {
         } else if reachable {
             i.req_imm &= !low;
         }
-        let base = i.req_ur.wrapping_add(((i.req_imm << 8) as i32 >> 8) as u32);
+        let form = AddressForm::register(scale, i.req_imm, i.req_ur);
         for l in 0..lanes {
             let offset = self.offset(spread, start, l ^ swap, part.size, step, degree);
-            i.req_ra[l as usize] = (rank | offset).wrapping_sub(base) >> shift;
+            i.req_ra[l as usize] = form.ra(rank | offset);
         }
         i.req_ra[lanes as usize..].fill(0);
     }
@@ -411,19 +412,18 @@ impl Astray {
     /// Changes the addresses of these lanes.
     fn apply(self, config: &Config, lane: u32, i: &mut In, change: &mut dyn FnMut(u32) -> u32) {
         if i.req_absolute == 1 {
-            let address = change(i.req_ur.wrapping_add(i.req_imm));
+            let address = change(AddressForm::absolute(i.req_imm, i.req_ur).address(0));
             (i.req_imm, i.req_ur) = (address & 0xff_ffff, address & 0xff00_0000);
             return;
         }
-        let shift = if matches!(i.req_scale, 2..=4) { i.req_scale } else { 0 };
-        let base = i.req_ur.wrapping_add(((i.req_imm << 8) as i32 >> 8) as u32);
+        let form = AddressForm::register(i.req_scale, i.req_imm, i.req_ur);
         let lanes = if self == Astray::All { 0..config.num_lanes } else { lane..lane + 1 };
         if self == Astray::One {
             i.req_mask |= 1 << lane;
         }
         for l in lanes {
             let ra = &mut i.req_ra[l as usize];
-            *ra = change((*ra << shift).wrapping_add(base)).wrapping_sub(base) >> shift;
+            *ra = form.ra(change(form.address(*ra)));
         }
     }
 }

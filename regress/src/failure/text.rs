@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use atoms_cosim::case::Case;
 use atoms_cosim::machine::Stop;
 use atoms_cosim::mismatch::Difference;
-use atoms_cosim::request::{Lane, WarpRequest};
+use atoms_cosim::request::Lane;
 use atoms_cosim::scoreboard::OracleViolation;
 use atoms_cosim::session::Failure;
 use atoms_ops::{Op, Operands, Size};
@@ -182,21 +182,14 @@ fn operands(op: u8, lane: &Lane) -> (String, String) {
     (b, c)
 }
 
-/// Address of a lane as the unit forms it (spec 2.1).
-fn address(request: &WarpRequest, lane: &Lane) -> u32 {
-    let imm = if request.absolute { request.imm } else { ((request.imm << 8) as i32 >> 8) as u32 };
-    let shift = if matches!(request.scale, 2..=4) { request.scale } else { 0 };
-    let register = if request.absolute { 0 } else { lane.ra << shift };
-    register.wrapping_add(request.ur).wrapping_add(imm)
-}
-
 /// The requests of a case, those of the warp port first.
 pub(crate) fn requests(case: &Case) -> Vec<RequestRow> {
     let warps = case.warps.iter().map(|request| {
         let lanes = (0..32usize).filter(|l| request.mask >> l & 1 == 1).map(|l| {
             let lane = request.lanes.get(l).copied().unwrap_or_default();
             let (b, c) = operands(request.op, &lane);
-            LaneRow { lane: l.to_string(), address: format!("{:#x}", address(request, &lane)), b, c }
+            let address = request.address_form().address(lane.ra);
+            LaneRow { lane: l.to_string(), address: format!("{address:#x}"), b, c }
         });
         RequestRow {
             what: instruction(request.op, request.size, request.red),

@@ -1,5 +1,6 @@
 //! A request as it comes to issue: where its lanes are, and what it is an example of.
 
+use atoms_cosim::request::AddressForm;
 use atoms_model::Config;
 use atoms_model::port::MAX_BANKS;
 use atoms_ops::{Op, Size};
@@ -90,31 +91,15 @@ fn lanes(config: &Config, hits: &mut Hits, f: &Flight, op: Op) {
     }
 }
 
-/// Terms that all lanes of a request add.
-#[derive(Clone, Copy)]
-struct Terms {
-    base: u32,
-    shift: u8,
-    register: bool,
-}
-
-impl Terms {
-    fn of(f: &Flight) -> Self {
-        let immediate = if f.absolute { f.imm } else { ((f.imm << 8) as i32 >> 8) as u32 };
-        let shift = if matches!(f.scale, 2..=4) { f.scale } else { 0 };
-        Terms { base: f.ur.wrapping_add(immediate), shift, register: !f.absolute }
-    }
-
-    #[inline(always)]
-    fn address(self, f: &Flight, lane: usize) -> u32 {
-        (if self.register { f.ra[lane & 31] << self.shift } else { 0 }).wrapping_add(self.base)
-    }
+/// How the lanes of a request form their addresses.
+fn address_form(f: &Flight) -> AddressForm {
+    if f.absolute { AddressForm::absolute(f.imm, f.ur) } else { AddressForm::register(f.scale, f.imm, f.ur) }
 }
 
 /// Finds bank and row of every lane that takes part, and gathers lanes by group of banks.
 fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Option<Part>) {
     let Some(part) = part else { return };
-    let terms = Terms::of(f);
+    let addresses = address_form(f);
     let bytes = size.bytes();
     let bank_bits = config.num_banks.trailing_zeros();
     let swizzle = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
@@ -124,7 +109,7 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
     let lanes = f.mask;
     bits(lanes.into(), |lane| {
         let lane = lane & 31;
-        let offset = terms.address(f, lane) & 0xff_ffff;
+        let offset = addresses.address(f.ra[lane & 31]) & 0xff_ffff;
         first |= offset == 0;
         highest = highest.max(offset);
         last |= offset + bytes == part.size;
@@ -156,17 +141,10 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
 
 /// The form of the address, and whether the sum of some lane leaves 32 bits.
 fn form(hits: &mut Hits, f: &Flight) {
-    let Terms { shift, register, .. } = Terms::of(f);
+    let addresses = address_form(f);
     let negative = f.imm >> 23 & 1 != 0;
-    let immediate = i64::from(if f.absolute { f.imm as i32 } else { (f.imm << 8) as i32 >> 8 });
-    let fixed = i64::from(f.ur) + immediate;
-    let out = |sum: i64| u32::try_from(sum).is_err();
     let mut wraps = false;
-    if register {
-        bits(f.mask.into(), |lane| wraps |= out(i64::from(f.ra[lane & 31] << shift) + fixed));
-    } else {
-        wraps = out(fixed);
-    }
+    bits(f.mask.into(), |lane| wraps |= u32::try_from(addresses.sum(f.ra[lane & 31])).is_err());
     let immediate = match (f.imm == 0, negative, wraps) {
         (true, _, false) => Immediate::Zero,
         (true, _, true) => Immediate::ZeroWraps,
@@ -246,10 +224,10 @@ fn bad(f: &Flight, address: u32, size: Size, part: Option<Part>) -> Option<Bad> 
 
 /// A request whose addresses are at fault.
 fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
-    let terms = Terms::of(f);
+    let addresses = address_form(f);
     let mut bads = [0u32; 2];
     bits(f.mask.into(), |lane| {
-        if let Some(why) = bad(f, terms.address(f, lane), size, part) {
+        if let Some(why) = bad(f, addresses.address(f.ra[lane & 31]), size, part) {
             bads[why as usize] |= 1 << (lane & 31);
         }
     });
@@ -258,7 +236,7 @@ fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
         return;
     }
     let lane = all.trailing_zeros() as usize;
-    let address = terms.address(f, lane);
+    let address = addresses.address(f.ra[lane & 31]);
     let first = if bads[0] >> lane & 1 != 0 { Bad::Misaligned } else { Bad::OutOfRange };
     if f.port == Port::Warp {
         let erring = match (f.mask.count_ones(), all.count_ones()) {
@@ -289,7 +267,7 @@ fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
 /// Whether the lowest lane that takes no part has a bad address.
 fn bystander(config: &Config, hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
     let lane = (!f.mask & config.lane_mask()).trailing_zeros() as usize;
-    if let Some(why) = bad(f, Terms::of(f).address(f, lane), size, part) {
+    if let Some(why) = bad(f, address_form(f).address(f.ra[lane & 31]), size, part) {
         hits.hit(Bystander, (why,));
     }
 }

@@ -185,6 +185,30 @@ pub struct PassIssued {
     pub last: bool,
 }
 
+/// Issue and pipeline in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// The request at issue.
+    pub at_issue: Option<AtIssue>,
+    /// Its pass waits for a word that the pipeline has yet to write.
+    pub held_back: bool,
+    /// Stages that hold a pass, the first in bit 0.
+    pub stages: u16,
+    /// The pipeline stands still.
+    pub stalled: bool,
+}
+
+/// The request at issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtIssue {
+    /// It came through the cluster port.
+    pub cluster: bool,
+    /// Operation code.
+    pub op: u8,
+    /// Tag.
+    pub tag: u8,
+}
+
 /// A cluster request that is carried out.
 #[derive(Clone, Debug)]
 pub struct ClusterDone {
@@ -235,6 +259,18 @@ impl<'a> Cycle<'a> {
             takes_response: i.rsp_ready == 1,
             takes_cluster_response: i.cl_rsp_ready == 1,
             takes_wake_up: i.wake_ready == 1,
+        }
+    }
+
+    /// Issue and pipeline.
+    pub fn pipeline(&self) -> Pipeline {
+        let (.., probe) = self.pins;
+        let (cluster, op, tag) = (probe.issue_cluster == 1, probe.issue_op, probe.issue_tag);
+        Pipeline {
+            at_issue: (probe.issue_valid == 1).then_some(AtIssue { cluster, op, tag }),
+            held_back: probe.hazard == 1,
+            stages: probe.pipe_valid,
+            stalled: probe.stall == 1,
         }
     }
 

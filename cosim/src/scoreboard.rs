@@ -685,3 +685,51 @@ fn tell(
         *recording = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atoms_model::port::{In, Out};
+    use atoms_ops::Size;
+
+    use crate::machine::{Machine, ModelMachine};
+    use crate::request::{Lane, PartWrite};
+    use crate::stimulus::settle;
+
+    /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
+    fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
+        let config = Config::default();
+        let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::default());
+        let mut scoreboard = Scoreboard::new(&config, &[]);
+        let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, ..In::default() };
+        PartWrite { slot: 3, enable: true, base: 0, size: 1024, rank: 2 }.drive(&mut i);
+        let mut drive = Some(drive);
+        for number in 0..100 {
+            machine.cycle(&i).expect("the model goes on");
+            let mut out = *machine.out();
+            spoil(&mut out);
+            if let Err(violation) = scoreboard.see(&monitor.cycle(number, &i, &out, machine.probe())) {
+                return violation.to_string();
+            }
+            settle(&mut i, machine.out());
+            if i.cta_valid == 0
+                && let Some(drive) = drive.take()
+            {
+                drive(&mut i);
+            }
+        }
+        panic!("the oracle accepts everything")
+    }
+
+    #[test]
+    fn a_rejected_answer_shows_its_request_as_its_port_accepted_it() {
+        let (op, size, slot) = (Op::Load as u8, Size::U32 as u8, 3);
+        let lanes = vec![Lane { ra: 0x0200_0040, ..Lane::default() }];
+        let warp = WarpRequest { op, size, slot, tag: 9, mask: 1, lanes, ..WarpRequest::default() };
+        let text = violation(|i| warp.drive(i), |out| out.rsp_rd[0] ^= u128::from(out.rsp_valid));
+        assert!(text.ends_with(&format!("\n  request  {warp}")), "{text}");
+        let cluster = ClusterRequest { op, size, slot, tag: 5, addr: 0x40, ..ClusterRequest::default() };
+        let text = violation(|i| cluster.drive(i), |out| out.cl_rsp_rd ^= u128::from(out.cl_rsp_valid));
+        assert!(text.ends_with(&format!("\n  request  {cluster}")), "{text}");
+    }
+}

@@ -247,6 +247,20 @@ fn words_written_and_phases_completed_are_told() {
     assert_eq!(cycle.phases_completed(), 2);
 }
 
+#[test]
+fn the_pipeline_is_shown() {
+    let mut pins = Pins::new();
+    let cycle = pins.cycle(|_, _, probe| {
+        (probe.issue_valid, probe.issue_cluster, probe.issue_op, probe.issue_tag) = (1, 1, 4, 9);
+        (probe.hazard, probe.pipe_valid) = (1, 0b101);
+    });
+    let at_issue = Some(AtIssue { cluster: true, op: 4, tag: 9 });
+    assert_eq!(cycle.pipeline(), Pipeline { at_issue, held_back: true, stages: 0b101, stalled: false });
+    assert_eq!(cycle.pass_issued, None, "it is held back");
+    let cycle = pins.cycle(|_, _, probe| probe.stall = 1);
+    assert_eq!(cycle.pipeline(), Pipeline { at_issue: None, held_back: false, stages: 0, stalled: true });
+}
+
 /// What the ports show and what the probe shows of each request go together, in random runs with resets.
 #[test]
 fn every_request_is_answered_or_dropped_under_its_number() {

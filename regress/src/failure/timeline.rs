@@ -4,9 +4,12 @@ use atoms_cosim::campaign::load_case;
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
+use atoms_cosim::monitor::{
+    AtIssue, BankWrite, ClusterAnswer, Cycle, InFlight, Monitor, PassIssued, WakeUp, WarpAnswer,
+};
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::stimulus::Stimulus;
-use atoms_model::port::{In, Out, Probe};
+use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
 
 use crate::failure::bucket::op_name;
@@ -30,12 +33,14 @@ pub struct Row {
 /// for the last. The session is after reset, and stands at the failure then.
 pub fn timeline(session: &mut Session<Lockstep>, case: &Case) -> (Vec<Row>, Option<Failure>) {
     let mut stimulus = Shown { inner: CaseStimulus::new(case), inputs: In::default() };
-    let mut rows: Vec<Row> = Vec::new();
+    let (mut monitor, mut rows): (_, Vec<Row>) = (Monitor::default(), Vec::new());
     let mut failure = load_case(session, case).err();
     while failure.is_none() && !(stimulus.finished() && session.is_idle()) {
         let cycle = session.machine.cycles();
         failure = session.step(&mut stimulus).err();
-        let mut cells = cells(&stimulus.inputs, session.machine.out(), session.machine.probe());
+        // The cycle that fails is shown, too, which no listener sees.
+        let (out, probe) = (session.machine.out(), session.machine.probe());
+        let mut cells = cells(&monitor.cycle(cycle, &stimulus.inputs, out, probe));
         let busy = cells.iter().any(|cell| !cell.is_empty());
         if busy || failure.is_some() {
             cells[0] = cycle.to_string();
@@ -72,51 +77,52 @@ impl Stimulus for Shown<'_> {
     }
 }
 
-fn cells(i: &In, out: &Out, probe: &Probe) -> [String; 7] {
+fn cells(cycle: &Cycle<'_>) -> [String; 7] {
     let mut cells: [Vec<String>; 7] = Default::default();
     let [_, taken, issue, pass, pipe, written, answer] = &mut cells;
-    if i.cta_valid & out.cta_ready == 1 {
-        taken.push(format!("part of slot {}", i.cta_slot));
+    if let Some(write) = cycle.allocation {
+        taken.push(format!("part of slot {}", write.slot));
     }
-    if out.cta_reject == 1 {
+    if cycle.allocation_settled.is_some_and(|settled| settled.rejected) {
         answer.push("part refused".to_string());
     }
-    if i.req_valid & out.req_ready == 1 {
-        taken.push(format!("{} tag {}", op_name(i.req_op), i.req_tag));
+    if let Some(InFlight { request, .. }) = &cycle.warp_accepted {
+        taken.push(format!("{} tag {}", op_name(request.op), request.tag));
     }
-    if i.cl_valid & out.cl_ready == 1 {
-        taken.push(format!("cluster {} tag {}", op_name(i.cl_op), i.cl_tag));
+    if let Some(InFlight { request, .. }) = &cycle.cluster_accepted {
+        taken.push(format!("cluster {} tag {}", op_name(request.op), request.tag));
     }
-    if probe.issue_valid == 1 {
-        let port = if probe.issue_cluster == 1 { "cluster " } else { "" };
-        issue.push(format!("{port}{} tag {}", op_name(probe.issue_op), probe.issue_tag));
+    let pipeline = cycle.pipeline();
+    if let Some(AtIssue { cluster, op, tag }) = pipeline.at_issue {
+        let port = if cluster { "cluster " } else { "" };
+        issue.push(format!("{port}{} tag {tag}", op_name(op)));
     }
-    if probe.pass_fire == 1 {
-        let last = if probe.pass_last == 1 { ", last" } else { "" };
-        pass.push(format!("{} of lanes {:#x}{last}", probe.pass_index, probe.pass_served));
+    if let Some(PassIssued { index, lanes, last, .. }) = cycle.pass_issued {
+        let last = if last { ", last" } else { "" };
+        pass.push(format!("{index} of lanes {lanes:#x}{last}"));
     }
-    if probe.hazard == 1 {
+    if pipeline.held_back {
         pass.push("held back".to_string());
     }
-    if probe.pipe_valid != 0 {
+    if pipeline.stages != 0 {
         let stages: Vec<_> =
-            (0..16).filter(|s| probe.pipe_valid >> s & 1 == 1).map(|s| s.to_string()).collect();
+            (0..16).filter(|s| pipeline.stages >> s & 1 == 1).map(|s| s.to_string()).collect();
         pipe.push(format!("stage {}", stages.join(", ")));
     }
-    if probe.stall == 1 {
+    if pipeline.stalled {
         pipe.push("stands still".to_string());
     }
-    let banks: Vec<_> = (0..64usize).filter(|bank| probe.wr_en >> bank & 1 == 1).collect();
-    for bank in banks.iter().take(4) {
-        written.push(format!("{bank}: {:#x} in row {}", probe.wr_data[*bank], probe.wr_row[*bank]));
+    for BankWrite { bank, row, value } in cycle.writes().take(4) {
+        written.push(format!("{bank}: {value:#x} in row {row}"));
     }
-    if banks.len() > 4 {
-        written.push(format!("and {} more", banks.len() - 4));
+    let banks = cycle.writes().count();
+    if banks > 4 {
+        written.push(format!("and {} more", banks - 4));
     }
-    if probe.completed != 0 {
+    if cycle.phases_completed() != 0 {
         written.push("phase complete".to_string());
     }
-    if probe.cl_done & !probe.cl_owes == 1 {
+    if cycle.cluster_done.as_ref().is_some_and(|done| !done.owes) {
         answer.push("a posted cluster request is done".to_string());
     }
     let faulty = |code: u8| match Fault::from_code(code) {
@@ -124,20 +130,15 @@ fn cells(i: &In, out: &Out, probe: &Probe) -> [String; 7] {
         Some(fault) => format!(" {fault}"),
         None => " unknown fault".to_string(),
     };
-    let waits = |ready: u8| if ready == 1 { "" } else { " (not taken)" };
-    if out.rsp_valid == 1 {
-        answer.push(format!("tag {}{}{}", out.rsp_tag, faulty(out.rsp_fault), waits(i.rsp_ready)));
+    let waits = |taken: bool| if taken { "" } else { " (not taken)" };
+    if let Some(&WarpAnswer { tag, fault, taken, .. }) = cycle.warp_answer.as_ref() {
+        answer.push(format!("tag {tag}{}{}", faulty(fault), waits(taken)));
     }
-    if out.cl_rsp_valid == 1 {
-        answer.push(format!(
-            "cluster tag {}{}{}",
-            out.cl_rsp_tag,
-            faulty(out.cl_rsp_fault),
-            waits(i.cl_rsp_ready)
-        ));
+    if let Some(ClusterAnswer { tag, fault, taken, .. }) = cycle.cluster_answer {
+        answer.push(format!("cluster tag {tag}{}{}", faulty(fault), waits(taken)));
     }
-    if out.wake_valid == 1 {
-        answer.push(format!("wake-up of tag {}{}", out.wake_tag, waits(i.wake_ready)));
+    if let Some(&WakeUp { tag, taken, .. }) = cycle.wake_up.as_ref() {
+        answer.push(format!("wake-up of tag {tag}{}", waits(taken)));
     }
     cells.map(|texts| texts.join("; "))
 }

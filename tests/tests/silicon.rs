@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_cosim::witness::Witness;
 use atoms_silicon::capture::Capture;
 use atoms_silicon::report::{self, Report};
 use atoms_silicon::{catalogue, replay};
@@ -26,7 +26,7 @@ fn judged(folder: &Path) -> Report {
         .unwrap_or_else(|error| panic!("{}: it {error}", path.display()));
     let named = config("default");
     let port = || {
-        let oracle = Witness::new(&named.config, &[]);
+        let oracle = Scoreboard::new(&named.config, &[]);
         Ok::<_, Infallible>(Session::new(lockstep_of(&named), Some(oracle)))
     };
     let mut report = report::judge(&capture);
@@ -69,7 +69,7 @@ fn every_program_runs_in_lockstep() {
     let named = config("default");
     let mut wrong = Vec::new();
     for program in catalogue::programs(1) {
-        let mut session = Session::new(lockstep_of(&named), Some(Witness::new(&named.config, &[])));
+        let mut session = Session::new(lockstep_of(&named), Some(Scoreboard::new(&named.config, &[])));
         if let Err(error) = replay::run(&program, replay::arch(program.since), &mut session) {
             wrong.push(format!("{}: {error:?}", program.name));
         }

@@ -33,7 +33,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// What of it cannot be, in a capture that somebody else wrote.
+    /// What of it cannot be, in a capture from elsewhere.
     ///
     /// # Errors
     /// Says what, and of which launch.

@@ -74,21 +74,36 @@ impl Value {
         }
     }
 
-    /// Whether two values are the same, where one that is no number has no certain bits.
-    pub fn same(self, a: u64, b: u64) -> bool {
-        fn equal<F: Float>(a: u64, b: u64) -> bool {
-            let nan = |bits: u64| F::from_bits(bits.into()).is_nan();
-            a == b || nan(a) && nan(b)
+    /// The value with the bits of each element that is no number replaced by ones: no certain bits are specified.
+    pub fn canonical(self, bits: u64) -> u64 {
+        fn one<F: Float>(bits: u64, ones: u64) -> u64 {
+            if F::from_bits(bits.into()).is_nan() { ones } else { bits }
         }
-        let halves = |equal: fn(u64, u64) -> bool| equal(a >> 16, b >> 16) && equal(a & 0xffff, b & 0xffff);
+        let halves = |one: fn(u64, u64) -> u64| one(bits >> 16, 0xffff) << 16 | one(bits & 0xffff, 0xffff);
         match self {
-            Value::U16 | Value::U64 | Value::S64 => a == b,
-            Value::F32 => equal::<Single>(a, b),
-            Value::F64 => equal::<Double>(a, b),
-            Value::F16 => equal::<Half>(a, b),
-            Value::Bf16 => equal::<BFloat>(a, b),
-            Value::F16x2 => halves(equal::<Half>),
-            Value::Bf16x2 => halves(equal::<BFloat>),
+            Value::U16 | Value::U64 | Value::S64 => bits,
+            Value::F32 => one::<Single>(bits, u32::MAX.into()),
+            Value::F64 => one::<Double>(bits, u64::MAX),
+            Value::F16 => one::<Half>(bits, 0xffff),
+            Value::Bf16 => one::<BFloat>(bits, 0xffff),
+            Value::F16x2 => halves(one::<Half>),
+            Value::Bf16x2 => halves(one::<BFloat>),
+        }
+    }
+
+    /// As [`Value::canonical`], of every element of a memory.
+    pub fn canonical_words(self, words: &[u32]) -> Vec<u32> {
+        let canonical = |bits: u64| self.canonical(bits);
+        match self.bytes() {
+            8 => {
+                let pair = |pair: &[u32]| canonical(u64::from(pair[1]) << 32 | u64::from(pair[0]));
+                words.chunks_exact(2).map(pair).flat_map(|bits| [bits as u32, (bits >> 32) as u32]).collect()
+            }
+            4 => words.iter().map(|word| canonical((*word).into()) as u32).collect(),
+            _ => {
+                let halves = |word: u64| canonical(word >> 16) << 16 | canonical(word & 0xffff);
+                words.iter().map(|word| halves((*word).into()) as u32).collect()
+            }
         }
     }
 
@@ -114,5 +129,48 @@ impl Value {
             Value::Bf16 => small::<BFloat>(a, b),
             Value::Bf16x2 => pair::<BFloat>(a, b),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+    use crate::instruction::Update;
+
+    #[test]
+    fn floats_that_are_no_numbers_have_no_certain_bits() {
+        for (value, one, other) in [
+            (Value::F32, 0x7fc0_0000, 0xff80_0001),
+            (Value::F64, 0x7ff8 << 48, 0x7ff0_0000_0000_0001),
+            (Value::F16, 0x7e00, 0xfc01),
+            (Value::Bf16, 0x7fc0, 0xff81),
+            (Value::F16x2, 0x7e00_3c00, 0xfc01_3c00),
+        ] {
+            assert_eq!(value.canonical(one), value.canonical(other), "{value:?}");
+        }
+        assert_ne!(
+            Value::F16x2.canonical(0x7e00_3c00),
+            Value::F16x2.canonical(0x7e00_3c01),
+            "the other half counts"
+        );
+        assert_ne!(
+            Value::F32.canonical(0x7f80_0000),
+            Value::F32.canonical(0xff80_0000),
+            "infinities are numbers"
+        );
+        assert_eq!(Value::F16.canonical_words(&[0x7e01_7e02]), Value::F16.canonical_words(&[0x7e03_ffff]));
+        assert_eq!(Value::F64.canonical_words(&[1, 0x7ff0_0000, 3, 4]), [u32::MAX, u32::MAX, 3, 4]);
+    }
+
+    #[test]
+    fn small_sums_are_exact_in_every_type() {
+        for value in
+            [Value::F32, Value::F64, Value::F16, Value::F16x2, Value::Bf16, Value::Bf16x2, Value::S64]
+        {
+            let sum = value.updated(Update::Add, value.of_small(-3), value.of_small(8), 0);
+            assert_eq!(sum, value.of_small(5), "{value:?}");
+        }
+        let subnormal = Value::F32.updated(Update::Add, 1, 1, 0);
+        assert_eq!(subnormal, 2, "subnormals are kept (spec 7.3)");
     }
 }

@@ -1,4 +1,4 @@
-//! Captures that somebody else wrote: whatever stands in them, they are judged or refused, and nothing panics.
+//! Captures from elsewhere: whatever stands in them, they are judged or refused, and nothing panics.
 
 use std::fs::File;
 use std::path::Path;

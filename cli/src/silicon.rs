@@ -7,6 +7,7 @@ use std::path::Path;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
+use atoms_silicon::judge::Refusal;
 use atoms_silicon::observe;
 use atoms_silicon::program::{Clock, Reading};
 use atoms_silicon::report::{self, Finding, Report};
@@ -194,7 +195,7 @@ fn wrapped(text: &str, indent: &str) -> Result<(), CliError> {
 
 fn findings(findings: &[Finding]) -> Result<(), CliError> {
     for finding in findings {
-        let Finding { program, case, step, instruction, clause, text } = finding;
+        let Finding { program, refusal: Refusal { case, step, instruction, clause, text } } = finding;
         outln!("  {clause}: {program}, case {case}, step {step} ({instruction})")?;
         wrapped(text, "    ")?;
     }

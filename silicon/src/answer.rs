@@ -7,6 +7,7 @@ use crate::observe::{self, Observed};
 use crate::program::{Clock, Contention, LANES, Reading};
 use crate::question::QUESTIONS;
 use crate::times::Timing;
+use crate::timing::WAYS;
 
 /// A question and what the GPU answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -168,12 +169,10 @@ fn each(timings: &[Timing], of: &str, contention: Contention) -> Option<f64> {
     timings.iter().find(|t| t.of == of && t.contention == contention && t.warps == 1).map(|t| t.each)
 }
 
-/// Cycles over the number of lanes, and the name of a family of contentions.
+/// Cycles over the number of lanes, of a family of contentions.
 fn series(timings: &[Timing], of: &str, family: fn(u32) -> Contention) -> Option<Vec<f64>> {
     WAYS.iter().map(|n| each(timings, of, family(*n))).collect()
 }
-
-const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 fn listed(cycles: &[f64]) -> String {
     cycles.iter().map(|c| format!("{c:.1}")).collect::<Vec<_>>().join(" ")

@@ -182,10 +182,18 @@ pub enum CaptureError {
 ///
 /// # Errors
 /// Of the writer.
-pub fn write_entry(mut writer: impl Write, entry: &Entry) -> std::io::Result<()> {
+pub fn write_entry(writer: impl Write, entry: &Entry) -> std::io::Result<()> {
     let text = serde_json::to_string(entry)?;
     let crc = crc32fast::hash(text.as_bytes());
-    writeln!(writer, r#"{{"crc":"{crc:08x}","entry":{text}}}"#)?;
+    write_line(writer, &format!(r#"{{"crc":"{crc:08x}","entry":{text}}}"#))
+}
+
+/// Writes one line as another process made it, and flushes it.
+///
+/// # Errors
+/// Of the writer.
+pub fn write_line(mut writer: impl Write, line: &str) -> std::io::Result<()> {
+    writeln!(writer, "{line}")?;
     writer.flush()
 }
 

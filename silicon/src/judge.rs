@@ -1,7 +1,8 @@
 //! What the oracle says of a launch's answers.
 
-use atoms_ops::{Op, Size};
+use atoms_ops::Op;
 use atoms_oracle::{Checker, Part, order_exists};
+use serde::Serialize;
 
 use crate::instruction::{Answer, Meaning, Update};
 use crate::observe::{self, Observed, geometry, reach};
@@ -20,7 +21,7 @@ pub struct Judgement {
 }
 
 /// An answer that contradicts a clause.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     /// Number of the case.
     pub case: usize,
@@ -135,11 +136,7 @@ fn explain_loop(
     observed: &Observed,
 ) -> Result<(), (&'static str, String)> {
     let bytes = value.bytes();
-    let stray = observed.written(0, true).into_iter().find(|(word, _)| {
-        let reaches =
-            |lane: usize| (observed.offset[lane] / 4..).take(bytes.div_ceil(4) as usize).any(|w| w == *word);
-        !observed.lanes().any(reaches)
-    });
+    let stray = observed.written(0, true).into_iter().find(|(word, _)| !observed.names(*word, bytes));
     if let Some((word, got)) = stray {
         return Err(("spec 2.4", format!("word {word} became {got:#x}, and no lane names it")));
     }
@@ -204,7 +201,7 @@ pub struct Determined {
 /// What is determined of a step.
 pub fn determined(step: &Step, observed: &Observed) -> Determined {
     let (bytes, commutes, reads) = match step.meaning {
-        Meaning::Unit { op, size } => (size.bytes(), commutes(op, size), op.only_reads()),
+        Meaning::Unit { op, size } => (size.bytes(), commutes(op), op.only_reads()),
         Meaning::Init => (8, false, false),
         Meaning::PendingCount => (0, true, true),
         Meaning::Loop { update, value } => (value.bytes(), update != Update::Cas, false),
@@ -217,7 +214,7 @@ pub fn determined(step: &Step, observed: &Observed) -> Determined {
 }
 
 /// Whether the order of lanes with these operands makes no difference to memory.
-fn commutes(op: Op, size: Size) -> bool {
+fn commutes(op: Op) -> bool {
     match op {
         Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor | Op::PopcInc => true,
         Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => true,
@@ -231,7 +228,7 @@ fn commutes(op: Op, size: Size) -> bool {
         | Op::MbarArriveDropCount
         | Op::MbarArriveDropExpectTx
         | Op::MbarArriveDropNoComplete
-        | Op::MbarArriveSm80 => size == Size::U64,
+        | Op::MbarArriveSm80 => true,
         Op::Inc | Op::Dec | Op::Exch | Op::Cas | Op::Cast | Op::CastSpin | Op::Store | Op::MbarInit => false,
     }
 }

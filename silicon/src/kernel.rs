@@ -28,8 +28,9 @@ impl Spelled {
     }
 }
 
-/// First lines of a module for this architecture: the oldest PTX that knows what is used, so that old drivers take it.
-pub fn header(since: u32, b128: bool) -> String {
+/// A module for this architecture up to the body of its kernel, for clusters of `ctas`. It is of the oldest PTX that
+/// knows what is used, so that old drivers take it.
+pub(crate) fn head(since: u32, b128: bool, ctas: u32) -> String {
     let version = match since {
         _ if b128 => "8.3",
         ..=79 => "6.4",
@@ -37,13 +38,28 @@ pub fn header(since: u32, b128: bool) -> String {
         90..=99 => "8.0",
         _ => "8.6",
     };
-    format!(".version {version}\n.target sm_{since}\n.address_size 64\n\n")
+    let mut text = format!(
+        ".version {version}\n.target sm_{since}\n.address_size 64\n\n.visible .entry {ENTRY}(\n\t.param .u64 \
+         {ENTRY}_param_0,\n\t.param .u64 {ENTRY}_param_1\n)\n"
+    );
+    if ctas > 1 {
+        let _ = writeln!(text, ".reqnctapercluster {ctas}, 1, 1");
+    }
+    text
+}
+
+/// What all threads of a CTA, or of a cluster of `ctas`, wait at.
+pub(crate) fn barrier(ctas: u32) -> &'static [&'static str] {
+    match ctas {
+        1 => &["bar.sync 0;"],
+        _ => &["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"],
+    }
 }
 
 /// The module that carries `steps` out; `spelled` are the same steps.
 pub fn of_steps(steps: &Steps, spelled: &[Spelled], since: u32) -> String {
     let b128 = spelled.iter().any(|s| s.instruction.bits == 128);
-    let mut text = header(since, b128);
+    let mut text = head(since, b128, steps.spread.ctas());
     let threads = LANES as u32 * steps.spread.warps();
     let kernel = Kernel { text: &mut text, steps, threads };
     kernel.write(spelled);
@@ -63,13 +79,6 @@ impl Kernel<'_> {
 
     fn write(mut self, spelled: &[Spelled]) {
         let bytes = 4 * self.steps.words;
-        let _ = write!(
-            self.text,
-            ".visible .entry {ENTRY}(\n\t.param .u64 {ENTRY}_param_0,\n\t.param .u64 {ENTRY}_param_1\n)\n"
-        );
-        if let Spread::Cluster(ctas) = self.steps.spread {
-            let _ = writeln!(self.text, ".reqnctapercluster {ctas}, 1, 1");
-        }
         self.text.push_str("{\n");
         for line in [
             ".reg .pred %mine, %first, %inside, %p, %q;",
@@ -79,7 +88,7 @@ impl Kernel<'_> {
             self.line(line);
         }
         for step in 0..spelled.len() {
-            if spelled.iter().any(|s| s.state_of == Some(step)) {
+            if self.keeps_state(step) {
                 self.line(&format!(".reg .b64 %state{step};"));
             }
         }
@@ -91,6 +100,11 @@ impl Kernel<'_> {
         }
         self.line("ret;");
         self.text.push_str("}\n");
+    }
+
+    /// Whether a later step takes the state that this one returns.
+    fn keeps_state(&self, step: usize) -> bool {
+        self.steps.steps.iter().any(|later| later.state_of == Some(step))
     }
 
     /// Which lane, case and places in the buffers a thread has.
@@ -155,13 +169,7 @@ impl Kernel<'_> {
     }
 
     fn barrier(&mut self) {
-        match self.steps.spread {
-            Spread::Warp | Spread::Warps(_) => self.line("bar.sync 0;"),
-            Spread::Cluster(_) => {
-                self.line("barrier.cluster.arrive.aligned;");
-                self.line("barrier.cluster.wait.aligned;");
-            }
-        }
+        barrier(self.steps.spread.ctas()).iter().for_each(|line| self.line(line));
     }
 
     fn step(&mut self, index: usize, spelled: &Spelled) {
@@ -212,10 +220,10 @@ impl Kernel<'_> {
         let state = spelled.state_of.map(|of| format!("%state{of}"));
         let text = spelled.instruction.text(space, spelled.order, state.as_deref());
         self.line(&format!("@%p {text};"));
-        if self.text.contains(&format!(".reg .b64 %state{index};")) {
+        if self.keeps_state(index) {
             self.line(&format!("mov.b64 %state{index}, %d;"));
         }
-        self.answer(step_answer(spelled), bits, wide, result, results.start);
+        self.answer(spelled.instruction, wide, result, results.start);
         self.barrier();
         let memory = results.end;
         self.each_word(&[
@@ -229,24 +237,25 @@ impl Kernel<'_> {
         self.line("}");
     }
 
-    fn answer(&mut self, answer: Place, bits: u32, wide: u32, bytes: usize, at: usize) {
+    /// Stores what a lane got, in `%d` of `wide` bits unless it is a count or a predicate.
+    fn answer(&mut self, instruction: &Instruction, wide: u32, bytes: usize, at: usize) {
         self.line(&format!("mul.wide.u32 %offset, %lane, {bytes};"));
         self.line("add.s64 %results, %out, %offset;");
-        match answer {
-            Place::Count => {
+        match (instruction.meaning, instruction.answer) {
+            (Meaning::PendingCount, _) => {
                 self.line("cvt.u64.u32 %wide, %count;");
                 self.line(&format!("@%mine st.global.u64 [%results+{at}], %wide;"));
             }
-            Place::Predicate => {
+            (_, Answer::Predicate) => {
                 self.line("selp.u32 %n, 1, 0, %q;");
                 self.line("cvt.u64.u32 %wide, %n;");
                 self.line(&format!("@%mine st.global.u64 [%results+{at}], %wide;"));
             }
-            Place::Register if bits == 128 => {
+            (_, Answer::Register) if wide == 128 => {
                 self.line("mov.b128 {%from, %to}, %d;");
                 self.line(&format!("@%mine st.global.v2.u64 [%results+{at}], {{%from, %to}};"));
             }
-            Place::Register => {
+            (_, Answer::Register) => {
                 let widen = match wide {
                     64 => "mov.b64 %wide, %d;",
                     32 => "cvt.u64.u32 %wide, %d;",
@@ -255,24 +264,7 @@ impl Kernel<'_> {
                 self.line(widen);
                 self.line(&format!("@%mine st.global.u64 [%results+{at}], %wide;"));
             }
-            Place::Nothing => {}
+            (_, Answer::Nothing) => {}
         }
-    }
-}
-
-/// Where a lane's result is.
-enum Place {
-    Nothing,
-    Register,
-    Predicate,
-    Count,
-}
-
-fn step_answer(spelled: &Spelled) -> Place {
-    match (spelled.instruction.meaning, spelled.instruction.answer) {
-        (Meaning::PendingCount, _) => Place::Count,
-        (_, Answer::Nothing) => Place::Nothing,
-        (_, Answer::Register) => Place::Register,
-        (_, Answer::Predicate) => Place::Predicate,
     }
 }

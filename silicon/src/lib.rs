@@ -28,3 +28,9 @@ pub mod times;
 pub mod timing;
 pub mod value;
 pub mod worker;
+
+/// An error and its causes in one line.
+pub fn causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -92,16 +92,18 @@ impl Observed {
         }
     }
 
+    /// Whether an access of some lane, of so many bytes, reaches this word.
+    pub fn names(&self, word: u32, bytes: u32) -> bool {
+        self.lanes().any(|lane| {
+            let first = self.offset[lane] / 4;
+            (first..first + bytes.div_ceil(4)).contains(&word)
+        })
+    }
+
     /// Words that differ afterwards, or that a lane named, with their values afterwards; of loads and what only reads,
     /// just those that differ, since none may.
     pub fn written(&self, bytes: u32, reads: bool) -> Vec<(u32, u32)> {
-        let named = |word: u32| {
-            let in_reach = |lane: usize| {
-                let first = self.offset[lane] / 4;
-                (first..first + bytes.div_ceil(4)).contains(&word)
-            };
-            !reads && self.lanes().any(in_reach)
-        };
+        let named = |word: u32| !reads && self.names(word, bytes);
         let changed = |word: u32| self.before[word as usize] != self.after[word as usize];
         let words = 0..self.after.len() as u32;
         words.filter(|w| changed(*w) || named(*w)).map(|w| (w, self.after[w as usize])).collect()

@@ -70,9 +70,3 @@ fn started(launch: &Launch) -> atoms_sm::Launch {
         files: Vec::new(),
     }
 }
-
-/// An error and its causes in one line.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}

@@ -63,21 +63,14 @@ pub struct Judged {
     pub undefined: Vec<Finding>,
 }
 
-/// An answer that contradicts a clause.
+/// An answer of a program that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The program.
     pub program: String,
-    /// Number of the case in it.
-    pub case: usize,
-    /// Number of the step in that.
-    pub step: usize,
-    /// The instruction.
-    pub instruction: String,
-    /// The clause: `spec 4.5`.
-    pub clause: String,
-    /// What contradicts it.
-    pub text: String,
+    /// Where in it, and what.
+    #[serde(flatten)]
+    pub refusal: Refusal,
 }
 
 /// What our own runs of the same programs say.
@@ -140,7 +133,8 @@ pub fn judge(capture: &Capture) -> Report {
                 Ok(judgement) => {
                     oracle.accepted += judgement.accepted;
                     oracle.open += judgement.open;
-                    let findings = judgement.refused.iter().take(KEPT).map(|refusal| finding(name, refusal));
+                    let findings = judgement.refused.iter().take(KEPT).cloned();
+                    let findings = findings.map(|refusal| Finding { program: name.clone(), refusal });
                     if steps.undefined {
                         oracle.undefined.extend(findings);
                     } else {
@@ -163,11 +157,6 @@ pub fn judge(capture: &Capture) -> Report {
         fits: times::fits(&timings),
         timings,
     }
-}
-
-fn finding(program: &str, refusal: &Refusal) -> Finding {
-    let Refusal { case, step, instruction, clause, text } = refusal.clone();
-    Finding { program: program.into(), case, step, instruction, clause, text }
 }
 
 /// Runs the programs of a capture here, compiled for the same architecture, and compares what is determined.
@@ -195,7 +184,7 @@ pub fn replay<P: MemoryPort, E>(
         let ours = match replay::run(program, arch, &mut port) {
             Ok(ours) => ours,
             Err(error) => {
-                replayed.failed.push((program.name.clone(), replay::causes(&error)));
+                replayed.failed.push((program.name.clone(), crate::causes(&error)));
                 port = ports()?;
                 continue;
             }

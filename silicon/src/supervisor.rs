@@ -25,8 +25,6 @@ const MOST_LOST: u32 = 3;
 pub struct Progress<'a> {
     /// Records written.
     pub done: usize,
-    /// Programs in all.
-    pub of: usize,
     /// The program that comes next.
     pub next: &'a str,
 }
@@ -110,22 +108,27 @@ impl<C: Fn() -> Command> Supervisor<C> {
         mut file: impl Write,
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<(End, Tally), SupervisorError> {
-        let mut write =
-            |entry: &Entry| capture::write_entry(&mut file, entry).map_err(SupervisorError::Write);
-        write(&Entry::Header(self.header.clone()))?;
+        capture::write_entry(&mut file, &Entry::Header(self.header.clone()))
+            .map_err(SupervisorError::Write)?;
         let (mut tally, mut records, mut stopped, mut lost) = (Tally::default(), 0, None, 0);
         for (number, program) in programs.iter().enumerate() {
-            progress(Progress { done: number, of: programs.len(), next: &program.name });
+            progress(Progress { done: number, next: &program.name });
             let left = limit.saturating_sub(self.started.elapsed());
             let longest = COMPILE_LIMIT + self.launch_limit * program.launches.len() as u32;
             let answer =
                 if left.is_zero() { None } else { Some(self.worker.ask(number, program, longest.min(left))) };
-            let Some((record, usable)) = answer.filter(|_| self.started.elapsed() < limit) else {
+            let Some(WorkerAnswer { record, line, usable }) =
+                answer.filter(|_| self.started.elapsed() < limit)
+            else {
                 stopped = Some(format!("the time of {} s was up", limit.as_secs()));
                 break;
             };
             tally.count(&record);
-            write(&Entry::Record(Box::new(record)))?;
+            let written = match line {
+                Some(line) => capture::write_line(&mut file, &line),
+                None => capture::write_entry(&mut file, &Entry::Record(Box::new(record))),
+            };
+            written.map_err(SupervisorError::Write)?;
             records += 1;
             if usable {
                 lost = 0;
@@ -143,7 +146,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
         }
         self.worker.end();
         let end = End { programs: programs.len() as u64, records, stopped };
-        write(&Entry::End(end.clone()))?;
+        capture::write_entry(&mut file, &Entry::End(end.clone())).map_err(SupervisorError::Write)?;
         Ok((end, tally))
     }
 
@@ -152,6 +155,15 @@ impl<C: Fn() -> Command> Supervisor<C> {
         self.worker = Worker::start(&self.command)?;
         self.worker.header().map(drop)
     }
+}
+
+/// What came of a program.
+struct WorkerAnswer {
+    record: Record,
+    /// The record as the worker wrote it; `None` where it did not.
+    line: Option<String>,
+    /// The worker can go on.
+    usable: bool,
 }
 
 struct Worker {
@@ -199,8 +211,8 @@ impl Worker {
         if lines.is_empty() { "the worker ended without a word".into() } else { lines.join("\n") }
     }
 
-    /// The record of a program, for which is waited until `limit`, and whether the worker can go on.
-    fn ask(&mut self, number: usize, program: &Program, limit: Duration) -> (Record, bool) {
+    /// Has a program carried out, for which is waited until `limit`.
+    fn ask(&mut self, number: usize, program: &Program, limit: Duration) -> WorkerAnswer {
         let asked = Instant::now();
         let told = self
             .input
@@ -209,15 +221,16 @@ impl Worker {
         let answer = if told { self.lines.recv_timeout(limit) } else { Err(RecvTimeoutError::Disconnected) };
         let made_up = |outcome: Outcome| {
             let seconds = asked.elapsed().as_secs_f64();
-            (Record { program: program.clone(), outcome, code: None, seconds }, false)
+            let record = Record { program: program.clone(), outcome, code: None, seconds };
+            WorkerAnswer { record, line: None, usable: false }
         };
-        match answer.map(|line| capture::read_entry(&line)) {
-            Ok(Ok(Entry::Record(record))) => {
+        match answer.map(|line| (capture::read_entry(&line), line)) {
+            Ok((Ok(Entry::Record(record)), line)) => {
                 let usable = matches!(record.outcome, Outcome::Outputs(_) | Outcome::Skipped(_))
                     || matches!(&record.outcome, Outcome::Failed(_) if record.code.is_none());
-                (*record, usable)
+                WorkerAnswer { record: *record, line: Some(line), usable }
             }
-            Ok(other) => made_up(Outcome::Failed(format!("the worker said something else: {other:?}"))),
+            Ok((other, _)) => made_up(Outcome::Failed(format!("the worker said something else: {other:?}"))),
             Err(RecvTimeoutError::Timeout) => made_up(Outcome::TimedOut(limit.as_secs())),
             Err(RecvTimeoutError::Disconnected) => {
                 let words = self.last_words();

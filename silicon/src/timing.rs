@@ -1,8 +1,6 @@
 //! Programs that read clocks: round trips and throughput over contention and warps.
 
-use std::fmt::Write;
-
-use crate::kernel::header;
+use crate::kernel::{barrier, head};
 use crate::program::{Clock, Contention, ENTRY, LANES, Launch, Program, Reading, Times};
 
 /// Readings of a launch; the first warms up.
@@ -123,6 +121,9 @@ pub fn programs() -> Vec<Program> {
     programs
 }
 
+/// Lanes that meet, and warps that do the same.
+pub(crate) const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
 /// Operations between two readings of the clock. What one takes is the difference of the two, divided by that of the
 /// counts: what the readings themselves take cancels out.
 pub const OPERATIONS: [u32; 2] = [24, 72];
@@ -142,7 +143,6 @@ impl Timed {
     }
 
     fn launches(&self) -> Vec<(Contention, u32)> {
-        const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
         let by = |contention: fn(u32) -> Contention| WAYS.map(|n| (contention(n), 1)).to_vec();
         match self.contentions {
             Contentions::Lane => vec![(Contention::OneWord(1), 1)],
@@ -198,7 +198,7 @@ impl Timed {
             Repeated::Latency => self.text.to_string(),
             Repeated::Throughput => self.text.replace("%r", &format!("%r{n}")),
         };
-        let mut text = header(self.since, false);
+        let mut text = head(self.since, false, 1);
         let mut registers = format!(".reg .b{} %r, %acc", self.bits);
         if self.repeated == Repeated::Throughput {
             registers.extend((0..operations).map(|n| format!(", %r{n}")));
@@ -243,7 +243,7 @@ fn try_wait_limit(hint: &str, operand: &str) -> Program {
         clock: Clock::Nanoseconds,
         cluster: 1,
     };
-    let mut ptx = header(90, false);
+    let mut ptx = head(90, false, shape.cluster);
     shape.write(&mut ptx);
     let of = Times {
         of: format!("mbarrier.try_wait with {hint}"),
@@ -275,7 +275,7 @@ fn remote(operations: u32) -> Program {
         clock: Clock::Cycles,
         cluster: 2,
     };
-    let mut ptx = header(90, false);
+    let mut ptx = head(90, false, shape.cluster);
     shape.write(&mut ptx);
     let times = |contention: Contention| Times {
         of: name.into(),
@@ -341,18 +341,6 @@ impl Shape {
             Clock::Cycles => "%clock64",
             Clock::Nanoseconds => "%globaltimer",
         };
-        let barrier = if self.cluster > 1 {
-            "barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;"
-        } else {
-            "bar.sync 0;"
-        };
-        let _ = write!(
-            text,
-            ".visible .entry {ENTRY}(\n\t.param .u64 {ENTRY}_param_0,\n\t.param .u64 {ENTRY}_param_1\n)\n"
-        );
-        if self.cluster > 1 {
-            let _ = writeln!(text, ".reqnctapercluster {}, 1, 1", self.cluster);
-        }
         let mut line = |line: &str| {
             text.push('\t');
             text.push_str(line);
@@ -398,7 +386,7 @@ impl Shape {
         });
         line("mov.u32 %sample, 0;");
         line("SAMPLE:");
-        line(barrier);
+        barrier(self.cluster).iter().for_each(|l| line(l));
         line(&format!("mov.u64 %start, {clock};"));
         for instruction in self.body.iter().flat_map(|l| l.split("; ")) {
             line(&format!("@%p {instruction};"));
@@ -419,7 +407,7 @@ impl Shape {
         line("add.u32 %sample, %sample, 1;");
         line(&format!("setp.lt.u32 %more, %sample, {SAMPLES};"));
         line("@%more bra SAMPLE;");
-        line(barrier);
+        barrier(self.cluster).iter().for_each(|l| line(l));
         line("ret;");
         line("}");
     }

@@ -68,7 +68,8 @@ fn about(capture: &Capture, clause: &str) -> Option<String> {
         return None;
     }
     let report = report::judge(&Capture { records, ..capture.clone() });
-    let against = report.oracle.findings.iter().filter(|f| f.clause == format!("spec {clause}")).count();
+    let against =
+        report.oracle.findings.iter().filter(|f| f.refusal.clause == format!("spec {clause}")).count();
     let verdict = if against == 0 { "agrees".into() } else { format!("{against} findings") };
     Some(format!("{}: {verdict}", report.header.device.name))
 }

@@ -282,7 +282,7 @@ fn locks_between_lanes() {
     }
 }
 
-/// Asking for a lock that stays taken is repetition only while nobody is about to give it back, however long that
+/// Asking for a lock that stays taken is repetition only while no thread is about to give it back, however long that
 /// takes.
 #[test]
 fn a_lock_that_is_held_for_long() {

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use atoms_silicon::budget;
 use atoms_silicon::capture::{End, Header};
 use atoms_silicon::catalogue;
+use atoms_silicon::causes;
 use atoms_silicon::program::Program;
 use atoms_silicon::supervisor::{self, Progress};
 use atoms_silicon::worker::{self, Target};
@@ -145,19 +146,19 @@ fn capture(args: &Args, programs: &[Program]) -> Result<ExitCode, String> {
     };
     let limit = Duration::from_secs(60 * args.minutes);
     let supervisor = supervisor::Supervisor::start(command, Duration::from_secs(args.launch_seconds))
-        .map_err(|error| said(&error))?;
+        .map_err(|error| causes(&error))?;
     let header = supervisor.header().clone();
     let path = args.out.clone().unwrap_or_else(|| default_name(&header));
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     let file = file.map_err(|error| format!("{}: {error}; name another file with --out", path.display()))?;
     describe(&header, programs.len());
     let bar = bar(programs.len());
-    let end = supervisor.capture(programs, limit, file, |Progress { done, next, .. }| {
+    let end = supervisor.capture(programs, limit, file, |Progress { done, next }| {
         bar.set_position(done as u64);
         bar.set_message(next.to_string());
     });
     bar.finish_and_clear();
-    let (end, tally) = end.map_err(|error| said(&error))?;
+    let (end, tally) = end.map_err(|error| causes(&error))?;
     Ok(summary(&path, &end, &tally))
 }
 
@@ -225,10 +226,4 @@ fn summary(path: &std::path::Path, end: &End, tally: &supervisor::Tally) -> Exit
         (_, true) => ExitCode::SUCCESS,
         (_, false) => ExitCode::from(1),
     }
-}
-
-/// An error and its causes in one line.
-fn said(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -127,7 +127,7 @@ fn a_flipped_bit_is_refused_with_its_clause() {
     let report = replayed(&read(&folder.join("f.jsonl")));
     assert!(!report.agrees());
     let finding = report.oracle.findings.first().expect("the oracle refuses it");
-    assert!(finding.clause.starts_with("spec "), "{finding:?}");
+    assert!(finding.refusal.clause.starts_with("spec "), "{finding:?}");
     assert_eq!(report.replayed.map(|r| r.different), Some(1), "our own run differs as well");
 }
 

@@ -2,8 +2,8 @@
 //! modifiers it takes.
 
 use atoms_isa::{MNEMONICS, Operation, Program, SpecialRegister, Support};
+use expect_test::expect_file;
 use std::fmt::Write;
-use std::path::PathBuf;
 
 /// Modifiers that are tried on every form. One that says nothing but how memory is shared or cached is not in the
 /// table: where such are taken, all are.
@@ -156,7 +156,7 @@ fn page() -> String {
     let mut page = String::from(
         "# Machine code that runs\n\n\
          Which instructions of listings (sm_70 and later; for earlier ones see listings.md) the core carries out. This page is written by\n\
-         `UPDATE_DOCS=1 cargo test -p atoms-isa --test table`, which asks the decoder; do not edit it.\n\n\
+         `cargo regenerate`, which asks the decoder; do not edit it.\n\n\
          Of each mnemonic the forms are given, and the modifiers that are taken with them, alone or together;\n\
          those of memory order and caches (`.E .STRONG .GPU .CONSTANT .EF`) are taken where memory is accessed and\n\
          not listed. Another modifier, like a mnemonic of the second list, is reported before anything runs, with\n\
@@ -203,13 +203,5 @@ fn every_example_is_decoded() {
 
 #[test]
 fn the_page_is_up_to_date() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/sass.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, page()).unwrap();
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == page(),
-        "docs/sass.md is out of date: UPDATE_DOCS=1 cargo test -p atoms-isa --test table"
-    );
+    expect_file!["../../docs/sass.md"].assert_eq(&page());
 }

@@ -1,5 +1,6 @@
 //! `docs/coverage.md` lists the groups as they are.
 
+use expect_test::expect_file;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -65,12 +66,5 @@ fn the_page_lists_the_groups() {
     let (_, after) = rest.split_once(END).expect("docs/coverage.md has the marker behind the groups");
     let configs = configs::all(&configs::rtl_dir()).expect("rtl/configs.toml");
     let expected = format!("{before}{BEGIN}{}{END}{after}", groups(&Model::standard(), &configs));
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &expected).expect("docs/coverage.md can be written");
-        return;
-    }
-    assert!(
-        page == expected,
-        "the groups in docs/coverage.md are out of date: UPDATE_DOCS=1 cargo test -p atoms-regress --test coverage_page"
-    );
+    expect_file![&path].assert_eq(&expected);
 }

@@ -1,5 +1,6 @@
 //! `docs/silicon.md` says of each clause where it comes from and how often a GPU is asked about it.
 
+use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
@@ -97,12 +98,5 @@ fn the_page_has_every_clause_that_is_asked_about() {
     let (before, rest) = page.split_once(BEGIN).expect("the page has the place");
     let (_, after) = rest.split_once(END).expect("the place has an end");
     let expected = format!("{before}{BEGIN}{table}{END}{after}");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, expected).unwrap();
-    } else {
-        assert!(
-            page == expected,
-            "docs/silicon.md is not up to date: UPDATE_DOCS=1 cargo test -p atoms-silicon --test page"
-        );
-    }
+    expect_file![&path].assert_eq(&expected);
 }

@@ -1,6 +1,7 @@
 //! Captures in the repository: the oracle judges them, their programs run in lockstep, and nothing changes in what
 //! contradicts either.
 
+use expect_test::expect_file;
 use std::convert::Infallible;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -55,11 +56,7 @@ fn what_captures_say_of_us_is_what_is_known() {
         assert!(report.oracle.accepted > 100, "{}: {}", folder.display(), report.oracle.accepted);
         let found = findings(&report);
         let path = folder.join("findings.json");
-        if std::env::var_os("UPDATE_FINDINGS").is_some() {
-            fs::write(&path, format!("{found:#}\n")).unwrap();
-        }
-        let known: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        assert!(known == found, "{}: known {known:#}\nfound {found:#}", folder.display());
+        expect_file![&path].assert_eq(&format!("{found:#}\n"));
     }
 }
 

@@ -1,6 +1,7 @@
 use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Fault, Op, Size};
+use expect_test::expect_file;
 
 use super::*;
 use crate::machine::{Machine, ModelMachine};
@@ -500,7 +501,7 @@ fn profiles_are_read_as_written() {
     assert_eq!(profile.faults.slot, Faults::default().slot);
 }
 
-/// `docs/profiles.md` has every key: `UPDATE_DOCS=1` writes its table anew.
+/// `docs/profiles.md` has every key: `cargo regenerate` writes its table anew.
 #[test]
 fn the_page_has_every_key() {
     let row = |key: &ProfileKey| {
@@ -513,11 +514,7 @@ fn the_page_has_every_key() {
     let head = "| key | values | by default | what it says |\n|---|---|---|---|\n";
     let (before, _) = page.split_once(head).expect("a table");
     let expected = format!("{before}{head}{table}");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &expected).expect("it can be written");
-    } else {
-        assert!(page == expected, "docs/profiles.md is not up to date: UPDATE_DOCS=1 writes it");
-    }
+    expect_file![&path].assert_eq(&expected);
     for key in Profile::keys().iter().filter(|key| key.usual.starts_with('[')) {
         assert!(Profile::from_toml(&format!("{} = {}", key.name, key.usual)).is_ok(), "{key:?}");
     }

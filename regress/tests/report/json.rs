@@ -1,36 +1,24 @@
 //! `summary.json` against its published schema.
 
-use std::fs;
-
 use atoms_regress::report::json;
 use atoms_regress::summary::Summary;
+use expect_test::{ExpectFile, expect_file};
 use serde_json::{Value, json};
 
 use crate::fixture;
 
-fn published() -> (String, String) {
-    let path = format!("{}/../docs/summary.schema.json", env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    (path, text)
+fn published() -> ExpectFile {
+    expect_file!["../../../docs/summary.schema.json"]
 }
 
 #[test]
 fn the_published_schema_is_that_of_the_types() {
-    let (path, text) = published();
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, json::schema()).expect("the checkout is writable");
-        return;
-    }
-    assert_eq!(
-        text,
-        json::schema(),
-        "{path} differs from the types; run the test once with BLESS=1 and read the change"
-    );
+    published().assert_eq(&json::schema());
 }
 
 #[test]
 fn summaries_are_valid_and_others_are_not() {
-    let schema: Value = serde_json::from_str(&published().1).expect("the published schema is JSON");
+    let schema: Value = serde_json::from_str(&published().data()).expect("the published schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");
     for regression in [fixture::failing(), fixture::passing()] {
         let value: Value = serde_json::from_str(&json::pretty(&regression.summary)).expect("it is JSON");

@@ -2,20 +2,13 @@
 
 use atoms_regress::report::text;
 
+use expect_test::expect_file;
+
 use crate::fixture::{self, Regression};
 
-/// Compares with a file; with `BLESS` in the environment, writes it.
 fn golden(regression: &Regression, file: &str) {
     let text = text::report(&regression.summary, &regression.timing, "target/regress/nightly/report.html");
-    let path = format!("{}/tests/report/{file}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &text).expect("the checkout is writable");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        text, expected,
-        "{path} differs; if it should, run the test once with BLESS=1 and read the change"
-    );
+    expect_file![file].assert_eq(&text);
     for line in text.lines() {
         assert!(line.chars().count() <= 80 || line.contains("repeat  "), "wider than 80 columns: {line}");
         assert_eq!(line.trim_end(), line, "spaces at the end");

@@ -1,7 +1,8 @@
-//! What tests ask of the machine they run on: [`programs`] that it may lack, and [`processes`] that must
-//! not outlive the test that started them.
+//! What tests need beside the code: [`programs`] that a machine may lack, [`processes`] that must not outlive the
+//! test that started them, and the list of [`generated`] files that tests hold up to date.
 
 #![forbid(unsafe_code)]
 
+pub mod generated;
 pub mod processes;
 pub mod programs;

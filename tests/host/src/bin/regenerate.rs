@@ -1,0 +1,29 @@
+//! Writes every file of the checkout that is generated and committed, or, with `--check`, says which differ.
+//!
+//! A test holds each of them against what it is generated from ([`TESTS`]); told to update, it writes the file.
+
+#![forbid(unsafe_code)]
+
+use std::process::{Command, ExitCode};
+
+use atoms_host::generated::TESTS;
+
+fn main() -> Result<ExitCode, String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let update = match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => "1",
+        ["--check"] => "0",
+        other => return Err(format!("`{}`: expected nothing or `--check`", other.join(" "))),
+    };
+    let mut up_to_date = true;
+    for test in TESTS {
+        let status = Command::new(env!("CARGO"))
+            .args(["test", "--quiet", "--package", test.package])
+            .args(test.target)
+            .args(["--", "--exact", test.name])
+            .env("UPDATE_EXPECT", update)
+            .status();
+        up_to_date &= status.map_err(|e| format!("cannot start `{}`: {e}", env!("CARGO")))?.success();
+    }
+    Ok(if up_to_date { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,62 @@
+//! The list of generated files is complete, and names tests that exist.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use atoms_host::generated::{GeneratedBy, TESTS};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Files of the target that a test is in, relative to the checkout: one that begins with this.
+fn sources(test: &GeneratedBy) -> String {
+    let package = test.package.strip_prefix("atoms-").expect("a crate of ours");
+    match test.target {
+        ["--lib"] => format!("{package}/src/"),
+        ["--test", name] => format!("{package}/tests/{name}"),
+        other => panic!("{other:?}: expected `--lib` or `--test NAME`"),
+    }
+}
+
+/// Every `.rs` file that is not generated, with its text.
+fn texts() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                let shown = path.strip_prefix(root()).unwrap().display().to_string();
+                found.push((shown, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_test_that_holds_a_file_is_in_the_list() {
+    let holds = concat!("expect_file", "![");
+    for (path, _) in texts().iter().filter(|(_, text)| text.contains(holds)) {
+        assert!(TESTS.iter().any(|test| path.starts_with(&sources(test))), "{path}: no row of `TESTS`");
+    }
+}
+
+/// A name that no test has would select none, and pass.
+#[test]
+fn every_test_of_the_list_is_there() {
+    let texts = texts();
+    for test in TESTS {
+        let function = format!("#[test]\nfn {}()", test.name.rsplit("::").next().unwrap());
+        let mut own = texts.iter().filter(|(path, _)| path.starts_with(&sources(test)));
+        assert!(own.any(|(_, text)| text.contains(&function)), "{test:?}");
+        for file in test.files {
+            let folder = root().join(file.split("/*").next().unwrap());
+            assert!(folder.exists(), "{file}");
+        }
+    }
+}

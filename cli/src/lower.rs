@@ -5,9 +5,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use atoms_isa::Arch;
+use atoms_isa::Lowered;
 use atoms_isa::builtin::{self, Builtin, Call, Dialect, Expansion, Strength, Target};
 use atoms_isa::lower::Refusal;
-use atoms_isa::ptx::{self, Lowered, Module};
+use atoms_isa::ptx::{self, Module};
 use serde_json::{Value, json};
 
 use crate::args::LowerArgs;
@@ -130,7 +131,7 @@ fn ask(module: &Module<'_>, arches: &[Arch], used: Option<bool>, whole: bool) ->
         let first = questions.len();
         for arch in arches {
             for (at, Lowered { instruction, used, registers, result }) in
-                ptx::lowered(module, function, *arch, used).into_iter().enumerate()
+                atoms_isa::lowered(module, function, *arch, used).into_iter().enumerate()
             {
                 let result = result.map(|sequence| sequence.lines);
                 let Some(question) = questions.get_mut(first + at) else {

@@ -13,56 +13,44 @@
 
 #![forbid(unsafe_code)]
 
-mod alu;
 mod arch;
-mod bank;
 pub mod builtin;
-mod compute;
-mod control;
-mod data_section;
-mod decode;
 mod index;
-mod instruction;
-mod listing;
+mod kernel;
 pub mod lower;
-mod maxwell;
-mod memory;
-mod mnemonic;
 mod nearest;
-mod number;
-mod operand;
-mod order;
 mod problem;
-mod program;
 pub mod ptx;
-mod register;
-mod source;
-mod special;
+mod sass;
+mod translate;
 
-pub use alu::{Alu, AluOp, BoolOp, Compare, FloatCompare, IntType, Path};
 pub use arch::{Arch, ClusterOffsets};
-pub use compute::{
+pub use kernel::alu::{Alu, AluOp, BoolOp, Compare, FloatCompare, IntType, Path};
+pub use kernel::compute::{
     BitOp, COMPUTE_OPERANDS, Compute, ComputeInput, ComputeOp, ComputeOutput, FloatOp, FloatTest, IntOp,
     MinMax, Part, Window,
 };
-pub use control::{
+pub use kernel::control::{
     BarrierVote, BlockBarrier, BranchCondition, Collective, Control, FloatRedux, JumpBase, ReduxOp,
     ShuffleMode, SyncWay, VoteMode, WarpOp,
 };
-pub use instruction::{Guard, Instruction, Operation, PredicateMove};
-pub use memory::{
+pub use kernel::instruction::{Guard, Instruction, Operation, PredicateMove};
+pub use kernel::memory::{
     AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask,
     BulkWay, ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, Reduction,
     SharedAccess, SharedAddress, SharedResult, Space, ThreadCopy, WideOp,
 };
-pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
-pub use number::{
+pub use kernel::number::{
     DotPieces, FloatFormat, FloatMode, HalfFormat, HalfLimit, HalfMode, IntSize, MufuFunction, PermuteMode,
     Rounding,
 };
-pub use order::{Ordering, Scope, Semantics};
+pub use kernel::order::{Ordering, Scope, Semantics};
+pub use kernel::program::{
+    CompiledBank, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel,
+};
+pub use kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
+pub use kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
+pub use kernel::special::SpecialRegister;
 pub use problem::{Problem, TextError};
-pub use program::{CompiledBank, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel};
-pub use register::{BarrierRegister, Pred, PredSource, Reg, UReg};
-pub use source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
-pub use special::SpecialRegister;
+pub use sass::{MNEMONICS, MnemonicRow, Support};
+pub use translate::{Lowered, lowered};

@@ -11,7 +11,6 @@ mod opcode;
 mod operand;
 mod parser;
 mod scope;
-mod translate;
 
 /// Addresses at which constants of a module lie (`.const`).
 pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
@@ -22,8 +21,6 @@ pub use ast::{
     Base, Directives, Function, Guard, Initial, Instruction, Label, LabelId, Module, Operand, RegId,
     Register, StateSpace, Symbol, Type, Variable,
 };
-
-pub use translate::{Lowered, lowered};
 
 use crate::problem::TextError;
 use parser::Parser;

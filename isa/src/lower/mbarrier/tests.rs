@@ -1,10 +1,10 @@
 //! Rules that no sample of an assembler shows, or shows only in passing; and that nothing panics.
 
 use crate::arch::Arch;
-use crate::instruction::Operation;
+use crate::kernel::instruction::Operation;
 use crate::lower::{self, Frame, Refusal};
-use crate::program::assemble;
 use crate::ptx::{self, Function, Module, Symbol, Type};
+use crate::sass::assemble;
 use proptest::prelude::*;
 
 const ARCHITECTURES: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"];

@@ -1,0 +1,133 @@
+//! Kernels of one architecture, and what comes with them.
+
+use super::instruction::{Instruction, Operation};
+use crate::arch::Arch;
+use crate::problem::TextError;
+use crate::ptx::Directives;
+use std::collections::BTreeMap;
+
+/// A listing decoded.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Architecture of the kernels: the one that `.target` names, or another that PTX is translated for.
+    pub arch: Arch,
+    /// Architecture that PTX names, where that is too early to be translated for and no other was asked for: it then
+    /// runs as [`Arch::FIRST_OF_PTX`].
+    pub forward_of: Option<Arch>,
+    /// Kernels, in order of the listing; at least one.
+    pub kernels: Vec<Kernel>,
+    /// Kernels that cannot be read: no reason not to run the others.
+    pub unread: Vec<UnreadKernel>,
+}
+
+/// A kernel that cannot be read, and why.
+#[derive(Clone, Debug)]
+pub struct UnreadKernel {
+    /// Its name.
+    pub name: String,
+    /// What is wrong in it.
+    pub error: TextError,
+}
+
+/// One kernel: instructions, and for each the place it comes from.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Name, after `.text.`.
+    pub name: String,
+    /// Architecture named by `.target`.
+    pub arch: Arch,
+    /// Instructions; branch targets are indices into them.
+    pub instructions: Vec<Instruction>,
+    /// Place of each instruction.
+    pub source: Vec<SourceLine>,
+    /// Distinct mnemonics with their modifiers, as [`SourceLine::mnemonic`] numbers them.
+    pub mnemonics: Vec<String>,
+    /// Registers of a thread: none of a higher number is named, nor is part of a group.
+    pub registers: u16,
+    /// Predicates of a thread.
+    pub predicates: u16,
+    /// Bytes of static shared memory of a CTA, where the text declares them.
+    pub shared: Option<u32>,
+    /// Constant banks that the compiler filled, by number: 2 is the kernel's own, 3 and 4 are the module's. Those
+    /// that the text neither holds nor lets be told are absent.
+    pub constants: BTreeMap<u8, CompiledBank>,
+    /// Bytes of memory that each thread has to itself, as far as the text declares it.
+    pub local: u32,
+    /// Parameters, in order, where the text declares them.
+    pub params: Option<Vec<KernelParam>>,
+    /// Variables in global memory that come with the code.
+    pub variables: Vec<ModuleVariable>,
+    /// What the text asks of a launch.
+    pub directives: Directives,
+}
+
+/// A constant bank that the compiler filled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompiledBank {
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Words whose value the text does not say, such as the address of what another module defines: offset, bytes, and
+    /// the text.
+    pub unknown: Vec<(u32, u32, String)>,
+}
+
+/// A parameter of a kernel, as the text declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelParam {
+    /// Its name.
+    pub name: String,
+    /// Byte offset from the first parameter.
+    pub offset: u32,
+    /// Its size.
+    pub bytes: u32,
+}
+
+/// A variable in global memory that comes with the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleVariable {
+    /// Its name.
+    pub name: String,
+    /// Address of the first byte.
+    pub address: u64,
+    /// What it holds before the kernel runs.
+    pub bytes: Vec<u8>,
+    /// It can only be read.
+    pub constant: bool,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// Line in the listing, from 1.
+    pub line: u32,
+    /// Guard to last operand, as written.
+    pub text: String,
+    /// Index into [`Kernel::mnemonics`].
+    pub mnemonic: u32,
+}
+
+impl Program {
+    /// The kernel with this name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|k| k.name == name)
+    }
+}
+
+impl Kernel {
+    /// Whether it comes from PTX, which declares parameters; machine code only reads them.
+    pub fn of_ptx(&self) -> bool {
+        self.params.is_some()
+    }
+
+    /// Mnemonic with modifiers of an instruction; empty if there is no such instruction.
+    pub fn mnemonic(&self, index: usize) -> &str {
+        let number = self.source.get(index).map(|s| s.mnemonic as usize);
+        number.and_then(|n| self.mnemonics.get(n)).map_or("", String::as_str)
+    }
+
+    /// Indices of the instructions that could not be decoded.
+    pub fn lacking(&self) -> impl Iterator<Item = usize> {
+        let each = self.instructions.iter().enumerate();
+        each.filter(|(_, i)| i.operation == Operation::Lacking).map(|(index, _)| index)
+    }
+}

@@ -1,0 +1,481 @@
+//! Modifiers and operands of one statement, taken one after another.
+
+use super::{Decoded, Failure, Targets};
+use crate::kernel::alu::{Alu, AluOp, Path};
+use crate::kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
+use crate::kernel::source::{ConstAddress, ConstIndex, Source, Value};
+use crate::sass::listing::Statement;
+use crate::sass::operand::{self, AddressText, Number, Operand, OperandKind, RegText, Signs};
+use std::ops::Range;
+
+/// How an instruction reads the numbers among its operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// An integer or bits.
+    Int,
+    /// An integer or bits, 64 of them.
+    Int64,
+    /// Binary32.
+    F32,
+    /// Binary64, of which an immediate gives the high word.
+    F64,
+}
+
+pub(super) struct Args<'a, 't> {
+    statement: &'a Statement<'t>,
+    targets: &'a Targets<'t>,
+    modifiers: Vec<&'t str>,
+    next: usize,
+}
+
+impl<'a, 't> Args<'a, 't> {
+    pub(super) fn new(
+        statement: &'a Statement<'t>,
+        modifiers: Vec<&'t str>,
+        targets: &'a Targets<'t>,
+    ) -> Args<'a, 't> {
+        Args { statement, targets, modifiers, next: 0 }
+    }
+
+    // Modifiers.
+
+    /// Takes the modifier if it is there.
+    pub(super) fn modifier(&mut self, name: &str) -> bool {
+        let at = self.modifiers.iter().position(|m| *m == name);
+        at.map(|at| self.modifiers.remove(at)).is_some()
+    }
+
+    /// Drops modifiers that change nothing here.
+    pub(super) fn ignore(&mut self, names: &[&str]) {
+        self.modifiers.retain(|m| !names.contains(m));
+    }
+
+    /// Takes the first modifier.
+    pub(super) fn first_modifier(&mut self) -> Option<&'t str> {
+        (!self.modifiers.is_empty()).then(|| self.modifiers.remove(0))
+    }
+
+    /// Takes the first modifier that `choose` knows.
+    pub(super) fn choose<T>(&mut self, choose: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let (at, chosen) = self.modifiers.iter().enumerate().find_map(|(i, m)| choose(m).map(|c| (i, c)))?;
+        self.modifiers.remove(at);
+        Some(chosen)
+    }
+
+    /// Whether this is the part of the mnemonic before its first dot.
+    pub(super) fn mnemonic_is(&self, base: &str) -> bool {
+        self.statement.mnemonic.split('.').next() == Some(base)
+    }
+
+    /// Modifiers not taken yet.
+    pub(super) fn modifiers_left(&self) -> &[&'t str] {
+        &self.modifiers
+    }
+
+    // Problems.
+
+    pub(super) fn mnemonic_range(&self) -> Range<usize> {
+        self.statement.mnemonic_range.clone()
+    }
+
+    pub(super) fn wrong<T>(
+        &self,
+        range: Range<usize>,
+        message: String,
+        help: impl Into<String>,
+    ) -> Decoded<T> {
+        Err(Failure::Wrong { range, message, help: help.into() })
+    }
+
+    fn expected<T>(&self, what: &str) -> Decoded<T> {
+        let mnemonic = self.statement.mnemonic;
+        match self.statement.operands.get(self.next) {
+            // A modifier that is not decoded may be why the operands are others.
+            _ if !self.modifiers.is_empty() => Err(Failure::Lacking),
+            // Only instructions that are not decoded here have such operands.
+            Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Lacking),
+            Some(operand) => {
+                let message = format!("operand {} of {mnemonic}: expected {what}", self.next + 1);
+                self.wrong(operand.range.clone(), message, format!("write {what} here"))
+            }
+            None => {
+                let message = format!("{mnemonic} has {} operands: expected {what} after them", self.next);
+                self.wrong(self.mnemonic_range(), message, format!("add {what}"))
+            }
+        }
+    }
+
+    /// All modifiers and operands must have been taken.
+    pub(super) fn finish(&self) -> Decoded<()> {
+        if !self.modifiers.is_empty() {
+            return Err(Failure::Lacking);
+        }
+        match self.statement.operands.get(self.next) {
+            None => Ok(()),
+            Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Lacking),
+            Some(operand) => {
+                let message = format!("{} takes {} operands", self.statement.mnemonic, self.next);
+                self.wrong(operand.range.clone(), message, "remove this operand and what follows")
+            }
+        }
+    }
+
+    // Operands.
+
+    pub(super) fn peek(&self) -> Option<&'a OperandKind<'t>> {
+        self.statement.operands.get(self.next).map(|o| &o.kind)
+    }
+
+    /// Operands not taken yet.
+    pub(super) fn left(&self) -> usize {
+        self.statement.operands.len() - self.next
+    }
+
+    /// Takes all operands that are left.
+    pub(super) fn drop_operands(&mut self) {
+        self.next = self.statement.operands.len();
+    }
+
+    /// Reads part of an operand as an operand.
+    pub(super) fn parse(&self, text: &'t str) -> Decoded<OperandKind<'t>> {
+        operand::parse(text, self.statement.limits).map_err(|_| Failure::Lacking)
+    }
+
+    fn take(&mut self) {
+        self.next += 1;
+    }
+
+    /// Range of the operand taken last.
+    pub(super) fn last_range(&self) -> Range<usize> {
+        let last = self.next.checked_sub(1).and_then(|at| self.statement.operands.get(at));
+        last.map_or_else(|| self.mnemonic_range(), |o| o.range.clone())
+    }
+
+    fn plain_register(&mut self, uniform: bool, what: &str) -> Decoded<Option<u16>> {
+        match self.peek() {
+            Some(OperandKind::Reg(reg))
+                if reg.uniform == uniform && reg.signs == Signs::default() && reg.suffix.scale == 0 =>
+            {
+                self.take();
+                Ok(reg.index)
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    /// A register of a thread.
+    pub(super) fn reg(&mut self) -> Decoded<Reg> {
+        self.plain_register(false, "a register (R0 to R254, RZ)").map(|i| i.map_or(Reg::RZ, Reg))
+    }
+
+    /// The first of `count` registers of a thread (1, 2 or 4), aligned on `count` (spec 2.5).
+    pub(super) fn reg_group(&mut self, count: u8) -> Decoded<Reg> {
+        let reg = self.reg()?;
+        self.aligned((!reg.is_zero()).then_some(reg.0), count, "R")?;
+        Ok(reg)
+    }
+
+    /// A register of a warp.
+    pub(super) fn ureg(&mut self) -> Decoded<UReg> {
+        self.plain_register(true, "a uniform register (UR0 to UR62, URZ; from sm_100 to UR254)").map(uniform)
+    }
+
+    /// The first of two registers of a warp.
+    pub(super) fn ureg_pair(&mut self) -> Decoded<UReg> {
+        let reg = self.ureg()?;
+        self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?;
+        Ok(reg)
+    }
+
+    /// Number of the result register in the file of `path`, aligned on `count`.
+    pub(super) fn dst(&mut self, path: Path, count: u8) -> Decoded<u16> {
+        match path {
+            Path::Vector => self.reg_group(count).map(|r| r.0),
+            Path::Uniform => {
+                let reg = self.ureg()?;
+                self.aligned((!reg.is_zero()).then_some(reg.0.into()), count, "UR")?;
+                Ok(reg.0.into())
+            }
+        }
+    }
+
+    /// Checks the register taken last for being the first of a group.
+    pub(super) fn aligned(&self, index: Option<u16>, count: u8, prefix: &str) -> Decoded<()> {
+        let Some(index) = index else { return Ok(()) };
+        let limits = self.statement.limits;
+        let last = if prefix == "R" { limits.registers } else { limits.uniforms } - 1;
+        let size = u16::from(count);
+        if index.is_multiple_of(size) && index + size - 1 <= last {
+            return Ok(());
+        }
+        let down = index - index % size;
+        let bits = u32::from(count) * 32;
+        let message = format!("{prefix}{index} cannot start a {bits}-bit operand");
+        let rule = if count == 2 { "is even" } else { "is a multiple of four" };
+        let help =
+            format!("the first register of a {bits}-bit operand {rule}, such as {prefix}{down} (spec 2.5)");
+        self.wrong(self.last_range(), message, help)
+    }
+
+    /// A predicate to write.
+    pub(super) fn pred_dst(&mut self) -> Decoded<Pred> {
+        match self.peek() {
+            Some(OperandKind::Pred(PredSource { pred, negate: false })) => {
+                self.take();
+                Ok(*pred)
+            }
+            _ => self.expected("a predicate (P0 to P6, PT)"),
+        }
+    }
+
+    /// A predicate to write, if one is next.
+    pub(super) fn pred_dst_if_any(&mut self) -> Decoded<Option<Pred>> {
+        match self.peek() {
+            Some(OperandKind::Pred(_)) => self.pred_dst().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// A predicate to read.
+    pub(super) fn pred(&mut self) -> Decoded<PredSource> {
+        match self.peek() {
+            Some(OperandKind::Pred(pred)) => {
+                self.take();
+                Ok(*pred)
+            }
+            _ => self.expected("a predicate (P0 to P6, PT, with or without !)"),
+        }
+    }
+
+    /// A predicate to read, if one is next.
+    pub(super) fn pred_if_any(&mut self) -> Option<PredSource> {
+        match self.peek() {
+            Some(OperandKind::Pred(pred)) => {
+                self.take();
+                Some(*pred)
+            }
+            _ => None,
+        }
+    }
+
+    /// A data operand of 32 bits.
+    pub(super) fn source(&mut self, reading: Reading) -> Decoded<Source> {
+        let (value, signs, half) = match self.peek() {
+            Some(OperandKind::Reg(reg)) if reg.suffix.scale == 0 => {
+                (register_value(reg), reg.signs, reg.suffix.half)
+            }
+            Some(OperandKind::Const(text)) => {
+                let Some(address) = const_address(text) else {
+                    return self.expected("a constant at an offset from 0 to 0xffff");
+                };
+                (Value::Const(address), text.signs, text.half)
+            }
+            Some(OperandKind::Number(number)) => {
+                let Some(bits) = immediate(*number, reading) else {
+                    return self.expected(match reading {
+                        Reading::Int => "an integer of at most 32 bits",
+                        Reading::Int64 => "an integer of at most 64 bits",
+                        Reading::F32 | Reading::F64 => "a number or 32 bits",
+                    });
+                };
+                (Value::Imm(bits), Signs::default(), crate::kernel::source::HalfSelect::Both)
+            }
+            Some(OperandKind::Name(text)) if reading == Reading::Int => {
+                let Some(word) = self.targets.code_word(text) else {
+                    return self.expected("a register, a constant or a number");
+                };
+                (Value::Imm(i64::from(word)), Signs::default(), crate::kernel::source::HalfSelect::Both)
+            }
+            _ => return self.expected("a register, a constant or a number"),
+        };
+        self.take();
+        let Signs { negate, absolute, invert } = signs;
+        Ok(Source { value, negate, absolute, invert, half })
+    }
+
+    /// A data operand of 64 bits: registers are pairs.
+    pub(super) fn source_pair(&mut self, reading: Reading) -> Decoded<Source> {
+        let source = self.source(reading)?;
+        match source.value {
+            Value::Reg(reg) => self.aligned((!reg.is_zero()).then_some(reg.0), 2, "R")?,
+            Value::Uniform(reg) => self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?,
+            Value::Imm(_) | Value::Const(_) => {}
+        }
+        Ok(source)
+    }
+
+    /// An operand of two packed halves: one of 32 bits, or two numbers, high half first.
+    pub(super) fn source_halves(&mut self, halves: impl Fn(f64) -> u16) -> Decoded<Source> {
+        let as_float = |kind: Option<&OperandKind<'_>>| match kind {
+            Some(OperandKind::Number(Number::Float(value))) => Some(*value),
+            Some(OperandKind::Number(Number::Dec(value))) => Some(*value as f64),
+            _ => None,
+        };
+        let Some(high) = as_float(self.peek()) else { return self.source(Reading::Int) };
+        self.take();
+        let Some(low) = as_float(self.peek()) else {
+            return self.expected("a second number, for the low half");
+        };
+        self.take();
+        let bits = u32::from(halves(high)) << 16 | u32::from(halves(low));
+        Ok(Source::plain(Value::Imm(i64::from(bits))))
+    }
+
+    /// An integer from 0 to `last`.
+    pub(super) fn number(&mut self, last: i64) -> Decoded<i64> {
+        match self.peek() {
+            Some(OperandKind::Number(Number::Hex(value) | Number::Dec(value)))
+                if (0..=last).contains(value) =>
+            {
+                self.take();
+                Ok(*value)
+            }
+            _ => self.expected(&format!("a number from 0 to {last:#x}")),
+        }
+    }
+
+    pub(super) fn barrier(&mut self) -> Decoded<BarrierRegister> {
+        match self.peek() {
+            Some(OperandKind::Barrier(barrier)) => {
+                self.take();
+                Ok(*barrier)
+            }
+            _ => self.expected("a convergence barrier (B0 to B15)"),
+        }
+    }
+
+    pub(super) fn name(&mut self) -> Decoded<&'t str> {
+        match self.peek() {
+            Some(OperandKind::Name(name)) => {
+                self.take();
+                Ok(name)
+            }
+            _ => self.expected("a special register such as SR_TID.X"),
+        }
+    }
+
+    /// The word, if it is next.
+    pub(super) fn word(&mut self, word: &str) -> Decoded<()> {
+        match self.peek() {
+            Some(OperandKind::Name(name)) if *name == word => {
+                self.take();
+                Ok(())
+            }
+            _ => self.expected(word),
+        }
+    }
+
+    pub(super) fn address(&mut self) -> Decoded<AddressText> {
+        match self.peek() {
+            Some(OperandKind::Address(address)) => {
+                self.take();
+                Ok(*address)
+            }
+            _ => self.expected("an address such as [R2+0x4]"),
+        }
+    }
+
+    pub(super) fn constant(&mut self) -> Decoded<ConstAddress> {
+        match self.peek() {
+            Some(OperandKind::Const(text)) if text.signs == Signs::default() => {
+                let Some(address) = const_address(text) else {
+                    return self.expected("a constant at an offset from 0 to 0xffff");
+                };
+                self.take();
+                Ok(address)
+            }
+            _ => self.expected("a constant such as c[0x0][0x160]"),
+        }
+    }
+
+    /// Label, or byte offset in the kernel.
+    pub(super) fn target(&mut self, targets: &super::Targets<'_>) -> Decoded<u32> {
+        let index = match self.peek() {
+            Some(OperandKind::Label(name)) => {
+                let Some(index) = targets.labels.get(name) else {
+                    let range = self.statement.operands[self.next].range.clone();
+                    let near = targets.labels.keys().filter(|l| l.starts_with(".L")).min_by_key(|l| {
+                        let same = l.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+                        (usize::MAX - same, l.len(), **l)
+                    });
+                    let help = match near {
+                        Some(near) => format!("labels of this kernel look like `{near}`"),
+                        None => "this kernel has no labels".into(),
+                    };
+                    return self.wrong(range, format!("unknown label `{name}`"), help);
+                };
+                *index
+            }
+            Some(OperandKind::Number(Number::Hex(offset))) => {
+                let found = u64::try_from(*offset).ok().and_then(|o| targets.offsets.get(&o));
+                let Some(index) = found else {
+                    return self.expected("the offset of an instruction, or a label `(.L_x_0)");
+                };
+                *index
+            }
+            _ => return self.expected("a label `(.L_x_0)"),
+        };
+        self.take();
+        if index >= targets.count {
+            return self.wrong(
+                self.last_range(),
+                "no instruction follows the label".into(),
+                "go to a label that stands before an instruction",
+            );
+        }
+        Ok(index)
+    }
+}
+
+/// The register of a warp with this number; the zero register where there is none.
+pub(super) fn uniform(index: Option<u16>) -> UReg {
+    index.and_then(|i| u8::try_from(i).ok()).map_or(UReg::URZ, UReg)
+}
+
+fn register_value(reg: &RegText) -> Value {
+    match (reg.uniform, reg.index) {
+        (false, index) => Value::Reg(index.map_or(Reg::RZ, Reg)),
+        (true, index) => Value::Uniform(uniform(index)),
+    }
+}
+
+fn const_address(text: &crate::sass::operand::ConstText) -> Option<ConstAddress> {
+    let offset = u32::try_from(text.offset).ok().filter(|o| *o <= 0xffff)?;
+    let index = match text.index.as_ref().map(register_value) {
+        Some(Value::Reg(reg)) if !reg.is_zero() => ConstIndex::Reg(reg),
+        Some(Value::Uniform(reg)) if !reg.is_zero() => ConstIndex::Uniform(reg),
+        _ => ConstIndex::None,
+    };
+    Some(ConstAddress { bank: text.bank, index, offset })
+}
+
+fn immediate(number: Number, reading: Reading) -> Option<i64> {
+    let integer = |value: i64| (-(1 << 31)..1 << 32).contains(&value).then_some(value);
+    match (number, reading) {
+        (Number::Hex(value) | Number::Dec(value), Reading::Int64) => Some(value),
+        (Number::Hex(value), _) | (Number::Dec(value), Reading::Int) => integer(value),
+        (Number::Float(_), Reading::Int | Reading::Int64) => None,
+        (Number::Dec(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
+        // The text of a binary32 immediate is exact, so that rounding it twice rounds it once.
+        (Number::Float(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
+        (Number::Dec(value), Reading::F64) => Some(((value as f64).to_bits() >> 32) as i64),
+        (Number::Float(value), Reading::F64) => Some((value.to_bits() >> 32) as i64),
+    }
+}
+
+/// An instruction on up to three data operands, with none of its operands set.
+pub(super) fn blank(op: AluOp, path: Path) -> Alu {
+    Alu {
+        op,
+        path,
+        dst: match path {
+            Path::Vector => Reg::RZ.0,
+            Path::Uniform => UReg::URZ.0.into(),
+        },
+        pred_dst: [Pred::PT; 2],
+        a: Source::ZERO,
+        b: Source::ZERO,
+        c: Source::ZERO,
+        p: [PredSource::TRUE; 3],
+    }
+}

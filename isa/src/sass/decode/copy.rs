@@ -1,0 +1,169 @@
+//! Copies that go on while their threads do, and what is done when they end.
+
+use super::args::Args;
+use super::global::{self, ORDERING};
+use super::shared::{self, plain_atomic, registers};
+use super::{Decoded, Failure};
+use crate::kernel::instruction::Operation;
+use crate::kernel::memory::{
+    AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy, WideOp,
+};
+use crate::kernel::register::{PredSource, Reg, UReg};
+use crate::sass::operand::OperandKind;
+use atoms_ops::{Op, Operands, Size};
+
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    match base {
+        "LDGSTS" => thread_copy(args),
+        "ARRIVES" => arrival(args),
+        "UBLKCP" => {
+            let way = bulk_way(args).ok_or(Failure::Lacking)?;
+            let mask = match way {
+                BulkWay::ToShared if args.modifier("MULTICAST") => Some(BulkMask::Ctas),
+                BulkWay::ToGlobal if args.modifier("DST_G_BYTE_MASK") => Some(BulkMask::Bytes),
+                _ => None,
+            };
+            bulk_copy(args, way, None, mask)
+        }
+        "UBLKRED" => {
+            let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Lacking)?;
+            let reduction = bulk_reduction(args, way)?;
+            bulk_copy(args, way, Some(reduction), None)
+        }
+        "STAS" => {
+            let size = word_size(args);
+            asynchronous(args, AsyncOp::Plain(Op::Store), size)
+        }
+        _ => reduction(args),
+    }
+}
+
+fn word_size(args: &mut Args<'_, '_>) -> Size {
+    args.choose(|m| match m {
+        "32" => Some(Size::U32),
+        "64" => Some(Size::U64),
+        "128" => Some(Size::B128),
+        _ => None,
+    })
+    .unwrap_or(Size::U32)
+}
+
+/// `LDGSTS.E[.BYPASS][.64|.128][.ZFILL] [shared], [global][, p]`
+fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let size = word_size(args);
+    args.ignore(&["BYPASS", "ACCESS"]);
+    args.ignore(ORDERING);
+    let fill = args.modifier("ZFILL");
+    let shared = shared::address(args)?;
+    let global = global::address(args)?;
+    let enable = args.pred_if_any().unwrap_or(PredSource::TRUE);
+    Ok(Operation::ThreadCopy(ThreadCopy { size, shared, global, enable, fill }))
+}
+
+/// `ARRIVES.LDGSTSBAR.64[.ARVCNT|.TRANSCNT] [a]`
+fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    if !args.modifier("LDGSTSBAR") || !args.modifier("64") {
+        return Err(Failure::Lacking);
+    }
+    let op = match (args.modifier("ARVCNT"), args.modifier("TRANSCNT")) {
+        (false, false) => Op::MbarArriveSm80,
+        (true, false) => Op::MbarArrive,
+        (false, true) => Op::MbarCompleteTx,
+        (true, true) => return Err(Failure::Lacking),
+    };
+    Ok(Operation::CopyArrival(CopyArrival { op, address: shared::address(args)? }))
+}
+
+/// Destination first.
+fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
+    match (args.first_modifier(), args.first_modifier()) {
+        (Some("S"), Some("G")) => Some(BulkWay::ToShared),
+        (Some("G"), Some("S")) => Some(BulkWay::ToGlobal),
+        (Some("S"), Some("S")) => Some(BulkWay::AmongShared),
+        _ => None,
+    }
+}
+
+/// The operation of UBLKRED, and its type: to shared memory what the unit has, and 64-bit addition.
+fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
+    let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
+    let op = op.filter(|op| op.row().operands == Operands::B && *op != Op::Exch).ok_or(Failure::Lacking)?;
+    let (op, size) = match args.first_modifier() {
+        Some("F16") => global::typed(op, "F16x2", false),
+        Some("BF16") => global::typed(op, "BF16x2", false),
+        kind => global::typed(op, kind.unwrap_or("U32"), false),
+    }
+    .ok_or(Failure::Lacking)?;
+    if let GlobalOp::Wide(wide) = op {
+        if wide.float() && !args.modifier("RN") {
+            return Err(Failure::Lacking);
+        }
+        if way == BulkWay::AmongShared && wide != WideOp::Add64 {
+            return Err(Failure::Lacking);
+        }
+    }
+    Ok(Reduction { op, size })
+}
+
+/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`,
+/// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
+fn bulk_copy(
+    args: &mut Args<'_, '_>,
+    way: BulkWay,
+    reduction: Option<Reduction>,
+    mask: Option<BulkMask>,
+) -> Decoded<Operation> {
+    let to = uniform_address(args, 2)?;
+    let from = uniform_address(args, if way == BulkWay::ToShared { 2 } else { 1 })?;
+    let size = args.ureg()?;
+    // A cache policy.
+    if let Some(OperandKind::Name(name)) = args.peek()
+        && name.starts_with("desc[")
+    {
+        args.name()?;
+    }
+    Ok(Operation::BulkCopy(BulkCopy { way, reduction, mask, to, from, size }))
+}
+
+/// The uniform register of an address that is nothing else.
+fn uniform_address(args: &mut Args<'_, '_>, registers: u8) -> Decoded<UReg> {
+    let text = args.address()?;
+    let reg = match (text.reg, text.uniform, text.imm) {
+        (None, Some(uniform), 0) => super::args::uniform(uniform.index),
+        _ => {
+            let message = "an address of a block copy is a uniform register".to_string();
+            return args.wrong(args.last_range(), message, "write [UR8]");
+        }
+    };
+    args.aligned((!reg.is_zero()).then_some(reg.0.into()), registers, "UR")?;
+    Ok(reg)
+}
+
+/// `REDAS.op[.S32] [a.64], b`, `REDAS.ADD.64 [a.64], b`
+fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
+    let op = op.filter(|op| op.row().operands == Operands::B).ok_or(Failure::Lacking)?;
+    let size = match args.first_modifier() {
+        None | Some("U32" | "32") => Size::U32,
+        Some("S32") => Size::S32,
+        Some("64") if op == Op::Add => return asynchronous(args, AsyncOp::Add64, Size::U64),
+        _ => return Err(Failure::Lacking),
+    };
+    if !op.row().sizes.contains(&size) {
+        return Err(Failure::Lacking);
+    }
+    asynchronous(args, AsyncOp::Plain(op), size)
+}
+
+/// `STAS[.64|.128] [a.64], b`: the pair holds the address of the data, then that of the object.
+fn asynchronous(args: &mut Args<'_, '_>, op: AsyncOp, size: Size) -> Decoded<Operation> {
+    let text = args.address()?;
+    let addresses = match (text.reg, text.uniform, text.imm) {
+        (Some(reg), None, 0) if reg.suffix.scale == 0 => reg.index.map_or(Reg::RZ, Reg),
+        // Offsets and uniform registers: which of the two addresses they add to is not known.
+        _ => return Err(Failure::Lacking),
+    };
+    args.aligned((!addresses.is_zero()).then_some(addresses.0), 2, "R")?;
+    let rb = args.reg_group(registers(size))?;
+    Ok(Operation::Async(AsyncAccess { op, size, addresses, rb }))
+}

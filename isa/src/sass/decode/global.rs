@@ -1,0 +1,253 @@
+//! Global, generic and constant memory.
+
+use super::args::Args;
+use super::shared::registers;
+use super::{Decoded, Failure};
+use crate::kernel::alu::Path;
+use crate::kernel::compute::Window;
+use crate::kernel::instruction::Operation;
+use crate::kernel::memory::{
+    AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space, WideOp,
+};
+use crate::kernel::number::HalfFormat;
+use crate::kernel::register::{Pred, Reg};
+use crate::sass::operand::Width;
+use atoms_ops::{Op, Operands, Size};
+
+/// Modifiers that say with whom, how strongly and through which cache: nothing here depends on them but
+/// [`crate::kernel::order`].
+pub(crate) const ORDERING: &[&str] = &[
+    "E",
+    "SYS",
+    "GPU",
+    "SM",
+    "CTA",
+    "VC",
+    "STRONG",
+    "WEAK",
+    "CONSTANT",
+    "MMIO",
+    "PRIVATE",
+    "EF",
+    "EL",
+    "LU",
+    "EU",
+    "NA",
+    "NO_ALLOCATE",
+    "LTC64B",
+    "LTC128B",
+    "LTC256B",
+    "RN",
+    "U",
+];
+
+pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    match base {
+        "LDG" => load(args, Space::Global),
+        "LD" => load(args, Space::Generic),
+        "STG" => store(args, Space::Global),
+        "ST" => store(args, Space::Generic),
+        "RED" | "REDG" => atomic(args, Space::Global, Result::None),
+        "ATOMG" => atomic(args, Space::Global, Result::Reg),
+        "ATOM" => atomic(args, Space::Generic, Result::Reg),
+        "QSPC" => query(args),
+        "LDC" => constant(args, Path::Vector),
+        _ => constant(args, Path::Uniform),
+    }
+}
+
+#[derive(PartialEq)]
+enum Result {
+    None,
+    Reg,
+}
+
+fn plain_size(args: &mut Args<'_, '_>) -> Size {
+    args.choose(|m| match m {
+        "U8" => Some(Size::U8),
+        "S8" => Some(Size::S8),
+        "U16" => Some(Size::U16),
+        "S16" => Some(Size::S16),
+        "64" => Some(Size::U64),
+        "128" => Some(Size::B128),
+        "32" => Some(Size::U32),
+        _ => None,
+    })
+    .unwrap_or(Size::U32)
+}
+
+fn load(args: &mut Args<'_, '_>, space: Space) -> Decoded<Operation> {
+    let size = plain_size(args);
+    args.ignore(ORDERING);
+    let dst = args.reg_group(registers(size))?;
+    let address = address(args)?;
+    Ok(Operation::Global(GlobalAccess {
+        space,
+        op: GlobalOp::Load,
+        size,
+        dst,
+        pred_dst: Pred::PT,
+        address,
+        rb: Reg::RZ,
+        rc: Reg::RZ,
+    }))
+}
+
+fn store(args: &mut Args<'_, '_>, space: Space) -> Decoded<Operation> {
+    let size = match plain_size(args) {
+        Size::S8 => Size::U8,
+        Size::S16 => Size::U16,
+        size => size,
+    };
+    args.ignore(ORDERING);
+    let address = address(args)?;
+    let rb = args.reg_group(registers(size))?;
+    Ok(Operation::Global(GlobalAccess {
+        space,
+        op: GlobalOp::Store,
+        size,
+        dst: Reg::RZ,
+        pred_dst: Pred::PT,
+        address,
+        rb,
+        rc: Reg::RZ,
+    }))
+}
+
+/// `ATOM.E.op[.type].order p, d, [a], b[, c]` and `RED.E.op[.type].order [a], b`
+fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Operation> {
+    args.ignore(ORDERING);
+    let op = match args.first_modifier() {
+        Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
+        Some("POPC") if args.modifier("INC") => Op::PopcInc,
+        Some("ARRIVE") if space == Space::Generic => Op::MbarArriveSm80,
+        Some(
+            name @ ("ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" | "EXCH" | "CAS" | "CAST"),
+        ) => Op::from_name(name).ok_or(Failure::Lacking)?,
+        _ => return Err(Failure::Lacking),
+    };
+    let kind = args.first_modifier();
+    let flush = args.modifier("FTZ");
+    let (op, size) = typed(op, kind.unwrap_or("U32"), flush).ok_or(Failure::Lacking)?;
+    if flush && !matches!(op, GlobalOp::Wide(WideOp::AddF32 { .. })) {
+        return Err(Failure::Lacking);
+    }
+    let count = registers(size);
+    let (mut pred_dst, mut dst) = (Pred::PT, Reg::RZ);
+    if result == Result::Reg {
+        pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
+        dst = args.reg_group(count)?;
+    }
+    let address = address(args)?;
+    let operands = match op {
+        GlobalOp::Atomic(op) => op.row().operands,
+        _ => Operands::B,
+    };
+    let rb = if operands == Operands::None { Reg::RZ } else { args.reg_group(count)? };
+    let takes_c = operands == Operands::BC;
+    let rc = if takes_c { args.reg_group(count)? } else { Reg::RZ };
+    Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
+}
+
+/// The operation in the type that the text names.
+pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
+    use crate::kernel::memory::WideOp::*;
+    let halves = match kind {
+        "F16x2" | "F16X2" => Some(HalfFormat::F16),
+        "BF16x2" | "BF16X2" | "BF16_V2" => Some(HalfFormat::Bf16),
+        _ => None,
+    };
+    let (wide, size) = match (op, kind, halves) {
+        (Op::Add, "F32", _) => (AddF32 { flush }, Size::U32),
+        (Op::Add, "F64", _) => (AddF64, Size::U64),
+        (Op::Add, _, Some(format)) => (AddHalves(format), Size::U32),
+        (Op::Min, _, Some(format)) => (MinHalves(format), Size::U32),
+        (Op::Max, _, Some(format)) => (MaxHalves(format), Size::U32),
+        (Op::Add, "64" | "U64" | "S64", _) => (Add64, Size::U64),
+        (Op::Min, "64" | "U64", _) => (MinU64, Size::U64),
+        (Op::Min, "S64", _) => (MinS64, Size::U64),
+        (Op::Max, "64" | "U64", _) => (MaxU64, Size::U64),
+        (Op::Max, "S64", _) => (MaxS64, Size::U64),
+        (Op::And, "64" | "U64" | "S64", _) => (And64, Size::U64),
+        (Op::Or, "64" | "U64" | "S64", _) => (Or64, Size::U64),
+        (Op::Xor, "64" | "U64" | "S64", _) => (Xor64, Size::U64),
+        (Op::Inc, "64" | "U64", _) => (Inc64, Size::U64),
+        (Op::Dec, "64" | "U64", _) => (Dec64, Size::U64),
+        _ => {
+            let size = match kind {
+                "32" | "U32" => Size::U32,
+                "S32" => Size::S32,
+                "64" | "U64" => Size::U64,
+                "128" => Size::B128,
+                _ => return None,
+            };
+            return op.row().sizes.contains(&size).then_some((GlobalOp::Atomic(op), size));
+        }
+    };
+    Some((GlobalOp::Wide(wide), size))
+}
+
+/// `QSPC.E.S|D|G|L p, RZ, [a]`
+fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["E"]);
+    let space = args.choose(|m| match m {
+        "S" => Some(Window::SharedCta),
+        "D" => Some(Window::SharedCluster),
+        "G" => Some(Window::Global),
+        "L" => Some(Window::Local),
+        _ => None,
+    });
+    let space = space.ok_or(Failure::Lacking)?;
+    let pred_dst = args.pred_dst()?;
+    if !args.reg()?.is_zero() {
+        return Err(Failure::Lacking);
+    }
+    let address = address(args)?;
+    Ok(Operation::QuerySpace { pred_dst, address, space })
+}
+
+/// Global or generic address. A lone register is a pair, since every access here is `.E`.
+pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
+    let text = args.address()?;
+    let range = args.last_range();
+    let base = match text.reg {
+        None => AddressBase::None,
+        Some(reg) if reg.suffix.scale != 0 => {
+            return args.wrong(range, "a global address has no scaled register".into(), "drop the .X");
+        }
+        Some(reg) => match reg.index {
+            None => AddressBase::None,
+            Some(index) if reg.suffix.width == Some(Width::Word) => AddressBase::Word(Reg(index)),
+            Some(index) => {
+                args.aligned(Some(index), 2, "R")?;
+                AddressBase::Pair(Reg(index))
+            }
+        },
+    };
+    let ur = text.uniform.map(|u| super::args::uniform(u.index));
+    if let Some(ur) = ur {
+        args.aligned((!ur.is_zero()).then_some(ur.0.into()), 2, "UR")?;
+    }
+    let Some(imm) = i32::try_from(text.imm).ok().filter(|i| (-0x80_0000..=0xff_ffff).contains(i)) else {
+        let message = format!("offset {:#x} does not fit in 24 bits", text.imm);
+        return args.wrong(range, message, "it is from -0x800000 to 0x7fffff");
+    };
+    Ok(GlobalAddress { base, ur, imm })
+}
+
+/// `LDC[.size] d, c[bank][offset]`
+fn constant(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+    // How an index beyond the bank is met.
+    args.ignore(&["IL", "IS", "ISL"]);
+    let grain = match plain_size(args) {
+        size @ (Size::U8 | Size::U16 | Size::S8 | Size::S16) => Grain::Sub(size),
+        size @ (Size::U32 | Size::S32 | Size::U64 | Size::B128) => Grain::Words(registers(size)),
+    };
+    let count = match grain {
+        Grain::Sub(_) => 1,
+        Grain::Words(count) => count,
+    };
+    let dst = args.dst(path, count)?;
+    let address = args.constant()?;
+    Ok(Operation::Const(ConstAccess { path, dst, grain, address }))
+}

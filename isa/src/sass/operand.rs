@@ -1,0 +1,430 @@
+//! Operands as they stand in the text.
+
+use crate::kernel::register::{BarrierRegister, Pred, PredSource};
+use crate::kernel::source::HalfSelect;
+use std::ops::Range;
+
+/// One operand and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand<'t> {
+    pub(crate) kind: OperandKind<'t>,
+    /// Bytes of the listing.
+    pub(crate) range: Range<usize>,
+}
+
+/// What stands there.
+#[derive(Clone, Debug)]
+pub(crate) enum OperandKind<'t> {
+    Reg(RegText),
+    Pred(PredSource),
+    Barrier(BarrierRegister),
+    Number(Number),
+    Const(ConstText),
+    Address(AddressText),
+    Label(&'t str),
+    /// A special register, or something that only instructions not decoded here use.
+    Name(&'t str),
+}
+
+/// Signs before an operand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signs {
+    pub(crate) negate: bool,
+    pub(crate) absolute: bool,
+    pub(crate) invert: bool,
+}
+
+/// A register of a thread or, if `uniform`, of a warp; the zero register is `None`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegText {
+    pub(crate) uniform: bool,
+    pub(crate) index: Option<u16>,
+    pub(crate) signs: Signs,
+    pub(crate) suffix: RegSuffix,
+}
+
+/// What follows a register after dots; `.reuse` is a hint and is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RegSuffix {
+    pub(crate) width: Option<Width>,
+    /// log2 of `.X4`, `.X8`, `.X16`.
+    pub(crate) scale: u8,
+    pub(crate) half: HalfSelect,
+}
+
+/// Width of a register in an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// `.64`
+    Pair,
+    /// `.U32`
+    Word,
+}
+
+/// A number, as written: whether decimals are integers or floats is for the instruction to say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    /// Written with 0x: bits.
+    Hex(i64),
+    /// Written in decimal digits alone.
+    Dec(i64),
+    /// Written as only a float is.
+    Float(f64),
+}
+
+impl Number {
+    /// Its value, unless only a float is written so.
+    pub(crate) fn integer(self) -> Option<i64> {
+        match self {
+            Number::Hex(value) | Number::Dec(value) => Some(value),
+            Number::Float(_) => None,
+        }
+    }
+}
+
+/// `c[bank][register + offset]`
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConstText {
+    pub(crate) bank: u8,
+    pub(crate) index: Option<RegText>,
+    pub(crate) offset: i64,
+    pub(crate) signs: Signs,
+    pub(crate) half: HalfSelect,
+}
+
+/// `[register + uniform register + immediate]`, with or without a descriptor before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AddressText {
+    pub(crate) reg: Option<RegText>,
+    pub(crate) uniform: Option<RegText>,
+    pub(crate) imm: i64,
+}
+
+/// How many registers and predicates a thread has, and how many registers a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) registers: u16,
+    pub(crate) predicates: u16,
+    pub(crate) uniforms: u16,
+}
+
+impl Limits {
+    /// Those of machine code: R0 to R254, P0 to P6; UR0 to UR254, of which earlier architectures have fewer.
+    pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7, uniforms: 255 };
+
+    /// Those of code lowered from PTX, before registers are allocated: what the text can name.
+    pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0, uniforms: 255 };
+}
+
+/// Why an operand cannot be read: message and help.
+pub(crate) type Unreadable = (String, String);
+
+/// Reads one operand. `text` is not empty and has no white space at its ends.
+pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unreadable> {
+    if let Some(label) = text.strip_prefix("`(") {
+        return label
+            .strip_suffix(')')
+            .filter(|l| !l.is_empty())
+            .map(OperandKind::Label)
+            .ok_or_else(|| (format!("label `{text}` is not closed"), "write it as `(.L_x_0)".into()));
+    }
+    if let Some(number) = number(text) {
+        return Ok(OperandKind::Number(number));
+    }
+    // A hint; the one after bars stands outside them.
+    let (signs, inverted, body) = signs(text.strip_suffix(".reuse").unwrap_or(text));
+    if body.starts_with('[') {
+        return address(body, limits).map(OperandKind::Address);
+    }
+    if body.starts_with("desc[") {
+        let inner = body.find(']').map(|end| body[end + 1..].trim_start());
+        return match inner {
+            // A cache policy, of a copy whose addresses stand before it.
+            Some("") => return Ok(OperandKind::Name(text)),
+            Some(inner) if inner.starts_with('[') => address(inner, limits).map(OperandKind::Address),
+            _ => {
+                Err((format!("no address after the descriptor in `{text}`"), "write desc[UR8][R2.64]".into()))
+            }
+        };
+    }
+    if body.starts_with("c[") {
+        let Some(mut constant) = constant(body, limits)? else { return Ok(OperandKind::Name(text)) };
+        constant.signs = Signs { invert: signs.invert || inverted, ..signs };
+        return Ok(OperandKind::Const(constant));
+    }
+    if let Some(pred) = predicate(body, limits) {
+        return Ok(OperandKind::Pred(PredSource { pred, negate: inverted }));
+    }
+    if let Some(register) = register(body, limits) {
+        return match register {
+            RegOutcome::Register(mut reg) => {
+                reg.signs = Signs { invert: signs.invert || inverted, ..signs };
+                Ok(OperandKind::Reg(reg))
+            }
+            RegOutcome::TooHigh(last) => {
+                Err((format!("no such register as `{body}`"), format!("the last one is {last}")))
+            }
+            RegOutcome::Odd => Ok(OperandKind::Name(text)),
+        };
+    }
+    if let Some(index) = body.strip_prefix('B').and_then(decimal) {
+        return match u8::try_from(index) {
+            Ok(index) if index < 16 => Ok(OperandKind::Barrier(BarrierRegister(index))),
+            _ => Err((format!("no such convergence barrier as `{body}`"), "the last one is B15".into())),
+        };
+    }
+    // Words, and brackets after words, are operands of instructions that are only named here.
+    let worded =
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '{' | '(' | '$'));
+    let known = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
+    if (worded || text.starts_with("32@") || !text.starts_with(|c: char| c.is_ascii_digit()))
+        && known
+        && balanced(text)
+        && (has_word(text) || text.starts_with('{'))
+    {
+        return Ok(OperandKind::Name(text));
+    }
+    Err((
+        format!("cannot read operand `{text}`"),
+        "operands are registers (R2, UR4, P0, B1), numbers (0x10, 1.5), c[0x0][0x160], [R2+0x4] or `(.L_x_0)"
+            .into(),
+    ))
+}
+
+fn has_word(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+fn balanced(text: &str) -> bool {
+    let mut open = Vec::new();
+    text.chars().all(|c| match c {
+        '[' | '(' | '{' => {
+            open.push(c);
+            true
+        }
+        ']' => open.pop() == Some('['),
+        ')' => open.pop() == Some('('),
+        '}' => open.pop() == Some('{'),
+        _ => true,
+    }) && open.is_empty()
+}
+
+/// Signs in front, whether there is a `!`, and what is left.
+fn signs(text: &str) -> (Signs, bool, &str) {
+    let mut signs = Signs::default();
+    let mut inverted = false;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        match first {
+            '-' if !signs.negate => signs.negate = true,
+            '~' if !signs.invert => signs.invert = true,
+            '!' if !inverted => inverted = true,
+            '|' if rest.len() > 2 && rest.ends_with('|') => {
+                signs.absolute = true;
+                rest = &rest[1..rest.len() - 1];
+                break;
+            }
+            _ => break,
+        }
+        rest = &rest[1..];
+    }
+    (signs, inverted, rest)
+}
+
+fn decimal(text: &str) -> Option<u16> {
+    (!text.is_empty() && text.len() <= 5 && text.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+fn predicate(text: &str, limits: Limits) -> Option<Pred> {
+    let text = text.strip_suffix(".reuse").unwrap_or(text);
+    let (uniform, rest) = match text.strip_prefix('U') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    match (rest.strip_prefix('P')?, uniform) {
+        ("T", false) => Some(Pred::PT),
+        ("T", true) => Some(Pred::Uniform(7)),
+        (digits, false) => decimal(digits).filter(|n| *n < limits.predicates).map(Pred::Thread),
+        (digits, true) => decimal(digits).filter(|n| *n < 7).map(|n| Pred::Uniform(n as u8)),
+    }
+}
+
+enum RegOutcome {
+    Register(RegText),
+    TooHigh(&'static str),
+    /// A register with a suffix that no decoded instruction has.
+    Odd,
+}
+
+fn register(text: &str, limits: Limits) -> Option<RegOutcome> {
+    let (name, suffixes) = text.split_once('.').map_or((text, None), |(name, s)| (name, Some(s)));
+    let (uniform, rest) = match name.strip_prefix("UR") {
+        Some(rest) => (true, rest),
+        None => (false, name.strip_prefix('R')?),
+    };
+    let index = if rest == "Z" {
+        None
+    } else {
+        let index = decimal(rest)?;
+        let (limit, last) =
+            if uniform { (limits.uniforms, "UR254, or URZ") } else { (limits.registers, "R254, or RZ") };
+        if index >= limit {
+            return Some(RegOutcome::TooHigh(last));
+        }
+        Some(index)
+    };
+    let mut suffix = RegSuffix { width: None, scale: 0, half: HalfSelect::Both };
+    for part in suffixes.into_iter().flat_map(|s| s.split('.')) {
+        match part {
+            "reuse" => {}
+            "64" => suffix.width = Some(Width::Pair),
+            "U32" => suffix.width = Some(Width::Word),
+            "X4" => suffix.scale = 2,
+            "X8" => suffix.scale = 3,
+            "X16" => suffix.scale = 4,
+            _ => match half(part) {
+                Some(half) => suffix.half = half,
+                None => return Some(RegOutcome::Odd),
+            },
+        }
+    }
+    Some(RegOutcome::Register(RegText { uniform, index, signs: Signs::default(), suffix }))
+}
+
+/// The part of a register that a suffix names.
+fn half(suffix: &str) -> Option<HalfSelect> {
+    Some(match suffix {
+        "H0_H0" | "H0" => HalfSelect::Low,
+        "H1_H1" | "H1" => HalfSelect::High,
+        "F32" => HalfSelect::Single,
+        "B0" => HalfSelect::Byte(0),
+        "B1" => HalfSelect::Byte(1),
+        "B2" => HalfSelect::Byte(2),
+        "B3" => HalfSelect::Byte(3),
+        _ => return None,
+    })
+}
+
+fn number(text: &str) -> Option<Number> {
+    let (negative, digits) = match (text.strip_prefix('-'), text.strip_suffix(".NEG")) {
+        (Some(digits), _) | (None, Some(digits)) => (true, digits),
+        (None, None) => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let sign = |value: f64| if negative { -value } else { value };
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        if hex.is_empty() || hex.len() > 16 || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let value = u64::from_str_radix(hex, 16).ok()? as i64;
+        return Some(Number::Hex(if negative { value.wrapping_neg() } else { value }));
+    }
+    match digits {
+        "INF" => return Some(Number::Float(sign(f64::INFINITY))),
+        "QNAN" | "NAN" => return Some(Number::Float(sign(f64::NAN))),
+        _ => {}
+    }
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') || digits.len() > 64 {
+        return None;
+    }
+    if digits.bytes().all(|b| b.is_ascii_digit()) {
+        let value: i64 = digits.parse().ok()?;
+        // Minus zero is a float's.
+        return Some(if negative && value == 0 {
+            Number::Float(-0.0)
+        } else {
+            Number::Dec(if negative { -value } else { value })
+        });
+    }
+    let float_like =
+        digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    float_like.then(|| digits.parse().ok()).flatten().map(|value| Number::Float(sign(value)))
+}
+
+fn bracketed<'t>(text: &'t str, whole: &str) -> Result<(&'t str, &'t str), Unreadable> {
+    let inner = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    inner.ok_or_else(|| (format!("`{whole}` is not closed"), "a bracket opened with [ ends with ]".into()))
+}
+
+/// Register and immediate terms of an address, joined by `+`; a negative term is `+-0x4` or ` - 0x4`.
+fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unreadable> {
+    let mut address = AddressText { reg: None, uniform: None, imm: 0 };
+    let mut immediate = false;
+    let odd = |term: &str| {
+        (
+            format!("cannot read `{term}` in address `{whole}`"),
+            "an address is a register, a uniform register and a number, joined by +".to_string(),
+        )
+    };
+    for (negative, term) in inner.split('+').flat_map(signed_terms) {
+        let value = match number(term) {
+            Some(Number::Hex(value) | Number::Dec(value)) if negative => Some(Number::Dec(-value)),
+            other if !negative => other,
+            _ => return Err(odd(inner)),
+        };
+        match (register(term, limits), value) {
+            (Some(RegOutcome::Register(reg)), _) if reg.uniform && address.uniform.is_none() => {
+                address.uniform = Some(reg);
+            }
+            (Some(RegOutcome::Register(reg)), _) if !reg.uniform && address.reg.is_none() => {
+                address.reg = Some(reg);
+            }
+            (Some(RegOutcome::TooHigh(last)), _) => {
+                return Err((format!("no such register as `{term}`"), format!("the last one is {last}")));
+            }
+            (None, Some(Number::Hex(value) | Number::Dec(value))) if !immediate => {
+                address.imm = value;
+                immediate = true;
+            }
+            _ => return Err(odd(term)),
+        }
+    }
+    Ok(address)
+}
+
+/// Terms parted by minus signs, and whether one stands before each.
+fn signed_terms(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    let mut terms = text.split('-').map(str::trim).enumerate().peekable();
+    // Nothing stands before a sign at the beginning.
+    if text.trim_start().starts_with('-') {
+        terms.next();
+    }
+    terms.map(|(at, term)| (at > 0, term))
+}
+
+fn address(text: &str, limits: Limits) -> Result<AddressText, Unreadable> {
+    let (inner, rest) = bracketed(text, text)?;
+    if !rest.is_empty() {
+        return Err((
+            format!("`{rest}` after the address in `{text}`"),
+            "separate operands by commas".into(),
+        ));
+    }
+    terms(inner, text, limits)
+}
+
+/// A constant; `None` if it has a suffix that no decoded instruction takes.
+fn constant(text: &str, limits: Limits) -> Result<Option<ConstText>, Unreadable> {
+    let help = || "write c[0x0][0x160] or c[0x0][R2+0x160]".to_string();
+    let (bank, rest) = bracketed(&text[1..], text)?;
+    let Some(Number::Hex(bank) | Number::Dec(bank)) = number(bank.trim()) else {
+        return Err((format!("cannot read the constant bank of `{text}`"), help()));
+    };
+    let bank = u8::try_from(bank).map_err(|_| (format!("no constant bank {bank} in `{text}`"), help()))?;
+    let (inner, rest) = bracketed(rest.trim_start(), text)?;
+    let half = match rest.strip_prefix('.') {
+        Some(suffix) => match half(suffix) {
+            Some(half) => half,
+            None => return Ok(None),
+        },
+        None if rest.is_empty() => HalfSelect::Both,
+        None => return Err((format!("`{rest}` after the constant `{text}`"), help())),
+    };
+    let address = terms(inner, text, limits)?;
+    if address.reg.is_some() && address.uniform.is_some() {
+        return Err((format!("two registers in the constant `{text}`"), help()));
+    }
+    let index = address.reg.or(address.uniform);
+    Ok(Some(ConstText { bank, index, offset: address.imm, signs: Signs::default(), half }))
+}

@@ -1,0 +1,327 @@
+//! Reads a listing: its lines to sections, and each section of code to a kernel.
+
+use crate::arch::Arch;
+use crate::kernel::instruction::{Instruction, Operation};
+use crate::kernel::order;
+use crate::kernel::program::{CompiledBank, Kernel, Program, SourceLine, UnreadKernel};
+use crate::problem::{MOST_PROBLEMS, Problem, TextError};
+use crate::ptx::Directives;
+use crate::sass::bank;
+use crate::sass::data_section::DataSections;
+use crate::sass::decode::{self, Failure, Targets};
+use crate::sass::listing::{self, INSTRUCTION_BYTES, Line, Statement, Text};
+use crate::sass::maxwell::{self, Rewritten};
+use crate::sass::operand::Limits;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+impl Program {
+    /// Reads a listing as `nvdisasm` or `cuobjdump -sass` prints it; `name` is for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with line and column, if no kernel can be read. Instructions that are merely not
+    /// decoded are not errors: see [`Operation::Lacking`].
+    pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
+        let place = Text::new(text, Limits::MACHINE);
+        let mut problems = Vec::new();
+        let mut reader = Reader::default();
+        let readable = reader.read(&place, &mut problems);
+        let Reader { target, arch, mut sections, data, .. } = reader;
+        if arch.is_none() && readable && !target {
+            let help = "add a line such as .target sm_90: the architecture that the code was compiled for";
+            problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
+        }
+        if sections.is_empty() && problems.is_empty() {
+            let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
+            problems.push(Problem::new(0..0, "no kernel in this listing", help));
+        }
+        let mut room = MOST_PROBLEMS;
+        let mut decode = |section: &mut Section<'_>| {
+            let body = section.decode(arch, room);
+            room = room.saturating_sub(section.problems.len());
+            body
+        };
+        let bodies: Vec<_> = sections.iter_mut().map(&mut decode).collect();
+        let all_wrong = sections.iter().all(|section| !section.problems.is_empty());
+        let Some(arch) = arch.filter(|_| problems.is_empty() && !all_wrong) else {
+            problems.extend(sections.into_iter().flat_map(|section| section.problems));
+            return Err(TextError::new(name, text, problems));
+        };
+        let placed = data.place();
+        let (mut kernels, mut unread) = (Vec::new(), Vec::new());
+        for (section, body) in sections.into_iter().zip(bodies) {
+            if !section.problems.is_empty() {
+                let error = TextError::new(name, text, section.problems);
+                unread.push(UnreadKernel { name: section.name.into(), error });
+                continue;
+            }
+            let labels = section.targets.labels.iter();
+            let labels =
+                labels.map(|(name, index)| (*name, u64::from(*index) * u64::from(INSTRUCTION_BYTES)));
+            let own = data.bank_of(section.name, &placed, &labels.collect()).or_else(|| {
+                let bytes = bank::of_branches(&section.statements, &section.targets.labels, arch.early());
+                (!bytes.is_empty()).then(|| CompiledBank { bytes, unknown: Vec::new() })
+            });
+            let mut constants = placed.banks.clone();
+            constants.extend(own.map(|own| (bank::BANK, own)));
+            kernels.push(Kernel {
+                name: section.name.into(),
+                arch,
+                instructions: body.instructions,
+                source: body.source,
+                mnemonics: body.mnemonics,
+                registers: body.registers,
+                predicates: if arch.early() { maxwell::PREDICATES } else { Limits::MACHINE.predicates },
+                shared: data.shared(section.name).map(|bytes| bytes.saturating_sub(arch.shared_origin())),
+                constants,
+                local: 0,
+                params: None,
+                variables: placed.variables.clone(),
+                directives: Directives::default(),
+            });
+        }
+        Ok(Program { arch, forward_of: None, kernels, unread })
+    }
+}
+
+/// Decodes code lowered from PTX, one statement or label (`L0:`) per line, without semicolons. It may name as
+/// many registers and predicates as it likes; branch targets are indices into the result.
+///
+/// # Errors
+/// What a listing of these lines would be refused for.
+pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> {
+    let end = |line: &String| if line.ends_with(':') { "\n" } else { " ;\n" };
+    let mut text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
+    // Code goes on behind the last line: a label there stands before what comes next.
+    text += "NOP ;\n";
+    let place = Text::new(&text, Limits::VIRTUAL);
+    let mut problems = Vec::new();
+    let mut reader = Reader::default();
+    reader.section(Some("lowered"), 0..0, &mut problems);
+    reader.read(&place, &mut problems);
+    let mut body = Vec::new();
+    for mut section in reader.sections {
+        body.extend(section.decode(None, MOST_PROBLEMS).instructions);
+        problems.extend(section.problems);
+    }
+    body.pop();
+    if problems.is_empty() { Ok(body) } else { Err(TextError::new("lowered code", &text, problems)) }
+}
+
+/// The statements and labels of one kernel.
+struct Section<'t> {
+    name: &'t str,
+    statements: Vec<Statement<'t>>,
+    targets: Targets<'t>,
+    problems: Vec<Problem>,
+}
+
+/// What the lines read so far say.
+#[derive(Default)]
+struct Reader<'t> {
+    arch: Option<Arch>,
+    /// A `.target` was met, even if it names nothing known.
+    target: bool,
+    sections: Vec<Section<'t>>,
+    names: HashSet<&'t str>,
+    /// The last section is still open.
+    inside: bool,
+    data: DataSections<'t>,
+    /// The last section of data is still open.
+    in_data: bool,
+    /// Problems inside of kernels.
+    wrong: usize,
+}
+
+impl<'t> Reader<'t> {
+    /// Reads all lines; false if some cannot be read.
+    fn read(&mut self, place: &Text<'t>, problems: &mut Vec<Problem>) -> bool {
+        let mut readable = true;
+        for (number, line) in place.lines() {
+            match listing::read(place, number, line, self.in_data) {
+                Ok(None) => {}
+                Ok(Some(line)) => self.line(line, problems),
+                Err(problem) => {
+                    self.wrong(problem, problems);
+                    readable = false;
+                }
+            }
+            if problems.len() + self.wrong >= MOST_PROBLEMS {
+                return false;
+            }
+        }
+        readable
+    }
+
+    /// Notes a problem, with its kernel if it is in one.
+    fn wrong(&mut self, problem: Problem, problems: &mut Vec<Problem>) {
+        match self.sections.last_mut().filter(|_| self.inside) {
+            Some(section) => {
+                section.problems.push(problem);
+                self.wrong += 1;
+            }
+            None => problems.push(problem),
+        }
+    }
+
+    fn line(&mut self, line: Line<'t>, problems: &mut Vec<Problem>) {
+        match line {
+            Line::Target { name, range } => self.target(name, range, problems),
+            Line::Flags(arch) => self.arch = self.arch.or(arch),
+            Line::Section { kernel, range } => self.section(kernel, range, problems),
+            Line::DataSection { name } => {
+                self.inside = false;
+                self.in_data = true;
+                self.data.begin(name);
+            }
+            Line::Data(item) => self.data.put(item),
+            Line::Label { name, .. } if self.in_data => self.data.label(name),
+            Line::Label { name, range } => {
+                let Some(section) = self.sections.last_mut().filter(|_| self.inside) else { return };
+                let next = section.statements.len() as u32;
+                if section.targets.labels.insert(name, next).is_some() {
+                    let message = format!("a second label `{name}` in kernel `{}`", section.name);
+                    self.wrong(Problem::new(range, message, "labels differ within a kernel"), problems);
+                }
+            }
+            Line::Statement(statement) => match self.sections.last_mut().filter(|_| self.inside) {
+                Some(section) => {
+                    let index = section.statements.len() as u32;
+                    if let Some(offset) = statement.offset {
+                        section.targets.offsets.insert(offset, index);
+                        section.targets.regular &= offset == u64::from(index) * u64::from(INSTRUCTION_BYTES);
+                    }
+                    section.statements.push(statement);
+                    section.targets.count = index + 1;
+                }
+                None => {
+                    let help = "put a line such as .section .text.NAME before it";
+                    let range = statement.mnemonic_range;
+                    problems.push(Problem::new(range, "an instruction outside a kernel", help));
+                }
+            },
+        }
+    }
+
+    fn target(&mut self, name: &str, range: Range<usize>, problems: &mut Vec<Problem>) {
+        self.target = true;
+        match (Arch::from_name(name), self.arch) {
+            (None, _) => {
+                let message = format!("architecture `{name}` is not one of those read here");
+                let help = "they are sm_50 and later";
+                problems.push(Problem::new(range, message, help));
+            }
+            (Some(arch), Some(earlier)) if arch != earlier => {
+                let message = format!("a second architecture, {arch} after {earlier}");
+                let help = format!(
+                    "a listing is for one: split the file, or print one with cuobjdump -arch {earlier}"
+                );
+                problems.push(Problem::new(range, message, help));
+            }
+            (arch, _) => self.arch = arch,
+        }
+    }
+
+    /// Starts a section: of a kernel, or one without code.
+    fn section(&mut self, kernel: Option<&'t str>, range: Range<usize>, problems: &mut Vec<Problem>) {
+        self.inside = kernel.is_some();
+        self.in_data = false;
+        let Some(name) = kernel else { return };
+        if !self.names.insert(name) {
+            let message = format!("a second kernel `{name}`");
+            problems.push(Problem::new(range, message, "names of kernels differ within a listing"));
+        }
+        let targets =
+            Targets { labels: HashMap::new(), offsets: HashMap::new(), count: 0, at: 0, regular: true };
+        self.sections.push(Section { name, statements: Vec::new(), targets, problems: Vec::new() });
+    }
+}
+
+/// What a section decodes to; see [`Kernel`].
+#[derive(Default)]
+struct Body {
+    instructions: Vec<Instruction>,
+    source: Vec<SourceLine>,
+    mnemonics: Vec<String>,
+    registers: u16,
+}
+
+impl Section<'_> {
+    /// Decodes everything; problems stay in the section, no more than `most`.
+    fn decode(&mut self, arch: Option<Arch>, most: usize) -> Body {
+        if arch.is_some_and(Arch::early) && self.problems.is_empty() {
+            self.rewrite(most)
+        } else {
+            self.read(arch, most)
+        }
+    }
+
+    /// Decodes code of sm_50 to sm_62, rewritten as that of sm_70.
+    fn rewrite(&mut self, most: usize) -> Body {
+        self.problems.extend(self.statements.iter().filter_map(maxwell::wrong_atomic).take(most));
+        let Rewritten { text, origin } = maxwell::rewritten(&self.statements, &self.targets.labels);
+        let place = Text::new(&text, Limits::VIRTUAL);
+        let mut problems = Vec::new();
+        let mut reader = Reader::default();
+        reader.section(Some(self.name), 0..0, &mut problems);
+        reader.read(&place, &mut problems);
+        let Some(mut section) = reader.sections.pop() else { return Body::default() };
+        let mut body = section.read(None, most);
+        let statement = |line: usize| origin.get(line).and_then(|at| self.statements.get(*at));
+        for problem in problems.into_iter().chain(section.problems) {
+            let start = problem.span.offset().min(text.len());
+            let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+            let range = statement(line).map_or(0..0, Statement::range);
+            self.problems.push(Problem::new(range, problem.message, problem.help));
+        }
+        self.problems.dedup();
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        body.mnemonics.clear();
+        for source in &mut body.source {
+            let Some(statement) = statement(source.line as usize - 1) else { continue };
+            let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
+                body.mnemonics.push(statement.mnemonic.into());
+                body.mnemonics.len() as u32 - 1
+            });
+            *source = SourceLine { line: statement.line, text: statement.text.into(), mnemonic };
+        }
+        body
+    }
+
+    fn read(&mut self, arch: Option<Arch>, most: usize) -> Body {
+        let uniforms = arch.map_or(Limits::MACHINE.uniforms, Arch::uniform_registers);
+        // Code names its own beginning, whether there is a label or not.
+        self.targets.labels.entry(self.name).or_insert(0);
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut orders = Vec::new();
+        let mut body =
+            Body { instructions: Vec::new(), source: Vec::new(), mnemonics: Vec::new(), registers: 0 };
+        for statement in &mut self.statements {
+            if self.problems.len() >= most {
+                break;
+            }
+            statement.limits.uniforms = uniforms;
+            let operation = match decode::decode(statement, &self.targets) {
+                Ok(operation) => operation,
+                Err(Failure::Lacking) => Operation::Lacking,
+                Err(Failure::Wrong { range, message, help }) => {
+                    self.problems.push(Problem::new(range, message, help));
+                    Operation::Lacking
+                }
+            };
+            let mnemonic = *numbers.entry(statement.mnemonic).or_insert_with(|| {
+                body.mnemonics.push(statement.mnemonic.into());
+                orders.push(order::of(statement.mnemonic));
+                body.mnemonics.len() as u32 - 1
+            });
+            self.targets.at += 1;
+            let ordering = orders.get(mnemonic as usize).copied().flatten();
+            body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
+            // The last register named may begin a group of four.
+            let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
+            body.registers = body.registers.max(registers.min(statement.limits.registers));
+            body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
+        }
+        body
+    }
+}

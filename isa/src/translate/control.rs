@@ -1,0 +1,254 @@
+//! Barriers, fences, and instructions by which the lanes of a warp look at each other.
+
+use super::ordering;
+use super::unit::{Unit, operand};
+use super::{Fail, Mods};
+use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput};
+use crate::kernel::control::{
+    BarrierVote, BlockBarrier, Collective, Control, FloatRedux, ReduxOp, ShuffleMode, SyncWay, VoteMode,
+    WarpOp,
+};
+use crate::kernel::instruction::Operation;
+use crate::kernel::register::{Pred, PredSource, Reg, UReg};
+use crate::kernel::source::Source;
+use crate::ptx::{Instruction, Type};
+
+impl<'t> Unit<'_, 't> {
+    /// Translates an instruction that directs threads, branches aside; `false` if it is none.
+    pub(super) fn direct(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+        let mut mods = Mods::new(i);
+        let m = &mut mods;
+        match i.opcode {
+            "exit" | "ret" => {
+                m.drop_hints();
+                m.done()?;
+                self.control(Control::Exit);
+            }
+            "trap" => self.control(Control::Trap),
+            "brkpt" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "griddepcontrol"
+            | "pmevent" | "setmaxnreg" => self.control(Control::Nop),
+            // A cache policy, for which there is no use.
+            "createpolicy" => {
+                let (dst, _) = self.outputs(operand(i, 0)?)?;
+                self.compute(ComputeOp::Move, dst, &[ComputeInput::Imm(0)]);
+            }
+            "nanosleep" => {
+                m.ty()?;
+                m.done()?;
+                let nanoseconds = self.source(operand(i, 0)?)?;
+                self.control(Control::Sleep { nanoseconds, watch: false });
+            }
+            "membar" | "fence" => {
+                let order = ordering::fence(m, i.opcode == "membar");
+                // What proxies and kinds of accesses it is about does not matter where all are in order.
+                self.ordering = Some(order);
+                self.control(Control::Fence);
+            }
+            "bar" | "barrier" => self.barrier(i, m)?,
+            "activemask" => {
+                m.ty()?;
+                m.done()?;
+                let dst = self.output_reg(operand(i, 0)?)?;
+                let (mode, src) = (VoteMode::Any, PredSource::TRUE);
+                self.emit(Operation::Warp(WarpOp::Vote { mode, dst, pred_dst: Pred::PT, src }));
+            }
+            "vote" => self.vote(i, m)?,
+            "shfl" => self.shuffle(i, m)?,
+            "redux" => self.redux(i, m)?,
+            "match" => self.matching(i, m)?,
+            "elect" => {
+                if !m.take("sync") {
+                    return Err(Fail::Lacking);
+                }
+                m.done()?;
+                let members = self.source(operand(i, 1)?)?;
+                let (dst, pred) = self.outputs(operand(i, 0)?)?;
+                let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+                self.collective(members, WarpOp::Elect { pred_dst, dst: UReg::URZ }, word(dst));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What the lanes of a mask do together.
+    fn collective(&mut self, members: Source, op: WarpOp, spread: Reg) {
+        self.emit(Operation::Collective(Collective { members, op, spread }));
+    }
+
+    /// The lanes of a mask, if the instruction has `.sync`, else those that are together.
+    fn among(&mut self, members: Option<Source>, op: WarpOp) {
+        match members {
+            Some(members) => self.collective(members, op, Reg::RZ),
+            None => self.emit(Operation::Warp(op)),
+        }
+    }
+
+    fn barrier(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        if m.take("cluster") {
+            let arrive = match m.take_any(&["arrive", "wait"]) {
+                Some("arrive") => true,
+                Some(_) => false,
+                None => return Err(Fail::Lacking),
+            };
+            m.take("aligned");
+            self.ordering = Some(ordering::cluster_barrier(m, arrive));
+            m.done()?;
+            if self.arch.number() < 90 {
+                return Err(Fail::since("barrier.cluster", 90));
+            }
+            self.control(if arrive { Control::ClusterArrive } else { Control::ClusterWait });
+            return Ok(());
+        }
+        if m.take("warp") {
+            m.take("sync");
+            m.done()?;
+            let mask = self.source(operand(i, 0)?)?;
+            self.control(Control::WarpSync { mask, way: SyncWay::Plain });
+            return Ok(());
+        }
+        m.take_any(&["cta"]);
+        m.take("aligned");
+        match m.next() {
+            Some(kind @ ("sync" | "arrive")) => {
+                m.done()?;
+                let barrier = self.source(operand(i, 0)?)?;
+                let threads = i.operands.get(1).map(|t| self.source(t)).transpose()?;
+                let wait = kind == "sync";
+                self.control(Control::Block(BlockBarrier { barrier, threads, wait, vote: None }));
+                Ok(())
+            }
+            Some("red") => self.barrier_vote(i, m),
+            _ => Err(Fail::Lacking),
+        }
+    }
+
+    /// `barrier.red`: the predicate of all threads combined.
+    fn barrier_vote(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let vote = match m.next() {
+            Some("popc") => BarrierVote::Count,
+            Some("and") => BarrierVote::All,
+            Some("or") => BarrierVote::Any,
+            _ => return Err(Fail::Lacking),
+        };
+        m.take("aligned");
+        m.ty()?;
+        m.done()?;
+        let barrier = self.source(operand(i, 1)?)?;
+        let (threads, pred) = match i.operands.get(3) {
+            None => (None, operand(i, 2)?),
+            Some(pred) => (Some(self.source(operand(i, 2)?)?), pred),
+        };
+        let pred = self.pred_source(pred)?;
+        let block = BlockBarrier { barrier, threads, wait: true, vote: Some((vote, pred)) };
+        self.control(Control::Block(block));
+        let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
+            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
+            ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
+            ComputeOutput::None => (Reg::RZ, Pred::PT),
+        };
+        self.emit(Operation::Warp(WarpOp::BarrierResult { dst, pred_dst }));
+        Ok(())
+    }
+
+    /// `match.any.sync.b32 d, a, mask`, `match.all.sync.b32 d|p, a, mask`
+    fn matching(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let all = m.take_any(&["any", "all"]).ok_or(Fail::Lacking)? == "all";
+        m.take("sync");
+        let ty = m.ty()?;
+        m.done()?;
+        let members = self.source(operand(i, 2)?)?;
+        let src = self.in_register(operand(i, 1)?, ty)?;
+        let (dst, pred) = self.outputs(operand(i, 0)?)?;
+        let dst = word(dst);
+        let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+        let wide = ty.bits() == 64;
+        self.collective(members, WarpOp::Match { all, wide, dst, pred_dst, src }, Reg::RZ);
+        Ok(())
+    }
+
+    fn vote(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let sync = m.take("sync");
+        let mode = match m.next() {
+            Some("all") => VoteMode::All,
+            Some("any" | "ballot") => VoteMode::Any,
+            Some("uni") => VoteMode::Eq,
+            _ => return Err(Fail::Lacking),
+        };
+        m.ty()?;
+        m.done()?;
+        let members = if sync { Some(self.source(operand(i, 2)?)?) } else { None };
+        let src = self.pred_source(operand(i, 1)?)?;
+        let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
+            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
+            ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
+            ComputeOutput::None => (Reg::RZ, Pred::PT),
+        };
+        self.among(members, WarpOp::Vote { mode, dst, pred_dst, src });
+        Ok(())
+    }
+
+    fn shuffle(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        let sync = m.take("sync");
+        let mode = match m.next() {
+            Some("idx") => ShuffleMode::Idx,
+            Some("up") => ShuffleMode::Up,
+            Some("down") => ShuffleMode::Down,
+            Some("bfly") => ShuffleMode::Butterfly,
+            _ => return Err(Fail::Lacking),
+        };
+        m.ty()?;
+        m.done()?;
+        let members = if sync { Some(self.source(operand(i, 4)?)?) } else { None };
+        let (dst, pred) = self.outputs(operand(i, 0)?)?;
+        let dst = word(dst);
+        let src = self.in_register(operand(i, 1)?, Type::B32)?;
+        let (lane, control) = (self.source(operand(i, 2)?)?, self.source(operand(i, 3)?)?);
+        let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+        self.among(members, WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control });
+        Ok(())
+    }
+
+    fn redux(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+        if !m.take("sync") {
+            return Err(Fail::Lacking);
+        }
+        let name = m.next().unwrap_or("");
+        let ty = m.ty()?;
+        let single = ty == Type::F32;
+        let float = FloatRedux { absolute: single && m.take("abs"), nan: single && m.take("NaN") };
+        m.done()?;
+        if single && self.arch.number() < 100 {
+            return Err(Fail::since("redux.sync of .f32", 100));
+        }
+        let op = match (name, ty) {
+            ("min", Type::F32) => ReduxOp::MinF(float),
+            ("max", Type::F32) => ReduxOp::MaxF(float),
+            ("add", Type::U32 | Type::S32) => ReduxOp::Sum,
+            ("min", Type::U32) => ReduxOp::MinU,
+            ("min", Type::S32) => ReduxOp::MinS,
+            ("max", Type::U32) => ReduxOp::MaxU,
+            ("max", Type::S32) => ReduxOp::MaxS,
+            ("and", Type::B32) => ReduxOp::And,
+            ("or", Type::B32) => ReduxOp::Or,
+            ("xor", Type::B32) => ReduxOp::Xor,
+            _ => return Err(Fail::Lacking),
+        };
+        if self.arch.number() < 80 {
+            return Err(Fail::since("redux.sync", 80));
+        }
+        let members = self.source(operand(i, 2)?)?;
+        let src = self.in_register(operand(i, 1)?, ty)?;
+        let dst = self.output(operand(i, 0)?)?;
+        self.collective(members, WarpOp::Redux { op, dst: UReg::URZ, src }, word(dst));
+        Ok(())
+    }
+}
+
+/// The register of a result that is no predicate.
+fn word(dst: ComputeOutput) -> Reg {
+    match dst {
+        ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => reg,
+        ComputeOutput::None | ComputeOutput::Pred(_) => Reg::RZ,
+    }
+}

@@ -1,0 +1,138 @@
+//! Asynchronous copies that are not lowered, and what else the core has an operation for.
+
+use super::memory::Memory;
+use super::unit::{Unit, operand};
+use super::{Fail, Mods};
+use crate::kernel::alu::{BoolOp, Compare, FloatCompare};
+use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::control::Control;
+use crate::kernel::instruction::Operation;
+use crate::kernel::memory::{AddressBase, GlobalAddress, ThreadCopy};
+use crate::kernel::register::{Pred, PredSource, Reg};
+use crate::ptx::{Instruction, Operand, Type};
+use atoms_ops::Size;
+
+impl<'t> Unit<'_, 't> {
+    /// Translates an asynchronous copy that is not lowered; `false` if it is none.
+    pub(super) fn copy(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+        if i.opcode != "cp" {
+            return Ok(false);
+        }
+        let mut mods = Mods::new(i);
+        let m = &mut mods;
+        if !m.take("async") || m.has("reduce") {
+            return Err(Fail::Lacking);
+        }
+        let bulk = m.take("bulk");
+        if let Some(what) = m.take_any(&["commit_group", "wait_group", "wait_all"]) {
+            let read = what == "wait_group" && bulk && m.take("read");
+            m.done()?;
+            let first = if bulk { 90 } else { 80 };
+            if self.arch.number() < first {
+                return Err(Fail::since(&Mods::name(i), first));
+            }
+            return self.groups(i, what, read).map(|()| true);
+        }
+        if bulk {
+            return Err(Fail::Lacking);
+        }
+        if self.arch.number() < 80 {
+            return Err(Fail::since("cp.async", 80));
+        }
+        m.take_any(&["shared", "shared::cta"]);
+        m.take("global");
+        m.drop_hints();
+        m.done()?;
+        let Operand::Integer(bytes) = operand(i, 2)? else {
+            return Err(Fail::wrong("a size that is no number", "it is 4, 8 or 16"));
+        };
+        let size = match bytes {
+            4 => Size::U32,
+            8 => Size::U64,
+            16 => Size::B128,
+            _ => return Err(Fail::wrong(format!("a copy of {bytes} bytes"), "it is one of 4, 8 or 16")),
+        };
+        let shared = self.shared_address(operand(i, 0)?, 0)?;
+        let (_, global) = self.global_address(Memory::Global, operand(i, 1)?, 0)?;
+        let mut copy = ThreadCopy { size, shared, global, enable: PredSource::TRUE, fill: false };
+        match i.operands.get(3) {
+            None => {}
+            Some(Operand::Integer(source)) if source == bytes => {}
+            Some(Operand::Integer(0)) => copy.enable = PredSource::FALSE,
+            Some(Operand::Register(id)) if self.type_of(*id)? == Type::Pred => {
+                // Where the predicate holds, the source is not read.
+                let pred = Pred::Thread(self.predicate(*id)?);
+                copy.enable = PredSource { pred, negate: true };
+            }
+            Some(source) => {
+                // By so many bytes as the address is beyond a multiple of the size, the source is shorter.
+                let length = self.input(source, Type::U32)?;
+                let from = self.global_pair(operand(i, 1)?)?;
+                let sum = self.scratch(2);
+                let whole = ComputeInput::Imm(*bytes as u64);
+                let sub = ComputeOp::Int { op: IntOp::Sub, ty: Type::U32, saturate: false };
+                self.compute(sub, ComputeOutput::Pair(sum), &[whole, length]);
+                let add = ComputeOp::Int { op: IntOp::Add, ty: Type::U64, saturate: false };
+                let inputs = [ComputeInput::Pair(sum), ComputeInput::Pair(from)];
+                self.compute(add, ComputeOutput::Pair(sum), &inputs);
+                copy.enable = self.not_zero(length);
+                copy.global = GlobalAddress { base: AddressBase::Pair(sum), ur: None, imm: 0 };
+                copy.fill = true;
+            }
+        }
+        self.emit(Operation::ThreadCopy(copy));
+        Ok(true)
+    }
+
+    /// A global address in a pair of registers.
+    fn global_pair(&mut self, operand: &Operand<'t>) -> Result<Reg, Fail> {
+        let (_, address) = self.global_address(Memory::Global, operand, 0)?;
+        let base = match address.base {
+            AddressBase::Pair(reg) => ComputeInput::Pair(reg),
+            AddressBase::Word(reg) => ComputeInput::Word(reg),
+            AddressBase::None => ComputeInput::Imm(0),
+        };
+        let pair = self.scratch(2);
+        let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U64, saturate: false };
+        self.compute(
+            op,
+            ComputeOutput::Pair(pair),
+            &[base, ComputeInput::Imm(i64::from(address.imm) as u64)],
+        );
+        Ok(pair)
+    }
+
+    fn not_zero(&mut self, word: ComputeInput) -> PredSource {
+        let pred = self.frame.scratch_predicate();
+        let op = ComputeOp::Compare {
+            compare: FloatCompare { compare: Compare::Ne, unordered: false },
+            ty: Type::U32,
+            combine: BoolOp::And,
+            flush: false,
+            result: None,
+        };
+        let inputs = [word, ComputeInput::Imm(0), ComputeInput::Imm(1)];
+        self.compute(op, ComputeOutput::Pred(pred), &inputs);
+        PredSource { pred: Pred::Thread(pred), negate: false }
+    }
+
+    fn groups(&mut self, i: &Instruction<'t>, what: &str, read: bool) -> Result<(), Fail> {
+        let most = match what {
+            "commit_group" => {
+                self.control(Control::EndGroup);
+                return Ok(());
+            }
+            "wait_group" => match operand(i, 0)? {
+                Operand::Integer(most) => u32::try_from(*most).unwrap_or(0),
+                _ => return Err(Fail::wrong("a number of groups that is none", "write a number such as 0")),
+            },
+            // All copies: also those that no group has yet.
+            _ => {
+                self.control(Control::EndGroup);
+                0
+            }
+        };
+        self.control(Control::WaitGroups { most, read });
+        Ok(())
+    }
+}

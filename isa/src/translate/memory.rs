@@ -1,0 +1,501 @@
+//! Loads, stores and atomics.
+
+use super::ordering::ordering;
+use super::unit::{Home, Unit, operand};
+use super::{Fail, Mods};
+use crate::kernel::alu::Path;
+use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::instruction::Operation;
+use crate::kernel::memory::{
+    AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, SharedAccess,
+    SharedAddress, SharedResult, Space,
+};
+use crate::kernel::register::{Pred, Reg, UReg};
+use crate::kernel::source::{ConstAddress, ConstIndex};
+use crate::kernel::special::SpecialRegister;
+use crate::ptx::{Base, Instruction, Operand, StateSpace, Type};
+use atoms_ops::{Op, Size};
+
+/// Offsets that an address of shared memory can hold.
+const SHARED_OFFSETS: std::ops::Range<i64> = -0x80_0000..0x80_0000;
+
+/// Which memory an access names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Shared memory of the own CTA.
+    Shared,
+    /// Shared memory of the cluster.
+    Cluster,
+    /// Global memory, constants of the module included.
+    Global,
+    /// Any, by generic address.
+    Generic,
+    /// The thread's own.
+    Local,
+    /// Parameters.
+    Param,
+}
+
+impl Memory {
+    pub(super) fn take(m: &mut Mods<'_>) -> Memory {
+        const NAMES: &[&str] = &[
+            "shared",
+            "shared::cta",
+            "shared::cluster",
+            "global",
+            "const",
+            "local",
+            "param",
+            "param::entry",
+            "param::func",
+        ];
+        match m.take_any(NAMES) {
+            Some("shared" | "shared::cta") => Memory::Shared,
+            Some("shared::cluster") => Memory::Cluster,
+            Some("global" | "const") => Memory::Global,
+            Some("local") => Memory::Local,
+            Some(_) => Memory::Param,
+            None => Memory::Generic,
+        }
+    }
+}
+
+/// The size of an access to a value of so many bits.
+fn size_of(bits: u32, signed: bool) -> Option<Size> {
+    Some(match (bits, signed) {
+        (8, false) => Size::U8,
+        (8, true) => Size::S8,
+        (16, false) => Size::U16,
+        (16, true) => Size::S16,
+        (32, _) => Size::U32,
+        (64, _) => Size::U64,
+        (128, _) => Size::B128,
+        _ => return None,
+    })
+}
+
+const fn signed(ty: Type) -> bool {
+    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+}
+
+/// Where data of an access is: the registers of it all, or scratch registers from which its parts are taken.
+struct Data {
+    first: Reg,
+    /// Parts are not in the registers that the access names.
+    apart: bool,
+}
+
+impl<'t> Unit<'_, 't> {
+    /// Translates a load or store; `false` if it is none.
+    pub(super) fn access(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+        let store = match i.opcode {
+            "ld" | "ldu" => false,
+            "st" => true,
+            _ => return Ok(false),
+        };
+        let mut mods = Mods::new(i);
+        let m = &mut mods;
+        let order = ordering(m, false);
+        let memory = Memory::take(m);
+        m.drop_hints();
+        let count = match m.take_any(&["v2", "v4", "v8"]) {
+            None => 1,
+            Some("v2") => 2,
+            Some("v4") => 4,
+            Some(_) => 8,
+        };
+        let ty = m.ty()?;
+        m.done()?;
+        self.ordering = Some(order);
+        let (data, address) = if store { (1, 0) } else { (0, 1) };
+        let (data, address) = (operand(i, data)?, operand(i, address)?);
+        let parts = match data {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() != count {
+            return Err(Fail::wrong(
+                format!("{} registers of a vector of {count}", parts.len()),
+                "name as many as .v2, .v4 or .v8 says",
+            ));
+        }
+        // No access is wider than 128 bits.
+        let at_once = (128 / ty.bits()).min(count as u32).max(1) as usize;
+        for (number, parts) in parts.chunks(at_once).enumerate() {
+            let offset = number as i64 * 16;
+            if store {
+                self.store(ty, memory, parts, address, offset)?;
+            } else {
+                self.load(ty, memory, parts, address, offset)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn load(
+        &mut self,
+        ty: Type,
+        memory: Memory,
+        parts: &[Operand<'t>],
+        address: &Operand<'t>,
+        offset: i64,
+    ) -> Result<(), Fail> {
+        let bits = ty.bits() * parts.len() as u32;
+        let size = size_of(bits, signed(ty) && parts.len() == 1).ok_or(Fail::Lacking)?;
+        let data = self.data(ty, parts, bits)?;
+        self.carry_out(GlobalOp::Load, size, memory, data.first, Reg::RZ, address, offset)?;
+        if data.apart {
+            self.take_apart(ty, parts, data.first)?;
+        } else if let [Operand::Register(id)] = parts
+            && bits < 64
+            && self.reg(*id)?.1 == 2
+        {
+            let ordering = self.ordering.take();
+            self.widen(ty, data.first);
+            self.ordering = ordering;
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        ty: Type,
+        memory: Memory,
+        parts: &[Operand<'t>],
+        address: &Operand<'t>,
+        offset: i64,
+    ) -> Result<(), Fail> {
+        let bits = ty.bits() * parts.len() as u32;
+        let size = size_of(bits, false).ok_or(Fail::Lacking)?;
+        let data = self.data(ty, parts, bits)?;
+        if data.apart {
+            self.put_together(ty, parts, data.first)?;
+        }
+        self.carry_out(GlobalOp::Store, size, memory, data.first, Reg::RZ, address, offset)
+    }
+
+    /// Registers of an access: those of its parts, if they follow each other.
+    fn data(&mut self, ty: Type, parts: &[Operand<'t>], bits: u32) -> Result<Data, Fail> {
+        let words = bits.div_ceil(32) as u8;
+        let mut first = None;
+        let mut apart = parts.len() > 1 && ty.bits() < 32;
+        for (at, part) in parts.iter().enumerate() {
+            let Operand::Register(id) = part else {
+                apart = true;
+                continue;
+            };
+            let (reg, held) = self.reg(*id)?;
+            let expected = first.map_or(reg, |f: Reg| f.plus(at as u8 * ty.words()));
+            apart |= reg != expected || held < ty.words() || (parts.len() > 1 && held != ty.words());
+            first = first.or(Some(reg));
+        }
+        match first.filter(|_| !apart) {
+            Some(first) => Ok(Data { first, apart }),
+            None => Ok(Data { first: self.scratch(words), apart: true }),
+        }
+    }
+
+    fn take_apart(&mut self, ty: Type, parts: &[Operand<'t>], from: Reg) -> Result<(), Fail> {
+        let ordering = self.ordering.take();
+        for (at, part) in parts.iter().enumerate() {
+            let dst = self.output(part)?;
+            let bit = at as u32 * ty.bits();
+            let reg = from.plus((bit / 32) as u8);
+            match ty.bits() {
+                64 => self.move_to(dst, ComputeInput::Pair(reg)),
+                32 => self.move_to(dst, ComputeInput::Word(reg)),
+                128 => {
+                    let to = self.output_reg(part)?;
+                    for half in [0, 2] {
+                        self.move_to(ComputeOutput::Pair(to.plus(half)), ComputeInput::Pair(from.plus(half)));
+                    }
+                }
+                bits => {
+                    let op = ComputeOp::Extract { shift: (bit % 32) as u8, bits: bits as u8 };
+                    self.compute(op, dst, &[ComputeInput::Word(reg)]);
+                    if let (true, ComputeOutput::Word(reg)) = (signed(ty), dst) {
+                        let op = ComputeOp::Extend { signed: true, wrap: false };
+                        let count = ComputeInput::Imm(bits.into());
+                        self.compute(op, dst, &[ComputeInput::Word(reg), count]);
+                    }
+                }
+            }
+        }
+        self.ordering = ordering;
+        Ok(())
+    }
+
+    fn put_together(&mut self, ty: Type, parts: &[Operand<'t>], to: Reg) -> Result<(), Fail> {
+        let ordering = self.ordering.take();
+        let per_word = (32 / ty.bits()).max(1) as usize;
+        for (at, group) in parts.chunks(per_word).enumerate() {
+            let mut inputs = Vec::new();
+            for part in group {
+                inputs.push(self.input(part, ty)?);
+            }
+            let reg = to.plus(at as u8 * ty.words());
+            match (ty.bits(), inputs.as_slice()) {
+                (64, [input]) => self.move_to(ComputeOutput::Pair(reg), *input),
+                (32, [input]) => self.move_to(ComputeOutput::Word(reg), *input),
+                (bits @ (8 | 16), inputs) => {
+                    self.compute(ComputeOp::Concat { bits: bits as u8 }, ComputeOutput::Word(reg), inputs);
+                }
+                _ => return Err(Fail::Lacking),
+            }
+        }
+        self.ordering = ordering;
+        Ok(())
+    }
+
+    /// Emits a load, a store or an atomic. `data` is the result of a load, else operand B; `result` and operand
+    /// C are an atomic's.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the instruction")]
+    fn carry_out(
+        &mut self,
+        op: GlobalOp,
+        size: Size,
+        memory: Memory,
+        data: Reg,
+        rc: Reg,
+        address: &Operand<'t>,
+        offset: i64,
+    ) -> Result<(), Fail> {
+        let load = op == GlobalOp::Load;
+        let (dst, rb) = if load { (data, Reg::RZ) } else { (Reg::RZ, data) };
+        let ordering = self.ordering;
+        let memory = self.narrowed(memory, address)?;
+        match memory {
+            Memory::Shared => {
+                let address = self.shared_address(address, offset)?;
+                let result = if load { SharedResult::Reg(dst) } else { SharedResult::None };
+                let op = if load { Op::Load } else { Op::Store };
+                self.ordering = ordering;
+                self.emit(Operation::Shared(SharedAccess { op, size, result, address, rb, rc }));
+            }
+            Memory::Global | Memory::Generic | Memory::Cluster => {
+                let (space, address) = self.global_address(memory, address, offset)?;
+                self.ordering = ordering;
+                let pred_dst = Pred::PT;
+                self.emit(Operation::Global(GlobalAccess {
+                    space,
+                    op,
+                    size,
+                    dst,
+                    pred_dst,
+                    address,
+                    rb,
+                    rc,
+                }));
+            }
+            Memory::Local => {
+                let op = if load { Op::Load } else { Op::Store };
+                let address = self.local_address(address, offset)?;
+                self.ordering = None;
+                self.emit(Operation::Local(LocalAccess { op, size, reg: data, address }));
+            }
+            Memory::Param if load => {
+                let address = self.param_address(address, offset)?;
+                let grain = match size {
+                    Size::U32 | Size::S32 => Grain::Words(1),
+                    Size::U64 => Grain::Words(2),
+                    Size::B128 => Grain::Words(4),
+                    sub => Grain::Sub(sub),
+                };
+                self.ordering = None;
+                self.emit(Operation::Const(ConstAccess { path: Path::Vector, dst: dst.0, grain, address }));
+            }
+            Memory::Param => {
+                return Err(Fail::wrong(
+                    "a store to a kernel parameter",
+                    "kernel parameters can only be read: ld.param",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Parameters of functions lie in the thread's own memory, those of the kernel with the constants.
+    pub(super) fn narrowed(&self, memory: Memory, address: &Operand<'t>) -> Result<Memory, Fail> {
+        let Operand::Address { base: Base::Symbol(symbol), .. } = address else { return Ok(memory) };
+        Ok(match (memory, self.home(*symbol)?) {
+            (Memory::Param, Home::Local(_)) => Memory::Local,
+            (Memory::Generic, Home::Shared(_)) => Memory::Shared,
+            (Memory::Generic, Home::Global(_)) => Memory::Global,
+            (Memory::Generic, Home::Local(_)) => Memory::Local,
+            (Memory::Generic, Home::Param(_)) => Memory::Param,
+            (memory, home) => {
+                let fits = match memory {
+                    Memory::Shared | Memory::Cluster => matches!(home, Home::Shared(_)),
+                    Memory::Global => matches!(home, Home::Global(_)),
+                    Memory::Local => matches!(home, Home::Local(_)),
+                    Memory::Param | Memory::Generic => true,
+                };
+                if !fits {
+                    let space = match self.space_of(*symbol) {
+                        Some(StateSpace::Shared) => ".shared",
+                        Some(StateSpace::Global) => ".global",
+                        Some(StateSpace::Const) => ".const",
+                        Some(StateSpace::Local) => ".local",
+                        Some(StateSpace::Param) | None => ".param",
+                    };
+                    return Err(Fail::wrong(
+                        "a variable of another state space",
+                        format!("the variable is in {space}"),
+                    ));
+                }
+                memory
+            }
+        })
+    }
+
+    /// An address in the own CTA's shared memory.
+    pub(super) fn shared_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<SharedAddress, Fail> {
+        let (base, offset) = address(operand)?;
+        let offset = offset.wrapping_add(more);
+        let absolute = |at: u32| SharedAddress {
+            ra: Reg::RZ,
+            scale: 0,
+            ur: UReg::URZ,
+            imm: at & 0xff_ffff,
+            absolute: true,
+        };
+        let (ra, offset) = match base {
+            Base::Register(id) => (self.reg(id)?.0, offset),
+            Base::Symbol(symbol) => match self.home(symbol)? {
+                Home::Shared(at) => match self.shared_base() {
+                    Some(base) => (base, i64::from(at).wrapping_add(offset)),
+                    None => return Ok(absolute(i64::from(at).wrapping_add(offset) as u32)),
+                },
+                _ => return Err(Fail::wrong("a variable that is not shared", "declare it .shared")),
+            },
+            Base::None => return Ok(absolute(offset as u32)),
+        };
+        if SHARED_OFFSETS.contains(&offset) {
+            let imm = offset as u32 & 0xff_ffff;
+            return Ok(SharedAddress { ra, scale: 0, ur: UReg::URZ, imm, absolute: false });
+        }
+        let sum = self.sum32(ComputeInput::Word(ra), offset);
+        Ok(SharedAddress { ra: sum, scale: 0, ur: UReg::URZ, imm: 0, absolute: false })
+    }
+
+    fn sum32(&mut self, a: ComputeInput, offset: i64) -> Reg {
+        let ordering = self.ordering.take();
+        let sum = self.scratch(1);
+        let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
+        self.compute(op, ComputeOutput::Word(sum), &[a, ComputeInput::Imm(offset as u32 as u64)]);
+        self.ordering = ordering;
+        sum
+    }
+
+    /// A global or generic address.
+    pub(super) fn global_address(
+        &mut self,
+        memory: Memory,
+        operand: &Operand<'t>,
+        more: i64,
+    ) -> Result<(Space, GlobalAddress), Fail> {
+        let (base, offset) = address(operand)?;
+        let offset = offset.wrapping_add(more);
+        let ordering = self.ordering.take();
+        let space = if memory == Memory::Global { Space::Global } else { Space::Generic };
+        if memory == Memory::Cluster {
+            // The generic address of it: the high word says that it is shared memory.
+            let low = match base {
+                Base::Register(id) => ComputeInput::Word(self.reg(id)?.0),
+                Base::Symbol(symbol) => match (self.home(symbol)?, self.shared_base()) {
+                    (Home::Shared(at), Some(base)) => {
+                        ComputeInput::Word(self.sum32(ComputeInput::Word(base), at.into()))
+                    }
+                    _ => return Err(Fail::wrong("a variable that is not shared", "declare it .shared")),
+                },
+                Base::None => ComputeInput::Imm(0),
+            };
+            let pair = self.scratch(2);
+            let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
+            self.compute(op, ComputeOutput::Word(pair), &[low, ComputeInput::Imm(offset as u32 as u64)]);
+            self.special_to(pair.plus(1), SpecialRegister::SharedWindowHigh);
+            self.ordering = ordering;
+            return Ok((space, GlobalAddress { base: AddressBase::Pair(pair), ur: None, imm: 0 }));
+        }
+        let imm = i32::try_from(offset).ok();
+        let address = match (base, imm) {
+            (Base::Register(id), imm) => {
+                let (reg, words) = self.reg(id)?;
+                match (imm, words) {
+                    (Some(imm), 1) => GlobalAddress { base: AddressBase::Word(reg), ur: None, imm },
+                    (Some(imm), _) => GlobalAddress { base: AddressBase::Pair(reg), ur: None, imm },
+                    (None, _) => {
+                        let input =
+                            if words == 1 { ComputeInput::Word(reg) } else { ComputeInput::Pair(reg) };
+                        self.sum64(input, offset)
+                    }
+                }
+            }
+            (Base::Symbol(symbol), _) => match self.home(symbol)? {
+                Home::Global(at) => self.sum64(ComputeInput::Imm(at), offset),
+                _ => return Err(Fail::wrong("a variable of another state space", "it is not global")),
+            },
+            (Base::None, Some(imm)) => GlobalAddress { base: AddressBase::None, ur: None, imm },
+            (Base::None, None) => self.sum64(ComputeInput::Imm(0), offset),
+        };
+        self.ordering = ordering;
+        Ok((space, address))
+    }
+
+    fn sum64(&mut self, a: ComputeInput, offset: i64) -> GlobalAddress {
+        let pair = self.scratch(2);
+        match a {
+            ComputeInput::Imm(at) => {
+                let at = at.wrapping_add(offset as u64);
+                self.move_to(ComputeOutput::Pair(pair), ComputeInput::Imm(at));
+            }
+            input => {
+                let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U64, saturate: false };
+                self.compute(op, ComputeOutput::Pair(pair), &[input, ComputeInput::Imm(offset as u64)]);
+            }
+        }
+        GlobalAddress { base: AddressBase::Pair(pair), ur: None, imm: 0 }
+    }
+
+    fn param_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<ConstAddress, Fail> {
+        let (base, offset) = address(operand)?;
+        let offset = offset.wrapping_add(more);
+        let (index, offset) = match base {
+            Base::Register(id) => (ConstIndex::Reg(self.reg(id)?.0), offset),
+            Base::Symbol(symbol) => match self.home(symbol)? {
+                Home::Param(at) => (ConstIndex::None, i64::from(at).wrapping_add(offset)),
+                _ => return Err(Fail::wrong("a variable that is no parameter", "declare it .param")),
+            },
+            Base::None => (ConstIndex::None, offset),
+        };
+        Ok(ConstAddress { bank: 0, index, offset: offset as u32 })
+    }
+
+    /// An address in the thread's own memory.
+    fn local_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<SharedAddress, Fail> {
+        let (base, offset) = address(operand)?;
+        let offset = offset.wrapping_add(more);
+        let (ra, offset) = match base {
+            Base::Register(id) => (self.reg(id)?.0, offset),
+            Base::Symbol(symbol) => match self.home(symbol)? {
+                Home::Local(at) => (Reg::RZ, i64::from(at).wrapping_add(offset)),
+                _ => return Err(Fail::wrong("a variable that is not local", "declare it .local")),
+            },
+            Base::None => (Reg::RZ, offset),
+        };
+        let imm = offset as u32 & 0xff_ffff;
+        if SHARED_OFFSETS.contains(&offset) {
+            return Ok(SharedAddress { ra, scale: 0, ur: UReg::URZ, imm, absolute: ra.is_zero() });
+        }
+        let sum = self.sum32(ComputeInput::Word(ra), offset);
+        Ok(SharedAddress { ra: sum, scale: 0, ur: UReg::URZ, imm: 0, absolute: false })
+    }
+}
+
+/// Base and offset of an address operand.
+pub(super) fn address(operand: &Operand<'_>) -> Result<(Base, i64), Fail> {
+    match operand {
+        Operand::Address { base, offset } => Ok((*base, *offset)),
+        _ => Err(Fail::wrong("an operand that is no address", "write it in brackets: [%r1+4]")),
+    }
+}

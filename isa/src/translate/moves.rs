@@ -1,0 +1,202 @@
+//! Moves, and instructions on addresses.
+
+use super::special::{Special, special};
+use super::unit::{Home, Unit, operand};
+use super::{Fail, Mods};
+use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp, Window};
+use crate::kernel::register::Reg;
+use crate::kernel::special::SpecialRegister;
+use crate::ptx::{Instruction, Operand, Type};
+
+impl<'t> Unit<'_, 't> {
+    /// Translates a move or an instruction on addresses; `false` if it is none.
+    pub(super) fn moves(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+        let mut mods = Mods::new(i);
+        let m = &mut mods;
+        match i.opcode {
+            "mov" => {
+                let ty = m.ty()?;
+                m.done()?;
+                self.mov(ty, operand(i, 0)?, operand(i, 1)?)?;
+            }
+            "cvta" => {
+                let to = m.take("to");
+                let window = window(m).ok_or(Fail::Lacking)?;
+                let ty = m.ty()?;
+                m.done()?;
+                let dst = self.output(operand(i, 0)?)?;
+                let a = self.input(operand(i, 1)?, ty)?;
+                let op = match window {
+                    Window::Global | Window::Const => ComputeOp::Move,
+                    _ if to => ComputeOp::Extract { shift: 0, bits: 32 },
+                    _ => ComputeOp::ToGeneric(window),
+                };
+                self.compute(op, dst, &[a]);
+            }
+            "isspacep" => {
+                let window = window(m).ok_or(Fail::Lacking)?;
+                m.done()?;
+                let dst = self.output(operand(i, 0)?)?;
+                let a = self.input(operand(i, 1)?, Type::U64)?;
+                let rank = match (window, self.arch.number()) {
+                    (Window::SharedCta, 90..) => ComputeInput::Word(self.special(SpecialRegister::CgaCtaId)),
+                    _ => ComputeInput::Imm(0),
+                };
+                self.compute(ComputeOp::InWindow(window), dst, &[a, rank]);
+            }
+            "mapa" | "getctarank" => {
+                m.take("shared::cluster");
+                let ty = m.ty()?;
+                m.done()?;
+                let dst = self.output(operand(i, 0)?)?;
+                let a = self.input(operand(i, 1)?, ty)?;
+                if i.opcode == "getctarank" {
+                    self.compute(ComputeOp::RankOf, dst, &[a]);
+                } else {
+                    let rank = self.input(operand(i, 2)?, Type::U32)?;
+                    self.compute(ComputeOp::MapRank, dst, &[a, rank]);
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn mov(&mut self, ty: Type, to: &Operand<'t>, from: &Operand<'t>) -> Result<(), Fail> {
+        match (to, from) {
+            (Operand::Vector(parts), _) => self.unpack(ty, parts, from),
+            (_, Operand::Vector(parts)) => self.pack(ty, to, parts),
+            _ if ty == Type::B128 => {
+                let (Operand::Register(to), Operand::Register(from)) = (to, from) else {
+                    return Err(Fail::wrong("128 bits that are no register", "write mov.b128 %q1, %q2;"));
+                };
+                let (to, from) = (self.reg(*to)?.0, self.reg(*from)?.0);
+                for half in [0, 2] {
+                    self.move_to(ComputeOutput::Pair(to.plus(half)), ComputeInput::Pair(from.plus(half)));
+                }
+                Ok(())
+            }
+            (_, Operand::Special(name)) => {
+                let dst = self.output(to)?;
+                match (special(name, self.arch), dst) {
+                    (Some(Special::Register(register)), ComputeOutput::Word(reg)) => {
+                        self.special_to(reg, register);
+                    }
+                    (Some(Special::Pair(low, high)), ComputeOutput::Pair(reg)) => {
+                        self.special_to(reg, low);
+                        self.special_to(reg.plus(1), high);
+                    }
+                    (Some(Special::Constant(offset)), ComputeOutput::Word(reg)) => self.constant(reg, offset),
+                    _ => {
+                        let input = self.input(from, ty)?;
+                        self.move_to(dst, input);
+                    }
+                }
+                Ok(())
+            }
+            (_, Operand::Symbol { symbol, offset }) => {
+                let dst = self.output(to)?;
+                if let Home::Shared(at) = self.home(*symbol)?
+                    && let Some(base) = self.shared_base()
+                {
+                    let at = i64::from(at).wrapping_add(*offset) as u32;
+                    let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
+                    self.compute(op, dst, &[ComputeInput::Word(base), ComputeInput::Imm(at.into())]);
+                    return Ok(());
+                }
+                let input = self.input(from, ty)?;
+                self.move_to(dst, input);
+                Ok(())
+            }
+            _ => {
+                let dst = self.output(to)?;
+                let input = self.input(from, ty)?;
+                self.move_to(dst, input);
+                Ok(())
+            }
+        }
+    }
+
+    /// `mov.b64 {%r1, %r2}, %rd1`
+    fn unpack(&mut self, ty: Type, parts: &[Operand<'t>], from: &Operand<'t>) -> Result<(), Fail> {
+        let bits = part_bits(ty, parts.len())?;
+        let low = match from {
+            Operand::Register(id) if ty == Type::B128 => {
+                let reg = self.reg(*id)?.0;
+                for (part, half) in parts.iter().zip([0, 2]) {
+                    let dst = self.output(part)?;
+                    self.move_to(dst, ComputeInput::Pair(reg.plus(half)));
+                }
+                return Ok(());
+            }
+            _ => self.input(from, ty)?,
+        };
+        for (at, part) in parts.iter().enumerate() {
+            let dst = self.output(part)?;
+            if dst != ComputeOutput::None {
+                let shift = (at as u32 * bits) as u8;
+                self.compute(ComputeOp::Extract { shift, bits: bits as u8 }, dst, &[low]);
+            }
+        }
+        Ok(())
+    }
+
+    /// `mov.b64 %rd1, {%r1, %r2}`
+    fn pack(&mut self, ty: Type, to: &Operand<'t>, parts: &[Operand<'t>]) -> Result<(), Fail> {
+        let bits = part_bits(ty, parts.len())?;
+        if ty == Type::B128 {
+            let to = self.output_reg(to)?;
+            for (part, half) in parts.iter().zip([0, 2]) {
+                let input = self.input(part, Type::B64)?;
+                self.move_to(ComputeOutput::Pair(to.plus(half)), input);
+            }
+            return Ok(());
+        }
+        let dst = self.output(to)?;
+        let mut inputs = Vec::new();
+        for part in parts {
+            inputs.push(self.input(part, ty)?);
+        }
+        self.compute(ComputeOp::Concat { bits: bits as u8 }, dst, &inputs);
+        Ok(())
+    }
+
+    /// Reads a word of constant bank 0.
+    pub(super) fn constant(&mut self, dst: Reg, offset: u32) {
+        let address = crate::kernel::source::ConstAddress {
+            bank: 0,
+            index: crate::kernel::source::ConstIndex::None,
+            offset,
+        };
+        self.emit(crate::kernel::instruction::Operation::Const(crate::kernel::memory::ConstAccess {
+            path: crate::kernel::alu::Path::Vector,
+            dst: dst.0,
+            grain: crate::kernel::memory::Grain::Words(1),
+            address,
+        }));
+    }
+}
+
+fn part_bits(ty: Type, parts: usize) -> Result<u32, Fail> {
+    match (ty, parts) {
+        (Type::B128, 2) => Ok(64),
+        (_, 2 | 4) if ty.bits() <= 64 && ty.bits() / parts as u32 >= 8 => Ok(ty.bits() / parts as u32),
+        _ => Err(Fail::wrong(
+            format!("{parts} parts of {} bits", ty.bits()),
+            "a register has two or four parts of at least 8 bits",
+        )),
+    }
+}
+
+fn window(m: &mut Mods<'_>) -> Option<Window> {
+    let names =
+        ["shared", "shared::cta", "shared::cluster", "global", "const", "local", "param", "param::entry"];
+    Some(match m.take_any(&names)? {
+        "shared" | "shared::cta" => Window::SharedCta,
+        "shared::cluster" => Window::SharedCluster,
+        "global" => Window::Global,
+        "const" => Window::Const,
+        "local" => Window::Local,
+        _ => Window::Param,
+    })
+}

@@ -1,0 +1,83 @@
+//! Memory order and scope, as modifiers say them. Source: [PTX] memory consistency model.
+
+use super::Mods;
+use crate::kernel::order::{Ordering, Scope, Semantics};
+
+/// Takes the modifiers for order and scope of an access or a fence; `atomic`: of one that is never weak.
+pub(super) fn ordering(m: &mut Mods<'_>, atomic: bool) -> Ordering {
+    let semantics =
+        m.take_any(&["weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"]);
+    if semantics == Some("mmio") {
+        m.take("relaxed");
+    }
+    let scope = scope(m.take_any(&["cta", "cluster", "gpu", "sys"]));
+    let (semantics, otherwise) = match semantics {
+        Some("acquire") => (Semantics::Acquire, Scope::Gpu),
+        Some("release") => (Semantics::Release, Scope::Gpu),
+        Some("acq_rel") => (Semantics::AcqRel, Scope::Gpu),
+        Some("sc") => (Semantics::Sc, Scope::Gpu),
+        Some("volatile" | "mmio") => (Semantics::Relaxed, Scope::Sys),
+        Some("relaxed") => (Semantics::Relaxed, Scope::Gpu),
+        _ if atomic => (Semantics::Relaxed, Scope::Gpu),
+        // A weak access is meant for nobody else.
+        _ => (Semantics::Weak, Scope::Cta),
+    };
+    Ordering { semantics, scope: scope.unwrap_or(otherwise) }
+}
+
+fn scope(name: Option<&str>) -> Option<Scope> {
+    Some(match name? {
+        "cta" => Scope::Cta,
+        "cluster" => Scope::Cluster,
+        "gpu" => Scope::Gpu,
+        _ => Scope::Sys,
+    })
+}
+
+/// Order and scope of `membar.cta`, `fence.acq_rel.gpu` and the like.
+pub(super) fn fence(m: &mut Mods<'_>, membar: bool) -> Ordering {
+    if membar {
+        let scope = match m.take_any(&["cta", "gl", "sys"]) {
+            Some("cta") => Scope::Cta,
+            Some("gl") => Scope::Gpu,
+            _ => Scope::Sys,
+        };
+        return Ordering { semantics: Semantics::Sc, scope };
+    }
+    let semantics = match m.take_any(&["sc", "acq_rel", "acquire", "release"]) {
+        Some("sc") => Semantics::Sc,
+        Some("acquire") => Semantics::Acquire,
+        Some("release") => Semantics::Release,
+        _ => Semantics::AcqRel,
+    };
+    let scope = scope(m.take_any(&["cta", "cluster", "gpu", "sys"]));
+    Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
+}
+
+/// Order of `barrier.cluster.arrive` and `.wait`: release and acquire unless it is relaxed.
+pub(super) fn cluster_barrier(m: &mut Mods<'_>, arrive: bool) -> Ordering {
+    let semantics = match m.take_any(&["release", "relaxed", "acquire"]) {
+        Some("relaxed") => Semantics::Relaxed,
+        _ if arrive => Semantics::Release,
+        _ => Semantics::Acquire,
+    };
+    Ordering { semantics, scope: Scope::Cluster }
+}
+
+/// Order of an operation on an mbarrier object: arrivals release and waits acquire unless they are relaxed; making
+/// or ending an object is no atomic operation on it.
+pub(super) fn barrier_object(m: &mut Mods<'_>) -> Ordering {
+    let waits = m.has("test_wait") || m.has("try_wait");
+    let makes = m.has("init") || m.has("inval");
+    let arrives = m.has("arrive") || m.has("arrive_drop");
+    let semantics = match m.take_any(&["release", "relaxed", "acquire"]) {
+        Some("release") => Semantics::Release,
+        Some("acquire") => Semantics::Acquire,
+        None if makes => Semantics::Weak,
+        None if waits => Semantics::Acquire,
+        None if arrives => Semantics::Release,
+        _ => Semantics::Relaxed,
+    };
+    let scope = scope(m.take_any(&["cta", "cluster", "gpu", "sys"]));
+    Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
+}

@@ -1,0 +1,408 @@
+//! Writing the code of a kernel.
+
+use super::flow::Flow;
+use super::layout::{self, Layout};
+use super::ordering;
+use super::registers::read;
+use super::unit::{Emitted, Home, Place, Unit, operand};
+use super::{Fail, Mods, inline};
+use crate::arch::Arch;
+use crate::kernel::alu::{Compare, FloatCompare};
+use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::control::Control;
+use crate::kernel::instruction::{Guard, Operation};
+use crate::kernel::order::Ordering;
+use crate::kernel::program::{Kernel, SourceLine};
+use crate::kernel::register::{BarrierRegister, Pred, PredSource};
+use crate::kernel::special::SpecialRegister;
+use crate::lower::{self, Frame};
+use crate::ptx::{Function, Instruction, Module, Operand, RegId, Symbol, Type};
+use crate::sass::assemble;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Barrier at which threads meet that a lowered sequence's guard has parted.
+const GUARD_BARRIER: BarrierRegister = BarrierRegister(3);
+
+/// Most registers of a thread that lowered text can name.
+const MOST_REGISTERS: u16 = 0xff00;
+
+/// Text, message and help.
+type Problem<'t> = (&'t str, String, String);
+
+/// Translates one kernel.
+pub(super) fn kernel<'t>(
+    module: &Module<'t>,
+    kernel: &Function<'t>,
+    arch: Arch,
+    layout: &Layout,
+) -> Result<Kernel, Vec<Problem<'t>>> {
+    let flat = inline::flatten(module, kernel).map_err(|(text, fail)| match fail {
+        Fail::Lacking => vec![(text, "it is not known".to_string(), "write it in another way".to_string())],
+        Fail::Wrong(message, help) => vec![(text, message, help)],
+    })?;
+    let places = layout::kernel_variables(module, &flat, arch, layout);
+    let frame = frame(&flat, &places.homes);
+    let mut unit = Unit {
+        module,
+        function: &flat,
+        arch,
+        frame,
+        homes: places.homes,
+        code: Vec::new(),
+        places: Vec::new(),
+        line: kernel.line,
+        text: String::new(),
+        mnemonic: String::new(),
+        guard: PredSource::TRUE,
+        ordering: None,
+        wants_shared_base: false,
+    };
+    let flow = Flow::new(&flat);
+    let mut writer = Writer::new(&mut unit, &flow);
+    let mut problems = Vec::new();
+    for (index, i) in flat.instructions.iter().enumerate() {
+        if let Err(fail) = writer.instruction(index, i) {
+            match fail {
+                Fail::Lacking => writer.unit.emit(Operation::Lacking),
+                Fail::Wrong(message, help) => problems.push((i.text, message, help)),
+            }
+        }
+    }
+    writer.end();
+    if unit.frame.registers() >= MOST_REGISTERS {
+        let text = flat.instructions.first().map_or("", |i| i.text);
+        let message = format!("kernel `{}` has more than {MOST_REGISTERS} registers", kernel.name);
+        problems.push((text, message, "compile it with optimization".into()));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut done = finish(unit, kernel);
+    done.shared = Some(places.shared);
+    done.local = places.local;
+    done.params = Some(places.params);
+    done.variables.clone_from(&layout.variables);
+    Ok(done)
+}
+
+/// A frame in which the registers and variables of a function have their places.
+pub(super) fn frame(function: &Function<'_>, homes: &HashMap<Symbol, Home>) -> Frame {
+    let mut frame = Frame::new();
+    for (symbol, home) in homes {
+        match home {
+            Home::Shared(at) => frame.place(*symbol, *at),
+            Home::Global(at) => frame.place_global(*symbol, *at),
+            Home::Local(_) | Home::Param(_) => {}
+        }
+    }
+    place_vectors(function, &mut frame);
+    frame.place_registers(function);
+    frame
+}
+
+/// Gives registers of a vector access places that follow each other, so that it is one access.
+fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
+    for i in &function.instructions {
+        if !matches!(i.opcode, "ld" | "st") {
+            continue;
+        }
+        for operand in &i.operands {
+            let Operand::Vector(parts) = operand else { continue };
+            let ids: Vec<RegId> = parts
+                .iter()
+                .filter_map(|p| match p {
+                    Operand::Register(id) => Some(*id),
+                    _ => None,
+                })
+                .collect();
+            let words = |id: &RegId| {
+                let ty = function.registers.get(id.0 as usize).and_then(|r| r.ty);
+                ty.filter(|t| t.bits() >= 32).map_or(0, Type::words)
+            };
+            let each = ids.first().map_or(0, words);
+            let distinct = ids.iter().collect::<HashSet<_>>().len() == parts.len();
+            if each == 0 || !distinct || ids.iter().any(|id| words(id) != each) {
+                continue;
+            }
+            for group in ids.chunks(usize::from(4 / each).max(1)) {
+                frame.register_group(group, each);
+            }
+        }
+    }
+}
+
+struct Writer<'u, 'a, 't> {
+    unit: &'u mut Unit<'a, 't>,
+    flow: &'u Flow,
+    /// By the first instruction of a block: its place for those who come in, and for those who go round.
+    heads: HashMap<usize, [Place; 2]>,
+    read: HashSet<RegId>,
+}
+
+impl<'u, 'a, 't> Writer<'u, 'a, 't> {
+    fn new(unit: &'u mut Unit<'a, 't>, flow: &'u Flow) -> Writer<'u, 'a, 't> {
+        let function = unit.function;
+        let mut heads = HashMap::new();
+        let firsts = flow.graph.blocks.iter().map(|b| b.first);
+        for first in firsts.chain([function.instructions.len()]) {
+            heads.insert(first, [unit.place(), unit.place()]);
+        }
+        let read = function.instructions.iter().flat_map(read).collect();
+        Writer { unit, flow, heads, read }
+    }
+
+    fn target(&self, from: usize, to: usize) -> Place {
+        let [enter, round] = self.heads.get(&to).copied().unwrap_or([Place(u32::MAX); 2]);
+        if self.flow.goes_round(from, to) { round } else { enter }
+    }
+
+    fn instruction(&mut self, index: usize, i: &Instruction<'t>) -> Result<(), Fail> {
+        self.unit.frame.begin();
+        self.unit.line = i.line;
+        // Statements are laid out with tabs, and may go over several lines.
+        self.unit.text = i.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.unit.mnemonic = Mods::name(i);
+        self.unit.ordering = None;
+        self.unit.guard = PredSource::TRUE;
+        self.head(index);
+        for barrier in self.flow.before.get(&index).into_iter().flatten() {
+            self.set(*barrier);
+        }
+        let guard = match i.guard {
+            None => PredSource::TRUE,
+            Some(guard) => {
+                PredSource { pred: Pred::Thread(self.unit.predicate(guard.register)?), negate: guard.negate }
+            }
+        };
+        let without_policy = without_policy(i);
+        let i = without_policy.as_ref().unwrap_or(i);
+        if i.opcode == "mbarrier" && i.modifiers.starts_with(&["init"]) && i.modifiers.contains(&"layout::v1")
+        {
+            return Err(Fail::Lacking);
+        }
+        let used = super::registers::written(i).iter().any(|id| self.read.contains(id));
+        let unit = &mut *self.unit;
+        if let Some(lowered) = lower::lower(unit.module, unit.function, i, used, unit.arch, &mut unit.frame) {
+            let sequence = lowered.map_err(|refused| Fail::Wrong(refused.message, refused.help))?;
+            return self.sequence(i, guard, &sequence.lines);
+        }
+        unit.guard = guard;
+        match i.opcode {
+            "bra" | "brx" => return self.branch(index, i),
+            _ => {}
+        }
+        let known =
+            unit.arithmetic(i)? || unit.moves(i)? || unit.access(i)? || unit.copy(i)? || unit.direct(i)?;
+        if known { Ok(()) } else { Err(Fail::Lacking) }
+    }
+
+    /// What stands at the beginning of a block.
+    fn head(&mut self, index: usize) {
+        let Some([enter, round]) = self.heads.get(&index).copied() else { return };
+        let head = self.flow.heads.get(&index).cloned().unwrap_or_default();
+        let entry = !head.meet.is_empty() || !head.set.is_empty();
+        if entry && index > 0 && self.flow.goes_round(index - 1, index) {
+            // The loop's end lies before it and falls through: past what is for those who come in.
+            self.unit.branch(round);
+        }
+        self.unit.bind(enter);
+        head.meet.iter().for_each(|barrier| self.meet(*barrier));
+        head.set.iter().for_each(|barrier| self.set(*barrier));
+        self.unit.bind(round);
+        head.meet_inside.iter().for_each(|barrier| self.meet(*barrier));
+    }
+
+    fn set(&mut self, barrier: u8) {
+        let operation = Operation::Control(Control::SetBarrier { barrier: BarrierRegister(barrier) });
+        self.unit.emit_as(operation, format!("BSSY B{barrier}"), "BSSY".into());
+    }
+
+    fn meet(&mut self, barrier: u8) {
+        let operation = Operation::Control(Control::Meet { barrier: BarrierRegister(barrier) });
+        self.unit.emit_as(operation, format!("BSYNC B{barrier}"), "BSYNC".into());
+    }
+
+    fn branch(&mut self, index: usize, i: &Instruction<'t>) -> Result<(), Fail> {
+        let targets = super::graph::targets(self.unit.function, i).unwrap_or_default();
+        let mut mods = Mods::new(i);
+        mods.drop_hints();
+        if i.opcode == "bra" {
+            mods.done()?;
+            let [target] = targets.as_slice() else {
+                return Err(Fail::wrong("a branch to nowhere", "name a label of this function"));
+            };
+            let place = self.target(index, *target);
+            self.unit.branch(place);
+            return Ok(());
+        }
+        if !mods.take("idx") || targets.is_empty() {
+            return Err(Fail::Lacking);
+        }
+        let at = self.unit.input(operand(i, 0)?, Type::U32)?;
+        let guard = self.unit.guard;
+        let past = self.unit.place();
+        if guard != PredSource::TRUE {
+            self.unit.guard = PredSource { negate: !guard.negate, ..guard };
+            self.unit.branch(past);
+            self.unit.guard = PredSource::TRUE;
+        }
+        let chosen = self.unit.frame.scratch_predicate();
+        for (number, target) in targets.iter().enumerate() {
+            let place = self.target(index, *target);
+            if number + 1 < targets.len() {
+                let op = ComputeOp::Compare {
+                    compare: FloatCompare { compare: Compare::Eq, unordered: false },
+                    ty: Type::U32,
+                    combine: crate::kernel::alu::BoolOp::And,
+                    flush: false,
+                    result: None,
+                };
+                let inputs = [at, ComputeInput::Imm(number as u64), ComputeInput::Imm(1)];
+                self.unit.compute(op, ComputeOutput::Pred(chosen), &inputs);
+                self.unit.guard = PredSource { pred: Pred::Thread(chosen), negate: false };
+            }
+            // What names none of them is undefined; here it is the last.
+            self.unit.branch(place);
+            self.unit.guard = PredSource::TRUE;
+        }
+        self.unit.bind(past);
+        Ok(())
+    }
+
+    /// Decodes and adds a lowered sequence.
+    fn sequence(&mut self, i: &Instruction<'t>, guard: Guard, lines: &[String]) -> Result<(), Fail> {
+        let decoded = assemble(lines).map_err(|error| {
+            Fail::wrong(
+                format!("its machine code cannot be read: {error}"),
+                "write the instruction in another way",
+            )
+        })?;
+        let order = sequence_order(i);
+        let texts = lines.iter().filter(|line| !line.ends_with(':'));
+        let straight = |operation: &Operation| match operation {
+            Operation::Control(control) => matches!(control, Control::Fence | Control::Nop),
+            _ => true,
+        };
+        let plain = decoded.iter().all(|d| d.guard == PredSource::TRUE && straight(&d.operation));
+        let parts = guard != PredSource::TRUE && !plain;
+        let past = self.unit.place();
+        if parts {
+            self.set(GUARD_BARRIER.0);
+            self.unit.guard = PredSource { negate: !guard.negate, ..guard };
+            self.unit.branch(past);
+        }
+        let base = self.unit.code.len() as u32;
+        for (mut instruction, text) in decoded.into_iter().zip(texts) {
+            if let Operation::Control(Control::Branch { target, .. }) = &mut instruction.operation {
+                let Place(place) = self.unit.place();
+                self.unit.places[place as usize] = Some(base.saturating_add(*target));
+                *target = place;
+            }
+            if !parts && guard != PredSource::TRUE {
+                instruction.guard = guard;
+            }
+            instruction.ordering = order.filter(|_| is_memory(&instruction.operation));
+            let words = text.split_whitespace().find(|word| !word.starts_with('@'));
+            let mnemonic = words.unwrap_or_default().to_string();
+            self.unit.code.push(Emitted { instruction, line: i.line, text: text.clone(), mnemonic });
+        }
+        self.unit.bind(past);
+        if parts {
+            self.unit.guard = PredSource::TRUE;
+            self.meet(GUARD_BARRIER.0);
+        }
+        Ok(())
+    }
+
+    /// Every function ends, whether it says so or not.
+    fn end(&mut self) {
+        let end = self.unit.function.instructions.len();
+        self.unit.guard = PredSource::TRUE;
+        self.unit.ordering = None;
+        self.head(end);
+        self.unit.emit_as(Operation::Control(Control::Exit), "exit".into(), "exit".into());
+    }
+}
+
+/// A copy with a cache policy as its last operand, without it: a functional core has no use for one.
+fn without_policy<'t>(i: &Instruction<'t>) -> Option<Instruction<'t>> {
+    const HINT: &str = "L2::cache_hint";
+    if i.opcode != "cp" || !i.modifiers.contains(&HINT) {
+        return None;
+    }
+    let mut plain = i.clone();
+    plain.modifiers.retain(|modifier| *modifier != HINT);
+    plain.operands.pop();
+    Some(plain)
+}
+
+/// Order and scope of an instruction that is lowered.
+fn sequence_order(i: &Instruction<'_>) -> Option<Ordering> {
+    let mut m = Mods::new(i);
+    match i.opcode {
+        "atom" | "red" => Some(ordering::ordering(&mut m, true)),
+        "mbarrier" => Some(ordering::barrier_object(&mut m)),
+        "fence" | "membar" => Some(ordering::fence(&mut m, i.opcode == "membar")),
+        _ => None,
+    }
+}
+
+fn is_memory(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Shared(_)
+            | Operation::Barrier(_)
+            | Operation::Global(_)
+            | Operation::Async(_)
+            | Operation::Control(Control::Fence)
+    )
+}
+
+/// Puts addresses in place of places, and a kernel around the code.
+fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
+    if unit.wants_shared_base
+        && let Some(base) = unit.shared_base()
+    {
+        let body = std::mem::take(&mut unit.code);
+        (unit.guard, unit.ordering, unit.line) = (PredSource::TRUE, None, kernel.line);
+        (unit.text, unit.mnemonic) = ("mov.u32 base, %cluster_ctarank".into(), "mov.u32".into());
+        unit.special_to(base, SpecialRegister::CgaCtaId);
+        (unit.text, unit.mnemonic) = ("shl.b32 base, base, 24".into(), "shl.b32".into());
+        let op = ComputeOp::Int { op: IntOp::Shl, ty: Type::B32, saturate: false };
+        unit.compute(op, ComputeOutput::Word(base), &[ComputeInput::Word(base), ComputeInput::Imm(24)]);
+        let before = unit.code.len() as u32;
+        unit.places.iter_mut().flatten().for_each(|at| *at += before);
+        unit.code.extend(body);
+    }
+    let end = unit.code.len() as u32;
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut mnemonics = Vec::new();
+    let mut instructions = Vec::with_capacity(unit.code.len());
+    let mut source = Vec::with_capacity(unit.code.len());
+    for Emitted { mut instruction, line, text, mnemonic } in unit.code {
+        if let Operation::Control(Control::Branch { target, condition: _ }) = &mut instruction.operation {
+            *target = unit.places.get(*target as usize).copied().flatten().unwrap_or(end);
+        }
+        let number = *numbers.entry(mnemonic).or_insert_with_key(|mnemonic| {
+            mnemonics.push(mnemonic.clone());
+            mnemonics.len() as u32 - 1
+        });
+        instructions.push(instruction);
+        source.push(SourceLine { line, text, mnemonic: number });
+    }
+    Kernel {
+        name: kernel.name.into(),
+        arch: unit.arch,
+        instructions,
+        source,
+        mnemonics,
+        registers: unit.frame.registers(),
+        predicates: unit.frame.predicates(),
+        shared: None,
+        constants: BTreeMap::new(),
+        local: 0,
+        params: None,
+        variables: Vec::new(),
+        directives: kernel.directives,
+    }
+}

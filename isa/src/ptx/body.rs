@@ -1,17 +1,11 @@
 //! Bodies of functions: blocks, labels, instructions.
 
-use super::ast::{Function, Guard, Instruction, LabelId, Operand};
+use super::ast::{Guard, Instruction, Operand};
 use super::opcode::{OPCODES, known};
-use super::operand::{Flow, placeholder};
 use super::parser::{Parsed, Parser, twice, unclosed, unsupported};
-use super::scope::{Entry, Scope};
+use super::scope::{Entry, Flow, Scope};
 use crate::nearest::nearest;
 use crate::problem::Problem;
-use std::collections::HashSet;
-use std::ops::Range;
-
-/// So many names are looked at for what may be meant by another.
-pub(super) const SUGGESTIONS: usize = 500;
 
 /// Blocks inside each other at most.
 const DEPTH: usize = 32;
@@ -32,60 +26,6 @@ const INSIDE: &[&str] = &[
     "calltargets",
     "callprototype",
 ];
-
-/// A label that was named before it was known: instruction, placeholder, what it is.
-pub(super) type Found<'t> = (u32, LabelId, Operand<'t>);
-
-/// The function being read.
-#[derive(Debug, Default)]
-pub(super) struct Body<'t> {
-    pub(super) function: Function<'t>,
-    /// Blocks around the place being read, the function's own first.
-    pub(super) scopes: Vec<Scope<'t>>,
-    /// Names that have been reported as not declared.
-    pub(super) reported: HashSet<&'t str>,
-    /// Numbers given to labels that are not known yet.
-    placeholders: u32,
-    pub(super) found: Vec<Found<'t>>,
-}
-
-impl<'t> Body<'t> {
-    pub(super) fn new(function: Function<'t>, open: Range<usize>) -> Body<'t> {
-        Body { function, scopes: vec![Scope::new(open)], ..Body::default() }
-    }
-
-    /// What a name is declared as, in the innermost block that declares it.
-    #[inline]
-    pub(super) fn find(&self, name: &str) -> Option<Entry> {
-        self.scopes.iter().rev().find_map(|scope| scope.find(name))
-    }
-
-    /// The innermost block.
-    pub(super) fn scope(&mut self) -> &mut Scope<'t> {
-        if self.scopes.is_empty() {
-            self.scopes.push(Scope::default());
-        }
-        let last = self.scopes.len() - 1;
-        &mut self.scopes[last]
-    }
-
-    pub(super) fn placeholder(&mut self) -> LabelId {
-        self.placeholders += 1;
-        placeholder(self.placeholders)
-    }
-
-    pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool + Copy) -> impl Iterator<Item = &'t str> {
-        self.scopes.iter().rev().flat_map(move |scope| scope.names(wanted)).take(SUGGESTIONS)
-    }
-
-    pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
-        self.scopes.iter().rev().flat_map(Scope::prefixes).take(SUGGESTIONS)
-    }
-
-    pub(super) fn last_of_family(&self, name: &str) -> Option<String> {
-        self.scopes.iter().rev().find_map(|scope| scope.last_of_family(name))
-    }
-}
 
 impl<'t> Parser<'t> {
     /// Statements up to the } of the function or, in a loose text, to the end.

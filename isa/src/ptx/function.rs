@@ -1,9 +1,8 @@
 //! Functions: headers.
 
 use super::ast::{Directives, Function, Symbol, Variable};
-use super::body::Body;
 use super::parser::{Parsed, Parser, twice, unsupported};
-use super::scope::Entry;
+use super::scope::{Body, Entry};
 use crate::problem::Problem;
 use std::ops::Range;
 

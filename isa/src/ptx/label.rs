@@ -1,9 +1,8 @@
 //! Labels: where they stand, and who names them.
 
 use super::ast::{Function, Label, LabelId, Operand, Symbol};
-use super::body::{Found, SUGGESTIONS};
 use super::parser::{Parsed, Parser};
-use super::scope::{Entry, Reference, Site, Target};
+use super::scope::{Entry, Flow, Found, Reference, SUGGESTIONS, Site, Target};
 use crate::nearest::close;
 use crate::problem::Problem;
 use std::cmp::Reverse;
@@ -135,8 +134,8 @@ impl<'t> Parser<'t> {
     fn unresolved(&mut self, reference: &Reference<'t>) {
         let Reference { name, range, offset, site } = reference;
         match *site {
-            Site::Operand { instruction, label, branch: false, call } if self.loose => {
-                let operand = if call {
+            Site::Operand { instruction, label, flow: flow @ (Flow::Plain | Flow::Call) } if self.loose => {
+                let operand = if flow == Flow::Call {
                     Operand::Name(name)
                 } else {
                     let known = self.body.find(name);
@@ -148,7 +147,7 @@ impl<'t> Parser<'t> {
                 };
                 self.body.found.push((instruction, label, operand));
             }
-            Site::Operand { branch: false, .. } if offset.is_some() => {
+            Site::Operand { flow: Flow::Plain | Flow::Call, .. } if offset.is_some() => {
                 self.undeclared_variable(name, range.clone());
             }
             site => {
@@ -156,8 +155,8 @@ impl<'t> Parser<'t> {
                     return;
                 }
                 let (what, help) = match site {
-                    Site::Operand { call: true, .. } => ("function", "declare it before: .func name;"),
-                    Site::Operand { branch: false, .. } => {
+                    Site::Operand { flow: Flow::Call, .. } => ("function", "declare it before: .func name;"),
+                    Site::Operand { flow: Flow::Plain, .. } => {
                         ("name", "declare a register, a variable or a label of this name")
                     }
                     _ => ("label", "put NAME: before an instruction"),

@@ -1,27 +1,15 @@
 //! Operands, and what the names in them stand for.
 
-use super::ast::{Base, LabelId, Operand, RegId, Register, StateSpace, Symbol, Type, Variable};
-use super::body::SUGGESTIONS;
+use super::ast::{Base, Operand, RegId, Register, StateSpace, Symbol, Type, Variable};
 use super::number::{Number, number};
 use super::opcode;
 use super::parser::{Parsed, Parser};
-use super::scope::{Entry, Reference, Site};
+use super::scope::{Entry, Flow, Reference, SUGGESTIONS, Site};
 use crate::nearest::close;
 use crate::problem::Problem;
 use std::ops::Range;
 
 const OPERANDS: &str = "operands are registers (%r1), numbers (7, 0f3F800000), addresses ([%r1+4]), {%r1, %r2}, %p1|%p2, names and _";
-
-/// What the opcode says about names among its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// Names are variables or, if there is none, labels.
-    Plain,
-    /// `bra`: names are labels.
-    Branch,
-    /// `call`: names may be functions and prototypes.
-    Call,
-}
 
 impl<'t> Parser<'t> {
     /// One operand of an instruction.
@@ -226,8 +214,7 @@ impl<'t> Parser<'t> {
     fn label(&mut self, name: &'t str, range: Range<usize>, offset: Option<i64>, flow: Flow) -> Operand<'t> {
         let label = self.body.placeholder();
         let instruction = self.body.function.instructions.len() as u32;
-        let site =
-            Site::Operand { instruction, label, branch: flow == Flow::Branch, call: flow == Flow::Call };
+        let site = Site::Operand { instruction, label, flow };
         self.body.scope().pending.push(Reference { name, range, offset, site });
         Operand::Label(label)
     }
@@ -381,9 +368,4 @@ fn number_operand<'t>(number: Number) -> Operand<'t> {
         Number::Single(bits) => Operand::Single(bits),
         Number::Double(bits) => Operand::Double(bits),
     }
-}
-
-/// A number of a label that is not known yet: no function has so many labels.
-pub(super) fn placeholder(number: u32) -> LabelId {
-    LabelId(u32::MAX - number)
 }

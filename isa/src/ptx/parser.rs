@@ -1,8 +1,8 @@
 //! Modules: directives outside functions, and what all parts of the parser share.
 
 use super::ast::{Function, Module, Symbol, Variable};
-use super::body::Body;
 use super::lex::Cursor;
+use super::scope::Body;
 use crate::arch::Arch;
 use crate::nearest::nearest;
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};

@@ -1,8 +1,11 @@
-//! Names of a block `{ ... }` and what they stand for.
+//! The function being read: its blocks `{ ... }`, and what names in them stand for.
 
-use super::ast::{LabelId, RegId};
-use std::collections::HashMap;
+use super::ast::{Function, LabelId, Operand, RegId};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// So many names are looked at for what may be meant by another.
+pub(super) const SUGGESTIONS: usize = 500;
 
 /// What a name is declared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,18 +46,22 @@ pub(super) struct Reference<'t> {
     pub(super) site: Site,
 }
 
+/// What the opcode says about names among its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// Names are variables or, if there is none, labels.
+    Plain,
+    /// `bra`: names are labels.
+    Branch,
+    /// `call`: names may be functions and prototypes.
+    Call,
+}
+
 /// What a label is patched into.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Site {
     /// The operand of this instruction that is the label with this number.
-    Operand {
-        instruction: u32,
-        label: LabelId,
-        /// Of a branch: it cannot be anything else than a label.
-        branch: bool,
-        /// Of a call: it may be a function's name.
-        call: bool,
-    },
+    Operand { instruction: u32, label: LabelId, flow: Flow },
     /// The entry of a table of branch targets.
     Table { table: u32, entry: u32 },
 }
@@ -135,6 +142,62 @@ impl<'t> Scope<'t> {
     /// Beginnings of families.
     pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
         self.families.keys().copied()
+    }
+}
+
+/// A label that was named before it was known: instruction, placeholder, what it is.
+pub(super) type Found<'t> = (u32, LabelId, Operand<'t>);
+
+/// The function being read.
+#[derive(Debug, Default)]
+pub(super) struct Body<'t> {
+    pub(super) function: Function<'t>,
+    /// Blocks around the place being read, the function's own first.
+    pub(super) scopes: Vec<Scope<'t>>,
+    /// Names that have been reported as not declared.
+    pub(super) reported: HashSet<&'t str>,
+    /// Numbers given to labels that are not known yet.
+    placeholders: u32,
+    pub(super) found: Vec<Found<'t>>,
+}
+
+impl<'t> Body<'t> {
+    pub(super) fn new(function: Function<'t>, open: Range<usize>) -> Body<'t> {
+        Body { function, scopes: vec![Scope::new(open)], ..Body::default() }
+    }
+
+    /// What a name is declared as, in the innermost block that declares it.
+    #[inline]
+    pub(super) fn find(&self, name: &str) -> Option<Entry> {
+        self.scopes.iter().rev().find_map(|scope| scope.find(name))
+    }
+
+    /// The innermost block.
+    pub(super) fn scope(&mut self) -> &mut Scope<'t> {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// A number for a label that is not known yet.
+    pub(super) fn placeholder(&mut self) -> LabelId {
+        self.placeholders += 1;
+        // No function has so many labels.
+        LabelId(u32::MAX - self.placeholders)
+    }
+
+    pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool + Copy) -> impl Iterator<Item = &'t str> {
+        self.scopes.iter().rev().flat_map(move |scope| scope.names(wanted)).take(SUGGESTIONS)
+    }
+
+    pub(super) fn prefixes(&self) -> impl Iterator<Item = &'t str> {
+        self.scopes.iter().rev().flat_map(Scope::prefixes).take(SUGGESTIONS)
+    }
+
+    pub(super) fn last_of_family(&self, name: &str) -> Option<String> {
+        self.scopes.iter().rev().find_map(|scope| scope.last_of_family(name))
     }
 }
 

@@ -1,8 +1,8 @@
 //! `atoms cover`: coverage of several regressions together.
 
 use atoms_cosim::configs;
-use atoms_regress::cover::cover as covered;
 use atoms_regress::report;
+use atoms_regress::report::cover::cover as covered;
 
 use crate::args::CoverArgs;
 use crate::error::{CliError, Verdict};

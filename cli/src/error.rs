@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atoms_regress::summary::{Summary, Verdict as Regression};
+use atoms_regress::report::summary::{Summary, Verdict as Regression};
 use miette::Diagnostic;
 
 use crate::output::{self, note};

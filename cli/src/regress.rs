@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use atoms_cosim::configs;
 use atoms_regress::cluster::record::{Published, verify};
+use atoms_regress::cluster::shard;
 use atoms_regress::cluster::slurm::{Options, Outcome as Waited, Slurm, Tools};
 use atoms_regress::cluster::{Cut, Manifest};
-use atoms_regress::engine::Limits;
-use atoms_regress::finish::finish;
 use atoms_regress::plan::Tests;
 use atoms_regress::report;
-use atoms_regress::run::{self, Choice, Progress};
-use atoms_regress::runner::Context;
-use atoms_regress::running::Suspect;
-use atoms_regress::shard;
-use atoms_regress::store::{self, Header, Store};
-use atoms_regress::summary::{Summary, Timing};
-use atoms_regress::supervisor::{Event, Leash, Pull, listen, supervise};
+use atoms_regress::report::finish::finish;
+use atoms_regress::report::summary::{Summary, Timing};
+use atoms_regress::run::journal::Suspect;
+use atoms_regress::run::scheduler::Limits;
+use atoms_regress::run::session::{self, Choice, Progress};
+use atoms_regress::run::store::{self, Header, Store};
+use atoms_regress::run::supervisor::{Event, Leash, Pull, listen, supervise};
+use atoms_regress::run::worker::Context;
 use atoms_verilated::Environment;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -63,7 +63,7 @@ fn again(out: &Path) -> Result<(Tests, Header), CliError> {
 
 /// Builds the RTL, where a person sees it; the process that runs the tests finds it in the cache.
 fn prepare(tests: Tests) -> Result<Context, CliError> {
-    run::prepare(tests, &configs::rtl_dir(), &mut build_step).map_err(CliError::of)
+    session::prepare(tests, &configs::rtl_dir(), &mut build_step).map_err(CliError::of)
 }
 
 /// The plan that is meant where none is named.
@@ -112,7 +112,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         Executor::Slurm => SLURM,
     };
     machine::files().reads("the plan", &choice.plan).writes("--out", &out).check()?;
-    run::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
+    session::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),
         Executor::Slurm => {
@@ -360,7 +360,7 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     let bar = bar();
     let mut show = |progress: &Progress| show(&bar, progress);
     let range = 0..end.unwrap_or(u64::MAX);
-    let outcome = run::run(&context, range, store, Some(checkpoint), &limits, &mut show);
+    let outcome = session::run(&context, range, store, Some(checkpoint), &limits, &mut show);
     bar.finish_and_clear();
     outcome.map_err(CliError::of)?;
     Ok(Verdict::Agree)
@@ -376,7 +376,7 @@ fn goes_on(out: &Path) -> ! {
 fn run_alone(out: &Path, index: u64, bundle: bool) -> Result<Verdict, CliError> {
     std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
     let context = prepare(again(out)?.0)?;
-    run::alone(&context, index, bundle, out).map_err(CliError::of)?;
+    session::alone(&context, index, bundle, out).map_err(CliError::of)?;
     Ok(Verdict::Agree)
 }
 

@@ -4,11 +4,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use atoms_cosim::{configs, rtl};
-use atoms_regress::failure::bucket::{Finding, Key};
-use atoms_regress::failure::repro::Bundle;
 use atoms_regress::report::text::plain;
-use atoms_regress::running::{Death, Desk};
-use atoms_regress::supervisor::{Leash, listen, words};
+use atoms_regress::run::journal::{Death, Desk};
+use atoms_regress::run::supervisor::{Leash, listen, words};
+use atoms_regress::triage::bucket::{Finding, Key};
+use atoms_regress::triage::repro::Bundle;
 use atoms_verilated::Environment;
 
 use crate::args::ReproArgs;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use atoms_cosim::{configs, rtl};
-use atoms_regress::episode::Episode;
-use atoms_regress::failure::bucket::{Finding, Key};
-use atoms_regress::failure::bundle::{BundleContext, Original, bundle};
-use atoms_regress::failure::small::Effort;
+use atoms_regress::plan::episode::Episode;
+use atoms_regress::triage::bucket::{Finding, Key};
+use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
+use atoms_regress::triage::minimize::Effort;
 use atoms_verilated::{Environment, Variant};
 
 fn repro(args: &[&str]) -> (Output, String) {

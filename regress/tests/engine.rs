@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use atoms_regress::coverage::Map;
-use atoms_regress::engine::{self, Collect, Limits, Work};
 use atoms_regress::plan::{Job, Test};
-use atoms_regress::result::{self, Status};
-use atoms_regress::runner::{Finding, Outcome};
-use atoms_regress::running::Death;
-use atoms_regress::trouble::Trouble;
+use atoms_regress::run::journal::Death;
+use atoms_regress::run::result::{self, Status};
+use atoms_regress::run::scheduler::{self, Collect, Limits, Work};
+use atoms_regress::run::worker::{Finding, Outcome};
+use atoms_regress::triage::test_failure::Trouble;
 
 fn test(index: u64) -> Test {
     Test {
@@ -102,7 +102,7 @@ fn run(jobs: usize, taken: &mut Taken, stop: &AtomicBool) -> (Result<(), &'stati
         made.fetch_add(1, Ordering::SeqCst);
         Sleepy
     };
-    let ended = engine::run(0..u64::MAX, &limits, worker, taken);
+    let ended = scheduler::run(0..u64::MAX, &limits, worker, taken);
     (ended, made.into_inner())
 }
 
@@ -175,7 +175,7 @@ fn a_test_that_does_nothing_costs_next_to_nothing() {
     let mut taken = Taken { last: tests, ..Taken::default() };
     let limits = Limits { jobs: 2, until: None, stop: &AtomicBool::new(false) };
     let began = Instant::now();
-    engine::run(0..u64::MAX, &limits, |_| Idle, &mut taken).expect("nothing is in the way");
+    scheduler::run(0..u64::MAX, &limits, |_| Idle, &mut taken).expect("nothing is in the way");
     let each = began.elapsed() / tests as u32;
     assert_eq!(taken.tests.len() as u64, tests);
     assert!(each < Duration::from_millis(1), "{each:?} a test");

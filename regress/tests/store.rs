@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use atoms_regress::cluster::Origin;
-use atoms_regress::result::{Status, TestResult, Work};
-use atoms_regress::state::{Record, State};
-use atoms_regress::store::{self, FORMAT, Header, Store, StoreError};
-use atoms_regress::summary::Timing;
+use atoms_regress::report::summary::Timing;
+use atoms_regress::run::result::{Status, TestResult, Work};
+use atoms_regress::run::state::{Record, State};
+use atoms_regress::run::store::{self, FORMAT, Header, Store, StoreError};
 
 fn header() -> Header {
     Header {

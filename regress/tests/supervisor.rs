@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use atoms_host::processes;
-use atoms_regress::running::{self, Death, Suspect};
-use atoms_regress::supervisor::{Leash, Pull, SupervisorError, supervise};
+use atoms_regress::run::journal::{self, Death, Suspect};
+use atoms_regress::run::supervisor::{Leash, Pull, SupervisorError, supervise};
 
 /// A shell that is at these tests, each of which may be quiet for `patience` seconds.
 fn shell(dir: &Path, tests: &[u64], patience: f64, script: &str) -> Command {
@@ -41,7 +41,7 @@ fn blamed(deaths: &[&[u64]], deadly: &[u64], way: &str) -> Vec<(u64, Death)> {
     let status = supervise(dir.path(), whole, alone, &Leash::default(), |_| {}).expect("it is supervised");
     assert!(status.success());
     assert_eq!(round.get(), deaths.len() + 1, "it was started again behind each death");
-    let crashes = running::crashes(dir.path()).expect("crashes");
+    let crashes = journal::crashes(dir.path()).expect("crashes");
     crashes.into_iter().map(|(index, crash)| (index, crash.death)).collect()
 }
 
@@ -103,7 +103,7 @@ fn a_test_that_shows_no_progress_is_killed() {
     let alone = |_| panic!("what hangs is known");
     supervise(dir.path(), whole, alone, &Leash::default(), |_| {}).expect("it is supervised");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
-    let crashes = running::crashes(dir.path()).expect("crashes");
+    let crashes = journal::crashes(dir.path()).expect("crashes");
     let died: Vec<_> = crashes.iter().map(|(index, crash)| (*index, crash.death)).collect();
     assert_eq!(died, [(8, Death::Hung(1))]);
     assert!(crashes[&8].how.contains("no cycle was completed for 1 s"), "{}", crashes[&8].how);

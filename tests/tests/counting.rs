@@ -3,8 +3,8 @@
 use std::fs;
 
 use atoms_cosim::configs;
-use atoms_regress::run::{self, Choice};
-use atoms_regress::runner::{Outcome, Runner};
+use atoms_regress::run::session::{self, Choice};
+use atoms_regress::run::worker::{Outcome, Runner};
 use atoms_tests::generated;
 
 /// Runs of the series.
@@ -23,7 +23,7 @@ fn a_series_counts_less_when_nothing_is_left_to_find() {
     let rtl_dir = configs::rtl_dir();
     let choice = Choice { plan, profile: None, seed: None, tags: Vec::new(), rtl_dir: rtl_dir.clone() };
     let (tests, _) = choice.tests().expect("a plan");
-    let mut context = run::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");
+    let mut context = session::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");
     let test = context.tests.test(0).expect("there is a series");
     let mut outcome = |all_hit: bool| -> Outcome {
         context.baseline.fill(all_hit);

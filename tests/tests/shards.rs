@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use atoms_regress::cluster::record::{Published, verify};
+use atoms_regress::cluster::shard;
 use atoms_regress::cluster::{Cut, Manifest};
-use atoms_regress::engine::Limits;
-use atoms_regress::finish::finish;
 use atoms_regress::plan::Tests;
-use atoms_regress::run::{self, Choice};
-use atoms_regress::runner::Context;
-use atoms_regress::shard;
-use atoms_regress::store::{Header, Store};
-use atoms_regress::summary::Summary;
+use atoms_regress::report::finish::finish;
+use atoms_regress::report::summary::Summary;
+use atoms_regress::run::scheduler::Limits;
+use atoms_regress::run::session::{self, Choice};
+use atoms_regress::run::store::{Header, Store};
+use atoms_regress::run::worker::Context;
 use atoms_tests::generated;
 use atoms_tests::regression::{assert_same, plan, rtl_with_bugs};
 
@@ -33,13 +33,13 @@ fn choice(plan: PathBuf, profile: &str, rtl_dir: PathBuf) -> Choice {
 fn run(context: &Context, dir: &Path, records: bool, end: u64, jobs: usize) {
     let (store, checkpoint) = Store::reopen(dir, records).expect("it was begun");
     let limits = Limits { jobs, until: None, stop: &AtomicBool::new(false) };
-    run::run(context, 0..end, store, Some(checkpoint), &limits, &mut |_| ()).expect("it can be written");
+    session::run(context, 0..end, store, Some(checkpoint), &limits, &mut |_| ()).expect("it can be written");
 }
 
 fn whole(context: &Context, tests: &Tests, header: &Header, out: &Path) -> Summary {
-    run::create(out, tests, header, "local", false).expect("a new folder");
+    session::create(out, tests, header, "local", false).expect("a new folder");
     run(context, out, false, u64::MAX, 1);
-    let checkpoint = atoms_regress::store::checkpoint(out).expect("it was written");
+    let checkpoint = atoms_regress::run::store::checkpoint(out).expect("it was written");
     finish(context, header, &checkpoint, out, out).expect("reports can be written")
 }
 
@@ -56,7 +56,7 @@ fn merged_shards_are_the_whole() {
     let folder = folder("whole");
     let rtl = rtl_with_bugs();
     let (tests, header) = choice(plan(&folder, 200), "all", rtl.clone()).tests().expect("a plan");
-    let context = run::prepare(tests.clone(), &rtl, &mut |_| ()).expect("it builds");
+    let context = session::prepare(tests.clone(), &rtl, &mut |_| ()).expect("it builds");
     let one = folder.join("one/out");
     fs::create_dir_all(one.with_file_name("")).expect("a folder");
     let expected = whole(&context, &tests, &header, &one);
@@ -64,7 +64,7 @@ fn merged_shards_are_the_whole() {
     for (name, cut) in [("eight", Cut::Count(8)), ("each", Cut::Seconds(0.0))] {
         let out = folder.join(name).join("out");
         fs::create_dir_all(out.with_file_name("")).expect("a folder");
-        run::create(&out, &tests, &header, "slurm", false).expect("a new folder");
+        session::create(&out, &tests, &header, "slurm", false).expect("a new folder");
         let manifest = shard::cut(&out, &tests, &header, cut).expect("it can be cut");
         fs::create_dir_all(out.join("shards")).expect("a folder");
         // What a task leaves that is killed.

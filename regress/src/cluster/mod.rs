@@ -13,6 +13,7 @@ mod manifest;
 mod publish;
 pub mod record;
 mod results;
+pub mod shard;
 pub mod slurm;
 
 pub use error::{ClusterError, ShardProblem};

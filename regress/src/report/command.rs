@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cluster::slurm::quote;
-use crate::summary::Summary;
+use crate::report::summary::Summary;
 
 /// A path as a word of a command line that is no option.
 pub fn path(path: &Path) -> String {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::summary::{Summary, Timing};
+use crate::report::summary::{Summary, Timing};
 
 /// The text of `summary.json`: the same bytes for the same summary.
 pub fn pretty(summary: &Summary) -> String {

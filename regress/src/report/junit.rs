@@ -6,8 +6,8 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::figures::{count, plain};
-use crate::result::{FailureRecord, Status, TestResult};
-use crate::summary::{Summary, Timing, Totals};
+use crate::report::summary::{Summary, Timing, Totals};
+use crate::run::result::{FailureRecord, Status, TestResult};
 
 /// Tests up to which each is a test case of its own.
 pub const CASES: u64 = 10_000;

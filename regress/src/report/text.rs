@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 pub use super::figures::plain;
 use super::figures::{count, counted, moment, percent, seconds};
-use crate::result::Status;
-use crate::summary::{Bucket, Cause, Coverage, Gate, Part, RtlCoverage, Summary, Timing, Totals, Verdict};
+use crate::report::summary::{
+    Bucket, Cause, Coverage, Gate, Part, RtlCoverage, Summary, Timing, Totals, Verdict,
+};
+use crate::run::result::Status;
 
 /// Columns. Only lines to be copied are longer: those that reproduce, and paths.
 const WIDTH: usize = 80;

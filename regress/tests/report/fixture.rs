@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use atoms_regress::report::html::{self, Page};
-use atoms_regress::report::{json, junit::Junit};
-use atoms_regress::result::{FailureRecord, Status, TestResult, Work};
-use atoms_regress::summary::{
+use atoms_regress::report::summary::{
     Bucket, Cell, Coverage, FORMAT, FileCoverage, Gate, GroupCoverage, Part, RtlBuild, RtlCoverage, Summary,
     Timing, Totals, TrendPoint, Waiver,
 };
+use atoms_regress::report::{json, junit::Junit};
+use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
 
 /// All that reports are made of.
 pub(crate) struct Regression {

@@ -1,7 +1,7 @@
 //! `summary.json` against its published schema.
 
 use atoms_regress::report::json;
-use atoms_regress::summary::Summary;
+use atoms_regress::report::summary::Summary;
 use expect_test::{ExpectFile, expect_file};
 use serde_json::{Value, json};
 

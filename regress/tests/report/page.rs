@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_regress::summary::{Summary, Timing, TrendPoint, Waiver};
+use atoms_regress::report::summary::{Summary, Timing, TrendPoint, Waiver};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;

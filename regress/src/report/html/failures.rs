@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::super::figures::{count, counted};
 use super::href;
+use crate::report::summary::{Bucket, Summary, Verdict};
 use crate::report::text::said;
-use crate::result::Status;
-use crate::summary::{Bucket, Summary, Verdict};
+use crate::run::result::Status;
 
 /// Buckets whose words are shown at once.
 const OPEN: usize = 1;

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::super::figures::{count, counted, percent, seconds};
 use super::super::text::busy_share;
-use crate::result::Status;
-use crate::summary::{Summary, Timing, Totals};
+use crate::report::summary::{Summary, Timing, Totals};
+use crate::run::result::Status;
 
 /// How many tests passed, of which entry, in which configuration.
 pub(super) fn tests(summary: &Summary) -> Markup {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::figures::{count, moment, percent, seconds};
-use crate::summary::{Summary, Timing, TrendPoint};
+use crate::report::summary::{Summary, Timing, TrendPoint};
 
 /// Runs shown, this one included.
 const RUNS: usize = 60;

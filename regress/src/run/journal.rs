@@ -18,8 +18,8 @@ use atoms_cosim::monitor::Cycle;
 use atoms_cosim::session::Listener;
 use serde::{Deserialize, Serialize};
 
-use crate::episode::Episode;
-use crate::store::{StoreError, read, reading, replace, writing};
+use crate::plan::episode::Episode;
+use crate::run::store::{StoreError, read, reading, replace, writing};
 
 const RUNNING: &str = "running";
 const CRASHED: &str = "crashed";

@@ -8,7 +8,7 @@ use atoms_cosim::session::Session;
 use atoms_isa::{Arch, Program};
 use atoms_sm::{Launch, Outcome, RunError, SmConfig};
 
-use crate::trouble::Trouble;
+use crate::triage::test_failure::Trouble;
 
 /// Runs the kernel of `listing` as `launch` says, on a session after reset. `arch` takes the place of the
 /// architecture that PTX is for.

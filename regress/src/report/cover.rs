@@ -10,11 +10,11 @@ use crate::coverage::Model;
 use crate::coverage::rtl::RtlMap;
 use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::report::figures::counted;
-use crate::run::{Choice, RunError};
-use crate::state::State;
-use crate::store::{self, StoreError};
-use crate::summarize::{coverage, rtl_coverage};
-use crate::summary::{FORMAT, Summary};
+use crate::report::summarize::{coverage, rtl_coverage};
+use crate::report::summary::{FORMAT, Summary};
+use crate::run::session::{Choice, RunError};
+use crate::run::state::State;
+use crate::run::store::{self, StoreError};
 
 /// Why runs cannot be brought together.
 #[derive(Debug, thiserror::Error)]

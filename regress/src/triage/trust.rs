@@ -9,8 +9,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::failure::bundle::BundleError;
-use crate::failure::record::file;
+use crate::triage::bundle::BundleError;
+use crate::triage::record::file;
 
 /// System tasks and functions that may be called: those of this checkout's RTL.
 pub const SYSTEM_NAMES: [&str; 5] = ["bits", "clog2", "countones", "error", "signed"];

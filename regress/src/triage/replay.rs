@@ -11,10 +11,10 @@ use atoms_cosim::session::{Failure, Session};
 use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 
-use crate::episode::Episode;
-use crate::failure::bucket::Finding;
-use crate::failure::bundle::BundleError;
-use crate::trouble::Trouble;
+use crate::plan::episode::Episode;
+use crate::triage::bucket::Finding;
+use crate::triage::bundle::BundleError;
+use crate::triage::test_failure::Trouble;
 
 /// What was run: the content of `original.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,8 @@ impl Run {
                     })?),
                     None => None,
                 };
-                let run = crate::kernel::run(session, &folder.join(listing), &folder.join(launch), arch);
+                let run =
+                    crate::triage::kernel::run(session, &folder.join(listing), &folder.join(launch), arch);
                 return run.map_or_else(
                     |trouble| kernel_finding(trouble, session, config).map(Some),
                     |()| Ok(None),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::bin_name;
-use crate::result::{Status, Work};
+use crate::run::result::{Status, Work};
 
 /// Version of the format of `summary.json`; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;

@@ -12,18 +12,18 @@ use bitvec::vec::BitVec;
 use crate::cluster::{ClusterError, Origin};
 use crate::coverage::Model;
 use crate::coverage::waivers::{WaiverError, Waivers};
-use crate::engine::{self, Collect, Limits, Work};
-use crate::failure::bundle::{BundleContext, BundleInfo, Original};
-use crate::failure::small::Effort;
-use crate::failure::{self, bucket};
 use crate::plan::{Job, Plan, PlanError, Test, Tests};
-use crate::result::{FailureRecord, TestResult};
-use crate::runner::{Context, Finding, Outcome, Runner};
-use crate::running::{self, Crash, Desk};
-use crate::state::{Record, State};
-use crate::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
-use crate::summary::{RtlBuild, Timing};
-use crate::trouble::Trouble;
+use crate::report::summary::{RtlBuild, Timing};
+use crate::run::journal::{self, Crash, Desk};
+use crate::run::result::{FailureRecord, TestResult};
+use crate::run::scheduler::{self, Collect, Limits, Work};
+use crate::run::state::{Record, State};
+use crate::run::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
+use crate::run::worker::{Context, Finding, Outcome, Runner};
+use crate::triage::bundle::{BundleContext, BundleInfo, Original};
+use crate::triage::minimize::Effort;
+use crate::triage::test_failure::Trouble;
+use crate::triage::{self, bucket};
 
 /// Why a regression cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -232,8 +232,8 @@ pub fn run(
     });
     let until = wall.and_then(|wall| began.checked_add(wall));
     let limits = Limits { until: [limits.until, until].into_iter().flatten().min(), ..*limits };
-    let crashes = running::crashes(store.dir())?;
-    running::clear(store.dir())?;
+    let crashes = journal::crashes(store.dir())?;
+    journal::clear(store.dir())?;
     let range = state.next..range.end;
     let timing = Timing { jobs: limits.jobs as u32, ..timing };
     let dir = store.dir().to_path_buf();
@@ -262,7 +262,7 @@ pub fn run(
         end: range.end,
         unbundled: 0,
     };
-    let ended = engine::run(range.clone(), &limits, worker, &mut collect);
+    let ended = scheduler::run(range.clone(), &limits, worker, &mut collect);
     let complete = ended.is_ok() && collect.complete(&range);
     collect.clock();
     let Collector { state, timing, unbundled, .. } = collect;
@@ -270,7 +270,7 @@ pub fn run(
     let saved = if unbundled == 0 { store.checkpoint(&state, &timing, complete) } else { Ok(()) };
     ended?;
     saved?;
-    running::clear(&dir)?;
+    journal::clear(&dir)?;
     Ok(Checkpoint { complete, state, timing, ..Checkpoint::default() })
 }
 
@@ -477,7 +477,7 @@ fn bundle(context: &Context, test: &Test, finding: &Finding, failures: &Path) ->
         text: finding.trouble.to_string(),
         cycle: finding.cycle,
     };
-    failure::bundle::bundle(&about, &found, finding.recorder.as_deref(), failures)
+    triage::bundle::bundle(&about, &found, finding.recorder.as_deref(), failures)
         .map_err(|error| error.to_string())
 }
 

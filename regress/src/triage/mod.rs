@@ -1,13 +1,15 @@
-//! What a failing test leaves behind: a [`bucket`] it belongs to, a [`small`] case that fails the same
+//! What a failing test leaves behind: a [`bucket`] it belongs to, a [`minimize`] case that fails the same
 //! way, a [`bundle`] with all one needs to look at it, and the means to repeat that ([`repro`]).
 
 pub mod bucket;
 pub mod bundle;
+pub(crate) mod kernel;
+pub mod minimize;
 mod page;
 pub mod record;
 pub mod replay;
 pub mod repro;
-pub mod small;
+pub mod test_failure;
 mod text;
 pub mod timeline;
 pub mod trust;

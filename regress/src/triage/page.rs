@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::failure::text::{Report, place, requests, surroundings};
-use crate::failure::timeline::COLUMNS;
+use crate::triage::text::{Report, place, requests, surroundings};
+use crate::triage::timeline::COLUMNS;
 
 /// Text as it may stand in a page.
 fn escape(text: &str) -> String {

@@ -13,12 +13,12 @@ use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
 
-use crate::failure::bucket::{Finding, Key};
-use crate::failure::bundle::{BundleError, files_named, finish, is_inside, session, sums, trace};
-use crate::failure::record::{Record, file, read_json};
-use crate::failure::replay::{Run, found};
-use crate::failure::trust::{self, Refusal};
-use crate::running::Desk;
+use crate::run::journal::Desk;
+use crate::triage::bucket::{Finding, Key};
+use crate::triage::bundle::{BundleError, files_named, finish, is_inside, session, sums, trace};
+use crate::triage::record::{Record, file, read_json};
+use crate::triage::replay::{Run, found};
+use crate::triage::trust::{self, Refusal};
 
 /// A bundle as it was read.
 #[derive(Clone, Debug)]

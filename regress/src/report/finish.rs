@@ -10,10 +10,10 @@ use crate::report::command::to_be_pasted;
 use crate::report::html::{Page, page};
 use crate::report::json;
 use crate::report::junit::Junit;
-use crate::runner::Context;
-use crate::store::{self, Checkpoint, Header, StoreError, reading, replace_bytes, writing};
-use crate::summarize::summarize;
-use crate::summary::{Summary, TrendPoint};
+use crate::report::summarize::summarize;
+use crate::report::summary::{Summary, TrendPoint};
+use crate::run::store::{self, Checkpoint, Header, StoreError, reading, replace_bytes, writing};
+use crate::run::worker::Context;
 
 /// Why reports cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -5,14 +5,16 @@ use std::path::Path;
 
 use bitvec::vec::BitVec;
 
-use crate::cause::causes;
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlItem;
 use crate::coverage::waivers::Waivers;
-use crate::runner::Context;
-use crate::state::{RawBucket, State};
-use crate::store::{Checkpoint, FAILURES, Header};
-use crate::summary::{Bucket, Coverage, FORMAT, Gate, GroupCoverage, Part, RtlCoverage, Summary, Waiver};
+use crate::report::cause::causes;
+use crate::report::summary::{
+    Bucket, Coverage, FORMAT, Gate, GroupCoverage, Part, RtlCoverage, Summary, Waiver,
+};
+use crate::run::state::{RawBucket, State};
+use crate::run::store::{Checkpoint, FAILURES, Header};
+use crate::run::worker::Context;
 
 /// Summary of a run in the output folder `dir`.
 pub fn summarize(

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::processes::{end_now, is_stopped, kill_tree};
-use crate::running::{self, AtWork, Crash, Death, Suspect};
-use crate::store::StoreError;
+use crate::run::journal::{self, AtWork, Crash, Death, Suspect};
+use crate::run::processes::{end_now, is_stopped, kill_tree};
+use crate::run::store::StoreError;
 
 /// Why a run cannot be supervised.
 #[derive(Debug, thiserror::Error)]
@@ -173,7 +173,7 @@ impl Leash {
         if !hung.is_empty() {
             return Ok(Ended { status, at_work: hung, hung: true });
         }
-        let at_work = running::at_work(dir, watch.process)?.into_iter().map(|(_, at_work)| at_work).collect();
+        let at_work = journal::at_work(dir, watch.process)?.into_iter().map(|(_, at_work)| at_work).collect();
         Ok(Ended { status, at_work, hung: false })
     }
 }
@@ -199,7 +199,7 @@ impl Watch {
         let passed = if is_stopped(self.process) { Duration::ZERO } else { passed };
         let before = std::mem::take(&mut self.seen);
         let mut hung = Vec::new();
-        for (shown, at_work) in running::at_work(dir, self.process)? {
+        for (shown, at_work) in journal::at_work(dir, self.process)? {
             let quiet = before.get(&shown).map_or(Duration::ZERO, |quiet| *quiet + passed);
             if quiet >= at_work.patience {
                 hung.push(at_work);
@@ -246,7 +246,7 @@ pub fn supervise(
             for at in &ended.at_work {
                 tests.push(write_down(dir, at, Death::Hung(at.patience.as_secs()), None)?);
             }
-            running::clear(dir)?;
+            journal::clear(dir)?;
             tell(&Event::Hung { tests: &tests });
             if leash.is_pulled() {
                 return Ok(status);
@@ -286,7 +286,7 @@ pub fn supervise(
             };
             crashed.push(write_down(dir, at, died.unwrap_or(death), note)?);
         }
-        running::clear(dir)?;
+        journal::clear(dir)?;
         tell(&Event::GoesOn { crashed: &crashed });
     }
 }
@@ -298,7 +298,7 @@ fn write_down(dir: &Path, at: &AtWork, death: Death, note: Option<&str>) -> Resu
         Suspect::Bundle(index) => (index, true),
     };
     let how = words(death) + note.unwrap_or_default();
-    running::write_crash(dir, index, &Crash { death, how, episode: at.episode.clone(), bundle })?;
+    journal::write_crash(dir, index, &Crash { death, how, episode: at.episode.clone(), bundle })?;
     Ok(index)
 }
 

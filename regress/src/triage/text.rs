@@ -10,11 +10,11 @@ use atoms_cosim::scoreboard::OracleViolation;
 use atoms_cosim::session::Failure;
 use atoms_ops::{Op, Operands, Size};
 
-use crate::failure::bucket::{Finding, op_name};
-use crate::failure::record::{Record, file};
-use crate::failure::replay::Run;
-use crate::failure::small::Small;
-use crate::failure::timeline::{COLUMNS, Row};
+use crate::triage::bucket::{Finding, op_name};
+use crate::triage::minimize::Small;
+use crate::triage::record::{Record, file};
+use crate::triage::replay::Run;
+use crate::triage::timeline::{COLUMNS, Row};
 
 /// What a report is made of.
 pub(crate) struct Report<'a> {

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
-use crate::episode::Episode;
-use crate::failure::bundle::BundleInfo;
-use crate::result::{Status, TestResult};
-use crate::summary::{Cell, Part, Totals};
+use crate::plan::episode::Episode;
+use crate::report::summary::{Cell, Part, Totals};
+use crate::run::result::{Status, TestResult};
+use crate::triage::bundle::BundleInfo;
 
 /// What a state takes in of one test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

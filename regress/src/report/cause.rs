@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::config::{Kind, PARAMETERS, Parameter};
 
-use crate::summary::{Bucket, Cause, Cell, Separation};
+use crate::report::summary::{Bucket, Cause, Cell, Separation};
 
 /// Parameters named of those that separate equally well.
 const MOST: usize = 3;
@@ -126,8 +126,8 @@ fn shown(parameter: &Parameter, value: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Status, Work};
-    use crate::summary::Totals;
+    use crate::report::summary::Totals;
+    use crate::run::result::{Status, Work};
     use atoms_cosim::configs;
 
     /// A bucket with this key, in the configurations for which `fails` holds, and the cells of its entry.

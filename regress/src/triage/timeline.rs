@@ -12,7 +12,7 @@ use atoms_cosim::stimulus::Stimulus;
 use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
 
-use crate::failure::bucket::op_name;
+use crate::triage::bucket::op_name;
 
 /// Columns of a timeline.
 pub const COLUMNS: [&str; 7] = ["cycle", "taken", "at issue", "pass", "pipeline", "banks written", "answer"];

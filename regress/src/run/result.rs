@@ -4,7 +4,7 @@ use atoms_cosim::session::Tally;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::episode::Episode;
+use crate::plan::episode::Episode;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::checksum::{self, sealed};
 use crate::cluster::Origin;
-use crate::result::TestResult;
-use crate::seal::{self, sealed};
-use crate::state::{Record, State};
-use crate::summary::Timing;
+use crate::report::summary::Timing;
+use crate::run::result::TestResult;
+use crate::run::state::{Record, State};
 
 /// Why the output folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -230,7 +230,7 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
     };
     let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| anew(&error))?;
     // Earlier versions wrote none.
-    if let (Some(_), Err(broken)) = (checkpoint.get("sum"), seal::opened(&text)) {
+    if let (Some(_), Err(broken)) = (checkpoint.get("sum"), checksum::opened(&text)) {
         return Err(anew(&broken));
     }
     if checkpoint["complete"] == true {
@@ -417,7 +417,7 @@ fn verified_lines(files: &[Lines]) -> Result<u64, StoreError> {
 
 /// What a line says, if it is as it was written.
 fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> {
-    seal::opened(line).map_err(|broken| StoreError::Malformed {
+    checksum::opened(line).map_err(|broken| StoreError::Malformed {
         path: path.to_path_buf(),
         reason: format!("line {number}: {broken}; begin anew with `atoms regress --force`"),
     })
@@ -519,7 +519,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
         path: path.to_path_buf(),
         reason: format!("{reason}; begin anew with `atoms regress --force`"),
     };
-    let own = seal::opened(&text).map_err(|broken| damaged(&broken))?;
+    let own = checksum::opened(&text).map_err(|broken| damaged(&broken))?;
     serde_json::from_slice(&own).map_err(|error| damaged(&error))
 }
 

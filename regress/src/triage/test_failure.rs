@@ -5,9 +5,9 @@ use std::fmt;
 use atoms_cosim::session::Failure;
 use atoms_sm::KernelError;
 
-use crate::failure::bucket::Key;
-use crate::result::Status;
-use crate::running::Death;
+use crate::run::journal::Death;
+use crate::run::result::Status;
+use crate::triage::bucket::Key;
 
 /// Why a test did not pass.
 #[derive(Debug)]

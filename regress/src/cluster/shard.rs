@@ -13,12 +13,12 @@ use crate::cluster::record::{self, Published, Reader, Writer};
 use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, unique};
 use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
-use crate::finish::{FinishError, finish};
 use crate::plan::Tests;
-use crate::runner::Context;
-use crate::state::{RawBucket, Record as TestRecord, State};
-use crate::store::{self, Checkpoint, FAILURES, Header, Store, StoreError, reading, writing};
-use crate::summary::{Summary, Timing};
+use crate::report::finish::{FinishError, finish};
+use crate::report::summary::{Summary, Timing};
+use crate::run::state::{RawBucket, Record as TestRecord, State};
+use crate::run::store::{self, Checkpoint, FAILURES, Header, Store, StoreError, reading, writing};
+use crate::run::worker::Context;
 
 /// A line of a shard's result file.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -16,14 +16,14 @@ use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
 
 use crate::coverage::{Map, Model, Sampler};
-use crate::episode::Episode;
+use crate::plan::episode::Episode;
 use crate::plan::{Job, Test, Tests, mixed};
-use crate::result::{Status, Work};
-use crate::running::Desk;
-use crate::state::Find;
+use crate::report::summary::RtlBuild;
+use crate::run::journal::Desk;
+use crate::run::result::{Status, Work};
+use crate::run::state::Find;
 use crate::steer::Steering;
-use crate::summary::RtlBuild;
-use crate::trouble::Trouble;
+use crate::triage::test_failure::Trouble;
 
 /// What every worker of a run uses.
 #[derive(Debug)]
@@ -264,7 +264,7 @@ impl<'a> Bench<'a> {
     }
 
     fn kernel(&mut self, file: &Path, launch: &Path, sum: &mut Sum) -> Ended {
-        let run = self.run(true, |session| crate::kernel::run(session, file, launch, None))?;
+        let run = self.run(true, |session| crate::triage::kernel::run(session, file, launch, None))?;
         sum.hits.merge(&run.hits);
         sum.end(run, None)
     }

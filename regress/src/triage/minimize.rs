@@ -10,7 +10,7 @@ use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
 use atoms_cosim::shrink::shrink;
 use atoms_ops::{Op, Size};
 
-use crate::failure::bucket::Key;
+use crate::triage::bucket::Key;
 
 /// Work that finding a small case may take, in simulated cycles: not in wall time, so that the same failure
 /// comes to the same case on any machine. An attempt counts as [`ATTEMPT_CYCLES`] more than it runs.

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, unbounded};
 
 use crate::plan::Test;
-use crate::result::Status;
-use crate::runner::{Finding, Outcome};
-use crate::trouble::Trouble;
+use crate::run::result::Status;
+use crate::run::worker::{Finding, Outcome};
+use crate::triage::test_failure::Trouble;
 
 /// Who runs tests; one for each thread.
 pub trait Work {

@@ -21,17 +21,17 @@ use atoms_verilated::{BuildError, Environment, Library, Verilator};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::checksum::sealed;
 use crate::cluster::hex;
-use crate::episode::Episode;
-use crate::failure::bucket::{Finding, Key, Kind};
-use crate::failure::page::page;
-use crate::failure::record::{FORMAT, Record, file, json, parameters};
-use crate::failure::replay::Run;
-use crate::failure::small::{Effort, Small, small_case, smallest_of};
-use crate::failure::text::{Report, text};
-use crate::failure::timeline::timeline;
-use crate::seal::sealed;
-use crate::store::FAILURES;
+use crate::plan::episode::Episode;
+use crate::run::store::FAILURES;
+use crate::triage::bucket::{Finding, Key, Kind};
+use crate::triage::minimize::{Effort, Small, small_case, smallest_of};
+use crate::triage::page::page;
+use crate::triage::record::{FORMAT, Record, file, json, parameters};
+use crate::triage::replay::Run;
+use crate::triage::text::{Report, text};
+use crate::triage::timeline::timeline;
 
 /// What was run when it failed.
 #[derive(Clone, Copy, Debug)]

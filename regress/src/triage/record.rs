@@ -9,10 +9,10 @@ use atoms_model::config::{Kind as ParameterKind, PARAMETERS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::failure::bucket::Key;
-use crate::failure::bundle::BundleError;
-use crate::seal;
-use crate::store::FAILURES;
+use crate::checksum;
+use crate::run::store::FAILURES;
+use crate::triage::bucket::Key;
+use crate::triage::bundle::BundleError;
 
 /// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
 pub const FORMAT: u32 = 2;
@@ -23,7 +23,7 @@ pub mod file {
     pub const RECORD: &str = "bundle.json";
     /// The smallest case, where there is one.
     pub const CASE: &str = "case.json";
-    /// What was run: [`crate::failure::replay::Run`].
+    /// What was run: [`crate::triage::replay::Run`].
     pub const ORIGINAL: &str = "original.json";
     /// Wave of the case's whole run, or of the last cycles of the original one.
     pub const WAVE: &str = "wave.vcd";
@@ -107,7 +107,7 @@ impl Record {
             None => return Err(foreign("it has no `format`".to_string())),
         }
         let text = std::fs::read(&path).map_err(|source| BundleError::Read { path: path.clone(), source })?;
-        seal::opened(&text).map_err(|broken| foreign(broken.to_string()))?;
+        checksum::opened(&text).map_err(|broken| foreign(broken.to_string()))?;
         value.as_object_mut().map(|object| object.remove("sum"));
         let record: Record = serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
         if record.key.kind().is_none() {

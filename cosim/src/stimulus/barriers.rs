@@ -1,4 +1,4 @@
-//! Operands of mbarrier operations: drawn, or such that a phase is completed or just not.
+//! Operands of mbarrier operations, and what comes in place of one that is drawn.
 
 use atoms_model::mbarrier::{self, Object};
 use atoms_ops::Op;
@@ -7,6 +7,7 @@ use rand::RngExt;
 use super::objects::Objects;
 use super::profile::{Limit, Wait};
 use super::random::RandomStimulus;
+use super::step::Step;
 
 /// Bits of the tx-count.
 const TX_MASK: u32 = (1 << 21) - 1;
@@ -19,90 +20,15 @@ fn sm80(count: u32) -> u128 {
     u128::from(u64::from(0x8000_0000 - count) << 32 | u64::from(0x4000_0000 - count))
 }
 
-/// A request of the first lanes with one operand for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) op: Op,
-    pub(super) lanes: u32,
-    pub(super) b: u32,
-}
-
-impl Step {
-    fn one(op: Op, b: u32) -> Option<Step> {
-        Some(Step { op, lanes: 1, b })
-    }
-
-    /// A request of `op` that completes the phase at once.
-    pub(super) fn completing(op: Op, object: &Object, lanes: u32) -> Option<Step> {
-        let Object { pending, tx, .. } = *object;
-        match op {
-            Op::MbarCompleteTx if pending == 0 && tx >= 0 => Step::one(op, tx as u32),
-            Op::MbarArrive if tx == 0 && (1..=lanes).contains(&pending) => {
-                Some(Step { op, lanes: pending, b: 0 })
-            }
-            Op::MbarArriveDrop if tx == 0 && pending == 1 => Step::one(op, 0),
-            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 && tx <= 0 => {
-                Step::one(op, tx.unsigned_abs())
-            }
-            Op::MbarArriveCount
-            | Op::MbarArriveNoComplete
-            | Op::MbarArriveDropCount
-            | Op::MbarArriveDropNoComplete
-                if tx == 0 && pending > 0 =>
-            {
-                Step::one(op, pending)
-            }
-            _ => None,
-        }
-    }
-
-    /// A request of `op` after which one of the two counts is 0 and the other is not.
-    fn just_not(op: Op, object: &Object, lanes: u32) -> Option<Step> {
-        let Object { pending, tx, .. } = *object;
-        match op {
-            Op::MbarCompleteTx if pending > 0 && tx > 0 => Step::one(op, tx as u32),
-            Op::MbarExpectTx if tx < 0 => Step::one(op, tx.unsigned_abs()),
-            Op::MbarExpectTx | Op::MbarCompleteTx if pending == 0 => Step::one(op, 16),
-            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 => Step::one(op, 16),
-            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending > 1 && tx <= 0 => {
-                Step::one(op, tx.unsigned_abs())
-            }
-            _ if tx != 0 => Step::completing(op, &Object { tx: 0, ..*object }, lanes),
-            _ => None,
-        }
-    }
-
-    /// A request of one of the operations `listed` that brings the object nearer to where `op` completes
-    /// its phase.
-    fn towards(op: Op, object: &Object, lanes: u32, listed: impl Fn(Op) -> bool) -> Option<Step> {
-        let Object { pending, tx, .. } = *object;
-        let arrive = |count: u32| {
-            if (1..=lanes).contains(&count) && listed(Op::MbarArrive) {
-                Some(Step { op: Op::MbarArrive, lanes: count, b: 0 })
-            } else {
-                Step::one(Op::MbarArriveCount, count).filter(|_| count > 0 && listed(Op::MbarArriveCount))
-            }
-        };
-        let step = match op {
-            Op::MbarCompleteTx if tx <= 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs() + 16),
-            Op::MbarCompleteTx => return arrive(pending),
-            _ if tx > 0 => Step::one(Op::MbarCompleteTx, tx as u32),
-            _ if tx < 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs()),
-            _ => return arrive(pending.saturating_sub(1)),
-        };
-        step.filter(|step| listed(step.op))
-    }
-}
-
 impl RandomStimulus {
     /// Whether an operation may stand in for the one drawn: only those asked for are drawn.
     pub(super) fn listed(&self, op: Op) -> bool {
-        self.drawn.listed >> op as u8 & 1 != 0
+        self.profile.ops.draws(op)
     }
 
     /// The next request with which the phase of an object is completed, by an operation drawn if it can.
     pub(super) fn nearer(&mut self, object: &Object, lanes: u32) -> Option<Step> {
-        let drawn = self.drawn.ops.draw(&mut self.rng);
+        let drawn = self.profile.ops.draw(&mut self.rng);
         let arrive = |count| Object { pending: count, tx: 0, ..*object };
         let listed = |op: &Op| self.listed(*op);
         let exact = Step::completing(drawn, object, lanes).or_else(|| {
@@ -120,14 +46,14 @@ impl RandomStimulus {
     /// What comes in place of an mbarrier operation now and then, so that objects live and their phases go
     /// by.
     pub(super) fn instead(&mut self, op: Op, slot: u8, at: u32, lanes: u32) -> (Op, Option<Step>) {
-        let drawn = std::sync::Arc::clone(&self.drawn);
+        let profile = std::sync::Arc::clone(&self.profile);
         let object = self.objects.object(slot, at);
         if !Objects::sound(&object) {
-            let revived = self.listed(Op::MbarInit) && drawn.revive.happens(&mut self.rng);
+            let revived = self.listed(Op::MbarInit) && profile.barriers.revive.happens(&mut self.rng);
             return (if revived { Op::MbarInit } else { op }, None);
         }
         let steps = !matches!(op, Op::MbarInit | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait);
-        if steps && drawn.finish.happens(&mut self.rng) {
+        if steps && profile.barriers.finish.happens(&mut self.rng) {
             let step = match self.rng.random_range(0..4) {
                 0 => Step::just_not(op, &object, lanes),
                 _ => Step::completing(op, &object, lanes)
@@ -138,14 +64,14 @@ impl RandomStimulus {
             }
         }
         if object.tx != 0
-            && drawn.settle.happens(&mut self.rng)
+            && profile.barriers.settle.happens(&mut self.rng)
             && let Some(step) = Step::towards(Op::MbarArrive, &object, lanes, |op| self.listed(op))
         {
             return (step.op, Some(step));
         }
         // What nobody expects keeps an object from completing for long.
         let stray = op == Op::MbarCompleteTx && object.tx == 0 && self.listed(Op::MbarArrive);
-        if stray && !drawn.spoil.happens(&mut self.rng) {
+        if stray && !profile.barriers.spoil.happens(&mut self.rng) {
             return (Op::MbarArrive, None);
         }
         (op, None)
@@ -153,10 +79,10 @@ impl RandomStimulus {
 
     /// The word of a new object.
     fn init(&mut self, old_layout: bool) -> u128 {
-        let drawn = &self.drawn;
+        let profile = &self.profile;
         let rng = &mut self.rng;
-        let counts = &drawn.profile.barriers.counts;
-        let count = match drawn.most.happens(rng) {
+        let counts = &profile.barriers.counts;
+        let count = match profile.barriers.most.happens(rng) {
             true => mbarrier::MAX_COUNT - [0, 0, 1, 2][rng.random_range(0..4)],
             // Half of them few, so that phases are completed by few requests.
             false if rng.random() => counts.draw(rng).min(counts.ends().0 + rng.random_range(0..4)),
@@ -165,7 +91,7 @@ impl RandomStimulus {
         if old_layout {
             return sm80(count.min(0xf_ffff));
         }
-        let strange = drawn.strange.happens(rng);
+        let strange = profile.barriers.strange.happens(rng);
         let [lock, version, phase] = [(); 3].map(|()| strange && rng.random());
         u128::from(Object { lock, version, phase, ..Object::init(count) }.encode())
     }
@@ -173,15 +99,15 @@ impl RandomStimulus {
     /// Operand B of one lane of an mbarrier operation; `None` where it reads none.
     pub(super) fn barrier_operand(&mut self, op: Op, slot: u8, at: u32) -> Option<u128> {
         if op == Op::MbarInit {
-            return Some(self.init(at >= self.drawn.profile.barriers.objects.ends().1));
+            return Some(self.init(at >= self.profile.barriers.objects.ends().1));
         }
         let most = mbarrier::MAX_COUNT;
         let Object { phase, pending, tx, .. } = self.objects.object(slot, at);
-        let drawn = &self.drawn;
+        let profile = &self.profile;
         let rng = &mut self.rng;
         let b = match op {
             Op::MbarTestWait | Op::MbarTryWait => {
-                let parity = match drawn.wait.draw(rng) {
+                let parity = match profile.barriers.wait.draw(rng) {
                     Wait::Current => phase,
                     Wait::Preceding => !phase,
                     Wait::Returned => return Some(self.objects.state(slot, at).into()),
@@ -191,7 +117,7 @@ impl RandomStimulus {
                 u32::from(parity) << 31 | if rng.random() { 0 } else { rng.random::<u32>() >> 1 }
             }
             Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => {
-                if drawn.overflow.happens(rng) {
+                if profile.barriers.overflow.happens(rng) {
                     // What leaves one of these, within and beyond the range.
                     let ends =
                         [0, 1, -1, most as i32, -(most as i32), most as i32 + 1 + rng.random_range(0..2)];
@@ -203,7 +129,9 @@ impl RandomStimulus {
                     16 * rng.random_range(1..3)
                 }
             }
-            Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete if !drawn.overflow.happens(rng) => {
+            Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete
+                if !profile.barriers.overflow.happens(rng) =>
+            {
                 // Fewer than the phase waits for.
                 rng.random_range(1..pending.clamp(2, 8))
             }
@@ -211,7 +139,7 @@ impl RandomStimulus {
             | Op::MbarArriveNoComplete
             | Op::MbarArriveDropCount
             | Op::MbarArriveDropNoComplete => {
-                if drawn.overflow.happens(rng) {
+                if profile.barriers.overflow.happens(rng) {
                     [0, most, most - 1, most + 1, pending, pending + 1][rng.random_range(0..6)]
                 } else {
                     rng.random_range(1..4)
@@ -224,14 +152,14 @@ impl RandomStimulus {
 
     /// Cycles that a MBAR.TRY_WAIT sleeps at most. One that is drawn from all numbers would outlast the run.
     pub(super) fn limit(&mut self) -> u32 {
-        match self.drawn.limit.draw(&mut self.rng) {
+        match self.profile.barriers.limit.draw(&mut self.rng) {
             Limit::Default => 0,
             Limit::Tiny => self.rng.random_range(1..5),
             Limit::Short => self.rng.random_range(5..64),
             Limit::Long => self.rng.random_range(64..1000),
             // Any number of 11 to 32 bits, where a reset ends what would not end otherwise.
             Limit::Longer => {
-                let most = if self.drawn.profile.reset.get() > 0.0 { 32 } else { ENDLESS.ilog2() };
+                let most = if self.profile.reset.get() > 0.0 { 32 } else { ENDLESS.ilog2() };
                 let bits = self.rng.random_range(10..most);
                 1 << bits | self.rng.random::<u32>() & ((1 << bits) - 1)
             }

@@ -6,67 +6,11 @@ use std::sync::Arc;
 use atoms_ops::Op;
 use rand::RngExt;
 
-use super::barriers::Step;
+use super::follow::{Follow, Volley, Wake};
 use super::objects::Objects;
 use super::profile::{Meet, Spread};
 use super::random::RandomStimulus;
-
-/// The request before, where the next one may follow it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Last {
-    pub(super) op: Op,
-    pub(super) slot: u8,
-    pub(super) spread: Spread,
-    /// First byte, offset in the part.
-    pub(super) start: u32,
-    pub(super) object: u32,
-}
-
-impl Default for Last {
-    fn default() -> Self {
-        Last { op: Op::Load, slot: 0, spread: Spread::SameWord, start: 0, object: 0 }
-    }
-}
-
-/// What the next requests are to bring about.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Follow {
-    /// Nothing: they are drawn.
-    Nothing,
-    /// So many more go to sleep at the first objects of a slot.
-    Fill { slot: u8, left: u32, objects: u32 },
-    /// Nothing is offered until this cycle; then somebody is woken.
-    Race { due: u64, wake: Wake },
-    /// A volley: all places are filled, with limits that pass in one cycle.
-    Volley(Volley),
-    /// Phases are completed.
-    Wake(Wake),
-}
-
-/// Waits whose limits all pass in one cycle.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Volley {
-    slot: u8,
-    object: u32,
-    /// From this cycle on nothing else is inside.
-    from: u64,
-    /// Cycle in which a completion is offered that meets the limits.
-    end: u64,
-    /// Waits yet to be offered.
-    left: u32,
-}
-
-/// Phases of a slot's objects are completed, from one to before the last.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wake {
-    slot: u8,
-    object: u32,
-    last: u32,
-    /// Requests for this object so far.
-    tries: u8,
-    /// Through the cluster port.
-    pub(super) cluster: bool,
-}
+use super::step::Step;
 
 /// What a request will do where.
 #[derive(Clone, Copy, Debug)]
@@ -125,31 +69,31 @@ impl RandomStimulus {
     }
 
     fn choose_freely(&mut self) -> Chosen {
-        let drawn = Arc::clone(&self.drawn);
-        let burst = drawn.burst.happens(&mut self.rng);
-        let op = if burst { self.last.op } else { drawn.ops.draw(&mut self.rng) };
-        let repeat = drawn.repeat.happens(&mut self.rng);
+        let profile = Arc::clone(&self.profile);
+        let burst = profile.burst.happens(&mut self.rng);
+        let op = if burst { self.last.op } else { profile.ops.draw(&mut self.rng) };
+        let repeat = profile.repeat.happens(&mut self.rng);
         let slot = if repeat { self.last.slot } else { self.rng.random_range(0..self.slots) as u8 };
         if !op.is_mbarrier() {
             let again = repeat && self.rng.random();
-            let spread = if again { self.last.spread } else { drawn.spread.draw(&mut self.rng) };
+            let spread = if again { self.last.spread } else { profile.spread.draw(&mut self.rng) };
             // In bytes, since sizes differ.
             let start = repeat.then_some(self.last.start);
             return Chosen { start, spread, ..Chosen::at(op, slot, 0) };
         }
         let objects = self.objects_in_part();
         let object = if repeat { self.last.object } else { self.rng.random_range(0..objects) };
-        let spread = match drawn.meet.draw(&mut self.rng) {
+        let spread = match profile.barriers.meet.draw(&mut self.rng) {
             Meet::One => Spread::SameWord,
             Meet::Few => Spread::FewWords,
             Meet::Rows => Spread::SameBank,
         };
         let (op, step) = self.instead(op, slot, object, self.config.num_lanes);
         let mut chosen = Chosen { spread, step, ..Chosen::at(op, slot, object) };
-        if step.is_some() || (op == Op::MbarInit && !drawn.spoil.happens(&mut self.rng)) {
+        if step.is_some() || (op == Op::MbarInit && !profile.barriers.spoil.happens(&mut self.rng)) {
             chosen.spread = Spread::SameWord;
         }
-        if step.is_none() && drawn.jointly.happens(&mut self.rng) {
+        if step.is_none() && profile.barriers.jointly.happens(&mut self.rng) {
             chosen.jointly = self.completable(op, slot, objects);
         }
         if chosen.jointly > 1 {
@@ -160,19 +104,19 @@ impl RandomStimulus {
         // The other layout stands behind.
         let old_init =
             op == Op::MbarInit && self.listed(Op::MbarArriveSm80) && self.rng.random_range(0..8) == 0;
-        if old_init || (op == Op::MbarArriveSm80 && !drawn.spoil.happens(&mut self.rng)) {
-            chosen.start = Some(drawn.profile.barriers.objects.ends().1);
+        if old_init || (op == Op::MbarArriveSm80 && !profile.barriers.spoil.happens(&mut self.rng)) {
+            chosen.start = Some(profile.barriers.objects.ends().1);
         }
         if op == Op::MbarTryWait && step.is_none() {
-            if drawn.race.happens(&mut self.rng) {
+            if profile.barriers.race.happens(&mut self.rng) {
                 return self.race(slot, object);
             }
-            if drawn.volley.happens(&mut self.rng)
+            if profile.barriers.volley.happens(&mut self.rng)
                 && [Op::MbarInit, Op::MbarArrive].iter().all(|op| self.listed(*op))
             {
                 return self.begin_volley(slot, object);
             }
-            if drawn.fill.happens(&mut self.rng) {
+            if profile.barriers.fill.happens(&mut self.rng) {
                 // All places and more, or a few.
                 let all = self.config.num_waiters + 2;
                 let left = if self.rng.random() { all } else { self.rng.random_range(2..5).min(all) };
@@ -190,14 +134,14 @@ impl RandomStimulus {
     }
 
     fn wakes_by_cluster(&mut self) -> bool {
-        self.drawn.profile.cluster.get() > 0.0 && self.rng.random_range(0..3) == 0
+        self.profile.cluster.get() > 0.0 && self.rng.random_range(0..3) == 0
     }
 
     /// A request goes to sleep whose limit and completion meet, or which is woken as it falls asleep.
     fn race(&mut self, slot: u8, object: u32) -> Chosen {
         let cluster = self.wakes_by_cluster();
         let own = self.config.try_wait_limit;
-        let patient = self.drawn.patience.happens(&mut self.rng);
+        let patient = self.profile.barriers.patience.happens(&mut self.rng);
         let (limit, lasts) = match self.rng.random_range(0..4) {
             0 => (100, 1),
             1 | 2 if patient && own <= LONGEST_RACE => (0, own),

@@ -6,10 +6,10 @@ use atoms_model::port::In;
 use atoms_ops::Op;
 use rand::RngExt;
 
-use super::barriers::Step;
-use super::choose::Follow;
+use super::follow::Follow;
 use super::profile::Spread;
 use super::random::RandomStimulus;
+use super::step::Step;
 use crate::request::ClusterRequest;
 
 /// What a cluster request will do where.
@@ -36,12 +36,12 @@ impl RandomStimulus {
             }
             return None;
         }
-        let drawn = Arc::clone(&self.drawn);
-        let mut op = drawn.ops.draw(&mut self.rng);
-        let repeat = drawn.repeat.happens(&mut self.rng);
+        let profile = Arc::clone(&self.profile);
+        let mut op = profile.ops.draw(&mut self.rng);
+        let repeat = profile.repeat.happens(&mut self.rng);
         let slot = if repeat { self.last.slot } else { self.rng.random_range(0..self.slots) as u8 };
         if !op.is_mbarrier() {
-            let spread = if repeat { Spread::SameWord } else { drawn.spread.draw(&mut self.rng) };
+            let spread = if repeat { Spread::SameWord } else { profile.spread.draw(&mut self.rng) };
             return Some(Chosen { op, slot, spread, start: repeat.then_some(self.last.start), step: None });
         }
         if !matches!(self.follow, Follow::Nothing) {
@@ -60,7 +60,7 @@ impl RandomStimulus {
 
     pub(super) fn offer_cluster(&mut self, i: &mut In) {
         let Some(Chosen { op, slot, spread, start, step }) = self.choose_cluster() else { return };
-        let drawn = Arc::clone(&self.drawn);
+        let profile = Arc::clone(&self.profile);
         let part = self.parts[usize::from(slot)].unwrap_or_default();
         let size = self.size(op);
         let bytes = size.bytes();
@@ -85,19 +85,19 @@ impl RandomStimulus {
         let red = step.is_some() || rng.random() || (op.is_mbarrier() && rng.random_range(0..8) != 0);
         let (mut code, mut size_code, mut slot_code) = (op as u8, size as u8, slot);
         let mut spoilt = op.is_mbarrier() && !red;
-        if drawn.illegal.happens(rng) {
-            if !drawn.size_only.happens(rng) {
+        if profile.faults.illegal.happens(rng) {
+            if !profile.faults.size_only.happens(rng) {
                 code = rng.random_range(0..32);
             }
             (size_code, spoilt) = (rng.random_range(0..16), true);
         }
-        if drawn.slot.happens(rng) {
+        if profile.faults.slot.happens(rng) {
             (slot_code, spoilt) = (rng.random_range(0..16), true);
         }
-        if drawn.misaligned.happens(rng) {
+        if profile.faults.misaligned.happens(rng) {
             (addr, spoilt) = (addr + rng.random_range(1..bytes.max(2)), true);
         }
-        if drawn.out_of_range.happens(rng) {
+        if profile.faults.out_of_range.happens(rng) {
             let near = part.size / bytes * bytes;
             let far = rng.random_range(0..1 << 24) & !(bytes - 1);
             (addr, spoilt) = (if rng.random() { near } else { far }, true);
@@ -107,7 +107,7 @@ impl RandomStimulus {
             self.objects.apply(slot, start, op, count);
         }
         let rng = &mut self.rng;
-        let tag = match drawn.tag_again.happens(rng) {
+        let tag = match profile.tag_again.happens(rng) {
             true if rng.random() => self.answered[1],
             true => i.req_tag,
             false => rng.random_range(0..64),

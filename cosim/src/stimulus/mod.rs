@@ -7,11 +7,13 @@
 mod barriers;
 mod choose;
 mod cluster;
+mod follow;
 mod objects;
 mod pace;
 mod profile;
 mod random;
 mod retry;
+mod step;
 mod tags;
 mod values;
 mod warp;

@@ -8,125 +8,24 @@ use atoms_ops::{Op, Size};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::choose::{Follow, Last, Wake};
+use super::follow::{Follow, Last, Wake};
 use super::objects::Objects;
-use super::pace::{Beat, Pace};
-use super::profile::{Form, Immediate, Lanes, Limit, Meet, Profile, Scale, Spread, Wait};
+use super::pace::Beat;
+use super::profile::Profile;
 use super::tags::Tags;
-use super::values::Values;
-use super::weights::{Chance, Table};
 use super::{MAX_OBJECTS, Stimulus};
 use crate::request::PartWrite;
 
-/// A profile, made ready to draw from.
-#[derive(Debug)]
-pub(super) struct Drawn {
-    pub(super) profile: Profile,
-    pub(super) ops: Table<Op>,
-    pub(super) listed: u32,
-    pub(super) sizes: [Vec<Size>; 32],
-    pub(super) spread: Table<Spread>,
-    pub(super) lanes: Table<Lanes>,
-    pub(super) form: Table<Form>,
-    pub(super) scale: Table<Scale>,
-    pub(super) immediate: Table<Immediate>,
-    pub(super) values: Table<Values>,
-    pub(super) meet: Table<Meet>,
-    pub(super) wait: Table<Wait>,
-    pub(super) limit: Table<Limit>,
-    paces: [Table<Pace>; 5],
-    pub(super) uniform_register: Chance,
-    pub(super) red: Chance,
-    pub(super) burst: Chance,
-    pub(super) repeat: Chance,
-    pub(super) tag_again: Chance,
-    odd_parts: Chance,
-    uneven_parts: Chance,
-    pub(super) reset: Chance,
-    hold: Chance,
-    table: Chance,
-    cluster: Chance,
-    pub(super) illegal: Chance,
-    pub(super) size_only: Chance,
-    pub(super) slot: Chance,
-    pub(super) misaligned: Chance,
-    pub(super) out_of_range: Chance,
-    pub(super) rank: Chance,
-    pub(super) wild: Chance,
-    pub(super) uniform: Chance,
-    pub(super) most: Chance,
-    pub(super) overflow: Chance,
-    pub(super) finish: Chance,
-    pub(super) jointly: Chance,
-    pub(super) settle: Chance,
-    pub(super) revive: Chance,
-    pub(super) strange: Chance,
-    pub(super) race: Chance,
-    pub(super) patience: Chance,
-    pub(super) fill: Chance,
-    pub(super) volley: Chance,
-    pub(super) spoil: Chance,
-}
+/// Sizes by operation code, each as often as it weighs.
+type Sizes = [Vec<Size>; 32];
 
-impl Drawn {
-    fn new(profile: &Profile) -> Self {
-        let Profile { pace, faults, barriers, .. } = profile;
-        let listed = profile.ops.iter().fold(0, |listed, (op, _)| listed | 1 << op as u8);
-        let sizes = std::array::from_fn(|code| {
-            let sizes = Op::from_code(code as u8).map_or(&[][..], |op| op.row().sizes);
-            let all = |size: &Size| std::iter::repeat_n(*size, profile.sizes.weight(*size).into());
-            let weighed: Vec<_> = sizes.iter().flat_map(all).collect();
-            if weighed.is_empty() { sizes.to_vec() } else { weighed }
-        });
-        Drawn {
-            ops: profile.ops.table(),
-            listed,
-            sizes,
-            spread: profile.spread.table(),
-            lanes: profile.lanes.table(),
-            form: profile.form.table(),
-            scale: profile.scale.table(),
-            immediate: profile.immediate.table(),
-            values: profile.values.table(),
-            meet: barriers.meet.table(),
-            wait: barriers.wait.table(),
-            limit: barriers.limit.table(),
-            paces: [&pace.request, &pace.response, &pace.cluster, &pace.cluster_response, &pace.wake]
-                .map(|paces| paces.table()),
-            uniform_register: profile.uniform_register.chance(),
-            red: profile.red.chance(),
-            burst: profile.burst.chance(),
-            repeat: profile.repeat.chance(),
-            tag_again: profile.tag_again.chance(),
-            odd_parts: profile.odd_parts.chance(),
-            uneven_parts: profile.uneven_parts.chance(),
-            reset: profile.reset.chance(),
-            hold: pace.hold.chance(),
-            table: profile.table.chance(),
-            cluster: profile.cluster.chance(),
-            illegal: faults.illegal.chance(),
-            size_only: faults.size_only.chance(),
-            slot: faults.slot.chance(),
-            misaligned: faults.misaligned.chance(),
-            out_of_range: faults.out_of_range.chance(),
-            rank: faults.rank.chance(),
-            wild: faults.wild.chance(),
-            uniform: barriers.uniform.chance(),
-            most: barriers.most.chance(),
-            overflow: barriers.overflow.chance(),
-            finish: barriers.finish.chance(),
-            jointly: barriers.jointly.chance(),
-            settle: barriers.settle.chance(),
-            revive: barriers.revive.chance(),
-            strange: barriers.strange.chance(),
-            race: barriers.race.chance(),
-            patience: barriers.patience.chance(),
-            fill: barriers.fill.chance(),
-            volley: barriers.volley.chance(),
-            spoil: barriers.spoil.chance(),
-            profile: profile.clone(),
-        }
-    }
+fn sizes(profile: &Profile) -> Sizes {
+    std::array::from_fn(|code| {
+        let sizes = Op::from_code(code as u8).map_or(&[][..], |op| op.row().sizes);
+        let all = |size: &Size| std::iter::repeat_n(*size, profile.sizes.weight(*size).into());
+        let weighed: Vec<_> = sizes.iter().flat_map(all).collect();
+        if weighed.is_empty() { sizes.to_vec() } else { weighed }
+    })
 }
 
 /// Places of the ports that take answers among the beats.
@@ -142,7 +41,8 @@ const SEEN: usize = 8;
 pub struct RandomStimulus {
     pub(super) rng: Xoshiro256PlusPlus,
     pub(super) config: Config,
-    pub(super) drawn: Arc<Drawn>,
+    pub(super) profile: Arc<Profile>,
+    pub(super) sizes: Arc<Sizes>,
     /// Slots that were given parts last.
     pub(super) slots: u32,
     pub(super) parts: [Option<PartWrite>; 16],
@@ -174,7 +74,8 @@ impl RandomStimulus {
         let mut stimulus = RandomStimulus {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             config,
-            drawn: Arc::new(Drawn::new(profile)),
+            profile: Arc::new(profile.clone()),
+            sizes: Arc::new(sizes(profile)),
             slots: 1,
             parts: [None; 16],
             offered_part: None,
@@ -199,16 +100,16 @@ impl RandomStimulus {
 
     /// mbarrier objects in a part.
     pub(super) fn objects_in_part(&mut self) -> u32 {
-        self.drawn.profile.barriers.objects.draw(&mut self.rng).clamp(1, MAX_OBJECTS as u32)
+        self.profile.barriers.objects.draw(&mut self.rng).clamp(1, MAX_OBJECTS as u32)
     }
 
     /// Parts side by side, of whole and of odd sizes.
     fn lay_out_parts(&mut self) {
         let row_bytes = self.config.row_bytes();
-        let slots = self.drawn.profile.slots.draw(&mut self.rng).clamp(1, self.config.num_cta_slots);
+        let slots = self.profile.slots.draw(&mut self.rng).clamp(1, self.config.num_cta_slots);
         self.slots = slots.min(self.config.num_rows);
         let share = (self.config.num_rows / self.slots).max(1);
-        let uneven = self.slots > 1 && self.drawn.uneven_parts.happens(&mut self.rng);
+        let uneven = self.slots > 1 && self.profile.uneven_parts.happens(&mut self.rng);
         let large = if uneven { self.rng.random_range(0..self.slots) } else { self.slots };
         let mut end = 0;
         for slot in 0..self.slots {
@@ -221,9 +122,9 @@ impl RandomStimulus {
             };
             end += rows;
             let whole = rows * row_bytes;
-            let odd = self.drawn.odd_parts.happens(&mut self.rng);
+            let odd = self.profile.odd_parts.happens(&mut self.rng);
             let size = if odd { whole - self.rng.random_range(0..row_bytes.min(whole)) } else { whole };
-            let ranked = self.drawn.odd_parts.happens(&mut self.rng) && self.rng.random();
+            let ranked = self.profile.odd_parts.happens(&mut self.rng) && self.rng.random();
             let rank = if ranked { self.rank() } else { 0 };
             self.setup.push(PartWrite { slot: slot as u8, enable: true, base: base as u16, size, rank });
         }
@@ -243,7 +144,7 @@ impl RandomStimulus {
     fn offer_part(&mut self, i: &mut In) {
         let write = match self.setup.pop() {
             Some(write) => write,
-            None if self.drawn.table.happens(&mut self.rng) => {
+            None if self.profile.table.happens(&mut self.rng) => {
                 let slot = self.rng.random_range(0..16u8);
                 match (self.rng.random_range(0..4), self.parts[usize::from(slot)]) {
                     (0, Some(part)) => PartWrite { enable: false, ..part },
@@ -279,11 +180,13 @@ impl RandomStimulus {
 
     fn draw_beats(&mut self) {
         let before = self.beats;
-        let drawn = Arc::clone(&self.drawn);
-        for (beat, paces) in self.beats.iter_mut().zip(&drawn.paces) {
+        let profile = Arc::clone(&self.profile);
+        let pace = &profile.pace;
+        let paces = [&pace.request, &pace.response, &pace.cluster, &pace.cluster_response, &pace.wake];
+        for (beat, paces) in self.beats.iter_mut().zip(paces) {
             *beat = Beat::draw(paces.draw(&mut self.rng), &mut self.rng);
         }
-        if drawn.hold.happens(&mut self.rng) {
+        if profile.pace.hold.happens(&mut self.rng) {
             let port = [RESPONSE, CLUSTER_RESPONSE, WAKE][self.rng.random_range(0..3)];
             if before[port] != Beat::HELD {
                 for beat in self.beats.iter_mut().filter(|beat| **beat == Beat::HELD) {
@@ -337,7 +240,7 @@ impl Stimulus for RandomStimulus {
         self.cycle += 1;
         // Nothing but a reset ends a run whose waits do not end.
         let stays = self.left == 0 && self.endless != 0 && self.endless == self.tags.all();
-        if self.resetting == 0 && (stays || self.left > 0 && self.drawn.reset.happens(&mut self.rng)) {
+        if self.resetting == 0 && (stays || self.left > 0 && self.profile.reset.happens(&mut self.rng)) {
             self.begin_reset(i);
         }
         i.rst_n = u8::from(self.resetting == 0);
@@ -356,7 +259,7 @@ impl Stimulus for RandomStimulus {
             && cluster.high(&mut self.rng)
             && !matches!(self.follow, Follow::Volley(_))
             && (matches!(self.follow, Follow::Wake(Wake { cluster: true, .. }))
-                || self.drawn.cluster.happens(&mut self.rng))
+                || self.profile.cluster.happens(&mut self.rng))
         {
             self.offer_cluster(i);
         }

@@ -9,11 +9,13 @@ use atoms_model::port::In;
 use atoms_ops::{Op, Operands as Reads, Size};
 use rand::{Rng, RngExt};
 
-use super::barriers::{ENDLESS, Step};
-use super::choose::{Chosen, Follow, Last};
+use super::barriers::ENDLESS;
+use super::choose::Chosen;
+use super::follow::{Follow, Last};
 use super::objects::Flight;
 use super::profile::{Form, Immediate, Lanes, Scale, Spread};
 use super::random::RandomStimulus;
+use super::step::Step;
 use super::values::{Operands, Values};
 use crate::request::{AddressForm, PartWrite};
 
@@ -61,18 +63,18 @@ impl RandomStimulus {
     pub(super) fn degree(&mut self, spread: Spread) -> u32 {
         match spread {
             Spread::Stride => self.rng.random_range(1..5),
-            _ => self.drawn.profile.degree.draw(&mut self.rng).clamp(1, self.config.num_lanes),
+            _ => self.profile.degree.draw(&mut self.rng).clamp(1, self.config.num_lanes),
         }
     }
 
     pub(super) fn size(&mut self, op: Op) -> Size {
-        let sizes = &self.drawn.sizes[op as usize];
+        let sizes = &self.sizes[op as usize];
         if sizes.len() == 1 { sizes[0] } else { sizes[self.rng.random_range(0..sizes.len())] }
     }
 
     fn mask(&mut self) -> u32 {
         let rng = &mut self.rng;
-        let mask = match self.drawn.lanes.draw(rng) {
+        let mask = match self.profile.lanes.draw(rng) {
             Lanes::All => u32::MAX,
             Lanes::Some => rng.random(),
             Lanes::Few => rng.random::<u32>() & rng.random::<u32>() & rng.random::<u32>(),
@@ -88,7 +90,7 @@ impl RandomStimulus {
     }
 
     pub(super) fn values(&mut self) -> Operands {
-        let kind = self.drawn.values.draw(&mut self.rng);
+        let kind = self.profile.values.draw(&mut self.rng);
         let rng = &mut self.rng;
         let all = match kind {
             Values::Seen => {
@@ -108,7 +110,7 @@ impl RandomStimulus {
 
     fn tag(&mut self) -> u8 {
         let [answered, _] = self.answered;
-        let again = self.drawn.tag_again.happens(&mut self.rng) && !self.tags.taken(answered);
+        let again = self.profile.tag_again.happens(&mut self.rng) && !self.tags.taken(answered);
         if again { answered } else { self.tags.draw(&mut self.rng) }
     }
 
@@ -130,7 +132,7 @@ impl RandomStimulus {
         i.req_slot = chosen.slot;
         i.req_tag = self.tag();
         self.tags.take(i.req_tag);
-        i.req_red = u8::from(self.drawn.red.happens(&mut self.rng));
+        i.req_red = u8::from(self.profile.red.happens(&mut self.rng));
         i.req_mask = self.mask();
         let first = |lanes: u32| u32::MAX >> (32 - lanes.clamp(1, self.config.num_lanes));
         if let Some(step) = chosen.step {
@@ -141,7 +143,7 @@ impl RandomStimulus {
             i.req_mask |= 1;
         } else if op.name().starts_with(Op::MbarArriveDrop.name()) {
             // Dropping more than is expected spoils an object.
-            if !self.drawn.spoil.happens(&mut self.rng) {
+            if !self.profile.barriers.spoil.happens(&mut self.rng) {
                 i.req_mask &= i.req_mask.wrapping_neg();
             }
         }
@@ -198,7 +200,7 @@ impl RandomStimulus {
             // Now and then what the operands were before.
             let Some(first) = first.filter(|_| self.rng.random_range(0..32) != 0) else { return };
             i.req_b[..lanes].fill(first);
-            if !self.drawn.uniform.happens(&mut self.rng) {
+            if !self.profile.barriers.uniform.happens(&mut self.rng) {
                 for l in 1..lanes {
                     i.req_b[l] = self.barrier_operand(op, slot, start).unwrap_or(first);
                 }
@@ -232,12 +234,12 @@ impl RandomStimulus {
     /// The base that all lanes add, and Ra to reach the offsets wanted.
     fn addresses(&mut self, place: &Place, part: &PartWrite, i: &mut In) {
         let Place { spread, start, bytes, degree } = *place;
-        let drawn = Arc::clone(&self.drawn);
+        let profile = Arc::clone(&self.profile);
         let lanes = self.config.num_lanes;
         let rng = &mut self.rng;
-        let absolute = drawn.form.draw(rng) == Form::Absolute;
+        let absolute = profile.form.draw(rng) == Form::Absolute;
         i.req_absolute = u8::from(absolute);
-        i.req_scale = match drawn.scale.draw(rng) {
+        i.req_scale = match profile.scale.draw(rng) {
             Scale::One => 0,
             Scale::Four => 2,
             Scale::Eight => 3,
@@ -246,13 +248,13 @@ impl RandomStimulus {
         };
         let scale = if absolute { 0 } else { i.req_scale };
         let shift = AddressForm::shift_of(scale);
-        i.req_imm = match drawn.immediate.draw(rng) {
+        i.req_imm = match profile.immediate.draw(rng) {
             Immediate::Zero => 0,
             Immediate::Positive => 4 * rng.random_range(1u32..64),
             Immediate::Negative => 0x100_0000 - 4 * rng.random_range(1u32..64),
             Immediate::Any => rng.random_range(0..1 << 24),
         };
-        let adds = drawn.uniform_register.happens(rng);
+        let adds = profile.uniform_register.happens(rng);
         // Mostly reachable: what scaling cannot reach is rounded, misaligned as it should be.
         let reachable = shift == 0 || rng.random_range(0..8) != 0;
         // Which lanes share a bank.
@@ -295,18 +297,18 @@ impl RandomStimulus {
 
     /// Spoils a request now and then; gives whether it did.
     fn spoil(&mut self, part: &PartWrite, bytes: u32, i: &mut In) -> bool {
-        let drawn = Arc::clone(&self.drawn);
+        let profile = Arc::clone(&self.profile);
         let rng = &mut self.rng;
         let mut spoilt = false;
-        if drawn.illegal.happens(rng) {
+        if profile.faults.illegal.happens(rng) {
             // Every operation has sizes that it does not have.
-            if !drawn.size_only.happens(rng) {
+            if !profile.faults.size_only.happens(rng) {
                 i.req_op = rng.random_range(0..32);
             }
             i.req_size = rng.random_range(0..16);
             spoilt = true;
         }
-        if drawn.slot.happens(rng) {
+        if profile.faults.slot.happens(rng) {
             i.req_slot = rng.random_range(0..16);
             spoilt = true;
         }
@@ -315,22 +317,22 @@ impl RandomStimulus {
             spoilt = true;
             Astray::draw(rng).apply(&self.config, lane, i, change);
         };
-        if drawn.misaligned.happens(rng) {
+        if profile.faults.misaligned.happens(rng) {
             let beyond = rng.random_range(1..bytes.max(2));
             ra(rng, &mut |address| address.wrapping_add(beyond));
         }
-        if drawn.out_of_range.happens(rng) {
+        if profile.faults.out_of_range.happens(rng) {
             // The first access that is not wholly inside, or one far away.
             let near = part.size / bytes * bytes;
             let far = rng.random_range(0..1 << 24) & !(bytes - 1);
             let offset = if rng.random() { near } else { far };
             ra(rng, &mut |address| address & 0xff00_0000 | offset & 0xff_ffff);
         }
-        if drawn.rank.happens(rng) {
+        if profile.faults.rank.happens(rng) {
             let bit = 1 << rng.random_range(24..32);
             ra(rng, &mut |address| address ^ bit);
         }
-        if drawn.wild.happens(rng) {
+        if profile.faults.wild.happens(rng) {
             i.req_ra[..self.config.num_lanes as usize].fill_with(|| rng.random());
             spoilt = true;
         }

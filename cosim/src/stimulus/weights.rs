@@ -28,8 +28,10 @@ pub trait Choice: Copy + Eq + fmt::Debug + 'static {
 ///
 /// Written as a table `{ ADD = 3, CAS = 1 }`, or as a list of names where all weigh the same; what is
 /// not named is not drawn.
+///
+/// Kept as a list to draw from: the choices in their order, each as often as it weighs.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Weights<T>(Vec<(T, u8)>);
+pub struct Weights<T>(Vec<T>);
 
 impl<T: Choice> Default for Weights<T> {
     fn default() -> Self {
@@ -46,9 +48,9 @@ impl<T: Choice> fmt::Debug for Weights<T> {
 impl<T: Choice> Weights<T> {
     /// Weights by a function; the usual ones if it gives zero everywhere.
     pub fn of(weight: impl Fn(T) -> u8) -> Self {
-        let weights: Vec<_> =
-            T::all().map(|choice| (choice, weight(choice))).filter(|(_, weight)| *weight > 0).collect();
-        if weights.is_empty() { Weights::of(T::usual) } else { Weights(weights) }
+        let all = |choice: T| std::iter::repeat_n(choice, weight(choice).into());
+        let table: Vec<_> = T::all().flat_map(all).collect();
+        if table.is_empty() { Weights::of(T::usual) } else { Weights(table) }
     }
 
     /// Nothing but these, all alike; the usual weights if there are none.
@@ -58,7 +60,12 @@ impl<T: Choice> Weights<T> {
 
     /// Weight of a choice; 0 if it is not drawn.
     pub fn weight(&self, choice: T) -> u8 {
-        self.iter().find(|(other, _)| *other == choice).map_or(0, |(_, weight)| weight)
+        self.0.iter().filter(|other| **other == choice).count() as u8
+    }
+
+    /// Whether a choice is drawn at all.
+    pub(super) fn draws(&self, choice: T) -> bool {
+        self.0.contains(&choice)
     }
 
     /// The same, but for one choice.
@@ -68,21 +75,11 @@ impl<T: Choice> Weights<T> {
 
     /// Choices that are drawn, with their weights.
     pub fn iter(&self) -> impl Iterator<Item = (T, u8)> + '_ {
-        self.0.iter().copied()
+        self.0.chunk_by(T::eq).map(|alike| (alike[0], alike.len() as u8))
     }
 
-    /// The choices, each as often as it weighs: to draw from.
-    pub(super) fn table(&self) -> Table<T> {
-        let all = |(choice, weight): (T, u8)| std::iter::repeat_n(choice, weight.into());
-        Table(self.iter().flat_map(all).collect())
-    }
-}
-
-/// Choices to draw from, each as often as it weighs.
-#[derive(Clone, Debug)]
-pub(super) struct Table<T>(Vec<T>);
-
-impl<T: Copy> Table<T> {
+    /// One of the choices. What is the only one costs no random number, if it weighs 1.
+    #[inline]
     pub(super) fn draw(&self, rng: &mut impl Rng) -> T {
         if self.0.len() == 1 { self.0[0] } else { self.0[rng.random_range(0..self.0.len())] }
     }
@@ -93,7 +90,7 @@ impl<T: Choice> Serialize for Weights<T> {
         if self.iter().all(|(_, weight)| weight == 1) {
             return serializer.collect_seq(self.iter().map(|(choice, _)| choice.name()));
         }
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        let mut map = serializer.serialize_map(Some(self.iter().count()))?;
         for (choice, weight) in self.iter() {
             map.serialize_entry(choice.name(), &weight)?;
         }
@@ -191,8 +188,11 @@ impl Share {
         if self.0 < other.0 { self } else { other }
     }
 
-    pub(super) fn chance(self) -> Chance {
-        Chance((self.0 * 4_294_967_296.0) as u64)
+    /// Whether it happens this time. What never happens costs no random number.
+    #[inline]
+    pub(super) fn happens(self, rng: &mut impl Rng) -> bool {
+        let of_2_to_32 = (self.0 * 4_294_967_296.0) as u64;
+        of_2_to_32 != 0 && u64::from(rng.random::<u32>()) < of_2_to_32
     }
 }
 
@@ -211,18 +211,6 @@ impl TryFrom<f64> for Share {
 impl From<Share> for f64 {
     fn from(share: Share) -> f64 {
         share.0
-    }
-}
-
-/// A share, to draw from: how many of 2^32.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Chance(u64);
-
-impl Chance {
-    /// Whether it happens this time. What never happens costs no random number.
-    #[inline]
-    pub(super) fn happens(self, rng: &mut impl Rng) -> bool {
-        self.0 != 0 && u64::from(rng.random::<u32>()) < self.0
     }
 }
 

@@ -1,0 +1,79 @@
+//! Requests at an mbarrier object such that a phase is completed, or just not.
+
+use atoms_model::mbarrier::Object;
+use atoms_ops::Op;
+
+/// A request of the first lanes with one operand for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) op: Op,
+    pub(super) lanes: u32,
+    pub(super) b: u32,
+}
+
+impl Step {
+    fn one(op: Op, b: u32) -> Option<Step> {
+        Some(Step { op, lanes: 1, b })
+    }
+
+    /// A request of `op` that completes the phase at once.
+    pub(super) fn completing(op: Op, object: &Object, lanes: u32) -> Option<Step> {
+        let Object { pending, tx, .. } = *object;
+        match op {
+            Op::MbarCompleteTx if pending == 0 && tx >= 0 => Step::one(op, tx as u32),
+            Op::MbarArrive if tx == 0 && (1..=lanes).contains(&pending) => {
+                Some(Step { op, lanes: pending, b: 0 })
+            }
+            Op::MbarArriveDrop if tx == 0 && pending == 1 => Step::one(op, 0),
+            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 && tx <= 0 => {
+                Step::one(op, tx.unsigned_abs())
+            }
+            Op::MbarArriveCount
+            | Op::MbarArriveNoComplete
+            | Op::MbarArriveDropCount
+            | Op::MbarArriveDropNoComplete
+                if tx == 0 && pending > 0 =>
+            {
+                Step::one(op, pending)
+            }
+            _ => None,
+        }
+    }
+
+    /// A request of `op` after which one of the two counts is 0 and the other is not.
+    pub(super) fn just_not(op: Op, object: &Object, lanes: u32) -> Option<Step> {
+        let Object { pending, tx, .. } = *object;
+        match op {
+            Op::MbarCompleteTx if pending > 0 && tx > 0 => Step::one(op, tx as u32),
+            Op::MbarExpectTx if tx < 0 => Step::one(op, tx.unsigned_abs()),
+            Op::MbarExpectTx | Op::MbarCompleteTx if pending == 0 => Step::one(op, 16),
+            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending == 1 => Step::one(op, 16),
+            Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending > 1 && tx <= 0 => {
+                Step::one(op, tx.unsigned_abs())
+            }
+            _ if tx != 0 => Step::completing(op, &Object { tx: 0, ..*object }, lanes),
+            _ => None,
+        }
+    }
+
+    /// A request of one of the operations `listed` that brings the object nearer to where `op` completes
+    /// its phase.
+    pub(super) fn towards(op: Op, object: &Object, lanes: u32, listed: impl Fn(Op) -> bool) -> Option<Step> {
+        let Object { pending, tx, .. } = *object;
+        let arrive = |count: u32| {
+            if (1..=lanes).contains(&count) && listed(Op::MbarArrive) {
+                Some(Step { op: Op::MbarArrive, lanes: count, b: 0 })
+            } else {
+                Step::one(Op::MbarArriveCount, count).filter(|_| count > 0 && listed(Op::MbarArriveCount))
+            }
+        };
+        let step = match op {
+            Op::MbarCompleteTx if tx <= 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs() + 16),
+            Op::MbarCompleteTx => return arrive(pending),
+            _ if tx > 0 => Step::one(Op::MbarCompleteTx, tx as u32),
+            _ if tx < 0 => Step::one(Op::MbarExpectTx, tx.unsigned_abs()),
+            _ => return arrive(pending.saturating_sub(1)),
+        };
+        step.filter(|step| listed(step.op))
+    }
+}

@@ -1,13 +1,11 @@
 //! How a command ends.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use atoms_regress::report::summary::{Summary, Verdict as Regression};
-use miette::Diagnostic;
-
-use crate::output::{self, note};
 
 /// What a command found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +75,10 @@ impl CliError {
         move |source| CliError::Write { path: path.to_path_buf(), source }
     }
 
-    /// Whether stdout could not be written because its reader has ended.
-    pub(crate) fn is_of_a_reader_that_ended(&self) -> bool {
-        matches!(self, CliError::Stdout(cause) if output::reader_ended(cause))
+    /// Whether stdout could not be written because its reader has ended, as `head` does: the status says so, and a
+    /// message would be noise at the end of every such pipeline.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, CliError::Stdout(cause) if cause.kind() == ErrorKind::BrokenPipe)
     }
 
     /// A message of our own.
@@ -97,53 +96,5 @@ impl CliError {
     pub(crate) fn of(error: impl std::error::Error + 'static) -> CliError {
         let source = error.source().map(|source| source.to_string());
         CliError::Other(error.to_string(), source.map(Into::into))
-    }
-}
-
-/// Prints the error and its causes; gives the exit status.
-pub(crate) fn report(error: &CliError) -> ExitCode {
-    if let CliError::Listing(listing) = error {
-        show_listing(listing);
-        return Verdict::NotAsked.into();
-    }
-    if error.is_of_a_reader_that_ended() {
-        return Verdict::NotAsked.into();
-    }
-    let text = error.to_string();
-    note!("atoms: {text}");
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        // Some errors have their cause in their own words.
-        let words = source.to_string();
-        if !text.contains(words.trim()) {
-            note!("  because: {words}");
-        }
-        cause = source.source();
-    }
-    Verdict::NotAsked.into()
-}
-
-/// A listing's problems under one line: each is shown in its place, and not told before that as well.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", .0.headline())]
-struct Headed<'e>(&'e atoms_isa::TextError);
-
-impl Diagnostic for Headed<'_> {
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        self.0.source_code()
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        self.0.related()
-    }
-}
-
-/// Every problem of a listing with the line it is in.
-fn show_listing(listing: &atoms_isa::TextError) {
-    let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor());
-    let mut text = String::new();
-    match handler.render_report(&mut text, &Headed(listing)) {
-        Ok(()) => output::diagnostic(format_args!("{text}")),
-        Err(_) => note!("atoms: {listing}"),
     }
 }

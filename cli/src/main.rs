@@ -12,6 +12,7 @@ mod config;
 mod cosim;
 mod cover;
 mod error;
+mod failure;
 mod files;
 mod interrupt;
 mod kernel_text;
@@ -36,7 +37,7 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use atoms_cosim::embedded::{self, Files};
-use error::{CliError, Verdict, report};
+use error::{CliError, Verdict};
 
 /// The RTL of the checkout that this was built from.
 const RTL: Files = &include!(concat!(env!("OUT_DIR"), "/rtl_files.rs"));
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
     };
     match outcome.and_then(|verdict| output::finish().map(|()| verdict)) {
         Ok(verdict) => verdict.into(),
-        Err(error) => report(&error),
+        Err(error) => failure::report(&error),
     }
 }
 

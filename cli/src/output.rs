@@ -1,7 +1,7 @@
 //! Stdout and stderr: the only place that writes to them.
 
 use std::fmt::Arguments;
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 
 use crate::error::CliError;
 
@@ -25,12 +25,6 @@ pub(crate) fn finish() -> Result<(), CliError> {
 /// exit status says the rest.
 pub(crate) fn diagnostic(text: Arguments<'_>) {
     let _ = std::io::stderr().write_fmt(text);
-}
-
-/// Whether an error of stdout only says that the reader has ended, as `head` does: the status tells it, and a
-/// message would be noise at the end of every such pipeline.
-pub(crate) fn reader_ended(error: &std::io::Error) -> bool {
-    error.kind() == ErrorKind::BrokenPipe
 }
 
 /// `println!` with an error in place of a panic.

@@ -182,7 +182,7 @@ impl Whole<'_> {
             out!("{}", report::text::report(&self.as_seen_from_here(summary), timing, &page))
         };
         if let Err(error) = said {
-            if !error.is_of_a_reader_that_ended() {
+            if !error.is_closed_pipe() {
                 note!("regress: the results are in {}", shell(self.out));
             }
             return Err(error);

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
-use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
-use atoms_silicon::judge::Refusal;
+use atoms_silicon::capture::{Capture, CaptureError, Code, ProgramOutcome};
+use atoms_silicon::judge::RefusedAnswer;
 use atoms_silicon::observe;
 use atoms_silicon::program::{Clock, Reading};
-use atoms_silicon::report::{self, Finding, Report};
+use atoms_silicon::report::{self, CaptureReport, OracleFinding};
 use atoms_silicon::times;
 
 use crate::args::{Against, SiliconCommand, SiliconReportArgs, SiliconShowArgs, SiliconTraceArgs};
@@ -73,11 +73,11 @@ pub(crate) fn check(path: &Path, file: impl Read, json: bool) -> Result<Verdict,
     Ok(verdict(&report))
 }
 
-fn verdict(report: &Report) -> Verdict {
+fn verdict(report: &CaptureReport) -> Verdict {
     if report.agrees() { Verdict::Agree } else { Verdict::Disagree }
 }
 
-fn as_json(report: &Report) -> Result<String, CliError> {
+fn as_json(report: &CaptureReport) -> Result<String, CliError> {
     serde_json::to_string_pretty(report).map_err(CliError::of)
 }
 
@@ -112,7 +112,7 @@ fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
     Ok(verdict(&report))
 }
 
-fn print(report: &Report, args: &SiliconReportArgs) -> Result<(), CliError> {
+fn print(report: &CaptureReport, args: &SiliconReportArgs) -> Result<(), CliError> {
     let header = &report.header;
     outln!(
         "{} (sm_{}), driver {}, {}: {}",
@@ -193,16 +193,17 @@ fn wrapped(text: &str, indent: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-fn findings(findings: &[Finding]) -> Result<(), CliError> {
+fn findings(findings: &[OracleFinding]) -> Result<(), CliError> {
     for finding in findings {
-        let Finding { program, refusal: Refusal { case, step, instruction, clause, text } } = finding;
+        let OracleFinding { program, refusal: RefusedAnswer { case, step, instruction, clause, text } } =
+            finding;
         outln!("  {clause}: {program}, case {case}, step {step} ({instruction})")?;
         wrapped(text, "    ")?;
     }
     Ok(())
 }
 
-fn timing(report: &Report, all: bool) -> Result<(), CliError> {
+fn timing(report: &CaptureReport, all: bool) -> Result<(), CliError> {
     if !report.fits.is_empty() {
         outln!("\nCycles of an operation over lanes that meet: base + each further lane, and the")?;
         outln!("greatest distance of a measurement from that")?;
@@ -274,14 +275,14 @@ fn show(args: &SiliconShowArgs) -> Result<Verdict, CliError> {
     Ok(Verdict::Agree)
 }
 
-fn came_of(outcome: &Outcome) -> String {
+fn came_of(outcome: &ProgramOutcome) -> String {
     match outcome {
-        Outcome::Outputs(outputs) => {
+        ProgramOutcome::Outputs(outputs) => {
             format!("answered, {} bytes", grouped(outputs.iter().map(|b| b.0.len() as u64).sum()))
         }
-        Outcome::Skipped(why) => format!("skipped: {why}"),
-        Outcome::Failed(why) => format!("failed: {why}"),
-        Outcome::TimedOut(seconds) => format!("still running after {seconds} s"),
+        ProgramOutcome::Skipped(why) => format!("skipped: {why}"),
+        ProgramOutcome::Failed(why) => format!("failed: {why}"),
+        ProgramOutcome::TimedOut(seconds) => format!("still running after {seconds} s"),
     }
 }
 

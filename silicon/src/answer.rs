@@ -2,11 +2,9 @@
 
 use serde::Serialize;
 
-use crate::capture::{Capture, Outcome, Record};
-use crate::observe::{self, Observed};
-use crate::program::{Clock, Contention, LANES, Reading};
-use crate::question::QUESTIONS;
-use crate::times::Timing;
+use crate::observe::Observed;
+use crate::program::{Clock, Contention, LANES};
+use crate::times::MeasuredTime;
 use crate::timing::WAYS;
 
 /// A question and what the GPU answers.
@@ -20,36 +18,9 @@ pub struct Answered {
     pub answer: Vec<String>,
 }
 
-/// Every question that a capture answers, and why it does not answer the others.
-pub fn answers(capture: &Capture, timings: &[Timing]) -> Vec<Answered> {
-    let mut answers = Vec::new();
-    for question in QUESTIONS {
-        let Some(record) = capture.record(question.name) else { continue };
-        answers.push(Answered {
-            asks: record.program.asks.clone(),
-            clauses: record.program.clauses.clone(),
-            answer: behaviour(record, question.answer),
-        });
-    }
-    answers.extend(TIMED.iter().filter_map(|timed| timed.answered(timings)));
-    answers
-}
-
-fn behaviour(record: &Record, answer: fn(&[Observed]) -> Vec<String>) -> Vec<String> {
-    let outputs = match &record.outcome {
-        Outcome::Outputs(_) => record.outputs().unwrap_or_default(),
-        Outcome::Skipped(why) => return vec![format!("not asked: {why}")],
-        Outcome::Failed(why) => return vec![format!("no answer: {why}")],
-        Outcome::TimedOut(seconds) => return vec![format!("no answer: it hung for {seconds} s")],
-    };
-    let Some((launch, output)) = record.program.launches.iter().zip(outputs).next() else {
-        return vec!["no answer: no launch".into()];
-    };
-    let Reading::Steps(steps) = &launch.reading else { return vec!["no answer: it read clocks".into()] };
-    match observe::cases(steps, &launch.input, output) {
-        Ok(cases) => cases.first().map_or_else(Vec::new, |case| answer(case)),
-        Err(why) => vec![format!("no answer: {why}")],
-    }
+/// What the timed programs answer, of what they were asked.
+pub(crate) fn timed(timings: &[MeasuredTime]) -> impl Iterator<Item = Answered> {
+    TIMED.iter().filter_map(|question| question.answered(timings))
 }
 
 /// The two words of the object at offset 0, after a step.
@@ -154,23 +125,23 @@ fn runs(lanes: &[usize]) -> String {
 struct Timed {
     asks: &'static str,
     clauses: &'static [&'static str],
-    answer: fn(&[Timing]) -> Option<Vec<String>>,
+    answer: fn(&[MeasuredTime]) -> Option<Vec<String>>,
 }
 
 impl Timed {
-    fn answered(&self, timings: &[Timing]) -> Option<Answered> {
+    fn answered(&self, timings: &[MeasuredTime]) -> Option<Answered> {
         let answer = (self.answer)(timings)?;
         let clauses = self.clauses.iter().map(ToString::to_string).collect();
         Some(Answered { asks: self.asks.into(), clauses, answer })
     }
 }
 
-fn each(timings: &[Timing], of: &str, contention: Contention) -> Option<f64> {
+fn each(timings: &[MeasuredTime], of: &str, contention: Contention) -> Option<f64> {
     timings.iter().find(|t| t.of == of && t.contention == contention && t.warps == 1).map(|t| t.each)
 }
 
 /// Cycles over the number of lanes, of a family of contentions.
-fn series(timings: &[Timing], of: &str, family: fn(u32) -> Contention) -> Option<Vec<f64>> {
+fn series(timings: &[MeasuredTime], of: &str, family: fn(u32) -> Contention) -> Option<Vec<f64>> {
     WAYS.iter().map(|n| each(timings, of, family(*n))).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 
-use crate::draw::{Case, Request, WORDS};
-use crate::instruction::{BARRIERS, Instruction, Operand, REMOTE};
+use crate::draw::{DrawnCase, DrawnRequest, WORDS};
+use crate::instruction::{BARRIERS, LaneOperands, REMOTE, TestInstruction};
 use crate::kernel::Spelled;
 use crate::program::LANES;
 
@@ -57,11 +57,11 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
             continue;
         }
         let state_of = match instruction.operand {
-            Operand::State if name.ends_with("pending_count") => rng.choice(&without).copied(),
-            Operand::State => rng.choice(&arrivals).copied(),
+            LaneOperands::State if name.ends_with("pending_count") => rng.choice(&without).copied(),
+            LaneOperands::State => rng.choice(&arrivals).copied(),
             _ => None,
         };
-        if instruction.operand == Operand::State && state_of.is_none() {
+        if instruction.operand == LaneOperands::State && state_of.is_none() {
             continue;
         }
         // Near the CTA, an arrive from within a cluster program would race with nothing: a lane of the first CTA does it.
@@ -76,14 +76,19 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
 }
 
 /// Draws operands for a sequence, such that PTX defines what happens. `ctas` share the lanes.
-pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> Case {
+pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> DrawnCase {
     let mut objects = [Object::default(); OBJECTS];
     let mut states: Vec<State> = Vec::new();
     let mut requests = Vec::new();
     for (index, spelled) in sequence.iter().enumerate() {
         let object = if index < OBJECTS { index } else { rng.usize(..OBJECTS) };
-        let mut draw =
-            Draw { rng, object: &mut objects[object], number: object, request: Request::default(), ctas };
+        let mut draw = Draw {
+            rng,
+            object: &mut objects[object],
+            number: object,
+            request: DrawnRequest::default(),
+            ctas,
+        };
         let mut state = [None; LANES];
         match spelled.state_of {
             Some(of) => draw.wait_for(&states[of], spelled.instruction),
@@ -93,14 +98,14 @@ pub fn case(rng: &mut Rng, sequence: &[Spelled], ctas: u32) -> Case {
         requests.push(draw.request);
         states.push(state);
     }
-    Case { memory: vec![0; WORDS as usize], requests }
+    DrawnCase { memory: vec![0; WORDS as usize], requests }
 }
 
 struct Draw<'a> {
     rng: &'a mut Rng,
     object: &'a mut Object,
     number: usize,
-    request: Request,
+    request: DrawnRequest,
     ctas: u32,
 }
 
@@ -134,7 +139,7 @@ impl Draw<'_> {
     }
 
     /// Lanes that hold a state about which may be asked: of the current phase or of the one before.
-    fn wait_for(&mut self, states: &State, instruction: &Instruction) {
+    fn wait_for(&mut self, states: &State, instruction: &TestInstruction) {
         for (lane, state) in states.iter().enumerate() {
             let near = (lane as u32).is_multiple_of(self.ctas);
             let asked = state.is_some_and(|(object, phase)| {
@@ -144,7 +149,7 @@ impl Draw<'_> {
         }
     }
 
-    fn operands(&mut self, instruction: &Instruction, state: &mut State) {
+    fn operands(&mut self, instruction: &TestInstruction, state: &mut State) {
         let name = instruction.name;
         let near = !name.ends_with(".remote");
         let most = self.lanes(near);

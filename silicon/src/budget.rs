@@ -1,6 +1,6 @@
 //! How long programs take at most, by count: for a plan, before anything is run.
 
-use crate::program::{Program, Reading};
+use crate::program::{Reading, TestProgram};
 
 /// Milliseconds to compile a kernel; drivers take some tens for kernels of this size.
 const COMPILE_MS: u64 = 500;
@@ -22,12 +22,12 @@ const CYCLES_PER_MS: u64 = 1_000_000;
 const TRY_WAIT_MS: u64 = 100;
 
 /// Seconds that the programs take at most.
-pub fn seconds(programs: &[Program]) -> u64 {
+pub fn seconds(programs: &[TestProgram]) -> u64 {
     let milliseconds: u64 = programs.iter().map(milliseconds).sum();
     milliseconds.div_ceil(1000)
 }
 
-fn milliseconds(program: &Program) -> u64 {
+fn milliseconds(program: &TestProgram) -> u64 {
     let launches = program.launches.iter().map(|launch| {
         let running = match &launch.reading {
             // As if one multiprocessor carried out all cases, one after the other.

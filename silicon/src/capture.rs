@@ -1,8 +1,8 @@
 //! The file that a GPU's answers are kept in.
 //!
 //! A capture is text, one JSON object a line: `{"crc":"1f2e3d4c","entry":...}`, where `crc` is the CRC-32 of the bytes
-//! of the entry as they stand. The first entry is the [`Header`], the last, if the run was not cut off, an [`End`];
-//! each other is a [`Record`]. A line is written when its program has ended, so that what stands in the file is whole.
+//! of the entry as they stand. The first entry is the [`CaptureHeader`], the last, if the run was not cut off, an [`End`];
+//! each other is a [`ProgramRecord`]. A line is written when its program has ended, so that what stands in the file is whole.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::program::Program;
+use crate::program::TestProgram;
 
 /// Version of the format; later versions are refused.
 pub const VERSION: u32 = 1;
@@ -21,18 +21,18 @@ const MOST_LINE_BYTES: u64 = 256 << 20;
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Entry {
+pub enum CaptureEntry {
     /// The first line.
-    Header(Header),
+    CaptureHeader(CaptureHeader),
     /// What came of a program.
-    Record(Box<Record>),
+    ProgramRecord(Box<ProgramRecord>),
     /// The last line.
     End(End),
 }
 
 /// On what, when and by what a capture was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct CaptureHeader {
     /// Version of the format.
     pub atoms_capture: u32,
     /// Version of the kit.
@@ -42,7 +42,7 @@ pub struct Header {
     /// Seed of the programs.
     pub seed: u64,
     /// The GPU.
-    pub device: Device,
+    pub device: DeviceRecord,
     /// CUDA version of the driver: `12.8`.
     pub driver: String,
     /// When the driver loads code: `eager` or `lazy`; missing where it is too old to say.
@@ -52,7 +52,7 @@ pub struct Header {
 
 /// What the driver says of a GPU. Nothing that tells one machine from another of its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Device {
+pub struct DeviceRecord {
     /// Name of the product.
     pub name: String,
     /// Compute capability, major and minor.
@@ -71,7 +71,7 @@ pub struct Device {
     pub kernel_timeout: bool,
 }
 
-impl Device {
+impl DeviceRecord {
     /// The architecture as the number after `sm_`.
     pub fn arch(&self) -> u32 {
         let [major, minor] = self.compute_capability;
@@ -81,11 +81,11 @@ impl Device {
 
 /// A program and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ProgramRecord {
     /// The program.
-    pub program: Program,
+    pub program: TestProgram,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: ProgramOutcome,
     /// The machine code that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
@@ -96,7 +96,7 @@ pub struct Record {
 /// What came of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ProgramOutcome {
     /// Output of each launch.
     Outputs(Vec<Bytes>),
     /// It was not run, and why.
@@ -144,9 +144,9 @@ struct Line<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capture {
     /// Its first line.
-    pub header: Header,
+    pub header: CaptureHeader,
     /// Its records, in order.
-    pub records: Vec<Record>,
+    pub records: Vec<ProgramRecord>,
     /// Its last line; `None` where the run was cut off.
     pub end: Option<End>,
 }
@@ -182,7 +182,7 @@ pub enum CaptureError {
 ///
 /// # Errors
 /// Of the writer.
-pub fn write_entry(writer: impl Write, entry: &Entry) -> std::io::Result<()> {
+pub fn write_entry(writer: impl Write, entry: &CaptureEntry) -> std::io::Result<()> {
     let text = serde_json::to_string(entry)?;
     let crc = crc32fast::hash(text.as_bytes());
     write_line(writer, &format!(r#"{{"crc":"{crc:08x}","entry":{text}}}"#))
@@ -201,7 +201,7 @@ pub fn write_line(mut writer: impl Write, line: &str) -> std::io::Result<()> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read_entry(line: &str) -> Result<Entry, String> {
+pub fn read_entry(line: &str) -> Result<CaptureEntry, String> {
     let Line { crc, entry } = serde_json::from_str(line).map_err(|error| format!("no entry: {error}"))?;
     let found = format!("{:08x}", crc32fast::hash(entry.get().as_bytes()));
     if found != crc {
@@ -247,7 +247,7 @@ impl Capture {
             return Err(CaptureError::Newer { found });
         }
         let header = match read_entry(&line) {
-            Ok(Entry::Header(header)) => header,
+            Ok(CaptureEntry::CaptureHeader(header)) => header,
             Ok(_) => return Err(CaptureError::NoCapture),
             Err(_) if version(&line).is_none() => return Err(CaptureError::NoCapture),
             Err(message) => return Err(CaptureError::Damaged { line: 1, message }),
@@ -258,32 +258,34 @@ impl Capture {
             number += 1;
             let damaged = |message| CaptureError::Damaged { line: number, message };
             match read_entry(&line).map_err(damaged)? {
-                Entry::Record(record) if capture.end.is_none() => {
+                CaptureEntry::ProgramRecord(record) if capture.end.is_none() => {
                     record.program.check().map_err(damaged)?;
                     capture.records.push(*record);
                 }
-                Entry::End(end) if capture.end.is_none() => capture.end = Some(end),
-                Entry::Record(_) | Entry::End(_) => {
+                CaptureEntry::End(end) if capture.end.is_none() => capture.end = Some(end),
+                CaptureEntry::ProgramRecord(_) | CaptureEntry::End(_) => {
                     return Err(damaged("it stands behind the last line".into()));
                 }
-                Entry::Header(_) => return Err(damaged("a second header: two captures in one file".into())),
+                CaptureEntry::CaptureHeader(_) => {
+                    return Err(damaged("a second header: two captures in one file".into()));
+                }
             }
         }
         Ok(capture)
     }
 
     /// The record of the program with this name.
-    pub fn record(&self, name: &str) -> Option<&Record> {
+    pub fn record(&self, name: &str) -> Option<&ProgramRecord> {
         self.records.iter().find(|record| record.program.name == name)
     }
 }
 
-impl Record {
+impl ProgramRecord {
     /// Output of each launch, if it ran.
     pub fn outputs(&self) -> Option<Vec<&[u8]>> {
         match &self.outcome {
-            Outcome::Outputs(outputs) => Some(outputs.iter().map(|bytes| &bytes.0[..]).collect()),
-            Outcome::Skipped(_) | Outcome::Failed(_) | Outcome::TimedOut(_) => None,
+            ProgramOutcome::Outputs(outputs) => Some(outputs.iter().map(|bytes| &bytes.0[..]).collect()),
+            ProgramOutcome::Skipped(_) | ProgramOutcome::Failed(_) | ProgramOutcome::TimedOut(_) => None,
         }
     }
 }

@@ -3,10 +3,11 @@
 use fastrand::Rng;
 
 use crate::barrier;
+use crate::cases::{Asked, of_cases};
 use crate::draw;
-use crate::instruction::{ACCESSES, ATOMICS, Instruction, LOOPS, Meaning};
-use crate::kernel::{self, Spelled};
-use crate::program::{Launch, Program, Reading, Spread, Steps};
+use crate::instruction::{ACCESSES, ATOMICS, LOOPS, Meaning, TestInstruction};
+use crate::kernel::Spelled;
+use crate::program::{Spread, TestProgram};
 use crate::question;
 use crate::timing;
 
@@ -44,14 +45,14 @@ const ORDERS: [&str; 13] = [
 const BEFORE_CLUSTERS: usize = 9;
 
 /// All programs for a seed: questions first, then behaviour, then timing, so that a run cut short has what matters.
-pub fn programs(seed: u64) -> Vec<Program> {
+pub fn programs(seed: u64) -> Vec<TestProgram> {
     let mut programs = question::programs();
     programs.extend(behaviour(seed));
     programs.extend(timing::programs());
     programs
 }
 
-fn behaviour(seed: u64) -> Vec<Program> {
+fn behaviour(seed: u64) -> Vec<TestProgram> {
     let mut rng = Rng::with_seed(seed);
     let mut programs = Vec::new();
     for (n, instruction) in [ATOMICS, LOOPS, ACCESSES].into_iter().flatten().enumerate() {
@@ -65,7 +66,7 @@ fn behaviour(seed: u64) -> Vec<Program> {
         }
     }
     for name in ["atom.add.u32", "atom.cas.b64", "red.xor.b32", "atom.add.f32"] {
-        if let Some(instruction) = Instruction::named(name) {
+        if let Some(instruction) = TestInstruction::named(name) {
             let orders = ORDERS.iter().filter(|order| instruction.takes(order));
             programs.extend(orders.map(|order| requests(&mut rng, instruction, Spread::Warp, order)));
             programs.extend(SPREADS.map(|spread| requests(&mut rng, instruction, spread, "")));
@@ -95,10 +96,10 @@ fn place(spread: Spread) -> String {
 
 fn requests(
     rng: &mut Rng,
-    instruction: &'static Instruction,
+    instruction: &'static TestInstruction,
     spread: Spread,
     order: &'static str,
-) -> Program {
+) -> TestProgram {
     let spelled: Vec<Spelled> =
         (0..REQUESTS).map(|_| Spelled { order, ..Spelled::plain(instruction) }).collect();
     let cases: Vec<_> = (0..CASES).map(|_| draw::case(rng, instruction, REQUESTS)).collect();
@@ -124,7 +125,7 @@ fn requests(
     of_cases(asks, &clauses, since, spread, &spelled, &cases)
 }
 
-fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> Program {
+fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> TestProgram {
     let spelled = barrier::sequence(rng, since, SEQUENCE_STEPS, spread.ctas() > 1);
     let cases: Vec<_> = (0..CASES).map(|_| barrier::case(rng, &spelled, spread.ctas())).collect();
     let name = format!("mbarrier sequence {n} of sm_{since} by {}", place(spread));
@@ -135,48 +136,4 @@ fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> Program {
         (_, Spread::Warp | Spread::Warps(_)) => &["6.2", "6.3", "6.4", "6.5", "6.6"],
     };
     of_cases(Asked { name: &name, asks, undefined: false }, clauses, since, spread, &spelled, &cases)
-}
-
-/// What a program is called and asks.
-pub(crate) struct Asked<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) asks: String,
-    pub(crate) undefined: bool,
-}
-
-/// The program that carries out `cases` of the steps `spelled`, all in one launch.
-pub(crate) fn of_cases(
-    Asked { name, asks, undefined }: Asked<'_>,
-    clauses: &[&str],
-    since: u32,
-    spread: Spread,
-    spelled: &[Spelled],
-    cases: &[draw::Case],
-) -> Program {
-    let steps = Steps {
-        words: draw::WORDS,
-        cases: cases.len() as u32,
-        spread,
-        steps: spelled.iter().map(Spelled::step).collect(),
-        undefined,
-    };
-    let mut input = Vec::new();
-    cases.iter().for_each(|case| case.pack(&steps.steps, &mut input));
-    debug_assert_eq!(input.len(), cases.len() * steps.input_bytes(), "as the kernel reads it");
-    let launch = Launch {
-        ctas: steps.cases * spread.ctas(),
-        threads: 32 * spread.warps(),
-        cluster: spread.ctas(),
-        input,
-        output_bytes: steps.cases * steps.output_bytes() as u32,
-        reading: Reading::Steps(steps.clone()),
-    };
-    Program {
-        name: name.into(),
-        asks,
-        clauses: clauses.iter().map(ToString::to_string).collect(),
-        since,
-        ptx: kernel::of_steps(&steps, spelled, since),
-        launches: vec![launch],
-    }
 }

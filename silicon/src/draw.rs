@@ -3,9 +3,10 @@
 use atoms_ops::{Op, Size};
 use fastrand::Rng;
 
-use crate::instruction::{Instruction, Meaning, Operand, Update};
-use crate::program::{LANES, Step, Steps};
-use crate::value::Value;
+use crate::instruction::{LaneOperands, Meaning, TestInstruction};
+use crate::program::{LANES, ProgramStep, Steps};
+use crate::value::Update;
+use crate::value::ValueType;
 
 /// Words of memory in a case: four rows of 32 banks.
 pub const WORDS: u32 = 128;
@@ -26,7 +27,7 @@ pub enum Pattern {
 }
 
 /// A request of a case.
-pub struct Request {
+pub struct DrawnRequest {
     /// By lane: whether it takes part.
     pub active: [bool; LANES],
     /// By lane: byte offset.
@@ -37,23 +38,23 @@ pub struct Request {
     pub c: [u128; LANES],
 }
 
-impl Default for Request {
-    fn default() -> Request {
-        Request { active: [false; LANES], offset: [0; LANES], b: [0; LANES], c: [0; LANES] }
+impl Default for DrawnRequest {
+    fn default() -> DrawnRequest {
+        DrawnRequest { active: [false; LANES], offset: [0; LANES], b: [0; LANES], c: [0; LANES] }
     }
 }
 
 /// Memory and requests of a case.
-pub struct Case {
+pub struct DrawnCase {
     /// Words of memory before the first request.
     pub memory: Vec<u32>,
     /// One request for each step.
-    pub requests: Vec<Request>,
+    pub requests: Vec<DrawnRequest>,
 }
 
-impl Case {
+impl DrawnCase {
     /// The bytes of a case as [`Steps`] lays them out.
-    pub fn pack(&self, steps: &[Step], into: &mut Vec<u8>) {
+    pub fn pack(&self, steps: &[ProgramStep], into: &mut Vec<u8>) {
         into.extend(self.memory.iter().flat_map(|word| word.to_le_bytes()));
         for (request, step) in self.requests.iter().zip(steps) {
             let bytes = step.operand_bytes();
@@ -68,46 +69,46 @@ impl Case {
         }
     }
 
-    /// Reads back what [`Case::pack`] wrote.
-    pub fn unpack(steps: &Steps, bytes: &[u8]) -> Case {
+    /// Reads back what [`DrawnCase::pack`] wrote.
+    pub fn unpack(steps: &Steps, bytes: &[u8]) -> DrawnCase {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let memory = (0..steps.words as usize).map(|w| word(4 * w)).collect();
-        let request = |(index, step): (usize, &Step)| {
+        let request = |(index, step): (usize, &ProgramStep)| {
             let wide = step.operand_bytes();
             let value = |at: usize| {
                 bytes[at..at + wide].iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte))
             };
             let place = |lane: usize| steps.record(index).start + lane * step.record_bytes();
-            Request {
+            DrawnRequest {
                 active: std::array::from_fn(|lane| word(place(lane) + 4) != 0),
                 offset: std::array::from_fn(|lane| word(place(lane))),
                 b: std::array::from_fn(|lane| value(place(lane) + wide)),
                 c: std::array::from_fn(|lane| value(place(lane) + 2 * wide)),
             }
         };
-        Case { memory, requests: steps.steps.iter().enumerate().map(request).collect() }
+        DrawnCase { memory, requests: steps.steps.iter().enumerate().map(request).collect() }
     }
 }
 
 /// Draws a case in which every step is `instruction`. Contended floats are small integers, so that their sum does
 /// not depend on the order.
-pub fn case(rng: &mut Rng, instruction: &Instruction, steps: usize) -> Case {
+pub fn case(rng: &mut Rng, instruction: &TestInstruction, steps: usize) -> DrawnCase {
     let patterns = [Pattern::Apart, Pattern::One, Pattern::Few(3), Pattern::OneBank, Pattern::Any];
     let pattern = patterns[rng.usize(..patterns.len())];
     let alone = pattern == Pattern::Apart && rng.bool();
     let values = Values { instruction, alone };
     let memory = values.memory(rng);
     let requests = (0..steps).map(|_| request(rng, instruction, pattern, &values, &memory)).collect();
-    Case { memory, requests }
+    DrawnCase { memory, requests }
 }
 
 fn request(
     rng: &mut Rng,
-    instruction: &Instruction,
+    instruction: &TestInstruction,
     pattern: Pattern,
     values: &Values<'_>,
     memory: &[u32],
-) -> Request {
+) -> DrawnRequest {
     let bytes = instruction.bytes();
     let places = 4 * WORDS / bytes;
     let active = mask(rng);
@@ -117,8 +118,10 @@ fn request(
     // Places whose first word is in the bank of `one`.
     let in_bank = |place: &u32| (place * bytes / 4) % 32 == (one * bytes / 4) % 32;
     let banked: Vec<u32> = own.iter().copied().filter(in_bank).collect();
-    let mut request =
-        Request { active: std::array::from_fn(|lane| active >> lane & 1 == 1), ..Request::default() };
+    let mut request = DrawnRequest {
+        active: std::array::from_fn(|lane| active >> lane & 1 == 1),
+        ..DrawnRequest::default()
+    };
     for lane in 0..LANES {
         let place = match pattern {
             Pattern::Apart => own[lane % own.len()],
@@ -157,7 +160,7 @@ fn mask(rng: &mut Rng) -> u32 {
 }
 
 struct Values<'a> {
-    instruction: &'a Instruction,
+    instruction: &'a TestInstruction,
     /// No two lanes meet: any float will do.
     alone: bool,
 }
@@ -175,7 +178,7 @@ impl Values<'_> {
         bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
     }
 
-    fn float(&self, rng: &mut Rng, value: Value) -> u64 {
+    fn float(&self, rng: &mut Rng, value: ValueType) -> u64 {
         if self.alone && rng.bool() {
             edge(rng, 8 * value.bytes()) as u64
         } else {
@@ -185,7 +188,7 @@ impl Values<'_> {
 
     /// Rb and Rc of a lane whose place holds `there` in the beginning.
     fn operands(&self, rng: &mut Rng, there: u128) -> (u128, u128) {
-        if self.instruction.operand == Operand::One {
+        if self.instruction.operand == LaneOperands::One {
             return (1, 0);
         }
         match self.instruction.meaning {

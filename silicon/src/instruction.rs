@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::Value;
+use crate::value::{Update, ValueType};
 
 /// What an instruction does to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,34 +26,14 @@ pub enum Meaning {
         /// What the loop computes.
         update: Update,
         /// Type of the value in memory.
-        value: Value,
+        value: ValueType,
     },
-}
-
-/// What a retry loop computes from the value in memory and its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Update {
-    /// Sum.
-    Add,
-    /// The lesser.
-    Min,
-    /// The greater.
-    Max,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// The third operand where the value equals the second.
-    Cas,
 }
 
 /// What a lane reads back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum LaneResult {
     /// Nothing.
     Nothing,
     /// The destination register.
@@ -64,7 +44,7 @@ pub enum Answer {
 
 /// What an instruction takes as its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operand {
+pub enum LaneOperands {
     /// None.
     None,
     /// Value to store, add or compare with.
@@ -79,24 +59,24 @@ pub enum Operand {
 
 /// One PTX instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Instruction {
+pub struct TestInstruction {
     /// Opcode without qualifiers for order, scope and space: `atom.add.u32`.
     pub name: &'static str,
     /// What it does.
     pub meaning: Meaning,
     /// What it takes.
-    pub operand: Operand,
+    pub operand: LaneOperands,
     /// What it gives back.
-    pub answer: Answer,
+    pub answer: LaneResult,
     /// Bits of its operand and result registers.
     pub bits: u32,
     /// Earliest architecture, as the number after `sm_`.
     pub since: u32,
 }
 
-impl Instruction {
+impl TestInstruction {
     /// The instruction with this name, from every table.
-    pub fn named(name: &str) -> Option<&'static Instruction> {
+    pub fn named(name: &str) -> Option<&'static TestInstruction> {
         [ATOMICS, LOOPS, ACCESSES, BARRIERS, REMOTE].into_iter().flatten().find(|i| i.name == name)
     }
 
@@ -130,17 +110,17 @@ impl Instruction {
     pub fn text(&self, space: &str, order: &str, state: Option<&str>) -> String {
         let (base, rest) = self.name.split_once('.').unwrap_or((self.name, ""));
         let destination = match self.answer {
-            Answer::Nothing if rest.starts_with("arrive") => "_, ",
-            Answer::Nothing => "",
-            Answer::Register => "%d, ",
-            Answer::Predicate => "%q, ",
+            LaneResult::Nothing if rest.starts_with("arrive") => "_, ",
+            LaneResult::Nothing => "",
+            LaneResult::Register => "%d, ",
+            LaneResult::Predicate => "%q, ",
         };
         let operands = match self.operand {
-            Operand::None => String::new(),
-            Operand::B => ", %b".into(),
-            Operand::BC => ", %b, %c".into(),
-            Operand::One => ", 1".into(),
-            Operand::State => format!(", {}", state.unwrap_or("%b")),
+            LaneOperands::None => String::new(),
+            LaneOperands::B => ", %b".into(),
+            LaneOperands::BC => ", %b, %c".into(),
+            LaneOperands::One => ", 1".into(),
+            LaneOperands::State => format!(", {}", state.unwrap_or("%b")),
         };
         match (base, self.meaning) {
             (_, Meaning::PendingCount) => {
@@ -165,11 +145,11 @@ impl Instruction {
 
 macro_rules! instructions {
     ($($name:literal $meaning:expr, $operand:ident, $answer:ident, $bits:literal, sm $since:literal;)*) => {
-        &[$(Instruction {
+        &[$(TestInstruction {
             name: $name,
             meaning: $meaning,
-            operand: Operand::$operand,
-            answer: Answer::$answer,
+            operand: LaneOperands::$operand,
+            answer: LaneResult::$answer,
             bits: $bits,
             since: $since,
         }),*]
@@ -180,7 +160,7 @@ const fn unit(op: atoms_ops::Op, size: atoms_ops::Size) -> Meaning {
     Meaning::Unit { op, size }
 }
 
-const fn update(update: Update, value: Value) -> Meaning {
+const fn update(update: Update, value: ValueType) -> Meaning {
     Meaning::Loop { update, value }
 }
 
@@ -189,7 +169,7 @@ use atoms_ops::Size::{B128, S32, U8, U16, U32, U64};
 
 /// Atomics that the unit carries out in one operation (spec 7.1, "native"). The suffix `.one` names an operand, the
 /// constant 1, of which compilers make POPC.INC.
-pub const ATOMICS: &[Instruction] = instructions! {
+pub const ATOMICS: &[TestInstruction] = instructions! {
     "atom.add.u32" unit(Op::Add, U32), B, Register, 32, sm 70;
     "atom.add.s32" unit(Op::Add, S32), B, Register, 32, sm 70;
     "atom.min.u32" unit(Op::Min, U32), B, Register, 32, sm 70;
@@ -220,30 +200,30 @@ pub const ATOMICS: &[Instruction] = instructions! {
 };
 
 /// Atomics that compilers turn into retry loops (spec 7.1, 7.2).
-pub const LOOPS: &[Instruction] = instructions! {
-    "atom.add.u64" update(Update::Add, Value::U64), B, Register, 64, sm 70;
-    "atom.min.u64" update(Update::Min, Value::U64), B, Register, 64, sm 70;
-    "atom.max.u64" update(Update::Max, Value::U64), B, Register, 64, sm 70;
-    "atom.min.s64" update(Update::Min, Value::S64), B, Register, 64, sm 70;
-    "atom.max.s64" update(Update::Max, Value::S64), B, Register, 64, sm 70;
-    "atom.and.b64" update(Update::And, Value::U64), B, Register, 64, sm 70;
-    "atom.or.b64" update(Update::Or, Value::U64), B, Register, 64, sm 70;
-    "atom.xor.b64" update(Update::Xor, Value::U64), B, Register, 64, sm 70;
-    "atom.add.f32" update(Update::Add, Value::F32), B, Register, 32, sm 70;
-    "atom.add.f64" update(Update::Add, Value::F64), B, Register, 64, sm 70;
-    "atom.add.noftz.f16" update(Update::Add, Value::F16), B, Register, 16, sm 70;
-    "atom.add.noftz.f16x2" update(Update::Add, Value::F16x2), B, Register, 32, sm 70;
-    "atom.add.noftz.bf16" update(Update::Add, Value::Bf16), B, Register, 16, sm 90;
-    "atom.add.noftz.bf16x2" update(Update::Add, Value::Bf16x2), B, Register, 32, sm 90;
-    "atom.cas.b16" update(Update::Cas, Value::U16), BC, Register, 16, sm 70;
-    "red.add.u64" update(Update::Add, Value::U64), B, Nothing, 64, sm 70;
-    "red.add.f32" update(Update::Add, Value::F32), B, Nothing, 32, sm 70;
-    "red.add.f64" update(Update::Add, Value::F64), B, Nothing, 64, sm 70;
-    "red.add.noftz.f16x2" update(Update::Add, Value::F16x2), B, Nothing, 32, sm 70;
+pub const LOOPS: &[TestInstruction] = instructions! {
+    "atom.add.u64" update(Update::Add, ValueType::U64), B, Register, 64, sm 70;
+    "atom.min.u64" update(Update::Min, ValueType::U64), B, Register, 64, sm 70;
+    "atom.max.u64" update(Update::Max, ValueType::U64), B, Register, 64, sm 70;
+    "atom.min.s64" update(Update::Min, ValueType::S64), B, Register, 64, sm 70;
+    "atom.max.s64" update(Update::Max, ValueType::S64), B, Register, 64, sm 70;
+    "atom.and.b64" update(Update::And, ValueType::U64), B, Register, 64, sm 70;
+    "atom.or.b64" update(Update::Or, ValueType::U64), B, Register, 64, sm 70;
+    "atom.xor.b64" update(Update::Xor, ValueType::U64), B, Register, 64, sm 70;
+    "atom.add.f32" update(Update::Add, ValueType::F32), B, Register, 32, sm 70;
+    "atom.add.f64" update(Update::Add, ValueType::F64), B, Register, 64, sm 70;
+    "atom.add.noftz.f16" update(Update::Add, ValueType::F16), B, Register, 16, sm 70;
+    "atom.add.noftz.f16x2" update(Update::Add, ValueType::F16x2), B, Register, 32, sm 70;
+    "atom.add.noftz.bf16" update(Update::Add, ValueType::Bf16), B, Register, 16, sm 90;
+    "atom.add.noftz.bf16x2" update(Update::Add, ValueType::Bf16x2), B, Register, 32, sm 90;
+    "atom.cas.b16" update(Update::Cas, ValueType::U16), BC, Register, 16, sm 70;
+    "red.add.u64" update(Update::Add, ValueType::U64), B, Nothing, 64, sm 70;
+    "red.add.f32" update(Update::Add, ValueType::F32), B, Nothing, 32, sm 70;
+    "red.add.f64" update(Update::Add, ValueType::F64), B, Nothing, 64, sm 70;
+    "red.add.noftz.f16x2" update(Update::Add, ValueType::F16x2), B, Nothing, 32, sm 70;
 };
 
 /// Plain accesses, which share the unit with the atomics (spec 3.5).
-pub const ACCESSES: &[Instruction] = instructions! {
+pub const ACCESSES: &[TestInstruction] = instructions! {
     "st.u8" unit(Op::Store, U8), B, Nothing, 16, sm 70;
     "st.u16" unit(Op::Store, U16), B, Nothing, 16, sm 70;
     "st.b32" unit(Op::Store, U32), B, Nothing, 32, sm 70;
@@ -253,7 +233,7 @@ pub const ACCESSES: &[Instruction] = instructions! {
 };
 
 /// What mbarrier objects know (spec 6.3). The suffixes `.count` and `.hint` name an operand, not a qualifier.
-pub const BARRIERS: &[Instruction] = instructions! {
+pub const BARRIERS: &[TestInstruction] = instructions! {
     "mbarrier.init" Meaning::Init, B, Nothing, 32, sm 80;
     "mbarrier.inval" unit(Op::MbarInval, U64), None, Nothing, 32, sm 80;
     "mbarrier.expect_tx.relaxed.cta" unit(Op::MbarExpectTx, U64), B, Nothing, 32, sm 90;
@@ -275,7 +255,7 @@ pub const BARRIERS: &[Instruction] = instructions! {
 };
 
 /// Of them, what reaches the object of another CTA of the cluster (spec 6.7).
-pub const REMOTE: &[Instruction] = instructions! {
+pub const REMOTE: &[TestInstruction] = instructions! {
     "mbarrier.arrive.remote" unit(Op::MbarArrive, U64), None, Nothing, 32, sm 90;
     "mbarrier.arrive.count.remote" unit(Op::MbarArriveCount, U64), B, Nothing, 32, sm 90;
     "mbarrier.arrive.expect_tx.remote" unit(Op::MbarArriveExpectTx, U64), B, Nothing, 32, sm 90;

@@ -4,10 +4,10 @@ use atoms_ops::Op;
 use atoms_oracle::{Checker, Part, order_exists};
 use serde::Serialize;
 
-use crate::instruction::{Answer, Meaning, Update};
+use crate::instruction::{LaneResult, Meaning};
 use crate::observe::{self, Observed, geometry, reach};
-use crate::program::{LANES, Step, Steps};
-use crate::value::Value;
+use crate::program::{LANES, ProgramStep, Steps};
+use crate::value::{Update, ValueType};
 
 /// What the answers of a launch were found to be.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,12 +17,12 @@ pub struct Judgement {
     /// Steps that it has no opinion of.
     pub open: u64,
     /// Answers that contradict the specification as we read it.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<RefusedAnswer>,
 }
 
 /// An answer that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Refusal {
+pub struct RefusedAnswer {
     /// Number of the case.
     pub case: usize,
     /// Number of the step in it.
@@ -55,7 +55,7 @@ pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Ju
             match one(&mut checker, step, arch, observed) {
                 Verdict::Accepted => judgement.accepted += 1,
                 Verdict::Open => judgement.open += 1,
-                Verdict::Refused { clause, text } => judgement.refused.push(Refusal {
+                Verdict::Refused { clause, text } => judgement.refused.push(RefusedAnswer {
                     case: number,
                     step: observed.step,
                     instruction: step.instruction.clone(),
@@ -78,13 +78,13 @@ fn refused(clause: &str, text: String) -> Verdict {
     Verdict::Refused { clause: clause.into(), text }
 }
 
-fn one(checker: &mut Checker, step: &Step, arch: u32, observed: &Observed) -> Verdict {
+fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed) -> Verdict {
     let of_objects = matches!(step.meaning, Meaning::Init | Meaning::PendingCount)
         || matches!(step.meaning, Meaning::Unit { op, .. } if op.is_mbarrier());
     if of_objects && arch < OBJECTS_SINCE {
         return Verdict::Open;
     }
-    let silent = |lane: &usize| !observed.active[*lane] || step.answer == Answer::Nothing;
+    let silent = |lane: &usize| !observed.active[*lane] || step.answer == LaneResult::Nothing;
     if let Some(lane) = (0..LANES).filter(silent).find(|lane| observed.result[*lane] != 0) {
         return refused(
             "spec 2.6",
@@ -130,9 +130,9 @@ fn pending_count(observed: &Observed) -> Verdict {
 
 /// Whether some order of the lanes explains a retry loop, address by address (spec 4.5, 7.2).
 fn explain_loop(
-    step: &Step,
+    step: &ProgramStep,
     update: Update,
-    value: Value,
+    value: ValueType,
     observed: &Observed,
 ) -> Result<(), (&'static str, String)> {
     let bytes = value.bytes();
@@ -159,7 +159,7 @@ fn explain_loop(
             // Of one lane, any float may come: what is no number need not have the bits that it has here.
             ([lane], answer) => {
                 let (got, left) = (observed.result[*lane], updated(*lane, before));
-                if answer == Answer::Register && got != before {
+                if answer == LaneResult::Register && got != before {
                     Err(format!("lane {lane} got {got:#x}, and {before:#x} stood there"))
                 } else if value.canonical(low(left)) != value.canonical(low(after)) {
                     Err(format!("lane {lane} leaves {left:#x}, and memory holds {after:#x}"))
@@ -167,7 +167,7 @@ fn explain_loop(
                     Ok(())
                 }
             }
-            (lanes, Answer::Register) => {
+            (lanes, LaneResult::Register) => {
                 let edges: Vec<_> = lanes
                     .iter()
                     .map(|l| (*l, observed.result[*l], updated(*l, observed.result[*l])))
@@ -199,7 +199,7 @@ pub struct Determined {
 }
 
 /// What is determined of a step.
-pub fn determined(step: &Step, observed: &Observed) -> Determined {
+pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
     let (bytes, commutes, reads) = match step.meaning {
         Meaning::Unit { op, size } => (size.bytes(), commutes(op), op.only_reads()),
         Meaning::Init => (8, false, false),
@@ -210,7 +210,7 @@ pub fn determined(step: &Step, observed: &Observed) -> Determined {
     let overlap = |a: &usize, b: &usize| observed.offset[*a].abs_diff(observed.offset[*b]) < bytes;
     let meet = lanes.iter().enumerate().any(|(n, a)| lanes[..n].iter().any(|b| overlap(a, b)));
     let free = !meet || reads;
-    Determined { results: free || step.answer == Answer::Nothing, memory: free || commutes }
+    Determined { results: free || step.answer == LaneResult::Nothing, memory: free || commutes }
 }
 
 /// Whether the order of lanes with these operands makes no difference to memory.
@@ -235,7 +235,7 @@ fn commutes(op: Op) -> bool {
 
 /// Where our own run and a capture differ although the specification leaves no choice.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub struct ReplayDifference {
     /// Number of the case.
     pub case: usize,
     /// Number of the step in it.
@@ -249,7 +249,7 @@ pub struct Difference {
 }
 
 /// Takes the bits from floats that are no numbers.
-fn forget_bits(step: &Step, observed: &mut Observed) {
+fn forget_bits(step: &ProgramStep, observed: &mut Observed) {
     if let Meaning::Loop { value, .. } = step.meaning {
         observed.after = value.canonical_words(&observed.after);
         observed.result = observed.result.map(|bits| value.canonical(bits as u64).into());
@@ -266,7 +266,7 @@ pub fn compare(
     input: &[u8],
     captured: &[u8],
     ours: &[u8],
-) -> Result<(u64, Vec<Difference>), String> {
+) -> Result<(u64, Vec<ReplayDifference>), String> {
     let read = |output: &[u8]| -> Result<Vec<Vec<Observed>>, String> {
         let mut cases = observe::cases(steps, input, output)?;
         cases.iter_mut().flatten().for_each(|observed| forget_bits(&steps.steps[observed.step], observed));
@@ -278,7 +278,7 @@ pub fn compare(
         for (theirs, own) in captured.iter().zip(ours) {
             let Determined { results, memory } = determined(&steps.steps[theirs.step], theirs);
             let difference = |what: String, captured: u128, ours: u128| {
-                Some(Difference { case, step: theirs.step, what, captured, ours })
+                Some(ReplayDifference { case, step: theirs.step, what, captured, ours })
             };
             let mut found = None;
             if results {

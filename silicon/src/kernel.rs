@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::instruction::{Answer, Instruction, Meaning};
-use crate::program::{ENTRY, LANES, Spread, Step, Steps};
+use crate::instruction::{LaneResult, Meaning, TestInstruction};
+use crate::program::{ENTRY, LANES, ProgramStep, Spread, Steps};
 
 /// The text of an instruction, with its qualifiers.
 pub struct Spelled {
     /// The instruction.
-    pub instruction: &'static Instruction,
+    pub instruction: &'static TestInstruction,
     /// `.relaxed.cta` and the like; may be empty.
     pub order: &'static str,
     /// The step whose state is its operand.
@@ -17,14 +17,14 @@ pub struct Spelled {
 
 impl Spelled {
     /// Without qualifiers.
-    pub fn plain(instruction: &'static Instruction) -> Spelled {
+    pub fn plain(instruction: &'static TestInstruction) -> Spelled {
         Spelled { instruction, order: "", state_of: None }
     }
 
     /// What a reader of the output must know of it.
-    pub fn step(&self) -> Step {
-        let Instruction { name, meaning, answer, .. } = *self.instruction;
-        Step { instruction: name.into(), meaning, answer, state_of: self.state_of }
+    pub fn step(&self) -> ProgramStep {
+        let TestInstruction { name, meaning, answer, .. } = *self.instruction;
+        ProgramStep { instruction: name.into(), meaning, answer, state_of: self.state_of }
     }
 }
 
@@ -238,7 +238,7 @@ impl Kernel<'_> {
     }
 
     /// Stores what a lane got, in `%d` of `wide` bits unless it is a count or a predicate.
-    fn answer(&mut self, instruction: &Instruction, wide: u32, bytes: usize, at: usize) {
+    fn answer(&mut self, instruction: &TestInstruction, wide: u32, bytes: usize, at: usize) {
         self.line(&format!("mul.wide.u32 %offset, %lane, {bytes};"));
         self.line("add.s64 %results, %out, %offset;");
         match (instruction.meaning, instruction.answer) {
@@ -246,16 +246,16 @@ impl Kernel<'_> {
                 self.line("cvt.u64.u32 %wide, %count;");
                 self.line(&format!("@%mine st.global.u64 [%results+{at}], %wide;"));
             }
-            (_, Answer::Predicate) => {
+            (_, LaneResult::Predicate) => {
                 self.line("selp.u32 %n, 1, 0, %q;");
                 self.line("cvt.u64.u32 %wide, %n;");
                 self.line(&format!("@%mine st.global.u64 [%results+{at}], %wide;"));
             }
-            (_, Answer::Register) if wide == 128 => {
+            (_, LaneResult::Register) if wide == 128 => {
                 self.line("mov.b128 {%from, %to}, %d;");
                 self.line(&format!("@%mine st.global.v2.u64 [%results+{at}], {{%from, %to}};"));
             }
-            (_, Answer::Register) => {
+            (_, LaneResult::Register) => {
                 let widen = match wide {
                     64 => "mov.b64 %wide, %d;",
                     32 => "cvt.u64.u32 %wide, %d;",
@@ -264,7 +264,7 @@ impl Kernel<'_> {
                 self.line(widen);
                 self.line(&format!("@%mine st.global.u64 [%results+{at}], %wide;"));
             }
-            (_, Answer::Nothing) => {}
+            (_, LaneResult::Nothing) => {}
         }
     }
 }

@@ -4,9 +4,9 @@ use atoms_ops::{Op, Size};
 use atoms_oracle::trace::TraceWriter;
 use atoms_oracle::{Geometry, Part, Request, Response};
 
-use crate::draw::Case;
-use crate::instruction::{Answer, Meaning};
-use crate::program::{LANES, Program, Reading, Step, Steps};
+use crate::draw::DrawnCase;
+use crate::instruction::{LaneResult, Meaning};
+use crate::program::{LANES, ProgramStep, Reading, Steps, TestProgram};
 
 /// The memory of a case, as the oracle sees it.
 pub const fn geometry(words: u32) -> Geometry {
@@ -45,11 +45,11 @@ pub fn cases(steps: &Steps, input: &[u8], output: &[u8]) -> Result<Vec<Vec<Obser
             return Err(format!("{found} bytes of {name}, and {cases} cases of {each} bytes were expected"));
         }
     }
-    let of_case = |(input, output)| one(steps, Case::unpack(steps, input), output);
+    let of_case = |(input, output)| one(steps, DrawnCase::unpack(steps, input), output);
     Ok(input.chunks_exact(of_input).zip(output.chunks_exact(of_output)).map(of_case).collect())
 }
 
-fn one(steps: &Steps, case: Case, output: &[u8]) -> Vec<Observed> {
+fn one(steps: &Steps, case: DrawnCase, output: &[u8]) -> Vec<Observed> {
     let mut before = case.memory;
     let mut observed: Vec<Observed> = Vec::new();
     for (step, (request, of)) in case.requests.iter().zip(&steps.steps).enumerate() {
@@ -110,7 +110,7 @@ impl Observed {
     }
 
     /// As one request of the unit with its response; nothing for what is no operation of it.
-    pub fn request(&self, step: &Step) -> Option<(Request, Response)> {
+    pub fn request(&self, step: &ProgramStep) -> Option<(Request, Response)> {
         let (op, size) = match step.meaning {
             Meaning::Unit { op, size } => (op, size),
             Meaning::Init => (Op::MbarInit, Size::U64),
@@ -129,7 +129,7 @@ impl Observed {
         let request = Request {
             op: op as u8,
             size: size as u8,
-            red: step.answer != Answer::Register || together,
+            red: step.answer != LaneResult::Register || together,
             mask,
             ra: self.offset,
             b,
@@ -139,9 +139,9 @@ impl Observed {
         let mut response = Response::default();
         for lane in self.lanes() {
             match step.answer {
-                Answer::Register if !together => response.rd[lane] = self.result[lane],
-                Answer::Predicate => response.pred |= u32::from(self.result[lane] != 0) << lane,
-                Answer::Register | Answer::Nothing => {}
+                LaneResult::Register if !together => response.rd[lane] = self.result[lane],
+                LaneResult::Predicate => response.pred |= u32::from(self.result[lane] != 0) << lane,
+                LaneResult::Register | LaneResult::Nothing => {}
             }
             // CAS has no predicate in PTX: whether it stored follows from what it returned.
             if op == Op::Cas && self.result[lane] == self.b[lane] & low(size.bytes()) {
@@ -170,7 +170,7 @@ const fn low(bytes: u32) -> u128 {
 /// Of the writer, or what is wrong with the sizes of the output.
 pub fn write_trace<W: std::io::Write>(
     writer: W,
-    program: &Program,
+    program: &TestProgram,
     outputs: &[Vec<u8>],
 ) -> std::io::Result<W> {
     let words = program.launches.iter().find_map(|launch| match &launch.reading {

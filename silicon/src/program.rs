@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::instruction::{Answer, Meaning};
+use crate::instruction::{LaneResult, Meaning};
 
 /// Entry point of every kernel. Its two parameters are the addresses of the input and of the output.
 pub const ENTRY: &str = "ask";
@@ -16,7 +16,7 @@ pub const LANES: usize = 32;
 /// One kernel and its launches. All that a replay needs is in it, so that a capture can be read when the programs
 /// have long become others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Program {
+pub struct TestProgram {
     /// Name, unique in a catalogue: `atom.add.u32/4 warps`.
     pub name: String,
     /// What it asks.
@@ -29,10 +29,10 @@ pub struct Program {
     #[serde(with = "crate::bytes::text")]
     pub ptx: String,
     /// What is launched, in this order.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<ProgramLaunch>,
 }
 
-impl Program {
+impl TestProgram {
     /// What of it cannot be, in a capture from elsewhere.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Program {
 /// Most words of memory of a case, steps of one, and cases of a launch.
 const MOST: [u32; 3] = [12 * 1024, 64, 4096];
 
-impl Launch {
+impl ProgramLaunch {
     fn check(&self) -> Result<(), String> {
         let between = |what: &str, found: u32, least: u32, most: u32| {
             let inside = (least..=most).contains(&found);
@@ -84,7 +84,7 @@ impl Launch {
 
 /// One launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Launch {
+pub struct ProgramLaunch {
     /// CTAs.
     pub ctas: u32,
     /// Threads of a CTA.
@@ -111,8 +111,8 @@ pub enum Reading {
 }
 
 /// Cases of the same steps. The input of a case is [`Steps::words`] 32-bit words that memory is filled with, then for
-/// each step and lane a record of [`Step::record_bytes`]: offset of the address and 1 if the lane takes part (32 bits
-/// each), then Rb and Rc. The output of a case is for each step the results of its lanes, [`Step::result_bytes`] each,
+/// each step and lane a record of [`ProgramStep::record_bytes`]: offset of the address and 1 if the lane takes part (32 bits
+/// each), then Rb and Rc. The output of a case is for each step the results of its lanes, [`ProgramStep::result_bytes`] each,
 /// then the words of memory after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
@@ -123,7 +123,7 @@ pub struct Steps {
     /// Where the lanes of a request are.
     pub spread: Spread,
     /// What is carried out, one after the other.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProgramStep>,
     /// PTX leaves undefined what happens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undefined: bool,
@@ -144,13 +144,13 @@ pub enum Spread {
 
 /// One instruction of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct ProgramStep {
     /// The instruction: `atom.add.u32`.
     pub instruction: String,
     /// What it does.
     pub meaning: Meaning,
     /// What a lane reads back.
-    pub answer: Answer,
+    pub answer: LaneResult,
     /// The step whose result is its operand, a state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_of: Option<usize>,
@@ -213,7 +213,7 @@ impl fmt::Display for Contention {
     }
 }
 
-impl Step {
+impl ProgramStep {
     /// Bytes of Rb, and of Rc, in a record.
     pub fn operand_bytes(&self) -> usize {
         match self.meaning {

@@ -1,12 +1,14 @@
 //! Questions that only silicon settles: for each an experiment.
 
-use crate::answer;
-use crate::catalogue::{Asked, of_cases};
-use crate::draw::{Case, Request, WORDS};
-use crate::instruction::Instruction;
+use crate::answer::{self, Answered};
+use crate::capture::{Capture, ProgramOutcome, ProgramRecord};
+use crate::cases::{Asked, of_cases};
+use crate::draw::{DrawnCase, DrawnRequest, WORDS};
+use crate::instruction::TestInstruction;
 use crate::kernel::Spelled;
-use crate::observe::Observed;
-use crate::program::{LANES, Program, Spread};
+use crate::observe::{self, Observed};
+use crate::program::{LANES, Reading, Spread, TestProgram};
+use crate::times::MeasuredTime;
 
 /// One line of an experiment: instruction, lanes that take part, byte offset of each lane, Rb, Rc.
 struct Line {
@@ -192,16 +194,16 @@ pub(crate) const QUESTIONS: &[Question] = &[
     },
 ];
 
-pub(crate) fn programs() -> Vec<Program> {
+pub(crate) fn programs() -> Vec<TestProgram> {
     QUESTIONS.iter().map(Question::program).collect()
 }
 
 impl Question {
-    fn program(&self) -> Program {
+    fn program(&self) -> TestProgram {
         let spelled: Vec<Spelled> = self.lines.iter().filter_map(Line::spelled).collect();
         assert_eq!(spelled.len(), self.lines.len(), "every instruction is in a table");
         let requests = self.lines.iter().map(Line::request).collect();
-        let cases = [Case { memory: vec![0; WORDS as usize], requests }];
+        let cases = [DrawnCase { memory: vec![0; WORDS as usize], requests }];
         let asked = Asked { name: self.name, asks: self.asks.into(), undefined: self.undefined };
         of_cases(asked, self.clauses, self.since, Spread::Warp, &spelled, &cases)
     }
@@ -209,16 +211,48 @@ impl Question {
 
 impl Line {
     fn spelled(&self) -> Option<Spelled> {
-        let instruction = Instruction::named(self.instruction)?;
+        let instruction = TestInstruction::named(self.instruction)?;
         Some(Spelled { state_of: self.state_of, ..Spelled::plain(instruction) })
     }
 
-    fn request(&self) -> Request {
-        Request {
+    fn request(&self) -> DrawnRequest {
+        DrawnRequest {
             active: std::array::from_fn(|lane| self.lanes >> lane & 1 == 1),
             offset: std::array::from_fn(self.offset),
             b: std::array::from_fn(self.b),
             c: [0; LANES],
         }
+    }
+}
+
+/// Every question that a capture answers, and why it does not answer the others.
+pub(crate) fn answers(capture: &Capture, timings: &[MeasuredTime]) -> Vec<Answered> {
+    let mut answers = Vec::new();
+    for question in QUESTIONS {
+        let Some(record) = capture.record(question.name) else { continue };
+        answers.push(Answered {
+            asks: record.program.asks.clone(),
+            clauses: record.program.clauses.clone(),
+            answer: behaviour(record, question.answer),
+        });
+    }
+    answers.extend(answer::timed(timings));
+    answers
+}
+
+fn behaviour(record: &ProgramRecord, answer: fn(&[Observed]) -> Vec<String>) -> Vec<String> {
+    let outputs = match &record.outcome {
+        ProgramOutcome::Outputs(_) => record.outputs().unwrap_or_default(),
+        ProgramOutcome::Skipped(why) => return vec![format!("not asked: {why}")],
+        ProgramOutcome::Failed(why) => return vec![format!("no answer: {why}")],
+        ProgramOutcome::TimedOut(seconds) => return vec![format!("no answer: it hung for {seconds} s")],
+    };
+    let Some((launch, output)) = record.program.launches.iter().zip(outputs).next() else {
+        return vec!["no answer: no launch".into()];
+    };
+    let Reading::Steps(steps) = &launch.reading else { return vec!["no answer: it read clocks".into()] };
+    match observe::cases(steps, &launch.input, output) {
+        Ok(cases) => cases.first().map_or_else(Vec::new, |case| answer(case)),
+        Err(why) => vec![format!("no answer: {why}")],
     }
 }

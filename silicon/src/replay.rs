@@ -4,7 +4,7 @@ use atoms_isa::{Arch, Program as Module};
 use atoms_model::MemoryPort;
 use atoms_sm::{Element, Param, ParamKind, RunError, SmConfig};
 
-use crate::program::{ENTRY, Launch, Program};
+use crate::program::{ENTRY, ProgramLaunch, TestProgram};
 
 /// Why a program could not be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub fn arch(number: u32) -> Option<Arch> {
 /// # Errors
 /// [`ReplayError`], of the first launch that fails.
 pub fn run<P: MemoryPort>(
-    program: &Program,
+    program: &TestProgram,
     arch: Option<Arch>,
     port: &mut P,
 ) -> Result<Vec<Vec<u8>>, ReplayError<P::Error>> {
@@ -48,7 +48,7 @@ fn first_problem(error: &atoms_isa::TextError) -> String {
     error.problems.first().map_or_else(|| error.to_string(), |p| format!("{} ({})", p.message, p.help))
 }
 
-fn started(launch: &Launch) -> atoms_sm::Launch {
+fn started(launch: &ProgramLaunch) -> atoms_sm::Launch {
     let buffer = |name: &str, bytes: Vec<u8>| Param {
         name: name.into(),
         kind: ParamKind::Buffer { element: Element::U8, bytes, expect: None },

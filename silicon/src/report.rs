@@ -4,42 +4,43 @@
 use atoms_model::MemoryPort;
 use serde::Serialize;
 
-use crate::answer::{self, Answered};
-use crate::capture::{Capture, Header, Outcome};
-use crate::judge::{self, Difference, Refusal};
+use crate::answer::Answered;
+use crate::capture::{Capture, CaptureHeader, ProgramOutcome};
+use crate::judge::{self, RefusedAnswer, ReplayDifference};
 use crate::program::Reading;
+use crate::question;
 use crate::replay;
-use crate::times::{self, Fit, Timing};
+use crate::times::{self, Fit, MeasuredTime};
 
 /// Findings that are kept of one program; the others are counted.
 const KEPT: usize = 3;
 
 /// What a capture says.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct CaptureReport {
     /// On what it was made.
-    pub header: Header,
+    pub header: CaptureHeader,
     /// Whether its last line is there.
     pub complete: bool,
     /// Why the run ended early, if it did.
     pub stopped: Option<String>,
     /// Programs by what came of them.
-    pub programs: Programs,
+    pub programs: OutcomeCounts,
     /// What the oracle says.
     pub oracle: Judged,
     /// What our own runs say; nothing where none was made.
-    pub replayed: Option<Replayed>,
+    pub replayed: Option<ReplayResult>,
     /// Questions and answers.
     pub answers: Vec<Answered>,
     /// Times of operations.
-    pub timings: Vec<Timing>,
+    pub timings: Vec<MeasuredTime>,
     /// Straight lines through them.
     pub fits: Vec<Fit>,
 }
 
 /// Programs by what came of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Programs {
+pub struct OutcomeCounts {
     /// Those that answered.
     pub answered: u64,
     /// Those that were not run.
@@ -58,24 +59,24 @@ pub struct Judged {
     /// Steps that contradict the specification as we read it.
     pub refused: u64,
     /// Of each program the first of them.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<OracleFinding>,
     /// Where PTX leaves open what happens, and it is not what the specification chooses.
-    pub undefined: Vec<Finding>,
+    pub undefined: Vec<OracleFinding>,
 }
 
 /// An answer of a program that contradicts a clause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+pub struct OracleFinding {
     /// The program.
     pub program: String,
     /// Where in it, and what.
     #[serde(flatten)]
-    pub refusal: Refusal,
+    pub refusal: RefusedAnswer,
 }
 
 /// What our own runs of the same programs say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Replayed {
+pub struct ReplayResult {
     /// Steps compared bit for bit: those whose outcome the specification determines.
     pub compared: u64,
     /// Cases that differ.
@@ -108,16 +109,16 @@ pub struct Differing {
 }
 
 /// Judges a capture by the oracle, and reads answers and times from it.
-pub fn judge(capture: &Capture) -> Report {
-    let mut programs = Programs::default();
+pub fn judge(capture: &Capture) -> CaptureReport {
+    let mut programs = OutcomeCounts::default();
     let mut oracle = Judged::default();
     for record in &capture.records {
         let name = &record.program.name;
         match &record.outcome {
-            Outcome::Outputs(_) => programs.answered += 1,
-            Outcome::Skipped(_) => programs.skipped += 1,
-            Outcome::Failed(why) => programs.failed.push((name.clone(), why.clone())),
-            Outcome::TimedOut(s) => {
+            ProgramOutcome::Outputs(_) => programs.answered += 1,
+            ProgramOutcome::Skipped(_) => programs.skipped += 1,
+            ProgramOutcome::Failed(why) => programs.failed.push((name.clone(), why.clone())),
+            ProgramOutcome::TimedOut(s) => {
                 programs.failed.push((name.clone(), format!("still running after {s} s")))
             }
         }
@@ -134,7 +135,7 @@ pub fn judge(capture: &Capture) -> Report {
                     oracle.accepted += judgement.accepted;
                     oracle.open += judgement.open;
                     let findings = judgement.refused.iter().take(KEPT).cloned();
-                    let findings = findings.map(|refusal| Finding { program: name.clone(), refusal });
+                    let findings = findings.map(|refusal| OracleFinding { program: name.clone(), refusal });
                     if steps.undefined {
                         oracle.undefined.extend(findings);
                     } else {
@@ -146,14 +147,14 @@ pub fn judge(capture: &Capture) -> Report {
         }
     }
     let timings = times::timings(capture);
-    Report {
+    CaptureReport {
         header: capture.header.clone(),
         complete: capture.end.is_some(),
         stopped: capture.end.as_ref().and_then(|end| end.stopped.clone()),
         programs,
         oracle,
         replayed: None,
-        answers: answer::answers(capture, &timings),
+        answers: question::answers(capture, &timings),
         fits: times::fits(&timings),
         timings,
     }
@@ -169,10 +170,10 @@ pub fn replay<P: MemoryPort, E>(
     capture: &Capture,
     mut ports: impl FnMut() -> Result<P, E>,
     mut progress: impl FnMut(usize),
-) -> Result<Replayed, E> {
+) -> Result<ReplayResult, E> {
     let mut port = ports()?;
     let arch = replay::arch(capture.header.device.arch());
-    let mut replayed = Replayed::default();
+    let mut replayed = ReplayResult::default();
     for (done, record) in capture.records.iter().enumerate() {
         progress(done);
         let program = &record.program;
@@ -197,7 +198,7 @@ pub fn replay<P: MemoryPort, E>(
             replayed.compared += compared;
             replayed.different += if steps.undefined { 0 } else { differences.len() as u64 };
             replayed.differences.extend(differences.into_iter().take(KEPT).map(|difference| {
-                let Difference { case, step, what, captured, ours } = difference;
+                let ReplayDifference { case, step, what, captured, ours } = difference;
                 Differing {
                     program: program.name.clone(),
                     case,
@@ -214,7 +215,7 @@ pub fn replay<P: MemoryPort, E>(
     Ok(replayed)
 }
 
-impl Report {
+impl CaptureReport {
     /// Whether nothing contradicts the specification or our own runs.
     pub fn agrees(&self) -> bool {
         let replayed = self.replayed.as_ref().is_none_or(|r| r.different == 0 && r.failed.is_empty());

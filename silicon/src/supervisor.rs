@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use crate::capture::{self, End, Entry, Header, Outcome, Record};
-use crate::program::Program;
+use crate::capture::{self, CaptureEntry, CaptureHeader, End, ProgramOutcome, ProgramRecord};
+use crate::program::TestProgram;
 
 /// Longest that a worker may take to open the driver.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ const MOST_LOST: u32 = 3;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct CaptureProgress<'a> {
     /// Records written.
     pub done: usize,
     /// The program that comes next.
@@ -31,7 +31,7 @@ pub struct Progress<'a> {
 
 /// Why there is no capture.
 #[derive(Debug, thiserror::Error)]
-pub enum SupervisorError {
+pub enum CaptureRunError {
     /// A worker cannot be started.
     #[error("cannot start this program a second time")]
     Start(#[source] std::io::Error),
@@ -45,7 +45,7 @@ pub enum SupervisorError {
 
 /// What came of the programs of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct OutcomeTally {
     /// Programs that answered.
     pub answered: u64,
     /// Programs that are not for this GPU.
@@ -56,14 +56,14 @@ pub struct Tally {
     pub timed_out: Vec<(String, String)>,
 }
 
-impl Tally {
-    fn count(&mut self, record: &Record) {
+impl OutcomeTally {
+    fn count(&mut self, record: &ProgramRecord) {
         let name = || record.program.name.clone();
         match &record.outcome {
-            Outcome::Outputs(_) => self.answered += 1,
-            Outcome::Skipped(_) => self.skipped += 1,
-            Outcome::Failed(why) => self.failed.push((name(), why.clone())),
-            Outcome::TimedOut(seconds) => {
+            ProgramOutcome::Outputs(_) => self.answered += 1,
+            ProgramOutcome::Skipped(_) => self.skipped += 1,
+            ProgramOutcome::Failed(why) => self.failed.push((name(), why.clone())),
+            ProgramOutcome::TimedOut(seconds) => {
                 self.timed_out.push((name(), format!("still running after {seconds} s")))
             }
         }
@@ -75,7 +75,7 @@ pub struct Supervisor<C> {
     command: C,
     launch_limit: Duration,
     worker: Worker,
-    header: Header,
+    header: CaptureHeader,
     started: Instant,
 }
 
@@ -83,8 +83,8 @@ impl<C: Fn() -> Command> Supervisor<C> {
     /// Starts a worker with `command`, which gives a launch up after `launch_limit`, and hears what GPU it has.
     ///
     /// # Errors
-    /// [`SupervisorError`]; there is no driver, say.
-    pub fn start(command: C, launch_limit: Duration) -> Result<Supervisor<C>, SupervisorError> {
+    /// [`CaptureRunError`]; there is no driver, say.
+    pub fn start(command: C, launch_limit: Duration) -> Result<Supervisor<C>, CaptureRunError> {
         let started = Instant::now();
         let mut worker = Worker::start(&command)?;
         let header = worker.header()?;
@@ -92,7 +92,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
     }
 
     /// What the worker said of its GPU.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &CaptureHeader {
         &self.header
     }
 
@@ -100,19 +100,19 @@ impl<C: Fn() -> Command> Supervisor<C> {
     /// the start is given up without a record, and none follows.
     ///
     /// # Errors
-    /// [`SupervisorError`]; what has been written until then can be used.
+    /// [`CaptureRunError`]; what has been written until then can be used.
     pub fn capture(
         mut self,
-        programs: &[Program],
+        programs: &[TestProgram],
         limit: Duration,
         mut file: impl Write,
-        mut progress: impl FnMut(Progress<'_>),
-    ) -> Result<(End, Tally), SupervisorError> {
-        capture::write_entry(&mut file, &Entry::Header(self.header.clone()))
-            .map_err(SupervisorError::Write)?;
-        let (mut tally, mut records, mut stopped, mut lost) = (Tally::default(), 0, None, 0);
+        mut progress: impl FnMut(CaptureProgress<'_>),
+    ) -> Result<(End, OutcomeTally), CaptureRunError> {
+        capture::write_entry(&mut file, &CaptureEntry::CaptureHeader(self.header.clone()))
+            .map_err(CaptureRunError::Write)?;
+        let (mut tally, mut records, mut stopped, mut lost) = (OutcomeTally::default(), 0, None, 0);
         for (number, program) in programs.iter().enumerate() {
-            progress(Progress { done: number, next: &program.name });
+            progress(CaptureProgress { done: number, next: &program.name });
             let left = limit.saturating_sub(self.started.elapsed());
             let longest = COMPILE_LIMIT + self.launch_limit * program.launches.len() as u32;
             let answer =
@@ -126,9 +126,9 @@ impl<C: Fn() -> Command> Supervisor<C> {
             tally.count(&record);
             let written = match line {
                 Some(line) => capture::write_line(&mut file, &line),
-                None => capture::write_entry(&mut file, &Entry::Record(Box::new(record))),
+                None => capture::write_entry(&mut file, &CaptureEntry::ProgramRecord(Box::new(record))),
             };
-            written.map_err(SupervisorError::Write)?;
+            written.map_err(CaptureRunError::Write)?;
             records += 1;
             if usable {
                 lost = 0;
@@ -146,11 +146,11 @@ impl<C: Fn() -> Command> Supervisor<C> {
         }
         self.worker.end();
         let end = End { programs: programs.len() as u64, records, stopped };
-        capture::write_entry(&mut file, &Entry::End(end.clone())).map_err(SupervisorError::Write)?;
+        capture::write_entry(&mut file, &CaptureEntry::End(end.clone())).map_err(CaptureRunError::Write)?;
         Ok((end, tally))
     }
 
-    fn restart(&mut self) -> Result<(), SupervisorError> {
+    fn restart(&mut self) -> Result<(), CaptureRunError> {
         self.worker.end();
         self.worker = Worker::start(&self.command)?;
         self.worker.header().map(drop)
@@ -159,7 +159,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
 
 /// What came of a program.
 struct WorkerAnswer {
-    record: Record,
+    record: ProgramRecord,
     /// The record as the worker wrote it; `None` where it did not.
     line: Option<String>,
     /// The worker can go on.
@@ -174,32 +174,32 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(command: impl Fn() -> Command) -> Result<Worker, SupervisorError> {
+    fn start(command: impl Fn() -> Command) -> Result<Worker, CaptureRunError> {
         let mut child = command()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(SupervisorError::Start)?;
+            .map_err(CaptureRunError::Start)?;
         let input = child.stdin.take();
         let lines = listen(child.stdout.take());
         let errors = listen(child.stderr.take());
         Ok(Worker { child, input, lines, errors })
     }
 
-    fn header(&mut self) -> Result<Header, SupervisorError> {
+    fn header(&mut self) -> Result<CaptureHeader, CaptureRunError> {
         match self.lines.recv_timeout(START_LIMIT).map(|line| capture::read_entry(&line)) {
-            Ok(Ok(Entry::Header(header))) => Ok(header),
+            Ok(Ok(CaptureEntry::CaptureHeader(header))) => Ok(header),
             Ok(other) => {
                 self.end();
-                Err(SupervisorError::Refused(format!("the worker does not begin with a header: {other:?}")))
+                Err(CaptureRunError::Refused(format!("the worker does not begin with a header: {other:?}")))
             }
             Err(RecvTimeoutError::Timeout) => {
                 self.end();
                 let seconds = START_LIMIT.as_secs();
-                Err(SupervisorError::Refused(format!("the driver has not started within {seconds} s")))
+                Err(CaptureRunError::Refused(format!("the driver has not started within {seconds} s")))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(SupervisorError::Refused(self.last_words())),
+            Err(RecvTimeoutError::Disconnected) => Err(CaptureRunError::Refused(self.last_words())),
         }
     }
 
@@ -212,29 +212,32 @@ impl Worker {
     }
 
     /// Has a program carried out, for which is waited until `limit`.
-    fn ask(&mut self, number: usize, program: &Program, limit: Duration) -> WorkerAnswer {
+    fn ask(&mut self, number: usize, program: &TestProgram, limit: Duration) -> WorkerAnswer {
         let asked = Instant::now();
         let told = self
             .input
             .as_mut()
             .is_some_and(|input| writeln!(input, "{number}").is_ok() && input.flush().is_ok());
         let answer = if told { self.lines.recv_timeout(limit) } else { Err(RecvTimeoutError::Disconnected) };
-        let made_up = |outcome: Outcome| {
+        let made_up = |outcome: ProgramOutcome| {
             let seconds = asked.elapsed().as_secs_f64();
-            let record = Record { program: program.clone(), outcome, code: None, seconds };
+            let record = ProgramRecord { program: program.clone(), outcome, code: None, seconds };
             WorkerAnswer { record, line: None, usable: false }
         };
         match answer.map(|line| (capture::read_entry(&line), line)) {
-            Ok((Ok(Entry::Record(record)), line)) => {
-                let usable = matches!(record.outcome, Outcome::Outputs(_) | Outcome::Skipped(_))
-                    || matches!(&record.outcome, Outcome::Failed(_) if record.code.is_none());
+            Ok((Ok(CaptureEntry::ProgramRecord(record)), line)) => {
+                let usable =
+                    matches!(record.outcome, ProgramOutcome::Outputs(_) | ProgramOutcome::Skipped(_))
+                        || matches!(&record.outcome, ProgramOutcome::Failed(_) if record.code.is_none());
                 WorkerAnswer { record: *record, line: Some(line), usable }
             }
-            Ok((other, _)) => made_up(Outcome::Failed(format!("the worker said something else: {other:?}"))),
-            Err(RecvTimeoutError::Timeout) => made_up(Outcome::TimedOut(limit.as_secs())),
+            Ok((other, _)) => {
+                made_up(ProgramOutcome::Failed(format!("the worker said something else: {other:?}")))
+            }
+            Err(RecvTimeoutError::Timeout) => made_up(ProgramOutcome::TimedOut(limit.as_secs())),
             Err(RecvTimeoutError::Disconnected) => {
                 let words = self.last_words();
-                made_up(Outcome::Failed(format!("the process ended: {words}")))
+                made_up(ProgramOutcome::Failed(format!("the process ended: {words}")))
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::program::{Clock, Contention, Reading, Times};
 
 /// What one operation takes under one contention.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Timing {
+pub struct MeasuredTime {
     /// The instruction, and how it is repeated.
     pub of: String,
     /// How the addresses lie.
@@ -47,7 +47,7 @@ fn readings(times: &Times, output: &[u8]) -> Option<Readings> {
 }
 
 /// Every timing of a capture, in the order of its programs.
-pub fn timings(capture: &Capture) -> Vec<Timing> {
+pub fn timings(capture: &Capture) -> Vec<MeasuredTime> {
     let mut order = Vec::new();
     let mut lengths: BTreeMap<String, Vec<(Times, Readings)>> = BTreeMap::new();
     for record in &capture.records {
@@ -66,7 +66,7 @@ pub fn timings(capture: &Capture) -> Vec<Timing> {
     order.iter().filter_map(|key| lengths.get(key).and_then(|of| timing(of))).collect()
 }
 
-fn timing(lengths: &[(Times, Readings)]) -> Option<Timing> {
+fn timing(lengths: &[(Times, Readings)]) -> Option<MeasuredTime> {
     let (short, long) =
         (lengths.iter().min_by_key(|l| l.0.operations)?, lengths.iter().max_by_key(|l| l.0.operations)?);
     let Times { of, contention, warps, clock, .. } = long.0.clone();
@@ -77,7 +77,7 @@ fn timing(lengths: &[(Times, Readings)]) -> Option<Timing> {
         (long.1.median - short.1.median) / (operations - f64::from(short.0.operations))
     };
     let spread = (long.1.greatest - long.1.least) / 2.0 / operations;
-    Some(Timing { of, contention, warps, clock, each, spread })
+    Some(MeasuredTime { of, contention, warps, clock, each, spread })
 }
 
 /// A straight line through the times of one instruction over the number of lanes that meet.
@@ -108,7 +108,7 @@ const FAMILIES: [Family; 4] = [
 ];
 
 /// Lines through the timings of one warp.
-pub fn fits(timings: &[Timing]) -> Vec<Fit> {
+pub fn fits(timings: &[MeasuredTime]) -> Vec<Fit> {
     let mut names: Vec<&str> = timings.iter().map(|t| &t.of[..]).collect();
     names.dedup();
     let of = |name: &str, (on, is_of): Family| {

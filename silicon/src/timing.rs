@@ -1,7 +1,7 @@
 //! Programs that read clocks: round trips and throughput over contention and warps.
 
 use crate::kernel::{barrier, head};
-use crate::program::{Clock, Contention, ENTRY, LANES, Launch, Program, Reading, Times};
+use crate::program::{Clock, Contention, ENTRY, LANES, ProgramLaunch, Reading, TestProgram, Times};
 
 /// Readings of a launch; the first warms up.
 const SAMPLES: u32 = 6;
@@ -111,8 +111,8 @@ const TIMED: &[Timed] = timed! {
 };
 
 /// Every timed program.
-pub fn programs() -> Vec<Program> {
-    let mut programs: Vec<Program> = Vec::new();
+pub fn programs() -> Vec<TestProgram> {
+    let mut programs: Vec<TestProgram> = Vec::new();
     for timed in TIMED {
         programs.extend(OPERATIONS.map(|operations| timed.program(operations)));
     }
@@ -129,10 +129,10 @@ pub(crate) const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 pub const OPERATIONS: [u32; 2] = [24, 72];
 
 impl Timed {
-    fn program(&self, operations: u32) -> Program {
+    fn program(&self, operations: u32) -> TestProgram {
         let launches =
             self.launches().into_iter().map(|(contention, warps)| self.launch(contention, warps, operations));
-        Program {
+        TestProgram {
             name: format!("{}, {operations} operations", self.name),
             asks: format!("what does {} take", self.name),
             clauses: self.clauses.iter().map(ToString::to_string).collect(),
@@ -164,7 +164,7 @@ impl Timed {
         }
     }
 
-    fn launch(&self, contention: Contention, warps: u32, operations: u32) -> Launch {
+    fn launch(&self, contention: Contention, warps: u32, operations: u32) -> ProgramLaunch {
         let (lanes, mut offsets) = contention.addresses();
         if self.bits == 64 {
             offsets = offsets.map(|offset| 2 * offset);
@@ -229,7 +229,7 @@ const TRY_WAITS: [(&str, &str); 4] = [
 ];
 
 /// How long `try_wait` waits for a phase that does not complete.
-fn try_wait_limit(hint: &str, operand: &str) -> Program {
+fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
     let shape = Shape {
         registers: ".reg .b64 %r, %acc".into(),
         set_up: vec!["mbarrier.init.shared.b64 [%a], 1;".into(), "mov.u64 %r, 0;".into()],
@@ -253,7 +253,7 @@ fn try_wait_limit(hint: &str, operand: &str) -> Program {
         samples: SAMPLES,
         clock: Clock::Nanoseconds,
     };
-    Program {
+    TestProgram {
         name: format!("limit of mbarrier.try_wait with {hint}"),
         asks: format!("after how long does mbarrier.try_wait with {hint} give up"),
         clauses: vec!["6.10".into()],
@@ -264,7 +264,7 @@ fn try_wait_limit(hint: &str, operand: &str) -> Program {
 }
 
 /// Round trip to the shared memory of another CTA of the cluster.
-fn remote(operations: u32) -> Program {
+fn remote(operations: u32) -> TestProgram {
     let name = "atom.shared::cluster.add.u32 latency";
     let shape = Shape {
         registers: ".reg .b32 %r, %acc".into(),
@@ -292,7 +292,7 @@ fn remote(operations: u32) -> Program {
                 [offsets[thread % LANES], u32::from((thread as u32) < lanes), 3]
             })
         });
-    Program {
+    TestProgram {
         name: format!("{name}, {operations} operations"),
         asks: format!("what does {name} take"),
         clauses: vec!["7.5".into()],
@@ -303,7 +303,7 @@ fn remote(operations: u32) -> Program {
 }
 
 /// A launch whose input is a record of each thread: offset, whether it takes part, operand.
-fn launch(times: Times, cluster: u32, record: impl Fn(usize) -> [u32; 3]) -> Launch {
+fn launch(times: Times, cluster: u32, record: impl Fn(usize) -> [u32; 3]) -> ProgramLaunch {
     let threads = LANES * times.warps as usize;
     let input: Vec<u8> = (0..threads)
         .flat_map(|thread| {
@@ -313,7 +313,7 @@ fn launch(times: Times, cluster: u32, record: impl Fn(usize) -> [u32; 3]) -> Lau
         .flat_map(u32::to_le_bytes)
         .collect();
     debug_assert_eq!(input.len(), RECORD * threads, "a record each");
-    Launch {
+    ProgramLaunch {
         ctas: cluster,
         threads: threads as u32,
         cluster,

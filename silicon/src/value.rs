@@ -5,12 +5,30 @@ use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use serde::{Deserialize, Serialize};
 
-use crate::instruction::Update;
+/// What a retry loop computes from the value in memory and its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Update {
+    /// Sum.
+    Add,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The third operand where the value equals the second.
+    Cas,
+}
 
 /// Type of a value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Value {
+pub enum ValueType {
     /// Unsigned, 16 bits.
     U16,
     /// Unsigned, 64 bits.
@@ -31,13 +49,13 @@ pub enum Value {
     Bf16x2,
 }
 
-impl Value {
+impl ValueType {
     /// Bytes in memory.
     pub const fn bytes(self) -> u32 {
         match self {
-            Value::U16 | Value::F16 | Value::Bf16 => 2,
-            Value::F32 | Value::F16x2 | Value::Bf16x2 => 4,
-            Value::U64 | Value::S64 | Value::F64 => 8,
+            ValueType::U16 | ValueType::F16 | ValueType::Bf16 => 2,
+            ValueType::F32 | ValueType::F16x2 | ValueType::Bf16x2 => 4,
+            ValueType::U64 | ValueType::S64 | ValueType::F64 => 8,
         }
     }
 
@@ -48,14 +66,14 @@ impl Value {
         let wide = i128::from(n);
         let twice = |bits: u128| (bits as u64) << 16 | bits as u64;
         match self {
-            Value::U16 => u64::from(n as u16),
-            Value::U64 | Value::S64 => n as u64,
-            Value::F32 => u64::from(f32::from(n).to_bits()),
-            Value::F64 => f64::from(n).to_bits(),
-            Value::F16 => Half::from_i128(wide).value.to_bits() as u64,
-            Value::F16x2 => twice(Half::from_i128(wide).value.to_bits()),
-            Value::Bf16 => BFloat::from_i128(wide).value.to_bits() as u64,
-            Value::Bf16x2 => twice(BFloat::from_i128(wide).value.to_bits()),
+            ValueType::U16 => u64::from(n as u16),
+            ValueType::U64 | ValueType::S64 => n as u64,
+            ValueType::F32 => u64::from(f32::from(n).to_bits()),
+            ValueType::F64 => f64::from(n).to_bits(),
+            ValueType::F16 => Half::from_i128(wide).value.to_bits() as u64,
+            ValueType::F16x2 => twice(Half::from_i128(wide).value.to_bits()),
+            ValueType::Bf16 => BFloat::from_i128(wide).value.to_bits() as u64,
+            ValueType::Bf16x2 => twice(BFloat::from_i128(wide).value.to_bits()),
         }
     }
 
@@ -81,17 +99,17 @@ impl Value {
         }
         let halves = |one: fn(u64, u64) -> u64| one(bits >> 16, 0xffff) << 16 | one(bits & 0xffff, 0xffff);
         match self {
-            Value::U16 | Value::U64 | Value::S64 => bits,
-            Value::F32 => one::<Single>(bits, u32::MAX.into()),
-            Value::F64 => one::<Double>(bits, u64::MAX),
-            Value::F16 => one::<Half>(bits, 0xffff),
-            Value::Bf16 => one::<BFloat>(bits, 0xffff),
-            Value::F16x2 => halves(one::<Half>),
-            Value::Bf16x2 => halves(one::<BFloat>),
+            ValueType::U16 | ValueType::U64 | ValueType::S64 => bits,
+            ValueType::F32 => one::<Single>(bits, u32::MAX.into()),
+            ValueType::F64 => one::<Double>(bits, u64::MAX),
+            ValueType::F16 => one::<Half>(bits, 0xffff),
+            ValueType::Bf16 => one::<BFloat>(bits, 0xffff),
+            ValueType::F16x2 => halves(one::<Half>),
+            ValueType::Bf16x2 => halves(one::<BFloat>),
         }
     }
 
-    /// As [`Value::canonical`], of every element of a memory.
+    /// As [`ValueType::canonical`], of every element of a memory.
     pub fn canonical_words(self, words: &[u32]) -> Vec<u32> {
         let canonical = |bits: u64| self.canonical(bits);
         match self.bytes() {
@@ -108,7 +126,7 @@ impl Value {
     }
 
     fn less(self, a: u64, b: u64) -> bool {
-        if self == Value::S64 { (a as i64) < b as i64 } else { a < b }
+        if self == ValueType::S64 { (a as i64) < b as i64 } else { a < b }
     }
 
     /// Rounds to nearest even and keeps subnormals (spec 7.3).
@@ -120,57 +138,65 @@ impl Value {
             small::<F>(a >> 16, b >> 16) << 16 | small::<F>(a & 0xffff, b & 0xffff)
         }
         match self {
-            Value::U16 => a.wrapping_add(b) & 0xffff,
-            Value::U64 | Value::S64 => a.wrapping_add(b),
-            Value::F32 => u64::from((f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits()),
-            Value::F64 => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
-            Value::F16 => small::<Half>(a, b),
-            Value::F16x2 => pair::<Half>(a, b),
-            Value::Bf16 => small::<BFloat>(a, b),
-            Value::Bf16x2 => pair::<BFloat>(a, b),
+            ValueType::U16 => a.wrapping_add(b) & 0xffff,
+            ValueType::U64 | ValueType::S64 => a.wrapping_add(b),
+            ValueType::F32 => u64::from((f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits()),
+            ValueType::F64 => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
+            ValueType::F16 => small::<Half>(a, b),
+            ValueType::F16x2 => pair::<Half>(a, b),
+            ValueType::Bf16 => small::<BFloat>(a, b),
+            ValueType::Bf16x2 => pair::<BFloat>(a, b),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Value;
-    use crate::instruction::Update;
+    use super::{Update, ValueType};
 
     #[test]
     fn floats_that_are_no_numbers_have_no_certain_bits() {
         for (value, one, other) in [
-            (Value::F32, 0x7fc0_0000, 0xff80_0001),
-            (Value::F64, 0x7ff8 << 48, 0x7ff0_0000_0000_0001),
-            (Value::F16, 0x7e00, 0xfc01),
-            (Value::Bf16, 0x7fc0, 0xff81),
-            (Value::F16x2, 0x7e00_3c00, 0xfc01_3c00),
+            (ValueType::F32, 0x7fc0_0000, 0xff80_0001),
+            (ValueType::F64, 0x7ff8 << 48, 0x7ff0_0000_0000_0001),
+            (ValueType::F16, 0x7e00, 0xfc01),
+            (ValueType::Bf16, 0x7fc0, 0xff81),
+            (ValueType::F16x2, 0x7e00_3c00, 0xfc01_3c00),
         ] {
             assert_eq!(value.canonical(one), value.canonical(other), "{value:?}");
         }
         assert_ne!(
-            Value::F16x2.canonical(0x7e00_3c00),
-            Value::F16x2.canonical(0x7e00_3c01),
+            ValueType::F16x2.canonical(0x7e00_3c00),
+            ValueType::F16x2.canonical(0x7e00_3c01),
             "the other half counts"
         );
         assert_ne!(
-            Value::F32.canonical(0x7f80_0000),
-            Value::F32.canonical(0xff80_0000),
+            ValueType::F32.canonical(0x7f80_0000),
+            ValueType::F32.canonical(0xff80_0000),
             "infinities are numbers"
         );
-        assert_eq!(Value::F16.canonical_words(&[0x7e01_7e02]), Value::F16.canonical_words(&[0x7e03_ffff]));
-        assert_eq!(Value::F64.canonical_words(&[1, 0x7ff0_0000, 3, 4]), [u32::MAX, u32::MAX, 3, 4]);
+        assert_eq!(
+            ValueType::F16.canonical_words(&[0x7e01_7e02]),
+            ValueType::F16.canonical_words(&[0x7e03_ffff])
+        );
+        assert_eq!(ValueType::F64.canonical_words(&[1, 0x7ff0_0000, 3, 4]), [u32::MAX, u32::MAX, 3, 4]);
     }
 
     #[test]
     fn small_sums_are_exact_in_every_type() {
-        for value in
-            [Value::F32, Value::F64, Value::F16, Value::F16x2, Value::Bf16, Value::Bf16x2, Value::S64]
-        {
+        for value in [
+            ValueType::F32,
+            ValueType::F64,
+            ValueType::F16,
+            ValueType::F16x2,
+            ValueType::Bf16,
+            ValueType::Bf16x2,
+            ValueType::S64,
+        ] {
             let sum = value.updated(Update::Add, value.of_small(-3), value.of_small(8), 0);
             assert_eq!(sum, value.of_small(5), "{value:?}");
         }
-        let subnormal = Value::F32.updated(Update::Add, 1, 1, 0);
+        let subnormal = ValueType::F32.updated(Update::Add, 1, 1, 0);
         assert_eq!(subnormal, 2, "subnormals are kept (spec 7.3)");
     }
 }

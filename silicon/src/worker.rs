@@ -11,12 +11,14 @@ use atoms_cuda::{
     Cubin, Device, DeviceContext, Driver, DriverError, GridArgument, GridError, GridLaunch, LoadingMode,
 };
 
-use crate::capture::{self, Bytes, Code, Entry, Header, Outcome, Record, VERSION};
-use crate::program::{ENTRY, Launch, Program};
+use crate::capture::{
+    self, Bytes, CaptureEntry, CaptureHeader, Code, ProgramOutcome, ProgramRecord, VERSION,
+};
+use crate::program::{ENTRY, ProgramLaunch, TestProgram};
 
 /// Which GPU of which driver.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct WorkerTarget {
     /// The driver's library, where it is not the system's.
     pub driver: Option<PathBuf>,
     /// Number of the device.
@@ -56,9 +58,9 @@ fn count(devices: usize) -> String {
 /// # Errors
 /// [`WorkerError`].
 pub fn work(
-    target: &Target,
+    target: &WorkerTarget,
     header: (u64, String),
-    programs: &[Program],
+    programs: &[TestProgram],
     input: impl BufRead,
     mut output: impl Write,
 ) -> Result<(), WorkerError> {
@@ -69,7 +71,7 @@ pub fn work(
         .ok_or(WorkerError::NoDevice { asked: target.device, devices: devices.len() })?;
     let context = device.context()?;
     let (seed, date) = header;
-    let header = Header {
+    let header = CaptureHeader {
         atoms_capture: VERSION,
         kit: env!("CARGO_PKG_VERSION").into(),
         date,
@@ -82,25 +84,25 @@ pub fn work(
         }),
     };
     let device = header.device.clone();
-    capture::write_entry(&mut output, &Entry::Header(header))?;
+    capture::write_entry(&mut output, &CaptureEntry::CaptureHeader(header))?;
     let disassembler = find("nvdisasm");
     for line in input.lines() {
         let Some(program) = line?.trim().parse().ok().and_then(|n: usize| programs.get(n)) else { continue };
         let started = Instant::now();
         let (outcome, code) = match unfit(program, &device) {
-            Some(reason) => (Outcome::Skipped(reason), None),
+            Some(reason) => (ProgramOutcome::Skipped(reason), None),
             None => ask(&context, program, target.launch_limit, disassembler.as_deref()),
         };
         let seconds = started.elapsed().as_secs_f64();
-        let record = Record { program: program.clone(), outcome, code, seconds };
-        capture::write_entry(&mut output, &Entry::Record(Box::new(record)))?;
+        let record = ProgramRecord { program: program.clone(), outcome, code, seconds };
+        capture::write_entry(&mut output, &CaptureEntry::ProgramRecord(Box::new(record)))?;
     }
     Ok(())
 }
 
-fn described(device: &Device) -> Result<capture::Device, DriverError> {
+fn described(device: &Device) -> Result<capture::DeviceRecord, DriverError> {
     let (major, minor) = device.compute_capability()?;
-    Ok(capture::Device {
+    Ok(capture::DeviceRecord {
         name: device.name()?,
         compute_capability: [major, minor],
         multiprocessors: device.multiprocessors()?,
@@ -113,7 +115,7 @@ fn described(device: &Device) -> Result<capture::Device, DriverError> {
 }
 
 /// Why a device cannot run a program, if so.
-fn unfit(program: &Program, device: &capture::Device) -> Option<String> {
+fn unfit(program: &TestProgram, device: &capture::DeviceRecord) -> Option<String> {
     let clusters = program.launches.iter().any(|launch| launch.cluster > 1);
     if device.arch() < program.since {
         Some(format!("it is for sm_{} and later, and this is sm_{}", program.since, device.arch()))
@@ -126,19 +128,19 @@ fn unfit(program: &Program, device: &capture::Device) -> Option<String> {
 
 fn ask(
     context: &DeviceContext,
-    program: &Program,
+    program: &TestProgram,
     limit: Duration,
     disassembler: Option<&Path>,
-) -> (Outcome, Option<Code>) {
+) -> (ProgramOutcome, Option<Code>) {
     let cubin = match context.compile(&program.ptx) {
         Ok(cubin) => cubin,
-        Err(error) => return (Outcome::Failed(error.to_string()), None),
+        Err(error) => return (ProgramOutcome::Failed(error.to_string()), None),
     };
     let outputs = run(context, program, &cubin, limit);
     let outcome = match outputs {
-        Ok(outputs) => Outcome::Outputs(outputs),
-        Err(GridError::TimedOut { limit, .. }) => Outcome::TimedOut(limit.as_secs()),
-        Err(error) => Outcome::Failed(error.to_string()),
+        Ok(outputs) => ProgramOutcome::Outputs(outputs),
+        Err(GridError::TimedOut { limit, .. }) => ProgramOutcome::TimedOut(limit.as_secs()),
+        Err(error) => ProgramOutcome::Failed(error.to_string()),
     };
     let sass = disassembler.and_then(|program| disassembled(program, &cubin));
     (outcome, Some(sass.map_or_else(|| Code::Cubin(cubin.bytes().to_vec()), Code::Sass)))
@@ -146,13 +148,13 @@ fn ask(
 
 fn run(
     context: &DeviceContext,
-    program: &Program,
+    program: &TestProgram,
     cubin: &Cubin,
     limit: Duration,
 ) -> Result<Vec<Bytes>, GridError> {
     let module = context.load(cubin)?;
     let kernel = module.kernel(ENTRY)?;
-    let one = |launch: &Launch| {
+    let one = |launch: &ProgramLaunch| {
         let input = context.allocate(launch.input.len())?;
         let output = context.allocate(launch.output_bytes as usize)?;
         input.write(&launch.input)?;

@@ -3,37 +3,37 @@
 use std::fs::File;
 use std::path::Path;
 
-use atoms_silicon::capture::{Capture, Entry, write_entry};
+use atoms_silicon::capture::{Capture, CaptureEntry, write_entry};
 use atoms_silicon::{observe, report, times};
 use fastrand::Rng;
 use serde_json::Value;
 
 /// The places of all numbers and texts in an entry.
-fn places(value: &Value, path: &str, found: &mut Vec<String>) {
+fn places(value: &ValueType, path: &str, found: &mut Vec<String>) {
     match value {
-        Value::Array(items) => {
+        ValueType::Array(items) => {
             items.iter().enumerate().for_each(|(n, v)| places(v, &format!("{path}/{n}"), found))
         }
-        Value::Object(fields) => {
+        ValueType::Object(fields) => {
             fields.iter().for_each(|(name, v)| places(v, &format!("{path}/{name}"), found))
         }
-        Value::Number(_) | Value::String(_) => found.push(path.into()),
-        Value::Null | Value::Bool(_) => {}
+        ValueType::Number(_) | ValueType::String(_) => found.push(path.into()),
+        ValueType::Null | ValueType::Bool(_) => {}
     }
 }
 
 /// Changes one value of an entry: numbers to others, texts to none, to a prefix or to a number's neighbour.
-fn change(rng: &mut Rng, entry: &mut Value) {
+fn change(rng: &mut Rng, entry: &mut ValueType) {
     let mut all = Vec::new();
     places(entry, "", &mut all);
     let Some(value) = rng.choice(&all).and_then(|path| entry.pointer_mut(path)) else { return };
     *value = match &*value {
-        Value::Number(number) => {
+        ValueType::Number(number) => {
             let number = number.as_u64().unwrap_or(1);
             let others = [0, 1, number.wrapping_add(1), number / 2, u64::from(u32::MAX), 1 << 40];
             others[rng.usize(..others.len())].into()
         }
-        Value::String(text) => {
+        ValueType::String(text) => {
             let cut = text.char_indices().map(|(at, _)| at).nth(rng.usize(..text.len().max(1))).unwrap_or(0);
             text[..cut].into()
         }
@@ -49,10 +49,10 @@ fn whatever_stands_in_a_capture_nothing_panics() {
     let (mut refused, mut judged) = (0, 0);
     for _ in 0..1200 {
         let record = rng.choice(&whole.records).unwrap().clone();
-        let mut entry = serde_json::to_value(Entry::Record(Box::new(record))).unwrap();
+        let mut entry = serde_json::to_value(CaptureEntry::ProgramRecord(Box::new(record))).unwrap();
         (0..rng.u32(1..3)).for_each(|_| change(&mut rng, &mut entry));
         let mut file = Vec::new();
-        write_entry(&mut file, &Entry::Header(whole.header.clone())).unwrap();
+        write_entry(&mut file, &CaptureEntry::CaptureHeader(whole.header.clone())).unwrap();
         let text = serde_json::to_string(&entry).unwrap();
         file.extend(
             format!("{{\"crc\":\"{:08x}\",\"entry\":{text}}}\n", crc32fast::hash(text.as_bytes())).bytes(),

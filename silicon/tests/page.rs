@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs::File;
 use std::path::PathBuf;
 
-use atoms_silicon::capture::{Capture, Record};
+use atoms_silicon::capture::{Capture, ProgramRecord};
 use atoms_silicon::{catalogue, report};
 
 const BEGIN: &str = "<!-- begin: clauses -->\n";
@@ -62,9 +62,10 @@ fn silicon() -> Vec<Capture> {
 
 /// What a capture says about a clause: nothing where no program about it answered.
 fn about(capture: &Capture, clause: &str) -> Option<String> {
-    let of =
-        |record: &&Record| record.program.clauses.iter().any(|c| c == clause) && record.outputs().is_some();
-    let records: Vec<Record> = capture.records.iter().filter(of).cloned().collect();
+    let of = |record: &&ProgramRecord| {
+        record.program.clauses.iter().any(|c| c == clause) && record.outputs().is_some()
+    };
+    let records: Vec<ProgramRecord> = capture.records.iter().filter(of).cloned().collect();
     if records.is_empty() {
         return None;
     }

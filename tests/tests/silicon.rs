@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_silicon::capture::Capture;
-use atoms_silicon::report::{self, Report};
+use atoms_silicon::report::{self, CaptureReport};
 use atoms_silicon::{catalogue, replay};
 use atoms_tests::{config, lockstep_of, root};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-fn judged(folder: &Path) -> Report {
+fn judged(folder: &Path) -> CaptureReport {
     let path = folder.join("capture.jsonl.gz");
     let capture = Capture::read(File::open(&path).unwrap())
         .unwrap_or_else(|error| panic!("{}: it {error}", path.display()));
@@ -35,7 +35,7 @@ fn judged(folder: &Path) -> Report {
     report
 }
 
-fn findings(report: &Report) -> Value {
+fn findings(report: &CaptureReport) -> Value {
     let replayed = report.replayed.as_ref().unwrap();
     json!({
         "refused": report.oracle.refused,

@@ -12,12 +12,12 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
 
 use atoms_silicon::budget;
-use atoms_silicon::capture::{End, Header};
+use atoms_silicon::capture::{CaptureHeader, End};
 use atoms_silicon::catalogue;
 use atoms_silicon::causes;
-use atoms_silicon::program::Program;
-use atoms_silicon::supervisor::{self, Progress};
-use atoms_silicon::worker::{self, Target};
+use atoms_silicon::program::TestProgram;
+use atoms_silicon::supervisor::{self, CaptureProgress};
+use atoms_silicon::worker::{self, WorkerTarget};
 use clap::Parser;
 use humantime::format_rfc3339_seconds;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -101,7 +101,7 @@ fn run(args: &Args) -> Result<ExitCode, String> {
     }
 }
 
-fn list(programs: &[Program]) -> std::io::Result<()> {
+fn list(programs: &[TestProgram]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for program in programs {
         let launches = match program.launches.len() {
@@ -116,15 +116,15 @@ fn list(programs: &[Program]) -> std::io::Result<()> {
     writeln!(out, "{} programs, at most about {} min", programs.len(), seconds.div_ceil(60))
 }
 
-fn work(args: &Args, date: &str, programs: &[Program]) -> Result<ExitCode, String> {
+fn work(args: &Args, date: &str, programs: &[TestProgram]) -> Result<ExitCode, String> {
     let launch_limit = Duration::from_secs(args.launch_seconds);
-    let target = Target { driver: args.driver.clone(), device: args.device, launch_limit };
+    let target = WorkerTarget { driver: args.driver.clone(), device: args.device, launch_limit };
     worker::work(&target, (args.seed, date.into()), programs, stdin().lock(), std::io::stdout())
         .map_err(|error| error.to_string())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn capture(args: &Args, programs: &[Program]) -> Result<ExitCode, String> {
+fn capture(args: &Args, programs: &[TestProgram]) -> Result<ExitCode, String> {
     let date = format_rfc3339_seconds(SystemTime::now()).to_string();
     let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let command = || {
@@ -153,7 +153,7 @@ fn capture(args: &Args, programs: &[Program]) -> Result<ExitCode, String> {
     let file = file.map_err(|error| format!("{}: {error}; name another file with --out", path.display()))?;
     describe(&header, programs.len());
     let bar = bar(programs.len());
-    let end = supervisor.capture(programs, limit, file, |Progress { done, next }| {
+    let end = supervisor.capture(programs, limit, file, |CaptureProgress { done, next }| {
         bar.set_position(done as u64);
         bar.set_message(next.to_string());
     });
@@ -162,7 +162,7 @@ fn capture(args: &Args, programs: &[Program]) -> Result<ExitCode, String> {
     Ok(summary(&path, &end, &tally))
 }
 
-fn default_name(header: &Header) -> PathBuf {
+fn default_name(header: &CaptureHeader) -> PathBuf {
     let plain = |text: &str| -> String {
         text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
     };
@@ -170,7 +170,7 @@ fn default_name(header: &Header) -> PathBuf {
     PathBuf::from(format!("capture-{}-{}-{day}.jsonl", plain(&header.device.name), plain(&header.driver)))
 }
 
-fn describe(header: &Header, programs: usize) {
+fn describe(header: &CaptureHeader, programs: usize) {
     let device = &header.device;
     let _ = writeln!(
         stderr(),
@@ -201,7 +201,7 @@ fn bar(programs: usize) -> ProgressBar {
     bar
 }
 
-fn summary(path: &std::path::Path, end: &End, tally: &supervisor::Tally) -> ExitCode {
+fn summary(path: &std::path::Path, end: &End, tally: &supervisor::OutcomeTally) -> ExitCode {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(
         out,

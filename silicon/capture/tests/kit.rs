@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use atoms_cosim::configs;
 use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::session::Session;
-use atoms_silicon::capture::{Capture, CaptureError, Code, Outcome};
-use atoms_silicon::report::{self, Report};
+use atoms_silicon::capture::{Capture, CaptureError, Code, ProgramOutcome};
+use atoms_silicon::report::{self, CaptureReport};
 use atoms_silicon::supervisor::Supervisor;
 use atoms_silicon::{budget, catalogue};
 
@@ -51,7 +51,7 @@ fn read(path: &Path) -> Capture {
     Capture::read(fs::File::open(path).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn replayed(capture: &Capture) -> Report {
+fn replayed(capture: &Capture) -> CaptureReport {
     let config = configs::named(&configs::rtl_dir(), "default").unwrap();
     let port = || Ok::<_, std::convert::Infallible>(Session::new(ModelMachine::new(config.config), None));
     let mut report = report::judge(capture);
@@ -106,7 +106,7 @@ fn older_and_newer_gpus_skip_by_name_what_is_not_for_them() {
         let text = ended(&output, 0);
         let capture = read(&folder.join("c.jsonl"));
         let skipped = capture.records.iter().filter_map(|r| match &r.outcome {
-            Outcome::Skipped(why) => Some((r, why)),
+            ProgramOutcome::Skipped(why) => Some((r, why)),
             _ => None,
         });
         let skipped: Vec<_> = skipped.collect();
@@ -140,7 +140,7 @@ fn a_hang_and_a_fault_cost_their_program_alone() {
         assert!(text.contains(outcome), "{text}");
         let capture = read(&folder.join("t.jsonl"));
         // The stand-in counts launches in each process: the second program of the first, of four.
-        let answered = |n: usize| matches!(capture.records[n].outcome, Outcome::Outputs(_));
+        let answered = |n: usize| matches!(capture.records[n].outcome, ProgramOutcome::Outputs(_));
         assert_eq!((0..4).map(answered).collect::<Vec<_>>(), [true, false, true, false], "{text}");
         assert!(capture.end.is_some());
     }
@@ -186,7 +186,9 @@ fn an_old_driver_and_little_memory_fail_program_by_program() {
     let old = folder_of_old_gpu();
     let names = read(&old.join("g.jsonl")).records;
     assert!(
-        names.iter().all(|r| matches!(&r.outcome, Outcome::Skipped(why) if why.ends_with("this is sm_52")))
+        names
+            .iter()
+            .all(|r| matches!(&r.outcome, ProgramOutcome::Skipped(why) if why.ends_with("this is sm_52")))
     );
     // Names its GPU, leaves its mode alone.
     let folder = folder("mig");

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use atoms_isa::Arch;
-use atoms_tests::ptx::bench::{Bench, miscompiled};
+use atoms_tests::ptx::bench::{PtxBench, miscompiled};
 use atoms_tests::ptx::case::{cases, judge};
 use atoms_tests::ptx::compare::{self, View};
-use atoms_tests::ptx::kernel::{Kernel, Tail, layout};
+use atoms_tests::ptx::kernel::{BarrierKernel, Tail, layout};
 use atoms_tests::ptx::lowered::lower;
 use atoms_tests::ptx::product;
-use atoms_tests::ptx::spelling::{Operation, Spelling};
+use atoms_tests::ptx::spelling::{SpelledOperation, Spelling};
 use serde_json::Value;
 
 /// One line of PTX, and what an assembler says of it on some architectures.
@@ -189,7 +189,7 @@ fn every_lowered_line_runs(column: usize) {
     let read = |ptx: &str| Spelling::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
     let counting = lower(counting, arch).expect("it is legal").body(&read(counting));
     let tail = Tail::of(&counting).expect("it counts");
-    let mut bench = Bench::new("default");
+    let mut bench = PtxBench::new("default");
     let mut failures = Vec::new();
     let (mut lines_ran, mut cases_ran) = (0, 0);
     let lines: BTreeSet<String> = rows().into_iter().map(|row| row.ptx).chain(product::lines()).collect();
@@ -205,12 +205,12 @@ fn every_lowered_line_runs(column: usize) {
         assert!(!cases.is_empty() || undefined, "nothing is tried with `{ptx}`");
         for case in &cases {
             cases_ran += 1;
-            let kernel = Kernel { arch, spelling: &spelling, body: &body, case, tail: &tail };
+            let kernel = BarrierKernel { arch, spelling: &spelling, body: &body, case, tail: &tail };
             let apart = case.objects.len() > 1;
-            let wrong = arch.number() < 90 && spelling.operation == Operation::CopyArrive && apart;
+            let wrong = arch.number() < 90 && spelling.operation == SpelledOperation::CopyArrive && apart;
             let why = match bench.observe(&kernel) {
                 Err(why) => {
-                    bench = Bench::new("default");
+                    bench = PtxBench::new("default");
                     why
                 }
                 Ok(observed) if wrong => {

@@ -9,23 +9,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use atoms_isa::Arch;
-use atoms_tests::ptx::bench::{Bench, miscompiled};
+use atoms_tests::ptx::bench::{PtxBench, miscompiled};
 use atoms_tests::ptx::body::Body;
 use atoms_tests::ptx::case::{cases, judge};
-use atoms_tests::ptx::kernel::{Kernel, Tail, layout};
-use atoms_tests::ptx::spelling::{Operation, ROWS, Reduction, Spelling};
+use atoms_tests::ptx::kernel::{BarrierKernel, Tail, layout};
+use atoms_tests::ptx::spelling::{ROWS, SpelledOperation, SpelledReduction, Spelling};
 use serde_json::Value;
 
 /// Architectures, and how many cases are tried on each.
 const ARCHITECTURES: [(&str, usize); 6] =
     [("sm_80", 200), ("sm_89", 200), ("sm_90", 2150), ("sm_100", 2150), ("sm_107", 2150), ("sm_120", 2150)];
 
-use Operation::*;
+use SpelledOperation::*;
 
 /// Lines of each operation that run, by architecture in the order of [`ARCHITECTURES`]. Before sm_90 there
 /// are no transactions, no try_wait, and counts only with noComplete.
 #[rustfmt::skip]
-const LINES: &[(Operation, [usize; 6])] = &[
+const LINES: &[(SpelledOperation, [usize; 6])] = &[
     (Init,                           [ 7,  7,  7,  7,  7,  7]),
     (Inval,                          [ 1,  1,  1,  1,  1,  1]),
     (ExpectTx,                       [ 0,  0,  8,  8,  8,  8]),
@@ -43,9 +43,9 @@ const LINES: &[(Operation, [usize; 6])] = &[
     (CopyArriveNoinc,                [ 2,  2,  2,  2,  2,  2]),
     (BulkCopy,                       [ 0,  0,  1,  1,  1,  1]),
     (StoreAsync,                     [ 0,  0,  1,  1,  1,  1]),
-    (ReduceAsync(Reduction::Add),     [ 0,  0,  2,  2,  2,  2]),
-    (ReduceAsync(Reduction::AddWide), [ 0,  0,  1,  1,  1,  1]),
-    (ReduceAsync(Reduction::Dec),     [ 0,  0,  1,  1,  1,  1]),
+    (ReduceAsync(SpelledReduction::Add),     [ 0,  0,  2,  2,  2,  2]),
+    (ReduceAsync(SpelledReduction::AddWide), [ 0,  0,  1,  1,  1,  1]),
+    (ReduceAsync(SpelledReduction::Dec),     [ 0,  0,  1,  1,  1,  1]),
 ];
 
 /// One line of PTX, and what it becomes on some architectures.
@@ -96,7 +96,7 @@ fn every_line_runs(column: usize, configuration: &str) {
     let lines = lines(arch);
     let counting = lines.iter().find(|line| line.spelling.operation == PendingCount);
     let tail = counting.and_then(|line| Tail::of(&line.body)).expect("pending_count is among the lines");
-    let mut bench = Bench::new(configuration);
+    let mut bench = PtxBench::new(configuration);
     let mut failures = Vec::new();
     let (mut ran, mut cases_ran, mut apart_ran, mut remote_ran) = (BTreeMap::new(), 0, 0, 0);
     for line in &lines {
@@ -106,12 +106,12 @@ fn every_line_runs(column: usize, configuration: &str) {
             cases_ran += 1;
             apart_ran += usize::from(case.objects.len() > 1);
             remote_ran += usize::from(case.ctas > 1);
-            let kernel = Kernel { arch, spelling, body, case, tail: &tail };
+            let kernel = BarrierKernel { arch, spelling, body, case, tail: &tail };
             let wrong = arch.number() < 90 && spelling.operation == CopyArrive && case.objects.len() > 1;
             let why = match bench.observe(&kernel) {
                 // Nothing that happens after it could be believed.
                 Err(why) => {
-                    bench = Bench::new(configuration);
+                    bench = PtxBench::new(configuration);
                     why
                 }
                 Ok(observed) if wrong => {

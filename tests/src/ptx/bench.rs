@@ -8,18 +8,18 @@ use atoms_isa::Program;
 use atoms_model::MemoryPort;
 use atoms_sm::{Observer, SmConfig, run_observed};
 
-use super::barrier::Layout;
-use super::case::{Agent, Case, DATA_WORDS, Observed, Start};
-use super::kernel::{self, Kernel};
-use super::spelling::Operation;
+use super::barrier::ObjectLayout;
+use super::case::{Agent, DATA_WORDS, PtxCase, PtxObserved, PtxStart};
+use super::kernel::{self, BarrierKernel};
+use super::spelling::SpelledOperation;
 use crate::{config, lockstep_of};
 
 /// What `cp.async.mbarrier.arrive` before sm_90 comes to where threads of a warp name different objects:
 /// compilers add the increments of all at the object of the highest, and the counts come out wrong, on devices
 /// as here.
-pub fn miscompiled(case: &Case, layout: Layout) -> Vec<Vec<u64>> {
+pub fn miscompiled(case: &PtxCase, layout: ObjectLayout) -> Vec<Vec<u64>> {
     let last = case.objects.len() - 1;
-    let word = |(at, start): (usize, &Start)| {
+    let word = |(at, start): (usize, &PtxStart)| {
         let mut barrier = start.reached(layout).0.expect("there is an object");
         if at == last {
             case.objects.iter().for_each(|_| barrier.increment());
@@ -40,14 +40,14 @@ impl Observer for Misused {
 }
 
 /// What runs lines one after the other, on RTL and model in lockstep.
-pub struct Bench {
+pub struct PtxBench {
     session: Session<Lockstep>,
     core: SmConfig,
 }
 
-impl Bench {
+impl PtxBench {
     /// A bench of a configuration.
-    pub fn new(name: &str) -> Bench {
+    pub fn new(name: &str) -> PtxBench {
         let named = config(name);
         let scoreboard = Scoreboard::new(&named.config, &[]);
         let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
@@ -55,7 +55,7 @@ impl Bench {
         // Hints of milliseconds last long enough for somebody to arrive in between, and no longer.
         let core =
             SmConfig { longest_sleep_cycles: 3000, copy_latency_cycles: [20, 60], ..SmConfig::default() };
-        Bench { session, core }
+        PtxBench { session, core }
     }
 
     /// Requests and answers so far.
@@ -67,7 +67,7 @@ impl Bench {
     ///
     /// # Errors
     /// What does not belong in any run.
-    pub fn observe(&mut self, kernel: &Kernel<'_>) -> Result<Observed, String> {
+    pub fn observe(&mut self, kernel: &BarrierKernel<'_>) -> Result<PtxObserved, String> {
         let text = kernel.listing();
         let program = Program::parse("line.sass", &text).map_err(|e| e.to_string())?;
         let code = program.kernel(kernel::NAME).expect("the listing has this kernel");
@@ -86,8 +86,9 @@ impl Bench {
             return Err(format!("undefined: {diagnosis}"));
         }
         // These lines take the count of a state that has none to give; the others, of noComplete states.
-        let takes =
-            |agent: &Agent| u32::from(kernel.spelling.operation == Operation::PendingCount) << agent.thread;
+        let takes = |agent: &Agent| {
+            u32::from(kernel.spelling.operation == SpelledOperation::PendingCount) << agent.thread
+        };
         let taken = kernel.case.agents.iter().map(takes).fold(0, |mask, lane| mask | lane);
         if misused.0 != taken {
             return Err(format!(
@@ -97,22 +98,22 @@ impl Bench {
         }
         // An arrival that is added and taken away leaves nothing to see.
         let agents = kernel.case.agents.len() as u64;
-        if kernel.spelling.operation == Operation::CopyArrive && clusters != agents {
+        if kernel.spelling.operation == SpelledOperation::CopyArrive && clusters != agents {
             return Err(format!("{clusters} arrivals of {agents} came through the cluster port"));
         }
         let at_once = kernel.body.lines.iter().any(|line| line.contains("USYNCS.ARRIVE"));
         let (answers, words) = (kernel.answers(&report), self.words(kernel));
-        Ok(Observed { answers, words, data: self.data(kernel), at_once })
+        Ok(PtxObserved { answers, words, data: self.data(kernel), at_once })
     }
 
     /// A word of a CTA's part. Parts are handed out in order of rank, from the first row on.
-    fn word(&self, kernel: &Kernel<'_>, cta: u32, offset: u32) -> u32 {
+    fn word(&self, kernel: &BarrierKernel<'_>, cta: u32, offset: u32) -> u32 {
         let banks = self.session.banks();
         let rows = (kernel::SHARED + kernel.arch.shared_origin()).div_ceil(4 * banks);
         self.session.word(cta * rows + offset / (4 * banks), offset / 4 % banks)
     }
 
-    fn words(&self, kernel: &Kernel<'_>) -> Vec<Vec<u64>> {
+    fn words(&self, kernel: &BarrierKernel<'_>) -> Vec<Vec<u64>> {
         let object = |cta: u32, n: usize| {
             let word = |offset: u32| u64::from(self.word(kernel, cta, offset));
             word(kernel.object(n) + 4) << 32 | word(kernel.object(n))
@@ -121,7 +122,7 @@ impl Bench {
         (0..kernel.case.ctas).map(|cta| objects.clone().map(|n| object(cta, n)).collect()).collect()
     }
 
-    fn data(&self, kernel: &Kernel<'_>) -> Vec<Vec<u32>> {
+    fn data(&self, kernel: &BarrierKernel<'_>) -> Vec<Vec<u32>> {
         let each = kernel.case.agents.iter().enumerate();
         each.map(|(at, agent)| {
             let word = |n: usize| self.word(kernel, agent.target, kernel.data(at) + 4 * n as u32);

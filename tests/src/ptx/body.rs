@@ -8,24 +8,24 @@ use std::fmt;
 
 use atoms_isa::Arch;
 
-use super::spelling::{Operation, Reduction, Spelling};
+use super::spelling::{SpelledOperation, SpelledReduction, Spelling};
 
 /// A register, of the thread or uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Register {
+pub struct KernelRegister {
     /// Of the warp.
     pub uniform: bool,
     /// From 0; never that of the zero register.
     pub number: u8,
 }
 
-impl Register {
-    fn next(self) -> Register {
-        Register { number: self.number + 1, ..self }
+impl KernelRegister {
+    fn next(self) -> KernelRegister {
+        KernelRegister { number: self.number + 1, ..self }
     }
 }
 
-impl fmt::Display for Register {
+impl fmt::Display for KernelRegister {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}R{}", if self.uniform { "U" } else { "" }, self.number)
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Register {
 
 /// What an input register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum RegisterRole {
     /// Address of the object, or of the data of an asynchronous operation: `%a`, or the low word of `%ga`.
     Address,
     /// High word of `%ga`.
@@ -69,22 +69,22 @@ pub struct Body {
     /// Everything else, labels included, in order.
     pub lines: Vec<String>,
     /// Registers that are read before they are written.
-    pub inputs: BTreeMap<Register, Role>,
+    pub inputs: BTreeMap<KernelRegister, RegisterRole>,
     /// Low register of the pair that a state is in.
-    pub state: Option<Register>,
+    pub state: Option<KernelRegister>,
     /// Register that is 1 if a phase is complete, else 0.
-    pub flag: Option<Register>,
+    pub flag: Option<KernelRegister>,
     /// Register that the last instruction writes.
-    pub last: Option<Register>,
+    pub last: Option<KernelRegister>,
 }
 
 /// Where the content of a register comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// From an input, perhaps with a constant added.
-    Input(Register),
+    Input(KernelRegister),
     /// From an input shifted left by 31.
-    Shifted(Register),
+    Shifted(KernelRegister),
     /// From elsewhere.
     Made,
 }
@@ -166,27 +166,27 @@ impl<'t> Instruction<'t> {
 }
 
 /// Registers in an operand, in order; the zero registers are none.
-fn registers(operand: &str) -> Vec<Register> {
+fn registers(operand: &str) -> Vec<KernelRegister> {
     let names = operand.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let each = names.filter_map(|name| {
         let (uniform, rest) = match name.strip_prefix("UR") {
             Some(rest) => (true, rest),
             None => (false, name.strip_prefix('R')?),
         };
-        Some(Register { uniform, number: rest.parse().ok()? })
+        Some(KernelRegister { uniform, number: rest.parse().ok()? })
     });
     each.collect()
 }
 
 #[derive(Default)]
 struct Flow {
-    origins: HashMap<Register, Origin>,
-    inputs: BTreeMap<Register, Option<Role>>,
+    origins: HashMap<KernelRegister, Origin>,
+    inputs: BTreeMap<KernelRegister, Option<RegisterRole>>,
 }
 
 impl Flow {
     /// Where a register that is read comes from.
-    fn read(&mut self, register: Register) -> Origin {
+    fn read(&mut self, register: KernelRegister) -> Origin {
         let inputs = &mut self.inputs;
         *self.origins.entry(register).or_insert_with(|| {
             inputs.insert(register, None);
@@ -200,7 +200,7 @@ impl Flow {
     }
 
     /// Notes what an input is for.
-    fn is(&mut self, origin: Origin, role: Role) -> Result<(), String> {
+    fn is(&mut self, origin: Origin, role: RegisterRole) -> Result<(), String> {
         let Origin::Input(register) = origin else { return Ok(()) };
         match self.inputs.insert(register, Some(role)) {
             Some(Some(other)) if other != role => Err(format!("{register} is {other:?} and {role:?}")),
@@ -211,8 +211,8 @@ impl Flow {
     /// Notes who asks about which phase: a state's high word, or a parity that was shifted.
     fn asks(&mut self, origin: Origin) -> Result<(), String> {
         match origin {
-            Origin::Shifted(register) => self.is(Origin::Input(register), Role::Parity),
-            other => self.is(other, Role::StateHigh),
+            Origin::Shifted(register) => self.is(Origin::Input(register), RegisterRole::Parity),
+            other => self.is(other, RegisterRole::StateHigh),
         }
     }
 
@@ -248,12 +248,14 @@ impl Flow {
             && let Some(register) = register
         {
             let origin = self.read(register);
-            self.is(origin, Role::Address)?;
+            self.is(origin, RegisterRole::Address)?;
         }
         if ["LD", "ST", "ATOM"].iter().any(|name| i.is(name))
             && let Some(register) = register
         {
-            for (register, role) in [(register, Role::Address), (register.next(), Role::AddressHigh)] {
+            for (register, role) in
+                [(register, RegisterRole::Address), (register.next(), RegisterRole::AddressHigh)]
+            {
                 let origin = self.read(register);
                 self.is(origin, role)?;
             }
@@ -265,11 +267,11 @@ impl Flow {
             }
             "SYNCS" if i.has("ARRIVE") => {
                 let origin = self.operand(data);
-                self.is(origin, Role::Count)?;
+                self.is(origin, RegisterRole::Count)?;
             }
             "ATOMS" | "ATOM" if i.has("ADD") => {
                 let origin = self.operand(data);
-                self.is(origin, Role::Count)?;
+                self.is(origin, RegisterRole::Count)?;
             }
             "LOP3" if sources.contains(&"0x80000000") => {
                 let at = sources.iter().position(|s| *s == "0x80000000").unwrap_or(0);
@@ -278,25 +280,30 @@ impl Flow {
             }
             "NANOSLEEP" => {
                 let origin = self.operand(sources.first().copied().unwrap_or(""));
-                self.is(origin, Role::Hint)?;
+                self.is(origin, RegisterRole::Hint)?;
             }
             "STAS" | "REDAS" => {
                 let register = register.ok_or_else(|| format!("`{}`: no address", i.text))?;
-                for (register, role) in [(register, Role::Address), (register.next(), Role::Barrier)] {
+                for (register, role) in
+                    [(register, RegisterRole::Address), (register.next(), RegisterRole::Barrier)]
+                {
                     let origin = self.read(register);
                     self.is(origin, role)?;
                 }
                 let origin = self.operand(data);
-                self.is(origin, if wide_data { Role::State } else { Role::Count })?;
+                self.is(origin, if wide_data { RegisterRole::State } else { RegisterRole::Count })?;
                 if i.wide()
                     && let Some(low) = registers(data).first()
                 {
                     let origin = self.read(low.next());
-                    self.is(origin, if wide_data { Role::StateHigh } else { Role::Count })?;
+                    self.is(origin, if wide_data { RegisterRole::StateHigh } else { RegisterRole::Count })?;
                 }
             }
             "UBLKCP" => {
-                let pairs = [(0, Role::Address, Role::Barrier), (1, Role::Source, Role::SourceHigh)];
+                let pairs = [
+                    (0, RegisterRole::Address, RegisterRole::Barrier),
+                    (1, RegisterRole::Source, RegisterRole::SourceHigh),
+                ];
                 for (at, low, high) in pairs {
                     let register = registers(sources[at]).first().copied();
                     let register = register.ok_or_else(|| format!("`{}`: no address", i.text))?;
@@ -306,7 +313,7 @@ impl Flow {
                     }
                 }
                 let origin = self.operand(sources.get(2).copied().unwrap_or(""));
-                self.is(origin, Role::Count)?;
+                self.is(origin, RegisterRole::Count)?;
             }
             _ => {}
         }
@@ -326,7 +333,7 @@ impl Flow {
             "IADD3" | "UIADD3" | "IADD"
                 if sources.iter().any(|s| s.starts_with("-R") || s.starts_with("-UR")) =>
             {
-                self.is(only, Role::Count)?;
+                self.is(only, RegisterRole::Count)?;
                 Origin::Made
             }
             "IADD3" | "IADD" | "VIADD" => only,
@@ -339,7 +346,7 @@ impl Flow {
             "PRMT" if sources.contains(&"0x5410") => only,
             "PRMT" if sources.contains(&"0x654") => {
                 let rank = self.operand(sources[0]);
-                self.is(rank, Role::Rank)?;
+                self.is(rank, RegisterRole::Rank)?;
                 self.operand(sources[2])
             }
             _ => Origin::Made,
@@ -354,7 +361,7 @@ impl Body {
     /// An input register whose purpose does not show, or that has two; inputs that are not the operands of
     /// the line.
     pub fn read(sass: &[String], arch: Arch, line: &Spelling) -> Result<Body, String> {
-        let wide_data = line.operation == Operation::ReduceAsync(Reduction::AddWide);
+        let wide_data = line.operation == SpelledOperation::ReduceAsync(SpelledReduction::AddWide);
         let mut flow = Flow::default();
         let mut body = Body {
             spare: Vec::new(),
@@ -402,19 +409,19 @@ impl Body {
     /// The inputs are the operands that the line names, no more and no less.
     fn check_operands(&self, line: &Spelling) -> Result<(), String> {
         let address = if line.generic() { "%ga" } else { "%a" };
-        let name = |role: &Role| match role {
-            Role::Address | Role::AddressHigh => address,
-            Role::Barrier => "%r3",
-            Role::Source | Role::SourceHigh => "%ga",
-            Role::Count | Role::Rank => "%c",
-            Role::State | Role::StateHigh => "%s",
-            Role::Parity => "%par",
-            Role::Hint => "%h",
+        let name = |role: &RegisterRole| match role {
+            RegisterRole::Address | RegisterRole::AddressHigh => address,
+            RegisterRole::Barrier => "%r3",
+            RegisterRole::Source | RegisterRole::SourceHigh => "%ga",
+            RegisterRole::Count | RegisterRole::Rank => "%c",
+            RegisterRole::State | RegisterRole::StateHigh => "%s",
+            RegisterRole::Parity => "%par",
+            RegisterRole::Hint => "%h",
         };
         let found: BTreeSet<&str> = self.inputs.values().map(name).collect();
         let named: BTreeSet<&str> = line.operands.iter().map(String::as_str).collect();
         // Before sm_90 an object ends without a trace.
-        if found != named && !(line.operation == Operation::Inval && self.lines.is_empty()) {
+        if found != named && !(line.operation == SpelledOperation::Inval && self.lines.is_empty()) {
             return Err(format!("operands {named:?}, but {found:?} are used"));
         }
         Ok(())

@@ -1,12 +1,12 @@
 //! What is tried with a line: in which state the object is, who carries the line out, with which operands,
 //! and what may come of it.
 
-use super::barrier::{Barrier, LIMIT, Layout};
-use super::spelling::{Operand, Operation, Reduction, Spelling, Yields};
+use super::barrier::{Barrier, LIMIT, ObjectLayout};
+use super::spelling::{SpelledOperand, SpelledOperation, SpelledReduction, Spelling, Yields};
 
 /// One step of bringing an object into a state, carried out by one thread.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum PtxStep {
     /// Arrive so many times at once; gives a state.
     Arrive(u32),
     /// Expect so many transactions.
@@ -19,11 +19,11 @@ pub enum Step {
 
 /// An object when the line is carried out.
 #[derive(Clone, Debug, Default)]
-pub struct Start {
+pub struct PtxStart {
     /// Count of init; without one there is no object, but other bytes.
     pub count: Option<u32>,
     /// What was done to it since.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PtxStep>,
 }
 
 /// A thread that carries the line out.
@@ -65,13 +65,13 @@ pub enum Late {
 
 /// One run of a line.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct PtxCase {
     /// What it is about.
     pub what: String,
     /// CTAs, all of one cluster.
     pub ctas: u32,
     /// The objects of every CTA.
-    pub objects: Vec<Start>,
+    pub objects: Vec<PtxStart>,
     /// Who carries the line out.
     pub agents: Vec<Agent>,
     /// An arrival at object 0, by a thread of another warp.
@@ -80,9 +80,9 @@ pub struct Case {
 
 /// What the agents found, and what became of memory.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct PtxObserved {
     /// Of each agent: the registers of the line's result.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<PtxAnswer>,
     /// `[cta][object]`
     pub words: Vec<Vec<u64>>,
     /// Of each agent: its data, where an asynchronous operation has some.
@@ -93,7 +93,7 @@ pub struct Observed {
 
 /// Results of an agent; those that the line does not have are [`UNTOUCHED`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct PtxAnswer {
     /// State, low word.
     pub low: u32,
     /// State, high word.
@@ -116,21 +116,21 @@ pub const DATA_WORDS: usize = 16;
 /// What a plain store leaves in the place of an object that is no more, or not yet.
 pub const OTHER_BYTES: u64 = 0x5a5a_1234_a5a5_4321;
 
-impl Start {
+impl PtxStart {
     /// The object, and the states that its arrivals gave.
-    pub fn reached(&self, layout: Layout) -> (Option<Barrier>, Vec<u64>) {
+    pub fn reached(&self, layout: ObjectLayout) -> (Option<Barrier>, Vec<u64>) {
         let mut states = Vec::new();
         let barrier = self.count.map(|count| {
             let mut barrier = Barrier::new(count);
             for step in &self.steps {
                 match *step {
-                    Step::Arrive(count) => {
+                    PtxStep::Arrive(count) => {
                         states.push(barrier.word(layout));
                         barrier.arrive(count);
                     }
-                    Step::ExpectTx(transactions) => barrier.expect_tx(transactions),
-                    Step::CompleteTx(transactions) => barrier.complete_tx(transactions),
-                    Step::Wait => {}
+                    PtxStep::ExpectTx(transactions) => barrier.expect_tx(transactions),
+                    PtxStep::CompleteTx(transactions) => barrier.complete_tx(transactions),
+                    PtxStep::Wait => {}
                 }
             }
             barrier
@@ -155,27 +155,27 @@ impl Try {
         i64::from(self.expected) <= LIMIT && self.tx.abs() <= LIMIT
     }
 
-    fn start(&self) -> Start {
+    fn start(&self) -> PtxStart {
         let Try { expected, pending, tx, .. } = *self;
         let mut steps = Vec::new();
         if self.later {
-            steps.extend([Step::Arrive(expected), Step::Wait]);
+            steps.extend([PtxStep::Arrive(expected), PtxStep::Wait]);
         }
         match tx {
-            1.. => steps.push(Step::ExpectTx(tx as u32)),
+            1.. => steps.push(PtxStep::ExpectTx(tx as u32)),
             0 => {}
-            _ => steps.push(Step::CompleteTx(-tx as u32)),
+            _ => steps.push(PtxStep::CompleteTx(-tx as u32)),
         }
         if pending < expected {
-            steps.push(Step::Arrive(expected - pending));
+            steps.push(PtxStep::Arrive(expected - pending));
         }
-        Start { count: Some(expected), steps }
+        PtxStart { count: Some(expected), steps }
     }
 }
 
 /// States worth trying an operation in, for agents who bring these amounts to one object.
-fn tries(operation: Operation, layout: Layout, amounts: &[u32]) -> Vec<Try> {
-    use Operation::*;
+fn tries(operation: SpelledOperation, layout: ObjectLayout, amounts: &[u32]) -> Vec<Try> {
+    use SpelledOperation::*;
     let (agents, total) = (amounts.len() as u32, amounts.iter().sum());
     let (arrivals, dropped) = match operation {
         Arrive | ArriveNoComplete | PendingCount => (total, 0),
@@ -201,8 +201,8 @@ fn tries(operation: Operation, layout: Layout, amounts: &[u32]) -> Vec<Try> {
     let later = |t: Try| Try { later: true, ..t };
     let tries = match operation {
         Arrive | ArriveDrop | PendingCount | CopyArriveNoinc => match layout {
-            Layout::Fields => vec![later(stays), ends, later(Try { tx: 48, ..held }), later(ends)],
-            Layout::TwoWords => vec![later(stays), ends, later(ends)],
+            ObjectLayout::Fields => vec![later(stays), ends, later(Try { tx: 48, ..held }), later(ends)],
+            ObjectLayout::TwoWords => vec![later(stays), ends, later(ends)],
         },
         ArriveExpectTx | ArriveDropExpectTx => {
             vec![stays, later(Try { tx: -i64::from(total), ..ends }), held]
@@ -228,7 +228,7 @@ fn tries(operation: Operation, layout: Layout, amounts: &[u32]) -> Vec<Try> {
 const CROWDS: [(&[u32], bool); 3] = [(&[0], false), (&[1, 4, 5, 7], false), (&[0, 2, 3, 9], true)];
 
 /// Everything that is tried with a line.
-pub fn cases(spelling: &Spelling, layout: Layout) -> Vec<Case> {
+pub fn cases(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
     if spelling.operation.waits() {
         return waits(spelling, layout);
     }
@@ -248,11 +248,11 @@ pub fn cases(spelling: &Spelling, layout: Layout) -> Vec<Case> {
             ..Agent::default()
         };
         let agents: Vec<Agent> = threads.iter().zip(&amounts).enumerate().map(agent).collect();
-        let mut add = |what: &str, objects: Vec<Start>| {
+        let mut add = |what: &str, objects: Vec<PtxStart>| {
             cases.extend(places(spelling, layout, format!("threads {threads:?}: {what}"), &objects, &agents));
         };
-        if spelling.operation == Operation::Init {
-            add("makes an object", vec![Start::default(); if apart { threads.len() } else { 1 }]);
+        if spelling.operation == SpelledOperation::Init {
+            add("makes an object", vec![PtxStart::default(); if apart { threads.len() } else { 1 }]);
         } else if apart && amounts.iter().any(|amount| tries(&[*amount]).is_empty()) {
             // More arrivals than an object can expect, and somebody has to be left.
         } else if apart {
@@ -272,17 +272,17 @@ pub fn cases(spelling: &Spelling, layout: Layout) -> Vec<Case> {
 /// The case in one CTA, and with two CTAs that work on each other's objects, where the line can do that.
 fn places(
     spelling: &Spelling,
-    layout: Layout,
+    layout: ObjectLayout,
     what: String,
-    objects: &[Start],
+    objects: &[PtxStart],
     agents: &[Agent],
-) -> Vec<Case> {
-    let case = Case { what, ctas: 1, objects: objects.to_vec(), agents: agents.to_vec(), late: None };
+) -> Vec<PtxCase> {
+    let case = PtxCase { what, ctas: 1, objects: objects.to_vec(), agents: agents.to_vec(), late: None };
     let mut cases = Vec::new();
-    if spelling.reaches_others() && layout == Layout::Fields {
+    if spelling.reaches_others() && layout == ObjectLayout::Fields {
         let of = |cta: u32| agents.iter().map(move |agent| Agent { cta, target: 1 - cta, ..*agent });
         let what = format!("{}, in the other CTA", case.what);
-        cases.push(Case { what, ctas: 2, agents: of(0).chain(of(1)).collect(), ..case.clone() });
+        cases.push(PtxCase { what, ctas: 2, agents: of(0).chain(of(1)).collect(), ..case.clone() });
     }
     if !spelling.mapped {
         cases.push(case);
@@ -296,7 +296,7 @@ fn fits(spelling: &Spelling, threads: usize, apart: bool) -> bool {
     let total: i64 = (0..threads).map(|n| i64::from(amount(spelling, n))).sum();
     match spelling.operation {
         // One thread makes or ends an object.
-        Operation::Init | Operation::Inval if one_object => false,
+        SpelledOperation::Init | SpelledOperation::Inval if one_object => false,
         _ if one_object && total > LIMIT => false,
         _ => !(apart && spelling.symbol),
     }
@@ -304,19 +304,19 @@ fn fits(spelling: &Spelling, threads: usize, apart: bool) -> bool {
 
 /// What thread number `n` of those who take part brings: arrivals, transactions or bytes.
 fn amount(spelling: &Spelling, n: usize) -> u32 {
-    use Operation::*;
+    use SpelledOperation::*;
     match (spelling.operation, spelling.operand) {
-        (StoreAsync | ReduceAsync(Reduction::AddWide), _) => 8,
-        (ReduceAsync(Reduction::Add | Reduction::Dec), _) => 4,
+        (StoreAsync | ReduceAsync(SpelledReduction::AddWide), _) => 8,
+        (ReduceAsync(SpelledReduction::Add | SpelledReduction::Dec), _) => 4,
         (BulkCopy, _) => [32, 64, 16, 48][n],
-        (_, Operand::Given(given)) => given,
-        (_, Operand::None) => 1,
-        (Init, Operand::Register) => [1, 5, LIMIT as u32, 300][n],
-        (ExpectTx | CompleteTx | ArriveExpectTx | ArriveDropExpectTx, Operand::Register) => {
+        (_, SpelledOperand::Given(given)) => given,
+        (_, SpelledOperand::None) => 1,
+        (Init, SpelledOperand::KernelRegister) => [1, 5, LIMIT as u32, 300][n],
+        (ExpectTx | CompleteTx | ArriveExpectTx | ArriveDropExpectTx, SpelledOperand::KernelRegister) => {
             [64, 16, 4096, 16][n]
         }
         // Some of a kind, since compilers take lanes of equal counts together.
-        (_, Operand::Register) => [2, 3, 2, 1][n],
+        (_, SpelledOperand::KernelRegister) => [2, 3, 2, 1][n],
     }
 }
 
@@ -332,19 +332,19 @@ struct Question<'a> {
     what: &'static str,
     threads: &'static [u32],
     /// One object for all, or one for each.
-    starts: Vec<&'a Start>,
+    starts: Vec<&'a PtxStart>,
     phases: &'static [Phase],
     late: Option<Late>,
 }
 
-fn waits(spelling: &Spelling, layout: Layout) -> Vec<Case> {
+fn waits(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
     use Phase::{Before, Current};
-    let arrivals = |count: usize| vec![Step::Arrive(1); count];
-    let open = Start { count: Some(3), steps: arrivals(2) };
-    let complete = Start { count: Some(3), steps: arrivals(3) };
+    let arrivals = |count: usize| vec![PtxStep::Arrive(1); count];
+    let open = PtxStart { count: Some(3), steps: arrivals(2) };
+    let complete = PtxStart { count: Some(3), steps: arrivals(3) };
     let mut steps = arrivals(3);
-    steps.extend([Step::Wait, Step::Arrive(1)]);
-    let second = Start { count: Some(3), steps };
+    steps.extend([PtxStep::Wait, PtxStep::Arrive(1)]);
+    let second = PtxStart { count: Some(3), steps };
     let alone =
         |what, start, phases| Question { what, threads: &[3], starts: vec![start], phases, late: None };
     let together = |what, start, phases| Question { threads: &[1, 4, 5], ..alone(what, start, phases) };
@@ -373,17 +373,17 @@ fn waits(spelling: &Spelling, layout: Layout) -> Vec<Case> {
 }
 
 /// The case of a question, if the line can ask it.
-fn wait(spelling: &Spelling, layout: Layout, question: &Question<'_>) -> Option<Case> {
+fn wait(spelling: &Spelling, layout: ObjectLayout, question: &Question<'_>) -> Option<PtxCase> {
     let Question { what, threads, starts, phases, late } = question;
     let apart = starts.len() > 1;
     let long = match spelling.hint {
-        Operand::Register => true,
-        Operand::Given(nanoseconds) => nanoseconds > 10_000,
-        Operand::None => false,
+        SpelledOperand::KernelRegister => true,
+        SpelledOperand::Given(nanoseconds) => nanoseconds > 10_000,
+        SpelledOperand::None => false,
     };
     let runs = match late {
         None => true,
-        Some(Late::InTryWait) => spelling.operation == Operation::TryWait,
+        Some(Late::InTryWait) => spelling.operation == SpelledOperation::TryWait,
         Some(Late::InHint) => long,
     };
     if !runs || (apart && spelling.symbol) {
@@ -398,7 +398,7 @@ fn wait(spelling: &Spelling, layout: Layout, question: &Question<'_>) -> Option<
         let fitting: Vec<u64> = states.into_iter().filter(|state| (state >> 63 == 1) == asked).collect();
         let state = fitting.get(n % fitting.len().max(1)).copied();
         let parity = u32::from(asked);
-        let given = !matches!(spelling.operand, Operand::Given(given) if given != parity);
+        let given = !matches!(spelling.operand, SpelledOperand::Given(given) if given != parity);
         let askable = given && (spelling.parity || state.is_some());
         let hint = if *late == Some(Late::InHint) { 1_000_000 } else { 40 };
         let state = state.unwrap_or(0);
@@ -407,7 +407,7 @@ fn wait(spelling: &Spelling, layout: Layout, question: &Question<'_>) -> Option<
     };
     let agents = (0..threads.len()).map(agent).collect::<Option<_>>()?;
     let objects = starts.iter().map(|start| (*start).clone()).collect();
-    Some(Case { what: (*what).into(), ctas: 1, objects, agents, late: *late })
+    Some(PtxCase { what: (*what).into(), ctas: 1, objects, agents, late: *late })
 }
 
 /// Checks what was found against what [PTX] says may come of the case.
@@ -417,8 +417,13 @@ fn wait(spelling: &Spelling, layout: Layout, question: &Question<'_>) -> Option<
 ///
 /// # Errors
 /// What was expected in the order of the threads' numbers, if no order does.
-pub fn judge(case: &Case, spelling: &Spelling, layout: Layout, observed: &Observed) -> Result<(), String> {
-    let start = |start: &Start| start.reached(layout).0;
+pub fn judge(
+    case: &PtxCase,
+    spelling: &Spelling,
+    layout: ObjectLayout,
+    observed: &PtxObserved,
+) -> Result<(), String> {
+    let start = |start: &PtxStart| start.reached(layout).0;
     let mut barriers: Vec<Vec<_>> =
         (0..case.ctas).map(|_| case.objects.iter().map(start).collect()).collect();
     if case.late.is_some()
@@ -452,22 +457,22 @@ pub fn judge(case: &Case, spelling: &Spelling, layout: Layout, observed: &Observ
 }
 
 /// An agent's data after an asynchronous operation.
-fn data(operation: Operation, agent: &Agent) -> Vec<u32> {
+fn data(operation: SpelledOperation, agent: &Agent) -> Vec<u32> {
     let mut words = vec![0; DATA_WORDS];
     words[..2].copy_from_slice(&DATA);
     let operand = agent.state as u32;
     match operation {
-        Operation::BulkCopy => {
+        SpelledOperation::BulkCopy => {
             for (at, word) in words.iter_mut().take(agent.amount as usize / 4).enumerate() {
                 *word = agent.source(at);
             }
         }
-        Operation::StoreAsync => words[..2].fill(operand),
-        Operation::ReduceAsync(Reduction::Add) => words[0] = DATA[0].wrapping_add(operand),
-        Operation::ReduceAsync(Reduction::Dec) => {
+        SpelledOperation::StoreAsync => words[..2].fill(operand),
+        SpelledOperation::ReduceAsync(SpelledReduction::Add) => words[0] = DATA[0].wrapping_add(operand),
+        SpelledOperation::ReduceAsync(SpelledReduction::Dec) => {
             words[0] = if DATA[0] == 0 || DATA[0] > operand { operand } else { DATA[0] - 1 };
         }
-        Operation::ReduceAsync(Reduction::AddWide) => {
+        SpelledOperation::ReduceAsync(SpelledReduction::AddWide) => {
             let sum = (u64::from(DATA[1]) << 32 | u64::from(DATA[0])).wrapping_add(agent.state);
             (words[0], words[1]) = (sum as u32, (sum >> 32) as u32);
         }
@@ -477,10 +482,10 @@ fn data(operation: Operation, agent: &Agent) -> Vec<u32> {
 }
 
 struct Judge<'a> {
-    case: &'a Case,
+    case: &'a PtxCase,
     spelling: &'a Spelling,
-    layout: Layout,
-    observed: &'a Observed,
+    layout: ObjectLayout,
+    observed: &'a PtxObserved,
     /// `[cta][object]` before the line.
     start: Vec<Vec<Option<Barrier>>>,
 }
@@ -501,10 +506,10 @@ impl Judge<'_> {
     }
 
     /// Carries the line out for one agent; what is implementation-specific in a state is as found.
-    fn answer(&self, agent: &Agent, place: &mut Option<Barrier>, at: usize) -> Answer {
-        use Operation::*;
+    fn answer(&self, agent: &Agent, place: &mut Option<Barrier>, at: usize) -> PtxAnswer {
+        use SpelledOperation::*;
         let Agent { amount, .. } = *agent;
-        let mut answer = Answer { low: UNTOUCHED, high: UNTOUCHED, flag: UNTOUCHED, count: UNTOUCHED };
+        let mut answer = PtxAnswer { low: UNTOUCHED, high: UNTOUCHED, flag: UNTOUCHED, count: UNTOUCHED };
         match self.spelling.operation {
             Init => *place = Some(Barrier::new(amount)),
             Inval => *place = None,
@@ -550,7 +555,7 @@ impl Judge<'_> {
                 let given = start.filter(|_| self.observed.at_once).unwrap_or(before);
                 let word = given.word(self.layout);
                 (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
-                if self.spelling.operation == ArriveDrop && self.layout == Layout::TwoWords {
+                if self.spelling.operation == ArriveDrop && self.layout == ObjectLayout::TwoWords {
                     // The drop is an instruction of its own: all lanes that take part drop before any arrives.
                     answer.low = self.observed.answers[at].low;
                 }

@@ -6,10 +6,12 @@ use std::fmt::Write;
 use atoms_isa::Arch;
 use atoms_sm::{Element, Launch, Param, ParamKind, RunReport};
 
-use super::barrier::Layout;
-use super::body::{Body, Register, Role};
-use super::case::{Agent, Answer, Case, DATA, DATA_WORDS, Late, OTHER_BYTES, Start, Step, UNTOUCHED};
-use super::spelling::{Operation, Spelling, Yields};
+use super::barrier::ObjectLayout;
+use super::body::{Body, KernelRegister, RegisterRole};
+use super::case::{
+    Agent, DATA, DATA_WORDS, Late, OTHER_BYTES, PtxAnswer, PtxCase, PtxStart, PtxStep, UNTOUCHED,
+};
+use super::spelling::{SpelledOperation, Spelling, Yields};
 
 /// Name of the kernel.
 pub const NAME: &str = "line";
@@ -28,7 +30,7 @@ const FIRST_OWN: u8 = 20;
 
 /// How a line is run on one architecture.
 #[derive(Clone, Copy)]
-pub struct Kernel<'a> {
+pub struct BarrierKernel<'a> {
     /// The architecture.
     pub arch: Arch,
     /// What the line says.
@@ -36,7 +38,7 @@ pub struct Kernel<'a> {
     /// What it becomes.
     pub body: &'a Body,
     /// What is tried with it.
-    pub case: &'a Case,
+    pub case: &'a PtxCase,
     /// How the pending count is taken out of a state, to be done with the state of a noComplete arrive.
     pub tail: &'a Tail,
 }
@@ -47,9 +49,9 @@ pub struct Tail {
     /// The code.
     pub lines: Vec<String>,
     /// Where it takes the high word of the state from.
-    pub state: Register,
+    pub state: KernelRegister,
     /// Where it leaves the count.
-    pub count: Register,
+    pub count: KernelRegister,
 }
 
 impl Tail {
@@ -57,14 +59,14 @@ impl Tail {
     pub fn of(body: &Body) -> Option<Tail> {
         let arrive = body.lines.iter().position(|line| line.contains("ARRIVE"))?;
         let low = body.state?;
-        let state = Register { number: low.number + 1, ..low };
+        let state = KernelRegister { number: low.number + 1, ..low };
         Some(Tail { lines: body.lines[arrive + 1..].to_vec(), state, count: body.last? })
     }
 }
 
 /// Layout of the objects of an architecture.
-pub fn layout(arch: Arch) -> Layout {
-    if arch.number() < 90 { Layout::TwoWords } else { Layout::Fields }
+pub fn layout(arch: Arch) -> ObjectLayout {
+    if arch.number() < 90 { ObjectLayout::TwoWords } else { ObjectLayout::Fields }
 }
 
 /// Words of an input: what the line's operands are, and what the kernel needs beside them.
@@ -87,7 +89,7 @@ enum Input {
     Source = 16,
 }
 
-impl Kernel<'_> {
+impl BarrierKernel<'_> {
     /// Offset of an object in a CTA's part.
     pub fn object(&self, n: usize) -> u32 {
         let first = if self.spelling.symbol { self.spelling.offset } else { 0x40 };
@@ -178,7 +180,7 @@ impl Kernel<'_> {
 
     /// Puts the address of an offset in the CTA's part in R30.
     fn address(&self, text: &mut Text, offset: u32) {
-        if layout(self.arch) == Layout::TwoWords {
+        if layout(self.arch) == ObjectLayout::TwoWords {
             text.line(&format!("MOV R30, {offset:#x}"));
         } else {
             text.line("S2R R30, SR_CgaCtaId");
@@ -188,14 +190,16 @@ impl Kernel<'_> {
     }
 
     /// Brings the object at R30 into a state.
-    fn start(&self, text: &mut Text, start: &Start) {
+    fn start(&self, text: &mut Text, start: &PtxStart) {
         let layout = layout(self.arch);
         // What an earlier run left there could be just what an init has to write.
         text.pair(34, OTHER_BYTES);
         text.line("STS.64 [R30], R34");
         let Some(count) = start.count else { return };
-        let word =
-            Start { count: Some(count), steps: Vec::new() }.reached(layout).0.map_or(0, |b| b.word(layout));
+        let word = PtxStart { count: Some(count), steps: Vec::new() }
+            .reached(layout)
+            .0
+            .map_or(0, |b| b.word(layout));
         text.pair(34, word);
         match self.arch.number() {
             ..=89 => text.line("STS.64 [R30], R34"),
@@ -211,32 +215,32 @@ impl Kernel<'_> {
             }
         }
         for (at, step) in start.steps.iter().enumerate() {
-            let so_far = Start { steps: start.steps[..at].to_vec(), ..start.clone() };
+            let so_far = PtxStart { steps: start.steps[..at].to_vec(), ..start.clone() };
             let phase = so_far.reached(layout).0.is_some_and(|barrier| barrier.phase);
             match (layout, *step) {
-                (Layout::TwoWords, Step::Arrive(count)) => {
+                (ObjectLayout::TwoWords, PtxStep::Arrive(count)) => {
                     // The last one alone completes a phase there.
                     text.line(&format!("MOV R31, {:#x}", count - 1));
                     text.line("ATOMS.ADD RZ, [R30+0x4], R31");
                     text.line("ATOMS.ARRIVE.64 R34, [R30+URZ]");
                 }
-                (Layout::TwoWords, Step::Wait) => {}
-                (Layout::TwoWords, Step::ExpectTx(_) | Step::CompleteTx(_)) => {
+                (ObjectLayout::TwoWords, PtxStep::Wait) => {}
+                (ObjectLayout::TwoWords, PtxStep::ExpectTx(_) | PtxStep::CompleteTx(_)) => {
                     panic!("{}: no transactions there", self.arch)
                 }
-                (Layout::Fields, Step::Arrive(count)) => {
+                (ObjectLayout::Fields, PtxStep::Arrive(count)) => {
                     text.line(&format!("MOV R31, {count:#x}"));
                     text.line("SYNCS.ARRIVE.TRANS64.ART0 R34, [R30+URZ], R31");
                 }
-                (Layout::Fields, Step::ExpectTx(count)) => {
+                (ObjectLayout::Fields, PtxStep::ExpectTx(count)) => {
                     text.line(&format!("MOV R31, {count:#x}"));
                     text.line("SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, [R30+URZ], R31");
                 }
-                (Layout::Fields, Step::CompleteTx(count)) => {
+                (ObjectLayout::Fields, PtxStep::CompleteTx(count)) => {
                     text.line(&format!("MOV R31, {count:#x}"));
                     text.line("SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, [R30+URZ], R31");
                 }
-                (Layout::Fields, Step::Wait) => {
+                (ObjectLayout::Fields, PtxStep::Wait) => {
                     text.line(&format!("MOV R31, {:#x}", u32::from(!phase) << 31));
                     text.line("SYNCS.PHASECHK.TRANS64 P5, [R30+URZ], R31");
                 }
@@ -253,41 +257,41 @@ impl Kernel<'_> {
             );
             let number = register.number;
             match role {
-                Role::Address => {
+                RegisterRole::Address => {
                     text.input(number, Input::Address);
-                    if layout(self.arch) == Layout::TwoWords && self.spelling.generic() {
+                    if layout(self.arch) == ObjectLayout::TwoWords && self.spelling.generic() {
                         // The offset that the line adds may have taken it below the window.
                         text.line(&format!("LDC R27, c[0x0][{:#x}]", self.arch.shared_window_offset()));
                         text.line(&format!("SHF.R.S32.HI R28, RZ, 0x1f, R{number}"));
                         text.line(&format!("IADD3 R{number}, P6, R{number}, R27, RZ"));
                     }
                 }
-                Role::AddressHigh if layout(self.arch) == Layout::TwoWords => {
+                RegisterRole::AddressHigh if layout(self.arch) == ObjectLayout::TwoWords => {
                     text.line(&format!("LDC R{number}, c[0x0][{:#x}]", self.arch.shared_window_offset() + 4));
                     text.line(&format!("IADD3.X R{number}, R{number}, R28, RZ, P6, !PT"));
                 }
-                Role::AddressHigh => text.line(&format!("S2R R{number}, SR_SWINHI")),
-                Role::Source => {
+                RegisterRole::AddressHigh => text.line(&format!("S2R R{number}, SR_SWINHI")),
+                RegisterRole::Source => {
                     text.line(&format!("IADD3 R{number}, R22, {:#x}, RZ", 4 * Input::Source as u32));
                 }
                 // No carry: a thread's place in a buffer lies between two multiples of its size.
-                Role::SourceHigh => text.line(&format!("MOV R{number}, R23")),
-                Role::Count if self.spelling.operation.asynchronous() && !self.copies() => {
+                RegisterRole::SourceHigh => text.line(&format!("MOV R{number}, R23")),
+                RegisterRole::Count if self.spelling.operation.asynchronous() && !self.copies() => {
                     text.input(number, Input::State);
                 }
-                Role::Count => text.input(number, Input::Count),
-                Role::State => text.input(number, Input::State),
-                Role::StateHigh => text.input(number, Input::StateHigh),
-                Role::Parity => text.input(number, Input::Parity),
-                Role::Hint => text.input(number, Input::Hint),
-                Role::Rank => text.input(number, Input::Rank),
-                Role::Barrier => text.input(number, Input::Barrier),
+                RegisterRole::Count => text.input(number, Input::Count),
+                RegisterRole::State => text.input(number, Input::State),
+                RegisterRole::StateHigh => text.input(number, Input::StateHigh),
+                RegisterRole::Parity => text.input(number, Input::Parity),
+                RegisterRole::Hint => text.input(number, Input::Hint),
+                RegisterRole::Rank => text.input(number, Input::Rank),
+                RegisterRole::Barrier => text.input(number, Input::Barrier),
             }
         }
     }
 
     fn copies(&self) -> bool {
-        self.spelling.operation == Operation::BulkCopy
+        self.spelling.operation == SpelledOperation::BulkCopy
     }
 
     /// Stores the line's results, and makes use of them.
@@ -310,7 +314,7 @@ impl Kernel<'_> {
             Yields::Predicate => text.output(2, flag.unwrap_or_else(missing).number),
             Yields::Count => text.output(3, last.unwrap_or_else(missing).number),
         }
-        if self.spelling.operation == Operation::Inval {
+        if self.spelling.operation == SpelledOperation::Inval {
             // Where an object is no more, a plain store is nothing special.
             text.input(30, Input::Own);
             text.pair(34, OTHER_BYTES);
@@ -358,7 +362,7 @@ impl Kernel<'_> {
     }
 
     fn inputs(&self, at: usize, agent: &Agent, words: &mut [u32]) {
-        let rank = |cta: u32| if layout(self.arch) == Layout::TwoWords { 0 } else { cta << 24 };
+        let rank = |cta: u32| if layout(self.arch) == ObjectLayout::TwoWords { 0 } else { cta << 24 };
         let object = rank(agent.target) + self.object(agent.object);
         let data = rank(agent.target) + self.data(at);
         let mut set = |input: Input, word: u32| words[input as usize] = word;
@@ -381,7 +385,7 @@ impl Kernel<'_> {
     }
 
     /// What the agents stored.
-    pub fn answers(&self, report: &RunReport) -> Vec<Answer> {
+    pub fn answers(&self, report: &RunReport) -> Vec<PtxAnswer> {
         let bytes = &report.buffer("out").expect("the kernel has this buffer").bytes;
         let word = |at: usize| {
             let bytes = bytes[4 * at..4 * at + 4].try_into().expect("four bytes");
@@ -389,7 +393,7 @@ impl Kernel<'_> {
         };
         let answer = |agent: &Agent| {
             let at = index(agent);
-            Answer { low: word(at), high: word(at + 1), flag: word(at + 2), count: word(at + 3) }
+            PtxAnswer { low: word(at), high: word(at + 1), flag: word(at + 2), count: word(at + 3) }
         };
         self.case.agents.iter().map(answer).collect()
     }

@@ -6,11 +6,11 @@ use atoms_isa::Arch;
 use atoms_isa::lower::{self, Frame, Refusal};
 use atoms_isa::ptx::{self, Function, Module, RegId, Symbol};
 
-use super::body::{Body, Register, Role};
-use super::spelling::{Operation, Spelling};
+use super::body::{Body, KernelRegister, RegisterRole};
+use super::spelling::{SpelledOperation, Spelling};
 
 /// A line lowered: its machine code, and where its operands are.
-pub struct Lowered<'t> {
+pub struct LoweredCode<'t> {
     /// Statements and labels.
     pub lines: Vec<String>,
     function: Function<'t>,
@@ -24,7 +24,7 @@ pub struct Lowered<'t> {
 ///
 /// # Panics
 /// If the line cannot be parsed, or holds an instruction that is not lowered.
-pub fn lower(text: &str, arch: Arch) -> Result<Lowered<'_>, Refusal> {
+pub fn lower(text: &str, arch: Arch) -> Result<LoweredCode<'_>, Refusal> {
     let function = ptx::snippet(text).unwrap_or_else(|e| panic!("`{text}`: {e}"));
     let module = Module {
         version: (9, 0),
@@ -43,10 +43,10 @@ pub fn lower(text: &str, arch: Arch) -> Result<Lowered<'_>, Refusal> {
         let lowered = lower::lower(&module, &function, instruction, true, arch, &mut frame);
         lines.extend(lowered.unwrap_or_else(|| panic!("`{text}`: not lowered"))?.lines);
     }
-    Ok(Lowered { lines, function, frame })
+    Ok(LoweredCode { lines, function, frame })
 }
 
-impl Lowered<'_> {
+impl LoweredCode<'_> {
     fn id(&self, name: &str) -> Option<RegId> {
         let at = self.function.registers.iter().position(|register| register.name == name)?;
         Some(RegId(at as u32))
@@ -57,18 +57,22 @@ impl Lowered<'_> {
     /// # Panics
     /// If it names more registers than the kernel leaves it.
     pub fn body(mut self, spelling: &Spelling) -> Body {
-        let copies = spelling.operation == Operation::BulkCopy;
-        let pair = if copies { [Role::Source, Role::SourceHigh] } else { [Role::Address, Role::AddressHigh] };
-        let roles: [(&str, &[Role]); 7] = [
-            ("%a", &[Role::Address]),
+        let copies = spelling.operation == SpelledOperation::BulkCopy;
+        let pair = if copies {
+            [RegisterRole::Source, RegisterRole::SourceHigh]
+        } else {
+            [RegisterRole::Address, RegisterRole::AddressHigh]
+        };
+        let roles: [(&str, &[RegisterRole]); 7] = [
+            ("%a", &[RegisterRole::Address]),
             ("%ga", &pair),
-            ("%r3", &[Role::Barrier]),
-            ("%c", if spelling.mapped { &[Role::Rank] } else { &[Role::Count] }),
-            ("%s", &[Role::State, Role::StateHigh]),
-            ("%par", &[Role::Parity]),
-            ("%h", &[Role::Hint]),
+            ("%r3", &[RegisterRole::Barrier]),
+            ("%c", if spelling.mapped { &[RegisterRole::Rank] } else { &[RegisterRole::Count] }),
+            ("%s", &[RegisterRole::State, RegisterRole::StateHigh]),
+            ("%par", &[RegisterRole::Parity]),
+            ("%h", &[RegisterRole::Hint]),
         ];
-        let numbered = |number: u16| Register {
+        let numbered = |number: u16| KernelRegister {
             uniform: false,
             number: u8::try_from(number).expect("a register in reach of a listing"),
         };

@@ -2,7 +2,7 @@
 
 /// Operations on objects: the rows of spec 6.3, and the asynchronous ones that complete transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operation {
+pub enum SpelledOperation {
     /// `mbarrier.init`
     Init,
     /// `mbarrier.inval`
@@ -40,12 +40,12 @@ pub enum Operation {
     /// `st.async.v2.u32`
     StoreAsync,
     /// `red.async`
-    ReduceAsync(Reduction),
+    ReduceAsync(SpelledReduction),
 }
 
 /// What `red.async` does to the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reduction {
+pub enum SpelledReduction {
     /// `.add.u32`, `.add.s32`
     Add,
     /// `.add.u64`
@@ -55,38 +55,41 @@ pub enum Reduction {
 }
 
 /// The rows of spec 6.3.
-pub const ROWS: [Operation; 15] = [
-    Operation::Init,
-    Operation::Inval,
-    Operation::ExpectTx,
-    Operation::CompleteTx,
-    Operation::Arrive,
-    Operation::ArriveExpectTx,
-    Operation::ArriveNoComplete,
-    Operation::ArriveDrop,
-    Operation::ArriveDropExpectTx,
-    Operation::ArriveDropNoComplete,
-    Operation::TestWait,
-    Operation::TryWait,
-    Operation::PendingCount,
-    Operation::CopyArrive,
-    Operation::CopyArriveNoinc,
+pub const ROWS: [SpelledOperation; 15] = [
+    SpelledOperation::Init,
+    SpelledOperation::Inval,
+    SpelledOperation::ExpectTx,
+    SpelledOperation::CompleteTx,
+    SpelledOperation::Arrive,
+    SpelledOperation::ArriveExpectTx,
+    SpelledOperation::ArriveNoComplete,
+    SpelledOperation::ArriveDrop,
+    SpelledOperation::ArriveDropExpectTx,
+    SpelledOperation::ArriveDropNoComplete,
+    SpelledOperation::TestWait,
+    SpelledOperation::TryWait,
+    SpelledOperation::PendingCount,
+    SpelledOperation::CopyArrive,
+    SpelledOperation::CopyArriveNoinc,
 ];
 
-impl Operation {
+impl SpelledOperation {
     /// It works on data, and completes transactions at the object.
     pub fn asynchronous(self) -> bool {
-        matches!(self, Operation::BulkCopy | Operation::StoreAsync | Operation::ReduceAsync(_))
+        matches!(
+            self,
+            SpelledOperation::BulkCopy | SpelledOperation::StoreAsync | SpelledOperation::ReduceAsync(_)
+        )
     }
 
     /// It arrives and must not complete the phase.
     pub fn no_complete(self) -> bool {
-        matches!(self, Operation::ArriveNoComplete | Operation::ArriveDropNoComplete)
+        matches!(self, SpelledOperation::ArriveNoComplete | SpelledOperation::ArriveDropNoComplete)
     }
 
     /// It asks whether a phase is complete.
     pub fn waits(self) -> bool {
-        matches!(self, Operation::TestWait | Operation::TryWait)
+        matches!(self, SpelledOperation::TestWait | SpelledOperation::TryWait)
     }
 }
 
@@ -105,7 +108,7 @@ pub enum Yields {
 
 /// The state space that the object's address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
+pub enum SpelledSpace {
     /// `.shared`, `.shared::cta`
     Own,
     /// `.shared::cluster`
@@ -116,24 +119,24 @@ pub enum Space {
 
 /// An operand besides the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operand {
+pub enum SpelledOperand {
     /// There is none.
     None,
     /// A number.
     Given(u32),
     /// `%c`, `%s`, `%par` or `%h`.
-    Register,
+    KernelRegister,
 }
 
 /// A line of PTX on an object.
 #[derive(Clone, Debug)]
 pub struct Spelling {
     /// What is done.
-    pub operation: Operation,
+    pub operation: SpelledOperation,
     /// Where the result goes.
     pub yields: Yields,
     /// State space of the address.
-    pub space: Space,
+    pub space: SpelledSpace,
     /// The address is that of a variable, not a register's.
     pub symbol: bool,
     /// Bytes added to it.
@@ -141,11 +144,11 @@ pub struct Spelling {
     /// `mapa` makes an address in another CTA of it first.
     pub mapped: bool,
     /// Count, state or parity.
-    pub operand: Operand,
+    pub operand: SpelledOperand,
     /// The wait names a phase by its parity, not by a state.
     pub parity: bool,
     /// How long to wait, in nanoseconds.
-    pub hint: Operand,
+    pub hint: SpelledOperand,
     /// Registers that the line reads, by name.
     pub operands: Vec<String>,
 }
@@ -171,7 +174,7 @@ impl Spelling {
         let (name, rest) = statements[0].split_once(' ').ok_or_else(|| format!("`{ptx}`: no operands"))?;
         let parts: Vec<&str> = name.split('.').collect();
         let has = |part: &str| parts.contains(&part);
-        let operation = if counted { Some(Operation::PendingCount) } else { operation(name, &parts) };
+        let operation = if counted { Some(SpelledOperation::PendingCount) } else { operation(name, &parts) };
         let operation = operation.ok_or_else(|| format!("`{ptx}`: no operation here"))?;
         let operands = operands(rest);
         let at =
@@ -185,15 +188,15 @@ impl Spelling {
         };
         let (base, offset) = address(operands[at]).ok_or_else(|| format!("`{ptx}`: address"))?;
         let space = match base {
-            "%ga" => Space::Generic,
-            "%a" | "%r2" | "sm" if has("shared::cluster") => Space::Cluster,
-            "%a" | "sm" if has("shared") || has("shared::cta") => Space::Own,
+            "%ga" => SpelledSpace::Generic,
+            "%a" | "%r2" | "sm" if has("shared::cluster") => SpelledSpace::Cluster,
+            "%a" | "sm" if has("shared") || has("shared::cta") => SpelledSpace::Own,
             _ => return Err(format!("`{ptx}`: address")),
         };
         let operand = |text: Option<&&str>| match text {
-            None => Ok(Operand::None),
-            Some(text) if text.starts_with(['%', '{', '[']) => Ok(Operand::Register),
-            Some(text) => text.parse().map(Operand::Given).map_err(|_| format!("`{ptx}`: `{text}`")),
+            None => Ok(SpelledOperand::None),
+            Some(text) if text.starts_with(['%', '{', '[']) => Ok(SpelledOperand::KernelRegister),
+            Some(text) => text.parse().map(SpelledOperand::Given).map_err(|_| format!("`{ptx}`: `{text}`")),
         };
         Ok(Spelling {
             operation,
@@ -204,10 +207,10 @@ impl Spelling {
             mapped,
             operand: operand(operands.get(at + 1))?,
             parity: has("parity"),
-            hint: if operation == Operation::TryWait {
+            hint: if operation == SpelledOperation::TryWait {
                 operand(operands.get(at + 2))?
             } else {
-                Operand::None
+                SpelledOperand::None
             },
             operands: read,
         })
@@ -215,28 +218,28 @@ impl Spelling {
 
     /// The line's address is generic.
     pub fn generic(&self) -> bool {
-        self.space == Space::Generic
+        self.space == SpelledSpace::Generic
     }
 
     /// The object may be another CTA's (spec 6.7).
     pub fn reaches_others(&self) -> bool {
         let known = match self.operation {
-            Operation::ExpectTx
-            | Operation::CompleteTx
-            | Operation::Arrive
-            | Operation::ArriveExpectTx
-            | Operation::ArriveDrop
-            | Operation::ArriveDropExpectTx
-            | Operation::StoreAsync
-            | Operation::ReduceAsync(_) => self.yields == Yields::Nothing,
+            SpelledOperation::ExpectTx
+            | SpelledOperation::CompleteTx
+            | SpelledOperation::Arrive
+            | SpelledOperation::ArriveExpectTx
+            | SpelledOperation::ArriveDrop
+            | SpelledOperation::ArriveDropExpectTx
+            | SpelledOperation::StoreAsync
+            | SpelledOperation::ReduceAsync(_) => self.yields == Yields::Nothing,
             _ => false,
         };
-        known && self.space != Space::Own
+        known && self.space != SpelledSpace::Own
     }
 }
 
-fn operation(name: &str, parts: &[&str]) -> Option<Operation> {
-    use Operation::*;
+fn operation(name: &str, parts: &[&str]) -> Option<SpelledOperation> {
+    use SpelledOperation::*;
     let has = |part: &str| parts.contains(&part);
     Some(match parts {
         ["mbarrier", "init", ..] => Init,
@@ -256,9 +259,9 @@ fn operation(name: &str, parts: &[&str]) -> Option<Operation> {
         ["cp", "async", "mbarrier", "arrive", ..] => CopyArrive,
         ["cp", "async", "bulk", ..] => BulkCopy,
         ["st", "async", ..] if name.ends_with(".v2.u32") => StoreAsync,
-        ["red", "async", .., "add", "u32" | "s32"] => ReduceAsync(Reduction::Add),
-        ["red", "async", .., "add", "u64"] => ReduceAsync(Reduction::AddWide),
-        ["red", "async", .., "dec", "u32"] => ReduceAsync(Reduction::Dec),
+        ["red", "async", .., "add", "u32" | "s32"] => ReduceAsync(SpelledReduction::Add),
+        ["red", "async", .., "add", "u64"] => ReduceAsync(SpelledReduction::AddWide),
+        ["red", "async", .., "dec", "u32"] => ReduceAsync(SpelledReduction::Dec),
         _ => return None,
     })
 }

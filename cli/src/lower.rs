@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 
-use atoms_isa::Arch;
-use atoms_isa::Lowered;
-use atoms_isa::builtin::{self, Builtin, Call, Dialect, Expansion, Strength, Target};
+use atoms_builtin::{Builtin, Call, Dialect, Expansion, Strength, Target};
 use atoms_isa::lower::Refusal;
 use atoms_isa::ptx::{self, Module};
+use atoms_isa::{Arch, Lowered};
 use serde_json::{Value, json};
 
 use crate::args::LowerArgs;
@@ -224,11 +223,11 @@ fn list(as_json: bool) -> Result<Verdict, CliError> {
 /// The PTX of a builtin at some architectures, and its machine code at each.
 struct Expanded {
     arches: Vec<Arch>,
-    result: Result<(Expansion, Vec<Question>), builtin::Refusal>,
+    result: Result<(Expansion, Vec<Question>), atoms_builtin::Refusal>,
 }
 
 fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
-    let read = |error: builtin::Refusal| CliError::message(refusal(&error));
+    let read = |error: atoms_builtin::Refusal| CliError::message(refusal(&error));
     let mut call = Call::new(name.parse().map_err(read)?);
     let dialect: Dialect = args.dialect.parse().map_err(read)?;
     if let Some(ty) = &args.object_type {
@@ -249,7 +248,7 @@ fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
     let mut all: Vec<Expanded> = Vec::new();
     for arch in arches(args, None)? {
         let target: Target = arch.to_string().parse().map_err(read)?;
-        let expanded = builtin::expand(&call, target, dialect);
+        let expanded = atoms_builtin::expand(&call, target, dialect);
         let result = match expanded {
             Ok(expansion) => {
                 let text = expansion.module("call", target);
@@ -286,7 +285,7 @@ fn same_code(a: &[Question], b: &[Question]) -> bool {
     code(a) == code(b)
 }
 
-fn refusal(error: &builtin::Refusal) -> String {
+fn refusal(error: &atoms_builtin::Refusal) -> String {
     let number = error.number.map_or(String::new(), |n| format!("#{n}: "));
     if error.help.is_empty() {
         format!("{number}{}", error.message)
@@ -327,7 +326,8 @@ impl Expanded {
         });
         match &self.result {
             Ok((expansion, code)) => {
-                let warning = |w: &builtin::Warning| json!({ "number": w.number, "message": w.message });
+                let warning =
+                    |w: &atoms_builtin::Warning| json!({ "number": w.number, "message": w.message });
                 value["status"] = json!("ok");
                 value["ptx"] = json!(expansion.lines);
                 value["warnings"] = Value::Array(expansion.warnings.iter().map(warning).collect());

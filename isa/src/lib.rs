@@ -6,15 +6,12 @@
 //! ([`TextError`]). What the instructions *do* is written down beside their types; carrying them
 //! out, and everything about banks and cycles, is somebody else's business.
 //!
-//! [`builtin`] is apart from that: calls of a compiler's atomic builtins to the PTX they become.
-//!
 //! Instructions whose mnemonic exists but which this crate cannot decode are kept as
 //! [`Operation::Lacking`], so that a listing with a few of them still parses and the core can name them.
 
 #![forbid(unsafe_code)]
 
 mod arch;
-pub mod builtin;
 mod index;
 mod kernel;
 pub mod lower;
@@ -51,6 +48,7 @@ pub use kernel::program::{
 pub use kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
 pub use kernel::special::SpecialRegister;
+pub use nearest::nearest;
 pub use problem::{Problem, TextError};
 pub use sass::{MNEMONICS, MnemonicRow, Support};
 pub use translate::{Lowered, lowered};

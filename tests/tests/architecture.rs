@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model",     &["ops"]),
     ("oracle",    &["ops"]),
     ("isa",       &["ops"]),
+    ("builtin",   &["isa"]),
     ("sm",        &["ops", "model", "isa"]),
     ("waves",     &[]),
     ("verilated", &["ops", "model"]),
@@ -25,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("capture",   &["silicon", "cosim", "standin"]),
     ("host",      &[]),
     ("regress",   &["ops", "model", "isa", "sm", "verilated", "cosim", "host"]),
-    ("cli",       &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress", "silicon", "tests", "host"]),
+    ("cli",       &["ops", "model", "oracle", "isa", "builtin", "sm", "waves", "verilated", "cosim", "regress", "silicon", "tests", "host"]),
     ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress", "silicon", "host"]),
 ];
 

@@ -5,8 +5,8 @@
 pub struct GeneratedBy {
     /// The files, from the root of the checkout.
     pub files: &'static [&'static str],
-    /// Package of the test.
-    pub package: &'static str,
+    /// Folder of the test's package.
+    pub folder: &'static str,
     /// Its target, as arguments of `cargo test`.
     pub target: &'static [&'static str],
     /// Its name.
@@ -16,15 +16,15 @@ pub struct GeneratedBy {
 /// Every such test; one of `tests/host/tests` finds those that are missing here.
 #[rustfmt::skip]
 pub const TESTS: &[GeneratedBy] = &[
-    GeneratedBy { files: &["rtl/atoms_cfg_pkg.sv"], package: "atoms-model", target: &["--test", "package"], name: "the_committed_package_is_that_of_default" },
-    GeneratedBy { files: &["docs/spec.md"], package: "atoms-ops", target: &["--test", "spec_table"], name: "the_operation_table_is_up_to_date" },
-    GeneratedBy { files: &["docs/sass.md"], package: "atoms-isa", target: &["--test", "table"], name: "the_page_is_up_to_date" },
-    GeneratedBy { files: &["docs/builtins.md"], package: "atoms-isa", target: &["--test", "builtins_page"], name: "the_page_is_up_to_date" },
-    GeneratedBy { files: &["docs/profiles.md"], package: "atoms-cosim", target: &["--lib"], name: "stimulus::tests::the_page_has_every_key" },
-    GeneratedBy { files: &["docs/coverage.md"], package: "atoms-regress", target: &["--test", "coverage_page"], name: "the_page_lists_the_groups" },
-    GeneratedBy { files: &["docs/summary.schema.json"], package: "atoms-regress", target: &["--test", "report"], name: "json::the_published_schema_is_that_of_the_types" },
-    GeneratedBy { files: &["regress/tests/report/failing.txt"], package: "atoms-regress", target: &["--test", "report"], name: "text::a_failing_regression_reads_like_this" },
-    GeneratedBy { files: &["regress/tests/report/passing.txt"], package: "atoms-regress", target: &["--test", "report"], name: "text::a_passing_regression_reads_like_this" },
-    GeneratedBy { files: &["docs/silicon.md"], package: "atoms-silicon", target: &["--test", "page"], name: "the_page_has_every_clause_that_is_asked_about" },
-    GeneratedBy { files: &["silicon/captures/*/findings.json"], package: "atoms-tests", target: &["--test", "silicon"], name: "what_captures_say_of_us_is_what_is_known" },
+    GeneratedBy { files: &["rtl/atoms_cfg_pkg.sv"], folder: "model", target: &["--test", "package"], name: "the_committed_package_is_that_of_default" },
+    GeneratedBy { files: &["docs/spec.md"], folder: "ops", target: &["--test", "spec_table"], name: "the_operation_table_is_up_to_date" },
+    GeneratedBy { files: &["docs/sass.md"], folder: "isa", target: &["--test", "table"], name: "the_page_is_up_to_date" },
+    GeneratedBy { files: &["docs/builtins.md"], folder: "isa/builtin", target: &["--test", "page"], name: "the_page_is_up_to_date" },
+    GeneratedBy { files: &["docs/profiles.md"], folder: "cosim", target: &["--lib"], name: "stimulus::tests::the_page_has_every_key" },
+    GeneratedBy { files: &["docs/coverage.md"], folder: "regress", target: &["--test", "coverage_page"], name: "the_page_lists_the_groups" },
+    GeneratedBy { files: &["docs/summary.schema.json"], folder: "regress", target: &["--test", "report"], name: "json::the_published_schema_is_that_of_the_types" },
+    GeneratedBy { files: &["regress/tests/report/failing.txt"], folder: "regress", target: &["--test", "report"], name: "text::a_failing_regression_reads_like_this" },
+    GeneratedBy { files: &["regress/tests/report/passing.txt"], folder: "regress", target: &["--test", "report"], name: "text::a_passing_regression_reads_like_this" },
+    GeneratedBy { files: &["docs/silicon.md"], folder: "silicon", target: &["--test", "page"], name: "the_page_has_every_clause_that_is_asked_about" },
+    GeneratedBy { files: &["silicon/captures/*/findings.json"], folder: "tests", target: &["--test", "silicon"], name: "what_captures_say_of_us_is_what_is_known" },
 ];

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use atoms_host::generated::TESTS;
@@ -18,7 +19,8 @@ fn main() -> Result<ExitCode, String> {
     let mut up_to_date = true;
     for test in TESTS {
         let status = Command::new(env!("CARGO"))
-            .args(["test", "--quiet", "--package", test.package])
+            .args(["test", "--quiet", "--manifest-path"])
+            .arg(root().join(test.folder).join("Cargo.toml"))
             .args(test.target)
             .args(["--", "--exact", test.name])
             .env("UPDATE_EXPECT", update)
@@ -26,4 +28,9 @@ fn main() -> Result<ExitCode, String> {
         up_to_date &= status.map_err(|e| format!("cannot start `{}`: {e}", env!("CARGO")))?.success();
     }
     Ok(if up_to_date { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The checkout that this was built in.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -1,7 +1,7 @@
 //! What the current compiler refuses, in its words. Source: [TOOLS].
 
 use super::*;
-use crate::builtin::Reach;
+use crate::Reach;
 
 const LOGICAL: &str =
     "For a logical atomic operation, the first argument cannot be any floating-point types.";

@@ -2,7 +2,7 @@
 
 use super::excerpt::excerpt;
 use super::{Class, Refusal, Type};
-use crate::nearest::nearest;
+use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
 

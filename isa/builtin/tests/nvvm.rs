@@ -1,7 +1,7 @@
 //! The documented dialect: each statement of [NVVM] about atomics is a row. Where statements contradict
 //! each other, the row shows what `docs/builtins.md` says was chosen.
 
-use atoms_isa::builtin::{
+use atoms_builtin::{
     Builtin, Call, Dialect, Expansion, Hint, Op, Refusal, Target, Type, atom_text, expand, membar_text, parse,
 };
 

@@ -3,7 +3,7 @@
 
 mod interpreter;
 
-use atoms_isa::builtin::{
+use atoms_builtin::{
     Argument, Builtin, Call, Class, Dialect, Expansion, Form, Numbered, Op, Order, Place, Role, Scope,
     Strength, Target, Type, expand, parse,
 };

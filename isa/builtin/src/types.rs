@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::excerpt::excerpt;
-use crate::nearest::nearest;
+use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
 

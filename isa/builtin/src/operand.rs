@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::excerpt::excerpt;
-use crate::nearest::nearest;
+use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -218,7 +218,7 @@ impl<T> From<T> for Argument<T> {
 /// Architecture compiled for: `sm_` and a number from 50, with or without a letter.
 ///
 /// Builtins have rules for architectures that have no machine code here, which is why this is not
-/// [`crate::Arch`].
+/// [`atoms_isa::Arch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     number: u16,

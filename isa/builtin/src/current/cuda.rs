@@ -1,7 +1,7 @@
 //! The functions of CUDA C++, and the older family of builtins behind them.
 
 use super::*;
-use crate::builtin::Reach;
+use crate::Reach;
 
 /// Name of the shared array: that of a static variable `sm` of a function `f`.
 const ARRAY: &str = "_ZZ1fE2sm";

@@ -4,9 +4,7 @@
 //! same release. A row is {key, targets, status, ptx or error}; its key is the name, the type, the order (of
 //! a compare-and-swap also the one on failure) and the scope.
 
-use atoms_isa::builtin::{
-    Argument, Call, Dialect, Expansion, Place, Refusal, Strength, Target, expand, parse,
-};
+use atoms_builtin::{Argument, Call, Dialect, Expansion, Place, Refusal, Strength, Target, expand, parse};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -157,13 +155,13 @@ fn run(path: PathBuf) {
 
 #[test]
 fn the_sample_is_reproduced() {
-    run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/nvvm_sample.json"));
+    run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/nvvm_sample.json"));
 }
 
 /// One row for each text and each message that the sample does not have, from the same compiler.
 #[test]
 fn shapes_beyond_the_sample_are_reproduced() {
-    run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/nvvm_shapes.json"));
+    run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/nvvm_shapes.json"));
 }
 
 /// Operands that are no literals, and literals that mean nothing, in the words of the compiler.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 
-use atoms_builtin::{Builtin, Call, Dialect, Expansion, Strength, Target};
+use atoms_builtin::{Builtin, Call, CasStrength, Dialect, Expansion, PtxTarget};
 use atoms_isa::lower::Refusal;
 use atoms_isa::ptx::{self, Module};
 use atoms_isa::{Arch, Lowered};
@@ -223,11 +223,11 @@ fn list(as_json: bool) -> Result<Verdict, CliError> {
 /// The PTX of a builtin at some architectures, and its machine code at each.
 struct Expanded {
     arches: Vec<Arch>,
-    result: Result<(Expansion, Vec<Question>), atoms_builtin::Refusal>,
+    result: Result<(Expansion, Vec<Question>), atoms_builtin::BuiltinRefusal>,
 }
 
 fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
-    let read = |error: atoms_builtin::Refusal| CliError::message(refusal(&error));
+    let read = |error: atoms_builtin::BuiltinRefusal| CliError::message(refusal(&error));
     let mut call = Call::new(name.parse().map_err(read)?);
     let dialect: Dialect = args.dialect.parse().map_err(read)?;
     if let Some(ty) = &args.object_type {
@@ -243,11 +243,11 @@ fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
         call.scope = scope.parse().map_err(read)?;
     }
     if args.weak {
-        call.strength = Strength::Weak;
+        call.strength = CasStrength::Weak;
     }
     let mut all: Vec<Expanded> = Vec::new();
     for arch in arches(args, None)? {
-        let target: Target = arch.to_string().parse().map_err(read)?;
+        let target: PtxTarget = arch.to_string().parse().map_err(read)?;
         let expanded = atoms_builtin::expand(&call, target, dialect);
         let result = match expanded {
             Ok(expansion) => {
@@ -285,7 +285,7 @@ fn same_code(a: &[Question], b: &[Question]) -> bool {
     code(a) == code(b)
 }
 
-fn refusal(error: &atoms_builtin::Refusal) -> String {
+fn refusal(error: &atoms_builtin::BuiltinRefusal) -> String {
     let number = error.number.map_or(String::new(), |n| format!("#{n}: "));
     if error.help.is_empty() {
         format!("{number}{}", error.message)

@@ -11,8 +11,11 @@ mod subword;
 mod wide;
 mod word;
 
-use super::text::{Expansion, RegisterType, Role, Writer, put};
-use super::{Argument, Builtin, Call, Class, Form, Op, Order, Place, Refusal, Scope, Strength, Target, Type};
+use super::text::{Expansion, InputRole, RegisterType, Writer, put};
+use super::{
+    Argument, Builtin, BuiltinOp, BuiltinRefusal, Call, CasStrength, MemoryOrder, NameForm, ObjectPlace,
+    ObjectType, PtxTarget, ThreadScope, TypeClass,
+};
 
 /// Which of the two code generators works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,7 @@ enum Generation {
 }
 
 impl Generation {
-    const fn of(target: Target) -> Generation {
+    const fn of(target: PtxTarget) -> Generation {
         if target.number() >= 100 { Generation::Native } else { Generation::Inline }
     }
 
@@ -45,10 +48,10 @@ impl Generation {
     }
 
     /// The register that holds a value of a type in arithmetic; of 16 bytes, one half.
-    fn register(self, ty: Type) -> RegisterType {
+    fn register(self, ty: ObjectType) -> RegisterType {
         match (self, ty) {
-            (Generation::Inline, Type::F32) => RegisterType::F32,
-            (Generation::Inline, Type::F64) => RegisterType::F64,
+            (Generation::Inline, ObjectType::F32) => RegisterType::F32,
+            (Generation::Inline, ObjectType::F64) => RegisterType::F64,
             _ => match ty.bytes() {
                 1 | 2 => RegisterType::B16,
                 4 => RegisterType::B32,
@@ -59,13 +62,13 @@ impl Generation {
 }
 
 /// The PTX type that a value is passed as.
-fn passed_as(ty: Type) -> &'static str {
+fn passed_as(ty: ObjectType) -> &'static str {
     match ty {
-        Type::S8 => "s8",
-        Type::U8 => "u8",
-        Type::S16 => "s16",
-        Type::F32 => "f32",
-        Type::F64 => "f64",
+        ObjectType::S8 => "s8",
+        ObjectType::U8 => "u8",
+        ObjectType::S16 => "s16",
+        ObjectType::F32 => "f32",
+        ObjectType::F64 => "f64",
         _ => match ty.bytes() {
             2 => "u16",
             4 => "u32",
@@ -76,12 +79,12 @@ fn passed_as(ty: Type) -> &'static str {
 
 /// A checked call of the newer family.
 struct Nv {
-    op: Op,
-    ty: Type,
+    op: BuiltinOp,
+    ty: ObjectType,
     /// Values are passed by address.
     indirect: bool,
-    order: Order,
-    strength: Strength,
+    order: MemoryOrder,
+    strength: CasStrength,
     scope: &'static str,
     generation: Generation,
 }
@@ -90,16 +93,16 @@ impl Nv {
     /// The order on the access itself. A sequentially consistent one has a fence before it.
     fn qualifier(&self) -> &'static str {
         match (self.order, self.op, self.generation) {
-            (Order::SeqCst, Op::Store, Generation::Inline) => Order::Relaxed.qualifier(),
-            (Order::SeqCst, Op::Store, Generation::Native) => Order::Release.qualifier(),
-            (Order::SeqCst, ..) => Order::Acquire.qualifier(),
+            (MemoryOrder::SeqCst, BuiltinOp::Store, Generation::Inline) => MemoryOrder::Relaxed.qualifier(),
+            (MemoryOrder::SeqCst, BuiltinOp::Store, Generation::Native) => MemoryOrder::Release.qualifier(),
+            (MemoryOrder::SeqCst, ..) => MemoryOrder::Acquire.qualifier(),
             (order, ..) => order.qualifier(),
         }
     }
 
     /// The fence before a sequentially consistent access.
     fn fence(&self, text: &mut Writer) {
-        if self.order == Order::SeqCst {
+        if self.order == MemoryOrder::SeqCst {
             put!(text, "fence.sc.{};", self.scope);
         }
     }
@@ -107,7 +110,7 @@ impl Nv {
     /// The fence before a loop that stands for an access: the accesses in it are relaxed.
     fn fence_before_loop(&self, text: &mut Writer) {
         match self.order {
-            Order::SeqCst => self.fence(text),
+            MemoryOrder::SeqCst => self.fence(text),
             order if order.releases() => put!(text, "fence.release.{};", self.scope),
             _ => {}
         }
@@ -141,14 +144,14 @@ impl Nv {
     }
 }
 
-pub(super) fn expand(call: &Call, target: Target) -> Result<Expansion, Refusal> {
+pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     if target.number() < 70 {
-        return Err(Refusal::new(format!("the current compiler has no target {target}"))
+        return Err(BuiltinRefusal::new(format!("the current compiler has no target {target}"))
             .help("sm_70 or later, or the dialect `nvvm`"));
     }
     let generation = Generation::of(target);
-    if call.place == Place::Shared && !matches!(call.builtin, Builtin::Cuda { .. }) {
-        return Err(Refusal::new(format!("`{}` takes a generic address", call.builtin))
+    if call.place == ObjectPlace::Shared && !matches!(call.builtin, Builtin::Cuda { .. }) {
+        return Err(BuiltinRefusal::new(format!("`{}` takes a generic address", call.builtin))
             .help("an `atomic` function of CUDA C++, or a generic address"));
     }
     match call.builtin {
@@ -156,7 +159,10 @@ pub(super) fn expand(call: &Call, target: Target) -> Result<Expansion, Refusal> 
             let nv = check::nv(call, op, form, call.object_type()?, target)?;
             Ok(match nv.ty.bytes() {
                 16 => wide::expand(&nv),
-                1 | 2 if generation == Generation::Native && !matches!(op, Op::Load | Op::Store) => {
+                1 | 2
+                    if generation == Generation::Native
+                        && !matches!(op, BuiltinOp::Load | BuiltinOp::Store) =>
+                {
                     subword::expand(&nv)
                 }
                 _ => word::expand(&nv),
@@ -166,9 +172,9 @@ pub(super) fn expand(call: &Call, target: Target) -> Result<Expansion, Refusal> 
             let (order, scope) = check::fence(call)?;
             let mut text = Writer::default();
             let order = match order {
-                Order::SeqCst => "sc",
+                MemoryOrder::SeqCst => "sc",
                 order if target.number() >= 90 => order.qualifier(),
-                _ => Order::AcqRel.qualifier(),
+                _ => MemoryOrder::AcqRel.qualifier(),
             };
             put!(text, "fence.{order}.{};", scope.qualifier(target));
             Ok(text.finish(&[]))

@@ -19,11 +19,11 @@ mod text;
 mod types;
 
 pub use machine::{Hint, atom_text, membar_text};
-pub use name::{Builtin, Form, Op, Reach};
-pub use operand::{Argument, Numbered, Order, Scope, Target};
-pub use refusal::Refusal;
-pub use text::{Expansion, Input, Register, RegisterType, Role, Warning};
-pub use types::{Class, Type};
+pub use name::{Builtin, BuiltinOp, NameForm, NameScope};
+pub use operand::{Argument, MemoryOrder, NumberedOperand, PtxTarget, ThreadScope};
+pub use refusal::BuiltinRefusal;
+pub use text::{Expansion, FreeRegister, Input, InputRole, RegisterType, Warning};
+pub use types::{ObjectType, TypeClass};
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,13 +47,13 @@ impl fmt::Display for Dialect {
 }
 
 impl FromStr for Dialect {
-    type Err = Refusal;
+    type Err = BuiltinRefusal;
 
-    fn from_str(text: &str) -> Result<Dialect, Refusal> {
+    fn from_str(text: &str) -> Result<Dialect, BuiltinRefusal> {
         match text {
             "nvvm" => Ok(Dialect::Nvvm),
             "current" => Ok(Dialect::Current),
-            _ => Err(Refusal::new(format!("unknown dialect `{}`", excerpt::excerpt(text)))
+            _ => Err(BuiltinRefusal::new(format!("unknown dialect `{}`", excerpt::excerpt(text)))
                 .help("`nvvm` or `current`")),
         }
     }
@@ -61,7 +61,7 @@ impl FromStr for Dialect {
 
 /// Where the object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum ObjectPlace {
     /// At a generic address passed in.
     #[default]
     Generic,
@@ -72,7 +72,7 @@ pub enum Place {
 
 /// Whether a compare-and-swap may fail though the values are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Strength {
+pub enum CasStrength {
     /// It may not.
     #[default]
     Strong,
@@ -86,19 +86,19 @@ pub struct Call {
     /// The builtin.
     pub builtin: Builtin,
     /// Type of the object; needed where the name does not fix it.
-    pub ty: Option<Type>,
+    pub ty: Option<ObjectType>,
     /// Type of the other arguments, where it is not that of the object.
-    pub operand: Option<Type>,
+    pub operand: Option<ObjectType>,
     /// Memory order; of a compare-and-swap, of a successful one.
-    pub order: Argument<Order>,
+    pub order: Argument<MemoryOrder>,
     /// Memory order of a compare-and-swap that does not store.
-    pub failure: Argument<Order>,
+    pub failure: Argument<MemoryOrder>,
     /// Whether a compare-and-swap may fail for no reason. [`Dialect::Nvvm`] has strong ones only.
-    pub strength: Strength,
+    pub strength: CasStrength,
     /// Scope.
-    pub scope: Argument<Scope>,
+    pub scope: Argument<ThreadScope>,
     /// Where the object is.
-    pub place: Place,
+    pub place: ObjectPlace,
 }
 
 impl Call {
@@ -109,27 +109,31 @@ impl Call {
             builtin,
             ty: None,
             operand: None,
-            order: Order::SeqCst.into(),
-            failure: Order::Relaxed.into(),
-            strength: Strength::Strong,
-            scope: Scope::System.into(),
-            place: Place::Generic,
+            order: MemoryOrder::SeqCst.into(),
+            failure: MemoryOrder::Relaxed.into(),
+            strength: CasStrength::Strong,
+            scope: ThreadScope::System.into(),
+            place: ObjectPlace::Generic,
         }
     }
 
     /// The type of the object.
-    fn object_type(&self) -> Result<Type, Refusal> {
+    fn object_type(&self) -> Result<ObjectType, BuiltinRefusal> {
         match (self.builtin.object_type(), self.ty) {
-            (None, None) => Err(Refusal::new(format!("`{}` works on objects of many types", self.builtin))
-                .help("say the type of the object, such as `u32`")),
+            (None, None) => {
+                Err(BuiltinRefusal::new(format!("`{}` works on objects of many types", self.builtin))
+                    .help("say the type of the object, such as `u32`"))
+            }
             (None, Some(ty)) | (Some(ty), None) => Ok(ty),
             (Some(fixed), Some(ty)) => {
-                let letterless =
-                    matches!(self.builtin, Builtin::Nv { form: Form::Sized { class: Class::Bits, .. }, .. });
+                let letterless = matches!(
+                    self.builtin,
+                    Builtin::Nv { form: NameForm::Sized { class: TypeClass::Bits, .. }, .. }
+                );
                 if fixed == ty || (letterless && fixed.bytes() == ty.bytes()) {
                     return Ok(fixed);
                 }
-                Err(Refusal::new(format!("`{}` works on `{fixed}`, not on `{ty}`", self.builtin))
+                Err(BuiltinRefusal::new(format!("`{}` works on `{fixed}`, not on `{ty}`", self.builtin))
                     .help("leave the type out, or use the name for it"))
             }
         }
@@ -140,7 +144,7 @@ impl Call {
 ///
 /// # Errors
 /// An unknown name, with the nearest known one; diagnostic 3767 for a width that no object has.
-pub fn parse(name: &str) -> Result<Builtin, Refusal> {
+pub fn parse(name: &str) -> Result<Builtin, BuiltinRefusal> {
     name.parse()
 }
 
@@ -148,7 +152,7 @@ pub fn parse(name: &str) -> Result<Builtin, Refusal> {
 ///
 /// # Errors
 /// What the compiler of the dialect says of it.
-pub fn expand(call: &Call, target: Target, dialect: Dialect) -> Result<Expansion, Refusal> {
+pub fn expand(call: &Call, target: PtxTarget, dialect: Dialect) -> Result<Expansion, BuiltinRefusal> {
     match dialect {
         Dialect::Nvvm => nvvm::expand(call, target),
         Dialect::Current => current::expand(call, target),

@@ -1,6 +1,6 @@
 //! The last stage that \[NVVM\] documents: from the operand word of a machine instruction to its mnemonic.
 
-use super::Refusal;
+use super::BuiltinRefusal;
 
 /// Whether an atomic carries a hint to the L2 cache (from sm_80).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,23 +34,25 @@ const OPERATIONS: &[Option<(&str, char)>] = &[
 ///
 /// # Errors
 /// A number that no scope or operation has; a width other than 2, 4, 8 or 16 bytes.
-pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, Refusal> {
+pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, BuiltinRefusal> {
     let scope = match (word >> 4) & 0xf {
         0 => "",
         1 => ".cta",
         2 => ".sys",
         other => {
-            return Err(Refusal::new(format!("no scope has number {other}")).help("0 gpu, 1 cta, 2 sys"));
+            return Err(
+                BuiltinRefusal::new(format!("no scope has number {other}")).help("0 gpu, 1 cta, 2 sys")
+            );
         }
     };
     let number = (word >> 16) & 0xff;
     let found = usize::try_from(number).ok().and_then(|n| OPERATIONS.get(n).copied().flatten());
     let Some((op, letter)) = found else {
-        return Err(Refusal::new(format!("no atomic operation has number {number:#04x}"))
+        return Err(BuiltinRefusal::new(format!("no atomic operation has number {number:#04x}"))
             .help("0x00 to 0x0e without 0x02 and 0x04"));
     };
     if !matches!(bytes, 2 | 4 | 8 | 16) {
-        return Err(Refusal::new(format!("no atomic has {bytes} bytes")).help("2, 4, 8 or 16"));
+        return Err(BuiltinRefusal::new(format!("no atomic has {bytes} bytes")).help("2, 4, 8 or 16"));
     }
     let hint = match hint {
         Hint::Absent => "",
@@ -64,12 +66,12 @@ pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// A number that no barrier has.
-pub fn membar_text(operand: u8) -> Result<&'static str, Refusal> {
+pub fn membar_text(operand: u8) -> Result<&'static str, BuiltinRefusal> {
     match operand {
         0 => Ok("membar.gpu"),
         1 => Ok("membar.cta"),
         2 => Ok("membar.sys"),
         4 => Ok("fence.sc.cluster"),
-        _ => Err(Refusal::new(format!("Bad membar op: {operand}")).help("0, 1, 2 or 4")),
+        _ => Err(BuiltinRefusal::new(format!("Bad membar op: {operand}")).help("0, 1, 2 or 4")),
     }
 }

@@ -1,7 +1,7 @@
 //! The builtins by name, and by the identifiers of \[NVVM\].
 
 use super::excerpt::excerpt;
-use super::{Class, Refusal, Type};
+use super::{BuiltinRefusal, ObjectType, TypeClass};
 use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// What a builtin does to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names say it
-pub enum Op {
+pub enum BuiltinOp {
     Add,
     Sub,
     And,
@@ -25,102 +25,102 @@ pub enum Op {
     Store,
 }
 
-impl Op {
+impl BuiltinOp {
     /// The operations of the newer family, in order of identifier.
-    pub const NV: &[Op] = &[
-        Op::Load,
-        Op::Store,
-        Op::Add,
-        Op::Sub,
-        Op::And,
-        Op::Or,
-        Op::Xor,
-        Op::Max,
-        Op::Min,
-        Op::Exchange,
-        Op::CompareExchange,
+    pub const NV: &[BuiltinOp] = &[
+        BuiltinOp::Load,
+        BuiltinOp::Store,
+        BuiltinOp::Add,
+        BuiltinOp::Sub,
+        BuiltinOp::And,
+        BuiltinOp::Or,
+        BuiltinOp::Xor,
+        BuiltinOp::Max,
+        BuiltinOp::Min,
+        BuiltinOp::Exchange,
+        BuiltinOp::CompareExchange,
     ];
 
     /// Whether it combines the operand with the object and gives the old value back.
     pub const fn is_fetch(self) -> bool {
-        !matches!(self, Op::Exchange | Op::CompareExchange | Op::Load | Op::Store)
+        !matches!(self, BuiltinOp::Exchange | BuiltinOp::CompareExchange | BuiltinOp::Load | BuiltinOp::Store)
     }
 
     /// Whether it treats every bit alike.
     pub const fn is_bitwise(self) -> bool {
-        matches!(self, Op::And | Op::Or | Op::Xor)
+        matches!(self, BuiltinOp::And | BuiltinOp::Or | BuiltinOp::Xor)
     }
 
     /// The name in PTX. A subtraction is the addition of the negated operand (spec 8.3).
     pub const fn ptx(self) -> &'static str {
         match self {
-            Op::Add | Op::Sub => "add",
-            Op::And => "and",
-            Op::Or => "or",
-            Op::Xor => "xor",
-            Op::Max => "max",
-            Op::Min => "min",
-            Op::Inc => "inc",
-            Op::Dec => "dec",
-            Op::Exchange => "exch",
-            Op::CompareExchange => "cas",
-            Op::Load => "ld",
-            Op::Store => "st",
+            BuiltinOp::Add | BuiltinOp::Sub => "add",
+            BuiltinOp::And => "and",
+            BuiltinOp::Or => "or",
+            BuiltinOp::Xor => "xor",
+            BuiltinOp::Max => "max",
+            BuiltinOp::Min => "min",
+            BuiltinOp::Inc => "inc",
+            BuiltinOp::Dec => "dec",
+            BuiltinOp::Exchange => "exch",
+            BuiltinOp::CompareExchange => "cas",
+            BuiltinOp::Load => "ld",
+            BuiltinOp::Store => "st",
         }
     }
 
     /// The part of a `__nv_atomic_` name; none for the operations of the older families only.
     const fn nv_name(self) -> Option<&'static str> {
         Some(match self {
-            Op::Add => "fetch_add",
-            Op::Sub => "fetch_sub",
-            Op::And => "fetch_and",
-            Op::Or => "fetch_or",
-            Op::Xor => "fetch_xor",
-            Op::Max => "fetch_max",
-            Op::Min => "fetch_min",
-            Op::Exchange => "exchange",
-            Op::CompareExchange => "compare_exchange",
-            Op::Load => "load",
-            Op::Store => "store",
-            Op::Inc | Op::Dec => return None,
+            BuiltinOp::Add => "fetch_add",
+            BuiltinOp::Sub => "fetch_sub",
+            BuiltinOp::And => "fetch_and",
+            BuiltinOp::Or => "fetch_or",
+            BuiltinOp::Xor => "fetch_xor",
+            BuiltinOp::Max => "fetch_max",
+            BuiltinOp::Min => "fetch_min",
+            BuiltinOp::Exchange => "exchange",
+            BuiltinOp::CompareExchange => "compare_exchange",
+            BuiltinOp::Load => "load",
+            BuiltinOp::Store => "store",
+            BuiltinOp::Inc | BuiltinOp::Dec => return None,
         })
     }
 
     /// The part of an `atomic` function's name.
     const fn cuda_name(self) -> Option<&'static str> {
         Some(match self {
-            Op::Add => "Add",
-            Op::Sub => "Sub",
-            Op::Exchange => "Exch",
-            Op::Min => "Min",
-            Op::Max => "Max",
-            Op::Inc => "Inc",
-            Op::Dec => "Dec",
-            Op::CompareExchange => "CAS",
-            Op::And => "And",
-            Op::Or => "Or",
-            Op::Xor => "Xor",
-            Op::Load | Op::Store => return None,
+            BuiltinOp::Add => "Add",
+            BuiltinOp::Sub => "Sub",
+            BuiltinOp::Exchange => "Exch",
+            BuiltinOp::Min => "Min",
+            BuiltinOp::Max => "Max",
+            BuiltinOp::Inc => "Inc",
+            BuiltinOp::Dec => "Dec",
+            BuiltinOp::CompareExchange => "CAS",
+            BuiltinOp::And => "And",
+            BuiltinOp::Or => "Or",
+            BuiltinOp::Xor => "Xor",
+            BuiltinOp::Load | BuiltinOp::Store => return None,
         })
     }
 
     /// The operation behind a builtin kind of the front end, and whether it is the kind whose name is
     /// given outright (else it is constructed). The kind of the fence, 0x6286, is no operation.
     /// Source: \[NVVM\], EDG Frontend Name Construction.
-    pub fn of_frontend_kind(kind: u16) -> Option<(Op, bool)> {
-        const KINDS: &[(u16, Op)] = &[
-            (0x6241, Op::CompareExchange),
-            (0x6248, Op::Exchange),
-            (0x624f, Op::Add),
-            (0x6257, Op::Sub),
-            (0x625f, Op::And),
-            (0x6263, Op::Xor),
-            (0x6267, Op::Or),
-            (0x626b, Op::Max),
-            (0x6273, Op::Min),
-            (0x627b, Op::Load),
-            (0x6280, Op::Store),
+    pub fn of_frontend_kind(kind: u16) -> Option<(BuiltinOp, bool)> {
+        const KINDS: &[(u16, BuiltinOp)] = &[
+            (0x6241, BuiltinOp::CompareExchange),
+            (0x6248, BuiltinOp::Exchange),
+            (0x624f, BuiltinOp::Add),
+            (0x6257, BuiltinOp::Sub),
+            (0x625f, BuiltinOp::And),
+            (0x6263, BuiltinOp::Xor),
+            (0x6267, BuiltinOp::Or),
+            (0x626b, BuiltinOp::Max),
+            (0x6273, BuiltinOp::Min),
+            (0x627b, BuiltinOp::Load),
+            (0x6280, BuiltinOp::Store),
         ];
         let row = KINDS.iter().find(|(first, _)| (*first..=first + 1).contains(&kind));
         row.map(|(first, op)| (*op, kind != *first))
@@ -129,7 +129,7 @@ impl Op {
 
 /// Scope in the name of the older families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum NameScope {
     /// No word in the name.
     Device,
     /// `cta_`, `_block`
@@ -138,59 +138,59 @@ pub enum Reach {
     System,
 }
 
-impl Reach {
+impl NameScope {
     /// Every scope, in order of identifier.
-    pub const ALL: &[Reach] = &[Reach::Device, Reach::Block, Reach::System];
+    pub const ALL: &[NameScope] = &[NameScope::Device, NameScope::Block, NameScope::System];
 
     const fn infix(self) -> &'static str {
         match self {
-            Reach::Device => "",
-            Reach::Block => "cta_",
-            Reach::System => "sys_",
+            NameScope::Device => "",
+            NameScope::Block => "cta_",
+            NameScope::System => "sys_",
         }
     }
 
     const fn suffix(self) -> &'static str {
         match self {
-            Reach::Device => "",
-            Reach::Block => "_block",
-            Reach::System => "_system",
+            NameScope::Device => "",
+            NameScope::Block => "_block",
+            NameScope::System => "_system",
         }
     }
 
     /// The qualifier of an `atom`, whose scope is the device without one.
     pub(super) const fn qualifier(self) -> &'static str {
         match self {
-            Reach::Device => "",
-            Reach::Block => ".cta",
-            Reach::System => ".sys",
+            NameScope::Device => "",
+            NameScope::Block => ".cta",
+            NameScope::System => ".sys",
         }
     }
 
     /// The scope of a `membar`.
     pub(super) const fn membar(self) -> &'static str {
         match self {
-            Reach::Device => "gl",
-            Reach::Block => "cta",
-            Reach::System => "sys",
+            NameScope::Device => "gl",
+            NameScope::Block => "cta",
+            NameScope::System => "sys",
         }
     }
 }
 
 /// What the end of a `__nv_atomic_` name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum NameForm {
     /// Nothing: the type is that of the arguments, and values are passed by address (but to fetch
     /// operations).
     Generic,
     /// `_n`: the type is that of the arguments, and values are passed as such.
     Value,
-    /// Width in bytes and, but for [`Class::Bits`], a letter; values are passed as such.
+    /// Width in bytes and, but for [`TypeClass::Bits`], a letter; values are passed as such.
     Sized {
         /// 1, 2, 4, 8 or 16.
         bytes: u32,
         /// Bits, unsigned, signed or float.
-        class: Class,
+        class: TypeClass,
     },
 }
 
@@ -200,81 +200,83 @@ pub enum Builtin {
     /// `__nvvm_atom_{,cta_,sys_}OP_gen_TYPE`
     Nvvm {
         /// Operation.
-        op: Op,
+        op: BuiltinOp,
         /// Scope.
-        reach: Reach,
+        reach: NameScope,
         /// Type, signed where the name does not say.
-        ty: Type,
+        ty: ObjectType,
     },
     /// `__nv_atomic_OP[_n | _WIDTH[_CLASS]]`
     Nv {
         /// Operation.
-        op: Op,
+        op: BuiltinOp,
         /// The end of the name.
-        form: Form,
+        form: NameForm,
     },
     /// `__nv_atomic_thread_fence`
     ThreadFence,
     /// `atomicOP{,_block,_system}`, overloaded by type.
     Cuda {
         /// Operation.
-        op: Op,
+        op: BuiltinOp,
         /// Scope.
-        reach: Reach,
+        reach: NameScope,
     },
     /// `__threadfence{,_block,_system}`
     CudaFence {
         /// Scope.
-        reach: Reach,
+        reach: NameScope,
     },
 }
 
 /// One name of the older family: operation, its word, the type's word, type, identifier of the first
 /// scope. Those of the other scopes follow it. \[NVVM\] gives ranges only; that scopes run fastest
 /// within them is chosen.
-type NvvmRow = (Op, &'static str, &'static str, Type, u16);
+type NvvmRow = (BuiltinOp, &'static str, &'static str, ObjectType, u16);
 
 #[rustfmt::skip]
 const NVVM: &[NvvmRow] = &[
-    (Op::Add, "add", "i", Type::S32, 207), (Op::Add, "add", "ll", Type::S64, 210),
-    (Op::Add, "add", "f", Type::F32, 213), (Op::Add, "add", "d", Type::F64, 216),
-    (Op::Exchange, "xchg", "i", Type::S32, 219), (Op::Exchange, "xchg", "ll", Type::S64, 222),
-    (Op::Exchange, "xchg", "128", Type::B128, 225),
-    (Op::Min, "min", "i", Type::S32, 228), (Op::Min, "min", "ll", Type::S64, 231),
-    (Op::Min, "min", "ui", Type::U32, 234), (Op::Min, "min", "ull", Type::U64, 237),
-    (Op::Max, "max", "i", Type::S32, 240), (Op::Max, "max", "ll", Type::S64, 243),
-    (Op::Max, "max", "ui", Type::U32, 246), (Op::Max, "max", "ull", Type::U64, 249),
-    (Op::Inc, "inc", "ui", Type::U32, 252), (Op::Dec, "dec", "ui", Type::U32, 255),
-    (Op::And, "and", "i", Type::S32, 258), (Op::And, "and", "ll", Type::S64, 261),
-    (Op::Or, "or", "i", Type::S32, 264), (Op::Or, "or", "ll", Type::S64, 267),
-    (Op::Xor, "xor", "i", Type::S32, 270), (Op::Xor, "xor", "ll", Type::S64, 273),
-    (Op::CompareExchange, "cas", "i", Type::S32, 370), (Op::CompareExchange, "cas", "ll", Type::S64, 373),
+    (BuiltinOp::Add, "add", "i", ObjectType::S32, 207), (BuiltinOp::Add, "add", "ll", ObjectType::S64, 210),
+    (BuiltinOp::Add, "add", "f", ObjectType::F32, 213), (BuiltinOp::Add, "add", "d", ObjectType::F64, 216),
+    (BuiltinOp::Exchange, "xchg", "i", ObjectType::S32, 219), (BuiltinOp::Exchange, "xchg", "ll", ObjectType::S64, 222),
+    (BuiltinOp::Exchange, "xchg", "128", ObjectType::B128, 225),
+    (BuiltinOp::Min, "min", "i", ObjectType::S32, 228), (BuiltinOp::Min, "min", "ll", ObjectType::S64, 231),
+    (BuiltinOp::Min, "min", "ui", ObjectType::U32, 234), (BuiltinOp::Min, "min", "ull", ObjectType::U64, 237),
+    (BuiltinOp::Max, "max", "i", ObjectType::S32, 240), (BuiltinOp::Max, "max", "ll", ObjectType::S64, 243),
+    (BuiltinOp::Max, "max", "ui", ObjectType::U32, 246), (BuiltinOp::Max, "max", "ull", ObjectType::U64, 249),
+    (BuiltinOp::Inc, "inc", "ui", ObjectType::U32, 252), (BuiltinOp::Dec, "dec", "ui", ObjectType::U32, 255),
+    (BuiltinOp::And, "and", "i", ObjectType::S32, 258), (BuiltinOp::And, "and", "ll", ObjectType::S64, 261),
+    (BuiltinOp::Or, "or", "i", ObjectType::S32, 264), (BuiltinOp::Or, "or", "ll", ObjectType::S64, 267),
+    (BuiltinOp::Xor, "xor", "i", ObjectType::S32, 270), (BuiltinOp::Xor, "xor", "ll", ObjectType::S64, 273),
+    (BuiltinOp::CompareExchange, "cas", "i", ObjectType::S32, 370), (BuiltinOp::CompareExchange, "cas", "ll", ObjectType::S64, 373),
     // One scope only: with three the range 370 to 379 would be too short by two.
-    (Op::CompareExchange, "cas", "us", Type::U16, 376),
-    (Op::CompareExchange, "cas", "128", Type::B128, 377),
-    (Op::Add, "add", "f2", Type::F16x2, 459), (Op::Add, "add", "f4", Type::F16x4, 466),
+    (BuiltinOp::CompareExchange, "cas", "us", ObjectType::U16, 376),
+    (BuiltinOp::CompareExchange, "cas", "128", ObjectType::B128, 377),
+    (BuiltinOp::Add, "add", "f2", ObjectType::F16x2, 459), (BuiltinOp::Add, "add", "f4", ObjectType::F16x4, 466),
 ];
 
 /// The scopes that a row of [`NVVM`] has names for.
-fn reaches(row: &NvvmRow) -> &'static [Reach] {
-    if row.3 == Type::U16 { &[Reach::Device] } else { Reach::ALL }
+fn reaches(row: &NvvmRow) -> &'static [NameScope] {
+    if row.3 == ObjectType::U16 { &[NameScope::Device] } else { NameScope::ALL }
 }
 
 /// Widths in bytes that the names of an operation have an identifier for, in order.
-const fn identified_widths(op: Op) -> &'static [u32] {
+const fn identified_widths(op: BuiltinOp) -> &'static [u32] {
     match op {
-        Op::Load | Op::Store => &[1, 2, 4, 8, 16],
-        Op::Exchange => &[4, 8, 16],
-        Op::CompareExchange => &[2, 4, 8, 16],
+        BuiltinOp::Load | BuiltinOp::Store => &[1, 2, 4, 8, 16],
+        BuiltinOp::Exchange => &[4, 8, 16],
+        BuiltinOp::CompareExchange => &[2, 4, 8, 16],
         _ => &[4, 8],
     }
 }
 
 /// The classes that an operation's names have a letter for, in order of identifier.
-const fn name_classes(op: Op) -> &'static [Class] {
+const fn name_classes(op: BuiltinOp) -> &'static [TypeClass] {
     match op {
-        Op::Add | Op::Sub | Op::Max | Op::Min => &[Class::Unsigned, Class::Signed, Class::Float],
-        _ => &[Class::Bits],
+        BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Max | BuiltinOp::Min => {
+            &[TypeClass::Unsigned, TypeClass::Signed, TypeClass::Float]
+        }
+        _ => &[TypeClass::Bits],
     }
 }
 
@@ -291,27 +293,35 @@ impl Builtin {
                 ty: row.3,
             }));
         }
-        for op in Op::NV.iter().copied() {
-            all.push(Builtin::Nv { op, form: Form::Generic });
+        for op in BuiltinOp::NV.iter().copied() {
+            all.push(Builtin::Nv { op, form: NameForm::Generic });
             if !op.is_fetch() {
-                all.push(Builtin::Nv { op, form: Form::Value });
+                all.push(Builtin::Nv { op, form: NameForm::Value });
             }
             for bytes in identified_widths(op).iter().copied() {
                 all.extend(
                     name_classes(op)
                         .iter()
-                        .map(|class| Builtin::Nv { op, form: Form::Sized { bytes, class: *class } }),
+                        .map(|class| Builtin::Nv { op, form: NameForm::Sized { bytes, class: *class } }),
                 );
             }
         }
         all.push(Builtin::ThreadFence);
-        for op in [Op::Add, Op::Sub, Op::Exchange, Op::Min, Op::Max, Op::Inc, Op::Dec] {
-            all.extend(Reach::ALL.iter().map(|reach| Builtin::Cuda { op, reach: *reach }));
+        for op in [
+            BuiltinOp::Add,
+            BuiltinOp::Sub,
+            BuiltinOp::Exchange,
+            BuiltinOp::Min,
+            BuiltinOp::Max,
+            BuiltinOp::Inc,
+            BuiltinOp::Dec,
+        ] {
+            all.extend(NameScope::ALL.iter().map(|reach| Builtin::Cuda { op, reach: *reach }));
         }
-        for op in [Op::CompareExchange, Op::And, Op::Or, Op::Xor] {
-            all.extend(Reach::ALL.iter().map(|reach| Builtin::Cuda { op, reach: *reach }));
+        for op in [BuiltinOp::CompareExchange, BuiltinOp::And, BuiltinOp::Or, BuiltinOp::Xor] {
+            all.extend(NameScope::ALL.iter().map(|reach| Builtin::Cuda { op, reach: *reach }));
         }
-        all.extend(Reach::ALL.iter().map(|reach| Builtin::CudaFence { reach: *reach }));
+        all.extend(NameScope::ALL.iter().map(|reach| Builtin::CudaFence { reach: *reach }));
         all
     }
 
@@ -325,23 +335,23 @@ impl Builtin {
             }
             Builtin::Nv { op, form } => {
                 let (first, has_generic) = match op {
-                    Op::Load => (417, 1),
-                    Op::Store => (423, 1),
-                    Op::Add => (429, 0),
-                    Op::Sub => (435, 0),
-                    Op::And => (441, 0),
-                    Op::Or => (443, 0),
-                    Op::Xor => (445, 0),
-                    Op::Max => (447, 0),
-                    Op::Min => (453, 0),
-                    Op::Exchange => (462, 1),
-                    Op::CompareExchange => (469, 1),
-                    Op::Inc | Op::Dec => return None,
+                    BuiltinOp::Load => (417, 1),
+                    BuiltinOp::Store => (423, 1),
+                    BuiltinOp::Add => (429, 0),
+                    BuiltinOp::Sub => (435, 0),
+                    BuiltinOp::And => (441, 0),
+                    BuiltinOp::Or => (443, 0),
+                    BuiltinOp::Xor => (445, 0),
+                    BuiltinOp::Max => (447, 0),
+                    BuiltinOp::Min => (453, 0),
+                    BuiltinOp::Exchange => (462, 1),
+                    BuiltinOp::CompareExchange => (469, 1),
+                    BuiltinOp::Inc | BuiltinOp::Dec => return None,
                 };
                 let place = match form {
-                    Form::Generic if has_generic == 1 => 0,
-                    Form::Generic | Form::Value => return None,
-                    Form::Sized { bytes, class } => {
+                    NameForm::Generic if has_generic == 1 => 0,
+                    NameForm::Generic | NameForm::Value => return None,
+                    NameForm::Sized { bytes, class } => {
                         let classes = name_classes(op);
                         let width = identified_widths(op).iter().position(|w| *w == bytes)?;
                         let letter = classes.iter().position(|c| *c == class)?;
@@ -366,34 +376,37 @@ impl Builtin {
     /// # Errors
     /// 3748 for a fetch operation on objects of other than 4 or 8 bytes; 852 for an operation without
     /// names of this family.
-    pub fn sized(op: Op, ty: Type) -> Result<Builtin, Refusal> {
+    pub fn sized(op: BuiltinOp, ty: ObjectType) -> Result<Builtin, BuiltinRefusal> {
         if op.nv_name().is_none() {
-            return Err(Refusal::numbered(852, format!("no `__nv_atomic_` builtin does `{}`", op.ptx()))
-                .help("use `atomicInc` or `atomicDec`"));
+            return Err(BuiltinRefusal::numbered(
+                852,
+                format!("no `__nv_atomic_` builtin does `{}`", op.ptx()),
+            )
+            .help("use `atomicInc` or `atomicDec`"));
         }
         if op.is_fetch() && !matches!(ty.bytes(), 4 | 8) {
-            return Err(Refusal::numbered(3748, format!("`{ty}` has {} bytes", ty.bytes()))
+            return Err(BuiltinRefusal::numbered(3748, format!("`{ty}` has {} bytes", ty.bytes()))
                 .help("a fetch operation takes objects of 4 or 8 bytes"));
         }
-        let class = if name_classes(op) == [Class::Bits] { Class::Bits } else { ty.class() };
+        let class = if name_classes(op) == [TypeClass::Bits] { TypeClass::Bits } else { ty.class() };
         if !name_classes(op).contains(&class) {
-            return Err(Refusal::numbered(3745, format!("no atomic `{}` on `{ty}`", op.ptx()))
+            return Err(BuiltinRefusal::numbered(3745, format!("no atomic `{}` on `{ty}`", op.ptx()))
                 .help("an integer, `f32` or `f64`"));
         }
-        Ok(Builtin::Nv { op, form: Form::Sized { bytes: ty.bytes(), class } })
+        Ok(Builtin::Nv { op, form: NameForm::Sized { bytes: ty.bytes(), class } })
     }
 
     /// The type of the object, where the name fixes it.
-    pub fn object_type(self) -> Option<Type> {
+    pub fn object_type(self) -> Option<ObjectType> {
         match self {
             Builtin::Nvvm { ty, .. } => Some(ty),
-            Builtin::Nv { form: Form::Sized { bytes, class }, .. } => Type::of(class, bytes),
+            Builtin::Nv { form: NameForm::Sized { bytes, class }, .. } => ObjectType::of(class, bytes),
             _ => None,
         }
     }
 
     /// What it does; none for a fence.
-    pub const fn op(self) -> Option<Op> {
+    pub const fn op(self) -> Option<BuiltinOp> {
         match self {
             Builtin::Nvvm { op, .. } | Builtin::Nv { op, .. } | Builtin::Cuda { op, .. } => Some(op),
             Builtin::ThreadFence | Builtin::CudaFence { .. } => None,
@@ -412,10 +425,10 @@ impl fmt::Display for Builtin {
             Builtin::Nv { op, form } => {
                 write!(f, "__nv_atomic_{}", op.nv_name().unwrap_or(op.ptx()))?;
                 match form {
-                    Form::Generic => Ok(()),
-                    Form::Value => f.write_str("_n"),
-                    Form::Sized { bytes, class: Class::Bits } => write!(f, "_{bytes}"),
-                    Form::Sized { bytes, class } => write!(f, "_{bytes}_{}", class.letter()),
+                    NameForm::Generic => Ok(()),
+                    NameForm::Value => f.write_str("_n"),
+                    NameForm::Sized { bytes, class: TypeClass::Bits } => write!(f, "_{bytes}"),
+                    NameForm::Sized { bytes, class } => write!(f, "_{bytes}_{}", class.letter()),
                 }
             }
             Builtin::ThreadFence => f.write_str("__nv_atomic_thread_fence"),
@@ -428,9 +441,9 @@ impl fmt::Display for Builtin {
 }
 
 impl FromStr for Builtin {
-    type Err = Refusal;
+    type Err = BuiltinRefusal;
 
-    fn from_str(name: &str) -> Result<Builtin, Refusal> {
+    fn from_str(name: &str) -> Result<Builtin, BuiltinRefusal> {
         let all = Builtin::all();
         if let Some(found) = all.iter().find(|b| b.to_string() == name) {
             return Ok(*found);
@@ -439,7 +452,7 @@ impl FromStr for Builtin {
             return Ok(found);
         }
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-        Err(Refusal::new(format!("unknown builtin `{}`", excerpt(name))).help(format!(
+        Err(BuiltinRefusal::new(format!("unknown builtin `{}`", excerpt(name))).help(format!(
             "the nearest known one is `{}`",
             nearest(name, names.iter().map(String::as_str)).unwrap_or_default()
         )))
@@ -450,25 +463,28 @@ impl FromStr for Builtin {
 ///
 /// # Errors
 /// 3767 where the width is none of an object.
-fn other_width(name: &str) -> Result<Option<Builtin>, Refusal> {
+fn other_width(name: &str) -> Result<Option<Builtin>, BuiltinRefusal> {
     let Some(rest) = name.strip_prefix("__nv_atomic_") else { return Ok(None) };
-    for op in Op::NV.iter().copied() {
+    for op in BuiltinOp::NV.iter().copied() {
         let Some(suffix) = op.nv_name().and_then(|n| rest.strip_prefix(n)?.strip_prefix('_')) else {
             continue;
         };
         for class in name_classes(op).iter().copied() {
             let width = match class {
-                Class::Bits => Some(suffix),
+                TypeClass::Bits => Some(suffix),
                 class => suffix.strip_suffix(class.letter()).and_then(|s| s.strip_suffix('_')),
             };
             let Some(bytes) = width.filter(|w| w.bytes().all(|b| b.is_ascii_digit())) else { continue };
             let Ok(bytes) = bytes.parse::<u32>() else { continue };
-            if Type::unsigned(bytes).is_none() {
-                return Err(Refusal::numbered(3767, format!("no object has {bytes} bytes in `{name}`"))
-                    .help("the width is 1, 2, 4, 8 or 16"));
+            if ObjectType::unsigned(bytes).is_none() {
+                return Err(BuiltinRefusal::numbered(
+                    3767,
+                    format!("no object has {bytes} bytes in `{name}`"),
+                )
+                .help("the width is 1, 2, 4, 8 or 16"));
             }
-            if Type::of(class, bytes).is_some() {
-                return Ok(Some(Builtin::Nv { op, form: Form::Sized { bytes, class } }));
+            if ObjectType::of(class, bytes).is_some() {
+                return Ok(Some(Builtin::Nv { op, form: NameForm::Sized { bytes, class } }));
             }
         }
     }

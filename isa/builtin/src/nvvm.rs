@@ -2,16 +2,19 @@
 
 mod subword;
 
-use super::text::{Expansion, RegisterType, Role, Writer, put};
-use super::{Argument, Builtin, Call, Class, Form, Op, Order, Place, Reach, Refusal, Scope, Target, Type};
+use super::text::{Expansion, InputRole, RegisterType, Writer, put};
+use super::{
+    Argument, Builtin, BuiltinOp, BuiltinRefusal, Call, MemoryOrder, NameForm, NameScope, ObjectPlace,
+    ObjectType, PtxTarget, ThreadScope, TypeClass,
+};
 
 /// A checked call of the newer family.
 struct Nv {
-    op: Op,
-    ty: Type,
-    order: Order,
-    scope: Scope,
-    target: Target,
+    op: BuiltinOp,
+    ty: ObjectType,
+    order: MemoryOrder,
+    scope: ThreadScope,
+    target: PtxTarget,
 }
 
 impl Nv {
@@ -23,9 +26,9 @@ impl Nv {
     /// The order on the access itself: what is sequentially consistent has fences around it.
     fn qualifier(&self) -> &'static str {
         match (self.order, self.op) {
-            (Order::SeqCst, Op::Load) => Order::Acquire.qualifier(),
-            (Order::SeqCst, Op::Store) => Order::Release.qualifier(),
-            (Order::SeqCst, _) => Order::AcqRel.qualifier(),
+            (MemoryOrder::SeqCst, BuiltinOp::Load) => MemoryOrder::Acquire.qualifier(),
+            (MemoryOrder::SeqCst, BuiltinOp::Store) => MemoryOrder::Release.qualifier(),
+            (MemoryOrder::SeqCst, _) => MemoryOrder::AcqRel.qualifier(),
             (order, _) => order.qualifier(),
         }
     }
@@ -42,9 +45,9 @@ impl Nv {
     fn suffix(&self) -> String {
         let letter = match (self.op, self.ty.class()) {
             // There is no signed addition: two's complement needs none.
-            (Op::Add | Op::Sub, Class::Signed) => Class::Unsigned.letter(),
-            (Op::Add | Op::Sub | Op::Min | Op::Max, class) => class.letter(),
-            _ => Class::Bits.letter(),
+            (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Signed) => TypeClass::Unsigned.letter(),
+            (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
+            _ => TypeClass::Bits.letter(),
         };
         format!("{letter}{}", self.ty.bits())
     }
@@ -52,7 +55,7 @@ impl Nv {
     /// The register class of the operands: by width only.
     fn register(&self) -> RegisterType {
         match (self.op, self.ty.bytes()) {
-            (Op::CompareExchange, 2) => RegisterType::B16,
+            (BuiltinOp::CompareExchange, 2) => RegisterType::B16,
             (_, 1 | 2 | 4) => RegisterType::B32,
             _ => RegisterType::B64,
         }
@@ -70,7 +73,7 @@ impl Nv {
     fn fence_before(&self, text: &mut Writer) {
         let needed = match self.is_volatile() {
             true => self.order.releases(),
-            false => self.order == Order::SeqCst && self.op != Op::Load,
+            false => self.order == MemoryOrder::SeqCst && self.op != BuiltinOp::Load,
         };
         if needed {
             self.fence(text, "sc");
@@ -78,23 +81,23 @@ impl Nv {
     }
 
     fn fence_after(&self, text: &mut Writer) {
-        if self.order == Order::SeqCst && self.op != Op::Store {
+        if self.order == MemoryOrder::SeqCst && self.op != BuiltinOp::Store {
             self.fence(text, "sc");
         }
     }
 }
 
-const fn membar_scope(scope: Scope) -> &'static str {
+const fn membar_scope(scope: ThreadScope) -> &'static str {
     match scope {
-        Scope::Thread | Scope::Block => "cta",
-        Scope::Cluster | Scope::Device => "gl",
-        Scope::System => "sys",
+        ThreadScope::Thread | ThreadScope::Block => "cta",
+        ThreadScope::Cluster | ThreadScope::Device => "gl",
+        ThreadScope::System => "sys",
     }
 }
 
-pub(super) fn expand(call: &Call, target: Target) -> Result<Expansion, Refusal> {
-    if call.place == Place::Shared {
-        return Err(Refusal::new("the documented dialect has generic addresses only")
+pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
+    if call.place == ObjectPlace::Shared {
+        return Err(BuiltinRefusal::new("the documented dialect has generic addresses only")
             .help("a generic address, or the dialect `current`"));
     }
     match call.builtin {
@@ -114,41 +117,49 @@ pub(super) fn expand(call: &Call, target: Target) -> Result<Expansion, Refusal> 
 }
 
 /// The older family: `atom[.scope].op.type`.
-fn older(op: Op, reach: Reach, ty: Type, target: Target) -> Result<Expansion, Refusal> {
+fn older(
+    op: BuiltinOp,
+    reach: NameScope,
+    ty: ObjectType,
+    target: PtxTarget,
+) -> Result<Expansion, BuiltinRefusal> {
     let needs = match ty {
-        Type::F16x2 => 90,
-        Type::F16x4 => 100,
-        Type::B128 => 70,
+        ObjectType::F16x2 => 90,
+        ObjectType::F16x4 => 100,
+        ObjectType::B128 => 70,
         _ => 0,
     };
     if target.number() < needs {
-        let number = if ty == Type::B128 { 3766 } else { 852 };
-        return Err(Refusal::numbered(number, format!("no atomic `{}` on `{ty}` for {target}", op.ptx()))
-            .help(format!("sm_{needs} or later")));
+        let number = if ty == ObjectType::B128 { 3766 } else { 852 };
+        return Err(BuiltinRefusal::numbered(
+            number,
+            format!("no atomic `{}` on `{ty}` for {target}", op.ptx()),
+        )
+        .help(format!("sm_{needs} or later")));
     }
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let (scope, ptx) = (reach.qualifier(), op.ptx());
     match ty {
-        Type::F16x2 => {
-            let value = text.input(Role::Value, RegisterType::B32, "u32");
+        ObjectType::F16x2 => {
+            let value = text.input(InputRole::Value, RegisterType::B32, "u32");
             let result = text.register(RegisterType::B32);
             put!(text, "atom{scope}.{ptx}.noftz.f16x2 {result}, [{object}], {value};");
             Ok(text.finish(&[&result]))
         }
-        Type::F16x4 => {
-            let values = [(); 4].map(|()| text.input(Role::Value, RegisterType::B16, "u16")).join(", ");
+        ObjectType::F16x4 => {
+            let values = [(); 4].map(|()| text.input(InputRole::Value, RegisterType::B16, "u16")).join(", ");
             let results = [(); 4].map(|()| text.register(RegisterType::B16));
             let names = results.join(", ");
             put!(text, "atom{scope}.{ptx}.noftz.v4.f16 {{{names}}}, [{object}], {{{values}}};");
             Ok(text.finish(&results.each_ref().map(String::as_str)))
         }
-        Type::B128 => Ok(wide_access(text, op, &object, &format!("atom{scope}.{ptx}.b128"))),
+        ObjectType::B128 => Ok(wide_access(text, op, &object, &format!("atom{scope}.{ptx}.b128"))),
         _ => {
             let letter = match (op, ty.class()) {
-                (Op::Add, Class::Float) => 'f',
-                (Op::Add | Op::Sub | Op::Inc | Op::Dec, _) => 'u',
-                (Op::Min | Op::Max, class) => class.letter(),
+                (BuiltinOp::Add, TypeClass::Float) => 'f',
+                (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Inc | BuiltinOp::Dec, _) => 'u',
+                (BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
                 _ => 'b',
             };
             let register = match ty.bytes() {
@@ -157,9 +168,10 @@ fn older(op: Op, reach: Reach, ty: Type, target: Target) -> Result<Expansion, Re
                 _ => RegisterType::B64,
             };
             let passed = bits_as(ty);
-            let compare = (op == Op::CompareExchange).then(|| text.input(Role::Compare, register, passed));
-            let mut value = text.input(Role::Value, register, passed);
-            if op == Op::Sub {
+            let compare =
+                (op == BuiltinOp::CompareExchange).then(|| text.input(InputRole::Compare, register, passed));
+            let mut value = text.input(InputRole::Value, register, passed);
+            if op == BuiltinOp::Sub {
                 let negated = text.register(register);
                 put!(text, "neg.s{} {negated}, {value};", ty.bits());
                 value = negated;
@@ -173,11 +185,11 @@ fn older(op: Op, reach: Reach, ty: Type, target: Target) -> Result<Expansion, Re
 }
 
 /// The PTX type that a value is passed as, in registers without a type.
-fn bits_as(ty: Type) -> &'static str {
+fn bits_as(ty: ObjectType) -> &'static str {
     match ty {
-        Type::S8 => "s8",
-        Type::U8 => "u8",
-        Type::S16 => "s16",
+        ObjectType::S8 => "s8",
+        ObjectType::U8 => "u8",
+        ObjectType::S16 => "s16",
         _ => match ty.bytes() {
             2 => "u16",
             4 => "b32",
@@ -187,129 +199,163 @@ fn bits_as(ty: Type) -> &'static str {
 }
 
 /// A function of CUDA C++: the older builtin of its operation and type.
-fn function(call: &Call, op: Op, reach: Reach, target: Target) -> Result<Expansion, Refusal> {
+fn function(
+    call: &Call,
+    op: BuiltinOp,
+    reach: NameScope,
+    target: PtxTarget,
+) -> Result<Expansion, BuiltinRefusal> {
     let ty = call.object_type()?;
     let behind = match (op, ty) {
-        (Op::Add | Op::Sub | Op::Exchange | Op::And | Op::Or | Op::Xor, Type::U32) => Type::S32,
-        (Op::Add | Op::Exchange | Op::And | Op::Or | Op::Xor, Type::U64) => Type::S64,
-        (Op::CompareExchange, Type::U32) => Type::S32,
-        (Op::CompareExchange, Type::U64) => Type::S64,
-        (Op::Exchange, Type::F32) => Type::S32,
+        (
+            BuiltinOp::Add
+            | BuiltinOp::Sub
+            | BuiltinOp::Exchange
+            | BuiltinOp::And
+            | BuiltinOp::Or
+            | BuiltinOp::Xor,
+            ObjectType::U32,
+        ) => ObjectType::S32,
+        (
+            BuiltinOp::Add | BuiltinOp::Exchange | BuiltinOp::And | BuiltinOp::Or | BuiltinOp::Xor,
+            ObjectType::U64,
+        ) => ObjectType::S64,
+        (BuiltinOp::CompareExchange, ObjectType::U32) => ObjectType::S32,
+        (BuiltinOp::CompareExchange, ObjectType::U64) => ObjectType::S64,
+        (BuiltinOp::Exchange, ObjectType::F32) => ObjectType::S32,
         (_, ty) => ty,
     };
     // A subtraction is an addition; on 64 bits there is no function for one.
-    let named = if op == Op::Sub && ty.bytes() == 4 { Op::Add } else { op };
-    if (Builtin::Nvvm { op: named, reach, ty: behind }).id().is_none() || (op == Op::Sub && !ty.is_integer())
+    let named = if op == BuiltinOp::Sub && ty.bytes() == 4 { BuiltinOp::Add } else { op };
+    if (Builtin::Nvvm { op: named, reach, ty: behind }).id().is_none()
+        || (op == BuiltinOp::Sub && !ty.is_integer())
     {
-        return Err(Refusal::numbered(852, format!("no builtin stands behind `{}` on `{ty}`", call.builtin))
-            .help("another type, or the dialect `current`"));
+        return Err(BuiltinRefusal::numbered(
+            852,
+            format!("no builtin stands behind `{}` on `{ty}`", call.builtin),
+        )
+        .help("another type, or the dialect `current`"));
     }
     older(op, reach, behind, target)
 }
 
-fn order(argument: Argument<Order>) -> Result<Order, Refusal> {
+fn order(argument: Argument<MemoryOrder>) -> Result<MemoryOrder, BuiltinRefusal> {
     match argument {
         Argument::Literal(order) => Ok(order),
         Argument::OutOfRange(number) => {
-            Err(Refusal::numbered(3746, format!("no memory order has number {number}")).help("0 to 5"))
+            Err(BuiltinRefusal::numbered(3746, format!("no memory order has number {number}")).help("0 to 5"))
         }
         Argument::Runtime => Err(constant("memory order")),
     }
 }
 
-fn scope(argument: Argument<Scope>) -> Result<Scope, Refusal> {
+fn scope(argument: Argument<ThreadScope>) -> Result<ThreadScope, BuiltinRefusal> {
     match argument {
         Argument::Literal(scope) => Ok(scope),
         Argument::OutOfRange(number) => {
-            Err(Refusal::numbered(3747, format!("unexpected atomic operation scope: {number}"))
+            Err(BuiltinRefusal::numbered(3747, format!("unexpected atomic operation scope: {number}"))
                 .help("0 to 4"))
         }
         Argument::Runtime => Err(constant("scope")),
     }
 }
 
-fn constant(kind: &str) -> Refusal {
-    Refusal::new(format!("the {kind} is no constant")).help("a literal: it becomes part of the instruction")
+fn constant(kind: &str) -> BuiltinRefusal {
+    BuiltinRefusal::new(format!("the {kind} is no constant"))
+        .help("a literal: it becomes part of the instruction")
 }
 
-fn checked(call: &Call, op: Op, form: Form, target: Target) -> Result<Nv, Refusal> {
-    if matches!(form, Form::Sized { .. }) && call.builtin.id().is_none() {
+fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Result<Nv, BuiltinRefusal> {
+    if matches!(form, NameForm::Sized { .. }) && call.builtin.id().is_none() {
         // The width has no name; what the name construction says of it is the better message.
         if op.is_fetch() {
-            return Err(Refusal::numbered(3748, format!("`{}` is no fetch of 4 or 8 bytes", call.builtin))
-                .help("a fetch operation takes objects of 4 or 8 bytes"));
+            return Err(BuiltinRefusal::numbered(
+                3748,
+                format!("`{}` is no fetch of 4 or 8 bytes", call.builtin),
+            )
+            .help("a fetch operation takes objects of 4 or 8 bytes"));
         }
-        return Err(Refusal::new(format!("unexpected atomic builtin function `{}`", call.builtin))
+        return Err(BuiltinRefusal::new(format!("unexpected atomic builtin function `{}`", call.builtin))
             .help("another width, or the builtin without one"));
     }
     let ty = call.object_type()?;
-    if ty.class() == Class::Half && target.number() < 90 {
-        return Err(
-            Refusal::numbered(3759, format!("no atomics on `{ty}` for {target}")).help("sm_90 or later")
-        );
+    if ty.class() == TypeClass::Half && target.number() < 90 {
+        return Err(BuiltinRefusal::numbered(3759, format!("no atomics on `{ty}` for {target}"))
+            .help("sm_90 or later"));
     }
     if op.is_fetch() {
         if ty.bytes() == 16 {
-            return Err(Refusal::numbered(3748, format!("`{ty}` has 16 bytes"))
+            return Err(BuiltinRefusal::numbered(3748, format!("`{ty}` has 16 bytes"))
                 .help("a fetch operation takes objects of 4 or 8 bytes"));
         }
         let arithmetic = match ty.class() {
-            Class::Signed | Class::Unsigned => true,
-            Class::Float => matches!(op, Op::Add | Op::Sub),
-            Class::Bits | Class::Half => false,
+            TypeClass::Signed | TypeClass::Unsigned => true,
+            TypeClass::Float => matches!(op, BuiltinOp::Add | BuiltinOp::Sub),
+            TypeClass::Bits | TypeClass::Half => false,
         };
         if !arithmetic {
-            return Err(Refusal::numbered(3745, format!("no atomic `{}` on `{ty}`", op.ptx()))
+            return Err(BuiltinRefusal::numbered(3745, format!("no atomic `{}` on `{ty}`", op.ptx()))
                 .help("an integer type; additions also take `f32` and `f64`"));
         }
     }
     if let Some(other) = call.operand.filter(|other| *other != ty) {
         let number = match op {
-            Op::CompareExchange => Some(3756),
-            Op::Exchange => Some(3757),
+            BuiltinOp::CompareExchange => Some(3756),
+            BuiltinOp::Exchange => Some(3757),
             _ => None,
         };
         if let Some(number) = number {
-            return Err(Refusal::numbered(number, format!("the object is `{ty}`, the argument `{other}`"))
-                .help("arguments of the object's type"));
+            return Err(BuiltinRefusal::numbered(
+                number,
+                format!("the object is `{ty}`, the argument `{other}`"),
+            )
+            .help("arguments of the object's type"));
         }
     }
     let (order, scope) = (order(call.order)?, scope(call.scope)?);
     match op {
-        Op::Load if matches!(order, Order::Release | Order::AcqRel) => {
-            return Err(Refusal::numbered(3750, format!("unexpected memory order: {order} of a load"))
-                .help("relaxed, consume, acquire or seq_cst"));
+        BuiltinOp::Load if matches!(order, MemoryOrder::Release | MemoryOrder::AcqRel) => {
+            return Err(BuiltinRefusal::numbered(
+                3750,
+                format!("unexpected memory order: {order} of a load"),
+            )
+            .help("relaxed, consume, acquire or seq_cst"));
         }
-        Op::Store if !matches!(order, Order::Relaxed | Order::Release | Order::SeqCst) => {
-            return Err(Refusal::numbered(3749, format!("unexpected memory order: {order} of a store"))
-                .help("relaxed, release or seq_cst"));
+        BuiltinOp::Store
+            if !matches!(order, MemoryOrder::Relaxed | MemoryOrder::Release | MemoryOrder::SeqCst) =>
+        {
+            return Err(BuiltinRefusal::numbered(
+                3749,
+                format!("unexpected memory order: {order} of a store"),
+            )
+            .help("relaxed, release or seq_cst"));
         }
         _ => {}
     }
     if target.number() < 70 {
         let number = match (op, ty.bytes()) {
-            (Op::Load | Op::Store, 16) => Some(3764),
+            (BuiltinOp::Load | BuiltinOp::Store, 16) => Some(3764),
             (_, 16) => Some(3766),
-            (Op::Store, 2) => Some(3765),
+            (BuiltinOp::Store, 2) => Some(3765),
             _ => None,
         };
         if let Some(number) = number {
             let message = format!("no atomic access of {} bits for {target}: `{}`", ty.bits(), call.builtin);
-            return Err(Refusal::numbered(number, message).help("sm_70 or later"));
+            return Err(BuiltinRefusal::numbered(number, message).help("sm_70 or later"));
         }
     }
     Ok(Nv { op, ty, order, scope, target })
 }
 
-fn newer(nv: &Nv) -> Result<Expansion, Refusal> {
+fn newer(nv: &Nv) -> Result<Expansion, BuiltinRefusal> {
     let mut text = Writer::default();
     if nv.is_volatile() {
         let number = if nv.target.number() < 60 { 3766 } else { 3762 };
         text.warn(number, "memory order and scope of atomics need sm_70 or later: the access is volatile");
     }
     let by_instruction = match nv.op {
-        Op::Load | Op::Store => true,
-        Op::CompareExchange => nv.ty.bytes() != 1,
+        BuiltinOp::Load | BuiltinOp::Store => true,
+        BuiltinOp::CompareExchange => nv.ty.bytes() != 1,
         _ => !nv.ty.is_subword(),
     };
     Ok(if by_instruction { access(nv, text) } else { subword::expand(nv, text) })
@@ -317,9 +363,9 @@ fn newer(nv: &Nv) -> Result<Expansion, Refusal> {
 
 /// One instruction, between its fences.
 fn access(nv: &Nv, mut text: Writer) -> Expansion {
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let mnemonic = match nv.op {
-        Op::Load | Op::Store => nv.op.ptx().to_owned(),
+        BuiltinOp::Load | BuiltinOp::Store => nv.op.ptx().to_owned(),
         op => format!("atom.{}", op.ptx()),
     };
     let mnemonic = format!("{mnemonic}.{}.{}", nv.words(nv.qualifier()), nv.suffix());
@@ -333,19 +379,20 @@ fn access(nv: &Nv, mut text: Writer) -> Expansion {
     }
     let register = nv.register();
     let passed = bits_as(nv.ty);
-    let compare = (nv.op == Op::CompareExchange).then(|| text.input(Role::Compare, register, passed));
-    let value = (nv.op != Op::Load).then(|| text.input(Role::Value, register, passed));
+    let compare =
+        (nv.op == BuiltinOp::CompareExchange).then(|| text.input(InputRole::Compare, register, passed));
+    let value = (nv.op != BuiltinOp::Load).then(|| text.input(InputRole::Value, register, passed));
     nv.fence_before(&mut text);
     let value = value.map(|value| {
-        if nv.op != Op::Sub {
+        if nv.op != BuiltinOp::Sub {
             return value;
         }
         let negated = text.register(register);
-        let letter = if nv.ty.class() == Class::Float { 'f' } else { 's' };
+        let letter = if nv.ty.class() == TypeClass::Float { 'f' } else { 's' };
         put!(text, "neg.{letter}{} {negated}, {value};", nv.ty.bits());
         negated
     });
-    if nv.op == Op::Store {
+    if nv.op == BuiltinOp::Store {
         put!(text, "{mnemonic} [{object}], {};", value.unwrap_or_default());
         return text.finish(&[]);
     }
@@ -357,10 +404,13 @@ fn access(nv: &Nv, mut text: Writer) -> Expansion {
 }
 
 /// An access of 128 bits, its operands in pairs of 64-bit registers.
-fn wide_access(mut text: Writer, op: Op, object: &str, mnemonic: &str) -> Expansion {
+fn wide_access(mut text: Writer, op: BuiltinOp, object: &str, mnemonic: &str) -> Expansion {
     let mut given =
         |wanted: bool, role| wanted.then(|| [(); 2].map(|()| text.input(role, RegisterType::B64, "b64")));
-    let pairs = [given(op == Op::CompareExchange, Role::Compare), given(op != Op::Load, Role::Value)];
+    let pairs = [
+        given(op == BuiltinOp::CompareExchange, InputRole::Compare),
+        given(op != BuiltinOp::Load, InputRole::Value),
+    ];
     let mut operands = Vec::new();
     for [low, high] in pairs.into_iter().flatten() {
         let whole = text.register(RegisterType::B128);
@@ -368,7 +418,7 @@ fn wide_access(mut text: Writer, op: Op, object: &str, mnemonic: &str) -> Expans
         operands.push(whole);
     }
     let operands: String = operands.iter().map(|v| format!(", {v}")).collect();
-    if op == Op::Store {
+    if op == BuiltinOp::Store {
         put!(text, "{mnemonic} [{object}]{operands};");
         return text.finish(&[]);
     }
@@ -379,7 +429,7 @@ fn wide_access(mut text: Writer, op: Op, object: &str, mnemonic: &str) -> Expans
     text.finish(&[&low, &high])
 }
 
-fn thread_fence(call: &Call, target: Target) -> Result<Expansion, Refusal> {
+fn thread_fence(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     let (order, scope) = (order(call.order)?, scope(call.scope)?);
     let mut text = Writer::default();
     if target.number() < 70 {
@@ -387,10 +437,10 @@ fn thread_fence(call: &Call, target: Target) -> Result<Expansion, Refusal> {
         return Ok(text.finish(&[]));
     }
     let order = match order {
-        Order::Release | Order::SeqCst => "sc",
-        Order::AcqRel => "acq_rel",
-        Order::Relaxed | Order::Consume | Order::Acquire => {
-            return Err(Refusal::new(format!("unexpected memory order: {order} of a fence"))
+        MemoryOrder::Release | MemoryOrder::SeqCst => "sc",
+        MemoryOrder::AcqRel => "acq_rel",
+        MemoryOrder::Relaxed | MemoryOrder::Consume | MemoryOrder::Acquire => {
+            return Err(BuiltinRefusal::new(format!("unexpected memory order: {order} of a fence"))
                 .help("release, acq_rel or seq_cst"));
         }
     };

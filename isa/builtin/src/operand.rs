@@ -1,6 +1,6 @@
 //! Memory order and scope, the operands of the newer family of builtins, and the target.
 
-use super::Refusal;
+use super::BuiltinRefusal;
 use super::excerpt::excerpt;
 use atoms_isa::nearest;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// Memory order of an operation. Source: spec 8.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Order {
+pub enum MemoryOrder {
     /// 0
     Relaxed,
     /// 1, treated as acquire
@@ -25,7 +25,7 @@ pub enum Order {
 
 /// The threads that an operation is atomic to. Source: spec 8.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
+pub enum ThreadScope {
     /// 0, treated as block
     Thread,
     /// 1
@@ -50,7 +50,7 @@ pub enum Argument<T> {
 }
 
 /// What [`Argument`] needs of an operand.
-pub trait Numbered: Copy + 'static {
+pub trait NumberedOperand: Copy + 'static {
     /// What it is called in messages.
     const KIND: &'static str;
     /// All values, by number.
@@ -59,99 +59,113 @@ pub trait Numbered: Copy + 'static {
     fn names(self) -> &'static [&'static str];
 }
 
-impl Numbered for Order {
+impl NumberedOperand for MemoryOrder {
     const KIND: &'static str = "memory order";
-    const ALL: &'static [Order] =
-        &[Order::Relaxed, Order::Consume, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+    const ALL: &'static [MemoryOrder] = &[
+        MemoryOrder::Relaxed,
+        MemoryOrder::Consume,
+        MemoryOrder::Acquire,
+        MemoryOrder::Release,
+        MemoryOrder::AcqRel,
+        MemoryOrder::SeqCst,
+    ];
 
     fn names(self) -> &'static [&'static str] {
         match self {
-            Order::Relaxed => &["relaxed", "monotonic", "__NV_ATOMIC_RELAXED"],
-            Order::Consume => &["consume", "__NV_ATOMIC_CONSUME"],
-            Order::Acquire => &["acquire", "__NV_ATOMIC_ACQUIRE"],
-            Order::Release => &["release", "__NV_ATOMIC_RELEASE"],
-            Order::AcqRel => &["acq_rel", "__NV_ATOMIC_ACQ_REL"],
-            Order::SeqCst => &["seq_cst", "__NV_ATOMIC_SEQ_CST"],
+            MemoryOrder::Relaxed => &["relaxed", "monotonic", "__NV_ATOMIC_RELAXED"],
+            MemoryOrder::Consume => &["consume", "__NV_ATOMIC_CONSUME"],
+            MemoryOrder::Acquire => &["acquire", "__NV_ATOMIC_ACQUIRE"],
+            MemoryOrder::Release => &["release", "__NV_ATOMIC_RELEASE"],
+            MemoryOrder::AcqRel => &["acq_rel", "__NV_ATOMIC_ACQ_REL"],
+            MemoryOrder::SeqCst => &["seq_cst", "__NV_ATOMIC_SEQ_CST"],
         }
     }
 }
 
-impl Numbered for Scope {
+impl NumberedOperand for ThreadScope {
     const KIND: &'static str = "scope";
-    const ALL: &'static [Scope] =
-        &[Scope::Thread, Scope::Block, Scope::Cluster, Scope::Device, Scope::System];
+    const ALL: &'static [ThreadScope] = &[
+        ThreadScope::Thread,
+        ThreadScope::Block,
+        ThreadScope::Cluster,
+        ThreadScope::Device,
+        ThreadScope::System,
+    ];
 
     fn names(self) -> &'static [&'static str] {
         match self {
-            Scope::Thread => &["thread", "__NV_THREAD_SCOPE_THREAD"],
-            Scope::Block => &["block", "cta", "__NV_THREAD_SCOPE_BLOCK"],
-            Scope::Cluster => &["cluster", "__NV_THREAD_SCOPE_CLUSTER"],
-            Scope::Device => &["device", "gpu", "__NV_THREAD_SCOPE_DEVICE"],
-            Scope::System => &["system", "sys", "__NV_THREAD_SCOPE_SYSTEM"],
+            ThreadScope::Thread => &["thread", "__NV_THREAD_SCOPE_THREAD"],
+            ThreadScope::Block => &["block", "cta", "__NV_THREAD_SCOPE_BLOCK"],
+            ThreadScope::Cluster => &["cluster", "__NV_THREAD_SCOPE_CLUSTER"],
+            ThreadScope::Device => &["device", "gpu", "__NV_THREAD_SCOPE_DEVICE"],
+            ThreadScope::System => &["system", "sys", "__NV_THREAD_SCOPE_SYSTEM"],
         }
     }
 }
 
-impl Order {
+impl MemoryOrder {
     /// Every order, by number.
-    pub const ALL: &'static [Order] = <Order as Numbered>::ALL;
+    pub const ALL: &'static [MemoryOrder] = <MemoryOrder as NumberedOperand>::ALL;
 
     /// Whether later accesses stay behind the operation.
     pub const fn acquires(self) -> bool {
-        matches!(self, Order::Consume | Order::Acquire | Order::AcqRel | Order::SeqCst)
+        matches!(
+            self,
+            MemoryOrder::Consume | MemoryOrder::Acquire | MemoryOrder::AcqRel | MemoryOrder::SeqCst
+        )
     }
 
     /// Whether earlier accesses stay before the operation.
     pub const fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+        matches!(self, MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst)
     }
 
     /// The weakest order that is as strong as both: that of a compare-and-swap, which has one order
     /// for success and one for failure but is one instruction.
-    pub const fn join(self, other: Order) -> Order {
+    pub const fn join(self, other: MemoryOrder) -> MemoryOrder {
         match (self, other) {
-            (Order::SeqCst, _) | (_, Order::SeqCst) => Order::SeqCst,
+            (MemoryOrder::SeqCst, _) | (_, MemoryOrder::SeqCst) => MemoryOrder::SeqCst,
             _ => match (self.acquires() || other.acquires(), self.releases() || other.releases()) {
-                (true, true) => Order::AcqRel,
-                (true, false) => Order::Acquire,
-                (false, true) => Order::Release,
-                (false, false) => Order::Relaxed,
+                (true, true) => MemoryOrder::AcqRel,
+                (true, false) => MemoryOrder::Acquire,
+                (false, true) => MemoryOrder::Release,
+                (false, false) => MemoryOrder::Relaxed,
             },
         }
     }
 
-    /// The PTX qualifier of an order weaker than [`Order::SeqCst`], which has none on an access.
+    /// The PTX qualifier of an order weaker than [`MemoryOrder::SeqCst`], which has none on an access.
     pub(super) const fn qualifier(self) -> &'static str {
         match self {
-            Order::Relaxed => "relaxed",
-            Order::Consume | Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-            Order::SeqCst => "sc",
+            MemoryOrder::Relaxed => "relaxed",
+            MemoryOrder::Consume | MemoryOrder::Acquire => "acquire",
+            MemoryOrder::Release => "release",
+            MemoryOrder::AcqRel => "acq_rel",
+            MemoryOrder::SeqCst => "sc",
         }
     }
 }
 
-impl Scope {
+impl ThreadScope {
     /// Every scope, by number.
-    pub const ALL: &'static [Scope] = <Scope as Numbered>::ALL;
+    pub const ALL: &'static [ThreadScope] = <ThreadScope as NumberedOperand>::ALL;
 
     /// The PTX qualifier. A cluster is one from sm_90; before, the device stands for it.
-    pub const fn qualifier(self, target: Target) -> &'static str {
+    pub const fn qualifier(self, target: PtxTarget) -> &'static str {
         match self {
-            Scope::Thread | Scope::Block => "cta",
-            Scope::Cluster if target.number >= 90 => "cluster",
-            Scope::Cluster | Scope::Device => "gpu",
-            Scope::System => "sys",
+            ThreadScope::Thread | ThreadScope::Block => "cta",
+            ThreadScope::Cluster if target.number >= 90 => "cluster",
+            ThreadScope::Cluster | ThreadScope::Device => "gpu",
+            ThreadScope::System => "sys",
         }
     }
 }
 
-impl<T: Numbered> FromStr for Argument<T> {
-    type Err = Refusal;
+impl<T: NumberedOperand> FromStr for Argument<T> {
+    type Err = BuiltinRefusal;
 
     /// Reads a name, a number (also one out of range), or `runtime`.
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, BuiltinRefusal> {
         if text == "runtime" {
             return Ok(Argument::Runtime);
         }
@@ -162,48 +176,48 @@ impl<T: Numbered> FromStr for Argument<T> {
         let found = T::ALL.iter().find(|v| v.names().contains(&text));
         found.map(|v| Argument::Literal(*v)).ok_or_else(|| {
             let names = T::ALL.iter().flat_map(|v| v.names().iter().copied());
-            Refusal::new(format!("unknown {} `{}`", T::KIND, excerpt(text)))
+            BuiltinRefusal::new(format!("unknown {} `{}`", T::KIND, excerpt(text)))
                 .help(format!("the nearest known one is `{}`", nearest(text, names).unwrap_or_default()))
         })
     }
 }
 
 /// Reads a legal value: a name or a number in range.
-fn literal<T: Numbered>(text: &str) -> Result<T, Refusal> {
+fn literal<T: NumberedOperand>(text: &str) -> Result<T, BuiltinRefusal> {
     match text.parse()? {
         Argument::Literal(value) => Ok(value),
         Argument::OutOfRange(_) | Argument::Runtime => {
             let names: Vec<_> = T::ALL.iter().filter_map(|v| v.names().first().copied()).collect();
             let last = T::ALL.len().saturating_sub(1);
-            Err(Refusal::new(format!("`{}` is no {}", excerpt(text), T::KIND))
+            Err(BuiltinRefusal::new(format!("`{}` is no {}", excerpt(text), T::KIND))
                 .help(format!("one of {}, or 0 to {last}", names.join(", "))))
         }
     }
 }
 
-impl FromStr for Order {
-    type Err = Refusal;
+impl FromStr for MemoryOrder {
+    type Err = BuiltinRefusal;
 
-    fn from_str(text: &str) -> Result<Order, Refusal> {
+    fn from_str(text: &str) -> Result<MemoryOrder, BuiltinRefusal> {
         literal(text)
     }
 }
 
-impl FromStr for Scope {
-    type Err = Refusal;
+impl FromStr for ThreadScope {
+    type Err = BuiltinRefusal;
 
-    fn from_str(text: &str) -> Result<Scope, Refusal> {
+    fn from_str(text: &str) -> Result<ThreadScope, BuiltinRefusal> {
         literal(text)
     }
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for MemoryOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.names().first().copied().unwrap_or_default())
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for ThreadScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.names().first().copied().unwrap_or_default())
     }
@@ -220,36 +234,36 @@ impl<T> From<T> for Argument<T> {
 /// Builtins have rules for architectures that have no machine code here, which is why this is not
 /// [`atoms_isa::Arch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct PtxTarget {
     number: u16,
     letter: Option<char>,
 }
 
-impl Target {
+impl PtxTarget {
     /// The number after `sm_`.
     pub const fn number(self) -> u16 {
         self.number
     }
 }
 
-impl FromStr for Target {
-    type Err = Refusal;
+impl FromStr for PtxTarget {
+    type Err = BuiltinRefusal;
 
-    fn from_str(text: &str) -> Result<Target, Refusal> {
+    fn from_str(text: &str) -> Result<PtxTarget, BuiltinRefusal> {
         let rest = text.strip_prefix("sm_").unwrap_or_default();
         let digits = rest.trim_end_matches(['a', 'f']);
         let letter = rest.get(digits.len()..).map(|s| s.chars().collect::<Vec<_>>());
         let number = digits.parse().ok().filter(|n| (50..130).contains(n) && !digits.starts_with('+'));
         match (number, letter.as_deref()) {
-            (Some(number), Some([])) => Ok(Target { number, letter: None }),
-            (Some(number), Some([letter])) => Ok(Target { number, letter: Some(*letter) }),
-            _ => Err(Refusal::new(format!("unknown architecture `{}`", excerpt(text)))
+            (Some(number), Some([])) => Ok(PtxTarget { number, letter: None }),
+            (Some(number), Some([letter])) => Ok(PtxTarget { number, letter: Some(*letter) }),
+            _ => Err(BuiltinRefusal::new(format!("unknown architecture `{}`", excerpt(text)))
                 .help("`sm_` and a number from 50 to 129, such as `sm_90` or `sm_100a`")),
         }
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for PtxTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sm_{}", self.number)?;
         self.letter.map_or(Ok(()), |letter| write!(f, "{letter}"))

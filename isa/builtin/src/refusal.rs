@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why there is no PTX for a builtin call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct BuiltinRefusal {
     /// Number of the diagnostic, where \[NVVM\] gives one.
     pub number: Option<u16>,
     /// What is wrong. In the dialect [`super::Dialect::Current`] the words of the compiler.
@@ -13,21 +13,21 @@ pub struct Refusal {
     pub help: String,
 }
 
-impl Refusal {
-    pub(super) fn new(message: impl Into<String>) -> Refusal {
-        Refusal { number: None, message: message.into(), help: String::new() }
+impl BuiltinRefusal {
+    pub(super) fn new(message: impl Into<String>) -> BuiltinRefusal {
+        BuiltinRefusal { number: None, message: message.into(), help: String::new() }
     }
 
-    pub(super) fn numbered(number: u16, message: impl Into<String>) -> Refusal {
-        Refusal { number: Some(number), ..Refusal::new(message) }
+    pub(super) fn numbered(number: u16, message: impl Into<String>) -> BuiltinRefusal {
+        BuiltinRefusal { number: Some(number), ..BuiltinRefusal::new(message) }
     }
 
-    pub(super) fn help(self, help: impl Into<String>) -> Refusal {
-        Refusal { help: help.into(), ..self }
+    pub(super) fn help(self, help: impl Into<String>) -> BuiltinRefusal {
+        BuiltinRefusal { help: help.into(), ..self }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for BuiltinRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.number {
             Some(number) => write!(f, "{} (diagnostic {number})", self.message),
@@ -36,9 +36,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for BuiltinRefusal {}
 
-impl miette::Diagnostic for Refusal {
+impl miette::Diagnostic for BuiltinRefusal {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
     }

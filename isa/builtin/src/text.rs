@@ -1,6 +1,6 @@
 //! The PTX that a call becomes: lines, and the registers they name.
 
-use super::Target;
+use super::PtxTarget;
 use std::fmt::{self, Write};
 
 /// Type of a PTX register.
@@ -49,7 +49,7 @@ impl fmt::Display for RegisterType {
 
 /// A register that the text uses and does not declare.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Register {
+pub struct FreeRegister {
     /// Name, such as `%rd1`.
     pub name: String,
     /// Type.
@@ -58,7 +58,7 @@ pub struct Register {
 
 /// What a register holds when the text begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum InputRole {
     /// Generic address of the object.
     Object,
     /// The value to combine or store; of 16 bytes, the low half first.
@@ -79,7 +79,7 @@ pub struct Input {
     /// Its name.
     pub register: String,
     /// What it holds.
-    pub role: Role,
+    pub role: InputRole,
     /// PTX type that the value is passed as: values below 32 bits come extended by their sign.
     pub passed_as: &'static str,
 }
@@ -90,7 +90,7 @@ pub struct Expansion {
     /// Declarations of shared variables, instructions and labels, one to a line.
     pub lines: Vec<String>,
     /// Every register that `lines` uses and does not itself declare, inputs first.
-    pub registers: Vec<Register>,
+    pub registers: Vec<FreeRegister>,
     /// What must be set before.
     pub inputs: Vec<Input>,
     /// Registers with the result, low half first; none where nothing is returned in registers. Below 32
@@ -118,7 +118,7 @@ impl fmt::Display for Expansion {
 impl Expansion {
     /// A module with one kernel, `name`, that does the call once per thread: its parameters are the
     /// inputs in order and, last, the generic address to put the result at if there is one.
-    pub fn module(&self, name: &str, target: Target) -> String {
+    pub fn module(&self, name: &str, target: PtxTarget) -> String {
         // 9.0 is the first edition that knows every target from sm_75 up to sm_121, and the last
         // before them knows the older ones.
         let version = if target.number() < 75 { "8.0" } else { "9.0" };
@@ -189,20 +189,20 @@ impl Writer {
     /// A register with a name of its own.
     pub(super) fn named(&mut self, name: &str, ty: RegisterType) -> String {
         if !self.text.registers.iter().any(|r| r.name == name) {
-            self.text.registers.push(Register { name: name.into(), ty });
+            self.text.registers.push(FreeRegister { name: name.into(), ty });
         }
         name.into()
     }
 
     /// A register that the caller sets. To be asked for before any other.
-    pub(super) fn input(&mut self, role: Role, ty: RegisterType, passed_as: &'static str) -> String {
+    pub(super) fn input(&mut self, role: InputRole, ty: RegisterType, passed_as: &'static str) -> String {
         let register = self.register(ty);
         self.text.inputs.push(Input { register: register.clone(), role, passed_as });
         register
     }
 
     /// A 64-bit generic address that the caller sets.
-    pub(super) fn address(&mut self, role: Role) -> String {
+    pub(super) fn address(&mut self, role: InputRole) -> String {
         self.input(role, RegisterType::B64, "u64")
     }
 

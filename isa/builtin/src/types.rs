@@ -1,6 +1,6 @@
 //! The types of the objects that atomic builtins work on.
 
-use super::Refusal;
+use super::BuiltinRefusal;
 use super::excerpt::excerpt;
 use atoms_isa::nearest;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// How the bits of an object are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum TypeClass {
     /// No arithmetic: exchange, compare-and-swap, bitwise.
     Bits,
     /// Unsigned integer.
@@ -21,14 +21,14 @@ pub enum Class {
     Half,
 }
 
-impl Class {
+impl TypeClass {
     /// The letter before the width in a PTX type.
     pub const fn letter(self) -> char {
         match self {
-            Class::Bits => 'b',
-            Class::Unsigned => 'u',
-            Class::Signed => 's',
-            Class::Float | Class::Half => 'f',
+            TypeClass::Bits => 'b',
+            TypeClass::Unsigned => 'u',
+            TypeClass::Signed => 's',
+            TypeClass::Float | TypeClass::Half => 'f',
         }
     }
 }
@@ -38,30 +38,30 @@ macro_rules! types {
         /// Type of an atomic object.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // the names are those of PTX
-        pub enum Type { $($variant,)* }
+        pub enum ObjectType { $($variant,)* }
 
-        impl Type {
+        impl ObjectType {
             /// Every type, in the order of the table in `docs/builtins.md`.
-            pub const ALL: &[Type] = &[$(Type::$variant,)*];
+            pub const ALL: &[ObjectType] = &[$(ObjectType::$variant,)*];
 
             /// Short name: letter of the class and width in bits.
             pub const fn name(self) -> &'static str {
-                match self { $(Type::$variant => $name,)* }
+                match self { $(ObjectType::$variant => $name,)* }
             }
 
             /// Name in CUDA C++; of a 16-byte object, a name for one.
             pub const fn cuda_name(self) -> &'static str {
-                match self { $(Type::$variant => $cuda,)* }
+                match self { $(ObjectType::$variant => $cuda,)* }
             }
 
             /// Size in bytes.
             pub const fn bytes(self) -> u32 {
-                match self { $(Type::$variant => $bytes,)* }
+                match self { $(ObjectType::$variant => $bytes,)* }
             }
 
             /// How its bits are read.
-            pub const fn class(self) -> Class {
-                match self { $(Type::$variant => Class::$class,)* }
+            pub const fn class(self) -> TypeClass {
+                match self { $(ObjectType::$variant => TypeClass::$class,)* }
             }
         }
     };
@@ -88,7 +88,7 @@ types! {
     B128 "b128" "U128" 16 Bits;
 }
 
-impl Type {
+impl ObjectType {
     /// Width in bits.
     pub const fn bits(self) -> u32 {
         8 * self.bytes()
@@ -96,7 +96,7 @@ impl Type {
 
     /// Whether it is an integer of the language.
     pub const fn is_integer(self) -> bool {
-        matches!(self.class(), Class::Unsigned | Class::Signed)
+        matches!(self.class(), TypeClass::Unsigned | TypeClass::Signed)
     }
 
     /// Whether it is smaller than the 32-bit words that atomics work on.
@@ -105,45 +105,45 @@ impl Type {
     }
 
     /// The unsigned integer of a width in bytes.
-    pub const fn unsigned(bytes: u32) -> Option<Type> {
+    pub const fn unsigned(bytes: u32) -> Option<ObjectType> {
         Some(match bytes {
-            1 => Type::U8,
-            2 => Type::U16,
-            4 => Type::U32,
-            8 => Type::U64,
-            16 => Type::U128,
+            1 => ObjectType::U8,
+            2 => ObjectType::U16,
+            4 => ObjectType::U32,
+            8 => ObjectType::U64,
+            16 => ObjectType::U128,
             _ => return None,
         })
     }
 
     /// The type of a class and a width in bytes, as name suffixes give them.
-    pub const fn of(class: Class, bytes: u32) -> Option<Type> {
+    pub const fn of(class: TypeClass, bytes: u32) -> Option<ObjectType> {
         Some(match (class, bytes) {
-            (Class::Unsigned | Class::Bits, _) => return Type::unsigned(bytes),
-            (Class::Signed, 1) => Type::S8,
-            (Class::Signed, 2) => Type::S16,
-            (Class::Signed, 4) => Type::S32,
-            (Class::Signed, 8) => Type::S64,
-            (Class::Signed, 16) => Type::S128,
-            (Class::Float, 4) => Type::F32,
-            (Class::Float, 8) => Type::F64,
-            (Class::Half, 2) => Type::F16,
+            (TypeClass::Unsigned | TypeClass::Bits, _) => return ObjectType::unsigned(bytes),
+            (TypeClass::Signed, 1) => ObjectType::S8,
+            (TypeClass::Signed, 2) => ObjectType::S16,
+            (TypeClass::Signed, 4) => ObjectType::S32,
+            (TypeClass::Signed, 8) => ObjectType::S64,
+            (TypeClass::Signed, 16) => ObjectType::S128,
+            (TypeClass::Float, 4) => ObjectType::F32,
+            (TypeClass::Float, 8) => ObjectType::F64,
+            (TypeClass::Half, 2) => ObjectType::F16,
             _ => return None,
         })
     }
 }
 
-impl fmt::Display for Type {
+impl fmt::Display for ObjectType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Type {
-    type Err = Refusal;
+impl FromStr for ObjectType {
+    type Err = BuiltinRefusal;
 
     /// Reads a short name (`u32`, `b128`) or a name of CUDA C++ (`unsigned long long`, `__half`).
-    fn from_str(text: &str) -> Result<Type, Refusal> {
+    fn from_str(text: &str) -> Result<ObjectType, BuiltinRefusal> {
         let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let other = match plain.as_str() {
             "unsigned int" => "unsigned",
@@ -154,10 +154,10 @@ impl FromStr for Type {
             "bfloat162" => "bf16x2",
             same => same,
         };
-        let found = Type::ALL.iter().find(|t| t.name() == other || t.cuda_name() == other);
+        let found = ObjectType::ALL.iter().find(|t| t.name() == other || t.cuda_name() == other);
         found.copied().ok_or_else(|| {
-            let names = Type::ALL.iter().flat_map(|t| [t.name(), t.cuda_name()]);
-            Refusal::new(format!("unknown type `{}`", excerpt(text)))
+            let names = ObjectType::ALL.iter().flat_map(|t| [t.name(), t.cuda_name()]);
+            BuiltinRefusal::new(format!("unknown type `{}`", excerpt(text)))
                 .help(format!("the nearest known one is `{}`", nearest(&plain, names).unwrap_or_default()))
         })
     }

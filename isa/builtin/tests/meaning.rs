@@ -4,8 +4,8 @@
 mod interpreter;
 
 use atoms_builtin::{
-    Argument, Builtin, Call, Class, Dialect, Expansion, Form, Numbered, Op, Order, Place, Role, Scope,
-    Strength, Target, Type, expand, parse,
+    Argument, Builtin, BuiltinOp, Call, CasStrength, Dialect, Expansion, InputRole, MemoryOrder, NameForm,
+    NumberedOperand, ObjectPlace, ObjectType, PtxTarget, ThreadScope, TypeClass, expand, parse,
 };
 use atoms_isa::ptx::{Module, snippet};
 use interpreter::{MEMORY, Thread, combine, mask, signed};
@@ -18,26 +18,26 @@ const RESULT: u64 = 0x60;
 
 /// What the language says of an operation: the new value for the old one. Independent of [`combine`] in
 /// that it starts from the builtin, not from PTX.
-fn language(op: Op, ty: Type, old: u128, value: u128, compare: u128) -> u128 {
+fn language(op: BuiltinOp, ty: ObjectType, old: u128, value: u128, compare: u128) -> u128 {
     let letter = ty.class().letter();
     match op {
-        Op::CompareExchange => {
+        BuiltinOp::CompareExchange => {
             if old == compare {
                 value
             } else {
                 old
             }
         }
-        Op::Exchange | Op::Store => value,
-        Op::Load => old,
-        Op::Sub => combine("sub", letter, ty.bits(), old, value),
+        BuiltinOp::Exchange | BuiltinOp::Store => value,
+        BuiltinOp::Load => old,
+        BuiltinOp::Sub => combine("sub", letter, ty.bits(), old, value),
         op => combine(op.ptx(), letter, ty.bits(), old, value),
     }
 }
 
 /// The value as a register of the width holds it: extended by its sign to 32 bits at least.
-fn in_register(ty: Type, value: u128) -> u128 {
-    if ty.is_subword() && ty.class() == Class::Signed {
+fn in_register(ty: ObjectType, value: u128) -> u128 {
+    if ty.is_subword() && ty.class() == TypeClass::Signed {
         return signed(value, ty.bits()) as u128 & mask(32);
     }
     value
@@ -45,8 +45,8 @@ fn in_register(ty: Type, value: u128) -> u128 {
 
 struct Case {
     call: Call,
-    ty: Type,
-    target: Target,
+    ty: ObjectType,
+    target: PtxTarget,
     dialect: Dialect,
     memory: [u8; 128],
     offset: u64,
@@ -70,41 +70,42 @@ fn check(case: &Case) -> bool {
     let new = language(op, case.ty, old, case.value, case.compare);
     let mut wanted = Thread::new(before);
     wanted.write(MEMORY + case.offset, bytes, new);
-    let roles: Vec<Role> = expansion.inputs.iter().map(|i| i.role).collect();
-    if roles.contains(&Role::ExpectedAddress) {
+    let roles: Vec<InputRole> = expansion.inputs.iter().map(|i| i.role).collect();
+    if roles.contains(&InputRole::ExpectedAddress) {
         wanted.write(MEMORY + EXPECTED, bytes, old);
     }
-    if roles.contains(&Role::ResultAddress) {
+    if roles.contains(&InputRole::ResultAddress) {
         wanted.write(MEMORY + RESULT, bytes, old);
     }
     let context = format!("{:?}\n{expansion}", case.call);
     assert_eq!(thread.memory, wanted.memory, "{context}");
     let result = expansion.result.iter().rev().fold(0, |whole, r| whole << 64 | thread.get(r));
-    if roles.contains(&Role::ExpectedAddress) {
+    if roles.contains(&InputRole::ExpectedAddress) {
         assert_eq!(result, u128::from(old == case.compare), "{context}");
     } else if !expansion.result.is_empty() {
         // The documented dialect says nothing of what follows a single instruction: the bits are there.
-        let bare = case.dialect == Dialect::Nvvm && matches!(op, Op::Load | Op::CompareExchange);
+        let bare =
+            case.dialect == Dialect::Nvvm && matches!(op, BuiltinOp::Load | BuiltinOp::CompareExchange);
         let (got, wanted) = (result, in_register(case.ty, old));
         let seen = if bare { mask(case.ty.bits()) } else { u128::MAX };
         assert_eq!(got & seen, wanted & seen, "{context}");
     } else {
-        assert!(op == Op::Store || roles.contains(&Role::ResultAddress), "no result\n{context}");
+        assert!(op == BuiltinOp::Store || roles.contains(&InputRole::ResultAddress), "no result\n{context}");
     }
     true
 }
 
 fn enter(thread: &mut Thread, expansion: &Expansion, case: &Case) {
-    let mut halves: HashMap<Role, u32> = HashMap::new();
+    let mut halves: HashMap<InputRole, u32> = HashMap::new();
     for input in &expansion.inputs {
         let half = halves.entry(input.role).or_default();
         let value = match input.role {
-            Role::Object => u128::from(MEMORY + case.offset),
-            Role::ValueAddress => u128::from(MEMORY + VALUE),
-            Role::ExpectedAddress => u128::from(MEMORY + EXPECTED),
-            Role::ResultAddress => u128::from(MEMORY + RESULT),
-            Role::Value => case.value >> (64 * *half),
-            Role::Compare => case.compare >> (64 * *half),
+            InputRole::Object => u128::from(MEMORY + case.offset),
+            InputRole::ValueAddress => u128::from(MEMORY + VALUE),
+            InputRole::ExpectedAddress => u128::from(MEMORY + EXPECTED),
+            InputRole::ResultAddress => u128::from(MEMORY + RESULT),
+            InputRole::Value => case.value >> (64 * *half),
+            InputRole::Compare => case.compare >> (64 * *half),
         };
         *half += 1;
         let bits = input.passed_as[1..].parse().unwrap();
@@ -115,16 +116,16 @@ fn enter(thread: &mut Thread, expansion: &Expansion, case: &Case) {
 }
 
 /// Types that the interpreter knows.
-fn types() -> Vec<Type> {
-    Type::ALL.iter().copied().filter(|ty| ty.class() != Class::Half).collect()
+fn types() -> Vec<ObjectType> {
+    ObjectType::ALL.iter().copied().filter(|ty| ty.class() != TypeClass::Half).collect()
 }
 
 /// A value of a type: any bits, bits at which comparisons turn, or a small float.
-fn value(ty: Type) -> BoxedStrategy<u128> {
+fn value(ty: ObjectType) -> BoxedStrategy<u128> {
     let bits = ty.bits();
     match ty {
-        Type::F32 => (1u8..100).prop_map(|n| f32::from(n).to_bits().into()).boxed(),
-        Type::F64 => (1u8..100).prop_map(|n| f64::from(n).to_bits().into()).boxed(),
+        ObjectType::F32 => (1u8..100).prop_map(|n| f32::from(n).to_bits().into()).boxed(),
+        ObjectType::F64 => (1u8..100).prop_map(|n| f64::from(n).to_bits().into()).boxed(),
         _ => prop_oneof![
             Just(0),
             Just(1),
@@ -137,12 +138,12 @@ fn value(ty: Type) -> BoxedStrategy<u128> {
     }
 }
 
-fn any_of<T: Numbered + std::fmt::Debug>() -> impl Strategy<Value = T> {
+fn any_of<T: NumberedOperand + std::fmt::Debug>() -> impl Strategy<Value = T> {
     proptest::sample::select(T::ALL)
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let calls: Vec<(Builtin, Type)> = Builtin::all()
+    let calls: Vec<(Builtin, ObjectType)> = Builtin::all()
         .into_iter()
         .filter(|b| b.op().is_some())
         .flat_map(|b| types().into_iter().map(move |ty| (b, ty)))
@@ -152,7 +153,7 @@ fn case() -> impl Strategy<Value = Case> {
     let dialects = proptest::sample::select(vec![Dialect::Nvvm, Dialect::Current]);
     proptest::sample::select(calls).prop_flat_map(move |(builtin, ty)| {
         (
-            (any_of::<Order>(), any_of::<Order>(), any_of::<Scope>(), any::<bool>()),
+            (any_of::<MemoryOrder>(), any_of::<MemoryOrder>(), any_of::<ThreadScope>(), any::<bool>()),
             (targets.clone(), dialects.clone()),
             (value(ty), value(ty), value(ty), any::<bool>()),
             (any::<[u8; 32]>(), 0u64..4),
@@ -173,7 +174,7 @@ fn case() -> impl Strategy<Value = Case> {
                         order: order.into(),
                         failure: failure.into(),
                         scope: scope.into(),
-                        strength: if weak { Strength::Weak } else { Strength::Strong },
+                        strength: if weak { CasStrength::Weak } else { CasStrength::Strong },
                         ..Call::new(builtin)
                     },
                     ty,
@@ -218,8 +219,8 @@ proptest! {
             if let Err(refusal) = parse(&text) {
                 prop_assert!(!refusal.help.is_empty() && refusal.message.len() < 400, "{refusal:?}");
             }
-            let _ = (text.parse::<Type>(), text.parse::<Order>(), text.parse::<Scope>(), text.parse::<Target>());
-            let _ = (text.parse::<Argument<Order>>(), text.parse::<Dialect>());
+            let _ = (text.parse::<ObjectType>(), text.parse::<MemoryOrder>(), text.parse::<ThreadScope>(), text.parse::<PtxTarget>());
+            let _ = (text.parse::<Argument<MemoryOrder>>(), text.parse::<Dialect>());
         }
     }
 }
@@ -228,29 +229,35 @@ proptest! {
 #[test]
 fn every_call_expands_or_is_refused() {
     let mut builtins = Builtin::all();
-    for op in Op::NV.iter().copied() {
+    for op in BuiltinOp::NV.iter().copied() {
         for bytes in [0, 1, 16, u32::MAX] {
-            for class in [Class::Bits, Class::Unsigned, Class::Signed, Class::Float, Class::Half] {
-                builtins.push(Builtin::Nv { op, form: Form::Sized { bytes, class } });
+            for class in
+                [TypeClass::Bits, TypeClass::Unsigned, TypeClass::Signed, TypeClass::Float, TypeClass::Half]
+            {
+                builtins.push(Builtin::Nv { op, form: NameForm::Sized { bytes, class } });
             }
         }
     }
     let (mut expanded, mut refused, mut ran) = (0, 0, 0);
-    let failures = [Order::Relaxed, Order::Consume, Order::Release];
+    let failures = [MemoryOrder::Relaxed, MemoryOrder::Consume, MemoryOrder::Release];
     let targets = ["sm_50", "sm_60", "sm_75", "sm_80", "sm_90a", "sm_121"];
     for builtin in builtins {
-        for ty in Type::ALL.iter().copied() {
-            for (order, failure) in Order::ALL.iter().flat_map(|o| failures.map(|f| (*o, f))) {
+        for ty in ObjectType::ALL.iter().copied() {
+            for (order, failure) in MemoryOrder::ALL.iter().flat_map(|o| failures.map(|f| (*o, f))) {
                 for target in targets {
                     for dialect in [Dialect::Nvvm, Dialect::Current] {
                         let call = Call {
                             ty: Some(ty),
                             order: order.into(),
                             failure: failure.into(),
-                            place: if failure == Order::Consume { Place::Shared } else { Place::Generic },
+                            place: if failure == MemoryOrder::Consume {
+                                ObjectPlace::Shared
+                            } else {
+                                ObjectPlace::Generic
+                            },
                             ..Call::new(builtin)
                         };
-                        let target: Target = target.parse().unwrap();
+                        let target: PtxTarget = target.parse().unwrap();
                         match expand(&call, target, dialect) {
                             Ok(expansion) => {
                                 expanded += 1;
@@ -261,13 +268,13 @@ fn every_call_expands_or_is_refused() {
                                 assert!(!refusal.message.is_empty() && !refusal.help.is_empty(), "{call:?}");
                             }
                         }
-                        let known = ty.class() != Class::Half
+                        let known = ty.class() != TypeClass::Half
                             && builtin.op().is_some()
                             && builtin.object_type().is_none_or(|fixed| fixed == ty);
-                        if known && call.place == Place::Generic && failure == Order::Relaxed {
+                        if known && call.place == ObjectPlace::Generic && failure == MemoryOrder::Relaxed {
                             let memory = [0x5a; 128];
                             let (value, compare) = (3, 0x5a & mask(ty.bits()));
-                            if ty.class() != Class::Float {
+                            if ty.class() != TypeClass::Float {
                                 let case =
                                     Case { call, ty, target, dialect, memory, offset: 0, value, compare };
                                 ran += usize::from(check(&case));
@@ -286,13 +293,17 @@ fn every_call_expands_or_is_refused() {
 #[test]
 fn what_is_emitted_is_read() {
     let mut texts = BTreeMap::new();
-    for (builtin, ty) in Builtin::all().into_iter().flat_map(|b| Type::ALL.iter().map(move |ty| (b, *ty))) {
-        for (order, strength) in [(Order::Relaxed, Strength::Strong), (Order::SeqCst, Strength::Weak)] {
+    for (builtin, ty) in
+        Builtin::all().into_iter().flat_map(|b| ObjectType::ALL.iter().map(move |ty| (b, *ty)))
+    {
+        for (order, strength) in
+            [(MemoryOrder::Relaxed, CasStrength::Strong), (MemoryOrder::SeqCst, CasStrength::Weak)]
+        {
             for arch in ["sm_60", "sm_75", "sm_80", "sm_90", "sm_100"] {
                 for (dialect, place) in [
-                    (Dialect::Nvvm, Place::Generic),
-                    (Dialect::Current, Place::Generic),
-                    (Dialect::Current, Place::Shared),
+                    (Dialect::Nvvm, ObjectPlace::Generic),
+                    (Dialect::Current, ObjectPlace::Generic),
+                    (Dialect::Current, ObjectPlace::Shared),
                 ] {
                     let call =
                         Call { ty: Some(ty), order: order.into(), strength, place, ..Call::new(builtin) };
@@ -335,15 +346,18 @@ fn names_are_read_as_they_are_written() {
     for builtin in Builtin::all() {
         assert_eq!(parse(&builtin.to_string()), Ok(builtin));
     }
-    for ty in Type::ALL {
+    for ty in ObjectType::ALL {
         assert_eq!((ty.name().parse(), ty.cuda_name().parse()), (Ok(*ty), Ok(*ty)));
     }
-    for (i, order) in Order::ALL.iter().enumerate() {
+    for (i, order) in MemoryOrder::ALL.iter().enumerate() {
         assert_eq!((order.to_string().parse(), i.to_string().parse()), (Ok(*order), Ok(*order)));
     }
-    for (name, scope) in
-        [("cta", Scope::Block), ("gpu", Scope::Device), ("sys", Scope::System), ("2", Scope::Cluster)]
-    {
+    for (name, scope) in [
+        ("cta", ThreadScope::Block),
+        ("gpu", ThreadScope::Device),
+        ("sys", ThreadScope::System),
+        ("2", ThreadScope::Cluster),
+    ] {
         assert_eq!(name.parse(), Ok(scope));
     }
     for (slip, meant) in [
@@ -356,12 +370,13 @@ fn names_are_read_as_they_are_written() {
         let help = parse(slip).unwrap_err().help;
         assert!(help.contains(&format!("`{meant}")), "{slip}: {help}");
     }
-    for (name, bad) in
-        [("order", "relaxd".parse::<Order>().unwrap_err()), ("order", "6".parse::<Order>().unwrap_err())]
-    {
+    for (name, bad) in [
+        ("order", "relaxd".parse::<MemoryOrder>().unwrap_err()),
+        ("order", "6".parse::<MemoryOrder>().unwrap_err()),
+    ] {
         assert!(bad.message.contains(name) && !bad.help.is_empty(), "{bad:?}");
     }
     for bad in ["sm_49", "sm_130", "sm_", "sm_90x", "90", "sm_90aa", "sm_+90", ""] {
-        assert!(bad.parse::<Target>().is_err(), "{bad}");
+        assert!(bad.parse::<PtxTarget>().is_err(), "{bad}");
     }
 }

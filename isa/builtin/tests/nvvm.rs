@@ -2,7 +2,8 @@
 //! each other, the row shows what `docs/builtins.md` says was chosen.
 
 use atoms_builtin::{
-    Builtin, Call, Dialect, Expansion, Hint, Op, Refusal, Target, Type, atom_text, expand, membar_text, parse,
+    Builtin, BuiltinOp, BuiltinRefusal, Call, Dialect, Expansion, Hint, ObjectType, PtxTarget, atom_text,
+    expand, membar_text, parse,
 };
 
 /// What a row expects: lines, joined, without the names of registers; or the number of a diagnostic and a
@@ -13,14 +14,14 @@ enum Want {
 }
 use Want::{Refused, Text};
 
-fn run(name: &str, ty: &str, order: &str, scope: &str, target: &str) -> Result<Expansion, Refusal> {
+fn run(name: &str, ty: &str, order: &str, scope: &str, target: &str) -> Result<Expansion, BuiltinRefusal> {
     let mut call = Call::new(parse(name)?);
     if !ty.is_empty() {
         call.ty = Some(ty.parse()?);
     }
     call.order = order.parse()?;
     call.scope = scope.parse()?;
-    expand(&call, target.parse::<Target>()?, Dialect::Nvvm)
+    expand(&call, target.parse::<PtxTarget>()?, Dialect::Nvvm)
 }
 
 /// The lines in one, with `R` for every register.
@@ -235,34 +236,42 @@ fn identifiers_are_those_documented() {
 fn names_are_constructed_as_documented() {
     let name = |op, ty| Builtin::sized(op, ty).map(|b| b.to_string());
     let number = |op, ty| Builtin::sized(op, ty).unwrap_err().number;
-    assert_eq!(name(Op::Add, Type::S32).unwrap(), "__nv_atomic_fetch_add_4_s");
-    assert_eq!(name(Op::Max, Type::U64).unwrap(), "__nv_atomic_fetch_max_8_u");
-    assert_eq!(name(Op::Sub, Type::F32).unwrap(), "__nv_atomic_fetch_sub_4_f");
-    assert_eq!(name(Op::Xor, Type::S64).unwrap(), "__nv_atomic_fetch_xor_8", "no letter for bits");
-    assert_eq!(name(Op::Load, Type::F64).unwrap(), "__nv_atomic_load_8", "no letter for a load");
-    assert_eq!(name(Op::CompareExchange, Type::U16).unwrap(), "__nv_atomic_compare_exchange_2");
-    assert_eq!(number(Op::Add, Type::U16), Some(3748));
-    assert_eq!(number(Op::And, Type::B128), Some(3748));
-    assert_eq!(number(Op::Add, Type::F16x2), Some(3745));
-    assert_eq!(number(Op::Inc, Type::U32), Some(852));
+    assert_eq!(name(BuiltinOp::Add, ObjectType::S32).unwrap(), "__nv_atomic_fetch_add_4_s");
+    assert_eq!(name(BuiltinOp::Max, ObjectType::U64).unwrap(), "__nv_atomic_fetch_max_8_u");
+    assert_eq!(name(BuiltinOp::Sub, ObjectType::F32).unwrap(), "__nv_atomic_fetch_sub_4_f");
+    assert_eq!(
+        name(BuiltinOp::Xor, ObjectType::S64).unwrap(),
+        "__nv_atomic_fetch_xor_8",
+        "no letter for bits"
+    );
+    assert_eq!(name(BuiltinOp::Load, ObjectType::F64).unwrap(), "__nv_atomic_load_8", "no letter for a load");
+    assert_eq!(name(BuiltinOp::CompareExchange, ObjectType::U16).unwrap(), "__nv_atomic_compare_exchange_2");
+    assert_eq!(number(BuiltinOp::Add, ObjectType::U16), Some(3748));
+    assert_eq!(number(BuiltinOp::And, ObjectType::B128), Some(3748));
+    assert_eq!(number(BuiltinOp::Add, ObjectType::F16x2), Some(3745));
+    assert_eq!(number(BuiltinOp::Inc, ObjectType::U32), Some(852));
     // Kinds of the front end: the first of a pair is renamed, the second has its name outright.
     #[rustfmt::skip]
-    const KINDS: &[(u16, Op)] = &[
-        (0x6241, Op::CompareExchange), (0x6248, Op::Exchange), (0x624f, Op::Add), (0x6257, Op::Sub),
-        (0x625f, Op::And), (0x6263, Op::Xor), (0x6267, Op::Or), (0x626b, Op::Max), (0x6273, Op::Min),
-        (0x627b, Op::Load), (0x6280, Op::Store),
+    const KINDS: &[(u16, BuiltinOp)] = &[
+        (0x6241, BuiltinOp::CompareExchange), (0x6248, BuiltinOp::Exchange), (0x624f, BuiltinOp::Add), (0x6257, BuiltinOp::Sub),
+        (0x625f, BuiltinOp::And), (0x6263, BuiltinOp::Xor), (0x6267, BuiltinOp::Or), (0x626b, BuiltinOp::Max), (0x6273, BuiltinOp::Min),
+        (0x627b, BuiltinOp::Load), (0x6280, BuiltinOp::Store),
     ];
     for (kind, op) in KINDS {
-        assert_eq!(Op::of_frontend_kind(*kind), Some((*op, false)));
-        assert_eq!(Op::of_frontend_kind(kind + 1), Some((*op, true)));
+        assert_eq!(BuiltinOp::of_frontend_kind(*kind), Some((*op, false)));
+        assert_eq!(BuiltinOp::of_frontend_kind(kind + 1), Some((*op, true)));
     }
-    assert_eq!(Op::of_frontend_kind(0x6286), None, "the fence is no operation");
+    assert_eq!(BuiltinOp::of_frontend_kind(0x6286), None, "the fence is no operation");
 }
 
 #[test]
 fn mismatched_arguments_have_numbers() {
     for (name, number) in [("__nv_atomic_compare_exchange", 3756), ("__nv_atomic_exchange", 3757)] {
-        let call = Call { ty: Some(Type::U32), operand: Some(Type::F32), ..Call::new(parse(name).unwrap()) };
+        let call = Call {
+            ty: Some(ObjectType::U32),
+            operand: Some(ObjectType::F32),
+            ..Call::new(parse(name).unwrap())
+        };
         let refusal = expand(&call, "sm_80".parse().unwrap(), Dialect::Nvvm).unwrap_err();
         assert_eq!(refusal.number, Some(number));
     }

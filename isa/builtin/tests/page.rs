@@ -1,12 +1,15 @@
 //! The tables of `docs/builtins.md`, derived from what the code does.
 
-use atoms_builtin::{Builtin, Call, Dialect, Form, Op, Order, Scope, Target, Type, expand, parse};
+use atoms_builtin::{
+    Builtin, BuiltinOp, Call, Dialect, MemoryOrder, NameForm, ObjectType, PtxTarget, ThreadScope, expand,
+    parse,
+};
 use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-fn target(name: &str) -> Target {
+fn target(name: &str) -> PtxTarget {
     name.parse().unwrap()
 }
 
@@ -31,7 +34,7 @@ fn names() -> String {
         let (family, rest) = match builtin {
             Builtin::Nvvm { op, .. } => (format!("`__nvvm_atom_*_gen_*` {}", op.ptx()), String::new()),
             Builtin::Nv { op, .. } => {
-                let base = Builtin::Nv { op, form: Form::Generic }.to_string();
+                let base = Builtin::Nv { op, form: NameForm::Generic }.to_string();
                 (format!("`{base}*`"), builtin.to_string()[base.len()..].to_owned())
             }
             Builtin::ThreadFence => ("`__nv_atomic_thread_fence`".into(), String::new()),
@@ -75,7 +78,7 @@ fn orders() -> String {
             table,
             "\n`{dialect}`:\n\n| order | load | store | fetch_or | fence |\n|---|---|---|---|---|\n"
         );
-        for (number, order) in Order::ALL.iter().enumerate() {
+        for (number, order) in MemoryOrder::ALL.iter().enumerate() {
             let _ = write!(table, "| {number} {order}");
             for name in [
                 "__nv_atomic_load_n",
@@ -84,9 +87,9 @@ fn orders() -> String {
                 "__nv_atomic_thread_fence",
             ] {
                 let call = Call {
-                    ty: Some(Type::U32),
+                    ty: Some(ObjectType::U32),
                     order: (*order).into(),
-                    scope: Scope::Device.into(),
+                    scope: ThreadScope::Device.into(),
                     ..Call::new(parse(name).unwrap())
                 };
                 let _ = write!(table, " | {}", cell(&call, "sm_80", dialect));
@@ -100,7 +103,7 @@ fn orders() -> String {
 
 fn scopes() -> String {
     let mut table = String::from("| scope | sm_60 (nvvm) | sm_89 | sm_90 |\n|---|---|---|---|\n");
-    for (number, scope) in Scope::ALL.iter().enumerate() {
+    for (number, scope) in ThreadScope::ALL.iter().enumerate() {
         let fence = Call { scope: (*scope).into(), ..Call::new(parse("__nv_atomic_thread_fence").unwrap()) };
         let _ = writeln!(
             table,
@@ -114,38 +117,43 @@ fn scopes() -> String {
 }
 
 /// What becomes of an operation on a type, in a word.
-fn fate(op: Op, form: Form, ty: Type, arch: &str) -> &'static str {
-    let call = Call { ty: Some(ty), order: Order::Relaxed.into(), ..Call::new(Builtin::Nv { op, form }) };
+fn fate(op: BuiltinOp, form: NameForm, ty: ObjectType, arch: &str) -> &'static str {
+    let call =
+        Call { ty: Some(ty), order: MemoryOrder::Relaxed.into(), ..Call::new(Builtin::Nv { op, form }) };
     match expand(&call, target(arch), Dialect::Current) {
         Err(_) => "no",
         Ok(expansion) if expansion.lines.iter().any(|line| line.ends_with(':')) => "loop",
         Ok(expansion) if expansion.lines.iter().any(|line| line.contains(", -4;")) => "word",
         Ok(_) => match op {
-            Op::Load => "ld",
-            Op::Store => "st",
+            BuiltinOp::Load => "ld",
+            BuiltinOp::Store => "st",
             _ => "atom",
         },
     }
 }
 
 fn types() -> String {
-    let columns: &[(&str, Op, Form)] = &[
-        ("load", Op::Load, Form::Generic),
-        ("load_n", Op::Load, Form::Value),
-        ("store", Op::Store, Form::Generic),
-        ("store_n", Op::Store, Form::Value),
-        ("exchange", Op::Exchange, Form::Generic),
-        ("exchange_n", Op::Exchange, Form::Value),
-        ("compare_exchange", Op::CompareExchange, Form::Generic),
-        ("compare_exchange_n", Op::CompareExchange, Form::Value),
-        ("fetch_add", Op::Add, Form::Generic),
-        ("fetch_sub", Op::Sub, Form::Generic),
-        ("fetch_min, max", Op::Min, Form::Generic),
-        ("fetch_and, or, xor", Op::Xor, Form::Generic),
+    let columns: &[(&str, BuiltinOp, NameForm)] = &[
+        ("load", BuiltinOp::Load, NameForm::Generic),
+        ("load_n", BuiltinOp::Load, NameForm::Value),
+        ("store", BuiltinOp::Store, NameForm::Generic),
+        ("store_n", BuiltinOp::Store, NameForm::Value),
+        ("exchange", BuiltinOp::Exchange, NameForm::Generic),
+        ("exchange_n", BuiltinOp::Exchange, NameForm::Value),
+        ("compare_exchange", BuiltinOp::CompareExchange, NameForm::Generic),
+        ("compare_exchange_n", BuiltinOp::CompareExchange, NameForm::Value),
+        ("fetch_add", BuiltinOp::Add, NameForm::Generic),
+        ("fetch_sub", BuiltinOp::Sub, NameForm::Generic),
+        ("fetch_min, max", BuiltinOp::Min, NameForm::Generic),
+        ("fetch_and, or, xor", BuiltinOp::Xor, NameForm::Generic),
     ];
     let heads: Vec<_> = columns.iter().map(|(name, ..)| *name).collect();
     let mut table = format!("| type | {} |\n|---{}|\n", heads.join(" | "), "|---".repeat(columns.len()));
-    for ty in Type::ALL.iter().copied().filter(|ty| !matches!(ty, Type::F16x2 | Type::F16x4 | Type::Bf16x2)) {
+    for ty in ObjectType::ALL
+        .iter()
+        .copied()
+        .filter(|ty| !matches!(ty, ObjectType::F16x2 | ObjectType::F16x4 | ObjectType::Bf16x2))
+    {
         let _ = write!(table, "| {ty}");
         for (_, op, form) in columns {
             let fates = ["sm_75", "sm_90", "sm_100"].map(|arch| fate(*op, *form, ty, arch));

@@ -4,7 +4,9 @@
 //! same release. A row is {key, targets, status, ptx or error}; its key is the name, the type, the order (of
 //! a compare-and-swap also the one on failure) and the scope.
 
-use atoms_builtin::{Argument, Call, Dialect, Expansion, Place, Refusal, Strength, Target, expand, parse};
+use atoms_builtin::{
+    Argument, BuiltinRefusal, Call, CasStrength, Dialect, Expansion, ObjectPlace, PtxTarget, expand, parse,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -60,11 +62,11 @@ fn canonical(lines: &[String]) -> Vec<String> {
 }
 
 /// The call that a row's key stands for.
-fn call(key: &str) -> Result<Call, Refusal> {
+fn call(key: &str) -> Result<Call, BuiltinRefusal> {
     let parts: Vec<&str> = key.split('|').collect();
     let (name, place) = match parts[0].strip_suffix("_smem") {
-        Some(name) => (name, Place::Shared),
-        None => (parts[0], Place::Generic),
+        Some(name) => (name, ObjectPlace::Shared),
+        None => (parts[0], ObjectPlace::Generic),
     };
     let builtin = match name {
         name if name.starts_with("atomic") => parse(name)?,
@@ -75,7 +77,7 @@ fn call(key: &str) -> Result<Call, Refusal> {
     };
     let mut call = Call { place, ..Call::new(builtin) };
     if name.ends_with("_weak") {
-        call.strength = Strength::Weak;
+        call.strength = CasStrength::Weak;
     }
     if let Some(ty) = parts.get(1).filter(|ty| !ty.is_empty()) {
         call.ty = Some(ty.parse()?);
@@ -106,7 +108,7 @@ fn difference(wanted: &[String], got: &[String]) -> String {
     text
 }
 
-fn mismatch(row: &Value, got: &Result<Expansion, Refusal>) -> Option<String> {
+fn mismatch(row: &Value, got: &Result<Expansion, BuiltinRefusal>) -> Option<String> {
     match (row["status"].as_str().unwrap(), got) {
         ("ok", Ok(expansion)) => {
             let (wanted, got) = (canonical(&strings(&row["ptx"])), canonical(&expansion.lines));
@@ -130,7 +132,7 @@ fn run(path: PathBuf) {
     for row in &rows {
         let key = row["key"].as_str().unwrap();
         for target in strings(&row["targets"]) {
-            let target: Target = target.parse().unwrap();
+            let target: PtxTarget = target.parse().unwrap();
             let got = call(key).and_then(|call| expand(&call, target, Dialect::Current));
             let family = key.split('|').next().unwrap().split('_').next().unwrap();
             let entry = tally.entry((family.into(), target.number())).or_default();

@@ -12,17 +12,21 @@ struct Step {
     old: String,
 }
 
-pub(super) fn expand(ty: Type, place: Place, target: Target) -> Expansion {
+pub(super) fn expand(ty: ObjectType, place: ObjectPlace, target: PtxTarget) -> Expansion {
     let generation = Generation::of(target);
     let fused = target.number() >= 80;
-    let packed = ty == Type::Bf16x2;
+    let packed = ty == ObjectType::Bf16x2;
     let mut text = Writer::default();
     let bits = ty.bits();
-    let register = generation.register(Type::unsigned(ty.bytes()).unwrap_or(Type::U32));
-    let generic =
-        if place == Place::Generic { Some(cuda::object(&mut text, place, ty, generation)) } else { None };
-    let addresses = packed.then(|| (text.address(Role::ResultAddress), text.address(Role::ValueAddress)));
-    let passed = (!packed).then(|| text.input(Role::Value, register, "u16"));
+    let register = generation.register(ObjectType::unsigned(ty.bytes()).unwrap_or(ObjectType::U32));
+    let generic = if place == ObjectPlace::Generic {
+        Some(cuda::object(&mut text, place, ty, generation))
+    } else {
+        None
+    };
+    let addresses =
+        packed.then(|| (text.address(InputRole::ResultAddress), text.address(InputRole::ValueAddress)));
+    let passed = (!packed).then(|| text.input(InputRole::Value, register, "u16"));
     let object = match generic {
         Some(object) => object,
         None => cuda::object(&mut text, place, ty, generation),

@@ -1,7 +1,7 @@
 //! What the current compiler refuses, in its words. Source: [TOOLS].
 
 use super::*;
-use crate::Reach;
+use crate::NameScope;
 
 const LOGICAL: &str =
     "For a logical atomic operation, the first argument cannot be any floating-point types.";
@@ -21,11 +21,11 @@ const STORE_ORDER: &str = "atomic store's memory order cannot be consume, acquir
 const FAILURE_ORDER: &str = "failure order cannot be release or acq_rel.";
 const FENCE_ORDER: &str = "fence's memory order cannot be relaxed.";
 
-fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
-    Err(Refusal::new(message).help(help))
+fn refuse<T>(message: &str, help: &str) -> Result<T, BuiltinRefusal> {
+    Err(BuiltinRefusal::new(message).help(help))
 }
 
-fn order(argument: Argument<Order>) -> Result<Order, Refusal> {
+fn order(argument: Argument<MemoryOrder>) -> Result<MemoryOrder, BuiltinRefusal> {
     match argument {
         Argument::Literal(order) => Ok(order),
         Argument::OutOfRange(_) => {
@@ -38,7 +38,7 @@ fn order(argument: Argument<Order>) -> Result<Order, Refusal> {
     }
 }
 
-fn scope(argument: Argument<Scope>) -> Result<Scope, Refusal> {
+fn scope(argument: Argument<ThreadScope>) -> Result<ThreadScope, BuiltinRefusal> {
     match argument {
         Argument::Literal(scope) => Ok(scope),
         Argument::OutOfRange(_) => {
@@ -51,9 +51,15 @@ fn scope(argument: Argument<Scope>) -> Result<Scope, Refusal> {
 }
 
 /// Checks a call of the newer family, in the order of the compiler: type, operands, width, target.
-pub(super) fn nv(call: &Call, op: Op, form: Form, ty: Type, target: Target) -> Result<Nv, Refusal> {
+pub(super) fn nv(
+    call: &Call,
+    op: BuiltinOp,
+    form: NameForm,
+    ty: ObjectType,
+    target: PtxTarget,
+) -> Result<Nv, BuiltinRefusal> {
     let generation = Generation::of(target);
-    let indirect = form == Form::Generic && !op.is_fetch();
+    let indirect = form == NameForm::Generic && !op.is_fetch();
     if op.is_fetch() {
         fetch_type(op, ty, generation)?;
     } else if !indirect && !ty.is_integer() {
@@ -63,31 +69,36 @@ pub(super) fn nv(call: &Call, op: Op, form: Form, ty: Type, target: Target) -> R
         1 if generation == Generation::Inline => refuse(CAS_SIZE, "2 bytes or more, or sm_100 or later"),
         _ => Ok(()),
     };
-    if op == Op::CompareExchange && !indirect {
+    if op == BuiltinOp::CompareExchange && !indirect {
         cas_width()?;
     }
     let (mut memory_order, scope) = (order(call.order)?, scope(call.scope)?);
     match op {
-        Op::Load if matches!(memory_order, Order::Release | Order::AcqRel) => {
+        BuiltinOp::Load if matches!(memory_order, MemoryOrder::Release | MemoryOrder::AcqRel) => {
             return refuse(LOAD_ORDER, "relaxed, consume, acquire or seq_cst");
         }
-        Op::Store if !matches!(memory_order, Order::Relaxed | Order::Release | Order::SeqCst) => {
+        BuiltinOp::Store
+            if !matches!(memory_order, MemoryOrder::Relaxed | MemoryOrder::Release | MemoryOrder::SeqCst) =>
+        {
             return refuse(STORE_ORDER, "relaxed, release or seq_cst");
         }
-        Op::CompareExchange => {
+        BuiltinOp::CompareExchange => {
             let failure = order(call.failure)?;
-            if matches!(failure, Order::Release | Order::AcqRel) {
+            if matches!(failure, MemoryOrder::Release | MemoryOrder::AcqRel) {
                 return refuse(FAILURE_ORDER, "relaxed, consume, acquire or seq_cst on failure");
             }
             cas_width()?;
             memory_order = memory_order.join(failure);
         }
-        Op::Exchange if ty.is_subword() && generation == Generation::Inline => {
+        BuiltinOp::Exchange if ty.is_subword() && generation == Generation::Inline => {
             return refuse(EXCHANGE_SIZE, "4 bytes or more, or sm_100 or later");
         }
         _ => {}
     }
-    if ty.bytes() == 16 && target.number() < 90 && matches!(op, Op::Exchange | Op::CompareExchange) {
+    if ty.bytes() == 16
+        && target.number() < 90
+        && matches!(op, BuiltinOp::Exchange | BuiltinOp::CompareExchange)
+    {
         return refuse(WIDE, "sm_90 or later");
     }
     Ok(Nv {
@@ -101,15 +112,19 @@ pub(super) fn nv(call: &Call, op: Op, form: Form, ty: Type, target: Target) -> R
     })
 }
 
-fn fetch_type(op: Op, ty: Type, generation: Generation) -> Result<(), Refusal> {
+fn fetch_type(op: BuiltinOp, ty: ObjectType, generation: Generation) -> Result<(), BuiltinRefusal> {
     match ty.class() {
-        Class::Bits | Class::Half => refuse(FETCH_TYPE, "an integer, float or double"),
-        Class::Float if op.is_bitwise() => refuse(LOGICAL, "an integer type"),
-        Class::Float | Class::Signed | Class::Unsigned if generation == Generation::Native => Ok(()),
-        Class::Float if matches!(op, Op::Min | Op::Max) => refuse(MIN_MAX, "an integer, or sm_100 or later"),
+        TypeClass::Bits | TypeClass::Half => refuse(FETCH_TYPE, "an integer, float or double"),
+        TypeClass::Float if op.is_bitwise() => refuse(LOGICAL, "an integer type"),
+        TypeClass::Float | TypeClass::Signed | TypeClass::Unsigned if generation == Generation::Native => {
+            Ok(())
+        }
+        TypeClass::Float if matches!(op, BuiltinOp::Min | BuiltinOp::Max) => {
+            refuse(MIN_MAX, "an integer, or sm_100 or later")
+        }
         _ if ty.bytes() == 16 => refuse(FETCH_WIDE, "sm_100 or later"),
         _ if ty.is_subword() => refuse(FETCH_SIZE, "4 or 8 bytes, or sm_100 or later"),
-        Class::Signed if ty.bytes() == 8 && matches!(op, Op::Add | Op::Sub) => {
+        TypeClass::Signed if ty.bytes() == 8 && matches!(op, BuiltinOp::Add | BuiltinOp::Sub) => {
             refuse(FETCH_SIGNED, "an unsigned integer, or sm_100 or later")
         }
         _ => Ok(()),
@@ -117,9 +132,9 @@ fn fetch_type(op: Op, ty: Type, generation: Generation) -> Result<(), Refusal> {
 }
 
 /// Checks the operands of a fence.
-pub(super) fn fence(call: &Call) -> Result<(Order, Scope), Refusal> {
+pub(super) fn fence(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRefusal> {
     match (order(call.order)?, scope(call.scope)?) {
-        (Order::Relaxed, _) => refuse(FENCE_ORDER, "any other order"),
+        (MemoryOrder::Relaxed, _) => refuse(FENCE_ORDER, "any other order"),
         operands => Ok(operands),
     }
 }
@@ -127,40 +142,41 @@ pub(super) fn fence(call: &Call) -> Result<(Order, Scope), Refusal> {
 /// Checks that CUDA C++ has a function for a type.
 pub(super) fn overload(
     builtin: Builtin,
-    op: Op,
-    reach: Reach,
-    ty: Type,
-    target: Target,
-) -> Result<(), Refusal> {
-    let half = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) && reach == Reach::Device;
-    let wide = ty == Type::B128 && target.number() >= 90;
-    let integer = matches!(ty, Type::S32 | Type::U32 | Type::S64 | Type::U64);
-    let word = matches!(ty, Type::S32 | Type::U32);
+    op: BuiltinOp,
+    reach: NameScope,
+    ty: ObjectType,
+    target: PtxTarget,
+) -> Result<(), BuiltinRefusal> {
+    let half = matches!(ty, ObjectType::F16 | ObjectType::F16x2 | ObjectType::Bf16 | ObjectType::Bf16x2)
+        && reach == NameScope::Device;
+    let wide = ty == ObjectType::B128 && target.number() >= 90;
+    let integer = matches!(ty, ObjectType::S32 | ObjectType::U32 | ObjectType::S64 | ObjectType::U64);
+    let word = matches!(ty, ObjectType::S32 | ObjectType::U32);
     let (found, help) = match op {
-        Op::Add => (
-            word || matches!(ty, Type::U64 | Type::F32 | Type::F64) || half,
+        BuiltinOp::Add => (
+            word || matches!(ty, ObjectType::U64 | ObjectType::F32 | ObjectType::F64) || half,
             "int, unsigned, unsigned long long, float, double; without a scope also __half, __half2, \
              __nv_bfloat16 and __nv_bfloat162",
         ),
-        Op::Sub => (word, "int or unsigned"),
-        Op::Exchange => (
-            word || matches!(ty, Type::U64 | Type::F32) || wide,
+        BuiltinOp::Sub => (word, "int or unsigned"),
+        BuiltinOp::Exchange => (
+            word || matches!(ty, ObjectType::U64 | ObjectType::F32) || wide,
             "int, unsigned, unsigned long long, float; from sm_90 also 16 bytes",
         ),
-        Op::CompareExchange => (
-            word || ty == Type::U64 || (ty == Type::U16 && reach == Reach::Device) || wide,
+        BuiltinOp::CompareExchange => (
+            word || ty == ObjectType::U64 || (ty == ObjectType::U16 && reach == NameScope::Device) || wide,
             "int, unsigned, unsigned long long; without a scope also unsigned short; from sm_90 also 16 bytes",
         ),
-        Op::And | Op::Or | Op::Xor | Op::Min | Op::Max => {
+        BuiltinOp::And | BuiltinOp::Or | BuiltinOp::Xor | BuiltinOp::Min | BuiltinOp::Max => {
             (integer, "int, unsigned, long long or unsigned long long")
         }
-        Op::Inc | Op::Dec => (ty == Type::U32, "unsigned"),
-        Op::Load | Op::Store => (false, "a builtin `__nv_atomic_load` or `__nv_atomic_store`"),
+        BuiltinOp::Inc | BuiltinOp::Dec => (ty == ObjectType::U32, "unsigned"),
+        BuiltinOp::Load | BuiltinOp::Store => (false, "a builtin `__nv_atomic_load` or `__nv_atomic_store`"),
     };
     match (found, op) {
         (true, _) => Ok(()),
         // The only ones that are not overloaded.
-        (false, Op::Inc | Op::Dec) => Err(Refusal::new(format!(
+        (false, BuiltinOp::Inc | BuiltinOp::Dec) => Err(BuiltinRefusal::new(format!(
             "argument of type \"{} *\" is incompatible with parameter of type \"unsigned int *\"",
             ty.cuda_name()
         ))
@@ -173,13 +189,13 @@ pub(super) fn overload(
 }
 
 /// Checks what the older family's names need of the target.
-pub(super) fn older(builtin: Builtin, ty: Type, target: Target) -> Result<(), Refusal> {
+pub(super) fn older(builtin: Builtin, ty: ObjectType, target: PtxTarget) -> Result<(), BuiltinRefusal> {
     match ty {
-        Type::F16x2 | Type::F16x4 => refuse(
+        ObjectType::F16x2 | ObjectType::F16x4 => refuse(
             &format!("`{builtin}` is not reproduced as the current compiler has it"),
             "`atomicAdd` on `__half2`, or the dialect `nvvm`",
         ),
-        Type::B128 if target.number() < 90 => refuse(WIDE, "sm_90 or later"),
+        ObjectType::B128 if target.number() < 90 => refuse(WIDE, "sm_90 or later"),
         _ => Ok(()),
     }
 }

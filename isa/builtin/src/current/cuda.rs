@@ -1,7 +1,7 @@
 //! The functions of CUDA C++, and the older family of builtins behind them.
 
 use super::*;
-use crate::Reach;
+use crate::NameScope;
 
 /// Name of the shared array: that of a static variable `sm` of a function `f`.
 const ARRAY: &str = "_ZZ1fE2sm";
@@ -15,14 +15,19 @@ pub(super) struct Object {
 }
 
 /// Declares the shared array. The declaration stands first in the text.
-fn declare_array(text: &mut Writer, ty: Type) {
+fn declare_array(text: &mut Writer, ty: ObjectType) {
     put!(text, ".shared .align {0} .b8 {ARRAY}[{1}];", ty.bytes(), 8 * ty.bytes());
 }
 
 /// Computes the address of the array's element, or takes the object's.
-pub(super) fn object(text: &mut Writer, place: Place, ty: Type, generation: Generation) -> Object {
-    if place == Place::Generic {
-        return Object { operand: format!("[{}]", text.address(Role::Object)), space: "" };
+pub(super) fn object(
+    text: &mut Writer,
+    place: ObjectPlace,
+    ty: ObjectType,
+    generation: Generation,
+) -> Object {
+    if place == ObjectPlace::Generic {
+        return Object { operand: format!("[{}]", text.address(InputRole::Object)), space: "" };
     }
     let [thread, offset, masked, base, address] = [(); 5].map(|()| text.register(RegisterType::B32));
     declare_array(text, ty);
@@ -37,12 +42,12 @@ pub(super) fn object(text: &mut Writer, place: Place, ty: Type, generation: Gene
 /// Computes the generic address of the array's element: inline assembly of a header knows no space.
 pub(super) fn generic_object(
     text: &mut Writer,
-    place: Place,
-    ty: Type,
+    place: ObjectPlace,
+    ty: ObjectType,
     generation: Generation,
 ) -> (String, Vec<String>) {
-    if place == Place::Generic {
-        return (text.address(Role::Object), Vec::new());
+    if place == ObjectPlace::Generic {
+        return (text.address(InputRole::Object), Vec::new());
     }
     let [thread, base, offset] = [(); 3].map(|()| text.register(RegisterType::B32));
     let [window, wide, masked, address] = [(); 4].map(|()| text.register(RegisterType::B64));
@@ -74,49 +79,65 @@ pub(super) fn generic_object(
 
 /// The words between `atom` and the operation. Without a scope in the name, the newer code generator
 /// spells out the order and scope that hold by default.
-fn qualifiers(reach: Reach, space: &str, generation: Generation) -> String {
+fn qualifiers(reach: NameScope, space: &str, generation: Generation) -> String {
     match (reach, generation) {
-        (Reach::Device, Generation::Native) => format!(".relaxed.gpu{space}"),
+        (NameScope::Device, Generation::Native) => format!(".relaxed.gpu{space}"),
         _ => format!("{space}{}", reach.qualifier()),
     }
 }
 
 /// The letter and width on the access.
-fn suffix(op: Op, ty: Type) -> String {
+fn suffix(op: BuiltinOp, ty: ObjectType) -> String {
     let letter = match (op, ty.class()) {
-        (Op::Add | Op::Sub, Class::Float) => 'f',
-        (Op::Add | Op::Sub | Op::Inc | Op::Dec, _) => 'u',
-        (Op::Min | Op::Max, class) => class.letter(),
+        (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Float) => 'f',
+        (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Inc | BuiltinOp::Dec, _) => 'u',
+        (BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
         _ => 'b',
     };
     format!("{letter}{}", ty.bits())
 }
 
-pub(super) fn expand(op: Op, reach: Reach, ty: Type, place: Place, target: Target) -> Expansion {
+pub(super) fn expand(
+    op: BuiltinOp,
+    reach: NameScope,
+    ty: ObjectType,
+    place: ObjectPlace,
+    target: PtxTarget,
+) -> Expansion {
     let generation = Generation::of(target);
     match ty {
-        Type::Bf16 | Type::Bf16x2 if target.number() < 90 => bfloat::expand(ty, place, target),
-        Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => half_add(ty, place, generation),
-        Type::B128 => sixteen_bytes(op, reach, place, generation),
+        ObjectType::Bf16 | ObjectType::Bf16x2 if target.number() < 90 => bfloat::expand(ty, place, target),
+        ObjectType::F16 | ObjectType::F16x2 | ObjectType::Bf16 | ObjectType::Bf16x2 => {
+            half_add(ty, place, generation)
+        }
+        ObjectType::B128 => sixteen_bytes(op, reach, place, generation),
         _ => plain(op, reach, ty, place, generation),
     }
 }
 
-fn plain(op: Op, reach: Reach, ty: Type, place: Place, generation: Generation) -> Expansion {
+fn plain(
+    op: BuiltinOp,
+    reach: NameScope,
+    ty: ObjectType,
+    place: ObjectPlace,
+    generation: Generation,
+) -> Expansion {
     let mut text = Writer::default();
     let bits = ty.bits();
     // An exchange of floats is one of their bits.
-    let as_bits = op == Op::Exchange && ty == Type::F32;
+    let as_bits = op == BuiltinOp::Exchange && ty == ObjectType::F32;
     let register = if as_bits { RegisterType::B32 } else { generation.register(ty) };
-    let generic = if place == Place::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
+    let generic =
+        if place == ObjectPlace::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
     let passed = if as_bits { "b32" } else { passed_as(ty) };
-    let compare = (op == Op::CompareExchange).then(|| text.input(Role::Compare, register, passed));
-    let value = text.input(Role::Value, register, passed);
+    let compare =
+        (op == BuiltinOp::CompareExchange).then(|| text.input(InputRole::Compare, register, passed));
+    let value = text.input(InputRole::Value, register, passed);
     let object = match generic {
         Some(object) => object,
         None => object(&mut text, place, ty, generation),
     };
-    let value = if op == Op::Sub {
+    let value = if op == BuiltinOp::Sub {
         let negated = text.register(register);
         put!(text, "neg.s{bits} {negated}, {value};");
         negated
@@ -129,11 +150,14 @@ fn plain(op: Op, reach: Reach, ty: Type, place: Place, generation: Generation) -
         None => value,
     };
     // Older than orders: the compare-and-swap of 16 bits has the spelling of a header.
-    let words =
-        if ty == Type::U16 { object.space.to_owned() } else { qualifiers(reach, object.space, generation) };
+    let words = if ty == ObjectType::U16 {
+        object.space.to_owned()
+    } else {
+        qualifiers(reach, object.space, generation)
+    };
     let (op, suffix) = (op.ptx(), suffix(op, ty));
     put!(text, "atom{words}.{op}.{suffix} {result}, {}, {operands};", object.operand);
-    if ty == Type::U16 {
+    if ty == ObjectType::U16 {
         let wide = text.register(RegisterType::B32);
         put!(text, "cvt.u32.u16 {wide}, {result};");
         return text.finish(&[&wide]);
@@ -147,15 +171,19 @@ fn plain(op: Op, reach: Reach, ty: Type, place: Place, generation: Generation) -
 }
 
 /// Half and bfloat16, alone or packed. Packed values are passed by address.
-fn half_add(ty: Type, place: Place, generation: Generation) -> Expansion {
+fn half_add(ty: ObjectType, place: ObjectPlace, generation: Generation) -> Expansion {
     let mut text = Writer::default();
     let packed = ty.bytes() == 4;
     let register = if packed { RegisterType::B32 } else { RegisterType::B16 };
     let plain = generation.plain(32);
-    let generic =
-        if place == Place::Generic { Some(generic_object(&mut text, place, ty, generation)) } else { None };
-    let addresses = packed.then(|| (text.address(Role::ResultAddress), text.address(Role::ValueAddress)));
-    let passed = (!packed).then(|| text.input(Role::Value, register, "u16"));
+    let generic = if place == ObjectPlace::Generic {
+        Some(generic_object(&mut text, place, ty, generation))
+    } else {
+        None
+    };
+    let addresses =
+        packed.then(|| (text.address(InputRole::ResultAddress), text.address(InputRole::ValueAddress)));
+    let passed = (!packed).then(|| text.input(InputRole::Value, register, "u16"));
     let (object, lines) = match generic {
         Some(object) => object,
         None => generic_object(&mut text, place, ty, generation),
@@ -177,26 +205,27 @@ fn half_add(ty: Type, place: Place, generation: Generation) -> Expansion {
 }
 
 /// Exchange and compare-and-swap of 16 bytes, in pairs of registers.
-fn sixteen_bytes(op: Op, reach: Reach, place: Place, generation: Generation) -> Expansion {
+fn sixteen_bytes(op: BuiltinOp, reach: NameScope, place: ObjectPlace, generation: Generation) -> Expansion {
     let mut text = Writer::default();
-    let ty = Type::B128;
-    let generic = if place == Place::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
+    let ty = ObjectType::B128;
+    let generic =
+        if place == ObjectPlace::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
     let mut pair = |role| {
         let low = text.input(role, RegisterType::B64, "u64");
         (low, text.input(role, RegisterType::B64, "u64"))
     };
-    let compare = (op == Op::CompareExchange).then(|| pair(Role::Compare));
-    let value = pair(Role::Value);
+    let compare = (op == BuiltinOp::CompareExchange).then(|| pair(InputRole::Compare));
+    let value = pair(InputRole::Value);
     let object = match generic {
         Some(object) => object,
         None => object(&mut text, place, ty, generation),
     };
     // With a scope in the name the newer generator still has the instruction of the older one.
-    let new_names = generation == Generation::Native && reach == Reach::Device;
+    let new_names = generation == Generation::Native && reach == NameScope::Device;
     let [compared, new, found] = match (new_names, op) {
-        (true, Op::CompareExchange) => ["cmp", "swap", "dst"],
+        (true, BuiltinOp::CompareExchange) => ["cmp", "swap", "dst"],
         (true, _) => ["cmp", "amt", "dst"],
-        (false, Op::CompareExchange) => ["%b", "%c", "%dst"],
+        (false, BuiltinOp::CompareExchange) => ["%b", "%c", "%dst"],
         (false, _) => ["%c", "%b", "%dst"],
     };
     let mut operands = String::new();

@@ -48,7 +48,7 @@ impl Part {
 }
 
 /// The object's bits, at the bottom of a word.
-const fn ones_of(ty: Type) -> u32 {
+const fn ones_of(ty: ObjectType) -> u32 {
     if ty.bytes() == 1 { 255 } else { 65535 }
 }
 
@@ -56,7 +56,7 @@ const fn ones_of(ty: Type) -> u32 {
 fn passed(nv: &Nv, text: &mut Writer) -> String {
     let register = if nv.ty.bytes() == 1 { RegisterType::B16 } else { RegisterType::B32 };
     // Two bytes are loaded into a wider register, without their sign, since only bits are asked for.
-    text.input(Role::Value, register, if nv.ty.bytes() == 1 { passed_as(nv.ty) } else { "u16" })
+    text.input(InputRole::Value, register, if nv.ty.bytes() == 1 { passed_as(nv.ty) } else { "u16" })
 }
 
 /// The operand in a word, zero above its bits.
@@ -66,7 +66,7 @@ fn widened(nv: &Nv, text: &mut Writer, passed: &str) -> String {
     }
     let wide = text.register(RegisterType::B32);
     put!(text, "cvt.u32.u16 {wide}, {passed};");
-    if nv.ty != Type::S8 {
+    if nv.ty != ObjectType::S8 {
         return wide;
     }
     let masked = text.register(RegisterType::B32);
@@ -78,7 +78,7 @@ fn widened(nv: &Nv, text: &mut Writer, passed: &str) -> String {
 fn returned(nv: &Nv, text: &mut Writer, moved: &str) -> String {
     let result = text.register(RegisterType::B32);
     match nv.ty.class() {
-        Class::Signed => put!(text, "cvt.s32.s{} {result}, {moved};", nv.ty.bits()),
+        TypeClass::Signed => put!(text, "cvt.s32.s{} {result}, {moved};", nv.ty.bits()),
         _ => put!(text, "and.b32 {result}, {moved}, {};", ones_of(nv.ty)),
     }
     result
@@ -86,10 +86,10 @@ fn returned(nv: &Nv, text: &mut Writer, moved: &str) -> String {
 
 pub(super) fn expand(nv: &Nv) -> Expansion {
     match nv.op {
-        Op::And | Op::Or | Op::Xor => bitwise(nv),
-        Op::Exchange => exchange(nv),
-        Op::CompareExchange => compare_exchange(nv),
-        Op::Min | Op::Max => select(nv),
+        BuiltinOp::And | BuiltinOp::Or | BuiltinOp::Xor => bitwise(nv),
+        BuiltinOp::Exchange => exchange(nv),
+        BuiltinOp::CompareExchange => compare_exchange(nv),
+        BuiltinOp::Min | BuiltinOp::Max => select(nv),
         _ => arithmetic(nv),
     }
 }
@@ -97,12 +97,12 @@ pub(super) fn expand(nv: &Nv) -> Expansion {
 /// Bits of the word that the operation leaves alone are left alone by the word's operation too.
 fn bitwise(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let value = passed(nv, &mut text);
     nv.fence_before_loop(&mut text);
     let part = Part::of(&mut text, &object);
     let mut operand;
-    if nv.op == Op::And {
+    if nv.op == BuiltinOp::And {
         let (_, rest) = part.masks(nv, &mut text);
         let value = widened(nv, &mut text, &value);
         let placed = part.place(&mut text, &value);
@@ -144,14 +144,14 @@ fn cas_loop(
 /// Addition and subtraction: on the whole word, of which the object's bits are taken.
 fn arithmetic(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let value = passed(nv, &mut text);
     nv.fence_before_loop(&mut text);
     let part = Part::of(&mut text, &object);
     let (mask, rest) = part.masks(nv, &mut text);
     let value = widened(nv, &mut text, &value);
     let placed = part.place(&mut text, &value);
-    let op = if nv.op == Op::Sub { "sub" } else { "add" };
+    let op = if nv.op == BuiltinOp::Sub { "sub" } else { "add" };
     let found = cas_loop(nv, &mut text, &part, |text, old| {
         let [sum, inside, outside, new] = [(); 4].map(|()| text.register(RegisterType::B32));
         put!(text, "{op}.s32 {sum}, {old}, {placed};");
@@ -169,8 +169,8 @@ fn arithmetic(nv: &Nv) -> Expansion {
 /// Minimum and maximum: on the object taken out of the word.
 fn select(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
-    let value = text.input(Role::Value, RegisterType::B16, passed_as(nv.ty));
+    let object = text.address(InputRole::Object);
+    let value = text.input(InputRole::Value, RegisterType::B16, passed_as(nv.ty));
     nv.fence_before_loop(&mut text);
     let part = Part::of(&mut text, &object);
     let (_, rest) = part.masks(nv, &mut text);
@@ -178,12 +178,12 @@ fn select(nv: &Nv) -> Expansion {
     let found = cas_loop(nv, &mut text, &part, |text, old| {
         let moved = part.extract(text, old);
         let mut inside = text.register(RegisterType::B16);
-        if nv.ty == Type::S8 {
+        if nv.ty == ObjectType::S8 {
             put!(text, "cvt.s8.s32 {inside}, {moved};");
         } else {
             put!(text, "cvt.u16.u32 {inside}, {moved};");
         }
-        if nv.ty == Type::U8 {
+        if nv.ty == ObjectType::U8 {
             let masked = text.register(RegisterType::B16);
             put!(text, "and.b16 {masked}, {inside}, 255;");
             inside = masked;
@@ -192,7 +192,7 @@ fn select(nv: &Nv) -> Expansion {
         put!(text, "{}.{letter}16 {chosen}, {inside}, {value};", nv.op.ptx());
         let mut wide = text.register(RegisterType::B32);
         put!(text, "cvt.u32.u16 {wide}, {chosen};");
-        if nv.ty == Type::S8 {
+        if nv.ty == ObjectType::S8 {
             let masked = text.register(RegisterType::B32);
             put!(text, "and.b32 {masked}, {wide}, 255;");
             wide = masked;
@@ -212,10 +212,10 @@ fn select(nv: &Nv) -> Expansion {
 fn exchange(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let plain = nv.generation.plain(nv.ty.bits());
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let (value, to) = if nv.indirect {
-        let from = text.address(Role::ValueAddress);
-        let to = text.address(Role::ResultAddress);
+        let from = text.address(InputRole::ValueAddress);
+        let to = text.address(InputRole::ResultAddress);
         let value = text.register(RegisterType::B32);
         put!(text, "ld.{plain} {value}, [{from}];");
         (value, Some(to))
@@ -281,9 +281,9 @@ impl Retry {
 fn compare_exchange(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let plain = nv.generation.plain(nv.ty.bits());
-    let object = text.address(Role::Object);
-    let expected = text.address(Role::ExpectedAddress);
-    let from = if nv.indirect { Some(text.address(Role::ValueAddress)) } else { None };
+    let object = text.address(InputRole::Object);
+    let expected = text.address(InputRole::ExpectedAddress);
+    let from = if nv.indirect { Some(text.address(InputRole::ValueAddress)) } else { None };
     let given = if nv.indirect { None } else { Some(passed(nv, &mut text)) };
     let compare = text.register(RegisterType::B32);
     put!(text, "ld.{plain} {compare}, [{expected}];");
@@ -305,7 +305,7 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     let stored = text.register(RegisterType::Pred);
     put!(text, "ld.relaxed.{}.b32 {word}, [{}];", nv.scope, part.word);
     put!(text, "and.b32 {outside}, {word}, {rest};");
-    let retry = (nv.strength == Strength::Strong).then(|| Retry::begin(&mut text));
+    let retry = (nv.strength == CasStrength::Strong).then(|| Retry::begin(&mut text));
     put!(text, "or.b32 {new}, {outside}, {swap};");
     put!(text, "or.b32 {old}, {outside}, {compare};");
     nv.loop_cas(&mut text, "b32", &found, &[&format!("[{}]", part.word), &old, &new]);

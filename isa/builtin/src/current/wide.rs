@@ -14,7 +14,7 @@ impl Pair {
     }
 
     fn passed(text: &mut Writer) -> Pair {
-        let mut half = || text.input(Role::Value, RegisterType::B64, "u64");
+        let mut half = || text.input(InputRole::Value, RegisterType::B64, "u64");
         Pair { low: half(), high: half() }
     }
 
@@ -62,18 +62,18 @@ fn difference(text: &mut Writer, found: &Pair, other: &Pair) -> String {
 
 pub(super) fn expand(nv: &Nv) -> Expansion {
     match nv.op {
-        Op::Load => load(nv),
-        Op::Store => store(nv),
-        Op::Exchange => exchange(nv),
-        Op::CompareExchange => compare_exchange(nv),
+        BuiltinOp::Load => load(nv),
+        BuiltinOp::Store => store(nv),
+        BuiltinOp::Exchange => exchange(nv),
+        BuiltinOp::CompareExchange => compare_exchange(nv),
         _ => fetch(nv),
     }
 }
 
 fn load(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
-    let to = if nv.indirect { Some(text.address(Role::ResultAddress)) } else { None };
+    let object = text.address(InputRole::Object);
+    let to = if nv.indirect { Some(text.address(InputRole::ResultAddress)) } else { None };
     nv.fence(&mut text);
     let whole = register(nv, &mut text, "dst");
     put!(text, "ld.{}.{}.b128 {whole}, [{object}];", nv.qualifier(), nv.scope);
@@ -89,9 +89,9 @@ fn load(nv: &Nv) -> Expansion {
 
 fn store(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let pair = if nv.indirect {
-        let from = text.address(Role::ValueAddress);
+        let from = text.address(InputRole::ValueAddress);
         Pair::load(nv, &mut text, &from)
     } else {
         Pair::passed(&mut text)
@@ -105,10 +105,10 @@ fn store(nv: &Nv) -> Expansion {
 
 fn exchange(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let (pair, to) = if nv.indirect {
-        let from = text.address(Role::ValueAddress);
-        let to = text.address(Role::ResultAddress);
+        let from = text.address(InputRole::ValueAddress);
+        let to = text.address(InputRole::ResultAddress);
         (Pair::load(nv, &mut text, &from), Some(to))
     } else {
         (Pair::passed(&mut text), None)
@@ -131,9 +131,9 @@ fn exchange(nv: &Nv) -> Expansion {
 fn compare_exchange(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let native = nv.generation == Generation::Native;
-    let object = text.address(Role::Object);
-    let expected = text.address(Role::ExpectedAddress);
-    let from = if nv.indirect { Some(text.address(Role::ValueAddress)) } else { None };
+    let object = text.address(InputRole::Object);
+    let expected = text.address(InputRole::ExpectedAddress);
+    let from = if nv.indirect { Some(text.address(InputRole::ValueAddress)) } else { None };
     let passed = if nv.indirect { None } else { Some(Pair::passed(&mut text)) };
     let early = if native { Some(Pair::load(nv, &mut text, &expected)) } else { None };
     let swap = match (passed, from) {
@@ -149,7 +149,7 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     let new = register(nv, &mut text, "swap");
     // The inline generator joins first what was ready first; without a fence between the two loads, it
     // joins in the order of the operands.
-    if native || (nv.indirect && nv.order != Order::SeqCst) {
+    if native || (nv.indirect && nv.order != MemoryOrder::SeqCst) {
         join(&mut text, &cmp, &compare);
         join(&mut text, &new, &swap);
     } else {
@@ -172,7 +172,7 @@ fn compare_exchange(nv: &Nv) -> Expansion {
 /// A loop around a compare-and-swap of 128 bits; the newer code generator only.
 fn fetch(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let value = Pair::passed(&mut text);
     let whole = text.named("dst", RegisterType::B128);
     let cmp = text.named("cmp", RegisterType::B128);
@@ -199,16 +199,16 @@ fn fetch(nv: &Nv) -> Expansion {
 
 fn combine(nv: &Nv, text: &mut Writer, old: &Pair, value: &Pair) -> Pair {
     match nv.op {
-        Op::Add | Op::Sub => {
+        BuiltinOp::Add | BuiltinOp::Sub => {
             let new = Pair::new(text);
-            let op = if nv.op == Op::Add { "add" } else { "sub" };
+            let op = if nv.op == BuiltinOp::Add { "add" } else { "sub" };
             put!(text, "{op}.cc.s64 {}, {}, {};", new.low, old.low, value.low);
             put!(text, "{op}c.cc.s64 {}, {}, {};", new.high, old.high, value.high);
             new
         }
-        Op::Min | Op::Max => {
+        BuiltinOp::Min | BuiltinOp::Max => {
             let [low, equal, both, high, keep] = [(); 5].map(|()| text.register(RegisterType::Pred));
-            let relation = if nv.op == Op::Max { "gt" } else { "lt" };
+            let relation = if nv.op == BuiltinOp::Max { "gt" } else { "lt" };
             let letter = nv.ty.class().letter();
             put!(text, "setp.{relation}.u64 {low}, {}, {};", old.low, value.low);
             put!(text, "setp.eq.b64 {equal}, {}, {};", old.high, value.high);

@@ -5,8 +5,8 @@ use super::*;
 /// The letter and width on an access.
 fn suffix(nv: &Nv) -> String {
     let letter = match (nv.op, nv.ty.class(), nv.generation) {
-        (Op::Add | Op::Sub, Class::Signed, Generation::Native) => 'u',
-        (Op::Add | Op::Sub | Op::Min | Op::Max, class, _) => class.letter(),
+        (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Signed, Generation::Native) => 'u',
+        (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Min | BuiltinOp::Max, class, _) => class.letter(),
         _ => 'b',
     };
     format!("{letter}{}", nv.ty.bits())
@@ -26,12 +26,12 @@ fn object_register(nv: &Nv) -> RegisterType {
 
 pub(super) fn expand(nv: &Nv) -> Expansion {
     match nv.op {
-        Op::Load => load(nv),
-        Op::Store => store(nv),
-        Op::Exchange => exchange(nv),
-        Op::CompareExchange => compare_exchange(nv),
-        Op::Sub => subtract(nv),
-        Op::Min | Op::Max if nv.ty.class() == Class::Float => float_loop(nv),
+        BuiltinOp::Load => load(nv),
+        BuiltinOp::Store => store(nv),
+        BuiltinOp::Exchange => exchange(nv),
+        BuiltinOp::CompareExchange => compare_exchange(nv),
+        BuiltinOp::Sub => subtract(nv),
+        BuiltinOp::Min | BuiltinOp::Max if nv.ty.class() == TypeClass::Float => float_loop(nv),
         _ => fetch(nv),
     }
 }
@@ -39,8 +39,8 @@ pub(super) fn expand(nv: &Nv) -> Expansion {
 fn fetch(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let register = nv.generation.register(nv.ty);
-    let object = text.address(Role::Object);
-    let value = text.input(Role::Value, register, passed_as(nv.ty));
+    let object = text.address(InputRole::Object);
+    let value = text.input(InputRole::Value, register, passed_as(nv.ty));
     let result = text.register(register);
     nv.fence(&mut text);
     nv.atom(&mut text, nv.qualifier(), &suffix(nv), &result, &[&format!("[{object}]"), &value]);
@@ -48,18 +48,18 @@ fn fetch(nv: &Nv) -> Expansion {
 }
 
 fn subtract(nv: &Nv) -> Expansion {
-    if nv.ty.class() == Class::Float && nv.generation == Generation::Native {
+    if nv.ty.class() == TypeClass::Float && nv.generation == Generation::Native {
         return float_loop(nv);
     }
     let mut text = Writer::default();
     let register = nv.generation.register(nv.ty);
-    let object = text.address(Role::Object);
-    let value = text.input(Role::Value, register, passed_as(nv.ty));
+    let object = text.address(InputRole::Object);
+    let value = text.input(InputRole::Value, register, passed_as(nv.ty));
     let negated = text.register(register);
     let result = text.register(register);
     nv.fence(&mut text);
     match nv.ty.class() {
-        Class::Float => {
+        TypeClass::Float => {
             let bits = nv.ty.bits();
             let zero = text.register(register);
             let literal = if bits == 32 { "0f00000000" } else { "0d0000000000000000" };
@@ -77,16 +77,16 @@ fn float_loop(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let bits = nv.ty.bits();
     let register = nv.generation.register(nv.ty);
-    let object = text.address(Role::Object);
-    let value = text.input(Role::Value, register, passed_as(nv.ty));
+    let object = text.address(InputRole::Object);
+    let value = text.input(InputRole::Value, register, passed_as(nv.ty));
     let old = text.register(register);
     let new = text.register(register);
     let found = text.register(register);
     let failed = text.register(RegisterType::Pred);
     let again = text.label();
     let op = match nv.op {
-        Op::Min => "min",
-        Op::Max => "max",
+        BuiltinOp::Min => "min",
+        BuiltinOp::Max => "max",
         _ => "sub",
     };
     nv.fence_before_loop(&mut text);
@@ -103,8 +103,8 @@ fn float_loop(nv: &Nv) -> Expansion {
 
 fn load(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
-    let object = text.address(Role::Object);
-    let to = if nv.indirect { Some(text.address(Role::ResultAddress)) } else { None };
+    let object = text.address(InputRole::Object);
+    let to = if nv.indirect { Some(text.address(InputRole::ResultAddress)) } else { None };
     let result = text.register(object_register(nv));
     let suffix = suffix(nv);
     nv.fence(&mut text);
@@ -118,15 +118,15 @@ fn load(nv: &Nv) -> Expansion {
     }
     let wide = text.register(RegisterType::B32);
     match (nv.ty, nv.generation) {
-        (Type::U8, Generation::Inline) => put!(text, "and.b32 {wide}, {result}, 255;"),
-        (Type::S8, Generation::Inline) => put!(text, "cvt.s32.s8 {wide}, {result};"),
-        (Type::S8, Generation::Native) => {
+        (ObjectType::U8, Generation::Inline) => put!(text, "and.b32 {wide}, {result}, 255;"),
+        (ObjectType::S8, Generation::Inline) => put!(text, "cvt.s32.s8 {wide}, {result};"),
+        (ObjectType::S8, Generation::Native) => {
             // Single bytes come in 16-bit registers, and are widened twice.
             let zeroed = text.register(RegisterType::B32);
             put!(text, "cvt.u32.u16 {zeroed}, {result};");
             put!(text, "cvt.s32.s8 {wide}, {zeroed};");
         }
-        (Type::S16, _) => put!(text, "cvt.s32.s16 {wide}, {result};"),
+        (ObjectType::S16, _) => put!(text, "cvt.s32.s16 {wide}, {result};"),
         _ => put!(text, "cvt.u32.u16 {wide}, {result};"),
     }
     text.finish(&[&wide])
@@ -135,15 +135,15 @@ fn load(nv: &Nv) -> Expansion {
 fn store(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let register = object_register(nv);
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let value = if nv.indirect {
-        let from = text.address(Role::ValueAddress);
+        let from = text.address(InputRole::ValueAddress);
         let value = text.register(register);
         put!(text, "ld.{} {value}, [{from}];", nv.generation.plain(nv.ty.bits()));
         nv.fence(&mut text);
         value
     } else {
-        let passed = text.input(Role::Value, nv.generation.register(nv.ty), passed_as(nv.ty));
+        let passed = text.input(InputRole::Value, nv.generation.register(nv.ty), passed_as(nv.ty));
         nv.fence(&mut text);
         if register == nv.generation.register(nv.ty) {
             passed
@@ -161,15 +161,15 @@ fn exchange(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let register = object_register(nv);
     let plain = nv.generation.plain(nv.ty.bits());
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let (value, to) = if nv.indirect {
-        let from = text.address(Role::ValueAddress);
-        let to = text.address(Role::ResultAddress);
+        let from = text.address(InputRole::ValueAddress);
+        let to = text.address(InputRole::ResultAddress);
         let value = text.register(register);
         put!(text, "ld.{plain} {value}, [{from}];");
         (value, Some(to))
     } else {
-        (text.input(Role::Value, register, passed_as(nv.ty)), None)
+        (text.input(InputRole::Value, register, passed_as(nv.ty)), None)
     };
     let result = text.register(register);
     nv.fence(&mut text);
@@ -187,14 +187,14 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let register = object_register(nv);
     let plain = nv.generation.plain(nv.ty.bits());
-    let object = text.address(Role::Object);
-    let expected = text.address(Role::ExpectedAddress);
+    let object = text.address(InputRole::Object);
+    let expected = text.address(InputRole::ExpectedAddress);
     let compare = text.register(register);
     // Either code generator reads the value to store where the front end asks for it, which is before
     // the fence; the inline one asks for the value to compare with only at the access.
     let native = nv.generation == Generation::Native;
     let swap = if nv.indirect {
-        let from = text.address(Role::ValueAddress);
+        let from = text.address(InputRole::ValueAddress);
         if native {
             put!(text, "ld.{plain} {compare}, [{expected}];");
         }
@@ -202,7 +202,7 @@ fn compare_exchange(nv: &Nv) -> Expansion {
         put!(text, "ld.{plain} {swap}, [{from}];");
         swap
     } else {
-        let swap = text.input(Role::Value, register, passed_as(nv.ty));
+        let swap = text.input(InputRole::Value, register, passed_as(nv.ty));
         if native {
             put!(text, "ld.{plain} {compare}, [{expected}];");
         }

@@ -11,7 +11,7 @@ struct Part {
 }
 
 /// The object's bits, at the bottom of a word.
-const fn ones(ty: Type) -> u32 {
+const fn ones(ty: ObjectType) -> u32 {
     if ty.bytes() == 1 { 0xff } else { 0xffff }
 }
 
@@ -35,7 +35,7 @@ impl Part {
 fn extended(nv: &Nv, text: &mut Writer, value: &str) -> String {
     let register = text.register(RegisterType::B32);
     match nv.ty.class() {
-        Class::Signed => put!(text, "cvt.s32.s{} {register}, {value};", nv.ty.bits()),
+        TypeClass::Signed => put!(text, "cvt.s32.s{} {register}, {value};", nv.ty.bits()),
         _ => put!(text, "and.b32 {register}, {value}, {};", ones(nv.ty)),
     }
     register
@@ -50,13 +50,13 @@ fn placed(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
 }
 
 pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
-    let object = text.address(Role::Object);
+    let object = text.address(InputRole::Object);
     let passed = bits_as(nv.ty);
-    let compare =
-        (nv.op == Op::CompareExchange).then(|| text.input(Role::Compare, RegisterType::B32, passed));
-    let value = text.input(Role::Value, RegisterType::B32, passed);
+    let compare = (nv.op == BuiltinOp::CompareExchange)
+        .then(|| text.input(InputRole::Compare, RegisterType::B32, passed));
+    let value = text.input(InputRole::Value, RegisterType::B32, passed);
     // The table of fences by order: one before what releases, one after what acquires.
-    let strength = if nv.order == Order::SeqCst { "sc" } else { "acq_rel" };
+    let strength = if nv.order == MemoryOrder::SeqCst { "sc" } else { "acq_rel" };
     if nv.order.releases() {
         nv.fence(&mut text, strength);
     }
@@ -76,18 +76,18 @@ pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
 
 /// Writes the accesses of the loop, which are relaxed: the fences are around it.
 fn swap(nv: &Nv, text: &mut Writer, part: &Part, found: &str, old: &str, new: &str) {
-    let words = nv.words(Order::Relaxed.qualifier());
+    let words = nv.words(MemoryOrder::Relaxed.qualifier());
     put!(text, "atom.cas.{words}.b32 {found}, [{}], {old}, {new};", part.aligned_address);
 }
 
 fn load(nv: &Nv, text: &mut Writer, part: &Part) -> String {
     let word = text.register(RegisterType::B32);
-    put!(text, "ld.{}.b32 {word}, [{}];", nv.words(Order::Relaxed.qualifier()), part.aligned_address);
+    put!(text, "ld.{}.b32 {word}, [{}];", nv.words(MemoryOrder::Relaxed.qualifier()), part.aligned_address);
     word
 }
 
 fn fetch_loop(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
-    let new_bits = (nv.op == Op::Exchange).then(|| placed(nv, text, part, value));
+    let new_bits = (nv.op == BuiltinOp::Exchange).then(|| placed(nv, text, part, value));
     let old = load(nv, text, part);
     let again = text.label();
     put!(text, "{again}:");
@@ -97,9 +97,9 @@ fn fetch_loop(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
         let inside = extended(nv, text, &moved);
         let new = text.register(RegisterType::B32);
         match nv.op {
-            Op::Add => put!(text, "add.s32 {new}, {inside}, {value};"),
-            Op::Sub => put!(text, "sub.s32 {new}, {inside}, {value};"),
-            Op::Min | Op::Max => {
+            BuiltinOp::Add => put!(text, "add.s32 {new}, {inside}, {value};"),
+            BuiltinOp::Sub => put!(text, "sub.s32 {new}, {inside}, {value};"),
+            BuiltinOp::Min | BuiltinOp::Max => {
                 let letter = nv.ty.class().letter();
                 put!(text, "{}.{letter}32 {new}, {inside}, {value};", nv.op.ptx());
             }

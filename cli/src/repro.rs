@@ -1,13 +1,14 @@
 //! `atoms repro`: replays the bundle of a failure.
 
 use std::process::Command;
-use std::sync::Arc;
+use std::time::Duration;
 
 use atoms_cosim::{configs, rtl};
 use atoms_regress::report::text::plain;
-use atoms_regress::run::journal::{Death, Desk};
-use atoms_regress::run::supervisor::{Leash, listen, words};
+use atoms_regress::run::journal::Desk;
+use atoms_regress::run::supervisor::{Leash, listen};
 use atoms_regress::triage::bucket::{Finding, Key};
+use atoms_regress::triage::death::Death;
 use atoms_regress::triage::repro::Bundle;
 use atoms_verilated::Environment;
 
@@ -24,9 +25,9 @@ const REFUSALS: usize = 10;
 pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     if let Some(folder) = &args.in_this_process {
         std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
-        let mut bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
-        bundle.desk = Some(Arc::new(Desk::open(folder, 0).map_err(CliError::of)?));
-        return replay(args, &bundle);
+        let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
+        let desk = Desk::open(folder, 0).map_err(CliError::of)?;
+        return replay(args, &bundle, &desk);
     }
     let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
     let mut files = machine::files();
@@ -134,8 +135,8 @@ fn choose(args: &ReproArgs, bundle: &Bundle) -> Result<Rtl, CliError> {
 fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
     let key = Key::death(death);
     let text = match death {
-        Death::Hung(_) => words(death),
-        Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {}", words(death)),
+        Death::Hung(_) => death.to_string(),
+        Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),
     };
     if bundle.is_same(&key) {
         outln!("  found      the same: {text}")?;
@@ -145,9 +146,14 @@ fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
     Ok(Verdict::Disagree)
 }
 
-fn replay(args: &ReproArgs, bundle: &Bundle) -> Result<Verdict, CliError> {
+/// Replays a bundle; `desk` is for the process that watches this one.
+fn replay(args: &ReproArgs, bundle: &Bundle, desk: &Desk) -> Result<Verdict, CliError> {
     let dir = if args.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
-    let replayed = bundle.replay(&dir, args.trace.as_deref(), &mut build_step).map_err(CliError::of)?;
+    let mut session = bundle.session(&dir, &mut build_step).map_err(CliError::of)?;
+    desk.test(0, Duration::MAX, None);
+    session.listeners.push(Box::new(desk.pulse()));
+    let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;
+    desk.idle();
     if let Some(path) = &args.trace {
         outln!("  wave       {}", shell(path))?;
     }

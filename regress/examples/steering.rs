@@ -12,7 +12,7 @@ use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
 use atoms_regress::corpus::Corpus;
 use atoms_regress::coverage::{Map, Model, Sampler};
-use atoms_regress::plan::episode::Episode;
+use atoms_regress::episode::Episode;
 use atoms_regress::steer::Steering;
 
 /// Cycles that no episode takes.

@@ -3,8 +3,6 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::cluster::hex;
-
 /// Digits of a checksum: the first of a SHA-256.
 const DIGITS: usize = 16;
 
@@ -19,6 +17,11 @@ pub enum Broken {
     /// It is another one.
     #[error("its checksum is another: it was changed or damaged")]
     Other,
+}
+
+/// SHA-256 in hexadecimal digits: hashes are compared between machines and years.
+pub(crate) fn hex(digest: impl AsRef<[u8]>) -> String {
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn sum(bytes: &[u8]) -> String {

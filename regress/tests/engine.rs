@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use atoms_regress::coverage::Map;
 use atoms_regress::plan::{Job, Test};
-use atoms_regress::run::journal::Death;
 use atoms_regress::run::result::{self, Status};
 use atoms_regress::run::scheduler::{self, Collect, Limits, Work};
 use atoms_regress::run::worker::{Finding, Outcome};
+use atoms_regress::triage::death::Death;
 use atoms_regress::triage::test_failure::Trouble;
 
 fn test(index: u64) -> Test {

@@ -7,7 +7,7 @@ use atoms_cosim::configs;
 use atoms_cosim::stimulus::Profile as Stimulus;
 use atoms_regress::corpus::Corpus;
 use atoms_regress::coverage::Model;
-use atoms_regress::plan::episode::Episode;
+use atoms_regress::episode::Episode;
 use atoms_regress::plan::{Job, Plan, Tests};
 use bitvec::vec::BitVec;
 

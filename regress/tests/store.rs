@@ -5,11 +5,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use atoms_regress::cluster::Origin;
-use atoms_regress::report::summary::Timing;
+use atoms_regress::run::origin::Origin;
 use atoms_regress::run::result::{Status, TestResult, Work};
 use atoms_regress::run::state::{Record, State};
 use atoms_regress::run::store::{self, FORMAT, Header, Store, StoreError};
+use atoms_regress::run::timing::Timing;
 
 fn header() -> Header {
     Header {

@@ -5,8 +5,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use atoms_host::processes;
-use atoms_regress::run::journal::{self, Death, Suspect};
+use atoms_regress::run::journal::{self, Suspect};
 use atoms_regress::run::supervisor::{Leash, Pull, SupervisorError, supervise};
+use atoms_regress::triage::death::Death;
 
 /// A shell that is at these tests, each of which may be quiet for `patience` seconds.
 fn shell(dir: &Path, tests: &[u64], patience: f64, script: &str) -> Command {

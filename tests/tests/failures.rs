@@ -14,12 +14,12 @@ use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
 use atoms_ops::Op;
 use atoms_regress::checksum::{opened, sealed};
-use atoms_regress::plan::episode::Episode;
+use atoms_regress::episode::Episode;
 use atoms_regress::triage::bucket::{Finding, Key};
 use atoms_regress::triage::bundle::{BundleContext, BundleInfo, Original, bundle};
 use atoms_regress::triage::minimize::{Effort, Small, small_case};
 use atoms_regress::triage::replay::Run;
-use atoms_regress::triage::repro::Bundle;
+use atoms_regress::triage::repro::{Bundle, Replayed};
 use atoms_tests::bugs::{BUGS, Bug, each_bug};
 use atoms_tests::draw::Mix;
 use atoms_tests::plant::{Patch, plant};
@@ -86,6 +86,12 @@ impl Met {
         };
         bundle(&context, &self.finding, recorder, parent).expect("the bundle is written")
     }
+}
+
+/// Replays a bundle on the RTL in a folder.
+fn replay(bundle: &Bundle, rtl_dir: &Path, wave: Option<&Path>) -> Replayed {
+    let session = bundle.session(rtl_dir, &mut |_| {}).expect("it builds");
+    bundle.replay(session, wave).expect("it is replayed")
 }
 
 /// An empty folder.
@@ -263,10 +269,10 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     let read = Bundle::read(&folders[0]).expect("it reads back");
     assert!(read.rtl_is_its_own);
     let wave = generated("bundles").join("again.vcd");
-    let again = read.replay(&read.rtl_dir(), Some(&wave), &mut |_| {}).expect("it is replayed");
+    let again = replay(&read, &read.rtl_dir(), Some(&wave));
     assert!(again.same, "{:?}", again.found);
     assert_eq!(fs::read(&wave).expect("a wave"), contents[0][Path::new("wave.vcd")]);
-    let mended = read.replay(&configs::rtl_dir(), None, &mut |_| {}).expect("it is replayed");
+    let mended = replay(&read, &configs::rtl_dir(), None);
     assert_eq!(mended.found, None);
 }
 
@@ -285,9 +291,9 @@ fn a_failure_that_needs_its_history_is_repeated_with_it() {
     assert!(text.contains("needs more of its history"), "{text}");
     let read = Bundle::read(&folder).expect("it reads back");
     assert_eq!((&read.case, &read.run), (&None, &Run::Episode { episode: Box::new(met.episode.clone()) }));
-    let again = read.replay(&read.rtl_dir(), None, &mut |_| {}).expect("it is replayed");
+    let again = replay(&read, &read.rtl_dir(), None);
     assert_eq!(again.found.expect("it fails"), met.finding);
-    assert_eq!(read.replay(&configs::rtl_dir(), None, &mut |_| {}).expect("it is replayed").found, None);
+    assert_eq!(replay(&read, &configs::rtl_dir(), None).found, None);
 }
 
 /// A kernel leaves a case behind, too, and its files.
@@ -330,7 +336,7 @@ fn a_kernel_leaves_a_case() {
     let info = bundle(&context, &finding, None, &empty("kernel-alone")).expect("the bundle is written");
     let read =
         Bundle::read(&generated("bundles").join("kernel-alone").join(&info.folder)).expect("it reads back");
-    let again = read.replay(&read.rtl_dir(), None, &mut |_| {}).expect("it is replayed");
+    let again = replay(&read, &read.rtl_dir(), None);
     assert_eq!(again.found.expect("it fails"), finding);
 }
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 use atoms_host::processes::{self, Signal};
 use atoms_host::programs;
 use atoms_regress::cluster::slurm::{Options, Outcome, Slurm, Tools};
-use atoms_regress::cluster::{Cut, FORMAT, Manifest, Origin};
+use atoms_regress::cluster::{Cut, FORMAT, Manifest};
+use atoms_regress::run::origin::Origin;
 use atoms_tests::slurm::{Cluster, left};
 
 const LONG: Duration = Duration::from_secs(60);

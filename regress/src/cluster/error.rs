@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::manifest::Shard;
-use super::slurm::{SlurmError, quote};
+use super::cut::Shard;
+use super::slurm::tools::SlurmError;
+use crate::report::command::quote;
 
 /// Why shards could not be described, run or merged.
 #[derive(Debug, thiserror::Error)]

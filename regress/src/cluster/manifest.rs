@@ -1,167 +1,22 @@
 //! What is run, by whom, and which tests each shard has.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::cut::Shard;
 use super::error::ClusterError;
 use super::publish::write_whole;
+use crate::checksum::hex;
+use crate::run::origin::Origin;
 
 /// Version of the format of `manifest.json` and of result files.
 pub const FORMAT: u32 = 1;
 
 /// Name of the manifest in the output folder.
 pub const MANIFEST: &str = "manifest.json";
-
-/// What the result of a test depends on, beside the plan: the same on every machine that takes part.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Origin {
-    /// Version of ATOMS.
-    pub version: String,
-    /// Hash of the program, since one version can be built from different sources.
-    pub build: String,
-    /// Hash of the RTL's sources.
-    pub rtl: String,
-    /// Hashes of the files that the plan names, by their path: cases, kernels, the corpus.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub inputs: BTreeMap<String, String>,
-}
-
-impl Origin {
-    /// What runs here: this program, with these sources of RTL and the files of these names and paths.
-    ///
-    /// # Errors
-    /// [`ClusterError::Read`] with the file that cannot be read.
-    pub fn of_process(
-        version: &str,
-        rtl: &str,
-        inputs: impl IntoIterator<Item = (String, PathBuf)>,
-    ) -> Result<Origin, ClusterError> {
-        // The file that runs, also when another has taken its name since.
-        let itself = Path::new("/proc/self/exe");
-        let build = match itself.exists() {
-            true => hash_of_file(itself)?,
-            false => hash_of_file(&std::env::current_exe().map_err(ClusterError::read(itself))?)?,
-        };
-        let hash = |(name, path): (String, PathBuf)| Ok((name, hash_of_file(&path)?));
-        let inputs = inputs.into_iter().map(hash).collect::<Result<_, ClusterError>>()?;
-        Ok(Origin { version: version.to_string(), build, rtl: rtl.to_string(), inputs })
-    }
-
-    /// What `other` has differently, a line each, with both values; `self` is called `ours`, `other`
-    /// `theirs`.
-    pub fn differences(&self, other: &Origin, ours: &str, theirs: &str) -> Vec<String> {
-        let named = [
-            ("version of ATOMS", &self.version, &other.version),
-            ("program", &self.build, &other.build),
-            ("RTL", &self.rtl, &other.rtl),
-        ];
-        let mut found: Vec<String> = named
-            .into_iter()
-            .filter(|(_, a, b)| a != b)
-            .map(|(what, a, b)| format!("{what}: {ours} {}, {theirs} {}", short(a), short(b)))
-            .collect();
-        let names: std::collections::BTreeSet<_> = self.inputs.keys().chain(other.inputs.keys()).collect();
-        for name in names {
-            let value = |origin: &Origin| match origin.inputs.get(name) {
-                Some(hash) => short(hash).to_string(),
-                None => "none".to_string(),
-            };
-            if self.inputs.get(name) != other.inputs.get(name) {
-                found.push(format!("`{name}`: {ours} {}, {theirs} {}", value(self), value(other)));
-            }
-        }
-        found
-    }
-}
-
-/// SHA-256 of a file's content.
-fn hash_of_file(path: &Path) -> Result<String, ClusterError> {
-    let mut hash = Sha256::new();
-    let mut read = || std::io::copy(&mut fs::File::open(path)?, &mut hash);
-    read().map_err(ClusterError::read(path))?;
-    Ok(hex(hash.finalize()))
-}
-
-/// As much of a hash as people compare.
-pub(super) fn short(hash: &str) -> &str {
-    let is_hash = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_hash { hash.get(..12).unwrap_or(hash) } else { hash }
-}
-
-/// SHA-256 in hexadecimal digits: hashes are compared between machines and years.
-pub(crate) fn hex(digest: impl AsRef<[u8]>) -> String {
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Tests of the plan that are run together, by their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Shard {
-    /// Number of the first.
-    pub first: u64,
-    /// Number after the last.
-    pub end: u64,
-}
-
-impl Shard {
-    /// Numbers of its tests.
-    pub fn tests(&self) -> Range<u64> {
-        self.first..self.end
-    }
-}
-
-/// How a plan is cut into shards.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cut {
-    /// Into so many; fewer if there are not so many tests.
-    Count(u32),
-    /// Into parts that take about so many seconds, by the estimate.
-    Seconds(f64),
-}
-
-impl Cut {
-    /// Cuts `tests` tests, of which each takes `cost` seconds as far as anybody can tell, into shards that
-    /// take about as long as each other. The order of tests stays, and no shard is empty. Asks for each
-    /// cost twice.
-    pub fn shards(self, tests: u64, cost: impl Fn(u64) -> f64) -> Vec<Shard> {
-        let estimate = |test| Some(cost(test)).filter(|c| c.is_finite() && *c > 0.0).unwrap_or(0.0);
-        let total: f64 = (0..tests).map(estimate).sum();
-        // Without any estimate, all tests are alike.
-        let cost = |test| if total > 0.0 { estimate(test) } else { 1.0 };
-        let mut left = if total > 0.0 { total } else { tests as f64 };
-        let count = match self {
-            Cut::Count(count) => u64::from(count),
-            Cut::Seconds(seconds) if seconds > 0.0 => (total / seconds).ceil() as u64,
-            Cut::Seconds(_) => tests,
-        };
-        let count = count.clamp(1, tests.clamp(1, u64::from(u32::MAX)));
-        let mut shards = Vec::new();
-        let mut first = 0;
-        for number in 0..count {
-            // Tests that must be left for the shards after this one, one each.
-            let last = tests.saturating_sub(count - number - 1);
-            let share = left / (count - number) as f64;
-            let (mut end, mut taken) = (first, 0.0);
-            // A test goes where the greater part of it lies.
-            while end < last && (end == first || number + 1 == count || taken + cost(end) / 2.0 < share) {
-                taken += cost(end);
-                end += 1;
-            }
-            left -= taken;
-            if end > first {
-                shards.push(Shard { first, end });
-            }
-            first = end;
-        }
-        shards
-    }
-}
 
 /// What is run, by whom, and which tests each shard has: `manifest.json`. Made once and never changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -322,6 +177,7 @@ pub(super) fn failures_path(out: &Path, shard: u32) -> PathBuf {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::cut::Cut;
     use super::*;
 
     /// A manifest with `shards` shards of `each` tests.

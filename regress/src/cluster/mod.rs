@@ -8,6 +8,7 @@
 //! In the output folder: `manifest.json`, `shards/N.result`, `shards/N.failures/` and, of [`slurm`],
 //! `slurm/`.
 
+mod cut;
 mod error;
 mod manifest;
 mod publish;
@@ -16,9 +17,9 @@ mod results;
 pub mod shard;
 pub mod slurm;
 
+pub use cut::{Cut, Shard};
 pub use error::{ClusterError, ShardProblem};
-pub(crate) use manifest::hex;
-pub use manifest::{Cut, FORMAT, MANIFEST, Manifest, Origin, Shard};
+pub use manifest::{FORMAT, MANIFEST, Manifest};
 pub(crate) use publish::unique;
 pub use publish::{Pending, write_whole};
 pub use results::{Results, sweep};

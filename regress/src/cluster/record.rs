@@ -16,9 +16,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::cut::Shard;
 use super::error::{ClusterError, ShardProblem};
-use super::manifest::{FORMAT, Manifest, Origin, Shard, failures_path, hex, result_path};
+use super::manifest::{FORMAT, Manifest, failures_path, result_path};
 use super::publish::{Pending, sync_folder, unique};
+use crate::checksum::hex;
+use crate::run::origin::Origin;
 
 /// Bytes in a line beyond which a file is taken for something else.
 const LINE_BYTES: u64 = 1 << 28;

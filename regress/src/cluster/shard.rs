@@ -15,10 +15,12 @@ use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
 use crate::plan::Tests;
 use crate::report::finish::{FinishError, finish};
-use crate::report::summary::{Summary, Timing};
+use crate::report::summary::Summary;
 use crate::run::state::{RawBucket, Record as TestRecord, State};
-use crate::run::store::{self, Checkpoint, FAILURES, Header, Store, StoreError, reading, writing};
+use crate::run::store::{self, Checkpoint, Header, Store, StoreError, reading, writing};
+use crate::run::timing::Timing;
 use crate::run::worker::Context;
+use crate::triage::layout::FAILURES;
 
 /// A line of a shard's result file.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Corpus, Entry};
 use crate::coverage::{Group, Model};
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 
 /// Version of the format; raised when older files cannot be read any more.
 pub const FORMAT: u32 = 1;

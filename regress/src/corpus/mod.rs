@@ -9,7 +9,7 @@ use bitvec::vec::BitVec;
 
 pub use file::{CorpusError, FORMAT, Read};
 
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 
 /// An episode and what it hits.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,7 @@ mod map;
 mod model;
 pub mod rtl;
 mod sampler;
+pub mod summary;
 pub mod waivers;
 
 pub use map::Map;

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use atoms_verilated::{Coverage, Kind, Point};
 use serde::{Deserialize, Serialize};
 
-use crate::report::summary::{FileCoverage, RtlCoverage};
+use crate::coverage::summary::{FileCoverage, RtlCoverage};
 
 /// Counts of several tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,7 +29,7 @@ use serde::Deserialize;
 
 use super::rtl::{RtlItem, RtlMap};
 use super::{Map, Model};
-use crate::report::summary::Gate;
+use crate::coverage::summary::Gate;
 
 /// Why the waivers cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use super::file::{CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile,
 use super::{PlanError, timeout};
 use crate::corpus::Corpus;
 use crate::coverage::Model;
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 
 /// What a test runs.
 #[derive(Clone, Debug)]

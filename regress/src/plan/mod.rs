@@ -4,7 +4,6 @@
 //! profile picks entries by tag and says for how long. [`Plan::tests`] numbers the tests of a profile
 //! from 0; what test `n` is depends on nothing but the files, the seed and `n`.
 
-pub mod episode;
 mod error;
 mod expand;
 mod file;

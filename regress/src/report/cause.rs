@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::config::{Kind, PARAMETERS, Parameter};
 
-use crate::report::summary::{Bucket, Cause, Cell, Separation};
+use crate::report::summary::{Bucket, Cause, Separation};
+use crate::run::totals::Cell;
 
 /// Parameters named of those that separate equally well.
 const MOST: usize = 3;
@@ -126,8 +127,8 @@ fn shown(parameter: &Parameter, value: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::Totals;
     use crate::run::result::{Status, Work};
+    use crate::run::totals::Totals;
     use atoms_cosim::configs;
 
     /// A bucket with this key, in the configurations for which `fails` holds, and the cells of its entry.

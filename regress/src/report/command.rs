@@ -2,8 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cluster::slurm::quote;
 use crate::report::summary::Summary;
+
+/// A word for a shell, whatever is in it.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "%+,-./:=@_".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
 
 /// A path as a word of a command line that is no option.
 pub fn path(path: &Path) -> String {

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::report::summary::{Summary, Timing};
+use crate::report::summary::Summary;
+use crate::run::timing::Timing;
 
 /// The text of `summary.json`: the same bytes for the same summary.
 pub fn pretty(summary: &Summary) -> String {

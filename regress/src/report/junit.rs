@@ -6,8 +6,10 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::figures::{count, plain};
-use crate::report::summary::{Summary, Timing, Totals};
+use crate::report::summary::Summary;
 use crate::run::result::{FailureRecord, Status, TestResult};
+use crate::run::timing::Timing;
+use crate::run::totals::Totals;
 
 /// Tests up to which each is a test case of its own.
 pub const CASES: u64 = 10_000;

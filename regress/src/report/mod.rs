@@ -2,7 +2,7 @@
 //! server that runs it, JSON with a schema, and a page for the browser.
 //!
 //! All of them are made of a [`Summary`](crate::report::summary::Summary), which is the same on any machine,
-//! and of a [`Timing`](crate::report::summary::Timing) where they say that times follow.
+//! and of a [`Timing`](crate::run::timing::Timing) where they say that times follow.
 
 mod cause;
 pub mod command;

@@ -7,14 +7,15 @@ use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlItem;
+use crate::coverage::summary::{Coverage, Gate, GroupCoverage, RtlCoverage, Waiver};
 use crate::coverage::waivers::Waivers;
 use crate::report::cause::causes;
-use crate::report::summary::{
-    Bucket, Coverage, FORMAT, Gate, GroupCoverage, Part, RtlCoverage, Summary, Waiver,
-};
+use crate::report::summary::{Bucket, FORMAT, Summary};
 use crate::run::state::{RawBucket, State};
-use crate::run::store::{Checkpoint, FAILURES, Header};
+use crate::run::store::{Checkpoint, Header};
+use crate::run::totals::Part;
 use crate::run::worker::Context;
+use crate::triage::layout::FAILURES;
 
 /// Summary of a run in the output folder `dir`.
 pub fn summarize(

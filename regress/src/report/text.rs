@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 pub use super::figures::plain;
 use super::figures::{count, counted, moment, percent, seconds};
-use crate::report::summary::{
-    Bucket, Cause, Coverage, Gate, Part, RtlCoverage, Summary, Timing, Totals, Verdict,
-};
+use crate::coverage::summary::{Coverage, Gate, RtlCoverage};
+use crate::report::summary::{Bucket, Cause, Summary, Verdict};
 use crate::run::result::Status;
+use crate::run::timing::Timing;
+use crate::run::totals::{Part, Totals};
 
 /// Columns. Only lines to be copied are longer: those that reproduce, and paths.
 const WIDTH: usize = 80;

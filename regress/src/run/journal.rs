@@ -18,8 +18,9 @@ use atoms_cosim::monitor::Cycle;
 use atoms_cosim::session::Listener;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 use crate::run::store::{StoreError, read, reading, replace, writing};
+use crate::triage::death::Death;
 
 const RUNNING: &str = "running";
 const CRASHED: &str = "crashed";
@@ -90,18 +91,6 @@ pub struct AtWork {
     pub patience: Duration,
     /// The random run, if it is one.
     pub episode: Option<Episode>,
-}
-
-/// How the process of a test ended before the test did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Death {
-    /// By this signal.
-    Signal(i32),
-    /// It called `exit` with this status.
-    Exit(i32),
-    /// It was killed, since it showed no progress for as many seconds.
-    Hung(u64),
 }
 
 /// A test whose process died.

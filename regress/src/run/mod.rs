@@ -2,6 +2,7 @@
 //! [`journal`], the [`supervisor`] that starts the process again when it dies, and the output folder ([`store`]).
 
 pub mod journal;
+pub mod origin;
 pub mod processes;
 pub mod result;
 pub mod scheduler;
@@ -9,4 +10,6 @@ pub mod session;
 pub mod state;
 pub mod store;
 pub mod supervisor;
+pub mod timing;
+pub mod totals;
 pub mod worker;

@@ -1,10 +1,12 @@
 //! What one test came to.
 
-use atoms_cosim::session::Tally;
+use atoms_cosim::session::{Failure, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
+use crate::triage::death::Death;
+use crate::triage::test_failure::Trouble;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +25,21 @@ pub enum Status {
 }
 
 impl Status {
+    /// How a test ends that fails in this way.
+    pub fn of(trouble: &Trouble) -> Status {
+        match trouble {
+            Trouble::Unit(failure) => match **failure {
+                Failure::OutOfTime { .. } => Status::TimedOut,
+                ref failure if failure.is_finding() => Status::Failed,
+                _ => Status::Error,
+            },
+            Trouble::Missed { .. } | Trouble::Undefined { .. } | Trouble::Kernel { .. } => Status::Failed,
+            Trouble::Crashed { death: Death::Hung(_), .. } => Status::TimedOut,
+            Trouble::Crashed { .. } | Trouble::Panicked(_) => Status::Crashed,
+            Trouble::Cannot(_) => Status::Error,
+        }
+    }
+
     /// Every status, in the order of reports.
     pub const ALL: [Status; 5] =
         [Status::Passed, Status::Failed, Status::TimedOut, Status::Crashed, Status::Error];

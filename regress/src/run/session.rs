@@ -9,16 +9,16 @@ use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
 use atoms_verilated::{Progress as Step, Variant};
 use bitvec::vec::BitVec;
 
-use crate::cluster::{ClusterError, Origin};
 use crate::coverage::Model;
 use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::plan::{Job, Plan, PlanError, Test, Tests};
-use crate::report::summary::{RtlBuild, Timing};
 use crate::run::journal::{self, Crash, Desk};
-use crate::run::result::{FailureRecord, TestResult};
+use crate::run::origin::{Origin, OriginError};
+use crate::run::result::{FailureRecord, Status, TestResult};
 use crate::run::scheduler::{self, Collect, Limits, Work};
 use crate::run::state::{Record, State};
 use crate::run::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
+use crate::run::timing::{RtlBuild, Timing};
 use crate::run::worker::{Context, Finding, Outcome, Runner};
 use crate::triage::bundle::{BundleContext, BundleInfo, Original};
 use crate::triage::minimize::Effort;
@@ -44,7 +44,7 @@ pub enum RunError {
     Store(#[from] StoreError),
     /// A file that results depend on.
     #[error(transparent)]
-    Input(#[from] ClusterError),
+    Input(#[from] OriginError),
     /// What may be missing of coverage.
     #[error("waivers of the profile: {0}")]
     Waivers(#[from] WaiverError),
@@ -371,7 +371,7 @@ impl Collect for Collector<'_> {
     fn known(&mut self, test: &Test) -> Option<Outcome> {
         let crash = self.crashes.get(&test.index).filter(|crash| !crash.bundle)?;
         let trouble = Trouble::Crashed { death: crash.death, how: crash.how.clone() };
-        let mut outcome = Outcome::ended(trouble.status(), trouble, Duration::ZERO);
+        let mut outcome = Outcome::ended(Status::of(&trouble), trouble, Duration::ZERO);
         if let Some(finding) = &mut outcome.finding {
             finding.episode.clone_from(&crash.episode);
         }

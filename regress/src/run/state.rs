@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
-use crate::plan::episode::Episode;
-use crate::report::summary::{Cell, Part, Totals};
+use crate::episode::Episode;
 use crate::run::result::{Status, TestResult};
+use crate::run::totals::{Cell, Part, Totals};
 use crate::triage::bundle::BundleInfo;
 
 /// What a state takes in of one test.

@@ -14,10 +14,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::{self, sealed};
-use crate::cluster::Origin;
-use crate::report::summary::Timing;
+use crate::run::origin::Origin;
 use crate::run::result::TestResult;
 use crate::run::state::{Record, State};
+use crate::run::timing::Timing;
+use crate::triage::layout::FAILURES;
 
 /// Why the output folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -137,9 +138,6 @@ pub struct Checkpoint {
 
 /// Files of lines, in the order of [`Checkpoint::lengths`].
 const LINES: [&str; 3] = ["results.jsonl", "timing.jsonl", "records.jsonl"];
-
-/// Folder of the bundles in the output folder.
-pub const FAILURES: &str = "failures";
 
 /// Folder of what tests leave that run alone.
 pub const ALONE: &str = "alone";

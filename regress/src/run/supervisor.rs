@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::run::journal::{self, AtWork, Crash, Death, Suspect};
+use crate::run::journal::{self, AtWork, Crash, Suspect};
 use crate::run::processes::{end_now, is_stopped, kill_tree};
 use crate::run::store::StoreError;
+use crate::triage::death::Death;
 
 /// Why a run cannot be supervised.
 #[derive(Debug, thiserror::Error)]
@@ -258,12 +259,12 @@ pub fn supervise(
         }
         let Some(first) = ended.at_work.first() else {
             return match status.signal() {
-                Some(signal) => Err(SupervisorError::Died { how: words(Death::Signal(signal)) }),
+                Some(signal) => Err(SupervisorError::Died { how: Death::Signal(signal).to_string() }),
                 None => Ok(status),
             };
         };
         let death = ended.death(first);
-        let how = words(death);
+        let how = death.to_string();
         let mut suspects = ended.at_work;
         suspects.sort_by_key(|at| at.what);
         tell(&Event::Died { how: &how, suspects: suspects.len() });
@@ -297,29 +298,7 @@ fn write_down(dir: &Path, at: &AtWork, death: Death, note: Option<&str>) -> Resu
         Suspect::Test(index) => (index, false),
         Suspect::Bundle(index) => (index, true),
     };
-    let how = words(death) + note.unwrap_or_default();
+    let how = death.to_string() + note.unwrap_or_default();
     journal::write_crash(dir, index, &Crash { death, how, episode: at.episode.clone(), bundle })?;
     Ok(index)
-}
-
-/// How a process died, in words.
-pub fn words(death: Death) -> String {
-    let signal = match death {
-        Death::Exit(code) => return format!("it called exit with status {code}"),
-        Death::Hung(seconds) => {
-            return format!("it hangs: no cycle was completed for {seconds} s, so it was killed");
-        }
-        Death::Signal(signal) => signal,
-    };
-    let name = match signal {
-        4 => " (SIGILL)",
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL, as the system sends it when memory runs out)",
-        11 => " (SIGSEGV)",
-        15 => " (SIGTERM)",
-        _ => "",
-    };
-    format!("signal {signal}{name}")
 }

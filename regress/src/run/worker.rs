@@ -16,12 +16,12 @@ use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
 
 use crate::coverage::{Map, Model, Sampler};
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 use crate::plan::{Job, Test, Tests, mixed};
-use crate::report::summary::RtlBuild;
 use crate::run::journal::Desk;
 use crate::run::result::{Status, Work};
 use crate::run::state::Find;
+use crate::run::timing::RtlBuild;
 use crate::steer::Steering;
 use crate::triage::test_failure::Trouble;
 
@@ -156,7 +156,7 @@ impl<'a> Runner<'a> {
         let ended = self.job(test, began, &mut sum);
         let finding = ended.err();
         Outcome {
-            status: finding.as_ref().map_or(Status::Passed, |finding| finding.trouble.status()),
+            status: finding.as_ref().map_or(Status::Passed, |finding| Status::of(&finding.trouble)),
             work: sum.work,
             hits: sum.hits,
             finds: sum.finds,

@@ -3,7 +3,7 @@ use atoms_cosim::session::Session;
 
 use super::*;
 use crate::coverage::{Map, Sampler};
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 
 fn small() -> Config {
     Config {

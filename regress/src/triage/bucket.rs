@@ -8,7 +8,7 @@ use atoms_ops::Op;
 use atoms_verilated::RtlError;
 use serde::{Deserialize, Serialize};
 
-use crate::run::journal::Death;
+use crate::triage::death::Death;
 
 /// What tells a bucket from the others: kind of failure, what shows it, operation.
 ///

@@ -12,23 +12,24 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Stop;
 use atoms_cosim::recorder::Recorder;
-use atoms_cosim::rtl::{self, RtlBuildError};
+use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Trace;
 use atoms_isa::Arch;
-use atoms_verilated::{BuildError, Environment, Library, Verilator};
+use atoms_verilated::{Environment, Library, Verilator};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::checksum::hex;
 use crate::checksum::sealed;
-use crate::cluster::hex;
-use crate::plan::episode::Episode;
-use crate::run::store::FAILURES;
+use crate::episode::Episode;
 use crate::triage::bucket::{Finding, Key, Kind};
+use crate::triage::error::BundleError;
+use crate::triage::layout::{FORMAT, file};
 use crate::triage::minimize::{Effort, Small, small_case, smallest_of};
 use crate::triage::page::page;
-use crate::triage::record::{FORMAT, Record, file, json, parameters};
+use crate::triage::record::{Record, json, parameters};
 use crate::triage::replay::Run;
 use crate::triage::text::{Report, text};
 use crate::triage::timeline::timeline;
@@ -89,76 +90,6 @@ pub struct BundleInfo {
     pub text: String,
     /// One line that repeats it, from the folder that has the bundle's parent in it.
     pub repeat: String,
-}
-
-/// Why a bundle cannot be written, or not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum BundleError {
-    /// There is no such folder.
-    #[error("`{}` is no folder; expected one below `failures/` of a regression", path.display())]
-    NoFolder {
-        /// What was named.
-        path: PathBuf,
-    },
-    /// A regression's output folder.
-    #[error("`{}` holds a regression; its bundles are the folders in `{}`", path.display(), path.join(FAILURES).display())]
-    Run {
-        /// What was named.
-        path: PathBuf,
-    },
-    /// A file is missing or cannot be read.
-    #[error("cannot read `{}`; the bundle is not whole", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A file ends too early.
-    #[error("`{}` is cut short; copy the bundle once more", path.display())]
-    Cut {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file that no bundle has.
-    #[error("`{}` is not of a bundle: {reason}", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
-    /// Written by another version.
-    #[error("`{}` has format {found}, this version reads {FORMAT}; use the atoms that wrote it", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: u64,
-    },
-    /// A file or folder cannot be written.
-    #[error("cannot write `{}`", path.display())]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// What was run cannot be run again.
-    #[error("cannot repeat the run: {message}")]
-    Replay {
-        /// What it takes.
-        message: String,
-    },
-    /// A source of the RTL cannot be read.
-    #[error(transparent)]
-    Source(#[from] BuildError),
-    /// There is no RTL to run.
-    #[error(transparent)]
-    Rtl(#[from] RtlBuildError),
-    /// A machine cannot be made.
-    #[error(transparent)]
-    Machine(#[from] Stop),
 }
 
 /// Writes the bundle of a failure as a folder of its own below `parent`, with a smaller case if one is found

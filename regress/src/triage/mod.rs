@@ -3,7 +3,10 @@
 
 pub mod bucket;
 pub mod bundle;
+pub mod death;
+pub mod error;
 pub(crate) mod kernel;
+pub mod layout;
 pub mod minimize;
 mod page;
 pub mod record;

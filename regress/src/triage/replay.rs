@@ -11,9 +11,9 @@ use atoms_cosim::session::{Failure, Session};
 use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::episode::Episode;
+use crate::episode::Episode;
 use crate::triage::bucket::Finding;
-use crate::triage::bundle::BundleError;
+use crate::triage::error::BundleError;
 use crate::triage::test_failure::Trouble;
 
 /// What was run: the content of `original.json`.

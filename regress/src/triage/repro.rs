@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl::{self, BuildStep};
-use atoms_cosim::session::{Failure, WATCHDOG_CYCLES};
+use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
 
-use crate::run::journal::Desk;
 use crate::triage::bucket::{Finding, Key};
-use crate::triage::bundle::{BundleError, files_named, finish, is_inside, session, sums, trace};
-use crate::triage::record::{Record, file, read_json};
+use crate::triage::bundle::{files_named, finish, is_inside, session, sums, trace};
+use crate::triage::error::BundleError;
+use crate::triage::layout::file;
+use crate::triage::record::{Record, read_json};
 use crate::triage::replay::{Run, found};
 use crate::triage::trust::{self, Refusal};
 
@@ -41,8 +41,6 @@ pub struct Bundle {
     pub rtl: Option<String>,
     /// Other files in it that are no longer those of the failure.
     pub changed: Vec<String>,
-    /// Where a replay shows signs of life, for the process that watches it.
-    pub desk: Option<Arc<Desk>>,
 }
 
 /// What a replay came to.
@@ -81,7 +79,7 @@ impl Bundle {
         let differ = |name: &&String| sums.get(*name) != record.files.get(*name);
         let changed = names.into_iter().filter(differ).cloned().collect();
         let folder = folder.to_path_buf();
-        Ok(Bundle { folder, record, config, case, run, rtl_is_its_own, refused, rtl, changed, desk: None })
+        Ok(Bundle { folder, record, config, case, run, rtl_is_its_own, refused, rtl, changed })
     }
 
     /// Folder of the RTL it carries.
@@ -89,27 +87,32 @@ impl Bundle {
         self.folder.join(file::RTL)
     }
 
-    /// Runs the case, or the whole run where there is none, on the RTL in `rtl_dir`; with a wave in `wave`, of
-    /// the whole case or of the last cycles of the run.
+    /// A session with the RTL in `rtl_dir`, to replay on.
     ///
     /// # Errors
-    /// [`BundleError`] when the RTL does not build or the run cannot be repeated.
-    pub fn replay(
+    /// [`BundleError`] when the RTL does not build.
+    pub fn session(
         &self,
         rtl_dir: &Path,
-        wave: Option<&Path>,
         progress: &mut dyn FnMut(&BuildStep),
+    ) -> Result<Session<Lockstep>, BundleError> {
+        session(&rtl::library(rtl_dir, &self.config, Variant::Fast, progress)?, &self.config)
+    }
+
+    /// Runs the case, or the whole run where there is none; with a wave in `wave`, of the whole case or of the
+    /// last cycles of the run.
+    ///
+    /// # Errors
+    /// [`BundleError`] when the run cannot be repeated.
+    pub fn replay(
+        &self,
+        mut session: Session<Lockstep>,
+        wave: Option<&Path>,
     ) -> Result<Replayed, BundleError> {
-        let library = rtl::library(rtl_dir, &self.config, Variant::Fast, progress)?;
-        let mut session = session(&library, &self.config)?;
         if let Some(path) = wave {
             let trace = trace(path, &session, self.record.cycle)?;
             let from = self.record.cycle.saturating_sub(atoms_cosim::campaign::CYCLES_SHOWN);
             session.trace = Some(if self.case.is_some() { trace } else { trace.starting_at(from) });
-        }
-        if let Some(desk) = &self.desk {
-            desk.test(0, Duration::MAX, None);
-            session.listeners.push(Box::new(desk.pulse()));
         }
         let until = self.record.cycle.saturating_add(CYCLES_AFTER);
         let outcome = match &self.case {
@@ -120,9 +123,6 @@ impl Bundle {
         };
         if let Some(path) = wave {
             finish(&mut session, path)?;
-        }
-        if let Some(desk) = &self.desk {
-            desk.idle();
         }
         let found = outcome?;
         let same = found.as_ref().is_some_and(|finding| self.is_same(&finding.key));

@@ -5,9 +5,8 @@ use std::fmt;
 use atoms_cosim::session::Failure;
 use atoms_sm::KernelError;
 
-use crate::run::journal::Death;
-use crate::run::result::Status;
 use crate::triage::bucket::Key;
+use crate::triage::death::Death;
 
 /// Why a test did not pass.
 #[derive(Debug)]
@@ -72,21 +71,6 @@ impl Trouble {
             KernelError::StrayResponse { .. } => "stray response",
         };
         Trouble::Kernel { kernel: kernel.to_string(), what, text: error.to_string() }
-    }
-
-    /// How a test with it ends.
-    pub fn status(&self) -> Status {
-        match self {
-            Trouble::Unit(failure) => match **failure {
-                Failure::OutOfTime { .. } => Status::TimedOut,
-                ref failure if failure.is_finding() => Status::Failed,
-                _ => Status::Error,
-            },
-            Trouble::Missed { .. } | Trouble::Undefined { .. } | Trouble::Kernel { .. } => Status::Failed,
-            Trouble::Crashed { death: Death::Hung(_), .. } => Status::TimedOut,
-            Trouble::Crashed { .. } | Trouble::Panicked(_) => Status::Crashed,
-            Trouble::Cannot(_) => Status::Error,
-        }
     }
 
     /// Raw key of the bucket of a test of `entry` with it.

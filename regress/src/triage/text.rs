@@ -11,8 +11,9 @@ use atoms_cosim::session::Failure;
 use atoms_ops::{Op, Operands, Size};
 
 use crate::triage::bucket::{Finding, op_name};
+use crate::triage::layout::file;
 use crate::triage::minimize::Small;
-use crate::triage::record::{Record, file};
+use crate::triage::record::Record;
 use crate::triage::replay::Run;
 use crate::triage::timeline::{COLUMNS, Row};
 

@@ -9,8 +9,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::triage::bundle::BundleError;
-use crate::triage::record::file;
+use crate::triage::error::BundleError;
+use crate::triage::layout::file;
 
 /// System tasks and functions that may be called: those of this checkout's RTL.
 pub const SYSTEM_NAMES: [&str; 5] = ["bits", "clog2", "countones", "error", "signed"];

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use atoms_regress::coverage::summary::{Coverage, FileCoverage, Gate, GroupCoverage, RtlCoverage, Waiver};
 use atoms_regress::report::html::{self, Page};
-use atoms_regress::report::summary::{
-    Bucket, Cell, Coverage, FORMAT, FileCoverage, Gate, GroupCoverage, Part, RtlBuild, RtlCoverage, Summary,
-    Timing, Totals, TrendPoint, Waiver,
-};
+use atoms_regress::report::summary::{Bucket, FORMAT, Summary, TrendPoint};
 use atoms_regress::report::{json, junit::Junit};
 use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
+use atoms_regress::run::timing::{RtlBuild, Timing};
+use atoms_regress::run::totals::{Cell, Part, Totals};
 
 /// All that reports are made of.
 pub(crate) struct Regression {

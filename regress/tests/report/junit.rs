@@ -1,8 +1,9 @@
 //! JUnit XML: read back with an XML parser of another hand.
 
 use atoms_regress::report::junit::{CASES, FAILING_CASES, Junit};
-use atoms_regress::report::summary::{Part, Summary};
+use atoms_regress::report::summary::Summary;
 use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
+use atoms_regress::run::totals::Part;
 use roxmltree::{Document, Node};
 
 use crate::fixture;

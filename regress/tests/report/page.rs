@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_regress::report::summary::{Summary, Timing, TrendPoint, Waiver};
+use atoms_regress::coverage::summary::Waiver;
+use atoms_regress::report::summary::{Summary, TrendPoint};
+use atoms_regress::run::timing::Timing;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;

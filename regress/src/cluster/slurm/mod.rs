@@ -10,7 +10,7 @@
 mod jobs;
 mod queue;
 mod script;
-mod tools;
+pub(super) mod tools;
 mod wait;
 
 use std::collections::BTreeMap;
@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use super::error::ClusterError;
 use super::manifest::Manifest;
 use super::results::{Results, forget_failures};
+use crate::report::command::quote;
 use jobs::Jobs;
 use queue::{Limits, Queue};
-pub use script::quote;
 pub use tools::{SlurmError, Tools};
 pub use wait::{Lost, Outcome, Progress};
 

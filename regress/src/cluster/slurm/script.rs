@@ -6,21 +6,13 @@ use super::super::error::ClusterError;
 use super::super::publish::write_whole;
 use super::Options;
 use super::tools::SlurmError;
+use crate::report::command::quote;
 
 /// The script of a shard, in the output folder.
 pub(super) const SHARD: &str = "slurm/shard.sh";
 
 /// The script that merges, in the output folder.
 pub(super) const MERGE: &str = "slurm/merge.sh";
-
-/// A word for a shell, whatever is in it.
-pub fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "%+,-./:=@_".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
 
 /// A path for a shell.
 fn quote_path(path: &Path) -> Result<String, ClusterError> {

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::quote;
+use crate::report::command::quote;
 
 /// Why Slurm does not do what it was asked.
 #[derive(Debug, thiserror::Error)]

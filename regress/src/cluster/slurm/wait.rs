@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::super::cut::Shard;
 use super::super::error::ClusterError;
-use super::super::manifest::Shard;
 use super::super::results::Results;
 use super::queue::{Queue, State};
 use super::{Slurm, Try};

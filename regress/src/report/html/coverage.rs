@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::super::figures::{count, counted, percent};
 use super::super::text::worst_first;
 use super::bar;
-use crate::report::summary::{Coverage, Gate, GroupCoverage, Waiver};
+use crate::coverage::summary::{Coverage, Gate, GroupCoverage, Waiver};
 
 /// Names listed of what the gate misses; `summary.json` has all of them.
 const LISTED: usize = 500;

@@ -13,7 +13,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::figures::{count, moment, percent, permille, seconds};
 use super::text::headline;
-use crate::report::summary::{Summary, Timing, TrendPoint, Verdict};
+use crate::report::summary::{Summary, TrendPoint, Verdict};
+use crate::run::timing::Timing;
 
 /// What the page is made of.
 #[derive(Clone, Copy, Debug)]

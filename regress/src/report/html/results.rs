@@ -4,8 +4,10 @@ use maud::{Markup, html};
 
 use super::super::figures::{count, counted, percent, seconds};
 use super::super::text::busy_share;
-use crate::report::summary::{Summary, Timing, Totals};
+use crate::report::summary::Summary;
 use crate::run::result::Status;
+use crate::run::timing::Timing;
+use crate::run::totals::Totals;
 
 /// How many tests passed, of which entry, in which configuration.
 pub(super) fn tests(summary: &Summary) -> Markup {

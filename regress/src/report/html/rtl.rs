@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::figures::{count, percent};
 use super::super::text::worst_first;
 use super::bar;
-use crate::report::summary::{FileCoverage, RtlCoverage};
+use crate::coverage::summary::{FileCoverage, RtlCoverage};
 
 /// Lines that ran, and lines that can.
 pub(super) fn lines(rtl: &RtlCoverage) -> (u64, u64) {

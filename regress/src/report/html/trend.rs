@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::super::figures::{count, moment, percent, seconds};
-use crate::report::summary::{Summary, Timing, TrendPoint};
+use crate::report::summary::{Summary, TrendPoint};
+use crate::run::timing::Timing;
 
 /// Runs shown, this one included.
 const RUNS: usize = 60;

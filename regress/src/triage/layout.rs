@@ -1,0 +1,27 @@
+//! Names of folders and files of bundles.
+
+/// Folder of the bundles in the output folder.
+pub const FAILURES: &str = "failures";
+
+/// Version of the format of a bundle; raised when a file or a field changes its meaning or goes away.
+pub const FORMAT: u32 = 2;
+
+/// Names of the files of a bundle.
+pub mod file {
+    /// [`super::record::Record`].
+    pub const RECORD: &str = "bundle.json";
+    /// The smallest case, where there is one.
+    pub const CASE: &str = "case.json";
+    /// What was run: [`crate::triage::replay::Run`].
+    pub const ORIGINAL: &str = "original.json";
+    /// Wave of the case's whole run, or of the last cycles of the original one.
+    pub const WAVE: &str = "wave.vcd";
+    /// The report as text.
+    pub const TEXT: &str = "report.txt";
+    /// The report as a page.
+    pub const PAGE: &str = "report.html";
+    /// Folder of the RTL.
+    pub const RTL: &str = "rtl";
+    /// Folder of a kernel's files.
+    pub const KERNEL: &str = "kernel";
+}

@@ -9,31 +9,31 @@ use fastrand::Rng;
 use serde_json::Value;
 
 /// The places of all numbers and texts in an entry.
-fn places(value: &ValueType, path: &str, found: &mut Vec<String>) {
+fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
-        ValueType::Array(items) => {
+        Value::Array(items) => {
             items.iter().enumerate().for_each(|(n, v)| places(v, &format!("{path}/{n}"), found))
         }
-        ValueType::Object(fields) => {
+        Value::Object(fields) => {
             fields.iter().for_each(|(name, v)| places(v, &format!("{path}/{name}"), found))
         }
-        ValueType::Number(_) | ValueType::String(_) => found.push(path.into()),
-        ValueType::Null | ValueType::Bool(_) => {}
+        Value::Number(_) | Value::String(_) => found.push(path.into()),
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
 /// Changes one value of an entry: numbers to others, texts to none, to a prefix or to a number's neighbour.
-fn change(rng: &mut Rng, entry: &mut ValueType) {
+fn change(rng: &mut Rng, entry: &mut Value) {
     let mut all = Vec::new();
     places(entry, "", &mut all);
     let Some(value) = rng.choice(&all).and_then(|path| entry.pointer_mut(path)) else { return };
     *value = match &*value {
-        ValueType::Number(number) => {
+        Value::Number(number) => {
             let number = number.as_u64().unwrap_or(1);
             let others = [0, 1, number.wrapping_add(1), number / 2, u64::from(u32::MAX), 1 << 40];
             others[rng.usize(..others.len())].into()
         }
-        ValueType::String(text) => {
+        Value::String(text) => {
             let cut = text.char_indices().map(|(at, _)| at).nth(rng.usize(..text.len().max(1))).unwrap_or(0);
             text[..cut].into()
         }

@@ -1,8 +1,8 @@
 //! Instructions that compute: operands in, registers and predicates out.
 
 use crate::compute::{Result, compute};
-use crate::constant::ConstantBank;
 use crate::convert;
+use crate::memory::ConstantBank;
 use crate::warp::{LANES, View, Warp, lanes};
 use atoms_isa::{
     Alu, AluOp, BoolOp, FloatFormat, HalfFormat, HalfSelect, IntType, Path, Reg, Rounding, Source, UReg,

@@ -188,7 +188,7 @@ mod tests {
         #[test]
         fn halves(a in -70000.0_f32..70000.0, b in -1.0e-4_f32..1.0e-4) {
             let word = pack_halves(HalfFormat::F16, N, false, a.to_bits(), b.to_bits());
-            let element = crate::element::Element::F16;
+            let element = crate::launch::Element::F16;
             prop_assert_eq!(u64::from(word >> 16), element.from_float(a.into()));
             prop_assert_eq!(u64::from(word & 0xffff), element.from_float(b.into()));
             let relu = pack_halves(HalfFormat::Bf16, N, true, a.to_bits(), f32::NAN.to_bits());

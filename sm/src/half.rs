@@ -125,7 +125,7 @@ pub(crate) fn compare(format: HalfFormat, how: FloatCompare, flushed: bool, a: u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::Element;
+    use crate::launch::Element;
     use proptest::prelude::*;
 
     fn half() -> impl Strategy<Value = u16> {

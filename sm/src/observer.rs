@@ -1,9 +1,17 @@
 //! Looking on while a kernel runs.
 
-use crate::races::Memory;
 use atoms_isa::GlobalOp;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
+
+/// Which memory a word is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Shared memory of the CTA with this number in the grid.
+    Shared(u32),
+    /// Global memory.
+    Global,
+}
 
 /// One instruction issued.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! What a run gave.
 
-use crate::element::Element;
-use crate::expect::Outcome;
+use crate::launch::Element;
 use crate::launch::Launch;
-use crate::param::ParamKind;
+use crate::launch::Outcome;
+use crate::launch::ParamKind;
 use crate::statistics::Statistics;
 
 /// What a run gave.

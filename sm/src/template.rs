@@ -1,6 +1,6 @@
 //! A launch file to begin with, for who has a kernel and none yet.
 
-use crate::param::MOST_ALIGN;
+use crate::launch::MOST_ALIGN;
 use crate::support;
 use atoms_isa::Kernel;
 use std::collections::BTreeMap;

@@ -9,8 +9,8 @@ mod float;
 mod int;
 
 use crate::compute;
-use crate::constant::ConstantBank;
-use crate::global::{CONSTANTS, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH};
+use crate::memory::ConstantBank;
+use crate::memory::{CONSTANTS, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH};
 use crate::warp::{LANES, View, Warp, lanes};
 use atoms_isa::ptx::Type;
 use atoms_isa::{

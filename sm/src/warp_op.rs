@@ -1,6 +1,6 @@
 //! Instructions by which the lanes of a warp look at each other.
 
-use crate::constant::ConstantBank;
+use crate::memory::ConstantBank;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{FloatRedux, PredSource, ReduxOp, Reg, ShuffleMode, VoteMode, WarpOp};
 use std::cmp::Ordering;

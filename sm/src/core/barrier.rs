@@ -1,10 +1,11 @@
 //! Work on mbarrier objects, here and in other CTAs of the cluster, and waiting for their phases.
 
 use super::Core;
+use super::cta::Stage;
 use super::issue::{At, Stop};
-use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
-use crate::cta::Stage;
-use crate::request::{Address, Request};
+use crate::memory::SharedPlace;
+use crate::port::{Address, Request};
+use crate::port::{Origin, Reply, Transfer};
 use crate::warp::{Busy, LANES, Wait, Warp, lanes};
 use atoms_isa::{BarrierAccess, Path, Reg, Source, UReg};
 use atoms_model::mbarrier::Object;
@@ -112,7 +113,7 @@ impl Core<'_> {
             ));
         }
         let sibling =
-            |c: &crate::cta::Cta| c.cluster == cta.cluster && c.rank == rank && c.state == Stage::Running;
+            |c: &super::cta::Cta| c.cluster == cta.cluster && c.rank == rank && c.state == Stage::Running;
         let found = self.ctas.iter().position(|c| c.as_ref().is_some_and(sibling));
         let Some(slot) = found else {
             return Err(format!(

@@ -1,13 +1,14 @@
 //! Issuing one instruction of one warp.
 
 use super::Core;
-use super::special::moved_predicates;
-use crate::cluster_port::{Origin, Reply, SharedPlace, Transfer};
-use crate::cta::Stage;
+use super::cta::Stage;
+use super::special_register::moved_predicates;
 use crate::error::KernelError;
-use crate::global::{SHARED_WINDOW_HIGH, generic};
+use crate::memory::SharedPlace;
+use crate::memory::{SHARED_WINDOW_HIGH, generic};
 use crate::observer::Issue;
-use crate::request::Request;
+use crate::port::Request;
+use crate::port::{Origin, Reply, Transfer};
 use crate::warp::{Busy, LANES, Row, View, Warp, lanes};
 use crate::{alu, typed, warp_op};
 use atoms_isa::{

@@ -1,7 +1,7 @@
 //! Which CTAs are on the core: clusters start together, and a CTA goes when nothing needs its part.
 
+use super::cta::{Barrier, Cta, Stage};
 use super::{Core, Geometry, too_large};
-use crate::cta::{Barrier, Cta, Stage};
 use crate::error::KernelError;
 use crate::launch::Launch;
 use crate::warp::Warp;

@@ -1,10 +1,11 @@
 //! The detector: what has happened before what, and which accesses met without.
 
 use super::clock::{Clock, Row};
-use super::report::{Findings, Kind, Party};
-use super::shadow::{Accessor, Memory, Record, Shadow, Strength};
+use super::finding::{Findings, Kind, Party, Strength};
+use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Place, Release, Site, Sync};
 use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
+use crate::observer::Memory;
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::HashMap;

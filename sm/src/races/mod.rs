@@ -11,7 +11,7 @@
 
 mod clock;
 mod engine;
-mod report;
+mod finding;
 mod rules;
 mod shadow;
 mod sync;
@@ -20,9 +20,9 @@ mod warp;
 #[cfg(test)]
 mod tests;
 
-pub use report::{Finding, Kind, Party};
+pub use crate::observer::Memory;
+pub use finding::{Finding, Kind, Party, Strength};
 pub use rules::Text;
-pub use shadow::{Memory, Strength};
 
 use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
 use atoms_isa::{Control, GlobalOp, Kernel, Operation, Semantics};

@@ -1,42 +1,13 @@
 //! Shadow memory: for each word, the accesses that a later one may conflict with.
 
 use super::clock::{Clock, Row};
-use super::report::{Kind, Party};
+use super::finding::{Kind, Party, Strength};
+use crate::observer::Memory;
 use atoms_isa::Scope;
 use std::collections::HashMap;
 
 /// Accesses kept of one word; of more that are all unordered, the oldest is forgotten.
 const MOST: usize = 64;
-
-/// Whether an access is atomic to others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strength {
-    /// It is not.
-    Weak,
-    /// A store of which the text does not say: machine code has one for plain and for volatile ones. Plain to all but
-    /// loads that are taken for atomic.
-    Unsaid,
-    /// A load of which the text does not say, taken for atomic by what is done with its value.
-    Taken,
-    /// To those of its scope; to all where the text does not say.
-    Strong(Option<Scope>),
-}
-
-impl Strength {
-    /// Whether the access is atomic.
-    pub fn is_atomic(self) -> bool {
-        self.scope().is_some()
-    }
-
-    /// To which scope it is atomic, if it is: to all where the text does not say.
-    fn scope(self) -> Option<Option<Scope>> {
-        match self {
-            Strength::Weak | Strength::Unsaid => None,
-            Strength::Taken => Some(None),
-            Strength::Strong(scope) => Some(scope),
-        }
-    }
-}
 
 /// An access as it is kept.
 #[derive(Clone, Copy, Debug)]
@@ -110,15 +81,6 @@ fn stands_for(new: &Party, old: &Party) -> bool {
 #[derive(Default)]
 struct Cell {
     records: Vec<Record>,
-}
-
-/// Which memory a word is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Memory {
-    /// Shared memory of the CTA with this number in the grid.
-    Shared(u32),
-    /// Global memory.
-    Global,
 }
 
 /// All words accessed so far.

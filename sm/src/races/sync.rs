@@ -5,7 +5,7 @@
 //! scope.
 
 use super::clock::Clock;
-use super::shadow::Memory;
+use crate::observer::Memory;
 use atoms_isa::Scope;
 use atoms_ops::Op;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! Litmus tests of the detector alone: who did what in which order, and what is to be found.
 
 use super::engine::{Engine, Rule, Threads, Touch};
-use super::report::Kind;
-use super::shadow::{Memory, Strength};
+use super::finding::{Kind, Strength};
 use super::warp::Barrier;
+use crate::observer::Memory;
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 

@@ -1,203 +1,12 @@
 //! What the code around an access shows of its meaning.
 
-use super::value;
+use super::dataflow::{Address, FAR, Name, comparer, effect, is_constant, load, no_barrier, pred, reach};
+use super::value_flow;
 use atoms_isa::{
-    AddressBase, Alu, BranchCondition, Collective, Compute, ComputeInput, ComputeOutput, Control,
-    GlobalAccess, GlobalAddress, GlobalOp, Instruction, Kernel, Operation, Path, Pred, PredSource, Reg,
-    Semantics, SharedAccess, SharedAddress, SharedResult, Source, Value, WarpOp,
+    BranchCondition, Control, Instruction, Kernel, Operation, PredSource, Reg, Semantics, SharedAddress,
 };
 use atoms_ops::Op;
 use std::collections::BTreeSet;
-
-/// Instructions looked at from one access on.
-pub(super) const FAR: usize = 256;
-
-/// Registers and predicates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Name {
-    Reg(u16),
-    Uniform(u8),
-    Pred(u16),
-    UniformPred(u8),
-}
-
-/// What is read, and what is written.
-pub(super) type FromTo = (Vec<Name>, Vec<Name>);
-
-pub(super) fn pred(pred: Pred) -> Name {
-    match pred {
-        Pred::Thread(number) => Name::Pred(number),
-        Pred::Uniform(number) => Name::UniformPred(number),
-    }
-}
-
-/// Where an access is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Address {
-    Shared(SharedAddress),
-    Global(GlobalAddress),
-}
-
-impl Address {
-    pub(super) fn names(self) -> Vec<Name> {
-        let (regs, uniform) = match self {
-            Address::Shared(a) => (vec![a.ra], vec![a.ur]),
-            Address::Global(a) => {
-                let uniform = a.ur.map_or(vec![], |ur| vec![ur, ur.plus(1)]);
-                match a.base {
-                    AddressBase::None => (vec![], uniform),
-                    AddressBase::Word(reg) => (vec![reg], uniform),
-                    AddressBase::Pair(reg) => (vec![reg, reg.plus(1)], uniform),
-                }
-            }
-        };
-        let regs = regs.into_iter().filter(|r| !r.is_zero()).map(|r| Name::Reg(r.0));
-        regs.chain(uniform.into_iter().filter(|u| !u.is_zero()).map(|u| Name::Uniform(u.0))).collect()
-    }
-}
-
-/// Address and results of a load.
-pub(super) fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
-    let group = |dst: Reg, bytes: u32| -> Vec<Name> {
-        (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(dst.plus(word).0)).collect()
-    };
-    match &instruction.operation {
-        Operation::Shared(SharedAccess {
-            op: Op::Load,
-            result: SharedResult::Reg(dst),
-            address,
-            size,
-            ..
-        }) => Some((Address::Shared(*address), group(*dst, size.bytes()))),
-        Operation::Global(GlobalAccess { op: GlobalOp::Load, dst, address, size, .. }) => {
-            Some((Address::Global(*address), group(*dst, size.bytes())))
-        }
-        _ => None,
-    }
-}
-
-/// Address of a compare-and-store, and the register it compares with.
-pub(super) fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
-    let compares = |op: Op| matches!(op, Op::Cas | Op::Cast | Op::CastSpin);
-    match &instruction.operation {
-        Operation::Shared(a) if compares(a.op) => Some((Address::Shared(a.address), a.rb)),
-        Operation::Global(GlobalAccess { op: GlobalOp::Atomic(op), address, rb, .. }) if compares(*op) => {
-            Some((Address::Global(*address), *rb))
-        }
-        _ => None,
-    }
-}
-
-/// Where the instruction may be followed.
-pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
-    let Some(instruction) = kernel.instructions.get(pc) else { return Vec::new() };
-    let always = instruction.guard == PredSource::TRUE;
-    let mut next = Vec::new();
-    match &instruction.operation {
-        Operation::Control(Control::Branch { target, condition }) => {
-            next.push(*target as usize);
-            let unconditional = match condition {
-                BranchCondition::Uniform(source) | BranchCondition::ThreadIf(source) => {
-                    *source == PredSource::TRUE
-                }
-                BranchCondition::Thread | BranchCondition::Any => true,
-                BranchCondition::Apart(_) | BranchCondition::Together(_) => false,
-            };
-            if !(always && unconditional) {
-                next.push(pc + 1);
-            }
-        }
-        Operation::Control(Control::Exit) if always => {}
-        _ => next.push(pc + 1),
-    }
-    next.retain(|at| *at < kernel.instructions.len());
-    next
-}
-
-pub(super) fn source(source: &Source) -> Vec<Name> {
-    match source.value {
-        // A 64-bit operand is a pair.
-        Value::Reg(reg) => vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)],
-        Value::Uniform(reg) => vec![Name::Uniform(reg.0), Name::Uniform(reg.plus(1).0)],
-        Value::Imm(_) | Value::Const(_) => Vec::new(),
-    }
-}
-
-/// What a compute instruction of PTX reads and writes.
-pub(super) fn computed(compute: &Compute) -> FromTo {
-    let pair = |reg: Reg| vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)];
-    let read = |input: &ComputeInput| match input {
-        ComputeInput::Word(reg) => vec![Name::Reg(reg.0)],
-        ComputeInput::Pair(reg) => pair(*reg),
-        ComputeInput::Imm(_) => Vec::new(),
-        ComputeInput::Pred(source) => vec![pred(source.pred)],
-    };
-    let mut writes = match compute.dst {
-        ComputeOutput::None => Vec::new(),
-        ComputeOutput::Word(reg) => vec![Name::Reg(reg.0)],
-        ComputeOutput::Pair(reg) => pair(reg),
-        ComputeOutput::Pred(number) => vec![Name::Pred(number)],
-    };
-    writes.extend(compute.second.map(Name::Pred));
-    (compute.inputs.iter().flat_map(read).collect(), writes)
-}
-
-/// What an instruction that computes reads and writes; of others, what they write for certain.
-pub(super) fn effect(instruction: &Instruction) -> FromTo {
-    let result = |path: Path, dst: u16, wide: bool| match path {
-        Path::Vector if wide => vec![Name::Reg(dst), Name::Reg(Reg(dst).plus(1).0)],
-        Path::Vector => vec![Name::Reg(dst)],
-        Path::Uniform => vec![Name::Uniform(dst as u8)],
-    };
-    match &instruction.operation {
-        Operation::Alu(Alu { path, dst, pred_dst, a, b, c, p, .. }) => {
-            let mut reads: Vec<Name> = [a, b, c].into_iter().flat_map(source).collect();
-            reads.extend(p.iter().map(|p| pred(p.pred)));
-            let mut writes = result(*path, *dst, false);
-            writes.extend(pred_dst.iter().map(|p| pred(*p)));
-            (reads, writes)
-        }
-        Operation::Ptx(compute) => computed(compute),
-        Operation::Special { path, dst, wide, .. } => (Vec::new(), result(*path, *dst, *wide)),
-        Operation::Const(access) => (Vec::new(), result(access.path, access.dst, true)),
-        Operation::Collective(Collective { op, spread, .. }) => {
-            let (reads, mut writes) = among_lanes(op);
-            writes.push(Name::Reg(spread.0));
-            (reads, writes)
-        }
-        Operation::Warp(op) => among_lanes(op),
-        _ => (Vec::new(), load(instruction).map_or(Vec::new(), |(_, results)| results)),
-    }
-}
-
-/// What an instruction by which lanes look at each other reads and writes.
-fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
-    match op {
-        WarpOp::Vote { dst, pred_dst, src, .. } => {
-            (vec![pred(src.pred)], vec![Name::Reg(dst.0), pred(*pred_dst)])
-        }
-        WarpOp::VoteUniform { dst, pred_dst, src, .. } => {
-            (vec![pred(src.pred)], vec![Name::Uniform(dst.0), pred(*pred_dst)])
-        }
-        WarpOp::Shuffle { dst, pred_dst, src, .. } => {
-            (vec![Name::Reg(src.0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
-        }
-        WarpOp::Redux { dst, src, .. } => (vec![Name::Reg(src.0)], vec![Name::Uniform(dst.0)]),
-        WarpOp::ToUniform { dst, differs, src, .. } => {
-            (source(src), vec![Name::Uniform(dst.0), pred(*differs)])
-        }
-        WarpOp::Match { dst, pred_dst, src, .. } => {
-            (vec![Name::Reg(src.0), Name::Reg(src.plus(1).0)], vec![Name::Reg(dst.0), pred(*pred_dst)])
-        }
-        WarpOp::BarrierResult { dst, pred_dst } => (Vec::new(), vec![Name::Reg(dst.0), pred(*pred_dst)]),
-        WarpOp::Elect { pred_dst, dst } => (Vec::new(), vec![Name::Uniform(dst.0), pred(*pred_dst)]),
-    }
-}
-
-/// A name that reads as the same value everywhere: RZ, URZ, PT, UPT.
-pub(super) fn is_constant(name: &Name) -> bool {
-    matches!(name, Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(u8::MAX) | Name::UniformPred(7))
-}
 
 /// All that may depend on `names` by way of the instructions at `places`.
 fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTreeSet<Name> {
@@ -216,25 +25,6 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
             return known;
         }
     }
-}
-
-/// The instructions that may come after `pc` with `passes` all the way, those at the far end included.
-pub(super) fn reach(kernel: &Kernel, pc: usize, passes: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    let mut open = next(kernel, pc);
-    while let Some(at) = open.pop() {
-        if seen.len() >= FAR || !seen.insert(at) {
-            continue;
-        }
-        if kernel.instructions.get(at).is_some_and(&passes) {
-            open.extend(next(kernel, at));
-        }
-    }
-    seen
-}
-
-pub(super) fn no_barrier(instruction: &Instruction) -> bool {
-    !matches!(instruction.operation, Operation::Control(Control::Block(_)))
 }
 
 /// Whether nobody else learns of the instruction: no memory, no meeting.
@@ -326,7 +116,7 @@ fn uniform_ignored(address: Address) -> Vec<Name> {
 pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
     let Some((address, results)) = kernel.instructions.get(pc).and_then(load) else { return false };
     let ahead = reach(kernel, pc, no_barrier);
-    let parts = || value::compared(kernel, pc, results.clone());
+    let parts = || value_flow::compared(kernel, pc, results.clone());
     let known = dependent(kernel, &ahead, results.clone());
     let depends = |reg: Reg| known.contains(&Name::Reg(reg.0)) || known.contains(&Name::Reg(reg.plus(1).0));
     let instructions = || ahead.iter().filter_map(|at| kernel.instructions.get(*at));

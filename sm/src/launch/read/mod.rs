@@ -1,111 +1,18 @@
-//! Kernel parameters: scalars and buffers.
+//! Parameters of a launch file.
 
-use crate::element::Element;
-use crate::expect::{Expectation, RawExpect};
-use crate::launch::LaunchError;
+mod expect;
+mod number;
+
+use super::element::Element;
+use super::error::LaunchError;
+use super::expectation::Expectation;
+use super::param::{MOST_ALIGN, Param, ParamKind};
 use crate::random::SplitMix64;
+use expect::RawExpect;
+use number::{Number, bits, pack, read_buffer};
 use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
 use std::collections::HashSet;
-use std::fmt;
 use std::path::Path;
-
-/// One parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Param {
-    /// Name: of a buffer, for expectations and reports; else for messages.
-    pub name: String,
-    /// What is passed.
-    pub kind: ParamKind,
-}
-
-/// What is passed as a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParamKind {
-    /// A value.
-    Scalar {
-        /// Its type.
-        element: Element,
-        /// Its bits.
-        bits: u64,
-    },
-    /// The address of a buffer in global memory.
-    Buffer {
-        /// Type of its elements.
-        element: Element,
-        /// Its content at the start, little-endian.
-        bytes: Vec<u8>,
-        /// What it should hold at the end.
-        expect: Option<Expectation>,
-    },
-    /// Elements, one after the other.
-    Array {
-        /// Type of the elements.
-        element: Element,
-        /// The elements, little-endian.
-        bytes: Vec<u8>,
-        /// Bytes that its place is a multiple of.
-        align: u32,
-    },
-    /// Fields, each naturally aligned.
-    Struct {
-        /// In order.
-        fields: Vec<Param>,
-        /// Bytes that its place and its size are multiples of.
-        align: u32,
-    },
-}
-
-impl Param {
-    /// Bytes that the parameter itself takes.
-    pub fn bytes(&self) -> u32 {
-        match &self.kind {
-            ParamKind::Scalar { element, .. } => element.bytes() as u32,
-            ParamKind::Buffer { .. } => 8,
-            ParamKind::Array { bytes, .. } => bytes.len() as u32,
-            ParamKind::Struct { fields, align } => {
-                let end = |(at, field): (u32, &Param)| at + field.bytes();
-                place(fields, 0).last().map_or(0, end).next_multiple_of(*align)
-            }
-        }
-    }
-
-    /// Bytes that its place is a multiple of.
-    pub fn alignment(&self) -> u32 {
-        match &self.kind {
-            ParamKind::Scalar { .. } | ParamKind::Buffer { .. } => self.bytes(),
-            ParamKind::Array { align, .. } | ParamKind::Struct { align, .. } => *align,
-        }
-    }
-}
-
-/// First byte of each parameter, the first one from `base` on, which is aligned for all of them.
-pub(crate) fn place(params: &[Param], base: u32) -> impl Iterator<Item = (u32, &Param)> {
-    let mut next = 0_u32;
-    params.iter().map(move |param| {
-        let at = next.next_multiple_of(param.alignment());
-        next = at + param.bytes();
-        (base + at, param)
-    })
-}
-
-/// Parameters and fields that are no structures themselves, and the first byte of each.
-pub(crate) fn leaves(params: &[Param], base: u32) -> Vec<(u32, &Param)> {
-    let each = place(params, base).flat_map(|(at, param)| match &param.kind {
-        ParamKind::Struct { fields, .. } => leaves(fields, at),
-        ParamKind::Scalar { .. } | ParamKind::Buffer { .. } | ParamKind::Array { .. } => vec![(at, param)],
-    });
-    each.collect()
-}
-
-/// The parameter or field with this name.
-pub(crate) fn find<'p>(params: &'p [Param], name: &str) -> Option<&'p Param> {
-    params.iter().find_map(|param| match &param.kind {
-        _ if param.name == name => Some(param),
-        ParamKind::Struct { fields, .. } => find(fields, name),
-        ParamKind::Scalar { .. } | ParamKind::Buffer { .. } | ParamKind::Array { .. } => None,
-    })
-}
 
 /// A parameter as the launch file has it.
 #[derive(Deserialize)]
@@ -133,66 +40,6 @@ impl RawParam {
     }
 }
 
-/// A value as a launch file has it: an integer, beyond those of TOML too; a float; or text such as "0xffff".
-#[derive(Clone, Debug)]
-pub(crate) enum Number {
-    Integer(i128),
-    Float(f64),
-    Text(String),
-}
-
-impl Number {
-    /// The integer that it is.
-    fn integer(&self) -> Option<i128> {
-        match self {
-            Number::Integer(value) => Some(*value),
-            Number::Text(text) => match text.strip_prefix("0x") {
-                Some(hex) => i128::from_str_radix(hex, 16).ok(),
-                None => text.parse().ok(),
-            },
-            Number::Float(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Number::Integer(value) => value.fmt(f),
-            Number::Float(value) => value.fmt(f),
-            Number::Text(text) => write!(f, "\"{text}\""),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
-        struct Read;
-        impl Visitor<'_> for Read {
-            type Value = Number;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, or a string such as \"0xff\"")
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-                Ok(Number::Integer(value.into()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-                Ok(Number::Integer(value.into()))
-            }
-            fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
-                Ok(Number::Integer(value))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
-                Ok(Number::Float(value))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Number, E> {
-                Ok(Number::Text(text.into()))
-            }
-        }
-        from.deserialize_any(Read)
-    }
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawRandom {
@@ -204,9 +51,6 @@ struct RawRandom {
 
 /// Most elements of a buffer: 64 Mi, so that a slip in a launch file does not fill the machine.
 const MOST_ELEMENTS: usize = 1 << 26;
-
-/// Most bytes that a place is a multiple of. Source: [PTX] .align of a parameter.
-pub(crate) const MOST_ALIGN: u32 = 128;
 
 /// Reads all parameters; expectations see the buffers before and after them, and `scalars` besides.
 pub(crate) fn read_all(
@@ -345,45 +189,6 @@ fn few(name: &str, count: usize) -> Result<(), LaunchError> {
         return Ok(());
     }
     Err(LaunchError::value(name, format!("{count} elements"), format!("there are at most {MOST_ELEMENTS}")))
-}
-
-/// Bits of one value.
-fn bits(name: &str, element: Element, value: &Number) -> Result<u64, LaunchError> {
-    let (low, high) = element.range();
-    let found = match value {
-        Number::Float(value) if element.float() => return Ok(element.from_float(*value)),
-        value => value.integer(),
-    };
-    match found {
-        Some(value) if (low..=high).contains(&value) => Ok(element.from_int(value)),
-        _ => {
-            let help = format!("a {} is a number from {low} to {high}", element.name());
-            Err(LaunchError::value(name, format!("value {value}"), help))
-        }
-    }
-}
-
-/// Packs values of one type.
-pub(crate) fn pack(name: &str, element: Element, values: &[Number]) -> Result<Vec<u8>, LaunchError> {
-    let mut bytes = Vec::with_capacity(values.len() * element.bytes());
-    for value in values {
-        element.push(&mut bytes, bits(name, element, value)?);
-    }
-    Ok(bytes)
-}
-
-/// Reads a file of little-endian elements.
-pub(crate) fn read_buffer(name: &str, element: Element, path: &Path) -> Result<Vec<u8>, LaunchError> {
-    let bytes = std::fs::read(path).map_err(|source| LaunchError::Read { path: path.into(), source })?;
-    if bytes.len() % element.bytes() != 0 {
-        let message = format!("`{}` has {} bytes", path.display(), bytes.len());
-        return Err(LaunchError::value(
-            name,
-            message,
-            format!("elements have {} bytes each", element.bytes()),
-        ));
-    }
-    Ok(bytes)
 }
 
 fn fill(name: &str, element: Element, random: &RawRandom) -> Result<Vec<u8>, LaunchError> {

@@ -5,67 +5,13 @@
 //! the port takes them. The unit carries out the requests of the port in their order, so a request behind
 //! them that does get a response says that they are done: that is what a fence waits for.
 
-use crate::copy::CopyEngine;
+use super::copy::CopyEngine;
+use super::transfer::{Answer, Transfer};
 use crate::error::KernelError;
-use crate::global::GlobalMemory;
-use atoms_isa::{Reg, WideOp};
+use crate::memory::GlobalMemory;
 use atoms_model::port::{In, Out};
-use atoms_ops::{Fault, Op, Size};
+use atoms_ops::Fault;
 use std::collections::VecDeque;
-
-/// A place in the shared memory of a CTA on the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SharedPlace {
-    /// Slot of the CTA.
-    pub(crate) slot: usize,
-    /// The address as the thread formed it: rank in the top byte, offset below.
-    pub(crate) address: u32,
-}
-
-impl SharedPlace {
-    /// Offset in the CTA's part.
-    pub(crate) fn offset(self) -> u32 {
-        self.address & 0xff_ffff
-    }
-}
-
-/// Who waits for an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// A lane of a warp, at this instruction.
-    Lane { warp: usize, lane: u32, pc: u32 },
-    /// A copy, by number.
-    Copy(u64),
-}
-
-/// What becomes of the answer to a lane's request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reply {
-    /// Nothing.
-    None,
-    /// It stands behind posted requests of the warp, which are done when it is.
-    Flushed,
-    /// The word before goes to a register.
-    Old { dst: Reg },
-    /// Whether it stored goes to a register.
-    Stored { dst: Reg },
-    /// The word is worked on by compare-and-store, until one has stored; the word before goes to a register.
-    Update { op: WideOp, operand: u64, dst: Reg },
-}
-
-/// One request at the cluster port.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Transfer {
-    pub(crate) op: Op,
-    pub(crate) size: Size,
-    pub(crate) place: SharedPlace,
-    pub(crate) b: u128,
-    pub(crate) c: u128,
-    /// No result is wanted: posted. Never so for compare-and-stores.
-    pub(crate) red: bool,
-    pub(crate) origin: Origin,
-    pub(crate) reply: Reply,
-}
 
 /// The core's side of the cluster port.
 #[derive(Default)]
@@ -80,16 +26,6 @@ pub(crate) struct ClusterPort {
     tag: u8,
     /// The last one offered was a lane's.
     lane_was_last: bool,
-}
-
-/// What became of a request.
-pub(crate) struct Answer {
-    pub(crate) transfer: Transfer,
-    pub(crate) fault: Fault,
-    /// The word before, where it was wanted.
-    pub(crate) old: u128,
-    /// A compare-and-store stored.
-    pub(crate) stored: bool,
 }
 
 impl ClusterPort {
@@ -170,19 +106,15 @@ impl ClusterPort {
     }
 }
 
-impl Answer {
-    /// What a posted request comes to when it is taken.
-    pub(crate) fn posted(transfer: Transfer) -> Answer {
-        Answer { transfer, fault: Fault::None, old: 0, stored: false }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::SmConfig;
-    use crate::copy::{Asker, Completion};
     use crate::launch::Launch;
+    use crate::memory::SharedPlace;
+    use crate::port::copy::{Asker, Completion};
+    use crate::port::transfer::{Origin, Reply};
+    use atoms_ops::{Op, Size};
 
     #[test]
     fn lanes_and_copies_take_turns_and_answers_come_in_order() {

@@ -7,10 +7,10 @@
 //! there yet. Writes of such a copy are posted (spec 4.7); a thread that waits for a copy itself waits for
 //! the responses of its writes.
 
+use super::transfer::{Answer, Origin, Reply, Transfer};
 use crate::atomic;
-use crate::cluster_port::{Answer, Origin, Reply, SharedPlace, Transfer};
 use crate::config::SmConfig;
-use crate::global::GlobalMemory;
+use crate::memory::{GlobalMemory, SharedPlace};
 use crate::random::SplitMix64;
 use atoms_isa::Reduction;
 use atoms_ops::{Op, Size};

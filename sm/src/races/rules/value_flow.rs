@@ -1,6 +1,6 @@
 //! What becomes of the value that a load gave.
 
-use super::flow::{
+use super::dataflow::{
     Address, FAR, FromTo, Name, comparer, computed, effect, is_constant, load, next, no_barrier, pred, reach,
     source,
 };

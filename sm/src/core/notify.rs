@@ -1,13 +1,14 @@
 //! Telling an observer of accesses, where it wants to know.
 
 use super::Core;
+use super::cta::Cta;
 use super::issue::At;
-use crate::cluster_port::{Answer, Origin, SharedPlace};
-use crate::copy::{Action, Asker, Data, Payload};
-use crate::cta::Cta;
+use crate::memory::SharedPlace;
 use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
+use crate::port::Request;
+use crate::port::{Action, Asker, Data, Payload};
+use crate::port::{Answer, Origin};
 use crate::races::Memory;
-use crate::request::Request;
 use crate::warp::{LANES, Warp, lanes};
 use atoms_isa::{GlobalAccess, GlobalOp};
 use atoms_ops::Op;

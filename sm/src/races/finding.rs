@@ -1,6 +1,7 @@
 //! What was found.
 
-use super::shadow::{Memory, Strength};
+use crate::observer::Memory;
+use atoms_isa::Scope;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -33,6 +34,36 @@ impl fmt::Display for Kind {
             Kind::PlainAndAtomic => "a plain access races with an atomic",
             Kind::Plain => "two plain accesses race",
         })
+    }
+}
+
+/// Whether an access is atomic to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// It is not.
+    Weak,
+    /// A store of which the text does not say: machine code has one for plain and for volatile ones. Plain to all but
+    /// loads that are taken for atomic.
+    Unsaid,
+    /// A load of which the text does not say, taken for atomic by what is done with its value.
+    Taken,
+    /// To those of its scope; to all where the text does not say.
+    Strong(Option<Scope>),
+}
+
+impl Strength {
+    /// Whether the access is atomic.
+    pub fn is_atomic(self) -> bool {
+        self.scope().is_some()
+    }
+
+    /// To which scope it is atomic, if it is: to all where the text does not say.
+    pub(super) fn scope(self) -> Option<Option<Scope>> {
+        match self {
+            Strength::Weak | Strength::Unsaid => None,
+            Strength::Taken => Some(None),
+            Strength::Strong(scope) => Some(scope),
+        }
     }
 }
 

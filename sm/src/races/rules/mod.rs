@@ -12,11 +12,12 @@
 //! - a store right behind a fence is meant to be a release; others may be volatile, which matters where a load meant to
 //!   be atomic reads them.
 
+mod dataflow;
 mod flow;
-mod value;
+mod value_flow;
 
 use super::engine::Rule;
-use super::shadow::Strength;
+use super::finding::Strength;
 use atoms_isa::{GlobalOp, Instruction, Kernel, Operation, Ordering, Scope, Semantics};
 use atoms_ops::Op;
 
@@ -135,10 +136,10 @@ fn machine(kernel: &Kernel, pc: usize, act: Act, ordering: Option<Ordering>, sha
     match act {
         Act::Object => Rule::WEAK,
         Act::Load if shared && flow::polls(kernel, pc) => Rule { strength: Strength::Taken, ..any },
-        Act::Load if flow::part_of_atomic(kernel, pc) || (shared && value::confirmed(kernel, pc)) => {
+        Act::Load if flow::part_of_atomic(kernel, pc) || (shared && value_flow::confirmed(kernel, pc)) => {
             Rule { strength: Strength::Taken, acquire: shared.then_some(Scope::Sys), ..Rule::WEAK }
         }
-        Act::Load => Rule { unused: value::unused(kernel, pc), ..Rule::WEAK },
+        Act::Load => Rule { unused: value_flow::unused(kernel, pc), ..Rule::WEAK },
         Act::Store if shared && flow::behind_fence(kernel, pc) => {
             Rule { acquire: None, release: Some(Scope::Sys), ..any }
         }

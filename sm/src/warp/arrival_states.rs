@@ -4,7 +4,7 @@
 //! `mbarrier.pending_count` is no access to memory, so the unit cannot see it: compilers take the count
 //! out of the state's high word with a shift or a mask.
 
-use crate::warp::{LANES, Row, View, lanes};
+use super::registers::{LANES, Row, View, lanes};
 use atoms_isa::{Alu, AluOp, Reg, Source, Value};
 use atoms_ops::Op;
 

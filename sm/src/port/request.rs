@@ -1,7 +1,7 @@
 //! A warp's request to the unit, from the instruction to the answer.
 
 use crate::atomic;
-use crate::states::high_words;
+use crate::warp::high_words;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress,

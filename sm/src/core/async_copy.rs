@@ -2,10 +2,11 @@
 
 use super::Core;
 use super::issue::{At, Stop, addresses};
-use crate::cluster_port::{Answer, Origin, Reply, SharedPlace};
-use crate::copy::{Action, Asker, Completion, Data, Payload};
 use crate::error::KernelError;
-use crate::request::{self, Address};
+use crate::memory::SharedPlace;
+use crate::port::{Action, Asker, Completion, Data, Payload};
+use crate::port::{Address, gather};
+use crate::port::{Answer, Origin, Reply};
 use crate::warp::{Busy, Wait, Warp, lanes};
 use atoms_isa::{
     AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, SharedAddress,
@@ -153,7 +154,7 @@ impl Core<'_> {
         let At { slot, index, mask, pc } = at;
         let view = warp.view(index, &self.constants);
         let (data, barriers) = (*view.reg(access.addresses), *view.reg(access.addresses.plus(1)));
-        let values = request::gather(&view, access.rb, access.size);
+        let values = gather(&view, access.rb, access.size);
         let bytes = access.size.bytes();
         let action = match access.op {
             AsyncOp::Plain(op) => Action::Each(op),

@@ -1,74 +1,13 @@
-//! What a buffer should hold at the end.
+//! Expectations of a launch file.
 
-use crate::element::Element;
-use crate::formula::{self, Names};
-use crate::launch::LaunchError;
-use crate::param::{self, Number, Param, ParamKind};
+use super::number::{self, Number};
+use crate::launch::element::Element;
+use crate::launch::error::LaunchError;
+use crate::launch::expectation::{Expectation, Order};
+use crate::launch::formula::{self, Names};
+use crate::launch::param::{self, Param, ParamKind};
 use serde::Deserialize;
-use std::cmp::Ordering;
 use std::path::Path;
-
-/// What a buffer should hold at the end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Expectation {
-    /// The elements from the first on, little-endian; a shorter expectation leaves the rest open.
-    pub bytes: Vec<u8>,
-    /// Units in the last place by which floats may differ.
-    pub ulps: u64,
-    /// In which order the elements are expected.
-    pub order: Order,
-    /// Numbers of the elements that are not compared, in ascending order.
-    pub open: Vec<usize>,
-}
-
-/// In which order elements are expected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// In the one given.
-    #[default]
-    Given,
-    /// In any: each value as often as it is given.
-    Any,
-    /// In any, and each value however often: the same set of values.
-    Set,
-}
-
-/// How a buffer came out against its expectation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing was expected.
-    Open,
-    /// As expected.
-    Met {
-        /// Elements compared.
-        compared: usize,
-    },
-    /// Not as expected.
-    Differs {
-        /// First element that differs.
-        index: usize,
-        /// What was expected there.
-        expected: String,
-        /// What was found there.
-        found: String,
-        /// Elements that differ.
-        differing: usize,
-        /// Elements compared.
-        compared: usize,
-    },
-    /// Expected in any order, and not the same values.
-    OtherValues {
-        /// The first value that is missing, if one is.
-        missing: Option<String>,
-        /// The first value found that is not expected, or not so often.
-        surplus: Option<String>,
-        /// Values missing.
-        lacking: usize,
-        /// Elements compared.
-        compared: usize,
-    },
-}
 
 /// An expectation as the launch file has it.
 #[derive(Deserialize)]
@@ -157,9 +96,9 @@ impl RawExpect {
                     *value = Number::Integer(0);
                     open.push(i);
                 }
-                param::pack(name, element, &values)?
+                number::pack(name, element, &values)?
             }
-            (_, Some(file), ..) => param::read_buffer(name, element, &folder.join(file))?,
+            (_, Some(file), ..) => number::read_buffer(name, element, &folder.join(file))?,
             (_, _, _, Some(source), _) => {
                 let (kind, data) = buffer(params, name, source)?;
                 let xor = self.xor.unwrap_or(0);
@@ -315,73 +254,4 @@ fn accumulate(
         sums.iter().for_each(|sum| element.push(&mut bytes, element.from_int(*sum)));
     }
     bytes
-}
-
-impl Expectation {
-    /// Compares a buffer with what was expected of it.
-    pub(crate) fn judge(&self, element: Element, found: &[u8]) -> Outcome {
-        let expected = self.bytes.len() / element.bytes();
-        if self.order != Order::Given {
-            return self.judge_values(element, found, expected);
-        }
-        let compared = expected - self.open.partition_point(|number| *number < expected);
-        let same = |i: &usize| {
-            let (a, b) = (element.read(&self.bytes, *i), element.read(found, *i));
-            a == b || (element.float() && element.ulps(a, b).is_some_and(|d| d <= self.ulps))
-        };
-        let closed = |i: &usize| self.open.binary_search(i).is_err();
-        let differing: Vec<usize> = (0..expected).filter(closed).filter(|i| !same(i)).collect();
-        match differing.first() {
-            None => Outcome::Met { compared },
-            Some(&index) => Outcome::Differs {
-                index,
-                expected: element.show(element.read(&self.bytes, index)),
-                found: element.show(element.read(found, index)),
-                differing: differing.len(),
-                compared,
-            },
-        }
-    }
-
-    /// Compares a buffer with values expected in any order.
-    fn judge_values(&self, element: Element, found: &[u8], compared: usize) -> Outcome {
-        let sorted = |bytes: &[u8]| {
-            let mut values: Vec<u64> = (0..compared).map(|i| element.read(bytes, i)).collect();
-            values.sort_unstable_by(|a, b| element.compare(*a, *b));
-            if self.order == Order::Set {
-                values.dedup();
-            }
-            values
-        };
-        let (wanted, there) = (sorted(&self.bytes), sorted(found));
-        let (mut missing, mut surplus) = (Vec::new(), Vec::new());
-        let (mut a, mut b) = (wanted.iter().copied().peekable(), there.iter().copied().peekable());
-        loop {
-            let order = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(one), Some(other)) => element.compare(*one, *other),
-            };
-            match order {
-                Ordering::Less => missing.extend(a.next()),
-                Ordering::Greater => surplus.extend(b.next()),
-                Ordering::Equal => {
-                    a.next();
-                    b.next();
-                }
-            }
-        }
-        if missing.is_empty() && surplus.is_empty() {
-            return Outcome::Met { compared };
-        }
-        let show = |values: &[u64]| values.first().map(|value| element.show(*value));
-        let (first_missing, first_surplus) = (show(&missing), show(&surplus));
-        Outcome::OtherValues {
-            missing: first_missing,
-            surplus: first_surplus,
-            lacking: missing.len(),
-            compared,
-        }
-    }
 }

@@ -1,67 +1,13 @@
 //! From words to a tree whose names are resolved.
 
-use super::eval::Value;
 use super::lex::{Kind, Token, tokens};
+use super::tree::{Binary, Fold, Formula, Function, Node, Part, Unary, Value};
 use super::{FormulaError, Names};
-use crate::element::Element;
+use crate::launch::element::Element;
 use std::ops::Range;
 
 /// Depth of a formula: deeper ones are slips, and would exhaust the stack.
 const DEEPEST: usize = 100;
-
-/// A formula, and how many variables it has besides `i`.
-pub(super) struct Formula<'a> {
-    pub(super) root: Node<'a>,
-    pub(super) locals: usize,
-}
-
-/// A part of a formula, and where it stands.
-pub(super) struct Node<'a> {
-    pub(super) part: Part<'a>,
-    pub(super) range: Range<usize>,
-}
-
-pub(super) enum Part<'a> {
-    Constant(Value),
-    /// Variable by number; 0 is `i`.
-    Local(usize),
-    Element(Element, &'a [u8], Box<Node<'a>>),
-    Unary(Unary, Box<Node<'a>>),
-    Binary(Binary, Box<Node<'a>>, Box<Node<'a>>),
-    Choice(Box<[Node<'a>; 3]>),
-    Call(Function, Vec<Node<'a>>),
-    /// Over a variable from one bound up to, not including, another.
-    Fold(Fold, usize, Box<[Node<'a>; 3]>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unary {
-    Negate,
-    Invert,
-    Not,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
-    Or,
-    And,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Shl,
-    Shr,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-}
 
 /// Operators by how tightly they bind, as in C.
 const BINARY: [(&str, u8, Binary); 18] = [
@@ -84,26 +30,6 @@ const BINARY: [(&str, u8, Binary); 18] = [
     ("/", 10, Binary::Div),
     ("%", 10, Binary::Rem),
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Function {
-    Min,
-    Max,
-    Abs,
-    Popcount,
-    As(Element),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
-    Sum,
-    Min,
-    Max,
-    Xor,
-    Count,
-    Any,
-    All,
-}
 
 const FOLDS: [(&str, Fold); 7] = [
     ("sum", Fold::Sum),

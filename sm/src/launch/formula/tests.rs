@@ -1,8 +1,8 @@
 //! Formulas by rows: what they give, and what is wrong with them.
 
 use super::{FormulaError, Names, elements};
-use crate::element::Element;
-use crate::param::{Param, ParamKind};
+use crate::launch::element::Element;
+use crate::launch::param::{Param, ParamKind};
 use proptest::prelude::*;
 
 fn params() -> Vec<Param> {

@@ -1,7 +1,6 @@
 //! Global memory: named buffers at fixed addresses.
 
-use crate::launch::Launch;
-use crate::param::ParamKind;
+use crate::launch::{Launch, ParamKind};
 use atoms_isa::{Arch, ModuleVariable};
 
 /// First byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a

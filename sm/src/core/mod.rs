@@ -1,39 +1,41 @@
 //! The core, cycle by cycle: lets warps issue, and carries requests to the port and back.
 
+mod async_copy;
 mod barrier;
-mod copying;
-mod direct;
+mod control;
+mod cta;
+mod deadlock_report;
 mod issue;
-mod reach;
+mod livelock;
+mod memory_access;
+mod notify;
 mod residency;
-mod slots;
-mod special;
-mod standing;
-mod telling;
+mod special_register;
+mod warp_slots;
 
-use crate::cluster_port::{Answer, ClusterPort, Origin};
 use crate::config::SmConfig;
-use crate::constant::ConstantBank;
-use crate::copy::CopyEngine;
-use crate::cta::Cta;
 use crate::error::{KernelError, RunError};
-use crate::global::GlobalMemory;
 use crate::launch::Launch;
+use crate::memory::ConstantBank;
+use crate::memory::GlobalMemory;
 use crate::observer::Observer;
+use crate::port::CopyEngine;
+use crate::port::Request;
+use crate::port::{Answer, ClusterPort, Origin};
+use crate::port::{PartTable, Verdict};
 use crate::profile::{Answered, Profile};
-use crate::quiet::Quiet;
 use crate::report::RunReport;
-use crate::request::Request;
 use crate::statistics::Statistics;
 use crate::support;
-use crate::table::{PartTable, Verdict};
 use crate::warp::{Busy, Warp};
 use atoms_isa::Kernel;
 use atoms_model::MemoryPort;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op};
-use slots::Slots;
+use cta::Cta;
+use livelock::Quiet;
 use std::collections::BTreeSet;
+use warp_slots::Slots;
 
 /// Runs a kernel to its end, against the memory behind `port`.
 ///
@@ -410,7 +412,7 @@ impl<'a> Core<'a> {
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));
         if self.watched {
             let answered = (request.piece, outputs.rsp_pred);
-            telling::answered(self.observer, (self.cycle, lanes), request, answered, warp, &self.ctas);
+            notify::answered(self.observer, (self.cycle, lanes), request, answered, warp, &self.ctas);
         }
         let answer = Answered {
             op: request.op,
@@ -446,7 +448,7 @@ impl<'a> Core<'a> {
         self.statistics.woken += u64::from(outputs.wake_pred != 0);
         if self.watched {
             let (at, answered) = ((self.cycle, self.geometry.lanes), (request.piece, outputs.wake_pred));
-            telling::answered(self.observer, at, request, answered, warp, &self.ctas);
+            notify::answered(self.observer, at, request, answered, warp, &self.ctas);
         }
         let lanes = request.piece_mask(self.geometry.lanes);
         let answer = Answered { op: request.op, lanes, holds: outputs.wake_pred, passes: 1 };

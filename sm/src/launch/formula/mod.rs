@@ -9,12 +9,13 @@
 mod eval;
 mod lex;
 mod parse;
+mod tree;
 
 #[cfg(test)]
 mod tests;
 
-use crate::element::Element;
-use crate::param::{self, Param, ParamKind};
+use super::element::Element;
+use super::param::{self, Param, ParamKind};
 use std::ops::Range;
 
 /// What is wrong with a formula.
@@ -49,13 +50,13 @@ impl<'a> Names<'a> {
         })
     }
 
-    fn scalar(&self, name: &str) -> Option<eval::Value> {
+    fn scalar(&self, name: &str) -> Option<tree::Value> {
         let param = param::find(self.params, name);
         if let Some(Param { kind: ParamKind::Scalar { element, bits }, .. }) = param {
-            return Some(eval::Value::of(*element, *bits));
+            return Some(tree::Value::of(*element, *bits));
         }
         let found = self.scalars.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| eval::Value::Int(i128::from(*value)))
+        found.map(|(_, value)| tree::Value::Int(i128::from(*value)))
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {

@@ -3,9 +3,9 @@
 use super::Core;
 use super::issue::{At, Stop, addresses, extend, in_window, rank_of};
 use crate::atomic;
-use crate::cluster_port::{Origin, Reply, Transfer};
-use crate::global::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
-use crate::request::{self, Address, Request};
+use crate::memory::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
+use crate::port::{Address, Request, gather, scatter};
+use crate::port::{Origin, Reply, Transfer};
 use crate::warp::{Busy, LANES, Warp, lanes};
 use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, UReg, WideOp};
 use atoms_ops::{Op, Size};
@@ -32,8 +32,8 @@ impl Core<'_> {
         if access.space == Space::Generic {
             addresses = addresses.map(|address| generic(self.kernel.arch, address));
         }
-        let b = request::gather(&view, access.rb, size);
-        let c = request::gather(&view, access.rc, size);
+        let b = gather(&view, access.rb, size);
+        let c = gather(&view, access.rc, size);
         let window = match access.space {
             Space::Global => 0,
             Space::Generic => lanes(mask).filter(|l| in_window(addresses[*l])).fold(0, |m, l| m | 1 << l),
@@ -95,7 +95,7 @@ impl Core<'_> {
             let told = lanes(mask & !window).filter(open).fold(0, |m, l| m | 1 << l);
             self.tell_global(at, warp, access, told, (&addresses, &results, &b));
         }
-        request::scatter(warp, dst, size, mask & !window, &results);
+        scatter(warp, dst, size, mask & !window, &results);
         warp.busy = Busy::Until(self.cycle + u64::from(self.config.global_latency_cycles) + 1);
         let to_unit = match op {
             GlobalOp::Load => Some(Op::Load),
@@ -169,7 +169,7 @@ impl Core<'_> {
         let At { index, mask, pc, .. } = at;
         let view = warp.view(index, &self.constants);
         let address = Address::of(&access.address, &view);
-        let data = request::gather(&view, access.reg, access.size);
+        let data = gather(&view, access.reg, access.size);
         let size = access.size;
         let mut results = [0; LANES];
         for lane in lanes(mask) {
@@ -181,14 +181,14 @@ impl Core<'_> {
             }
         }
         if access.op == Op::Load {
-            request::scatter(warp, access.reg, size, mask, &results);
+            scatter(warp, access.reg, size, mask, &results);
         }
         Ok(())
     }
 
     /// Goes on with what a lane asked of another CTA: writes its result, or takes the next step. `true` if
     /// that was the last.
-    pub(super) fn lane_answered(&mut self, answer: &crate::cluster_port::Answer) -> bool {
+    pub(super) fn lane_answered(&mut self, answer: &crate::port::Answer) -> bool {
         let transfer = &answer.transfer;
         let Origin::Lane { warp: slot, lane, .. } = transfer.origin else { return true };
         let (dst, size, value) = match transfer.reply {
@@ -214,7 +214,7 @@ impl Core<'_> {
         };
         if let Some(warp) = self.warps[slot].as_deref_mut() {
             let lane = lane as usize % LANES;
-            request::scatter(warp, dst, size, 1 << lane, &[value; LANES]);
+            scatter(warp, dst, size, 1 << lane, &[value; LANES]);
         }
         true
     }

@@ -1,8 +1,8 @@
 //! Special registers, and predicates as bits of a register.
 
 use super::Core;
-use crate::constant::ConstantBank;
-use crate::global::SHARED_WINDOW_HIGH;
+use crate::memory::ConstantBank;
+use crate::memory::SHARED_WINDOW_HIGH;
 use crate::warp::{LANES, Row, Warp, lanes};
 use atoms_isa::{Path, Pred, PredSource, PredicateMove, Reg, SpecialRegister, UReg};
 

@@ -1,8 +1,7 @@
 //! Constant banks: 0 holds what the launch passes to the kernel, the others what the compiler put beside the code.
 
-use crate::global::{GRID_WORKSPACE, windows};
-use crate::launch::Launch;
-use crate::param::{self, ParamKind};
+use super::global::{GRID_WORKSPACE, windows};
+use crate::launch::{self, Launch, ParamKind};
 use atoms_isa::{Arch, ClusterOffsets, CompiledBank};
 use std::collections::BTreeMap;
 
@@ -68,7 +67,7 @@ impl ConstantBank {
             bank.set_cluster(at, launch);
         }
         let mut bases = bases.iter();
-        for (at, param) in param::leaves(&launch.params, arch.param_base()) {
+        for (at, param) in launch::leaves(&launch.params, arch.param_base()) {
             match &param.kind {
                 ParamKind::Scalar { element, bits } => bank.set(at, &bits.to_le_bytes()[..element.bytes()]),
                 ParamKind::Buffer { .. } => bank.set(at, &bases.next().copied().unwrap_or(0).to_le_bytes()),

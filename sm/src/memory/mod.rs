@@ -1,0 +1,11 @@
+//! Global memory and constants, and places in shared memory.
+
+mod constant;
+mod global;
+mod shared_place;
+
+pub(crate) use constant::ConstantBank;
+pub(crate) use global::{
+    CONSTANTS, GlobalMemory, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH, generic,
+};
+pub(crate) use shared_place::SharedPlace;

@@ -1,0 +1,60 @@
+//! Requests at the cluster port, and their answers.
+
+use crate::memory::SharedPlace;
+use atoms_isa::{Reg, WideOp};
+use atoms_ops::{Fault, Op, Size};
+
+/// Who waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A lane of a warp, at this instruction.
+    Lane { warp: usize, lane: u32, pc: u32 },
+    /// A copy, by number.
+    Copy(u64),
+}
+
+/// What becomes of the answer to a lane's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Nothing.
+    None,
+    /// It stands behind posted requests of the warp, which are done when it is.
+    Flushed,
+    /// The word before goes to a register.
+    Old { dst: Reg },
+    /// Whether it stored goes to a register.
+    Stored { dst: Reg },
+    /// The word is worked on by compare-and-store, until one has stored; the word before goes to a register.
+    Update { op: WideOp, operand: u64, dst: Reg },
+}
+
+/// One request at the cluster port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) op: Op,
+    pub(crate) size: Size,
+    pub(crate) place: SharedPlace,
+    pub(crate) b: u128,
+    pub(crate) c: u128,
+    /// No result is wanted: posted. Never so for compare-and-stores.
+    pub(crate) red: bool,
+    pub(crate) origin: Origin,
+    pub(crate) reply: Reply,
+}
+
+/// What became of a request.
+pub(crate) struct Answer {
+    pub(crate) transfer: Transfer,
+    pub(crate) fault: Fault,
+    /// The word before, where it was wanted.
+    pub(crate) old: u128,
+    /// A compare-and-store stored.
+    pub(crate) stored: bool,
+}
+
+impl Answer {
+    /// What a posted request comes to when it is taken.
+    pub(crate) fn posted(transfer: Transfer) -> Answer {
+        Answer { transfer, fault: Fault::None, old: 0, stored: false }
+    }
+}

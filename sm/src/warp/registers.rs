@@ -1,0 +1,168 @@
+//! Registers and predicates of a warp.
+
+use crate::memory::ConstantBank;
+use atoms_isa::{ConstAddress, ConstIndex, Kernel, Pred, PredSource, Reg, Source, UReg, Value};
+
+/// Threads of a warp.
+pub(crate) const LANES: usize = 32;
+
+/// One value per lane.
+pub(crate) type Row = [u32; LANES];
+
+static ZEROS: Row = [0; LANES];
+
+/// Lanes of a mask, in order.
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// Registers and predicates of the threads.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Registers {
+    rows: Vec<Row>,
+    /// One mask of lanes per predicate.
+    preds: Vec<u32>,
+}
+
+impl Registers {
+    pub(super) fn new(kernel: &Kernel) -> Registers {
+        Registers {
+            rows: vec![[0; LANES]; usize::from(kernel.registers)],
+            preds: vec![0; usize::from(kernel.predicates)],
+        }
+    }
+
+    pub(crate) fn row(&self, reg: Reg) -> &Row {
+        // RZ is beyond any file.
+        self.rows.get(usize::from(reg.0)).unwrap_or(&ZEROS)
+    }
+
+    /// Writes the lanes of `mask`.
+    pub(crate) fn set(&mut self, reg: Reg, mask: u32, values: &Row) {
+        if let Some(row) = self.rows.get_mut(usize::from(reg.0)) {
+            lanes(mask).for_each(|lane| row[lane] = values[lane]);
+        }
+    }
+
+    /// Writes a predicate in the lanes of `mask`.
+    pub(crate) fn set_pred(&mut self, number: u16, mask: u32, values: u32) {
+        // PT is beyond any file.
+        if let Some(bits) = self.preds.get_mut(usize::from(number)) {
+            *bits = (*bits & !mask) | (values & mask);
+        }
+    }
+}
+
+/// Registers and predicates of a split: the warp's, as its threads see them.
+///
+/// Splits have a file each, copied when they part, so that code of one split between a uniform
+/// instruction and its use is not disturbed by another. [CHOSEN; when splits join, the file of the one
+/// that arrived last stays.]
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Uniform {
+    regs: [u32; 256],
+    /// Bit 7 is UPT.
+    pub(super) preds: u8,
+}
+
+impl Uniform {
+    pub(crate) fn new() -> Uniform {
+        Uniform { regs: [0; 256], preds: 0x80 }
+    }
+
+    pub(crate) fn get(&self, reg: UReg) -> u32 {
+        if reg.is_zero() { 0 } else { self.regs[usize::from(reg.0)] }
+    }
+
+    pub(crate) fn pair(&self, reg: UReg) -> u64 {
+        u64::from(self.get(reg)) | u64::from(self.get(reg.plus(1))) << 32
+    }
+
+    pub(crate) fn set(&mut self, reg: UReg, value: u32) {
+        if !reg.is_zero() {
+            self.regs[usize::from(reg.0)] = value;
+        }
+    }
+}
+
+/// What an instruction reads from.
+pub(crate) struct View<'a> {
+    registers: &'a Registers,
+    uniform: &'a Uniform,
+    constants: &'a ConstantBank,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(
+        registers: &'a Registers,
+        uniform: &'a Uniform,
+        constants: &'a ConstantBank,
+    ) -> View<'a> {
+        View { registers, uniform, constants }
+    }
+
+    /// Lanes in which a predicate holds.
+    pub(crate) fn pred(&self, source: PredSource) -> u32 {
+        let mask = match source.pred {
+            Pred::Thread(number) => self.registers.preds.get(usize::from(number)).copied().unwrap_or(!0),
+            Pred::Uniform(number) if self.uniform.preds >> (number & 7) & 1 != 0 => !0,
+            Pred::Uniform(_) => 0,
+        };
+        if source.negate { !mask } else { mask }
+    }
+
+    /// Place of a constant, per lane.
+    pub(crate) fn const_offset(&self, address: ConstAddress, lane: usize) -> u32 {
+        let index = match address.index {
+            ConstIndex::None => 0,
+            ConstIndex::Reg(reg) => self.registers.row(reg)[lane],
+            ConstIndex::Uniform(reg) => self.uniform.get(reg),
+        };
+        ConstantBank::place(address.bank, index.wrapping_add(address.offset))
+    }
+
+    /// The 32 bits of an operand, per lane, before its modifiers.
+    pub(crate) fn row(&self, source: &Source) -> Row {
+        match source.value {
+            Value::Reg(reg) => *self.registers.row(reg),
+            Value::Uniform(reg) => [self.uniform.get(reg); LANES],
+            Value::Imm(value) => [value as u32; LANES],
+            Value::Const(address) if address.index == ConstIndex::None => {
+                [self.constants.word(ConstantBank::place(address.bank, address.offset)); LANES]
+            }
+            Value::Const(address) => {
+                std::array::from_fn(|lane| self.constants.word(self.const_offset(address, lane)))
+            }
+        }
+    }
+
+    /// The 64 bits of an operand, per lane, before its modifiers.
+    pub(crate) fn pairs(&self, source: &Source) -> [u64; LANES] {
+        match source.value {
+            Value::Reg(reg) => {
+                let (low, high) = (self.registers.row(reg), self.registers.row(reg.plus(1)));
+                std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            Value::Uniform(reg) => [self.uniform.pair(reg); LANES],
+            Value::Imm(value) => [value as u64; LANES],
+            Value::Const(address) => {
+                std::array::from_fn(|lane| self.constants.pair(self.const_offset(address, lane)))
+            }
+        }
+    }
+
+    /// The constant bank.
+    pub(crate) fn constants(&self) -> &ConstantBank {
+        self.constants
+    }
+
+    /// The registers of the warp.
+    pub(crate) fn uniform(&self) -> &Uniform {
+        self.uniform
+    }
+
+    /// A register of the threads.
+    pub(crate) fn reg(&self, reg: Reg) -> &Row {
+        self.registers.row(reg)
+    }
+}

@@ -1,5 +1,6 @@
 // Sources in the order they are read.
 atoms_cfg_pkg.sv
+atoms_op_pkg.sv
 atoms_pkg.sv
 atoms_fifo.sv
 atoms_cta_table.sv

@@ -2,6 +2,7 @@
 /// Mirror: `model/src/agen.rs`.
 module atoms_agen
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   /// Operand isolation: low keeps the adders quiet, and the outputs mean nothing.
@@ -10,13 +11,13 @@ module atoms_agen
   input  req_meta_t            meta_i,
   /// Register Ra per lane.
   input  addr_t [NumLanes-1:0] ra_i,
-  /// The request came through the cluster port: the address is an offset inside the part already,
+  /// The request came through the cluster port: the address is an offset inside the allocation already,
   /// without a rank in its top byte (spec 6.7, 7.5).
   input  logic                 offset_i,
-  /// The part of the request's slot.
-  input  part_t                part_i,
+  /// The allocation of the request's slot.
+  input  allocation_t          allocation_i,
   /// Where the access of each lane begins.
-  output places_t              place_o,
+  output bank_addrs_t          bank_addr_o,
   /// Why no lane may touch memory, if so; the lowest such lane, and its address.
   output fault_e               fault_o,
   output logic [4:0]           fault_lane_o,
@@ -32,27 +33,27 @@ module atoms_agen
     shift = (meta_i.scale inside {3'd2, 3'd3, 3'd4}) ? meta_i.scale : 3'd0;
   end
 
-  /// Places of all lanes, and the lanes whose address is misaligned or outside the part.
-  function automatic void locate(output places_t place, output lane_mask_t misaligned,
+  /// Bank addresses of all lanes, and the lanes whose address is misaligned or out of range.
+  function automatic void locate(output bank_addrs_t bank_addr, output lane_mask_t misaligned,
                                  output lane_mask_t outside, input addrs_t addrs,
-                                 input logic [4:0] width, input logic offset, input part_t part);
+                                 input logic [4:0] width, input logic offset, input allocation_t allocation);
     /*verilator no_inline_task*/
     addr_t       addr;
     logic [21:0] row;
     bank_t       bank;
-    place      = '0;
+    bank_addr  = '0;
     misaligned = '0;
     outside    = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      addr = addrs[l];
-      row  = 22'(addr[23:2] >> BankBits) + 22'(part.base);
-      bank = addr[BankBits+1:2] ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
-      place[l]   = '{row: row[15:0], bank: 8'(bank), in_word: 8'(addr[1:0])};
-      misaligned = misaligned | (lane_mask_t'((addr[4:0] & (width - 5'd1)) != '0) << l);
-      outside    = outside | (lane_mask_t'((25'(addr[23:0]) + 25'(width) > part.size)
-                                           || (!offset && (addr[31:24] != part.rank))) << l);
+      addr         = addrs[l];
+      row          = 22'(addr[23:2] >> BankBits) + 22'(allocation.base);
+      bank         = addr[BankBits+1:2] ^ (BankHash ? bank_t'((row & 22'(NumBanks / 4 - 1)) << 2) : '0);
+      bank_addr[l] = '{row: row[15:0], bank: 8'(bank), in_word: 8'(addr[1:0])};
+      misaligned   = misaligned | (lane_mask_t'((addr[4:0] & (width - 5'd1)) != '0) << l);
+      outside      = outside | (lane_mask_t'((25'(addr[23:0]) + 25'(width) > allocation.size)
+                                           || (!offset && (addr[31:24] != allocation.rank))) << l);
     end
-    if (!part.valid) outside = '1;
+    if (!allocation.valid) outside = '1;
   endfunction
 
   /// Lowest lane of a mask; 0 if there is none.
@@ -85,13 +86,13 @@ module atoms_agen
     first        = '0;
     is_legal     = legal(meta_i.op, meta_i.size)
                    && (!offset_i || cluster_legal(meta_i.op, meta_i.red));
-    place_o      = '0;
+    bank_addr_o  = '0;
     fault_o      = FaultNone;
     fault_lane_o = '0;
     fault_addr_o = '0;
     if (en_i) begin
       add(addrs, ra_i, shift, meta_i.absolute, base);
-      locate(place_o, misaligned, outside, addrs, bytes, offset_i, part_i);
+      locate(bank_addr_o, misaligned, outside, addrs, bytes, offset_i, allocation_i);
       faulty = meta_i.mask & (is_legal ? misaligned | outside : '1);
       if (faulty != '0) begin
         first        = lowest(faulty);

@@ -10,6 +10,7 @@
 /// once; hardware is the same either way.
 module atoms_alu
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  op_e                   op_i,
@@ -80,7 +81,7 @@ module atoms_alu
     write_o = '0;
     if ((valid_i != '0) && (op_i != OpLoad)) begin
       work(new_o, op_i, signed_i, old_i, b_i, c_i);
-      write_o = (op_i inside {OpCas, OpCast, OpCastSpin}) ? valid_i & hit_i : valid_i;
+      write_o = compares(op_i) ? valid_i & hit_i : valid_i;
     end
   end
 endmodule : atoms_alu

@@ -7,6 +7,7 @@
 /// cluster port have room in `atoms_cluster_rsp` before their requests are issued, and hold nothing.
 module atoms_collect
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  logic                         clk_i,
@@ -16,7 +17,7 @@ module atoms_collect
   input  pass_t                          pass_i,
   input  words_t                         old_i,
   input  bank_mask_t                     hit_i,
-  input  places_t                        place_i,
+  input  bank_addrs_t                    bank_addr_i,
   /// It is a MBAR.TRY_WAIT at one object: its first bank, its row, and the limit that was given.
   input  logic                         one_object_i,
   input  bank_t                        object_bank_i,
@@ -24,11 +25,11 @@ module atoms_collect
   input  word_t                        object_limit_i,
   /// The pass cannot be taken: an older response is in its way.
   output logic                         stall_o,
-  /// The table of waiters has a place; the pass is a request that goes to sleep there.
+  /// The table of waiters has a free place; the pass is a request that is suspended there.
   input  logic                         free_i,
-  output logic                         sleep_o,
-  output sleeper_t                     sleeper_o,
-  output logic [31:0]                  sleep_limit_o,
+  output logic                         suspend_o,
+  output waiter_t                      waiter_o,
+  output logic [31:0]                  limit_o,
   /// Warp response.
   output logic                         rsp_valid_o,
   input  logic                         rsp_ready_i,
@@ -56,13 +57,13 @@ module atoms_collect
   lane_mask_t stored;
 
   /// Lanes whose bank is in a mask.
-  function automatic lane_mask_t lanes_of(bank_mask_t banks, places_t places);
+  function automatic lane_mask_t lanes_of(bank_mask_t banks, bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
-    place_t place;
+    bank_addr_t bank_addr;
     lanes_of = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      place    = places[l];
-      lanes_of = lanes_of | (lane_mask_t'(banks[bank_t'(place.bank)]) << l);
+      bank_addr = bank_addrs[l];
+      lanes_of  = lanes_of | (lane_mask_t'(banks[bank_t'(bank_addr.bank)]) << l);
     end
   endfunction
 
@@ -77,39 +78,39 @@ module atoms_collect
 
   always_comb begin
     stored = '0;
-    if (pass_i.valid && (pass_i.op inside {OpCas, OpCast, OpCastSpin})) begin
-      stored = lanes_of(hit_i, place_i) & pass_i.win;
+    if (pass_i.valid && compares(pass_i.op)) begin
+      stored = lanes_of(hit_i, bank_addr_i) & pass_i.win;
     end
-    if (pass_i.valid && (pass_i.op inside {OpMbarTestWait, OpMbarTryWait})) begin
-      stored = (lanes_of(odd_phases(old_i), place_i) ^ pass_i.asked) & pass_i.served;
+    if (pass_i.valid && asks_phase(pass_i.op)) begin
+      stored = (lanes_of(odd_phases(old_i), bank_addr_i) ^ pass_i.asked) & pass_i.served;
     end
   end
 
-  // A request sleeps if all its lanes ask about one object's phase, and that is not complete.
-  logic sleeps;
-  assign sleeps    = pass_i.valid && pass_i.first && pass_i.last && one_object_i && (stored == '0)
+  // A request is suspended if all its lanes ask about one object's phase, and that is not complete.
+  logic suspends;
+  assign suspends = pass_i.valid && pass_i.first && pass_i.last && one_object_i && (stored == '0)
                      && free_i;
-  assign sleep_o   = sleeps && !stall_o;
-  assign sleeper_o = '{mask: pass_i.served, row: object_row_i, bank: object_bank_i,
+  assign suspend_o = suspends && !stall_o;
+  assign waiter_o  = '{mask: pass_i.served, row: object_row_i, bank: object_bank_i,
                        slot: pass_i.slot, tag: pass_i.tag};
-  assign sleep_limit_o = (object_limit_i == '0) ? TryWaitLimit : object_limit_i;
+  assign limit_o = (object_limit_i == '0) ? TryWaitLimit : object_limit_i;
 
   /// Puts what the lanes in `served` read into the results.
   function automatic void put(output wides_t rd, input wides_t so_far, input lane_mask_t served,
-                              input size_e size, input words_t old, input places_t places);
+                              input size_e size, input words_t old, input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
-    place_t place;
+    bank_addr_t bank_addr;
     bank_t  other;
     word_t  word [NumLanes];
     rd = so_far;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      place   = places[l];
-      word[l] = old[bank_t'(place.bank)];
+      bank_addr = bank_addrs[l];
+      word[l]   = old[bank_t'(bank_addr.bank)];
     end
     if (size inside {SizeU8, SizeS8, SizeU16, SizeS16}) begin
       for (int unsigned l = 0; l < NumLanes; l++) begin
-        place   = places[l];
-        word[l] = word[l] >> {place.in_word[1:0], 3'b0};
+        bank_addr = bank_addrs[l];
+        word[l]   = word[l] >> {bank_addr.in_word[1:0], 3'b0};
         unique case (size)
           SizeU8:  word[l] = {24'b0, word[l][7:0]};
           SizeS8:  word[l] = {{24{word[l][7]}}, word[l][7:0]};
@@ -121,10 +122,10 @@ module atoms_collect
     for (int unsigned l = 0; l < NumLanes; l++) rd[l][0] = served[l] ? word[l] : rd[l][0];
     if (size inside {SizeU64, SizeB128}) begin
       for (int unsigned l = 0; l < NumLanes; l++) begin
-        place = places[l];
+        bank_addr = bank_addrs[l];
         if (served[l]) begin
           for (int unsigned w = 1; w < MaxWords; w++) begin
-            other = bank_t'(place.bank) | bank_t'(w);
+            other = bank_t'(bank_addr.bank) | bank_t'(w);
             if ((w == 1) || (size == SizeB128)) rd[l][w] = old[other];
           end
         end
@@ -136,9 +137,9 @@ module atoms_collect
   /// (MergeArrive) do so in their order.
   function automatic void put_each(output wides_t rd, input wides_t so_far,
                                    input lane_mask_t served, input words_t old,
-                                   input places_t places);
+                                   input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
-    place_t      place;
+    bank_addr_t  bank_addr;
     bank_t       low, high;
     logic [64:0] object;
     logic [5:0]  arrived [NumBanks];
@@ -146,12 +147,12 @@ module atoms_collect
     for (int unsigned b = 0; b < NumBanks; b++) arrived[b] = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       if (served[l]) begin
-        place    = places[l];
-        low      = bank_t'(place.bank);
-        high     = low | bank_t'(1);
-        object   = arrive_each({old[high], old[low]}, arrived[low]);
-        rd[l][0] = object[31:0];
-        rd[l][1] = object[63:32];
+        bank_addr    = bank_addrs[l];
+        low          = bank_t'(bank_addr.bank);
+        high         = low | bank_t'(1);
+        object       = arrive_each({old[high], old[low]}, arrived[low]);
+        rd[l][0]     = object[31:0];
+        rd[l][1]     = object[63:32];
         arrived[low] = arrived[low] + 6'd1;
       end
     end
@@ -182,19 +183,20 @@ module atoms_collect
     rd_d   = so_far;
     pred_d = (pass_i.first ? '0 : pred_q) | stored;
     if (pass_i.valid && !pass_i.red) begin
-      unique case (pass_i.op)
-        OpStore, OpPopcInc, OpMbarInval, OpMbarExpectTx, OpMbarCompleteTx, OpMbarTestWait,
-        OpMbarTryWait: ;
-        OpCast, OpCastSpin: put_ones(rd_d, so_far, stored);
-        OpMbarArrive: begin
-          if (MergeArrive) put_each(rd_d, so_far, pass_i.served, old_i, place_i);
-          else             put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
+      unique case (result_kind(pass_i.op))
+        ResultOld: begin
+          if (MergeArrive && (pass_i.op == OpMbarArrive)) begin
+            put_each(rd_d, so_far, pass_i.served, old_i, bank_addr_i);
+          end else begin
+            put(rd_d, so_far, pass_i.served, pass_i.size, old_i, bank_addr_i);
+          end
         end
-        OpMbarArriveNoComplete, OpMbarArriveDropNoComplete: begin
-          put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
+        ResultFlag: put_ones(rd_d, so_far, stored);
+        ResultMergedArrival: begin
+          put(rd_d, so_far, pass_i.served, pass_i.size, old_i, bank_addr_i);
           put_together(rd_d, rd_d, pass_i.served);
         end
-        default: put(rd_d, so_far, pass_i.served, pass_i.size, old_i, place_i);
+        default: ;  // nothing, or a predicate
       endcase
     end
   end
@@ -206,11 +208,11 @@ module atoms_collect
       rsp_valid_q <= 1'b0;
     end else begin
       if (rsp_ready_i) rsp_valid_q <= 1'b0;
-      if (pass_i.valid && !pass_i.cluster && !stall_o && pass_i.last && !sleeps) begin
+      if (pass_i.valid && !pass_i.cluster && !stall_o && pass_i.last && !suspends) begin
         rsp_valid_q <= 1'b1;
       end
     end
-    if (pass_i.valid && !pass_i.cluster && !stall_o && !sleeps && rst_ni) begin
+    if (pass_i.valid && !pass_i.cluster && !stall_o && !suspends && rst_ni) begin
       rd_q         <= rd_d;
       pred_q       <= pred_d;
       tag_q        <= pass_i.tag;
@@ -236,7 +238,7 @@ module atoms_collect
   assign cl_rsp_o   = '{rd: rd_d[0], pred: stored[0], tag: pass_i.tag, fault: pass_i.fault,
                         fault_addr: pass_i.fault_addr};
 
-  `ATOMS_ASSERT(OnlyWarpsSleep, !sleep_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
+  `ATOMS_ASSERT(OnlyWarpsSleep, !suspend_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
   `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
                                             || (pass_i.first && pass_i.last))
 
@@ -246,8 +248,8 @@ module atoms_collect
   `ATOMS_COVER(PostedFaultResponds, cl_valid_o && posted(pass_i.op, pass_i.red))
   `ATOMS_COVER(ResponseFollowsAtOnce, pass_i.valid && !pass_i.cluster && !stall_o && rsp_valid_q)
   `ATOMS_COVER(GathersBetweenFirstAndLast, pass_i.valid && !pass_i.first && !pass_i.last)
-  `ATOMS_COVER(SleepWaitsForResponse, sleeps && stall_o)
-  `ATOMS_COVER(SleepsAfterResponse, sleep_o && rsp_valid_q)
+  `ATOMS_COVER(SleepWaitsForResponse, suspends && stall_o)
+  `ATOMS_COVER(SleepsAfterResponse, suspend_o && rsp_valid_q)
   `ATOMS_COVER(StaysAwakeAsTableIsFull, pass_i.valid && pass_i.first && pass_i.last && one_object_i
                                         && (stored == '0) && !free_i)
 endmodule : atoms_collect

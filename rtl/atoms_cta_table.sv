@@ -1,9 +1,9 @@
 `include "atoms_assert.svh"
 
-/// The part of shared memory that each CTA slot owns. Mirror: `model/src/cta_table.rs`.
+/// The allocation of shared memory that each CTA slot owns. Mirror: `model/src/cta_table.rs`.
 ///
 /// Isolation rests on two rules kept here (spec 1.3): parts of different slots never share a row,
-/// and a part never changes while a request of its slot is inside the unit.
+/// and an allocation never changes while a request of its slot is inside the unit.
 module atoms_cta_table
   import atoms_cfg_pkg::*;
   import atoms_pkg::*;
@@ -15,7 +15,7 @@ module atoms_cta_table
   /// A write of `slot_i` is taken: no request of that slot is inside.
   output logic        ready_o,
   input  slot_t       slot_i,
-  /// 1 gives the slot a part, 0 takes it away.
+  /// 1 gives the slot an allocation, 0 takes it away.
   input  logic        enable_i,
   /// First row.
   input  logic [15:0] base_i,
@@ -23,7 +23,7 @@ module atoms_cta_table
   input  logic [24:0] size_i,
   /// Rank in the cluster.
   input  logic [7:0]  rank_i,
-  /// The write of the cycle before was refused, and left the slot without a part.
+  /// The write of the cycle before was refused, and left the slot without an allocation.
   output logic        reject_o,
   /// A warp request of this slot enters the unit.
   input  logic        warp_enter_i,
@@ -34,17 +34,17 @@ module atoms_cta_table
   /// A request of this slot has done its last access, whether it owes a response or not.
   input  logic        leave_i,
   input  slot_t       leave_slot_i,
-  /// A request of this slot that slept is woken.
+  /// A suspended request of this slot is woken.
   input  logic        woken_i,
   input  slot_t       woken_slot_i,
   /// Slot looked up.
   input  slot_t       lookup_i,
-  /// Its part; not valid for a slot that does not exist.
-  output part_t       part_o
+  /// Its allocation; not valid for a slot that does not exist.
+  output allocation_t allocation_o
 );
   localparam int unsigned SlotBits = NumCtaSlots > 1 ? $clog2(NumCtaSlots) : 1;
   localparam int unsigned RowBytesLog2 = BankBits + 2;
-  /// Requests of one slot inside: both queues, issue, every pipeline stage, and those that sleep.
+  /// Requests of one slot inside: both queues, issue, every pipeline stage, and those suspended.
   localparam int unsigned MaxInside = QueueDepth + ClusterQueueDepth + RmwLatency + 2 + NumWaiters;
   localparam int unsigned InsideBits = $clog2(MaxInside + 1);
   typedef logic [SlotBits-1:0]   index_t;
@@ -53,7 +53,7 @@ module atoms_cta_table
   typedef logic [24:0]           rows_t;
 
   logic    [NumCtaSlots-1:0] valid_q;
-  part_t                     part_q [NumCtaSlots];  // means nothing without `valid_q`
+  allocation_t               allocation_q [NumCtaSlots];  // means nothing without `valid_q`
   inside_t [NumCtaSlots-1:0] inside_q, inside_d;
   logic    reject_q;
 
@@ -61,7 +61,7 @@ module atoms_cta_table
     exists = 32'(slot) < NumCtaSlots;
   endfunction
 
-  /// First row behind a part.
+  /// First row behind an allocation.
   function automatic rows_t end_row(logic [15:0] base, logic [24:0] size);
     logic [24:0] whole;
     whole   = size >> RowBytesLog2;
@@ -72,8 +72,8 @@ module atoms_cta_table
   assign reject_o = reject_q;
 
   always_comb begin
-    part_o       = exists(lookup_i) ? part_q[index_t'(lookup_i)] : '0;
-    part_o.valid = exists(lookup_i) && valid_q[index_t'(lookup_i)];
+    allocation_o       = exists(lookup_i) ? allocation_q[index_t'(lookup_i)] : '0;
+    allocation_o.valid = exists(lookup_i) && valid_q[index_t'(lookup_i)];
   end
 
   always_comb begin
@@ -93,7 +93,7 @@ module atoms_cta_table
   end
 
   logic  write, refused;
-  part_t written;
+  allocation_t written;
   assign write = valid_i && ready_o;
 
   always_comb begin
@@ -103,8 +103,8 @@ module atoms_cta_table
       refused = !exists(slot_i) || (end_row(base_i, size_i) > rows_t'(NumRows));
       for (int unsigned s = 0; s < NumCtaSlots; s++) begin
         if (valid_q[s] && (slot_t'(s) != slot_i)
-            && (rows_t'(base_i) < end_row(part_q[s].base, part_q[s].size))
-            && (rows_t'(part_q[s].base) < end_row(base_i, size_i))) refused = 1'b1;
+            && (rows_t'(base_i) < end_row(allocation_q[s].base, allocation_q[s].size))
+            && (rows_t'(allocation_q[s].base) < end_row(base_i, size_i))) refused = 1'b1;
       end
     end
     if (refused || !enable_i) written = '0;
@@ -120,7 +120,7 @@ module atoms_cta_table
       inside_q <= inside_d;
       if (write && exists(slot_i)) valid_q[index_t'(slot_i)] <= written.valid;
     end
-    if (write && exists(slot_i)) part_q[index_t'(slot_i)] <= written;
+    if (write && exists(slot_i)) allocation_q[index_t'(slot_i)] <= written;
   end
 
   `ATOMS_ASSERT(CtaOnlyWhoIsInsideLeaves,

@@ -7,16 +7,17 @@
 /// requests per bank (docs/microarchitecture.md).
 module atoms_grouper
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   /// Lanes that wait. None keeps the unit quiet.
   input  lane_mask_t pending_i,
   input  op_e        op_i,
   /// Lanes of one address join their winner.
-  input  logic       join_i,
+  input  logic       coalesce_i,
   /// Place of each lane's access. Its bank is that of the first word; for 64 and 128 bits thereby
   /// its pair or quad (spec 4.4).
-  input  places_t    place_i,
+  input  bank_addrs_t bank_addr_i,
   /// First lane in the rotating order.
   input  lane_t      rotate_i,
   /// Lane that CAST.SPIN selects on each bank if it waits there (spec 5.4).
@@ -35,11 +36,11 @@ module atoms_grouper
   /// Winners of all banks: the lane and the row of each, and the lanes that win.
   function automatic void walk(output bank_mask_t taken, output lanes_t lane, output rows_t row,
                                output lane_mask_t win, input lane_mask_t pending,
-                               input places_t places, input lane_t rotate, input logic spin,
+                               input bank_addrs_t bank_addrs, input lane_t rotate, input logic spin,
                                input lanes_t favoured);
     /*verilator no_inline_task*/
     lane_t             l;
-    place_t            place;
+    bank_addr_t        bank_addr;
     lane_t             winner [2*NumBanks];
     logic [BankBits:0] slot;  // lanes that do not wait take what is no bank
     for (int unsigned b = 0; b < NumBanks; b++) winner[b] = '0;
@@ -47,50 +48,50 @@ module atoms_grouper
       l = (WinnerPolicy == PolicyHighest)  ? lane_t'(i)
         : (WinnerPolicy == PolicyRotating) ? rotate - lane_t'(i + 1)
                                            : lane_t'(NumLanes - 1 - i);
-      place        = places[l];
-      slot         = {!pending[l], bank_t'(place.bank)};
+      bank_addr    = bank_addrs[l];
+      slot         = {!pending[l], bank_t'(bank_addr.bank)};
       winner[slot] = l;
     end
     if (spin) begin
       for (int unsigned b = 0; b < NumBanks; b++) begin
-        l     = favoured[b];
-        place = places[l];
-        if (pending[l] && (bank_t'(place.bank) == bank_t'(b))) winner[b] = l;
+        l         = favoured[b];
+        bank_addr = bank_addrs[l];
+        if (pending[l] && (bank_t'(bank_addr.bank) == bank_t'(b))) winner[b] = l;
       end
     end
     taken = '0;
     for (int unsigned j = 0; j < NumLanes; j++) begin
-      place = places[j];
-      taken = taken | (bank_mask_t'(pending[j]) << bank_t'(place.bank));
+      bank_addr = bank_addrs[j];
+      taken     = taken | (bank_mask_t'(pending[j]) << bank_t'(bank_addr.bank));
     end
     win = '0;
     for (int unsigned b = 0; b < NumBanks; b++) begin
-      lane[b] = winner[b];
-      place   = places[winner[b]];
-      row[b]  = row_t'(place.row);
-      win     = win | (lane_mask_t'(taken[b]) << winner[b]);
+      lane[b]   = winner[b];
+      bank_addr = bank_addrs[winner[b]];
+      row[b]    = row_t'(bank_addr.row);
+      win       = win | (lane_mask_t'(taken[b]) << winner[b]);
     end
   endfunction
 
   /// Lanes that wait for the row that their bank works on; the highest of each bank, if asked for.
-  function automatic void join_rows(output lane_mask_t served, output lanes_t lane,
-                                    input lane_mask_t pending, input places_t places,
+  function automatic void coalesce_rows(output lane_mask_t served, output lanes_t lane,
+                                    input lane_mask_t pending, input bank_addrs_t bank_addrs,
                                     input rows_t row, input lanes_t winner, input logic highest);
     /*verilator no_inline_task*/
     bank_t  bank;
-    place_t place;
+    bank_addr_t bank_addr;
     served = '0;
     lane   = winner;
     for (int unsigned l = 0; l < NumLanes; l++) begin
-      place  = places[l];
-      bank   = bank_t'(place.bank);
-      served = served | (lane_mask_t'(row[bank] == row_t'(place.row)) << l);
+      bank_addr = bank_addrs[l];
+      bank      = bank_t'(bank_addr.bank);
+      served    = served | (lane_mask_t'(row[bank] == row_t'(bank_addr.row)) << l);
     end
     served = served & pending;
     if (highest) begin
       for (int unsigned l = 0; l < NumLanes; l++) begin
-        place = places[l];
-        if (served[l]) lane[bank_t'(place.bank)] = lane_t'(l);
+        bank_addr = bank_addrs[l];
+        if (served[l]) lane[bank_t'(bank_addr.bank)] = lane_t'(l);
       end
     end
   endfunction
@@ -104,13 +105,13 @@ module atoms_grouper
     lane_o   = '{default: '0};
     row_o    = '0;
     if (pending_i != '0) begin
-      walk(taken_o, winner, row_o, win_o, pending_i, place_i, rotate_i,
+      walk(taken_o, winner, row_o, win_o, pending_i, bank_addr_i, rotate_i,
            op_i == OpCastSpin, favoured_i);
       served_o = win_o;
       lane_o   = winner;
       if (op_i == OpCastSpin) served_o = pending_i;
-      if (join_i) begin
-        join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, op_i == OpStore);
+      if (coalesce_i) begin
+        coalesce_rows(served_o, lane_o, pending_i, bank_addr_i, row_o, winner, op_i == OpStore);
         win_o = served_o;
       end
     end

@@ -4,6 +4,7 @@
 /// Mirror: `model/src/issue.rs`.
 module atoms_issue
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  logic         clk_i,
@@ -25,9 +26,9 @@ module atoms_issue
   /// There is room for a cluster response; the cluster request taken owes one.
   input  logic         cluster_room_i,
   output logic         cluster_owes_o,
-  /// Look-up of the part of the request taken.
+  /// Look-up of the allocation of the request taken.
   output slot_t        lookup_o,
-  input  part_t        part_i,
+  input  allocation_t  allocation_i,
   /// The pass below needs a word that is yet to be written.
   input  logic         hazard_i,
   /// The next pass; `pass_o.valid` says that it leaves when `advance_i` is high.
@@ -37,7 +38,7 @@ module atoms_issue
   output lanes_t                       lane_o,
   output words_t                       b_o,
   output words_t                       c_o,
-  output places_t                      place_o,
+  output bank_addrs_t                  bank_addr_o,
   /// A request is here; the lanes of it that still wait; the first lane in the rotating order.
   output logic         valid_o,
   output lane_mask_t   pending_o,
@@ -55,24 +56,24 @@ module atoms_issue
   lane_mask_t pending_q;
   passes_t    passes_q;
   lane_t      rotate_q;
-  places_t    place_q;
+  bank_addrs_t bank_addr_q;
 
   // The pass that could leave now.
-  logic       join_lanes, last, fire;
+  logic       coalesce, last, fire;
   lane_mask_t served, win, asked;
   bank_mask_t taken;
   lanes_t     lane, favoured;
   rows_t      row;
 
-  assign join_lanes = joins(op_q, red_q);
-  assign last       = (pending_q & ~served) == '0;
-  assign fire       = valid_q && !hazard_i;
+  assign coalesce = coalesces(op_q, red_q);
+  assign last     = (pending_q & ~served) == '0;
+  assign fire     = valid_q && !hazard_i;
 
   atoms_grouper u_grouper (
     .pending_i(pending_q),
     .op_i (op_q),
-    .join_i (join_lanes),
-    .place_i  (place_q),
+    .coalesce_i (coalesce),
+    .bank_addr_i (bank_addr_q),
     .rotate_i (rotate_q),
     .favoured_i (favoured),
     .served_o (served),
@@ -104,12 +105,12 @@ module atoms_issue
     .cluster_i (cluster_q),
     .op_i (op_q),
     .size_i (size_q),
-    .join_i (join_lanes),
+    .coalesce_i (coalesce),
     .served_i (served),
     .taken_i (taken),
     .lane_i (lane),
     .row_i (row),
-    .place_i (place_q),
+    .bank_addr_i (bank_addr_q),
     .bank_valid_o (bank_valid_o),
     .row_o (row_o),
     .lane_o (lane_o),
@@ -136,15 +137,15 @@ module atoms_issue
     op:         op_q,
     valid:      fire
   };
-  assign place_o   = place_q;
-  assign valid_o   = valid_q;
-  assign pending_o = pending_q;
-  assign rotate_o  = rotate_q;
+  assign bank_addr_o = bank_addr_q;
+  assign valid_o     = valid_q;
+  assign pending_o   = pending_q;
+  assign rotate_o    = rotate_q;
 
   // The request that could come next: the ports take turns when both wait.
   logic      look, load, take_cluster, cluster_may;
   req_meta_t meta;
-  places_t    place_d;
+  bank_addrs_t bank_addr_d;
   fault_e     fault_d;
   logic [4:0] fault_lane_d;
   addr_t      fault_addr_d;
@@ -179,8 +180,8 @@ module atoms_issue
     .meta_i      (meta),
     .ra_i        (warp_i.ra),
     .offset_i    (take_cluster),
-    .part_i      (part_i),
-    .place_o     (place_d),
+    .allocation_i (allocation_i),
+    .bank_addr_o (bank_addr_d),
     .fault_o     (fault_d),
     .fault_lane_o(fault_lane_d),
     .fault_addr_o(fault_addr_d)
@@ -219,7 +220,7 @@ module atoms_issue
         fault_q      <= fault_d;
         fault_lane_q <= fault_lane_d;
         fault_addr_q <= fault_addr_d;
-        place_q      <= place_d;
+        bank_addr_q  <= bank_addr_d;
       end
     end
   end
@@ -242,7 +243,7 @@ module atoms_issue
   `ATOMS_COVER(OnePassForEachLane, fire && last && (passes_q == passes_t'(NumLanes - 1)))
   `ATOMS_COVER(LanesShareARead, fire && (op_q == OpLoad) && ($countones(served) > $countones(taken)))
   `ATOMS_COVER(LanesShareAStore, fire && (op_q == OpStore) && ($countones(served) > $countones(taken)))
-  `ATOMS_COVER(LanesMergeOperands, fire && (op_q inside {OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor})
+  `ATOMS_COVER(LanesMergeOperands, fire && merges_operands(op_q)
                                    && ($countones(served) > $countones(taken)))
   `ATOMS_COVER(LanesMergeArrivals, fire && (op_q == OpMbarArrive)
                                    && ($countones(served) > $countones(taken)))

@@ -7,6 +7,7 @@
 /// (spec 6.9).
 module atoms_mbar
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  op_e        op_i,

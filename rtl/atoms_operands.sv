@@ -8,6 +8,7 @@
 /// the request would cost two more copies of 8 Kbit.
 module atoms_operands
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  logic       clk_i,
@@ -28,14 +29,14 @@ module atoms_operands
   input  op_e        op_i,
   input  size_e      size_i,
   /// Lanes of one address join their winner.
-  input  logic       join_i,
+  input  logic       coalesce_i,
   /// The pass, as the grouper made it.
   input  lane_mask_t served_i,
   input  bank_mask_t taken_i,
   input  lanes_t     lane_i,
   input  rows_t      row_i,
   /// The request's lanes.
-  input  places_t    place_i,
+  input  bank_addrs_t bank_addr_i,
   /// Banks the pass works on: every word of every access.
   output bank_mask_t bank_valid_o,
   /// Row, winner and operands per bank the pass works on. Elsewhere the winner is 0 and the rest
@@ -101,28 +102,28 @@ module atoms_operands
   logic [1:0] last;
   logic       together;  // joined accesses of one word, whose operands come together
   assign last     = last_word(size_i);
-  assign together = join_i && (last == 2'd0);
+  assign together = coalesce_i && (last == 2'd0);
 
   /// What the lanes of each bank come to together; for a store, and the bits stored.
   function automatic void gather(output words_t sum, output words_t mask, input op_e op,
                                  input size_e size, input lane_mask_t served,
-                                 input places_t places, input operands_t operands);
+                                 input bank_addrs_t bank_addrs, input operands_t operands);
     /*verilator no_inline_task*/
     bank_mask_t seen;
     word_t      full, own;
     bank_t      bank;
     logic [4:0] shift;
-    place_t     place;
+    bank_addr_t bank_addr;
     sum  = '0;
     mask = '0;
     seen = '0;
     full = (size == SizeU8) ? 32'h0000_00ff : (size == SizeU16) ? 32'h0000_ffff : '1;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       if (served[l]) begin
-        place = places[l];
-        bank  = bank_t'(place.bank);
-        own   = operands[word_index_t'(MaxWords * l)];
-        shift = {place.in_word[1:0], 3'b0};
+        bank_addr = bank_addrs[l];
+        bank      = bank_t'(bank_addr.bank);
+        own       = operands[word_index_t'(MaxWords * l)];
+        shift     = {bank_addr.in_word[1:0], 3'b0};
         if (op == OpStore) begin
           mask[bank] = mask[bank] | (full << shift);
           sum[bank]  = (sum[bank] & ~(full << shift)) | ((own & full) << shift);
@@ -138,14 +139,14 @@ module atoms_operands
 
   /// How many lanes each bank serves, in the low words of their objects.
   function automatic void count(output words_t lanes, input lane_mask_t served,
-                                input places_t places);
+                                input bank_addrs_t bank_addrs);
     /*verilator no_inline_task*/
-    place_t place;
+    bank_addr_t bank_addr;
     lanes = '0;
     for (int unsigned l = 0; l < NumLanes; l++) begin
       if (served[l]) begin
-        place = places[l];
-        lanes[bank_t'(place.bank)] = lanes[bank_t'(place.bank)] + word_t'(1);
+        bank_addr = bank_addrs[l];
+        lanes[bank_t'(bank_addr.bank)] = lanes[bank_t'(bank_addr.bank)] + word_t'(1);
       end
     end
   endfunction
@@ -201,19 +202,19 @@ module atoms_operands
       if (last != 2'd0) spread(bank_valid_o, row_o, lane_o, taken_i, row_i, lane_i, last);
       if (op_i != OpLoad) begin
         if (together && cluster_i) begin
-          gather(sum, mask, op_i, size_i, served_i, place_i, operands_t'(cluster_b_q));
+          gather(sum, mask, op_i, size_i, served_i, bank_addr_i, operands_t'(cluster_b_q));
         end else if (together) begin
-          gather(sum, mask, op_i, size_i, served_i, place_i, b_q[work_q]);
+          gather(sum, mask, op_i, size_i, served_i, bank_addr_i, b_q[work_q]);
         end
-        if (op_i inside {OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80}) begin
-          count(b_o, served_i, place_i);
+        if (arrives_once(op_i)) begin
+          count(b_o, served_i, bank_addr_i);
         end else if (together) b_o = sum;
         else if (cluster_i) fetch(b_o, operands_t'(cluster_b_q), lane_o, last);
         else                fetch(b_o, b_q[work_q], lane_o, last);
       end
       if (op_i == OpStore) c_o = together ? mask : '1;
-      if (op_i inside {OpMbarTestWait, OpMbarTryWait}) asked_o = odd(b_q[work_q]);
-      if (op_i inside {OpCas, OpCast, OpCastSpin, OpMbarTryWait}) begin
+      if (asks_phase(op_i)) asked_o = odd(b_q[work_q]);
+      if (reads_c(op_i)) begin
         if (cluster_i) fetch(c_o, operands_t'(cluster_c_q), lane_o, last);
         else           fetch(c_o, c_q[work_q], lane_o, last);
       end

@@ -12,6 +12,7 @@
 /// the entries of the passes whose writes may have to be forwarded.
 module atoms_pipe
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  logic       clk_i,
@@ -24,7 +25,7 @@ module atoms_pipe
   input  rows_t                          row_i,
   input  words_t                         b_i,
   input  words_t                         c_i,
-  input  places_t                        place_i,
+  input  bank_addrs_t                    bank_addr_i,
   /// The pass at issue needs a word that is yet to be written.
   output logic       hazard_o,
   /// Bank ports. The read enable and the write enable are for `advance_i` to gate.
@@ -46,7 +47,7 @@ module atoms_pipe
   output bank_t                          object_bank_o,
   output row_t                           object_row_o,
   output word_t                          object_limit_o,
-  output places_t                        place_o,
+  output bank_addrs_t                    bank_addr_o,
   /// Stages that hold a pass.
   output logic       [RmwLatency:0]      valid_o
 );
@@ -68,7 +69,7 @@ module atoms_pipe
   rows_t                          row_q       [Entries];
   words_t                         b_q         [Entries];
   words_t                         c_q         [Entries];
-  places_t                        place_q     [Entries];
+  bank_addrs_t                    bank_addr_q [Entries];
 
   entry_t next0, last;  // entry of the pass that enters, and of the last stage
   logic   last_valid;
@@ -90,7 +91,7 @@ module atoms_pipe
       row_q[next0]       <= row_i;
       b_q[next0]         <= b_i;
       c_q[next0]         <= c_i;
-      place_q[next0]     <= place_i;
+      bank_addr_q[next0] <= bank_addr_i;
     end
   end
 
@@ -251,7 +252,7 @@ module atoms_pipe
 
   always_comb begin
     hit = '0;
-    if (last_valid && (pass.op inside {OpCas, OpCast, OpCastSpin})) begin
+    if (last_valid && compares(pass.op)) begin
       hit = compare(old, b_q[last], last_word(pass.size));
     end
   end
@@ -294,7 +295,7 @@ module atoms_pipe
   end
   assign old_o       = old;
   assign hit_o       = hit;
-  assign place_o     = place_q[last];
+  assign bank_addr_o = bank_addr_q[last];
   assign completed_o = completed;
 
   always_comb begin

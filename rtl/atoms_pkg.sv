@@ -1,4 +1,4 @@
-/// Types, the operation table and the rules that several modules share.
+/// Types and the rules that several modules share.
 ///
 /// Functions that loop over all lanes or banks stand in the modules that use them and carry
 /// `verilator no_inline_task`: Verilator then makes a C++ function of each, whose loops a compiler
@@ -6,6 +6,7 @@
 /// are put together with shifts there, since a bit written by its number would stay scalar.
 package atoms_pkg;
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
 
   /// Bits in a shared-memory word; a bank is one word wide (spec 1.2).
   parameter int unsigned WordBits = 32;
@@ -41,61 +42,6 @@ package atoms_pkg;
   /// Passes of one request: 0 to NumLanes.
   typedef logic [5:0]                        passes_t;
 
-  /// Operation (spec 3). Append, never renumber: waves store the code. Codes from 16 on are the
-  /// mbarrier operations of spec 6; 15 and 31 are free.
-  typedef enum logic [4:0] {
-    OpAdd      = 5'd0,
-    OpMin      = 5'd1,
-    OpMax      = 5'd2,
-    OpInc      = 5'd3,
-    OpDec      = 5'd4,
-    OpAnd      = 5'd5,
-    OpOr       = 5'd6,
-    OpXor      = 5'd7,
-    OpExch     = 5'd8,
-    OpCas      = 5'd9,
-    OpCast     = 5'd10,
-    OpCastSpin = 5'd11,
-    OpPopcInc  = 5'd12,
-    OpLoad     = 5'd13,
-    OpStore    = 5'd14,
-    OpMbarInit                 = 5'd16,
-    OpMbarInval                = 5'd17,
-    OpMbarExpectTx             = 5'd18,
-    OpMbarCompleteTx           = 5'd19,
-    OpMbarArrive               = 5'd20,
-    OpMbarArriveCount          = 5'd21,
-    OpMbarArriveExpectTx       = 5'd22,
-    OpMbarArriveNoComplete     = 5'd23,
-    OpMbarArriveDrop           = 5'd24,
-    OpMbarArriveDropCount      = 5'd25,
-    OpMbarArriveDropExpectTx   = 5'd26,
-    OpMbarArriveDropNoComplete = 5'd27,
-    OpMbarTestWait             = 5'd28,
-    OpMbarTryWait              = 5'd29,
-    OpMbarArriveSm80           = 5'd30
-  } op_e;
-
-  /// Width and signedness: log2 of the bytes in bits 2:0, signedness in bit 3.
-  typedef enum logic [3:0] {
-    SizeU8   = 4'd0,
-    SizeU16  = 4'd1,
-    SizeU32  = 4'd2,
-    SizeU64  = 4'd3,
-    SizeB128 = 4'd4,
-    SizeS8   = 4'd8,
-    SizeS16  = 4'd9,
-    SizeS32  = 4'd10
-  } size_e;
-
-  /// Why a request touched no memory.
-  typedef enum logic [1:0] {
-    FaultNone       = 2'd0,
-    FaultIllegal    = 2'd1,
-    FaultMisaligned = 2'd2,
-    FaultOutOfRange = 2'd3
-  } fault_e;
-
   /// What a request says once for all its lanes.
   typedef struct packed {
     lane_mask_t  mask;      // lanes that take part (spec 2.6)
@@ -128,23 +74,23 @@ package atoms_pkg;
     wide_t       b;
   } cluster_req_t;
 
-  /// The part of shared memory that a CTA slot owns.
+  /// The allocation of shared memory that a CTA slot owns.
   typedef struct packed {
     logic [24:0] size;   // bytes
     logic [15:0] base;   // first row, in every bank
     logic [7:0]  rank;   // rank of the CTA in its cluster
     logic        valid;
-  } part_t;
+  } allocation_t;
 
-  /// Where a lane's access begins. A whole word, as `row_t` is.
+  /// Bank address: where a lane's access begins. A whole word, as `row_t` is.
   typedef struct packed {
     logic [15:0] row;
     logic [7:0]  bank;      // bank of the first word
     logic [7:0]  in_word;   // byte inside that word
-  } place_t;
+  } bank_addr_t;
 
   // One of each for every lane or bank.
-  typedef place_t [NumLanes-1:0] places_t;
+  typedef bank_addr_t [NumLanes-1:0] bank_addrs_t;
   typedef addr_t  [NumLanes-1:0] addrs_t;
   typedef wide_t  [NumLanes-1:0] wides_t;
   typedef word_t  [NumBanks-1:0] words_t;
@@ -178,14 +124,14 @@ package atoms_pkg;
     addr_t  fault_addr;
   } cluster_rsp_t;
 
-  /// A request that goes to sleep in MBAR.TRY_WAIT.
+  /// A request that is suspended in MBAR.TRY_WAIT.
   typedef struct packed {
     lane_mask_t  mask;       // lanes that take part
     row_t        row;        // of the object
     bank_t       bank;       // first bank of the object
     slot_t       slot;
     tag_t        tag;
-  } sleeper_t;
+  } waiter_t;
 
   /// What a pass carries through the pipeline besides its words.
   typedef struct packed {
@@ -207,54 +153,14 @@ package atoms_pkg;
     logic        valid;
   } pass_t;
 
-  /// Whether operation and size are an instruction (spec 3, both columns of sizes).
-  function automatic logic legal(op_e op, size_e size);
-    unique case (op)
-      OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor: legal = size inside {SizeU32, SizeS32};
-      OpInc, OpDec, OpPopcInc:                 legal = size == SizeU32;
-      OpExch, OpCas:       legal = size inside {SizeU32, SizeS32, SizeU64, SizeB128};
-      OpCast, OpCastSpin:  legal = size inside {SizeU32, SizeS32, SizeU64};
-      OpLoad:  legal = size inside {SizeU8, SizeS8, SizeU16, SizeS16, SizeU32, SizeU64, SizeB128};
-      OpStore: legal = size inside {SizeU8, SizeU16, SizeU32, SizeU64, SizeB128};
-      OpMbarInit, OpMbarInval, OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount,
-      OpMbarArriveExpectTx, OpMbarArriveNoComplete, OpMbarArriveDrop, OpMbarArriveDropCount,
-      OpMbarArriveDropExpectTx, OpMbarArriveDropNoComplete, OpMbarTestWait, OpMbarTryWait,
-      OpMbarArriveSm80: legal = size == SizeU64;
-      default: legal = 1'b0;
-    endcase
-  endfunction
-
-  /// Whether the object of another CTA of the cluster knows the operation (spec 6.7): those that
-  /// need no result, and then only without one.
-  function automatic logic cluster_legal(op_e op, logic red);
-    unique case (op)
-      OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx,
-      OpMbarArriveDrop, OpMbarArriveDropCount, OpMbarArriveDropExpectTx,
-      OpMbarArriveSm80: cluster_legal = red;
-      OpMbarInit, OpMbarInval, OpMbarArriveNoComplete, OpMbarArriveDropNoComplete, OpMbarTestWait,
-      OpMbarTryWait:    cluster_legal = 1'b0;
-      default:          cluster_legal = 1'b1;
-    endcase
-  endfunction
-
   /// Whether a cluster request is posted (spec 4.7): neither a result nor a predicate is wanted.
   function automatic logic posted(op_e op, logic red);
-    posted = red && !(op inside {OpCas, OpCast, OpCastSpin});
+    posted = red && !compares(op);
   endfunction
 
   /// Whether a cluster request owes a response: a posted one only to say that it faults.
   function automatic logic owes_response(op_e op, logic red, fault_e fault);
     owes_response = !posted(op, red) || (fault != FaultNone);
-  endfunction
-
-  /// Whether the operation works on an mbarrier object.
-  function automatic logic is_mbarrier(op_e op);
-    is_mbarrier = op inside {[OpMbarInit:OpMbarArriveSm80]};
-  endfunction
-
-  /// Whether the operation only looks: memory stays as it is.
-  function automatic logic only_reads(op_e op);
-    only_reads = op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait};
   endfunction
 
   /// The object after `lanes` arrivals, one at a time; bit 64 says that a phase was completed. Only
@@ -294,16 +200,6 @@ package atoms_pkg;
       SizeB128: last_word = 2'd3;
       SizeU64:  last_word = 2'd1;
       default:  last_word = 2'd0;
-    endcase
-  endfunction
-
-  /// Whether lanes of one address go in one pass, their operands combined or their result shared.
-  function automatic logic joins(op_e op, logic red);
-    unique case (op)
-      OpLoad, OpStore, OpPopcInc, OpMbarTestWait, OpMbarTryWait: joins = 1'b1;
-      OpMbarArrive:                            joins = MergeArrive;
-      OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor: joins = MergeRed && red;
-      default:                                 joins = 1'b0;
     endcase
   endfunction
 endpackage : atoms_pkg

@@ -6,6 +6,7 @@
 /// more than a thousand bytes, too much to compare in every cycle that an offer waits.
 module atoms_port_rules
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input logic         clk_i,

@@ -6,6 +6,7 @@
 /// answered in order, one response per request; a posted cluster request has none (spec 4.7). docs/microarchitecture.md has the pipeline.
 module atoms_unit
   import atoms_cfg_pkg::*;
+  import atoms_op_pkg::*;
   import atoms_pkg::*;
 (
   input  logic clk_i,
@@ -44,7 +45,7 @@ module atoms_unit
   output addr_t                     rsp_fault_addr_o,
   output passes_t                   rsp_passes_o,
 
-  /// Cluster port: one object at a time, by its offset in the owner's part.
+  /// Cluster port: one object at a time, by its offset in the owner's allocation.
   input  logic                      cl_valid_i,
   output logic                      cl_ready_o,
   input  logic [4:0]                cl_op_i,
@@ -66,21 +67,21 @@ module atoms_unit
   output logic [1:0]                cl_rsp_fault_o,
   output addr_t                     cl_rsp_fault_addr_o,
 
-  /// Wake-up port: answers a MBAR.TRY_WAIT that was put to sleep, in place of the response port.
+  /// Wake-up port: answers a MBAR.TRY_WAIT that was suspended, in place of the response port.
   output logic                      wake_valid_o,
   input  logic                      wake_ready_i,
   output tag_t                      wake_tag_o,
   /// Lanes whose phase is complete: all that took part or, when the limit has passed, none.
   output lane_mask_t                wake_pred_o,
 
-  /// CTA table: which part of shared memory a slot owns.
+  /// CTA table: which allocation of shared memory a slot owns.
   input  logic                      cta_valid_i,
   output logic                      cta_ready_o,
   input  slot_t                     cta_slot_i,
   input  logic                      cta_enable_i,
-  /// First row of the part.
+  /// First row of the allocation.
   input  logic [15:0]               cta_base_i,
-  /// Bytes of the part.
+  /// Bytes of the allocation.
   input  logic [24:0]               cta_size_i,
   input  logic [7:0]                cta_rank_i,
   /// The write of the cycle before was refused.
@@ -148,13 +149,13 @@ module atoms_unit
   logic                           advance, stall, hazard, issue_valid;
   logic                           cluster_room, cluster_owes;
   slot_t                          lookup;
-  part_t                          part;
+  allocation_t                    allocation;
   pass_t                          issue_pass;
   bank_mask_t                     issue_banks;
   rows_t                          issue_row;
   lanes_t                         issue_lane;
   words_t                         issue_b, issue_c;
-  places_t                        issue_place;
+  bank_addrs_t                    issue_bank_addr;
   lane_mask_t                     issue_pending;
   lane_t                          issue_rotate;
 
@@ -166,9 +167,9 @@ module atoms_unit
     .warp_enter_i(req_valid_i && req_ready_o), .warp_enter_b_i(req_b_i), .warp_enter_c_i(req_c_i),
     .cluster_valid_i(cluster_valid), .cluster_i(cluster_head), .cluster_pop_o(cluster_pop),
     .cluster_room_i(cluster_room), .cluster_owes_o(cluster_owes),
-    .lookup_o(lookup), .part_i(part), .hazard_i(hazard),
+    .lookup_o(lookup), .allocation_i(allocation), .hazard_i(hazard),
     .pass_o(issue_pass), .bank_valid_o(issue_banks), .row_o(issue_row), .lane_o(issue_lane),
-    .b_o(issue_b), .c_o(issue_c), .place_o(issue_place),
+    .b_o(issue_b), .c_o(issue_c), .bank_addr_o(issue_bank_addr),
     .valid_o(issue_valid), .pending_o(issue_pending), .rotate_o(issue_rotate)
   );
 
@@ -178,7 +179,7 @@ module atoms_unit
   words_t                         rdata, wdata;
   pass_t                          done_pass;
   words_t                         done_old;
-  places_t                        done_place;
+  bank_addrs_t                    done_bank_addr;
   bank_mask_t                     done_completed, completed;
   logic                           one_object;
   bank_t                          object_bank;
@@ -190,12 +191,12 @@ module atoms_unit
     .clk_i, .rst_ni, .advance_i(advance),
     .pass_i(issue_pass), .bank_valid_i(issue_banks), .row_i(issue_row),
     .b_i(issue_b), .c_i(issue_c),
-    .place_i(issue_place), .hazard_o(hazard),
+    .bank_addr_i(issue_bank_addr), .hazard_o(hazard),
     .re_o(re), .raddr_o(raddr), .rdata_i(rdata), .we_o(we), .waddr_o(waddr), .wdata_o(wdata),
     .pass_o(done_pass), .old_o(done_old), .hit_o(hit),
     .completed_o(done_completed), .one_object_o(one_object), .object_bank_o(object_bank),
     .object_row_o(object_row), .object_limit_o(object_limit),
-    .place_o(done_place), .valid_o(stage_valid)
+    .bank_addr_o(done_bank_addr), .valid_o(stage_valid)
   );
 
   for (genvar b = 0; b < NumBanks; b++) begin : g_bank
@@ -211,11 +212,11 @@ module atoms_unit
   logic         cluster_rsp_valid;
   cluster_rsp_t cluster_rsp, cl_rsp;
   logic [7:0]   cluster_owed;
-  logic     waiter_free, sleep, woken;
-  sleeper_t sleeper;
-  logic [31:0] sleep_limit;
+  logic     waiter_free, suspend, woken;
+  waiter_t waiter;
+  logic [31:0] wait_limit;
   slot_t    woken_slot;
-  logic [NumWaiters-1:0] asleep, wake_ready;
+  logic [NumWaiters-1:0] suspended, wake_ready;
   assign rsp_fault_o         = rsp_fault;
   assign cl_rsp_rd_o         = cl_rsp.rd;
   assign cl_rsp_pred_o       = cl_rsp.pred;
@@ -226,10 +227,10 @@ module atoms_unit
   atoms_collect u_collect (
     .clk_i, .rst_ni,
     .pass_i(done_pass), .old_i(done_old), .hit_i(hit),
-    .place_i(done_place), .one_object_i(one_object), .object_bank_i(object_bank),
+    .bank_addr_i(done_bank_addr), .one_object_i(one_object), .object_bank_i(object_bank),
     .object_row_i(object_row), .object_limit_i(object_limit),
-    .stall_o(stall), .free_i(waiter_free), .sleep_o(sleep), .sleeper_o(sleeper),
-    .sleep_limit_o(sleep_limit),
+    .stall_o(stall), .free_i(waiter_free), .suspend_o(suspend), .waiter_o(waiter),
+    .limit_o(wait_limit),
     .rsp_valid_o, .rsp_ready_i, .rsp_rd_o, .rsp_pred_o, .rsp_tag_o, .rsp_fault_o(rsp_fault),
     .rsp_fault_lane_o, .rsp_fault_addr_o, .rsp_passes_o,
     .cl_valid_o(cluster_rsp_valid), .cl_rsp_o(cluster_rsp)
@@ -246,11 +247,11 @@ module atoms_unit
 
   atoms_waiters u_waiters (
     .clk_i, .rst_ni,
-    .enter_i(sleep), .sleeper_i(sleeper), .limit_i(sleep_limit), .free_o(waiter_free),
+    .enter_i(suspend), .waiter_i(waiter), .limit_i(wait_limit), .free_o(waiter_free),
     .completed_i(completed), .row_i(waddr),
     .wake_valid_o, .wake_ready_i, .wake_tag_o, .wake_pred_o,
     .leave_o(woken), .leave_slot_o(woken_slot),
-    .asleep_o(asleep), .ready_o(wake_ready)
+    .suspended_o(suspended), .ready_o(wake_ready)
   );
 
   atoms_cta_table u_cta_table (
@@ -259,9 +260,9 @@ module atoms_unit
     .base_i(cta_base_i), .size_i(cta_size_i), .rank_i(cta_rank_i), .reject_o(cta_reject_o),
     .warp_enter_i(req_valid_i && req_ready_o), .warp_slot_i(req_slot_i),
     .cluster_enter_i(cl_valid_i && cl_ready_o), .cluster_slot_i(cl_slot_i),
-    .leave_i(done_pass.valid && done_pass.last && advance && !sleep),
+    .leave_i(done_pass.valid && done_pass.last && advance && !suspend),
     .leave_slot_i(done_pass.slot), .woken_i(woken), .woken_slot_i(woken_slot),
-    .lookup_i(lookup), .part_o(part)
+    .lookup_i(lookup), .allocation_o(allocation)
   );
 
   atoms_port_rules u_port_rules (
@@ -295,9 +296,9 @@ module atoms_unit
   assign probe_stall_o         = stall;
   assign probe_rotate_o        = 8'(issue_rotate);
   assign probe_completed_o     = completed;
-  assign probe_wait_asleep_o   = 32'(asleep);
+  assign probe_wait_asleep_o   = 32'(suspended);
   assign probe_wait_ready_o    = 32'(wake_ready);
-  assign probe_wait_enter_o    = sleep;
+  assign probe_wait_enter_o    = suspend;
   assign probe_cl_done_o       = done_pass.valid && done_pass.cluster;
   assign probe_cl_owes_o       = cluster_rsp_valid;
   assign probe_cl_owed_o       = cluster_owed;
@@ -344,6 +345,6 @@ module atoms_unit
   `ATOMS_COVER(CompletionStalls, stall && (done_completed != '0))
   `ATOMS_COVER(WriteStalls, stall && (we != '0))
   `ATOMS_COVER(WokenInAStall, woken && stall)
-  `ATOMS_COVER(CtaWriteWaitsForSleepersAlone, cta_valid_i && !cta_ready_o && (asleep != '0)
+  `ATOMS_COVER(CtaWriteWaitsForSleepersAlone, cta_valid_i && !cta_ready_o && (suspended != '0)
       && !issue_valid && (stage_valid == '0) && (warp_count == '0) && (cluster_count == '0))
 endmodule : atoms_unit

@@ -1,11 +1,11 @@
 `include "atoms_assert.svh"
 
-/// Requests that sleep in MBAR.TRY_WAIT until their phase is complete or their limit has passed.
+/// Requests suspended in MBAR.TRY_WAIT until their phase is complete or their limit has passed.
 /// Mirror: `model/src/waiters.rs`.
 ///
-/// A request goes to sleep in the cycle in which its pass looks at the object in the last stage of
+/// A request is suspended in the cycle in which its pass looks at the object in the last stage of
 /// the pipeline, and only there can an object change: no completion falls between looking and
-/// sleeping. A place is taken until its wake-up stands at the port, so that no wake-up is lost
+/// suspending. A place is taken until its wake-up stands at the port, so that no wake-up is lost
 /// however long the port is held up.
 module atoms_waiters
   import atoms_cfg_pkg::*;
@@ -13,9 +13,9 @@ module atoms_waiters
 (
   input  logic       clk_i,
   input  logic       rst_ni,
-  /// A request goes to sleep; only while `free_o`.
+  /// A request is suspended; only while `free_o`.
   input  logic       enter_i,
-  input  sleeper_t   sleeper_i,
+  input  waiter_t    waiter_i,
   /// Cycles until it is answered all the same; not 0.
   input  logic [31:0] limit_i,
   output logic       free_o,
@@ -30,17 +30,17 @@ module atoms_waiters
   /// A wake-up goes to the port: its request, of this slot, is inside no longer.
   output logic       leave_o,
   output slot_t      leave_slot_o,
-  /// Places whose request sleeps, and places that wait for the port.
-  output logic [NumWaiters-1:0] asleep_o,
+  /// Places whose request is suspended, and places that wait for the port.
+  output logic [NumWaiters-1:0] suspended_o,
   output logic [NumWaiters-1:0] ready_o
 );
   localparam int unsigned PlaceBits = NumWaiters > 1 ? $clog2(NumWaiters) : 1;
   typedef logic [PlaceBits-1:0]  index_t;
   typedef logic [NumWaiters-1:0] places_mask_t;
 
-  places_mask_t asleep_q, woken_q, expired_q;
-  sleeper_t     sleeper_q [NumWaiters];
-  logic [NumWaiters-1:0][31:0] left_q, left_d;   // cycles left to sleep
+  places_mask_t suspended_q, woken_q, expired_q;
+  waiter_t      waiter_q [NumWaiters];
+  logic [NumWaiters-1:0][31:0] left_q, left_d;   // cycles left to wait
   index_t       last_q;                   // place answered last
   logic         wake_valid_q;
   tag_t         wake_tag_q;
@@ -48,7 +48,7 @@ module atoms_waiters
 
   places_mask_t ready, taken, wakes, expires;
   assign ready  = woken_q | expired_q;
-  assign taken  = asleep_q | ready;
+  assign taken  = suspended_q | ready;
   assign free_o = taken != '1;
 
   // The lowest free place, and the next to be answered behind the last one, in a circle.
@@ -79,11 +79,11 @@ module atoms_waiters
     wakes   = '0;
     expires = '0;
     left_d  = left_q;
-    if (asleep_q != '0) begin
+    if (suspended_q != '0) begin
       for (int unsigned p = 0; p < NumWaiters; p++) begin
-        wakes[p]   = asleep_q[p] && completed_i[sleeper_q[p].bank]
-                     && (row_i[sleeper_q[p].bank] == sleeper_q[p].row);
-        expires[p] = asleep_q[p] && !wakes[p] && (left_q[p] == 32'd1);
+        wakes[p] = suspended_q[p] && completed_i[waiter_q[p].bank]
+                     && (row_i[waiter_q[p].bank] == waiter_q[p].row);
+        expires[p] = suspended_q[p] && !wakes[p] && (left_q[p] == 32'd1);
         left_d[p]  = left_q[p] - 32'd1;
       end
     end
@@ -92,11 +92,11 @@ module atoms_waiters
 
   assign answer       = (ready != '0) && (!wake_valid_q || wake_ready_i);
   assign leave_o      = answer;
-  assign leave_slot_o = sleeper_q[next].slot;
+  assign leave_slot_o = waiter_q[next].slot;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      asleep_q     <= '0;
+      suspended_q  <= '0;
       woken_q      <= '0;
       expired_q    <= '0;
       last_q       <= '0;
@@ -104,51 +104,51 @@ module atoms_waiters
     end else begin
       if (wake_ready_i) wake_valid_q <= 1'b0;
       if (taken != '0) begin
-        asleep_q  <= asleep_q & ~(wakes | expires);
-        woken_q   <= woken_q | wakes;
-        expired_q <= expired_q | expires;
+        suspended_q <= suspended_q & ~(wakes | expires);
+        woken_q     <= woken_q | wakes;
+        expired_q   <= expired_q | expires;
       end
       if (answer) begin
         wake_valid_q    <= 1'b1;
-        wake_tag_q      <= sleeper_q[next].tag;
-        wake_pred_q     <= woken_q[next] ? sleeper_q[next].mask : '0;
+        wake_tag_q      <= waiter_q[next].tag;
+        wake_pred_q     <= woken_q[next] ? waiter_q[next].mask : '0;
         woken_q[next]   <= 1'b0;
         expired_q[next] <= 1'b0;
         last_q          <= next;
       end
       if (enter_i) begin
-        asleep_q[vacant]  <= 1'b1;
-        sleeper_q[vacant] <= sleeper_i;
+        suspended_q[vacant] <= 1'b1;
+        waiter_q[vacant]    <= waiter_i;
       end
-      if (enter_i || (asleep_q != '0)) left_q <= left_d;
+      if (enter_i || (suspended_q != '0)) left_q <= left_d;
     end
   end
 
   assign wake_valid_o = wake_valid_q;
   assign wake_tag_o   = wake_tag_q;
   assign wake_pred_o  = wake_pred_q;
-  assign asleep_o     = asleep_q;
+  assign suspended_o  = suspended_q;
   assign ready_o      = ready;
 
   // A limit of 0 never gets here, so a count of 0 was missed.
-  logic overslept;
+  logic overdue;
   /*verilator coverage_off*/
   always_comb begin
-    overslept = 1'b0;
+    overdue = 1'b0;
     for (int unsigned p = 0; p < NumWaiters; p++) begin
-      if (asleep_q[p] && (left_q[p] == '0)) overslept = 1'b1;
+      if (suspended_q[p] && (left_q[p] == '0)) overdue = 1'b1;
     end
   end
   /*verilator coverage_on*/
 
   `ATOMS_ASSERT(WaiterEntersWhereFree, !enter_i || free_o)
-  `ATOMS_ASSERT(WaiterIsInOneState, ((asleep_q & ready) == '0) && ((woken_q & expired_q) == '0))
+  `ATOMS_ASSERT(WaiterIsInOneState, ((suspended_q & ready) == '0) && ((woken_q & expired_q) == '0))
   `ATOMS_ASSERT(WaiterIsWokenByItsObject, (wakes == '0) || (completed_i != '0))
-  `ATOMS_ASSERT(WaiterSleepsNoLongerThanItsLimit, !overslept)
+  `ATOMS_ASSERT(WaiterSleepsNoLongerThanItsLimit, !overdue)
 
 `ifdef ATOMS_COVERAGE
   /*verilator coverage_off*/
-  logic in_time;   // somebody is woken whose limit passes in the same cycle
+  logic in_time;   // a request is woken whose limit passes in the same cycle
   always_comb begin
     in_time = 1'b0;
     for (int unsigned p = 0; p < NumWaiters; p++) begin
@@ -158,14 +158,14 @@ module atoms_waiters
   /*verilator coverage_on*/
 `endif
   `ATOMS_COVER(TableFull, taken == '1)
-  `ATOMS_COVER(EverybodySleeps, asleep_q == '1)
+  `ATOMS_COVER(EverybodySleeps, suspended_q == '1)
   `ATOMS_COVER(LastPlaceTaken, enter_i && (vacant == index_t'(NumWaiters - 1)))
   `ATOMS_COVER(EntersAsAnotherIsAnswered, enter_i && answer)
   `ATOMS_COVER(EntersAsAnotherExpires, enter_i && (expires != '0))
   `ATOMS_COVER(EntersForOneCycle, enter_i && (limit_i == 32'd1))
   `ATOMS_COVER(WakesInItsLastCycle, in_time)
   `ATOMS_COVER(WakesAsAnotherExpires, (wakes != '0) && (expires != '0))
-  `ATOMS_COVER(WakesPastAnother, (wakes != '0) && ((asleep_q & ~wakes) != '0))
+  `ATOMS_COVER(WakesPastAnother, (wakes != '0) && ((suspended_q & ~wakes) != '0))
   `ATOMS_COVER(WakesSeveral, $countones(wakes) > 1)
   `ATOMS_COVER(ExpiresSeveral, $countones(expires) > 1)
   `ATOMS_COVER(AnswerHeldUp, (ready != '0) && !answer)

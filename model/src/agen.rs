@@ -4,60 +4,59 @@
 use atoms_ops::{Fault, Op, Size, legal};
 
 use crate::config::Config;
-use crate::cta_table::Part;
+use crate::cta_table::Allocation;
+use crate::lanes::{FirstWords, lanes};
 use crate::port::MAX_LANES;
 
 /// What a request says once for all its lanes; fields as in `req_meta_t`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Meta {
+pub(crate) struct Meta {
     /// Lanes that take part (spec 2.6).
-    pub mask: u32,
+    pub(crate) mask: u32,
     /// Uniform register of the address.
-    pub ur: u32,
+    pub(crate) ur: u32,
     /// 24-bit immediate of the address.
-    pub imm: u32,
+    pub(crate) imm: u32,
     /// CTA slot.
-    pub slot: u8,
+    pub(crate) slot: u8,
     /// Given back with the response.
-    pub tag: u8,
+    pub(crate) tag: u8,
     /// log2 of the factor on Ra: 0, 2, 3 or 4; other codes count as 0.
-    pub scale: u8,
+    pub(crate) scale: u8,
     /// Ra does not count, the immediate is zero-extended.
-    pub absolute: bool,
+    pub(crate) absolute: bool,
     /// No result wanted.
-    pub red: bool,
+    pub(crate) red: bool,
     /// Size code, legal or not.
-    pub size: u8,
+    pub(crate) size: u8,
     /// Operation code, legal or not.
-    pub op: u8,
+    pub(crate) op: u8,
 }
 
-/// Where each lane's access is.
+/// Bank address of each lane's access: where it begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Places {
-    /// Bank of the access's first word.
-    pub bank: [u8; MAX_LANES],
+pub(crate) struct BankAddrs {
+    /// Bank and byte of the first word.
+    pub(crate) first: FirstWords,
     /// Row of the access.
-    pub row: [u16; MAX_LANES],
-    /// Byte inside the first word.
-    pub byte: [u8; MAX_LANES],
+    pub(crate) row: [u16; MAX_LANES],
 }
 
 /// Why no lane may touch memory: kind, lowest such lane, its address.
-pub type Faulty = Option<(Fault, u8, u32)>;
+pub(crate) type Faulty = Option<(Fault, u8, u32)>;
 
-/// Forms and checks the addresses of the lanes in `meta.mask`; the places of the others, and of
+/// Forms and checks the addresses of the lanes in `meta.mask`; the bank addresses of the others, and of
 /// all under a fault, mean nothing.
 ///
-/// With `offset` the request came through the cluster port: the address is an offset inside the part
-/// already, without a rank in its top byte. Source: spec 1.2 to 1.4, 2.1 to 2.6, 6.7.
-pub fn agen(
+/// With `offset` the request came through the cluster port: the address is an offset inside the
+/// allocation already, without a rank in its top byte. Source: spec 1.2 to 1.4, 2.1 to 2.6, 6.7.
+pub(crate) fn agen(
     config: &Config,
     meta: &Meta,
     ra: &[u32; MAX_LANES],
     offset: bool,
-    part: Part,
-    places: &mut Places,
+    allocation: Allocation,
+    bank_addrs: &mut BankAddrs,
 ) -> Faulty {
     let sign_extended = ((meta.imm << 8) as i32 >> 8) as u32;
     let base = meta.ur.wrapping_add(if meta.absolute { meta.imm } else { sign_extended });
@@ -76,25 +75,21 @@ pub fn agen(
     let bank_bits = config.num_banks.trailing_zeros();
     let hash_mask = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
 
-    let mut lanes = meta.mask;
-    while lanes != 0 {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes - 1;
+    for lane in lanes(meta.mask) {
         let addr = address(lane);
         if addr & (bytes - 1) != 0 {
             return Some((Fault::Misaligned, lane as u8, addr));
         }
-        if !part.valid
-            || (!offset && addr >> 24 != u32::from(part.rank))
-            || (addr & 0xff_ffff) + bytes > part.size
+        if !allocation.valid
+            || (!offset && addr >> 24 != u32::from(allocation.rank))
+            || (addr & 0xff_ffff) + bytes > allocation.size
         {
             return Some((Fault::OutOfRange, lane as u8, addr));
         }
         let word = (addr & 0xff_ffff) >> 2;
-        let row = (word >> bank_bits) + u32::from(part.base);
-        places.bank[lane] = ((word & (config.num_banks - 1)) ^ ((row & hash_mask) << 2)) as u8;
-        places.row[lane] = row as u16;
-        places.byte[lane] = (addr & 3) as u8;
+        let row = (word >> bank_bits) + u32::from(allocation.base);
+        bank_addrs.row[lane] = row as u16;
+        bank_addrs.first.set(lane, (word & (config.num_banks - 1)) ^ ((row & hash_mask) << 2), addr & 3);
     }
     None
 }

@@ -4,24 +4,24 @@ use atoms_ops::Op;
 
 /// Kernel inputs; fields are the ports without `_i`.
 #[derive(Clone, Copy, Debug)]
-pub struct AluIn {
+pub(crate) struct AluIn {
     /// MIN and MAX order as two's complement.
-    pub signed: bool,
+    pub(crate) signed: bool,
     /// Word read from the bank.
-    pub old: u32,
+    pub(crate) old: u32,
     /// Operand B: addend, bound or new value; what the lanes come to where they are joined.
-    pub b: u32,
+    pub(crate) b: u32,
     /// Operand C: the new value of CAS and CAST; the bits stored by a store.
-    pub c: u32,
+    pub(crate) c: u32,
     /// Every word of the access equals its operand B.
-    pub hit: bool,
+    pub(crate) hit: bool,
 }
 
 /// Applies `op` to `i.old`: the word to write, if any.
 ///
 /// Cannot fail: every operation is defined for every word, modulo 2^32. Source: spec 3.
 #[inline(always)] // the pipeline calls it with a constant `op` in a loop over the banks
-pub fn alu(op: Op, i: AluIn) -> Option<u32> {
+pub(crate) fn alu(op: Op, i: AluIn) -> Option<u32> {
     match op {
         Op::Add => Some(i.old.wrapping_add(i.b)),
         Op::Min if i.signed => Some((i.old as i32).min(i.b as i32) as u32),

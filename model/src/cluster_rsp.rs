@@ -8,17 +8,17 @@ const MAX_RESPONSES: usize = 12;
 
 /// A response of the cluster port; fields as in `cluster_rsp_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClusterRsp {
+pub(crate) struct ClusterRsp {
     /// Rd.
-    pub rd: u128,
+    pub(crate) rd: u128,
     /// A compare-and-store stored.
-    pub pred: bool,
+    pub(crate) pred: bool,
     /// Tag of the request.
-    pub tag: u8,
+    pub(crate) tag: u8,
     /// Fault code.
-    pub fault: u8,
+    pub(crate) fault: u8,
     /// The faulting address.
-    pub fault_addr: u32,
+    pub(crate) fault_addr: u32,
 }
 
 /// Registers: a queue, and the responses owed.
@@ -26,7 +26,7 @@ pub struct ClusterRsp {
 /// The ports show the place of the oldest response whether it holds one or not, so the places are those
 /// of the hardware.
 #[derive(Clone, Debug)]
-pub struct ClusterResponses {
+pub(crate) struct ClusterResponses {
     entry: [ClusterRsp; MAX_RESPONSES],
     depth: usize,
     head: usize,
@@ -37,7 +37,7 @@ pub struct ClusterResponses {
 
 impl ClusterResponses {
     /// None, with the room that a configuration has; `ClusterResponses` in `atoms_pkg`.
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let depth = config.rmw_latency as usize + 4;
         ClusterResponses {
             entry: [ClusterRsp::default(); MAX_RESPONSES],
@@ -50,18 +50,18 @@ impl ClusterResponses {
     }
 
     /// There is room for one more response than is owed.
-    pub fn room(&self) -> bool {
+    pub(crate) fn room(&self) -> bool {
         self.owed != self.depth
     }
 
     /// Responses owed or here.
-    pub fn owed(&self) -> usize {
+    pub(crate) fn owed(&self) -> usize {
         self.owed
     }
 
     /// Clock edge: a request that owes a response goes to issue if `reserve`, `done` is the response of
     /// one that was carried out, and the oldest goes if it is taken.
-    pub fn tick(&mut self, reserve: bool, done: Option<ClusterRsp>, out: &mut Out, i: &In) {
+    pub(crate) fn tick(&mut self, reserve: bool, done: Option<ClusterRsp>, out: &mut Out, i: &In) {
         let after = |at: usize| if at + 1 == self.depth { 0 } else { at + 1 };
         let pop = out.cl_rsp_valid & i.cl_rsp_ready == 1;
         self.owed = self.owed + usize::from(reserve) - usize::from(pop);
@@ -88,7 +88,7 @@ impl ClusterResponses {
     }
 
     /// Reset: no response is here or owed.
-    pub fn reset(&mut self, out: &mut Out) {
+    pub(crate) fn reset(&mut self, out: &mut Out) {
         (self.head, self.tail, self.held, self.owed) = (0, 0, 0, 0);
         self.show(out);
     }

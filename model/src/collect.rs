@@ -2,27 +2,28 @@
 //!
 //! The registers of the warp response are the response fields of [`Out`] themselves.
 
-use atoms_ops::{Op, Size};
+use atoms_ops::{Op, ResultKind, Size};
 
 use crate::cluster_rsp::ClusterRsp;
 use crate::config::Config;
 use crate::issue::Pass;
+use crate::lanes::{FirstWords, accesses, lanes};
 use crate::mbarrier;
 use crate::operands::BankWork;
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES, Out};
-use crate::waiters::Sleeper;
+use crate::waiters::Waiter;
 
 /// The pass cannot be taken: an older response is in its way.
-pub fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
+pub(crate) fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
     pass.valid && !pass.cluster && out.rsp_valid == 1 && i.rsp_ready == 0
 }
 
-/// The pass in the last stage is a request that goes to sleep, if the table of waiters has a place: all
+/// The pass in the last stage is a request that is suspended, if the table of waiters has a free place: all
 /// its lanes ask about one object's phase, and that is not complete. `work` is what it brought to its
 /// banks.
 #[inline] // nearly always the first test is all there is
-pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Sleeper> {
+pub(crate) fn waiter(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Waiter> {
     if !matches!(pass.kind, Some((Op::MbarTryWait, _))) {
         return None;
     }
@@ -30,10 +31,10 @@ pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -
     if !(pass.valid && pass.first && pass.last && one_object) {
         return None;
     }
-    let bank = work.valid.trailing_zeros() as usize & (MAX_BANKS - 1);
+    let bank = accesses(work.valid, 2).next()?;
     let odd = effect.old[bank | 1] >> 31 != 0;
     let complete = pass.served & if odd { !pass.asked } else { pass.asked };
-    (complete == 0).then(|| Sleeper {
+    (complete == 0).then(|| Waiter {
         tag: pass.tag,
         slot: pass.slot,
         mask: pass.served,
@@ -44,14 +45,14 @@ pub fn sleeper(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -
 }
 
 /// Clock edge: drops the warp response that is taken, and takes the pass in the last stage, if it is
-/// valid, does not stall, and does not go to sleep. `lanes` are bank and byte of each lane's first word.
+/// valid, does not stall, and is not suspended. `first` are bank and byte of each lane's first word.
 /// Gives the response of a cluster request that owes one.
-pub fn tick(
+pub(crate) fn tick(
     config: &Config,
     pass: &Pass,
     withheld: bool,
     effect: &Effect,
-    lanes: (&[u8; MAX_LANES], &[u8; MAX_LANES]),
+    first: &FirstWords,
     out: &mut Out,
     i: &In,
 ) -> Option<ClusterRsp> {
@@ -66,7 +67,7 @@ pub fn tick(
             return None;
         }
         let mut rd = [0; MAX_LANES];
-        let stored = results(config, pass, effect, lanes, &mut rd);
+        let stored = results(config, pass, effect, first, &mut rd);
         return Some(ClusterRsp {
             rd: rd[0],
             pred: stored != 0,
@@ -79,7 +80,7 @@ pub fn tick(
         out.rsp_rd = [0; MAX_LANES];
         out.rsp_pred = 0;
     }
-    out.rsp_pred |= results(config, pass, effect, lanes, &mut out.rsp_rd);
+    out.rsp_pred |= results(config, pass, effect, first, &mut out.rsp_rd);
     out.rsp_tag = pass.tag;
     out.rsp_fault = pass.fault as u8;
     out.rsp_fault_lane = pass.fault_lane;
@@ -95,97 +96,46 @@ fn results(
     config: &Config,
     pass: &Pass,
     effect: &Effect,
-    (lane_bank, lane_byte): (&[u8; MAX_LANES], &[u8; MAX_LANES]),
+    first: &FirstWords,
     rd: &mut [u128; MAX_LANES],
 ) -> u32 {
     let Some((op, size)) = pass.kind else { return 0 };
     let mut stored = 0;
-    if matches!(op, Op::Cas | Op::Cast | Op::CastSpin) {
-        let mut lanes = pass.win;
-        while lanes != 0 {
-            let lane = lanes.trailing_zeros();
-            lanes &= lanes - 1;
-            let bank = lane_bank[lane as usize & 31];
-            stored |= ((effect.hit >> (bank & 63)) as u32 & 1) << lane;
+    if op.compares() {
+        for lane in lanes(pass.win) {
+            stored |= ((effect.hit >> first.bank(lane)) as u32 & 1) << lane;
         }
     }
-    if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
-        let mut lanes = pass.served;
-        while lanes != 0 {
-            let lane = lanes.trailing_zeros();
-            lanes &= lanes - 1;
-            let bank = lane_bank[lane as usize & 31] as usize & (MAX_BANKS - 1);
-            stored |= (effect.old[bank | 1] >> 31 ^ pass.asked >> lane & 1) << lane;
+    if op.asks_phase() {
+        for lane in lanes(pass.served) {
+            stored |= (effect.old[first.bank(lane) | 1] >> 31 ^ pass.asked >> lane & 1) << lane;
         }
     }
     if pass.red {
         return stored;
     }
-    match op {
-        Op::Store
-        | Op::PopcInc
-        | Op::MbarInval
-        | Op::MbarExpectTx
-        | Op::MbarCompleteTx
-        | Op::MbarTestWait
-        | Op::MbarTryWait => {}
-        Op::Cast | Op::CastSpin => {
-            let mut lanes = stored;
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                rd[lane] = 1;
-            }
-        }
-        Op::MbarArrive if config.merge_arrive => {
+    match op.row().result {
+        ResultKind::Nothing | ResultKind::Predicate => {}
+        ResultKind::Flag => lanes(stored).for_each(|lane| rd[lane] = 1),
+        ResultKind::Old if op == Op::MbarArrive && config.merge_arrive => {
             // Lanes that arrive together, in order of lanes.
             let mut before = [0; MAX_BANKS];
-            let mut lanes = pass.served;
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
+            for lane in lanes(pass.served) {
+                let bank = first.bank(lane);
                 let object = old_value(size, &effect.old, bank, 0) as u64;
                 rd[lane] = u128::from(mbarrier::state_before(object, before[bank]));
                 before[bank] += 1;
             }
         }
-        Op::Add
-        | Op::Min
-        | Op::Max
-        | Op::Inc
-        | Op::Dec
-        | Op::And
-        | Op::Or
-        | Op::Xor
-        | Op::Exch
-        | Op::Cas
-        | Op::Load
-        | Op::MbarInit
-        | Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveSm80 => {
-            let mut lanes = pass.served;
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
-                let byte = lane_byte[lane];
-                rd[lane] = old_value(size, &effect.old, bank, byte);
+        ResultKind::Old => {
+            for lane in lanes(pass.served) {
+                rd[lane] = old_value(size, &effect.old, first.bank(lane), first.byte(lane));
             }
         }
-        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => {
-            // Nobody arrives together with another lane here.
-            let mut lanes = pass.served;
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                let bank = lane_bank[lane] as usize & (MAX_BANKS - 1);
-                rd[lane] = u128::from(effect.old[bank | 1]) << 32 | 1 << lane;
+        ResultKind::MergedArrival => {
+            // No lane arrives together with another one here.
+            for lane in lanes(pass.served) {
+                rd[lane] = u128::from(effect.old[first.bank(lane) | 1]) << 32 | 1 << lane;
             }
         }
     }

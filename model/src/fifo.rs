@@ -5,7 +5,7 @@
 /// One entry more than the depth, so that the entry last dropped stays readable until the next one
 /// is: in the hardware `atoms_operands` keeps the operands of the request at issue in this way.
 #[derive(Clone, Debug)]
-pub struct Fifo<T> {
+pub(crate) struct Fifo<T> {
     entry: Vec<T>,
     head: usize,
     tail: usize,
@@ -14,33 +14,33 @@ pub struct Fifo<T> {
 
 impl<T: Default + Clone> Fifo<T> {
     /// An empty queue of `depth` entries.
-    pub fn new(depth: usize) -> Self {
+    pub(crate) fn new(depth: usize) -> Self {
         Fifo { entry: vec![T::default(); depth + 1], head: 0, tail: 0, count: 0 }
     }
 
     /// An offered entry is taken.
-    pub fn ready(&self) -> bool {
+    pub(crate) fn ready(&self) -> bool {
         self.count + 1 != self.entry.len()
     }
 
     /// Entries held.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// Oldest entry; meaningless while the count is 0.
-    pub fn head(&self) -> &T {
+    pub(crate) fn head(&self) -> &T {
         &self.entry[self.head]
     }
 
     /// The entry last dropped.
-    pub fn taken(&self) -> &T {
+    pub(crate) fn taken(&self) -> &T {
         &self.entry[if self.head == 0 { self.entry.len() - 1 } else { self.head - 1 }]
     }
 
     /// Clock edge: drops the head if `pop`, and gives the place of a new entry to `push` if there
     /// is one, for it to be filled.
-    pub fn tick(&mut self, pop: bool, push: Option<impl FnOnce(&mut T)>) {
+    pub(crate) fn tick(&mut self, pop: bool, push: Option<impl FnOnce(&mut T)>) {
         let entries = self.entry.len();
         let after = |at: usize| if at + 1 == entries { 0 } else { at + 1 };
         if let Some(fill) = push {
@@ -55,7 +55,7 @@ impl<T: Default + Clone> Fifo<T> {
     }
 
     /// Reset: forgets every entry.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         (self.head, self.tail, self.count) = (0, 0, 0);
     }
 }

@@ -3,37 +3,38 @@
 
 use atoms_ops::{Fault, Op, Size};
 
-use crate::agen::{Meta, Places, agen};
+use crate::agen::{BankAddrs, Meta, agen};
 use crate::config::Config;
 use crate::cta_table::CtaTable;
 use crate::fifo::Fifo;
-use crate::grouper::{Losers, Schedule, grouper};
+use crate::grouper::{Conflict, Schedule, grouper};
+use crate::lanes::{FirstWords, banks, lanes};
 use crate::operands::{BankWork, Operands, operands};
 use crate::port::{MAX_BANKS, MAX_LANES};
 use crate::spin::SpinTurns;
 
 /// A warp request as it waits in the queue; fields as in `warp_req_t`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WarpReq {
+pub(crate) struct WarpReq {
     /// What it says once for all its lanes.
-    pub meta: Meta,
+    pub(crate) meta: Meta,
     /// Register Ra per lane.
-    pub ra: [u32; MAX_LANES],
+    pub(crate) ra: [u32; MAX_LANES],
     /// Operand B per lane.
-    pub b: [u128; MAX_LANES],
+    pub(crate) b: [u128; MAX_LANES],
     /// Operand C per lane.
-    pub c: [u128; MAX_LANES],
+    pub(crate) c: [u128; MAX_LANES],
 }
 
 /// A cluster request as it waits in the queue; fields as in `cluster_req_t`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ClusterReq {
+pub(crate) struct ClusterReq {
     /// As for one lane, lane 0, with the offset for an absolute address.
-    pub meta: Meta,
+    pub(crate) meta: Meta,
     /// Operand B.
-    pub b: u128,
+    pub(crate) b: u128,
     /// Operand C.
-    pub c: u128,
+    pub(crate) c: u128,
 }
 
 /// What a pass carries through the pipeline besides its words; fields as in `pass_t`.
@@ -76,13 +77,13 @@ pub struct Pass {
 impl Pass {
     /// The request came through the cluster port and owes a response: a posted one only to say that it
     /// faults.
-    pub fn owes_response(&self) -> bool {
+    pub(crate) fn owes_response(&self) -> bool {
         let posted = self.posted && self.fault == Fault::None;
         self.cluster && !posted
     }
 
     /// No pass.
-    pub const NONE: Pass = Pass {
+    pub(crate) const NONE: Pass = Pass {
         served: 0,
         win: 0,
         asked: 0,
@@ -103,13 +104,13 @@ impl Pass {
 }
 
 /// Whether a cluster request is posted (spec 4.7): neither a result nor a predicate is wanted. `op` is a code.
-pub fn posted(op: u8, red: bool) -> bool {
-    red && !matches!(Op::from_code(op), Some(Op::Cas | Op::Cast | Op::CastSpin))
+pub(crate) fn posted(op: u8, red: bool) -> bool {
+    red && !Op::from_code(op).is_some_and(Op::compares)
 }
 
 /// Registers of issue, and the pass that could leave now.
 #[derive(Clone, Debug)]
-pub struct Issue {
+pub(crate) struct Issue {
     valid: bool,
     turn: bool,
     no_room: bool,
@@ -117,8 +118,8 @@ pub struct Issue {
     pending: u32,
     rotate: u32,
     spin: SpinTurns,
-    losers: Losers,
-    places: Places,
+    conflict: Conflict,
+    bank_addrs: BankAddrs,
     // All passes of the request, and the one at hand: functions of the registers above, made once
     // when they change.
     schedule: Schedule,
@@ -128,7 +129,7 @@ pub struct Issue {
 
 impl Issue {
     /// Empty.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Issue {
             valid: false,
             turn: false,
@@ -137,8 +138,8 @@ impl Issue {
             pending: 0,
             rotate: 0,
             spin: SpinTurns::RESET,
-            losers: Losers::Wait,
-            places: Places { bank: [0; MAX_LANES], row: [0; MAX_LANES], byte: [0; MAX_LANES] },
+            conflict: Conflict::Replay,
+            bank_addrs: BankAddrs { first: FirstWords::NONE, row: [0; MAX_LANES] },
             schedule: Schedule::EMPTY,
             pass: Pass::NONE,
             work: Box::new(BankWork::NONE),
@@ -146,42 +147,42 @@ impl Issue {
     }
 
     /// A request is here.
-    pub fn valid(&self) -> bool {
+    pub(crate) fn valid(&self) -> bool {
         self.valid
     }
 
     /// Operation code of the request here.
-    pub fn op_code(&self) -> u8 {
+    pub(crate) fn op_code(&self) -> u8 {
         self.op_code
     }
 
     /// Lanes that still wait.
-    pub fn pending(&self) -> u32 {
+    pub(crate) fn pending(&self) -> u32 {
         self.pending
     }
 
     /// First lane in the rotating order.
-    pub fn rotate(&self) -> u32 {
+    pub(crate) fn rotate(&self) -> u32 {
         self.rotate
     }
 
     /// The pass that leaves next, if there is a request.
-    pub fn pass(&self) -> &Pass {
+    pub(crate) fn pass(&self) -> &Pass {
         &self.pass
     }
 
     /// What it brings to the banks.
-    pub fn work(&self) -> &BankWork {
+    pub(crate) fn work(&self) -> &BankWork {
         &self.work
     }
 
-    /// Where the lanes of the request are.
-    pub fn places(&self) -> &Places {
-        &self.places
+    /// Where the accesses of the request's lanes begin.
+    pub(crate) fn bank_addrs(&self) -> &BankAddrs {
+        &self.bank_addrs
     }
 
     /// Hands the bank work of the pass over for that of an old one, which is then written over.
-    pub fn exchange_work(&mut self, old: &mut Box<BankWork>) {
+    pub(crate) fn exchange_work(&mut self, old: &mut Box<BankWork>) {
         std::mem::swap(&mut self.work, old);
     }
 
@@ -190,14 +191,14 @@ impl Issue {
     ///
     /// Without room for its response a request waits in its queue, and warp requests go by. Whether a
     /// posted one owes a response is known when its address is: it costs one cycle to find out.
-    pub fn load(
+    pub(crate) fn load(
         &mut self,
         config: &Config,
         fire: bool,
         warp: bool,
         cluster: &Fifo<ClusterReq>,
         room: bool,
-        parts: &CtaTable,
+        table: &CtaTable,
     ) -> Option<Source> {
         let meta = &cluster.head().meta;
         let cluster = cluster.count() > 0 && (room || (posted(meta.op, meta.red) && !self.no_room));
@@ -208,9 +209,9 @@ impl Issue {
             return Some(Source::Warp);
         }
         if !room {
-            let part = parts.part(meta.slot);
-            let mut places = self.places;
-            self.no_room = agen(config, meta, &[0; MAX_LANES], true, part, &mut places).is_some();
+            let allocation = table.allocation(meta.slot);
+            let mut bank_addrs = self.bank_addrs;
+            self.no_room = agen(config, meta, &[0; MAX_LANES], true, allocation, &mut bank_addrs).is_some();
             return (!self.no_room).then_some(Source::Cluster);
         }
         self.no_room = false;
@@ -218,22 +219,19 @@ impl Issue {
     }
 
     /// Clock edge while the pipeline moves.
-    pub fn tick(
+    pub(crate) fn tick(
         &mut self,
         config: &Config,
         fire: bool,
         load: Option<Source>,
         warp: &Fifo<WarpReq>,
         cluster: &Fifo<ClusterReq>,
-        parts: &CtaTable,
+        table: &CtaTable,
     ) {
         if fire {
-            if self.losers == Losers::Fail {
-                let mut selected = self.pass.win;
-                while selected != 0 {
-                    let lane = selected.trailing_zeros() as usize & (MAX_LANES - 1);
-                    selected &= selected - 1;
-                    self.spin.fire(config, usize::from(self.places.bank[lane]));
+            if self.conflict == Conflict::Fail {
+                for lane in lanes(self.pass.win) {
+                    self.spin.fire(config, self.bank_addrs.first.bank(lane));
                 }
             }
             self.pending &= !self.pass.served;
@@ -244,7 +242,7 @@ impl Issue {
             }
         }
         match load {
-            Some(source) => self.take(config, source, warp, cluster, parts),
+            Some(source) => self.take(config, source, warp, cluster, table),
             None if fire && self.valid => self.make_pass(warp),
             None => {}
         }
@@ -256,14 +254,14 @@ impl Issue {
         source: Source,
         warp: &Fifo<WarpReq>,
         cluster: &Fifo<ClusterReq>,
-        parts: &CtaTable,
+        table: &CtaTable,
     ) {
         let (meta, ra) = match source {
             Source::Warp => (warp.head().meta, &warp.head().ra),
             Source::Cluster => (cluster.head().meta, &[0; MAX_LANES]),
         };
         let offset = source == Source::Cluster;
-        let faulty = agen(config, &meta, ra, offset, parts.part(meta.slot), &mut self.places);
+        let faulty = agen(config, &meta, ra, offset, table.allocation(meta.slot), &mut self.bank_addrs);
         self.valid = true;
         self.turn = offset;
         self.op_code = meta.op;
@@ -283,20 +281,15 @@ impl Issue {
             valid: true,
             ..Pass::NONE
         };
-        self.losers = match self.pass.kind {
-            Some((Op::CastSpin, _)) => Losers::Fail,
-            Some((Op::Load | Op::Store | Op::PopcInc | Op::MbarTestWait | Op::MbarTryWait, _)) => {
-                Losers::Join
+        self.conflict = match self.pass.kind {
+            Some((Op::CastSpin, _)) => Conflict::Fail,
+            Some((op, _)) if op.coalesces(meta.red, config.merge_red, config.merge_arrive) => {
+                Conflict::Coalesce
             }
-            Some((Op::MbarArrive, _)) if config.merge_arrive => Losers::Join,
-            Some((Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor, _))
-                if config.merge_red && meta.red =>
-            {
-                Losers::Join
-            }
-            _ => Losers::Wait,
+            Some(_) | None => Conflict::Replay,
         };
-        grouper(config, self.pending, self.losers, &self.places, self.rotate, &self.spin, &mut self.schedule);
+        let (conflict, bank_addrs) = (self.conflict, &self.bank_addrs);
+        grouper(config, self.pending, conflict, bank_addrs, self.rotate, &self.spin, &mut self.schedule);
         match source {
             Source::Warp => self.pass_from(Operands { b: &warp.head().b, c: &warp.head().c }),
             Source::Cluster => {
@@ -322,17 +315,17 @@ impl Issue {
                 let number = usize::from(pass.passes) & (MAX_LANES - 1);
                 pass.served = self.schedule.served[number];
                 let first = self.schedule.first[number];
-                let join = self.losers == Losers::Join;
-                pass.win = if self.losers == Losers::Fail { first } else { pass.served };
-                operands(op, size, join, pass.served, first, &self.places, lanes, &mut self.work);
-                pass.asked = if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
+                let coalesce = self.conflict == Conflict::Coalesce;
+                pass.win = if self.conflict == Conflict::Fail { first } else { pass.served };
+                operands(op, size, coalesce, pass.served, first, &self.bank_addrs, lanes, &mut self.work);
+                pass.asked = if op.asks_phase() {
                     lanes.b.iter().enumerate().fold(0, |asked, (lane, b)| asked | (*b as u32 >> 31) << lane)
                 } else {
                     0
                 };
                 pass.passes += 1;
             }
-            _ => {
+            Some(_) | None => {
                 self.work.valid = 0;
                 pass.served = 0;
                 pass.win = 0;
@@ -342,7 +335,7 @@ impl Issue {
     }
 
     /// Reset: no request, and the rotating order starts at lane 0.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         *self = Issue::new();
     }
 }
@@ -355,7 +348,7 @@ impl Default for Issue {
 
 /// A queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// The warp queue.
     Warp,
     /// The cluster queue.
@@ -363,12 +356,9 @@ pub enum Source {
 }
 
 /// Bank work as the probe shows it: banks that do nothing read as zero.
-pub fn show_winners(work: &BankWork, valid: u64, lane: &mut [u8; MAX_BANKS]) {
+pub(crate) fn show_winners(work: &BankWork, valid: u64, lane: &mut [u8; MAX_BANKS]) {
     *lane = [0; MAX_BANKS];
-    let mut banks = valid;
-    while banks != 0 {
-        let bank = banks.trailing_zeros() as usize;
-        banks &= banks - 1;
+    for bank in banks(valid) {
         lane[bank] = work.lane[bank];
     }
 }

@@ -4,26 +4,28 @@
 
 #![forbid(unsafe_code)]
 
-pub mod agen;
-pub mod alu;
-pub mod bank;
-pub mod cluster_rsp;
-pub mod collect;
+mod agen;
+mod alu;
+mod bank;
+mod cluster_rsp;
+mod collect;
 pub mod config;
-pub mod cta_table;
+mod cta_table;
 pub mod diagnosis;
-pub mod fifo;
-pub mod grouper;
-pub mod issue;
+mod fifo;
+mod grouper;
+mod issue;
+mod lanes;
 pub mod mbarrier;
 pub mod memory_port;
-pub mod operands;
-pub mod pipe;
+mod operands;
+mod pipe;
 pub mod port;
 pub mod spin;
-pub mod unit;
-pub mod waiters;
+mod unit;
+mod waiters;
 
 pub use config::Config;
+pub use issue::Pass;
 pub use memory_port::MemoryPort;
 pub use unit::Unit;

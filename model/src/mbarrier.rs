@@ -65,31 +65,18 @@ impl Object {
             | u64::from(self.phase) << 63
     }
 
-    fn expect(&mut self, count: u32) {
-        self.tx = Object::wrap(self.tx.wrapping_add(count as i32));
-    }
-
-    fn wrap(tx: i32) -> i32 {
-        (tx << 11) >> 11
-    }
-
-    fn drop(&mut self, count: u32) {
-        self.expected = self.expected.wrapping_sub(count) & COUNT_MASK;
-    }
-
-    /// Counts arrivals, and completes the phase if that was all (spec 6.4).
-    fn arrive(&mut self, count: u32) -> bool {
-        self.pending = self.pending.wrapping_sub(count) & COUNT_MASK;
-        self.complete()
-    }
-
-    fn complete(&mut self) -> bool {
-        let all = self.pending == 0 && self.tx == 0;
-        if all {
+    /// Applies a change, and completes the phase if that was all (spec 6.4).
+    fn apply(&mut self, change: Change) -> bool {
+        // Sign of 21 bits.
+        self.tx = (self.tx.wrapping_add(change.tx as i32) << 11) >> 11;
+        self.expected = self.expected.wrapping_sub(change.drop) & COUNT_MASK;
+        self.pending = self.pending.wrapping_sub(change.arrive) & COUNT_MASK;
+        let completed = change.complete && self.pending == 0 && self.tx == 0;
+        if completed {
             self.phase = !self.phase;
             self.pending = self.expected;
         }
-        all
+        completed
     }
 }
 
@@ -111,6 +98,54 @@ impl fmt::Display for Object {
     }
 }
 
+/// Transactions, arrivals and expected arrivals that one lane brings, as large as it says; fields as in `change_t`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) tx: i64,
+    pub(crate) arrive: u32,
+    pub(crate) drop: u32,
+    /// The phase is completed if nothing is left to wait for.
+    complete: bool,
+}
+
+impl Change {
+    /// What a lane with operand B brings; operations without one arrive `b` times. `None` for those that count nothing.
+    pub(crate) fn of(op: Op, b: u32) -> Option<Change> {
+        let none = Change { tx: 0, arrive: 0, drop: 0, complete: true };
+        let tx = i64::from(b);
+        Some(match op {
+            Op::MbarExpectTx => Change { tx, complete: false, ..none },
+            Op::MbarCompleteTx => Change { tx: -tx, ..none },
+            Op::MbarArrive | Op::MbarArriveCount | Op::MbarArriveNoComplete => Change { arrive: b, ..none },
+            Op::MbarArriveExpectTx => Change { tx, arrive: 1, ..none },
+            Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
+                Change { arrive: b, drop: b, ..none }
+            }
+            Op::MbarArriveDropExpectTx => Change { tx, arrive: 1, drop: 1, ..none },
+            Op::MbarInit
+            | Op::MbarInval
+            | Op::MbarTestWait
+            | Op::MbarTryWait
+            | Op::MbarArriveSm80
+            | Op::Add
+            | Op::Min
+            | Op::Max
+            | Op::Inc
+            | Op::Dec
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Exch
+            | Op::Cas
+            | Op::Cast
+            | Op::CastSpin
+            | Op::PopcInc
+            | Op::Load
+            | Op::Store => return None,
+        })
+    }
+}
+
 /// What one operation does to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -126,52 +161,19 @@ pub struct Step {
 /// Cannot fail: counts wrap in the width of their fields, also where PTX leaves them undefined
 /// (spec 6.9). Operations that are not for mbarrier objects change nothing.
 pub fn step(op: Op, word: u64, b: u64) -> Step {
-    let count = b as u32;
+    if op == Op::MbarInit {
+        return Step { new: Some(b), completed: false };
+    }
+    if op == Op::MbarArriveSm80 {
+        return step_sm80(word);
+    }
+    let Some(change) = Change::of(op, b as u32) else { return Step { new: None, completed: false } };
     let mut object = Object::decode(word);
-    let completed = match op {
-        Op::MbarInit => return Step { new: Some(b), completed: false },
-        Op::MbarExpectTx => {
-            object.expect(count);
-            false
-        }
-        Op::MbarCompleteTx => {
-            object.expect(count.wrapping_neg());
-            object.complete()
-        }
-        Op::MbarArrive => (0..count).fold(false, |completed, _| object.arrive(1) | completed),
-        Op::MbarArriveCount | Op::MbarArriveNoComplete => object.arrive(count),
-        Op::MbarArriveExpectTx => {
-            object.expect(count);
-            object.arrive(1)
-        }
-        Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => {
-            object.drop(count);
-            object.arrive(count)
-        }
-        Op::MbarArriveDropExpectTx => {
-            object.expect(count);
-            object.drop(1);
-            object.arrive(1)
-        }
-        Op::MbarArriveSm80 => return step_sm80(word),
-        Op::MbarInval
-        | Op::MbarTestWait
-        | Op::MbarTryWait
-        | Op::Add
-        | Op::Min
-        | Op::Max
-        | Op::Inc
-        | Op::Dec
-        | Op::And
-        | Op::Or
-        | Op::Xor
-        | Op::Exch
-        | Op::Cas
-        | Op::Cast
-        | Op::CastSpin
-        | Op::PopcInc
-        | Op::Load
-        | Op::Store => return Step { new: None, completed: false },
+    let completed = if op == Op::MbarArrive {
+        let once = Change { arrive: 1, ..change };
+        (0..change.arrive).fold(false, |completed, _| object.apply(once) | completed)
+    } else {
+        object.apply(change)
     };
     Step { new: Some(object.encode()), completed }
 }

@@ -6,15 +6,16 @@
 //! must put together from an earlier read and its forwarding registers, or keep clean by holding
 //! passes back. A defect there cannot be mirrored by accident.
 
-use atoms_ops::{Op, Size};
+use atoms_ops::{Op, OpClass, Size, for_each_op};
 
 use crate::alu::{AluIn, alu};
 use crate::bank::Banks;
 use crate::config::Config;
 use crate::issue::{Issue, Pass};
+use crate::lanes::{FirstWords, accesses, banks};
 use crate::mbarrier;
 use crate::operands::{BankWork, last_word};
-use crate::port::{MAX_BANKS, MAX_LANES};
+use crate::port::MAX_BANKS;
 
 /// One stage: a pass, its bank work, and where its lanes' words are.
 #[derive(Clone, Debug)]
@@ -22,28 +23,27 @@ struct Stage {
     pass: Pass,
     // Boxed, so that it changes hands with issue instead of being copied.
     work: Box<BankWork>,
-    lane_bank: [u8; MAX_LANES],
-    lane_byte: [u8; MAX_LANES],
+    first: FirstWords,
 }
 
 /// What the last stage does this cycle.
 #[derive(Clone, Debug)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// Words before the operation, per bank the pass works on.
-    pub old: [u32; MAX_BANKS],
+    pub(crate) old: [u32; MAX_BANKS],
     /// Banks whose word belongs to an access whose comparison held.
-    pub hit: u64,
+    pub(crate) hit: u64,
     /// First banks of the mbarrier objects that complete a phase.
-    pub completed: u64,
+    pub(crate) completed: u64,
     /// Banks written.
-    pub write: u64,
+    pub(crate) write: u64,
     /// Word written, per bank written.
-    pub new: [u32; MAX_BANKS],
+    pub(crate) new: [u32; MAX_BANKS],
 }
 
 /// Registers of the pipeline, and what its last stage does with them.
 #[derive(Clone, Debug)]
-pub struct Pipe {
+pub(crate) struct Pipe {
     // A ring, so that stages need not be copied: stage s is at (head + s) modulo its length.
     ring: Vec<Stage>,
     head: usize,
@@ -53,13 +53,8 @@ pub struct Pipe {
 
 impl Pipe {
     /// Empty.
-    pub fn new(config: &Config) -> Self {
-        let stage = Stage {
-            pass: Pass::NONE,
-            work: Box::new(BankWork::NONE),
-            lane_bank: [0; MAX_LANES],
-            lane_byte: [0; MAX_LANES],
-        };
+    pub(crate) fn new(config: &Config) -> Self {
+        let stage = Stage { pass: Pass::NONE, work: Box::new(BankWork::NONE), first: FirstWords::NONE };
         Pipe {
             ring: vec![stage; config.rmw_latency as usize + 1],
             head: 0,
@@ -78,54 +73,44 @@ impl Pipe {
     }
 
     /// Stages that hold a pass; bit 0 reads the banks, the highest one writes them.
-    pub fn valid(&self) -> u16 {
+    pub(crate) fn valid(&self) -> u16 {
         self.valid
     }
 
     /// The pass in the last stage; not valid when there is none.
-    pub fn pass(&self) -> &Pass {
+    pub(crate) fn pass(&self) -> &Pass {
         &self.last().pass
     }
 
     /// What the pass in the last stage brought to its banks.
-    pub fn work(&self) -> &BankWork {
+    pub(crate) fn work(&self) -> &BankWork {
         &self.last().work
     }
 
     /// Bank and byte of the first word of every lane of the pass in the last stage.
-    pub fn lanes(&self) -> (&[u8; MAX_LANES], &[u8; MAX_LANES]) {
-        (&self.last().lane_bank, &self.last().lane_byte)
+    pub(crate) fn first_words(&self) -> &FirstWords {
+        &self.last().first
     }
 
     /// What the last stage does; see [`Pipe::evaluate`].
-    pub fn effect(&self) -> &Effect {
+    pub(crate) fn effect(&self) -> &Effect {
         &self.effect
     }
 
     /// Without forwarding: the pass at issue needs a word that is yet to be written.
-    pub fn hazard(&self, config: &Config, work: &BankWork) -> bool {
+    pub(crate) fn hazard(&self, config: &Config, work: &BankWork) -> bool {
         if config.forwarding {
             return false;
         }
         (0..self.ring.len() - 1).filter(|s| self.valid >> s & 1 != 0).any(|s| {
             let stage = self.stage(s);
-            let mut banks = work.valid & stage.work.valid;
-            if stage.pass.kind.is_some_and(|(op, _)| op.only_reads()) {
-                banks = 0;
-            }
-            while banks != 0 {
-                let bank = banks.trailing_zeros() as usize;
-                banks &= banks - 1;
-                if stage.work.row[bank] == work.row[bank] {
-                    return true;
-                }
-            }
-            false
+            !stage.pass.kind.is_some_and(|(op, _)| op.only_reads())
+                && banks(work.valid & stage.work.valid).any(|bank| stage.work.row[bank] == work.row[bank])
         })
     }
 
-    /// Finds out what the pass in the last stage does to `banks`.
-    pub fn evaluate(&mut self, banks: &Banks) {
+    /// Finds out what the pass in the last stage does to `memory`.
+    pub(crate) fn evaluate(&mut self, memory: &Banks) {
         let at = self.head + self.ring.len() - 1;
         let stage = &self.ring[if at < self.ring.len() { at } else { at - self.ring.len() }];
         let effect = &mut self.effect;
@@ -136,30 +121,17 @@ impl Pipe {
         if !stage.pass.valid || stage.work.valid == 0 {
             return;
         }
-        // One loop per operation, so that the kernel's choice is made once and not per bank.
-        macro_rules! each {
-            ($($op:ident)*) => {
-                match op {
-                    Op::Cas | Op::Cast | Op::CastSpin => compare_and_store(stage, size, banks, effect),
-                    $(Op::$op => one_word(Op::$op, size.signed(), &stage.work, banks, effect),)*
-                    _ => objects(op, &stage.work, banks, effect),
-                }
-            };
-        }
-        each!(Add Min Max Inc Dec And Or Xor Exch PopcInc Load Store);
+        for_each_op!(op => kernel(size, &stage.work, memory, effect));
     }
 
     /// Clock edge while the pipeline moves: writes what was evaluated, and moves every stage on.
     /// `enter` is issue, if its pass comes.
-    pub fn tick(&mut self, banks: &mut Banks, enter: Option<&mut Issue>) {
+    pub(crate) fn tick(&mut self, memory: &mut Banks, enter: Option<&mut Issue>) {
         let length = self.ring.len();
         let leaving = if self.head == 0 { length - 1 } else { self.head - 1 };
         let stage = &mut self.ring[leaving];
-        let mut write = self.effect.write;
-        while write != 0 {
-            let bank = write.trailing_zeros() as usize;
-            write &= write - 1;
-            banks.write(bank, stage.work.row[bank], self.effect.new[bank]);
+        for bank in banks(self.effect.write) {
+            memory.write(bank, stage.work.row[bank], self.effect.new[bank]);
         }
         self.effect.write = 0;
         // The place of the pass that left becomes stage 0.
@@ -168,8 +140,7 @@ impl Pipe {
         match enter {
             Some(issue) => {
                 stage.pass = *issue.pass();
-                stage.lane_bank = issue.places().bank;
-                stage.lane_byte = issue.places().byte;
+                stage.first = issue.bank_addrs().first;
                 issue.exchange_work(&mut stage.work);
                 self.valid |= 1;
             }
@@ -178,7 +149,7 @@ impl Pipe {
     }
 
     /// Reset: no pass.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         for stage in &mut self.ring {
             stage.pass = Pass::NONE;
         }
@@ -188,13 +159,20 @@ impl Pipe {
     }
 }
 
-#[inline(always)] // once per operation, with the operation a constant
-fn one_word(op: Op, signed: bool, work: &BankWork, banks: &Banks, effect: &mut Effect) {
-    let mut valid = work.valid;
-    while valid != 0 {
-        let bank = valid.trailing_zeros() as usize;
-        valid &= valid - 1;
-        let old = banks.read(bank, work.row[bank]);
+/// The kernel that the operation's class needs.
+#[inline(always)] // once per operation, with the operation a constant: the choice is made once and not per bank
+fn kernel(op: Op, size: Size, work: &BankWork, memory: &Banks, effect: &mut Effect) {
+    match op.row().class {
+        OpClass::Update | OpClass::Load | OpClass::Store => one_word(op, size.signed(), work, memory, effect),
+        OpClass::Compare => compare_and_store(size, work, memory, effect),
+        OpClass::Barrier => objects(op, work, memory, effect),
+    }
+}
+
+#[inline(always)] // as `kernel`
+fn one_word(op: Op, signed: bool, work: &BankWork, memory: &Banks, effect: &mut Effect) {
+    for bank in banks(work.valid) {
+        let old = memory.read(bank, work.row[bank]);
         effect.old[bank] = old;
         if let Some(new) = alu(op, AluIn { signed, old, b: work.b[bank], c: work.c[bank], hit: false }) {
             effect.new[bank] = new;
@@ -204,14 +182,11 @@ fn one_word(op: Op, signed: bool, work: &BankWork, banks: &Banks, effect: &mut E
 }
 
 /// mbarrier objects, on pairs of banks.
-fn objects(op: Op, work: &BankWork, banks: &Banks, effect: &mut Effect) {
-    let mut valid = work.valid;
-    while valid != 0 {
-        let low = valid.trailing_zeros() as usize & (MAX_BANKS - 1);
+fn objects(op: Op, work: &BankWork, memory: &Banks, effect: &mut Effect) {
+    for low in accesses(work.valid, 2) {
         let high = low | 1;
-        valid &= !(3 << low);
-        effect.old[low] = banks.read(low, work.row[low]);
-        effect.old[high] = banks.read(high, work.row[high]);
+        effect.old[low] = memory.read(low, work.row[low]);
+        effect.old[high] = memory.read(high, work.row[high]);
         let pair = |words: &[u32; MAX_BANKS]| u64::from(words[high]) << 32 | u64::from(words[low]);
         let step = mbarrier::step(op, pair(&effect.old), pair(&work.b));
         if let Some(new) = step.new {
@@ -223,17 +198,13 @@ fn objects(op: Op, work: &BankWork, banks: &Banks, effect: &mut Effect) {
     }
 }
 
-fn compare_and_store(stage: &Stage, size: Size, banks: &Banks, effect: &mut Effect) {
-    let work = &stage.work;
+fn compare_and_store(size: Size, work: &BankWork, memory: &Banks, effect: &mut Effect) {
     let words = last_word(size) + 1;
     let access = (1u64 << words) - 1;
-    let mut valid = work.valid;
-    while valid != 0 {
-        let first = valid.trailing_zeros() as usize;
-        valid &= !(access << first);
+    for first in accesses(work.valid, words) {
         let mut hit = true;
         for bank in first..first + words {
-            effect.old[bank] = banks.read(bank, work.row[bank]);
+            effect.old[bank] = memory.read(bank, work.row[bank]);
             hit &= effect.old[bank] == work.b[bank];
         }
         if hit {

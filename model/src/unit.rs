@@ -5,13 +5,14 @@ use crate::bank::Banks;
 use crate::cluster_rsp::ClusterResponses;
 use crate::collect;
 use crate::config::Config;
-use crate::cta_table::{CtaTable, Part, Write};
+use crate::cta_table::{Allocation, CtaTable, Write};
 use crate::diagnosis::{Enters, Seen, Watch};
 use crate::fifo::Fifo;
 use crate::issue::{ClusterReq, Issue, Pass, Source, WarpReq, show_winners};
+use crate::lanes::banks;
 use crate::pipe::Pipe;
 use crate::port::{In, MAX_BANKS, Out, Probe};
-use crate::waiters::{Sleeper, Waiters};
+use crate::waiters::{Waiter, Waiters};
 
 /// Requests that wait at the cluster port; `ClusterQueueDepth` in `atoms_pkg`.
 const CLUSTER_QUEUE_DEPTH: usize = 2;
@@ -31,8 +32,8 @@ pub struct Unit {
     out: Out,
     hazard: bool,
     stall: bool,
-    sleeper: Option<Sleeper>,
-    // Boxed: a unit that nobody watches carries a pointer.
+    waiter: Option<Waiter>,
+    // Boxed: a unit that is not watched carries a pointer.
     watch: Option<Box<Watch>>,
 }
 
@@ -54,7 +55,7 @@ impl Unit {
             out: Out::default(),
             hazard: false,
             stall: false,
-            sleeper: None,
+            waiter: None,
             watch: None,
         }
     }
@@ -98,7 +99,7 @@ impl Unit {
         self.pipe.evaluate(&self.banks);
         self.hazard = self.issue.valid() && self.pipe.hazard(&self.config, self.issue.work());
         self.stall = collect::stall(self.pipe.pass(), &self.out, i);
-        self.sleeper = collect::sleeper(&self.config, self.pipe.pass(), self.pipe.effect(), self.pipe.work())
+        self.waiter = collect::waiter(&self.config, self.pipe.pass(), self.pipe.effect(), self.pipe.work())
             .filter(|_| !self.stall && self.waiters.free());
         self.out.req_ready = u8::from(self.warp_queue.ready());
         self.out.cl_ready = u8::from(self.cluster_queue.ready());
@@ -124,17 +125,14 @@ impl Unit {
         probe.wr_en = if self.stall { 0 } else { effect.write };
         probe.wr_data = [0; MAX_BANKS];
         probe.wr_row = [0; MAX_BANKS];
-        let mut banks = effect.write;
-        while banks != 0 {
-            let bank = banks.trailing_zeros() as usize;
-            banks &= banks - 1;
+        for bank in banks(effect.write) {
             probe.wr_data[bank] = effect.new[bank];
             probe.wr_row[bank] = self.pipe.work().row[bank];
         }
         probe.completed = if self.stall { 0 } else { effect.completed };
-        probe.wait_asleep = self.waiters.asleep();
+        probe.wait_asleep = self.waiters.suspended();
         probe.wait_ready = self.waiters.ready();
-        probe.wait_enter = u8::from(self.sleeper.is_some());
+        probe.wait_enter = u8::from(self.waiter.is_some());
         let done = self.pipe.pass();
         let cluster_done = done.valid && done.cluster;
         probe.cl_done = u8::from(cluster_done);
@@ -174,21 +172,21 @@ impl Unit {
             self.show_watch(i);
         }
         let done = self.pipe.pass();
-        let sleeps = self.sleeper.is_some();
-        let leave = (done.valid && done.last && !self.stall && !sleeps).then_some(done.slot);
+        let suspends = self.waiter.is_some();
+        let leave = (done.valid && done.last && !self.stall && !suspends).then_some(done.slot);
         let (effect, row) = (self.pipe.effect(), &self.pipe.work().row);
         let moved = u64::from(!self.stall);
         let woken = self.waiters.tick(
-            self.sleeper,
+            self.waiter,
             |bank, at| {
                 effect.completed >> bank & moved != 0 && row[usize::from(bank) & (MAX_BANKS - 1)] == at
             },
             &mut self.out,
             i,
         );
-        let withheld = self.stall || sleeps;
-        let lanes = self.pipe.lanes();
-        let cluster_rsp = collect::tick(&self.config, done, withheld, effect, lanes, &mut self.out, i);
+        let withheld = self.stall || suspends;
+        let first = self.pipe.first_words();
+        let cluster_rsp = collect::tick(&self.config, done, withheld, effect, first, &mut self.out, i);
 
         let mut load = None;
         if !self.stall {
@@ -205,7 +203,7 @@ impl Unit {
     }
 
     /// Shows the cycle evaluated to the watch.
-    #[inline(never)] // out of the way of the unit that nobody watches
+    #[inline(never)] // out of the way of a unit that is not watched
     fn show_watch(&mut self, i: &In) {
         let Some(watch) = &mut self.watch else { return };
         let pass = self.pipe.pass();
@@ -214,9 +212,9 @@ impl Unit {
             pass: (pass.valid && !self.stall).then_some(pass),
             effect: self.pipe.effect(),
             work: self.pipe.work(),
-            lanes: self.pipe.lanes(),
+            first: self.pipe.first_words(),
             banks: &self.banks,
-            part: self.cta_table.part(pass.slot),
+            allocation: self.cta_table.allocation(pass.slot),
             waiters: &self.waiters,
         };
         let enters = Enters {
@@ -233,7 +231,7 @@ impl Unit {
         let write = (i.cta_valid == 1 && self.out.cta_ready == 1).then_some(Write {
             slot: i.cta_slot,
             enable: i.cta_enable == 1,
-            part: Part { size: i.cta_size, base: i.cta_base, rank: i.cta_rank, valid: false },
+            allocation: Allocation { size: i.cta_size, base: i.cta_base, rank: i.cta_rank, valid: false },
         });
         self.cta_table.tick(
             &self.config,

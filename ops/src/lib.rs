@@ -1,114 +1,84 @@
-//! The operation table of the unit, once: everything on the Rust side is derived from [`OPS`].
+//! The operation table of the unit, once: everything that only restates it is derived from [`OPS`].
 //!
-//! Names, codes and legal sizes live in a crate of their own so that the serial oracle can name an
-//! operation without the model coming within its reach. `rtl/atoms_pkg.sv` holds the same table for
-//! the hardware; a test compares the two, names and codes.
+//! Names, codes, legal sizes and what an operation is of live in a crate of their own so that the serial oracle can
+//! name an operation without the model coming within its reach. From the table come `rtl/atoms_op_pkg.sv`
+//! ([`rtl_package`]) and the table in `docs/spec.md` ([`spec_table`]), both committed; tests compare.
 //!
 //! Source of names and sizes: spec 3.
 
 #![forbid(unsafe_code)]
 
+mod generated;
+
 use std::fmt;
 
-/// Operation on shared memory. The discriminant is the code on the request port (`op_e`).
-///
-/// Append, never renumber: traces store the name, waves the code. Codes from 16 on are the mbarrier
-/// operations of spec 6; 15 and 31 are free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Op {
-    /// `M + Rb`, modulo 2^32.
-    Add = 0,
-    /// The lesser of `M` and `Rb`, by the signedness of the size.
-    Min = 1,
-    /// The greater of `M` and `Rb`, by the signedness of the size.
-    Max = 2,
-    /// `M >= Rb ? 0 : M + 1`.
-    Inc = 3,
-    /// `M == 0 or M > Rb ? Rb : M - 1`.
-    Dec = 4,
-    /// `M & Rb`.
-    And = 5,
-    /// `M | Rb`.
-    Or = 6,
-    /// `M ^ Rb`.
-    Xor = 7,
-    /// `Rb`.
-    Exch = 8,
-    /// `M == Rb ? Rc : M`; gives `M`.
-    Cas = 9,
-    /// `M == Rb ? Rc : M`; gives whether it stored.
-    Cast = 10,
-    /// As [`Op::Cast`] for one selected lane of each bank group; the others fail at once (spec 5).
-    CastSpin = 11,
-    /// `M` + number of active lanes at this address; gives nothing.
-    PopcInc = 12,
-    /// Plain load (spec 3.5).
-    Load = 13,
-    /// Plain store (spec 3.5).
-    Store = 14,
-    /// Makes the word an mbarrier object: writes `Rb`, the word that software put together
-    /// (`SYNCS.EXCH.64`).
-    MbarInit = 16,
-    /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
-    MbarInval = 17,
-    /// tx-count += `Rb` (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
-    MbarExpectTx = 18,
-    /// tx-count -= `Rb`, then completion (`.A0TX`).
-    MbarCompleteTx = 19,
-    /// Arrives once (`.A1T0`).
-    MbarArrive = 20,
-    /// Arrives `Rb` times (`.ART0`).
-    MbarArriveCount = 21,
-    /// tx-count += `Rb`, then arrives once (no suffix).
-    MbarArriveExpectTx = 22,
-    /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
-    MbarArriveNoComplete = 23,
-    /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
-    MbarArriveDrop = 24,
-    /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
-    MbarArriveDropCount = 25,
-    /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
-    MbarArriveDropExpectTx = 26,
-    /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
-    MbarArriveDropNoComplete = 27,
-    /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
-    MbarTestWait = 28,
-    /// As [`Op::MbarTestWait`]; while it is not, the request may sleep (`.TRYWAIT`).
-    MbarTryWait = 29,
-    /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
-    /// `ATOMS.ARRIVE.64`).
-    MbarArriveSm80 = 30,
+pub use generated::{rtl_package, spec_table, with_spec_table};
+
+/// An enum whose discriminants are codes on a port, with the name of each value.
+macro_rules! codes {
+    ($(#[$doc:meta])* $type:ident { $( $(#[$value_doc:meta])* $value:ident = $code:literal, $name:literal; )* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $type { $( $(#[$value_doc])* $value = $code, )* }
+
+        impl $type {
+            /// Every value, in order of code.
+            pub const ALL: [$type; [$($code),*].len()] = [$($type::$value),*];
+
+            /// Name as in traces, in reports and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $($type::$value => $name,)* }
+            }
+
+            /// Name of the value in `rtl/atoms_op_pkg.sv`.
+            pub const fn rtl_name(self) -> &'static str {
+                match self { $($type::$value => concat!(stringify!($type), stringify!($value)),)* }
+            }
+
+            /// The value with this port code, if there is one.
+            pub const fn from_code(code: u8) -> Option<$type> {
+                match code { $($code => Some($type::$value),)* _ => None }
+            }
+
+            /// The value with this name.
+            pub fn from_name(name: &str) -> Option<$type> {
+                match name { $($name => Some($type::$value),)* _ => None }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
 }
 
-/// Width and signedness of an access. The discriminant is the code on the request port (`size_e`):
-/// log2 of the bytes in bits 2:0, signedness in bit 3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Size {
-    /// One byte; a load extends it with zeros.
-    U8 = 0,
-    /// Two bytes; a load extends them with zeros.
-    U16 = 1,
-    /// Four bytes, unsigned: one word of one bank.
-    U32 = 2,
-    /// Eight bytes: a pair of banks.
-    U64 = 3,
-    /// Sixteen bytes: four banks.
-    B128 = 4,
-    /// One byte; a load extends its sign.
-    S8 = 8,
-    /// Two bytes; a load extends their sign.
-    S16 = 9,
-    /// Four bytes, signed.
-    S32 = 10,
+codes! {
+    /// Width and signedness of an access. The discriminant is the code on the request port (`size_e`):
+    /// log2 of the bytes in bits 2:0, signedness in bit 3.
+    Size {
+        /// One byte; a load extends it with zeros.
+        U8 = 0, "u8";
+        /// Two bytes; a load extends them with zeros.
+        U16 = 1, "u16";
+        /// Four bytes, unsigned: one word of one bank.
+        U32 = 2, "u32";
+        /// Eight bytes: a pair of banks.
+        U64 = 3, "u64";
+        /// Sixteen bytes: four banks.
+        B128 = 4, "b128";
+        /// One byte; a load extends its sign.
+        S8 = 8, "s8";
+        /// Two bytes; a load extends their sign.
+        S16 = 9, "s16";
+        /// Four bytes, signed.
+        S32 = 10, "s32";
+    }
 }
 
 impl Size {
-    /// Every size, in order of code.
-    pub const ALL: [Size; 8] =
-        [Size::U8, Size::U16, Size::U32, Size::U64, Size::B128, Size::S8, Size::S16, Size::S32];
-
     /// Bytes in memory: 1, 2, 4, 8 or 16.
     pub const fn bytes(self) -> u32 {
         1 << (self as u8 & 7)
@@ -118,81 +88,35 @@ impl Size {
     pub const fn signed(self) -> bool {
         self as u8 & 8 != 0
     }
+}
 
-    /// The size with this port code, if it is one.
-    pub fn from_code(code: u8) -> Option<Size> {
-        Size::ALL.into_iter().find(|s| *s as u8 == code)
-    }
-
-    /// Name as in traces and on the command line: `u32`, `s16`, `b128`, ...
-    pub const fn name(self) -> &'static str {
-        match self {
-            Size::U8 => "u8",
-            Size::U16 => "u16",
-            Size::U32 => "u32",
-            Size::U64 => "u64",
-            Size::B128 => "b128",
-            Size::S8 => "s8",
-            Size::S16 => "s16",
-            Size::S32 => "s32",
-        }
-    }
-
-    /// The size with this name.
-    pub fn from_name(name: &str) -> Option<Size> {
-        Size::ALL.into_iter().find(|s| s.name() == name)
+codes! {
+    /// Why a request touched no memory. The discriminant is the code on the response port (`fault_e`).
+    Fault {
+        /// No fault.
+        None = 0, "none";
+        /// No such operation, or not of this size (spec 3.3).
+        Illegal = 1, "illegal instruction";
+        /// An address that is no multiple of the access size (spec 2.4).
+        Misaligned = 2, "misaligned address";
+        /// An access not wholly inside the CTA's allocation (spec 2.4, 1.4).
+        OutOfRange = 3, "address out of range";
     }
 }
 
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Why a request touched no memory. The discriminant is the code on the response port (`fault_e`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Fault {
-    /// No fault.
-    None = 0,
-    /// No such operation, or not of this size (spec 3.3).
-    Illegal = 1,
-    /// An address that is no multiple of the access size (spec 2.4).
-    Misaligned = 2,
-    /// An access not wholly inside the CTA's part (spec 2.4, 1.4).
-    OutOfRange = 3,
-}
-
-impl Fault {
-    /// Every fault, in order of code.
-    pub const ALL: [Fault; 4] = [Fault::None, Fault::Illegal, Fault::Misaligned, Fault::OutOfRange];
-
-    /// Name as in traces and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fault::None => "none",
-            Fault::Illegal => "illegal instruction",
-            Fault::Misaligned => "misaligned address",
-            Fault::OutOfRange => "address out of range",
-        }
-    }
-
-    /// The fault with this port code, if it is one.
-    pub fn from_code(code: u8) -> Option<Fault> {
-        Fault::ALL.into_iter().find(|f| *f as u8 == code)
-    }
-
-    /// The fault with this name.
-    pub fn from_name(name: &str) -> Option<Fault> {
-        Fault::ALL.into_iter().find(|f| f.name() == name)
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// What kind of access an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpClass {
+    /// Writes what it makes of the word and its operand.
+    Update,
+    /// Writes operand C if the word equals operand B.
+    Compare,
+    /// A plain load (spec 3.5).
+    Load,
+    /// A plain store (spec 3.5).
+    Store,
+    /// Works on an mbarrier object (spec 6).
+    Barrier,
 }
 
 /// How many data operands an operation reads besides the address.
@@ -206,9 +130,9 @@ pub enum Operands {
     BC,
 }
 
-/// What a lane gets back in Rd.
+/// What a lane gets back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gives {
+pub enum ResultKind {
     /// Nothing; Rd reads as zero.
     Nothing,
     /// The memory value before the operation, extended to the register as the size says.
@@ -217,9 +141,42 @@ pub enum Gives {
     Flag,
     /// Low word: the lanes that arrived together; high word: that of the object before they did. The
     /// compiler's code puts the lane's own state together from the two (spec 6.8, `.TMASK`).
-    Together,
+    MergedArrival,
     /// A predicate: the phase asked about is complete (spec 6.5). Rd reads as zero.
     Predicate,
+}
+
+/// What an operation can do to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryEffect {
+    /// Memory stays as it is.
+    Reads,
+    /// Memory may be written.
+    Writes,
+}
+
+/// Whether lanes of one address are served by one pass (spec 4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coalescing {
+    /// One lane a pass.
+    Never,
+    /// All of them.
+    Always,
+    /// All of them where the configuration merges reductions and the request wants no result.
+    MergeRed,
+    /// All of them where the configuration merges arrivals.
+    MergeArrive,
+}
+
+/// Whether the cluster port carries an operation (spec 6.7, 7.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterUse {
+    /// It does.
+    Any,
+    /// Only without a result: the object of another CTA gives none.
+    NoResult,
+    /// It does not.
+    Never,
 }
 
 /// One row of the operation table.
@@ -229,121 +186,206 @@ pub struct OpRow {
     pub op: Op,
     /// Name as in traces, on the command line and, after `ATOMS.`, in machine code text.
     pub name: &'static str,
-    /// Name of the value in `op_e` of `rtl/atoms_pkg.sv`.
-    pub rtl_name: &'static str,
     /// Sizes it exists in; any other is an illegal instruction (spec 3.3).
     pub sizes: &'static [Size],
+    /// What kind of access it is.
+    pub class: OpClass,
     /// Data operands it reads.
     pub operands: Operands,
     /// What a lane gets back.
-    pub gives: Gives,
+    pub result: ResultKind,
+    /// What it can do to memory.
+    pub memory: MemoryEffect,
+    /// Whether lanes of one address are served by one pass.
+    pub coalescing: Coalescing,
+    /// Whether the cluster port carries it.
+    pub cluster: ClusterUse,
     /// Effect on the memory word, for help and documentation.
     pub effect: &'static str,
 }
 
-/// The operation table, in order of code.
-///
-/// Sizes are the union of what the machine reference lists and what the toolchain emits
-/// (spec 3, both columns), so that code of every architecture runs.
-#[rustfmt::skip]
-pub const OPS: &[OpRow] = {
-    use Gives::{Flag, Nothing, Old, Predicate, Together};
-    use Operands::{B, BC};
-    use Size::{B128, S16, S32, S8, U16, U32, U64, U8};
-    &[
-        OpRow { op: Op::Add,      name: "ADD",       rtl_name: "OpAdd",      sizes: &[U32, S32],            operands: B,              gives: Old,     effect: "M + Rb" },
-        OpRow { op: Op::Min,      name: "MIN",       rtl_name: "OpMin",      sizes: &[U32, S32],            operands: B,              gives: Old,     effect: "min(M, Rb)" },
-        OpRow { op: Op::Max,      name: "MAX",       rtl_name: "OpMax",      sizes: &[U32, S32],            operands: B,              gives: Old,     effect: "max(M, Rb)" },
-        OpRow { op: Op::Inc,      name: "INC",       rtl_name: "OpInc",      sizes: &[U32],                 operands: B,              gives: Old,     effect: "M >= Rb ? 0 : M + 1" },
-        OpRow { op: Op::Dec,      name: "DEC",       rtl_name: "OpDec",      sizes: &[U32],                 operands: B,              gives: Old,     effect: "M == 0 || M > Rb ? Rb : M - 1" },
-        OpRow { op: Op::And,      name: "AND",       rtl_name: "OpAnd",      sizes: &[U32, S32],            operands: B,              gives: Old,     effect: "M & Rb" },
-        OpRow { op: Op::Or,       name: "OR",        rtl_name: "OpOr",       sizes: &[U32, S32],            operands: B,              gives: Old,     effect: "M | Rb" },
-        OpRow { op: Op::Xor,      name: "XOR",       rtl_name: "OpXor",      sizes: &[U32, S32],            operands: B,              gives: Old,     effect: "M ^ Rb" },
-        OpRow { op: Op::Exch,     name: "EXCH",      rtl_name: "OpExch",     sizes: &[U32, S32, U64, B128], operands: B,              gives: Old,     effect: "Rb" },
-        OpRow { op: Op::Cas,      name: "CAS",       rtl_name: "OpCas",      sizes: &[U32, S32, U64, B128], operands: BC,             gives: Old,     effect: "M == Rb ? Rc : M" },
-        OpRow { op: Op::Cast,     name: "CAST",      rtl_name: "OpCast",     sizes: &[U32, S32, U64],       operands: BC,             gives: Flag,    effect: "M == Rb ? Rc : M" },
-        OpRow { op: Op::CastSpin, name: "CAST.SPIN", rtl_name: "OpCastSpin", sizes: &[U32, S32, U64],       operands: BC,             gives: Flag,    effect: "as CAST for one lane of each bank group" },
-        OpRow { op: Op::PopcInc,  name: "POPC.INC",  rtl_name: "OpPopcInc",  sizes: &[U32],                 operands: Operands::None, gives: Nothing, effect: "M + active lanes at this address" },
-        OpRow { op: Op::Load,     name: "LDS",       rtl_name: "OpLoad",     sizes: &[U8, U16, U32, U64, B128, S8, S16], operands: Operands::None, gives: Old, effect: "M" },
-        OpRow { op: Op::Store,    name: "STS",       rtl_name: "OpStore",    sizes: &[U8, U16, U32, U64, B128], operands: B,          gives: Nothing, effect: "Rb" },
-        OpRow { op: Op::MbarInit, name: "MBAR.INIT", rtl_name: "OpMbarInit", sizes: &[U64], operands: B, gives: Old, effect: "Rb" },
-        OpRow { op: Op::MbarInval, name: "MBAR.INVAL", rtl_name: "OpMbarInval", sizes: &[U64], operands: Operands::None, gives: Nothing, effect: "M" },
-        OpRow { op: Op::MbarExpectTx, name: "MBAR.EXPECT_TX", rtl_name: "OpMbarExpectTx", sizes: &[U64], operands: B, gives: Nothing, effect: "tx += Rb" },
-        OpRow { op: Op::MbarCompleteTx, name: "MBAR.COMPLETE_TX", rtl_name: "OpMbarCompleteTx", sizes: &[U64], operands: B, gives: Nothing, effect: "tx -= Rb; complete?" },
-        OpRow { op: Op::MbarArrive, name: "MBAR.ARRIVE", rtl_name: "OpMbarArrive", sizes: &[U64], operands: Operands::None, gives: Old, effect: "pending -= 1; complete?" },
-        OpRow { op: Op::MbarArriveCount, name: "MBAR.ARRIVE_COUNT", rtl_name: "OpMbarArriveCount", sizes: &[U64], operands: B, gives: Old, effect: "pending -= Rb; complete?" },
-        OpRow { op: Op::MbarArriveExpectTx, name: "MBAR.ARRIVE.EXPECT_TX", rtl_name: "OpMbarArriveExpectTx", sizes: &[U64], operands: B, gives: Old, effect: "tx += Rb; pending -= 1; complete?" },
-        OpRow { op: Op::MbarArriveNoComplete, name: "MBAR.ARRIVE.NO_COMPLETE", rtl_name: "OpMbarArriveNoComplete", sizes: &[U64], operands: B, gives: Together, effect: "pending -= Rb; complete?" },
-        OpRow { op: Op::MbarArriveDrop, name: "MBAR.ARRIVE_DROP", rtl_name: "OpMbarArriveDrop", sizes: &[U64], operands: Operands::None, gives: Old, effect: "expected -= 1; pending -= 1; complete?" },
-        OpRow { op: Op::MbarArriveDropCount, name: "MBAR.ARRIVE_DROP_COUNT", rtl_name: "OpMbarArriveDropCount", sizes: &[U64], operands: B, gives: Old, effect: "expected -= Rb; pending -= Rb; complete?" },
-        OpRow { op: Op::MbarArriveDropExpectTx, name: "MBAR.ARRIVE_DROP.EXPECT_TX", rtl_name: "OpMbarArriveDropExpectTx", sizes: &[U64], operands: B, gives: Old, effect: "tx += Rb; expected -= 1; pending -= 1; complete?" },
-        OpRow { op: Op::MbarArriveDropNoComplete, name: "MBAR.ARRIVE_DROP.NO_COMPLETE", rtl_name: "OpMbarArriveDropNoComplete", sizes: &[U64], operands: B, gives: Together, effect: "expected -= Rb; pending -= Rb; complete?" },
-        OpRow { op: Op::MbarTestWait, name: "MBAR.TEST_WAIT", rtl_name: "OpMbarTestWait", sizes: &[U64], operands: B, gives: Predicate, effect: "M" },
-        OpRow { op: Op::MbarTryWait, name: "MBAR.TRY_WAIT", rtl_name: "OpMbarTryWait", sizes: &[U64], operands: BC, gives: Predicate, effect: "M" },
-        OpRow { op: Op::MbarArriveSm80, name: "MBAR.ARRIVE.SM80", rtl_name: "OpMbarArriveSm80", sizes: &[U64], operands: Operands::None, gives: Old, effect: "pending -= 1; complete? (two words)" },
-    ]
-};
+/// The enum of the operations and their table, from one row each.
+macro_rules! operations {
+    ($dollar:tt $(
+        $(#[$doc:meta])*
+        $op:ident = $code:literal, $name:literal, [$($size:ident)*], $class:ident, $operands:ident, $result:ident,
+        $memory:ident, $coalescing:ident, $cluster:ident, $effect:literal;
+    )*) => {
+        codes! {
+            /// Operation on shared memory. The discriminant is the code on the request port (`op_e`).
+            ///
+            /// Append, never renumber: traces store the name, waves the code. Codes from 16 on are the mbarrier
+            /// operations of spec 6; 15 and 31 are free.
+            Op { $( $(#[$doc])* $op = $code, $name; )* }
+        }
+
+        /// The operation table, in order of code.
+        ///
+        /// Sizes are the union of what the machine reference lists and what the toolchain emits
+        /// (spec 3, both columns), so that code of every architecture runs.
+        pub const OPS: &[OpRow] = &[$(row!($op, $name, [$($size)*], $class, $operands, $result, $memory, $coalescing, $cluster, $effect)),*];
+
+        /// Calls a function with the operation in front of the other arguments, as a constant in each arm, so that what
+        /// depends on the operation is chosen once: `for_each_op!(op => run(a, b))`.
+        #[macro_export]
+        macro_rules! for_each_op {
+            ($dollar value:expr => $dollar run:ident($dollar($dollar arg:expr),*)) => {
+                match $dollar value {
+                    $($dollar crate::Op::$op => $dollar run($dollar crate::Op::$op, $dollar($dollar arg),*),)*
+                }
+            };
+        }
+
+        impl Op {
+            /// This operation's row of [`OPS`].
+            pub const fn row(self) -> &'static OpRow {
+                match self {
+                    $(Op::$op => &row!($op, $name, [$($size)*], $class, $operands, $result, $memory, $coalescing, $cluster, $effect),)*
+                }
+            }
+        }
+    };
+}
+
+macro_rules! row {
+    ($op:ident, $name:literal, [$($size:ident)*], $class:ident, $operands:ident, $result:ident, $memory:ident,
+     $coalescing:ident, $cluster:ident, $effect:literal) => {
+        OpRow {
+            op: Op::$op,
+            name: $name,
+            sizes: &[$(Size::$size),*],
+            class: OpClass::$class,
+            operands: Operands::$operands,
+            result: ResultKind::$result,
+            memory: MemoryEffect::$memory,
+            coalescing: Coalescing::$coalescing,
+            cluster: ClusterUse::$cluster,
+            effect: $effect,
+        }
+    };
+}
+
+// Name and code, name in text, sizes; then by column of `OpRow`: class, operands, result, memory, coalescing, cluster, effect.
+operations! { $
+    /// `M + Rb`, modulo 2^32.
+    Add = 0, "ADD", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M + Rb";
+    /// The lesser of `M` and `Rb`, by the signedness of the size.
+    Min = 1, "MIN", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "min(M, Rb)";
+    /// The greater of `M` and `Rb`, by the signedness of the size.
+    Max = 2, "MAX", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "max(M, Rb)";
+    /// `M >= Rb ? 0 : M + 1`.
+    Inc = 3, "INC", [U32], Update, B, Old, Writes, Never, Any, "M >= Rb ? 0 : M + 1";
+    /// `M == 0 or M > Rb ? Rb : M - 1`.
+    Dec = 4, "DEC", [U32], Update, B, Old, Writes, Never, Any, "M == 0 || M > Rb ? Rb : M - 1";
+    /// `M & Rb`.
+    And = 5, "AND", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M & Rb";
+    /// `M | Rb`.
+    Or = 6, "OR", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M | Rb";
+    /// `M ^ Rb`.
+    Xor = 7, "XOR", [U32 S32], Update, B, Old, Writes, MergeRed, Any, "M ^ Rb";
+    /// `Rb`.
+    Exch = 8, "EXCH", [U32 S32 U64 B128], Update, B, Old, Writes, Never, Any, "Rb";
+    /// `M == Rb ? Rc : M`; gives `M`.
+    Cas = 9, "CAS", [U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M";
+    /// `M == Rb ? Rc : M`; gives whether it stored.
+    Cast = 10, "CAST", [U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "M == Rb ? Rc : M";
+    /// As [`Op::Cast`] for one selected lane of each bank group; the others fail at once (spec 5).
+    CastSpin = 11, "CAST.SPIN", [U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "as CAST for one lane of each bank group";
+    /// `M` + number of active lanes at this address; gives nothing.
+    PopcInc = 12, "POPC.INC", [U32], Update, None, Nothing, Writes, Always, Any, "M + active lanes at this address";
+    /// Plain load (spec 3.5).
+    Load = 13, "LDS", [U8 U16 U32 U64 B128 S8 S16], Load, None, Old, Reads, Always, Any, "M";
+    /// Plain store (spec 3.5).
+    Store = 14, "STS", [U8 U16 U32 U64 B128], Store, B, Nothing, Writes, Always, Any, "Rb";
+    /// Makes the word an mbarrier object: writes `Rb`, the word that software put together
+    /// (`SYNCS.EXCH.64`).
+    MbarInit = 16, "MBAR.INIT", [U64], Barrier, B, Old, Writes, Never, Never, "Rb";
+    /// The object ceases to be one; the word stays (`SYNCS.CCTL.IV`).
+    MbarInval = 17, "MBAR.INVAL", [U64], Barrier, None, Nothing, Reads, Never, Never, "M";
+    /// tx-count += `Rb` (`SYNCS.ARRIVE.TRANS64.A0TR`, and `.A0T1` with 1).
+    MbarExpectTx = 18, "MBAR.EXPECT_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx += Rb";
+    /// tx-count -= `Rb`, then completion (`.A0TX`).
+    MbarCompleteTx = 19, "MBAR.COMPLETE_TX", [U64], Barrier, B, Nothing, Writes, Never, NoResult, "tx -= Rb; complete?";
+    /// Arrives once (`.A1T0`).
+    MbarArrive = 20, "MBAR.ARRIVE", [U64], Barrier, None, Old, Writes, MergeArrive, NoResult, "pending -= 1; complete?";
+    /// Arrives `Rb` times (`.ART0`).
+    MbarArriveCount = 21, "MBAR.ARRIVE_COUNT", [U64], Barrier, B, Old, Writes, Never, NoResult, "pending -= Rb; complete?";
+    /// tx-count += `Rb`, then arrives once (no suffix).
+    MbarArriveExpectTx = 22, "MBAR.ARRIVE.EXPECT_TX", [U64], Barrier, B, Old, Writes, Never, NoResult, "tx += Rb; pending -= 1; complete?";
+    /// Arrives `Rb` times, which must not complete the phase (`.TMASK.ART0`).
+    MbarArriveNoComplete = 23, "MBAR.ARRIVE.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "pending -= Rb; complete?";
+    /// expected -= 1, then arrives once (`.OPTOUT.A1T0`).
+    MbarArriveDrop = 24, "MBAR.ARRIVE_DROP", [U64], Barrier, None, Old, Writes, Never, NoResult, "expected -= 1; pending -= 1; complete?";
+    /// expected -= `Rb`, then arrives `Rb` times (`.OPTOUT.ART0`).
+    MbarArriveDropCount = 25, "MBAR.ARRIVE_DROP_COUNT", [U64], Barrier, B, Old, Writes, Never, NoResult, "expected -= Rb; pending -= Rb; complete?";
+    /// tx-count += `Rb`, expected -= 1, then arrives once (`.OPTOUT`).
+    MbarArriveDropExpectTx = 26, "MBAR.ARRIVE_DROP.EXPECT_TX", [U64], Barrier, B, Old, Writes, Never, NoResult, "tx += Rb; expected -= 1; pending -= 1; complete?";
+    /// As [`Op::MbarArriveDropCount`], which must not complete the phase (`.TMASK.OPTOUT.ART0`).
+    MbarArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?";
+    /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
+    MbarTestWait = 28, "MBAR.TEST_WAIT", [U64], Barrier, B, Predicate, Reads, Always, Never, "M";
+    /// As [`Op::MbarTestWait`]; while it is not, the request may sleep (`.TRYWAIT`).
+    MbarTryWait = 29, "MBAR.TRY_WAIT", [U64], Barrier, BC, Predicate, Reads, Always, Never, "M";
+    /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
+    /// `ATOMS.ARRIVE.64`).
+    MbarArriveSm80 = 30, "MBAR.ARRIVE.SM80", [U64], Barrier, None, Old, Writes, Never, NoResult, "pending -= 1; complete? (two words)";
+}
 
 impl Op {
-    /// This operation's row of [`OPS`].
-    pub const fn row(self) -> &'static OpRow {
-        // Code 15 is free.
-        let code = self as usize;
-        &OPS[if code > 15 { code - 1 } else { code }]
-    }
-
     /// Whether it works on an mbarrier object (spec 6).
     pub const fn is_mbarrier(self) -> bool {
-        self as u8 >= Op::MbarInit as u8
+        matches!(self.row().class, OpClass::Barrier)
     }
 
     /// Whether it only looks: memory stays as it is.
     pub const fn only_reads(self) -> bool {
-        matches!(self, Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait)
+        matches!(self.row().memory, MemoryEffect::Reads)
     }
 
-    /// Whether the object of another CTA of the cluster knows it: those that need no result, and then
-    /// only without one (spec 6.7). Operations on plain memory all do (spec 7.5).
+    /// Whether it stores only where a comparison holds, and says so in a predicate (spec 3.2).
+    pub const fn compares(self) -> bool {
+        matches!(self.row().class, OpClass::Compare)
+    }
+
+    /// Whether it asks whether a phase of an mbarrier object is complete (spec 6.5).
+    pub const fn asks_phase(self) -> bool {
+        matches!(self.row().result, ResultKind::Predicate)
+    }
+
+    /// Whether each lane arrives once at an mbarrier object, without an operand that says how often.
+    pub const fn arrives_once(self) -> bool {
+        matches!(
+            self.row(),
+            OpRow { class: OpClass::Barrier, operands: Operands::None, memory: MemoryEffect::Writes, .. }
+        )
+    }
+
+    /// Whether the cluster port carries it, `red` without a result (spec 6.7). Operations on plain memory all go there
+    /// (spec 7.5).
     pub const fn cluster_legal(self, red: bool) -> bool {
-        match self {
-            Op::MbarInit
-            | Op::MbarInval
-            | Op::MbarArriveNoComplete
-            | Op::MbarArriveDropNoComplete
-            | Op::MbarTestWait
-            | Op::MbarTryWait => false,
-            op => !op.is_mbarrier() || red,
+        match self.row().cluster {
+            ClusterUse::Any => true,
+            ClusterUse::NoResult => red,
+            ClusterUse::Never => false,
         }
     }
 
-    /// Name as in traces and on the command line.
-    pub const fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The operation with this port code, if it is one.
-    pub fn from_code(code: u8) -> Option<Op> {
-        OPS.iter().find(|row| row.op as u8 == code).map(|row| row.op)
-    }
-
-    /// The operation with this name.
-    pub fn from_name(name: &str) -> Option<Op> {
-        OPS.iter().find(|row| row.name == name).map(|row| row.op)
-    }
-}
-
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    /// Whether lanes of one address go in one pass, their operands merged or their result shared; `red` without a
+    /// result.
+    pub const fn coalesces(self, red: bool, merge_red: bool, merge_arrive: bool) -> bool {
+        match self.row().coalescing {
+            Coalescing::Never => false,
+            Coalescing::Always => true,
+            Coalescing::MergeRed => merge_red && red,
+            Coalescing::MergeArrive => merge_arrive,
+        }
     }
 }
 
 /// Whether operation and size, as port codes, are an instruction (spec 3.3).
 pub fn legal(op: u8, size: u8) -> bool {
-    match (Op::from_code(op), Size::from_code(size)) {
-        (Some(op), Some(size)) => op.row().sizes.contains(&size),
-        _ => false,
-    }
+    let pair = Op::from_code(op).zip(Size::from_code(size));
+    pair.is_some_and(|(op, size)| op.row().sizes.contains(&size))
 }
 
 #[cfg(test)]
@@ -356,6 +398,7 @@ mod tests {
         for row in OPS {
             assert_eq!(row.op.row().op, row.op, "{}", row.name);
             assert_eq!(Op::from_code(row.op as u8), Some(row.op));
+            assert_eq!(row.op.is_mbarrier(), row.op as u8 >= 16, "codes from 16 on are of mbarrier objects");
         }
     }
 

@@ -110,8 +110,8 @@ pub const BUGS: &[Bug] = &[
         name: "a-lane-is-served-that-does-not-wait",
         on: On::Small,
         patches: patches![
-            "atoms_grouper.sv": "slot         = {!pending[l], bank_t'(place.bank)};" =>
-                "slot = {1'b0, bank_t'(place.bank)};",
+            "atoms_grouper.sv": "slot         = {!pending[l], bank_t'(bank_addr.bank)};" =>
+                "slot = {1'b0, bank_t'(bank_addr.bank)};",
             "atoms_issue.sv": "(served & ~pending_q) == '0" => "1'b1"
         ],
         shows_in: &["probe.win_valid", "probe.pass_served", "probe.win_lane"],
@@ -139,7 +139,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "spin-losers-report-a-store",
         on: On::Small,
-        patches: patches!["atoms_collect.sv": "place_i) & pass_i.win;" => "place_i) & pass_i.served;"],
+        patches: patches!["atoms_collect.sv": "bank_addr_i) & pass_i.win;" => "bank_addr_i) & pass_i.served;"],
         shows_in: &["rsp_rd", "rsp_pred"],
         ops: &[Op::CastSpin],
         objection: "(spec 5.1)",
@@ -150,7 +150,7 @@ pub const BUGS: &[Bug] = &[
         patches: patches![
             "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" =>
                 "if (op_i == OpCastSpin) begin
-                   join_rows(served_o, lane_o, pending_i, place_i, row_o, winner, 1'b1);
+                   coalesce_rows(served_o, lane_o, pending_i, bank_addr_i, row_o, winner, 1'b1);
                    served_o = pending_i;
                  end"
         ],
@@ -188,7 +188,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "bytes-are-stored-high-first",
         on: On::Small,
-        patches: patches!["atoms_operands.sv": "{place.in_word[1:0], 3'b0}" => "{~place.in_word[1:0], 3'b0}"],
+        patches: patches!["atoms_operands.sv": "{bank_addr.in_word[1:0], 3'b0}" => "{~bank_addr.in_word[1:0], 3'b0}"],
         shows_in: &["probe.wr_data"],
         ops: &[Op::Store],
         objection: "(spec",
@@ -196,7 +196,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "parts-reach-one-byte-too-far",
         on: On::Small,
-        patches: patches!["atoms_agen.sv": "> part.size)" => "> part.size + 25'd1)"],
+        patches: patches!["atoms_agen.sv": "> allocation.size)" => "> allocation.size + 25'd1)"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",
@@ -204,7 +204,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "any-rank-will-do",
         on: On::Small,
-        patches: patches!["atoms_agen.sv": "(addr[31:24] != part.rank)" => "1'b0"],
+        patches: patches!["atoms_agen.sv": "(addr[31:24] != allocation.rank)" => "1'b0"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",
@@ -246,7 +246,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "posted-requests-are-answered",
         on: On::Small,
-        patches: patches!["atoms_pkg.sv": "posted = red && !(op inside {OpCas, OpCast, OpCastSpin});" => "posted = 1'b0;"],
+        patches: patches!["atoms_pkg.sv": "posted = red && !compares(op);" => "posted = 1'b0;"],
         shows_in: &["probe.cl_owes", "probe.cl_owed"],
         ops: &[],
         objection: "no request that waits for one",
@@ -287,7 +287,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "only-the-first-place-is-woken",
         on: On::Objects,
-        patches: patches!["atoms_waiters.sv": "wakes[p]   = asleep_q[p] &&" => "wakes[p]   = asleep_q[p] && (p == 0) &&"],
+        patches: patches!["atoms_waiters.sv": "wakes[p] = suspended_q[p] &&" => "wakes[p] = suspended_q[p] && (p == 0) &&"],
         shows_in: &["probe.wait_asleep", "probe.wait_ready"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6.3",
@@ -303,7 +303,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "the-limit-answers-true",
         on: On::Objects,
-        patches: patches!["atoms_waiters.sv": "woken_q[next] ? sleeper_q[next].mask : '0" => "sleeper_q[next].mask"],
+        patches: patches!["atoms_waiters.sv": "woken_q[next] ? waiter_q[next].mask : '0" => "waiter_q[next].mask"],
         shows_in: &["wake_pred"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6",
@@ -370,7 +370,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "the-cluster-port-gives-states",
         on: On::Objects,
-        patches: patches!["atoms_pkg.sv": "cluster_legal = red;" => "cluster_legal = 1'b1;"],
+        patches: patches!["atoms_op_pkg.sv": "cluster_legal = red;" => "cluster_legal = 1'b1;"],
         shows_in: &["probe.issue_pending", "probe.pass_served", "probe.win_valid"],
         ops: &[],
         objection: "(spec 6.7",

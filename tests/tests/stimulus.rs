@@ -51,8 +51,8 @@ impl Defect {
 fn a_race_that_is_lost_at_one_place() {
     let patch = Patch {
         file: "atoms_waiters.sv",
-        find: "(row_i[sleeper_q[p].bank] == sleeper_q[p].row);",
-        replace: "(row_i[sleeper_q[p].bank] == sleeper_q[p].row) && !((p == 5) && (left_q[p] == 32'd1));",
+        find: "(row_i[waiter_q[p].bank] == waiter_q[p].row);",
+        replace: "(row_i[waiter_q[p].bank] == waiter_q[p].row) && !((p == 5) && (left_q[p] == 32'd1));",
     };
     let defect = Defect::new("race-at-place-5", "default", patch);
     (1..=4).for_each(|seed| drop(defect.found(seed)));
@@ -61,7 +61,7 @@ fn a_race_that_is_lost_at_one_place() {
 /// A reset leaves waiters in the table; the small case has the reset.
 #[test]
 fn waiters_that_a_reset_leaves() {
-    let patch = Patch { file: "atoms_waiters.sv", find: "      asleep_q     <= '0;\n", replace: "" };
+    let patch = Patch { file: "atoms_waiters.sv", find: "      suspended_q  <= '0;\n", replace: "" };
     let defect = Defect::new("reset-leaves-waiters", "small", patch);
     // Some waits need more history than is remembered.
     let small = (1..=8).find_map(|seed| defect.found(seed).small_case(None));

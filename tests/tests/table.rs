@@ -10,9 +10,9 @@ use atoms_ops::{Fault, OPS, Op, Size, legal};
 use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
 use atoms_tests::{all_configs, text_of};
 
-/// Values of an enum of `rtl/atoms_pkg.sv`, in order of declaration, and the bits of its type.
+/// Values of an enum of `rtl/atoms_op_pkg.sv`, in order of declaration, and the bits of its type.
 fn rtl_enum(name: &str) -> (u32, Vec<(String, u32)>) {
-    let text = text_of("rtl/atoms_pkg.sv");
+    let text = text_of("rtl/atoms_op_pkg.sv");
     let (before, _) = text.split_once(&format!("}} {name};")).unwrap_or_else(|| panic!("no enum {name}"));
     let (head, body) = before.rsplit_once('{').expect("an enum has a body");
     let range = head.rsplit_once('[').expect("an enum has a range").1;
@@ -36,28 +36,22 @@ fn bits_of(fields: &[Field], name: &str) -> u32 {
 
 #[test]
 fn op_e_is_the_operation_table() {
-    let expected: Vec<_> = OPS.iter().map(|row| (row.rtl_name.to_string(), row.op as u32)).collect();
+    let expected: Vec<_> = OPS.iter().map(|row| (row.op.rtl_name().to_string(), row.op as u32)).collect();
     assert_eq!(rtl_enum("op_e"), (bits_of(In::FIELDS, "req_op"), expected));
     assert_eq!(bits_of(In::FIELDS, "cl_op"), bits_of(In::FIELDS, "req_op"));
 }
 
 #[test]
 fn size_e_is_the_list_of_sizes() {
-    let rtl_name = |size: Size| format!("Size{}", size.name().to_uppercase());
-    let expected: Vec<_> = Size::ALL.iter().map(|size| (rtl_name(*size), *size as u32)).collect();
+    let expected: Vec<_> = Size::ALL.iter().map(|size| (size.rtl_name().to_string(), *size as u32)).collect();
     assert_eq!(rtl_enum("size_e"), (bits_of(In::FIELDS, "req_size"), expected));
     assert_eq!(bits_of(In::FIELDS, "cl_size"), bits_of(In::FIELDS, "req_size"));
 }
 
 #[test]
 fn fault_e_is_the_list_of_faults() {
-    let rtl_name = |fault: Fault| match fault {
-        Fault::None => "FaultNone".to_string(),
-        Fault::Illegal => "FaultIllegal".to_string(),
-        Fault::Misaligned => "FaultMisaligned".to_string(),
-        Fault::OutOfRange => "FaultOutOfRange".to_string(),
-    };
-    let expected: Vec<_> = Fault::ALL.iter().map(|fault| (rtl_name(*fault), *fault as u32)).collect();
+    let expected: Vec<_> =
+        Fault::ALL.iter().map(|fault| (fault.rtl_name().to_string(), *fault as u32)).collect();
     assert_eq!(rtl_enum("fault_e"), (bits_of(Out::FIELDS, "rsp_fault"), expected));
 }
 

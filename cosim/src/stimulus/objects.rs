@@ -7,7 +7,7 @@
 
 use atoms_model::mbarrier::{self, Object};
 use atoms_model::port::{MAX_LANES, Out};
-use atoms_ops::{Gives, Op};
+use atoms_ops::{Op, ResultKind};
 
 /// Most objects in a part.
 pub const MAX_OBJECTS: usize = 16;
@@ -40,7 +40,7 @@ pub(super) struct Flight {
 impl Flight {
     /// The answer tells what the word was.
     fn tells(&self) -> bool {
-        !self.red && self.op.row().gives == Gives::Old && self.op != Op::MbarInit
+        !self.red && self.op.row().result == ResultKind::Old && self.op != Op::MbarInit
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use atoms_ops::{Gives, Op, Operands, Size};
+use atoms_ops::{Op, Operands, ResultKind, Size};
 
 use super::{Diagnosis, Ended, Kind, Touched, TwoWords, init_fault};
 use crate::bank::Banks;
 use crate::config::Config;
-use crate::cta_table::Part;
+use crate::cta_table::Allocation;
 use crate::issue::Pass;
-use crate::mbarrier::{self, MAX_COUNT, Object};
+use crate::lanes::{FirstWords, lanes};
+use crate::mbarrier::{self, Change, MAX_COUNT, Object};
 use crate::operands::{BankWork, last_word};
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES};
@@ -40,7 +41,7 @@ struct Life {
     phase: u64,
     /// A wait has seen the phase before complete; there is none before the first.
     waited: bool,
-    /// Cycle in which sleepers were woken last.
+    /// Cycle in which waiters were woken last.
     woken: Option<u64>,
     /// High words of the states handed out, with the last phase each was handed out in.
     states: HashMap<u32, u64>,
@@ -56,7 +57,7 @@ impl Life {
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     cycle: u64,
-    /// For waits, operand B per lane: joined lanes bring only one to the banks.
+    /// For waits, operand B per lane: coalesced lanes bring only one to the banks.
     asked: [u32; MAX_LANES],
     /// A load of objects: [`OBJECT_LOAD`].
     of_objects: bool,
@@ -69,12 +70,12 @@ pub(crate) struct Seen<'a> {
     pub(crate) pass: Option<&'a Pass>,
     pub(crate) effect: &'a Effect,
     pub(crate) work: &'a BankWork,
-    pub(crate) lanes: (&'a [u8; MAX_LANES], &'a [u8; MAX_LANES]),
+    pub(crate) first: &'a FirstWords,
     /// Memory before the pass.
     pub(crate) banks: &'a Banks,
-    /// The part of the pass's slot.
-    pub(crate) part: Part,
-    /// Who sleeps.
+    /// The allocation of the pass's slot.
+    pub(crate) allocation: Allocation,
+    /// The requests suspended.
     pub(crate) waiters: &'a Waiters,
 }
 
@@ -129,10 +130,10 @@ impl Watch {
             self.pass(pass, seen);
         }
         if enters.table_write {
-            self.end_part(Some(i.cta_slot));
+            self.end_allocation(Some(i.cta_slot));
         }
         if enters.warp {
-            let asks = [Op::MbarTestWait as u8, Op::MbarTryWait as u8].contains(&i.req_op);
+            let asks = Op::from_code(i.req_op).is_some_and(Op::asks_phase);
             let asked = if asks { i.req_b.map(|b| b as u32) } else { [0; MAX_LANES] };
             let first = i.req_mask.trailing_zeros() as usize;
             let marked = i.req_b.get(first).is_some_and(|b| *b == OBJECT_LOAD);
@@ -145,16 +146,16 @@ impl Watch {
         self.cycle += 1;
     }
 
-    /// A cycle of reset: nothing is inside, and no slot has a part.
+    /// A cycle of reset: nothing is inside, and no slot has an allocation.
     pub(crate) fn reset(&mut self) {
         self.warps.clear();
         self.clusters.clear();
-        self.end_part(None);
+        self.end_allocation(None);
         self.cycle += 1;
     }
 
-    /// The part of `slot`, or of all, is another one or none now.
-    fn end_part(&mut self, slot: Option<u8>) {
+    /// The allocation of `slot`, or of all, is another one or none now.
+    fn end_allocation(&mut self, slot: Option<u8>) {
         let cycle = self.cycle;
         for place in self.places.values_mut() {
             if matches!(place, Place::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
@@ -196,15 +197,17 @@ impl Watch {
                 met |= 1 << low;
                 words[low] = pair(&seen.effect.old, low);
             }
-            let operand = match op {
-                Op::MbarTestWait | Op::MbarTryWait => u64::from(taken.asked[access.lane]),
-                _ if op.row().operands == Operands::None => 0,
-                _ => pair(&seen.work.b, low),
+            let operand = if op.asks_phase() {
+                u64::from(taken.asked[access.lane])
+            } else if op.row().operands == Operands::None {
+                0
+            } else {
+                pair(&seen.work.b, low)
             };
             let word = words[low];
-            let sleepers = seen.waiters.sleeps_at(low as u8, access.row);
+            let waited_for = seen.waiters.waits_at(low as u8, access.row);
             let (slot, red, cycle) = (pass.slot, pass.red, self.cycle);
-            let operation = Operation { op, operand, word, slot, red, cycle, sleepers };
+            let operation = Operation { op, operand, word, slot, red, cycle, waited_for };
             let (after, kinds) = self.operate(access.pair(seen.config, low), &operation);
             words[low] = after;
             for kind in kinds.into_iter().flatten() {
@@ -238,9 +241,7 @@ impl Watch {
                 *place = Place::Ended { how: Ended::Invalidated, cycle, request };
                 None
             }
-            Some(Place::Live(life)) if matches!(o.op, Op::MbarTestWait | Op::MbarTryWait) => {
-                judge_wait(life, o)
-            }
+            Some(Place::Live(life)) if o.op.asks_phase() => judge_wait(life, o),
             Some(Place::Live(life)) => judge_step(life, o, &step),
         };
         (after, [kind, None])
@@ -355,7 +356,7 @@ impl Watch {
         if self.kept.len() >= KEPT {
             return;
         }
-        let rank = u32::from(seen.part.rank) << 24;
+        let rank = u32::from(seen.allocation.rank) << 24;
         self.kept.push(Diagnosis {
             cycle: self.cycle,
             taken: taken.cycle,
@@ -363,7 +364,7 @@ impl Watch {
             slot: pass.slot,
             cluster: pass.cluster,
             lane: access.lane as u8,
-            address: rank | access.offset(seen.config, seen.part),
+            address: rank | access.offset(seen.config, seen.allocation),
             op: access.op,
             size: access.size,
             operand: what.operand,
@@ -381,8 +382,8 @@ struct Operation {
     slot: u8,
     red: bool,
     cycle: u64,
-    /// Somebody sleeps at the object.
-    sleepers: bool,
+    /// A request is suspended at the object.
+    waited_for: bool,
 }
 
 /// What a diagnosis says beyond the access.
@@ -410,12 +411,12 @@ impl Access {
         (u32::from(self.row) * config.num_banks + low as u32) / 2
     }
 
-    /// Offset inside the CTA's part: what the address generator made bank and row of.
-    fn offset(&self, config: &Config, part: Part) -> u32 {
+    /// Offset inside the CTA's allocation: what the address generator made bank and row of.
+    fn offset(&self, config: &Config, allocation: Allocation) -> u32 {
         let row = u32::from(self.row);
         // The hash is its own inverse.
         let swizzle = if config.bank_hash { (row & (config.num_banks / 4 - 1)) << 2 } else { 0 };
-        let word = (row - u32::from(part.base)) * config.num_banks + (self.bank as u32 ^ swizzle);
+        let word = (row - u32::from(allocation.base)) * config.num_banks + (self.bank as u32 ^ swizzle);
         4 * word + self.byte
     }
 }
@@ -423,11 +424,9 @@ impl Access {
 /// The accesses that a pass performs, in order of lanes: CAST.SPIN fails for some lanes it serves
 /// without a look at their words.
 fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Iterator<Item = Access> + 'a {
-    let win = pass.win;
-    let (banks, bytes) = seen.lanes;
-    (0..MAX_LANES).filter(move |lane| win >> lane & 1 != 0).map(move |lane| {
-        let bank = usize::from(banks[lane]) & (MAX_BANKS - 1);
-        Access { op, size, lane, bank, row: seen.work.row[bank], byte: u32::from(bytes[lane]) }
+    lanes(pass.win).map(move |lane| {
+        let bank = seen.first.bank(lane);
+        Access { op, size, lane, bank, row: seen.work.row[bank], byte: u32::from(seen.first.byte(lane)) }
     })
 }
 
@@ -441,7 +440,7 @@ fn judge_wait(life: &mut Life, o: &Operation) -> Option<Kind> {
     let asked = o.operand as u32;
     let complete = o.word >> 63 != u64::from(asked >> 31);
     life.waited |= complete;
-    // parity << 31: which of two phases that is, nobody can tell.
+    // parity << 31: which of two phases that is, cannot be told.
     if asked << 1 == 0 {
         return None;
     }
@@ -458,54 +457,41 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::Step) -> Option<K
     let Operation { op, word, .. } = *o;
     let count = o.operand as u32;
     let before = Object::decode(word);
-    let arrivals = match op {
-        Op::MbarArriveCount | Op::MbarArriveNoComplete | Op::MbarArriveDropCount => count,
-        Op::MbarArriveDropNoComplete => count,
-        Op::MbarExpectTx | Op::MbarCompleteTx => 0,
-        _ => 1,
-    };
-    let drops = match op {
-        Op::MbarArriveDrop | Op::MbarArriveDropExpectTx => 1,
-        Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => count,
-        _ => 0,
-    };
-    let transactions = match op {
-        Op::MbarExpectTx | Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx => i64::from(count),
-        Op::MbarCompleteTx => -i64::from(count),
-        _ => 0,
-    };
-    let tx = i64::from(before.tx) + transactions;
+    // Operations without an operand arrive once.
+    let once = op.row().operands == Operands::None;
+    let change = Change::of(op, if once { 1 } else { count })?;
+    let tx = i64::from(before.tx) + change.tx;
     let limit = u64::from(MAX_COUNT);
-    let no_complete = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
+    let no_complete = op.row().result == ResultKind::MergedArrival;
     let counted = no_complete || matches!(op, Op::MbarArriveCount | Op::MbarArriveDropCount);
     let kind = if counted && (count == 0 || count > MAX_COUNT) {
         Some(Kind::Count)
-    } else if transactions.unsigned_abs() > limit {
+    } else if change.tx.unsigned_abs() > limit {
         Some(Kind::TxOperand)
-    } else if transactions != 0 && tx.unsigned_abs() > limit {
+    } else if change.tx != 0 && tx.unsigned_abs() > limit {
         Some(Kind::TxRange { tx })
-    } else if drops > before.expected {
-        Some(Kind::DropBeyondExpected { count: drops })
-    } else if arrivals > before.pending {
-        Some(Kind::ArriveBeyondPending { count: arrivals })
+    } else if change.drop > before.expected {
+        Some(Kind::DropBeyondExpected { count: change.drop })
+    } else if change.arrive > before.pending {
+        Some(Kind::ArriveBeyondPending { count: change.arrive })
     } else if no_complete && step.completed {
         Some(Kind::NoCompleteCompletes)
     } else if op == Op::MbarExpectTx && before.tx != 0 && tx == 0 && before.pending == 0 {
         Some(Kind::Stranded)
-    } else if arrivals > 0 && !life.waited {
+    } else if change.arrive > 0 && !life.waited {
         // Once a phase.
         life.waited = true;
         Some(Kind::ArriveUnwaited)
     } else {
         None
     };
-    if !o.red && matches!(op.row().gives, Gives::Old | Gives::Together) {
+    if !o.red && matches!(op.row().result, ResultKind::Old | ResultKind::MergedArrival) {
         life.states.insert((word >> 32) as u32, life.phase);
     }
     if step.completed {
         life.phase += 1;
-        // Of several completions in one cycle the first wakes whoever sleeps.
-        life.waited = o.sleepers && life.woken != Some(o.cycle);
+        // Of several completions in one cycle the first wakes all waiters.
+        life.waited = o.waited_for && life.woken != Some(o.cycle);
         if life.waited {
             life.woken = Some(o.cycle);
         }

@@ -9,7 +9,7 @@ use atoms_isa::{
 };
 use atoms_model::diagnosis::OBJECT_LOAD;
 use atoms_model::port::{In, Out};
-use atoms_ops::{Gives, Op, Size};
+use atoms_ops::{Op, ResultKind, Size};
 
 /// A request, in as many pieces as the port needs: one, if it has the lanes of a warp.
 pub(crate) struct Request {
@@ -198,7 +198,7 @@ impl Request {
         if self.op.only_reads() {
             return false;
         }
-        if self.red || self.op.is_mbarrier() || self.op.row().gives != Gives::Old {
+        if self.red || self.op.is_mbarrier() || self.op.row().result != ResultKind::Old {
             return true;
         }
         let bits = u128::MAX >> (128 - 8 * self.size.bytes());
@@ -218,7 +218,7 @@ impl Request {
         if !self.red && self.pred_dst.is_none() {
             let mut values = [0; LANES];
             lanes(mask).for_each(|lane| values[lane] = outputs.rsp_rd[lane - first as usize]);
-            if self.op.row().gives == Gives::Together {
+            if self.op.row().result == ResultKind::MergedArrival {
                 // A low word names lanes as the port counts them, from the first of the piece on.
                 lanes(mask).for_each(|lane| {
                     let low = values[lane] as u32;

@@ -2,7 +2,7 @@
 //! answered after a few cycles, with ready withdrawn at random. Shares no code with model or RTL.
 
 use atoms_model::port::{In, Out};
-use atoms_ops::{Fault, Gives, Op, Size, legal};
+use atoms_ops::{Fault, Op, ResultKind, Size, legal};
 use atoms_sm::MemoryPort;
 use std::convert::Infallible;
 
@@ -211,11 +211,11 @@ impl FunctionalPort {
                 if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
                     out.rsp_pred |= u32::from((old >> 63 != 0) != odd) << lane;
                 }
-                out.rsp_rd[lane] = match op.row().gives {
+                out.rsp_rd[lane] = match op.row().result {
                     _ if i.req_red != 0 => 0,
-                    Gives::Nothing | Gives::Predicate | Gives::Flag => 0,
-                    Gives::Old => u128::from(old),
-                    Gives::Together => u128::from(old >> 32 << 32 | 1 << lane),
+                    ResultKind::Nothing | ResultKind::Predicate | ResultKind::Flag => 0,
+                    ResultKind::Old => u128::from(old),
+                    ResultKind::MergedArrival => u128::from(old >> 32 << 32 | 1 << lane),
                 };
                 continue;
             }

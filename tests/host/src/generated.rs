@@ -17,7 +17,8 @@ pub struct GeneratedBy {
 #[rustfmt::skip]
 pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["rtl/atoms_cfg_pkg.sv"], folder: "model", target: &["--test", "package"], name: "the_committed_package_is_that_of_default" },
-    GeneratedBy { files: &["docs/spec.md"], folder: "ops", target: &["--test", "spec_table"], name: "the_operation_table_is_up_to_date" },
+    GeneratedBy { files: &["rtl/atoms_op_pkg.sv"], folder: "ops", target: &["--test", "generated"], name: "the_package_of_the_operations_is_up_to_date" },
+    GeneratedBy { files: &["docs/spec.md"], folder: "ops", target: &["--test", "generated"], name: "the_operation_table_is_up_to_date" },
     GeneratedBy { files: &["docs/sass.md"], folder: "isa", target: &["--test", "table"], name: "the_page_is_up_to_date" },
     GeneratedBy { files: &["docs/builtins.md"], folder: "isa/builtin", target: &["--test", "page"], name: "the_page_is_up_to_date" },
     GeneratedBy { files: &["docs/profiles.md"], folder: "cosim", target: &["--lib"], name: "stimulus::tests::the_page_has_every_key" },

@@ -10,7 +10,7 @@ use crate::kernel::memory::{BarrierAccess, BarrierOperand, BarrierResult};
 use crate::kernel::register::{Pred, Reg};
 use crate::kernel::source::Source;
 use crate::sass::operand::OperandKind;
-use atoms_ops::{Gives, Op, Operands};
+use atoms_ops::{Op, Operands, ResultKind};
 
 /// USYNCS, of sm_107: the warp carries it out once, with uniform operands and results.
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
@@ -138,7 +138,7 @@ fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
             dst => BarrierResult::UniformPair(dst),
         },
     };
-    if result != BarrierResult::None && (red || op.row().gives == Gives::Nothing) {
+    if result != BarrierResult::None && (red || op.row().result == ResultKind::Nothing) {
         let message = "this form of SYNCS.ARRIVE gives no result".to_string();
         return args.wrong(args.last_range(), message, "its destination is RZ");
     }

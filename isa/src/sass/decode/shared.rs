@@ -6,7 +6,7 @@ use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{LocalAccess, SharedAccess, SharedAddress, SharedResult};
 use crate::kernel::register::{Pred, Reg};
 use crate::sass::operand::{OperandKind, Width};
-use atoms_ops::{Gives, OPS, Op, Operands, Size};
+use atoms_ops::{OPS, Op, Operands, ResultKind, Size};
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
     match base {
@@ -147,7 +147,7 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let row = op.row();
     let count = registers(size);
     let result = match args.peek() {
-        Some(OperandKind::Pred(_)) if row.gives == Gives::Flag => match args.pred_dst()? {
+        Some(OperandKind::Pred(_)) if row.result == ResultKind::Flag => match args.pred_dst()? {
             Pred::Thread(number) => SharedResult::Pred(number),
             Pred::Uniform(_) => {
                 let message = format!("ATOMS.{op_name} cannot write a uniform predicate");
@@ -156,7 +156,7 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         },
         _ => match args.reg_group(count)? {
             dst if dst.is_zero() => SharedResult::None,
-            _ if row.gives == Gives::Nothing => {
+            _ if row.result == ResultKind::Nothing => {
                 let message = format!("ATOMS.{op_name} gives no result");
                 return args.wrong(args.last_range(), message, "its destination is RZ");
             }

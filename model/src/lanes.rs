@@ -1,0 +1,71 @@
+//! Lanes and banks that a mask names. Their numbers are bounded here, so that no index needs to be checked or cut off
+//! where it is used.
+
+use crate::port::{MAX_BANKS, MAX_LANES};
+
+/// Lanes of a mask, ascending.
+#[inline(always)]
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let lane = mask.trailing_zeros() as usize & (MAX_LANES - 1);
+            mask &= mask - 1;
+            lane
+        })
+    })
+}
+
+/// Banks of a mask, ascending.
+#[inline(always)]
+pub(crate) fn banks(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let bank = mask.trailing_zeros() as usize & (MAX_BANKS - 1);
+            mask &= mask - 1;
+            bank
+        })
+    })
+}
+
+/// First words of the banks of a mask that covers whole accesses of `words` words, ascending.
+#[inline(always)]
+pub(crate) fn accesses(mut mask: u64, words: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let first = mask.trailing_zeros() as usize & (MAX_BANKS - words);
+            mask &= !(((1 << words) - 1) << first);
+            first
+        })
+    })
+}
+
+/// Bank and byte of the first word of each lane's access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstWords {
+    bank: [u8; MAX_LANES],
+    byte: [u8; MAX_LANES],
+}
+
+impl FirstWords {
+    /// Bank 0 for all lanes.
+    pub(crate) const NONE: FirstWords = FirstWords { bank: [0; MAX_LANES], byte: [0; MAX_LANES] };
+
+    /// Bank of a lane's first word.
+    #[inline(always)]
+    pub(crate) fn bank(&self, lane: usize) -> usize {
+        usize::from(self.bank[lane]) & (MAX_BANKS - 1)
+    }
+
+    /// Byte of a lane's access inside its first word.
+    #[inline(always)]
+    pub(crate) fn byte(&self, lane: usize) -> u8 {
+        self.byte[lane]
+    }
+
+    /// Sets the first word of a lane.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, lane: usize, bank: u32, byte: u32) {
+        self.bank[lane] = bank as u8;
+        self.byte[lane] = byte as u8;
+    }
+}

@@ -1,0 +1,189 @@
+//! What is generated from the operation table: the package of the RTL, and the table in `docs/spec.md`.
+
+use std::fmt::Write as _;
+
+use crate::{ClusterUse, Coalescing, Fault, OPS, Op, OpRow, Operands, ResultKind, Size};
+
+/// Columns of a line of RTL.
+const WIDTH: usize = 100;
+
+/// An enum of port codes: its values with their codes.
+fn rtl_enum(text: &mut String, doc: &str, ty: &str, bits: u32, values: &[(&str, u8)]) {
+    let widest = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let values: Vec<_> =
+        values.iter().map(|(name, code)| format!("    {name:widest$} = {bits}'d{code}")).collect();
+    let _ = write!(text, "\n  /// {doc}\n  typedef enum logic [{}:0] {{\n", bits - 1);
+    let _ = write!(text, "{}\n  }} {ty};\n", values.join(",\n"));
+}
+
+/// Names separated by commas, in lines of at most [`WIDTH`] columns that begin at `indent`; `end` follows the last.
+fn rtl_names(names: &[&str], indent: usize, end: &str) -> String {
+    let mut lines = vec![" ".repeat(indent)];
+    for (at, name) in names.iter().enumerate() {
+        let word = format!("{name}{}", if at + 1 == names.len() { end } else { "," });
+        let line = lines.last_mut().expect("there is a line");
+        match line.trim_start().is_empty() {
+            true => line.push_str(&word),
+            false if line.len() + 1 + word.len() <= WIDTH => *line += &format!(" {word}"),
+            false => lines.push(" ".repeat(indent) + &word),
+        }
+    }
+    lines.join("\n")
+}
+
+/// A function of an operation that is `value` for the operations of each arm, and `default` for all others.
+fn rtl_case(text: &mut String, doc: &[&str], head: &str, arms: &[(String, Vec<Op>)], default: &str) {
+    let name = head.split([' ', '(']).nth(1).unwrap_or(head);
+    text.push('\n');
+    for line in doc {
+        let _ = writeln!(text, "  /// {line}");
+    }
+    let _ = write!(text, "  function automatic {head};\n    unique case (op)\n");
+    for (value, ops) in arms.iter().filter(|(_, ops)| !ops.is_empty()) {
+        let names: Vec<_> = ops.iter().map(|op| op.rtl_name()).collect();
+        let _ = writeln!(text, "{}", rtl_names(&names, 6, &format!(": {name} = {value};")));
+    }
+    let _ = write!(text, "      default: {name} = {default};\n    endcase\n  endfunction\n");
+}
+
+/// The operations whose row is so, in order of code.
+fn ops_with(wanted: impl Fn(&OpRow) -> bool) -> Vec<Op> {
+    OPS.iter().filter(|row| wanted(row)).map(|row| row.op).collect()
+}
+
+/// Operations as an `inside` names them: three and more of successive codes as a range.
+fn rtl_ranges(ops: &[Op]) -> String {
+    let runs = ops.chunk_by(|a, b| *a as u8 + 1 == *b as u8).map(|run| match run {
+        [first, .., last] if run.len() > 2 => format!("[{}:{}]", first.rtl_name(), last.rtl_name()),
+        run => run.iter().map(|op| op.rtl_name()).collect::<Vec<_>>().join(", "),
+    });
+    runs.collect::<Vec<_>>().join(", ")
+}
+
+const RESULTS: [(ResultKind, &str); 5] = [
+    (ResultKind::Nothing, "ResultNothing"),
+    (ResultKind::Old, "ResultOld"),
+    (ResultKind::Flag, "ResultFlag"),
+    (ResultKind::MergedArrival, "ResultMergedArrival"),
+    (ResultKind::Predicate, "ResultPredicate"),
+];
+
+/// The text of `rtl/atoms_op_pkg.sv`.
+pub fn rtl_package() -> String {
+    let mut text = String::from(
+        "// Generated from the operation table, ops/src/lib.rs: edit that file, not this one.\n\
+         /// Operations, sizes and faults as port codes, and what the operation table says of each operation.\n\
+         package atoms_op_pkg;\n  import atoms_cfg_pkg::*;\n",
+    );
+    let text_of = &mut text;
+    let doc =
+        "Operation (spec 3). Codes from 16 on are the mbarrier operations of spec 6; 15 and 31 are free.";
+    rtl_enum(text_of, doc, "op_e", 5, &Op::ALL.map(|op| (op.rtl_name(), op as u8)));
+    let doc = "Width and signedness: log2 of the bytes in bits 2:0, signedness in bit 3.";
+    rtl_enum(text_of, doc, "size_e", 4, &Size::ALL.map(|size| (size.rtl_name(), size as u8)));
+    let doc = "Why a request touched no memory.";
+    rtl_enum(text_of, doc, "fault_e", 2, &Fault::ALL.map(|fault| (fault.rtl_name(), fault as u8)));
+    let doc = "What a lane gets back.";
+    rtl_enum(text_of, doc, "result_e", 3, &RESULTS.map(|(kind, name)| (name, kind as u8)));
+
+    let mut legal: Vec<(String, Vec<Op>)> = Vec::new();
+    for row in OPS {
+        let sizes: Vec<_> = row.sizes.iter().map(|size| size.rtl_name()).collect();
+        let value = format!("size inside {{{}}}", sizes.join(", "));
+        match legal.iter_mut().find(|(same, _)| *same == value) {
+            Some((_, ops)) => ops.push(row.op),
+            None => legal.push((value, vec![row.op])),
+        }
+    }
+    let doc = ["Whether operation and size are an instruction (spec 3, both columns of sizes)."];
+    rtl_case(text_of, &doc, "logic legal(op_e op, size_e size)", &legal, "1'b0");
+
+    let cluster = |used| ops_with(move |row| row.cluster == used);
+    let arms = [
+        ("red".to_string(), cluster(ClusterUse::NoResult)),
+        ("1'b0".to_string(), cluster(ClusterUse::Never)),
+    ];
+    let doc = [
+        "Whether the object of another CTA of the cluster knows the operation (spec 6.7): those that",
+        "need no result, and then only without one.",
+    ];
+    rtl_case(text_of, &doc, "logic cluster_legal(op_e op, logic red)", &arms, "1'b1");
+
+    let merged = |by| ops_with(move |row| row.coalescing == by);
+    let arms = [
+        ("1'b1".to_string(), merged(Coalescing::Always)),
+        ("MergeArrive".to_string(), merged(Coalescing::MergeArrive)),
+        ("MergeRed && red".to_string(), merged(Coalescing::MergeRed)),
+    ];
+    let doc = ["Whether lanes of one address go in one pass, their operands merged or their result shared."];
+    rtl_case(text_of, &doc, "logic coalesces(op_e op, logic red)", &arms, "1'b0");
+
+    let arms = RESULTS.map(|(kind, name)| (name.to_string(), ops_with(move |row| row.result == kind)));
+    rtl_case(
+        text_of,
+        &["What a lane gets back."],
+        "result_e result_kind(op_e op)",
+        &arms[1..],
+        arms[0].0.as_str(),
+    );
+
+    type Set = (&'static str, &'static str, fn(&OpRow) -> bool);
+    const SETS: [Set; 7] = [
+        ("is_mbarrier", "Whether the operation works on an mbarrier object.", |row| row.op.is_mbarrier()),
+        ("only_reads", "Whether the operation only looks: memory stays as it is.", |row| row.op.only_reads()),
+        ("compares", "Whether the operation stores only where a comparison holds.", |row| row.op.compares()),
+        ("asks_phase", "Whether it asks whether a phase of an object is complete.", |row| {
+            row.op.asks_phase()
+        }),
+        ("arrives_once", "Whether each lane arrives once at an object, without an operand.", |row| {
+            row.op.arrives_once()
+        }),
+        ("merges_operands", "Whether lanes without a result merge their operands (MergeRed).", |row| {
+            row.coalescing == Coalescing::MergeRed
+        }),
+        ("reads_c", "Whether the operation reads operand C.", |row| row.operands == Operands::BC),
+    ];
+    for (name, doc, wanted) in SETS {
+        let ops = rtl_ranges(&ops_with(wanted));
+        let _ = write!(text, "\n  /// {doc}\n  function automatic logic {name}(op_e op);\n");
+        let _ = write!(text, "    {name} = op inside {{{ops}}};\n  endfunction\n");
+    }
+    text + "endpackage : atoms_op_pkg\n"
+}
+
+/// The operation table of `docs/spec.md`.
+pub fn spec_table() -> String {
+    let mut table = String::from(
+        "| code | operation | effect on M | operands | Rd | sizes |\n\
+         |---:|---|---|---|---|---|\n",
+    );
+    for row in OPS {
+        let operands = match row.operands {
+            Operands::None => "-",
+            Operands::B => "Rb",
+            Operands::BC => "Rb, Rc",
+        };
+        let result = match row.result {
+            ResultKind::Nothing => "-",
+            ResultKind::Old => "M",
+            ResultKind::Flag => "1 if it stored, else 0",
+            ResultKind::MergedArrival => "lanes, high word of M",
+            ResultKind::Predicate => "predicate",
+        };
+        let sizes: Vec<_> = row.sizes.iter().map(|size| size.name()).collect();
+        // A bar would end the cell, in a code span too.
+        let effect = row.effect.replace('|', "\\|");
+        let (code, sizes) = (row.op as u8, sizes.join(" "));
+        let _ = writeln!(table, "| {code} | {} | {effect} | {operands} | {result} | {sizes} |", row.name);
+    }
+    table
+}
+
+/// The text of `docs/spec.md`, of which `page` is a version, with the table as it is now; `None` without its markers.
+pub fn with_spec_table(page: &str) -> Option<String> {
+    const BEGIN: &str = "<!-- operations: generated from ops/src/lib.rs -->\n";
+    const END: &str = "<!-- end -->";
+    let (before, rest) = page.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}{}{END}{after}", spec_table()))
+}

@@ -8,6 +8,8 @@
 //! The text of a dialect is that of the device function which contains the call and nothing else, without
 //! loads of parameters and the return. [`Expansion::module`] makes a kernel of it.
 
+#![forbid(unsafe_code)]
+
 mod current;
 mod excerpt;
 mod machine;

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     let arches = arches(args, whole.then_some(module.target))?;
     let used = match (args.unused, whole) {
         (true, _) => Some(false),
-        // Nobody can tell who reads the result of a loose instruction.
+        // Whether the result of a loose instruction is read cannot be known.
         (false, false) => Some(true),
         (false, true) => None,
     };

@@ -86,7 +86,7 @@ enum Rtl {
     Bundle,
 }
 
-/// Decides whose RTL is run, and says so.
+/// Decides which RTL is run, and says so.
 fn choose(args: &ReproArgs, bundle: &Bundle) -> Result<Rtl, CliError> {
     let short = |hash: &str| plain(&hash.chars().take(16).collect::<String>());
     let own = short(&bundle.record.rtl);

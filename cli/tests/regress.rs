@@ -120,7 +120,7 @@ steer = true
 "#;
 
 /// The bug is in one line of the RTL; it shows in many tests of two configurations, and comes back as one
-/// bucket, with a case of a few requests, the same whoever runs it.
+/// bucket, with a case of a few requests, the same on every machine.
 #[test]
 fn a_planted_bug_is_one_bucket() {
     let bench = Bench::new("bug", PLAN);
@@ -270,7 +270,7 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(resumed.status.code(), Some(0), "{}", words(&resumed));
     assert_same(&bench.lasting("whole"), &bench.lasting("killed"));
 
-    // The process that runs the tests is killed once, by somebody else: no test is to blame.
+    // The process that runs the tests is killed once, from outside: no test is to blame.
     let child = started(&bench, "shot");
     signal(worker_of(child.id()), Signal::KILL);
     let output = child.wait_with_output();
@@ -284,7 +284,7 @@ fn an_interrupted_run_goes_on() {
     assert!(words(&other).contains("RTL: then"), "{}", words(&other));
 }
 
-/// However long a series is, its limit holds, and whoever tells the run to end twice need not wait for it.
+/// However long a series is, its limit holds, and a second signal to end the run takes effect at once.
 #[test]
 fn a_long_series_can_be_ended() {
     let plan = "[[random]]\nname = \"long\"\nconfigs = [\"tiny\"]\nepisodes = 100_000_000\nrequests = 3\n";
@@ -313,7 +313,7 @@ fn what_cannot_be_run_is_said() {
     let waived = format!("[profile.p]\nwaivers = \"nothing.toml\"\n{}", PLAN.replace("seed = 3", ""));
     fs::write(bench.0.join("waived.toml"), waived).expect("a plan");
     fs::create_dir(bench.0.join("full")).expect("a folder");
-    fs::write(bench.0.join("full/something"), "of somebody").expect("a file");
+    fs::write(bench.0.join("full/something"), "foreign").expect("a file");
     fs::write(bench.0.join("file"), "").expect("a file");
     let rows: &[(&[&str], &str)] = &[
         (&["regress", "nothing.toml"], "cannot read `nothing.toml`"),
@@ -332,7 +332,7 @@ fn what_cannot_be_run_is_said() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
         assert!(words(&output).contains(expected), "{arguments:?}: {}", words(&output));
     }
-    assert!(bench.0.join("full/something").is_file(), "what is somebody else's stays");
+    assert!(bench.0.join("full/something").is_file(), "a foreign file stays");
 }
 
 /// Two runs cover at least what each covers; runs of two RTLs are not brought together.

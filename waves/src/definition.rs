@@ -95,7 +95,7 @@ impl Definition {
     }
 
     /// Marks the differences of two sides: declares, in a scope `name`, a flag for each pair of
-    /// signals, one for any of them, and two counters. The trace keeps them; nobody sets them.
+    /// signals, one for any of them, and two counters. The trace keeps them; callers do not set them.
     ///
     /// Flags are called as the left signals, in scopes as theirs from the third level on: the flag
     /// of `top.rtl.pass.lane` is `top.diff.pass.lane`.

@@ -45,7 +45,7 @@ pub(crate) fn vector(out: &mut Vec<u8>, bytes: &[u8], id: &str) {
     end(out, id);
 }
 
-/// A value that nobody has set yet.
+/// A value that is not set yet.
 pub(crate) fn unknown(out: &mut Vec<u8>, width: u32, id: &str) {
     out.extend_from_slice(if width == 1 { b"x" } else { b"bx " });
     end(out, id);

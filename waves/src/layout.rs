@@ -121,7 +121,7 @@ fn write_signal(out: &mut String, definition: &Definition, signal: Signal) -> fm
         Kind::Text => (flags::RIGHT | flags::ASCII, String::new()),
     };
     writeln!(out, "@{flags:x}")?;
-    // Red where something is wrong: nobody should have to look for it.
+    // Red where something is wrong, so that it need not be searched for.
     if definition.comparisons.iter().any(|comparison| comparison.shows_difference(signal)) {
         writeln!(out, "[color] {RED}")?;
     }

@@ -291,7 +291,7 @@ impl Trace {
     fn compare_pair(&mut self, comparison: usize, pair: usize) {
         let state = &mut self.comparisons[comparison];
         let [left, right] = state.signals.pairs[pair].map(|side| &self.slots[side.0 as usize].now);
-        // A side that nobody has set yet has not said anything to disagree with.
+        // A side that is not set yet has no value to disagree with.
         let differs = left != right && *left != Value::Unknown && *right != Value::Unknown;
         if differs != state.differs[pair] {
             state.differs[pair] = differs;
@@ -345,7 +345,7 @@ impl Slot {
 
 impl Drop for Trace {
     fn drop(&mut self) {
-        // The caller who wants to know calls `finish`.
+        // A caller that wants to know calls `finish`.
         let _ = self.end();
     }
 }

@@ -69,23 +69,14 @@ impl Flow {
     fn plan(&mut self, function: &Function<'_>) {
         let graph = &self.graph;
         let divergent = divergent_branches(function, graph);
-        let mut branches: Vec<usize> =
-            (0..graph.blocks.len()).filter(|b| divergent.has(*b) && graph.dominator[*b].is_some()).collect();
+        let mut branches: Vec<usize> = divergent.ones().filter(|b| graph.reached(*b)).collect();
         // Those that come first on every way first.
-        let depth = |block: usize| {
-            let mut depth = 0;
-            let mut at = block;
-            while let Some(up) = graph.dominator[at].filter(|up| *up != at) {
-                (at, depth) = (up, depth + 1);
-            }
-            depth
-        };
-        branches.sort_by_key(|b| depth(*b));
+        branches.sort_by_key(|b| graph.depth(*b));
         let mut meetings: Vec<Meeting> = Vec::new();
         for block in branches {
-            let Some(at) = graph.meeting[block] else { continue };
+            let Some(at) = graph.meeting(block) else { continue };
             // The outermost loop that is left on the way.
-            let left = graph.loops.iter().rposition(|l| l.blocks.has(block) && !l.blocks.has(at));
+            let left = graph.loops.iter().rposition(|l| l.blocks.contains(block) && !l.blocks.contains(at));
             let (set, from, within) = match left {
                 None => (Set::AtEnd(block), block, graph.innermost(block)),
                 Some(number) => {
@@ -93,11 +84,10 @@ impl Flow {
                     if waits(function, graph, number) {
                         continue;
                     }
-                    let outer = graph
-                        .loops
-                        .iter()
-                        .enumerate()
-                        .position(|(n, o)| n > number && o.header != l.header && o.blocks.has(l.header));
+                    let outer =
+                        graph.loops.iter().enumerate().position(|(n, o)| {
+                            n > number && o.header != l.header && o.blocks.contains(l.header)
+                        });
                     (Set::BeforeLoop(number), l.header, outer)
                 }
             };
@@ -108,7 +98,7 @@ impl Flow {
                     Set::BeforeLoop(n) => {
                         let header = graph.loops[n].header;
                         let outer = graph.loops.iter().enumerate().position(|(o, other)| {
-                            o > n && other.header != header && other.blocks.has(header)
+                            o > n && other.header != header && other.blocks.contains(header)
                         });
                         (header, outer)
                     }
@@ -119,22 +109,22 @@ impl Flow {
                 continue;
             }
             let mut region = graph.between(from, Some(at));
-            region.add(from);
+            region.insert(from);
             meetings.push(Meeting { set, at, region, number: None });
         }
         for index in 0..meetings.len() {
             let (earlier, rest) = meetings.split_at_mut(index);
             let Some(meeting) = rest.first_mut() else { break };
             let clash = |other: &&Meeting| {
-                other.region.iter().any(|b| meeting.region.has(b)) || other.at == meeting.at
+                other.region.ones().any(|b| meeting.region.contains(b)) || other.at == meeting.at
             };
             let taken: HashSet<u8> = earlier.iter().filter(clash).filter_map(|m| m.number).collect();
             meeting.number = BARRIERS.rev().find(|n| !taken.contains(n));
         }
         // Inner meetings first where several are at one place.
         meetings.sort_by_key(|m| match m.set {
-            Set::AtEnd(block) => std::cmp::Reverse(depth(block)),
-            Set::BeforeLoop(n) => std::cmp::Reverse(depth(graph.loops[n].header)),
+            Set::AtEnd(block) => std::cmp::Reverse(graph.depth(block)),
+            Set::BeforeLoop(n) => std::cmp::Reverse(graph.depth(graph.loops[n].header)),
         });
         for meeting in &meetings {
             let Some(number) = meeting.number else { continue };
@@ -142,13 +132,13 @@ impl Flow {
                 Set::AtEnd(block) => {
                     let end = graph.blocks[block].end;
                     self.before.entry(end - 1).or_default().push(number);
-                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.has(block))
+                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.contains(block))
                 }
                 Set::BeforeLoop(n) => {
                     let header = graph.loops[n].header;
                     let first = graph.blocks[header].first;
                     self.heads.entry(first).or_default().set.push(number);
-                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.has(header))
+                    graph.loops.iter().any(|l| l.header == meeting.at && l.blocks.contains(header))
                 }
             };
             let head = self.heads.entry(graph.blocks[meeting.at].first).or_default();
@@ -161,14 +151,14 @@ impl Flow {
 fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
     let count = graph.blocks.len();
     let mut differs: HashSet<RegId> = HashSet::new();
-    let mut parted = Blocks::none(count);
-    let mut branches = Blocks::none(count);
+    let mut parted = Blocks::with_capacity(count);
+    let mut branches = Blocks::with_capacity(count);
     let mut changed = true;
     while changed {
         changed = false;
         for (number, block) in graph.blocks.iter().enumerate() {
             for i in function.instructions.get(block.first..block.end).unwrap_or(&[]) {
-                let apart = parted.has(number)
+                let apart = parted.contains(number)
                     || own_value(function, i)
                     || read(i).iter().any(|id| differs.contains(id));
                 if apart {
@@ -181,9 +171,9 @@ fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
             let ways = block.next.iter().filter(|n| **n < count && graph.meets(**n)).count();
             let condition = read(last).iter().any(|id| differs.contains(id));
             let branch = matches!(last.opcode, "bra" | "brx") && !last.modifiers.contains(&"uni");
-            if branch && ways > 1 && condition && branches.add(number) {
+            if branch && ways > 1 && condition && !branches.put(number) {
                 changed = true;
-                parted.add_all(&graph.between(number, graph.meeting[number]));
+                parted.union_with(&graph.between(number, graph.meeting(number)));
             }
         }
     }
@@ -194,7 +184,7 @@ impl Graph {
     /// Whether threads come from here to the end by themselves.
     fn meets(&self, block: usize) -> bool {
         let returns = self.blocks.get(block).is_some_and(|b| b.next.contains(&self.blocks.len()));
-        returns || self.meeting.get(block).copied().flatten().is_some()
+        returns || self.meeting(block).is_some()
     }
 }
 
@@ -249,7 +239,7 @@ fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     let Some(this) = graph.loops.get(number) else { return false };
     let body: Vec<&Instruction<'_>> = this
         .blocks
-        .iter()
+        .ones()
         .filter_map(|b| graph.blocks.get(b))
         .flat_map(|b| function.instructions.get(b.first..b.end).unwrap_or(&[]))
         .collect();
@@ -259,8 +249,8 @@ fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
             writers.entry(id).or_default().push(i);
         }
     }
-    let exits = this.blocks.iter().filter_map(|b| graph.blocks.get(b));
-    let exits = exits.filter(|b| b.next.iter().any(|n| !this.blocks.has(*n)));
+    let exits = this.blocks.ones().filter_map(|b| graph.blocks.get(b));
+    let exits = exits.filter(|b| b.next.iter().any(|n| !this.blocks.contains(*n)));
     let mut left: Vec<RegId> =
         exits.filter_map(|b| function.instructions.get(b.end - 1)).flat_map(read).collect();
     let mut seen: HashSet<RegId> = HashSet::new();

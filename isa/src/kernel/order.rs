@@ -1,7 +1,8 @@
 //! Memory order and scope of an access or a fence, as its text says.
 
 /// What an access or a fence orders. Source: [PTX] memory consistency model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum Semantics {
     /// Nothing: a plain access.
     Weak,
@@ -17,8 +18,21 @@ pub enum Semantics {
     Sc,
 }
 
+impl Semantics {
+    /// Whether what comes after must not move before.
+    pub(crate) const fn acquires(self) -> bool {
+        matches!(self, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
+    }
+
+    /// Whether what comes before must not move after.
+    pub(crate) const fn releases(self) -> bool {
+        matches!(self, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
+    }
+}
+
 /// The threads an access or a fence is meant for, from few to many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Scope {
     /// Those of the CTA.
     Cta,

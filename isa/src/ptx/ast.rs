@@ -25,7 +25,8 @@ impl<'t> Module<'t> {
 }
 
 /// Type of a register, a variable or an operation. Source: [PTX] types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[expect(missing_docs, reason = "each is its name in PTX")]
 pub enum Type {
     B8,
@@ -57,33 +58,12 @@ pub enum Type {
 impl Type {
     /// The type with this name, without a dot.
     pub fn from_name(name: &str) -> Option<Type> {
-        Some(match name {
-            "b8" => Type::B8,
-            "b16" => Type::B16,
-            "b32" => Type::B32,
-            "b64" => Type::B64,
-            "b128" => Type::B128,
-            "u8" => Type::U8,
-            "u16" => Type::U16,
-            "u32" => Type::U32,
-            "u64" => Type::U64,
-            "s8" => Type::S8,
-            "s16" => Type::S16,
-            "s32" => Type::S32,
-            "s64" => Type::S64,
-            "u16x2" => Type::U16x2,
-            "s16x2" => Type::S16x2,
-            "u8x4" => Type::U8x4,
-            "s8x4" => Type::S8x4,
-            "f16" => Type::F16,
-            "f16x2" => Type::F16x2,
-            "bf16" => Type::Bf16,
-            "bf16x2" => Type::Bf16x2,
-            "f32" => Type::F32,
-            "f64" => Type::F64,
-            "pred" => Type::Pred,
-            _ => return None,
-        })
+        name.parse().ok()
+    }
+
+    /// Its name in PTX, without a dot.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Bits of a value; 1 for a predicate.

@@ -10,28 +10,20 @@ pub(super) fn ordering(m: &mut Mods<'_>, atomic: bool) -> Ordering {
     if semantics == Some("mmio") {
         m.take("relaxed");
     }
-    let scope = scope(m.take_any(&["cta", "cluster", "gpu", "sys"]));
+    let scope = scope(m);
     let (semantics, otherwise) = match semantics {
-        Some("acquire") => (Semantics::Acquire, Scope::Gpu),
-        Some("release") => (Semantics::Release, Scope::Gpu),
-        Some("acq_rel") => (Semantics::AcqRel, Scope::Gpu),
-        Some("sc") => (Semantics::Sc, Scope::Gpu),
         Some("volatile" | "mmio") => (Semantics::Relaxed, Scope::Sys),
-        Some("relaxed") => (Semantics::Relaxed, Scope::Gpu),
-        _ if atomic => (Semantics::Relaxed, Scope::Gpu),
-        // A weak access is meant for nobody else.
-        _ => (Semantics::Weak, Scope::Cta),
+        None | Some("weak") if atomic => (Semantics::Relaxed, Scope::Gpu),
+        // A weak access is not meant for other threads.
+        None | Some("weak") => (Semantics::Weak, Scope::Cta),
+        Some(name) => (name.parse().unwrap_or(Semantics::Weak), Scope::Gpu),
     };
     Ordering { semantics, scope: scope.unwrap_or(otherwise) }
 }
 
-fn scope(name: Option<&str>) -> Option<Scope> {
-    Some(match name? {
-        "cta" => Scope::Cta,
-        "cluster" => Scope::Cluster,
-        "gpu" => Scope::Gpu,
-        _ => Scope::Sys,
-    })
+/// Takes the modifier for the scope.
+fn scope(m: &mut Mods<'_>) -> Option<Scope> {
+    m.take_any(&["cta", "cluster", "gpu", "sys"])?.parse().ok()
 }
 
 /// Order and scope of `membar.cta`, `fence.acq_rel.gpu` and the like.
@@ -44,13 +36,9 @@ pub(super) fn fence(m: &mut Mods<'_>, membar: bool) -> Ordering {
         };
         return Ordering { semantics: Semantics::Sc, scope };
     }
-    let semantics = match m.take_any(&["sc", "acq_rel", "acquire", "release"]) {
-        Some("sc") => Semantics::Sc,
-        Some("acquire") => Semantics::Acquire,
-        Some("release") => Semantics::Release,
-        _ => Semantics::AcqRel,
-    };
-    let scope = scope(m.take_any(&["cta", "cluster", "gpu", "sys"]));
+    let semantics = m.take_any(&["sc", "acq_rel", "acquire", "release"]);
+    let semantics = semantics.and_then(|name| name.parse().ok()).unwrap_or(Semantics::AcqRel);
+    let scope = scope(m);
     Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
 }
 
@@ -78,6 +66,6 @@ pub(super) fn barrier_object(m: &mut Mods<'_>) -> Ordering {
         None if arrives => Semantics::Release,
         _ => Semantics::Relaxed,
     };
-    let scope = scope(m.take_any(&["cta", "cluster", "gpu", "sys"]));
+    let scope = scope(m);
     Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
 }

@@ -2,11 +2,13 @@
 
 use super::legality;
 use crate::arch::Arch;
+use crate::kernel::order::{Scope, Semantics};
 use crate::lower::Refusal;
 use crate::ptx::{Instruction, Type};
 
 /// Operation, as PTX names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum AtomicOp {
     Add,
     Min,
@@ -21,80 +23,15 @@ pub(super) enum AtomicOp {
 }
 
 impl AtomicOp {
-    pub(super) const ALL: [AtomicOp; 10] = [
-        AtomicOp::Add,
-        AtomicOp::Min,
-        AtomicOp::Max,
-        AtomicOp::Inc,
-        AtomicOp::Dec,
-        AtomicOp::And,
-        AtomicOp::Or,
-        AtomicOp::Xor,
-        AtomicOp::Exch,
-        AtomicOp::Cas,
-    ];
-
     /// Its name in PTX.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            AtomicOp::Add => "add",
-            AtomicOp::Min => "min",
-            AtomicOp::Max => "max",
-            AtomicOp::Inc => "inc",
-            AtomicOp::Dec => "dec",
-            AtomicOp::And => "and",
-            AtomicOp::Or => "or",
-            AtomicOp::Xor => "xor",
-            AtomicOp::Exch => "exch",
-            AtomicOp::Cas => "cas",
-        }
+    pub(super) fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Its name in machine code.
-    pub(super) const fn mnemonic(self) -> &'static str {
-        match self {
-            AtomicOp::Add => "ADD",
-            AtomicOp::Min => "MIN",
-            AtomicOp::Max => "MAX",
-            AtomicOp::Inc => "INC",
-            AtomicOp::Dec => "DEC",
-            AtomicOp::And => "AND",
-            AtomicOp::Or => "OR",
-            AtomicOp::Xor => "XOR",
-            AtomicOp::Exch => "EXCH",
-            AtomicOp::Cas => "CAS",
-        }
+    pub(super) fn mnemonic(self) -> String {
+        self.name().to_uppercase()
     }
-}
-
-/// `.sem`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sem {
-    Relaxed,
-    Acquire,
-    Release,
-    AcqRel,
-}
-
-impl Sem {
-    /// Whether what comes after must not move before.
-    pub(super) const fn acquires(self) -> bool {
-        matches!(self, Sem::Acquire | Sem::AcqRel)
-    }
-
-    /// Whether what comes before must not move after.
-    pub(super) const fn releases(self) -> bool {
-        matches!(self, Sem::Release | Sem::AcqRel)
-    }
-}
-
-/// `.scope`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    Cta,
-    Cluster,
-    Gpu,
-    Sys,
 }
 
 /// Which memory the address names.
@@ -117,7 +54,7 @@ pub(super) struct Form {
     pub(super) red: bool,
     pub(super) op: AtomicOp,
     pub(super) ty: Type,
-    pub(super) sem: Sem,
+    pub(super) sem: Semantics,
     pub(super) scope: Scope,
     pub(super) space: AtomicSpace,
     /// `.L2::cache_hint`: one more operand, which is a hint to caches and does nothing here.
@@ -147,7 +84,7 @@ impl<'t> Modifiers<'t> {
     pub(super) fn read(instruction: &Instruction<'t>, arch: Arch) -> Result<Modifiers<'t>, Refusal> {
         let mut found = Modifiers::default();
         for modifier in &instruction.modifiers {
-            let op = AtomicOp::ALL.into_iter().find(|op| op.name() == *modifier);
+            let op = modifier.parse().ok();
             let ty = Type::from_name(modifier);
             match *modifier {
                 _ if op.is_some() => {
@@ -232,23 +169,13 @@ impl Form {
         let modifiers = Modifiers::read(instruction, arch)?;
         let red = instruction.opcode == "red";
         let (op, ty) = legality::check(&modifiers, red, arch)?;
-        let sem = match modifiers.sem {
-            Some("acquire") => Sem::Acquire,
-            Some("release") => Sem::Release,
-            Some("acq_rel") => Sem::AcqRel,
-            _ => Sem::Relaxed,
-        };
         Ok(Form {
             red,
             op,
             ty,
-            sem,
-            scope: match modifiers.scope {
-                Some("cta") => Scope::Cta,
-                Some("cluster") => Scope::Cluster,
-                Some("sys") => Scope::Sys,
-                _ => Scope::Gpu,
-            },
+            // What is volatile is relaxed too.
+            sem: modifiers.sem.and_then(|name| name.parse().ok()).unwrap_or(Semantics::Relaxed),
+            scope: modifiers.scope.and_then(|name| name.parse().ok()).unwrap_or(Scope::Gpu),
             space: modifiers.space.unwrap_or(AtomicSpace::Generic),
             hinted: modifiers.hinted,
         })

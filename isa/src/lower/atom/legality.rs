@@ -5,6 +5,7 @@ use super::form::{AtomicOp, AtomicSpace, Modifiers};
 use crate::arch::Arch;
 use crate::lower::Refusal;
 use crate::ptx::Type;
+use strum::VariantNames;
 
 /// An operation on a type that `atom` has, and from where on.
 pub(super) struct Row {
@@ -53,36 +54,6 @@ fn types(op: AtomicOp) -> &'static [(Type, Option<u16>)] {
     ROWS.iter().find(|row| row.op == op).map_or(&[], |row| row.types)
 }
 
-/// The name of a type in PTX.
-pub(super) const fn type_name(ty: Type) -> &'static str {
-    match ty {
-        Type::B8 => "b8",
-        Type::B16 => "b16",
-        Type::B32 => "b32",
-        Type::B64 => "b64",
-        Type::B128 => "b128",
-        Type::U8 => "u8",
-        Type::U16 => "u16",
-        Type::U32 => "u32",
-        Type::U64 => "u64",
-        Type::S8 => "s8",
-        Type::S16 => "s16",
-        Type::S32 => "s32",
-        Type::S64 => "s64",
-        Type::U16x2 => "u16x2",
-        Type::S16x2 => "s16x2",
-        Type::U8x4 => "u8x4",
-        Type::S8x4 => "s8x4",
-        Type::F16 => "f16",
-        Type::F16x2 => "f16x2",
-        Type::Bf16 => "bf16",
-        Type::Bf16x2 => "bf16x2",
-        Type::F32 => "f32",
-        Type::F64 => "f64",
-        Type::Pred => "pred",
-    }
-}
-
 /// Types whose results are rounded from halves: `.noftz` must say that subnormals stay.
 const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
@@ -109,7 +80,7 @@ pub(super) fn unknown_modifier(name: &str) -> Refusal {
         "sub" => "there is no subtraction: negate the operand and use .add".into(),
         "seq_cst" | "sc" => "put fence.sc before it and use .acq_rel".into(),
         _ => {
-            let names = AtomicOp::ALL.map(AtomicOp::name);
+            let names = AtomicOp::VARIANTS;
             format!("operations are .{}", names.join(", ."))
         }
     };
@@ -118,7 +89,7 @@ pub(super) fn unknown_modifier(name: &str) -> Refusal {
 
 /// What an instruction is called in messages: `atom.add.f16.shared`.
 fn full_name(opcode: &str, op: AtomicOp, ty: Type, space: AtomicSpace) -> String {
-    format!("{opcode}.{}.{}{}", op.name(), type_name(ty), space_name(space))
+    format!("{opcode}.{}.{}{}", op.name(), ty.name(), space_name(space))
 }
 
 fn space_name(space: AtomicSpace) -> &'static str {
@@ -160,8 +131,8 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     }
     if half(ty) && !modifiers.noftz {
         return refuse(
-            format!("'.noftz' modifier required for instruction '{opcode}' with type '.{}'", type_name(ty)),
-            format!("write {opcode}.{}.noftz.{}", op.name(), type_name(ty)),
+            format!("'.noftz' modifier required for instruction '{opcode}' with type '.{}'", ty.name()),
+            format!("write {opcode}.{}.noftz.{}", op.name(), ty.name()),
         );
     }
     if let Some(vector) = modifiers.vector {
@@ -257,7 +228,7 @@ fn operation_and_type(
 ) -> Result<(AtomicOp, Type), Refusal> {
     let red = opcode == "red";
     let Some(op) = modifiers.op else {
-        let names = AtomicOp::ALL.map(AtomicOp::name);
+        let names = AtomicOp::VARIANTS;
         return refuse(
             format!("Illegal operation '' for instruction '{opcode}'"),
             format!("say which: .{}", names.join(", .")),
@@ -270,7 +241,7 @@ fn operation_and_type(
         );
     }
     let listed = || {
-        let names: Vec<_> = types(op).iter().map(|(ty, _)| type_name(*ty)).collect();
+        let names: Vec<_> = types(op).iter().map(|(ty, _)| ty.name()).collect();
         format!("{opcode}.{} takes .{}", op.name(), names.join(", ."))
     };
     let unexpected = || refuse(unexpected_types(opcode), listed());
@@ -303,18 +274,18 @@ fn unexpected_types(opcode: &str) -> String {
 fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T, Refusal> {
     let required = types(op).iter().map(|(ty, _)| match ty {
         // As the earlier release prints them.
-        Type::F16 | Type::F16x2 if number < 75 && op == AtomicOp::Add => type_name(*ty).into(),
-        ty => format!(".{}", type_name(*ty)),
+        Type::F16 | Type::F16x2 if number < 75 && op == AtomicOp::Add => ty.name().into(),
+        ty => format!(".{}", ty.name()),
     });
     let required = required.collect::<Vec<_>>().join(" or ");
     let message = format!("Operation .{} requires {required} type for instruction '{opcode}'", op.name());
     let same_bits = types(op).iter().find(|(t, since)| t.bits() == ty.bits() && since.is_some());
     let help = match same_bits {
         Some((legal, _)) if half(*legal) => {
-            format!("of {} bits there is {opcode}.{}.noftz.{}", ty.bits(), op.name(), type_name(*legal))
+            format!("of {} bits there is {opcode}.{}.noftz.{}", ty.bits(), op.name(), legal.name())
         }
         Some((legal, _)) => {
-            format!("of {} bits there is {opcode}.{}.{}", ty.bits(), op.name(), type_name(*legal))
+            format!("of {} bits there is {opcode}.{}.{}", ty.bits(), op.name(), legal.name())
         }
         None => format!("of {} bits there is none: write a loop around atom.cas", ty.bits()),
     };

@@ -139,7 +139,7 @@ impl Code<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use form::{Scope, Sem};
+    use crate::kernel::order::{Scope, Semantics};
 
     /// The table of legal pairs as it stands in `docs/lowering.md`.
     #[test]
@@ -151,7 +151,7 @@ mod tests {
                     red: false,
                     op: row.op,
                     ty: *ty,
-                    sem: Sem::Relaxed,
+                    sem: Semantics::Relaxed,
                     scope: Scope::Gpu,
                     space: AtomicSpace::Shared,
                     hinted: false,
@@ -163,7 +163,7 @@ mod tests {
                     (Manner::Spin, _) => "CAST.SPIN loop",
                     (Manner::Halves, _) => "CAS loop on the word",
                 };
-                let (op, ty) = (row.op.name(), legality::type_name(*ty));
+                let (op, ty) = (row.op.name(), ty.name());
                 let line = format!("| `.{op}` | `.{ty}` | {since} | {manner} |");
                 assert!(page.contains(&line), "docs/lowering.md lacks\n{line}");
             }

@@ -116,7 +116,7 @@ fn register(place: &Place<'_, '_>, id: RegId, form: &Form, frame: &mut Frame) ->
     if let Some((name, ty)) = declared.and_then(|r| Some((&r.name, r.ty?)))
         && !fits(ty, form.ty)
     {
-        let (has, wants) = (super::legality::type_name(ty), super::legality::type_name(form.ty));
+        let (has, wants) = (ty.name(), form.ty.name());
         return arguments_mismatch(opcode(form), format!("{name} is a .{has}; the operation is on .{wants}"));
     }
     Ok(frame.register(id, form.words()))
@@ -158,7 +158,7 @@ fn value(
             opcode(form),
             format!(
                 "an operand of .{} is a register{}",
-                super::legality::type_name(form.ty),
+                form.ty.name(),
                 match form.ty {
                     Type::F32 | Type::F64 => ", or a float such as 1.0 or 0f3F800000",
                     Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => "",

@@ -38,23 +38,5 @@ pub(super) fn lower(
     Some(outcome.map(|()| Sequence { lines: code.into_lines() }))
 }
 
-/// A feature that an architecture lacks; `feature` as assemblers call it.
-fn lacking(feature: &str, first: u16, help: impl Into<String>) -> Refusal {
-    Refusal {
-        message: format!("Feature '{feature}' requires .target sm_{first} or higher"),
-        help: help.into(),
-    }
-}
-
-/// A modifier that an instruction does not have.
-fn illegal(modifier: &str, name: &str, help: impl Into<String>) -> Refusal {
-    Refusal { message: format!("Illegal modifier '{modifier}' for instruction '{name}'"), help: help.into() }
-}
-
-/// Operands that an instruction does not take.
-fn mismatch(name: &str, help: impl Into<String>) -> Refusal {
-    Refusal { message: format!("Arguments mismatch for instruction '{name}'"), help: help.into() }
-}
-
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,27 @@ pub struct Refusal {
     pub help: String,
 }
 
+impl Refusal {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), help: help.into() }
+    }
+
+    /// A feature that an architecture lacks; `feature` as assemblers call it.
+    fn lacking(feature: &str, first: u16, help: impl Into<String>) -> Refusal {
+        Refusal::new(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
+    }
+
+    /// A modifier that an instruction does not have.
+    fn illegal(modifier: &str, name: &str, help: impl Into<String>) -> Refusal {
+        Refusal::new(format!("Illegal modifier '{modifier}' for instruction '{name}'"), help)
+    }
+
+    /// Operands that an instruction does not take.
+    fn mismatch(name: &str, help: impl Into<String>) -> Refusal {
+        Refusal::new(format!("Arguments mismatch for instruction '{name}'"), help)
+    }
+}
+
 /// Machine code of a PTX instruction on shared memory at an architecture; `None` for one that is not lowered
 /// but interpreted.
 ///

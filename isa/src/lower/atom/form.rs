@@ -1,10 +1,7 @@
 //! What an `atom` or `red` instruction says: its modifiers, in any order.
 
-use super::legality;
-use crate::arch::Arch;
 use crate::kernel::order::{Scope, Semantics};
-use crate::lower::Refusal;
-use crate::ptx::{Instruction, Type};
+use crate::ptx::Type;
 
 /// Operation, as PTX names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
@@ -74,110 +71,4 @@ pub(super) struct Modifiers<'t> {
     pub(super) hinted: bool,
     /// A kind of which there are two, and what the assembler says of it.
     pub(super) doubled: Option<(&'static str, String)>,
-}
-
-impl<'t> Modifiers<'t> {
-    /// Sorts the modifiers by kind.
-    ///
-    /// # Errors
-    /// One that `atom` and `red` do not know, or an operation or type that is missing.
-    pub(super) fn read(instruction: &Instruction<'t>, arch: Arch) -> Result<Modifiers<'t>, Refusal> {
-        let mut found = Modifiers::default();
-        for modifier in &instruction.modifiers {
-            let op = modifier.parse().ok();
-            let ty = Type::from_name(modifier);
-            match *modifier {
-                _ if op.is_some() => {
-                    if found.op.keep_first(op) {
-                        found.double("operation", "Multiple instruction post-operation flags set".into());
-                    }
-                }
-                _ if ty.is_some() => {
-                    if found.ty.keep_first(ty) {
-                        let opcode = instruction.opcode;
-                        let message = format!("Unexpected instruction types specified for '{opcode}'");
-                        found.double("type", message);
-                    }
-                }
-                sem @ ("relaxed" | "acquire" | "release" | "acq_rel" | "sc" | "weak" | "volatile"
-                | "mmio") => {
-                    if found.sem.keep_first(Some(sem)) {
-                        found.double("semantics", format!("Duplicate .{sem} modifier"));
-                    }
-                }
-                scope @ ("cta" | "cluster" | "gpu" | "sys") => {
-                    if found.scope.keep_first(Some(scope)) {
-                        found.double("scope", "Multiple scope modifiers specified".into());
-                    }
-                }
-                space @ ("shared" | "shared::cta" | "shared::cluster" | "global") => {
-                    let space = match space {
-                        "global" => AtomicSpace::Global,
-                        "shared::cluster" => AtomicSpace::Cluster,
-                        _ => AtomicSpace::Shared,
-                    };
-                    if found.space.keep_first(Some(space)) {
-                        found.double("state space", "Multiple state spaces specified".into());
-                    }
-                }
-                "local" | "const" | "param" => {
-                    return legality::refuse(
-                        format!("State space incorrect for instruction '{}'", instruction.opcode),
-                        "atomics exist on .global, .shared and generic addresses",
-                    );
-                }
-                "noftz" => found.noftz = true,
-                "v2" | "v4" | "v8" => found.vector = found.vector.or(Some(modifier)),
-                "L2::cache_hint" => found.hinted = true,
-                // The assembler finds the type's architecture missing first.
-                _ if arch.number() < 70 && instruction.modifiers.contains(&"b128") => {
-                    return legality::wide_type();
-                }
-                unknown => return Err(legality::unknown_modifier(unknown)),
-            }
-        }
-        Ok(found)
-    }
-
-    fn double(&mut self, kind: &'static str, message: String) {
-        self.doubled.get_or_insert((kind, message));
-    }
-}
-
-/// Keeps the first of a kind.
-trait First<T> {
-    /// Sets what is not set; says whether it was.
-    fn keep_first(&mut self, value: Option<T>) -> bool;
-}
-
-impl<T> First<T> for Option<T> {
-    fn keep_first(&mut self, value: Option<T>) -> bool {
-        let set = self.is_some();
-        if !set {
-            *self = value;
-        }
-        set
-    }
-}
-
-impl Form {
-    /// Reads the modifiers of an instruction and looks whether an assembler for `arch` takes them.
-    ///
-    /// # Errors
-    /// What that assembler says.
-    pub(super) fn read(instruction: &Instruction<'_>, arch: Arch) -> Result<Form, Refusal> {
-        let modifiers = Modifiers::read(instruction, arch)?;
-        let red = instruction.opcode == "red";
-        let (op, ty) = legality::check(&modifiers, red, arch)?;
-        Ok(Form {
-            red,
-            op,
-            ty,
-            // What is volatile is relaxed too.
-            sem: modifiers.sem.and_then(|name| name.parse().ok()).unwrap_or(Semantics::Relaxed),
-            scope: modifiers.scope.and_then(|name| name.parse().ok()).unwrap_or(Scope::Gpu),
-            space: modifiers.space.unwrap_or(AtomicSpace::Generic),
-            hinted: modifiers.hinted,
-        })
-    }
 }

@@ -1,10 +1,11 @@
-//! Which modifiers an assembler takes together, and from which architecture on. Wording and order of the
+//! What the modifiers say, and which of them an assembler takes together, and from which architecture on. Wording and order of the
 //! checks are those of the vendor's assembler (release 13.5; 12.8 before sm_75): data/README.md.
 
-use super::form::{AtomicOp, AtomicSpace, Modifiers};
+use super::form::{AtomicOp, AtomicSpace, Form, Modifiers};
 use crate::arch::Arch;
+use crate::kernel::order::{Scope, Semantics};
 use crate::lower::Refusal;
-use crate::ptx::Type;
+use crate::ptx::{Instruction, Type};
 use strum::VariantNames;
 
 /// An operation on a type that `atom` has, and from where on.
@@ -59,19 +60,8 @@ const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
-pub(super) fn refuse<T>(message: String, help: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal { message, help: help.into() })
-}
-
-fn feature<T>(name: &str, since: u16) -> Result<T, Refusal> {
-    refuse(
-        format!("Feature '{name}' requires .target sm_{since} or higher"),
-        format!("lower it for sm_{since} or later"),
-    )
-}
-
-pub(super) fn arguments_mismatch<T>(opcode: &str, help: impl Into<String>) -> Result<T, Refusal> {
-    refuse(format!("Arguments mismatch for instruction '{opcode}'"), help)
+fn feature(name: &str, since: u16) -> Refusal {
+    Refusal::lacking(name, since, format!("lower it for sm_{since} or later"))
 }
 
 /// The refusal of a modifier that does not exist.
@@ -101,6 +91,112 @@ fn space_name(space: AtomicSpace) -> &'static str {
     }
 }
 
+impl<'t> Modifiers<'t> {
+    /// Sorts the modifiers by kind.
+    ///
+    /// # Errors
+    /// One that `atom` and `red` do not know, or an operation or type that is missing.
+    pub(super) fn read(instruction: &Instruction<'t>, arch: Arch) -> Result<Modifiers<'t>, Refusal> {
+        let mut found = Modifiers::default();
+        for modifier in &instruction.modifiers {
+            let op = modifier.parse().ok();
+            let ty = Type::from_name(modifier);
+            match *modifier {
+                _ if op.is_some() => {
+                    if found.op.keep_first(op) {
+                        found.double("operation", "Multiple instruction post-operation flags set".into());
+                    }
+                }
+                _ if ty.is_some() => {
+                    if found.ty.keep_first(ty) {
+                        let opcode = instruction.opcode;
+                        let message = format!("Unexpected instruction types specified for '{opcode}'");
+                        found.double("type", message);
+                    }
+                }
+                sem @ ("relaxed" | "acquire" | "release" | "acq_rel" | "sc" | "weak" | "volatile"
+                | "mmio") => {
+                    if found.sem.keep_first(Some(sem)) {
+                        found.double("semantics", format!("Duplicate .{sem} modifier"));
+                    }
+                }
+                scope @ ("cta" | "cluster" | "gpu" | "sys") => {
+                    if found.scope.keep_first(Some(scope)) {
+                        found.double("scope", "Multiple scope modifiers specified".into());
+                    }
+                }
+                space @ ("shared" | "shared::cta" | "shared::cluster" | "global") => {
+                    let space = match space {
+                        "global" => AtomicSpace::Global,
+                        "shared::cluster" => AtomicSpace::Cluster,
+                        _ => AtomicSpace::Shared,
+                    };
+                    if found.space.keep_first(Some(space)) {
+                        found.double("state space", "Multiple state spaces specified".into());
+                    }
+                }
+                "local" | "const" | "param" => {
+                    return Err(Refusal::new(
+                        format!("State space incorrect for instruction '{}'", instruction.opcode),
+                        "atomics exist on .global, .shared and generic addresses",
+                    ));
+                }
+                "noftz" => found.noftz = true,
+                "v2" | "v4" | "v8" => found.vector = found.vector.or(Some(modifier)),
+                "L2::cache_hint" => found.hinted = true,
+                // The assembler finds the type's architecture missing first.
+                _ if arch.number() < 70 && instruction.modifiers.contains(&"b128") => {
+                    return wide_type();
+                }
+                unknown => return Err(unknown_modifier(unknown)),
+            }
+        }
+        Ok(found)
+    }
+
+    fn double(&mut self, kind: &'static str, message: String) {
+        self.doubled.get_or_insert((kind, message));
+    }
+}
+
+/// Keeps the first of a kind.
+trait First<T> {
+    /// Sets what is not set; says whether it was.
+    fn keep_first(&mut self, value: Option<T>) -> bool;
+}
+
+impl<T> First<T> for Option<T> {
+    fn keep_first(&mut self, value: Option<T>) -> bool {
+        let set = self.is_some();
+        if !set {
+            *self = value;
+        }
+        set
+    }
+}
+
+impl Form {
+    /// Reads the modifiers of an instruction and looks whether an assembler for `arch` takes them.
+    ///
+    /// # Errors
+    /// What that assembler says.
+    pub(super) fn read(instruction: &Instruction<'_>, arch: Arch) -> Result<Form, Refusal> {
+        let modifiers = Modifiers::read(instruction, arch)?;
+        let red = instruction.opcode == "red";
+        let (op, ty) = check(&modifiers, red, arch)?;
+        Ok(Form {
+            red,
+            op,
+            ty,
+            // What is volatile is relaxed too.
+            sem: modifiers.sem.and_then(|name| name.parse().ok()).unwrap_or(Semantics::Relaxed),
+            scope: modifiers.scope.and_then(|name| name.parse().ok()).unwrap_or(Scope::Gpu),
+            space: modifiers.space.unwrap_or(AtomicSpace::Generic),
+            hinted: modifiers.hinted,
+        })
+    }
+}
+
 /// Looks at all modifiers together.
 ///
 /// # Errors
@@ -109,64 +205,64 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     let number = arch.number();
     let opcode = if red { "red" } else { "atom" };
     if let Some((kind, message)) = &modifiers.doubled {
-        return refuse(message.clone(), format!("one {kind} is enough"));
+        return Err(Refusal::new(message.as_str(), format!("one {kind} is enough")));
     }
     early_features(modifiers, number)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
     // Of .b128 the architecture comes first.
     let there = modifiers.ty != Some(Type::B128) || number >= 90;
     if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster, true) = (modifiers.sem, space, there) {
-        return refuse(
+        return Err(Refusal::new(
             format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space)),
             "it is for .global and generic addresses",
-        );
+        ));
     }
     hint(modifiers, space, opcode, number)?;
     let (op, ty) = operation_and_type(modifiers, opcode, number)?;
     if red && op == AtomicOp::Exch {
-        return refuse(
-            "Illegal operation '.exch' for instruction 'red'".into(),
+        return Err(Refusal::new(
+            "Illegal operation '.exch' for instruction 'red'",
             "write atom.exch with the destination _, or a store",
-        );
+        ));
     }
     if half(ty) && !modifiers.noftz {
-        return refuse(
+        return Err(Refusal::new(
             format!("'.noftz' modifier required for instruction '{opcode}' with type '.{}'", ty.name()),
             format!("write {opcode}.{}.noftz.{}", op.name(), ty.name()),
-        );
+        ));
     }
     if let Some(vector) = modifiers.vector {
-        return refuse(
+        return Err(Refusal::new(
             format!("Vector modifier '.{vector}' is not supported for instruction '{opcode}'"),
             "use one scalar instruction per element: only each element is atomic anyway",
-        );
+        ));
     }
     let Some((_, since)) = types(op).iter().find(|(t, _)| *t == ty) else {
         return wrong_type(op, ty, opcode, number);
     };
     if modifiers.noftz && ty == Type::F32 && number < 90 {
-        return feature(&format!("{opcode} with .noftz and .f32"), 90);
+        return Err(feature(&format!("{opcode} with .noftz and .f32"), 90));
     }
     let name = full_name(opcode, op, ty, space);
     match since {
         Some(since) if number >= *since => {}
         Some(since) => {
-            return refuse(
+            return Err(Refusal::new(
                 format!("Instruction '{name}' requires .target sm_{since} or higher"),
                 format!("lower it for sm_{since} or later, or write a loop around {opcode}.cas"),
-            );
+            ));
         }
         None if number < 90 => {
-            return refuse(
+            return Err(Refusal::new(
                 format!("Instruction '{name}' requires .target sm_90 or higher"),
                 "there it exists for vectors in global memory; elsewhere write a loop around atom.cas",
-            );
+            ));
         }
         None => {
-            return refuse(
+            return Err(Refusal::new(
                 format!("Vector modifier required for instruction '{name}'"),
                 "it exists for vectors in global memory; elsewhere write a loop around atom.cas",
-            );
+            ));
         }
     }
     order(modifiers, red, opcode, number)?;
@@ -181,24 +277,24 @@ fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), Refusal>
     if let Some(sem @ ("weak" | "mmio")) = modifiers.sem
         && number < 70
     {
-        return feature(&format!(".{sem}"), 70);
+        return Err(feature(&format!(".{sem}"), 70));
     }
     match modifiers.ty {
-        Some(Type::Bf16) if number < 80 => return feature(".bf16", 80),
+        Some(Type::Bf16) if number < 80 => return Err(feature(".bf16", 80)),
         // The earlier release counts conversions of sm_75 in.
-        Some(Type::Bf16x2) if number < 75 => return feature(".bf16x2", 75),
-        Some(Type::Bf16x2) if number < 80 => return feature(".bf16x2", 80),
+        Some(Type::Bf16x2) if number < 75 => return Err(feature(".bf16x2", 75)),
+        Some(Type::Bf16x2) if number < 80 => return Err(feature(".bf16x2", 80)),
         _ => {}
     }
     if modifiers.space == Some(AtomicSpace::Cluster) && number < 90 {
-        return feature("::cluster", 90);
+        return Err(feature("::cluster", 90));
     }
     Ok(())
 }
 
 /// `.b128` where it does not exist.
 pub(super) fn wide_type<T>() -> Result<T, Refusal> {
-    feature("Type .b128", 70)
+    Err(feature("Type .b128", 70))
 }
 
 /// `.L2::cache_hint`
@@ -207,16 +303,16 @@ fn hint(modifiers: &Modifiers<'_>, space: AtomicSpace, opcode: &str, number: u16
         return Ok(());
     }
     if number < 80 {
-        return refuse(
-            "Modifier '.L2::cache_hint' requires .target sm_80 or higher".into(),
+        return Err(Refusal::new(
+            "Modifier '.L2::cache_hint' requires .target sm_80 or higher",
             "drop it: it is a hint",
-        );
+        ));
     }
     if matches!(space, AtomicSpace::Shared | AtomicSpace::Cluster) {
         let message = format!(
             "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction '{opcode}'"
         );
-        return refuse(message, "drop it: shared memory has no cache");
+        return Err(Refusal::new(message, "drop it: shared memory has no cache"));
     }
     Ok(())
 }
@@ -229,39 +325,37 @@ fn operation_and_type(
     let red = opcode == "red";
     let Some(op) = modifiers.op else {
         let names = AtomicOp::VARIANTS;
-        return refuse(
+        return Err(Refusal::new(
             format!("Illegal operation '' for instruction '{opcode}'"),
             format!("say which: .{}", names.join(", .")),
-        );
+        ));
     };
     if red && op == AtomicOp::Cas {
-        return refuse(
-            "Illegal modifier '.cas' for instruction 'red'".into(),
-            "write atom.cas with the destination _",
-        );
+        return Err(Refusal::illegal(".cas", "red", "write atom.cas with the destination _"));
     }
     let listed = || {
         let names: Vec<_> = types(op).iter().map(|(ty, _)| ty.name()).collect();
         format!("{opcode}.{} takes .{}", op.name(), names.join(", ."))
     };
-    let unexpected = || refuse(unexpected_types(opcode), listed());
+    let unexpected = || Err(Refusal::new(unexpected_types(opcode), listed()));
     let Some(ty) = modifiers.ty else {
-        return refuse(unexpected_types(opcode), listed());
+        return Err(Refusal::new(unexpected_types(opcode), listed()));
     };
     match (op, ty) {
         (_, Type::B8 | Type::U8 | Type::S8 | Type::U16 | Type::S16 | Type::Pred) => unexpected(),
         (_, Type::B16 | Type::B128) if red => unexpected(),
         (AtomicOp::Cas, Type::B16 | Type::B32 | Type::B64 | Type::B128) => Ok(()),
         (AtomicOp::Cas, _) => unexpected(),
-        (_, Type::B16) => arguments_mismatch(opcode, listed()),
+        (_, Type::B16) => Err(Refusal::mismatch(opcode, listed())),
         _ => Ok(()),
     }?;
     // Where the earlier release assembles, .f32 does not have it.
     if modifiers.noftz && !half(ty) && (ty != Type::F32 || number < 75) {
-        return refuse(
-            format!("Illegal modifier '.noftz' for instruction '{opcode}'"),
+        return Err(Refusal::illegal(
+            ".noftz",
+            opcode,
             "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32",
-        );
+        ));
     }
     Ok((op, ty))
 }
@@ -289,7 +383,7 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
         }
         None => format!("of {} bits there is none: write a loop around atom.cas", ty.bits()),
     };
-    refuse(message, help)
+    Err(Refusal::new(message, help))
 }
 
 /// `.sem` and `.scope`
@@ -297,16 +391,16 @@ fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, number: u16) -> Res
     let legal: &[&str] =
         if red { &["relaxed", "release"] } else { &["relaxed", "acquire", "release", "acq_rel"] };
     match modifiers.sem {
-        Some(sem) if number < 70 && sem != "volatile" => feature(&format!(".{sem}"), 70)?,
+        Some(sem) if number < 70 && sem != "volatile" => Err(feature(&format!(".{sem}"), 70))?,
         Some(sem) if !legal.contains(&sem) => {
             let help = format!("{opcode} takes .{}", legal.join(", ."));
-            return refuse(format!("Illegal modifier '.{sem}' for instruction '{opcode}'"), help);
+            return Err(Refusal::illegal(&format!(".{sem}"), opcode, help));
         }
         _ => {}
     }
     match modifiers.scope {
-        Some("cluster") if number < 90 => feature(".cluster scope", 90),
-        Some(_) if number < 60 => feature("scopes on atomic operations", 60),
+        Some("cluster") if number < 90 => Err(feature(".cluster scope", 90)),
+        Some(_) if number < 60 => Err(feature("scopes on atomic operations", 60)),
         _ => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! Operands of `atom` and `red`: kinds checked as an assembler does, registers found.
 
 use super::form::{AtomicOp, AtomicSpace, Form};
-use super::legality::{arguments_mismatch, refuse};
 use crate::arch::Arch;
 use crate::lower::{Frame, Refusal};
 use crate::ptx::{Base, Function, Instruction, Module, Operand, RegId, StateSpace, Symbol, Type};
@@ -77,14 +76,14 @@ impl Operands {
                 "{} operands; it takes {shape}, and _ in place of d where nobody wants the result",
                 instruction.operands.len()
             );
-            return arguments_mismatch(instruction.opcode, help);
+            return Err(Refusal::mismatch(instruction.opcode, help));
         }
         let (destination, rest) = match instruction.operands.split_first() {
             Some((first, rest)) if !form.red => (destination(place, first, form, frame)?, rest),
             _ => (None, &instruction.operands[..]),
         };
         let [address, values @ ..] = rest else {
-            return arguments_mismatch(instruction.opcode, "no address");
+            return Err(Refusal::mismatch(instruction.opcode, "no address"));
         };
         let address = self::address(place, address, form, frame)?;
         let mut values = values.iter().take(sources).map(|v| value(place, v, form, frame));
@@ -117,7 +116,10 @@ fn register(place: &Place<'_, '_>, id: RegId, form: &Form, frame: &mut Frame) ->
         && !fits(ty, form.ty)
     {
         let (has, wants) = (ty.name(), form.ty.name());
-        return arguments_mismatch(opcode(form), format!("{name} is a .{has}; the operation is on .{wants}"));
+        return Err(Refusal::mismatch(
+            opcode(form),
+            format!("{name} is a .{has}; the operation is on .{wants}"),
+        ));
     }
     Ok(frame.register(id, form.words()))
 }
@@ -131,7 +133,7 @@ fn destination(
     match operand {
         Operand::Register(id) => register(place, *id, form, frame).map(Some),
         Operand::Sink => Ok(None),
-        _ => arguments_mismatch(opcode(form), "the destination is a register, or _"),
+        _ => Err(Refusal::mismatch(opcode(form), "the destination is a register, or _")),
     }
 }
 
@@ -154,7 +156,7 @@ fn value(
         }
         (Operand::Double(bits), Type::F64 | Type::B64) => constant(*bits),
         (Operand::Double(bits), Type::F32) => constant(u64::from((f64::from_bits(*bits) as f32).to_bits())),
-        _ => arguments_mismatch(
+        _ => Err(Refusal::mismatch(
             opcode(form),
             format!(
                 "an operand of .{} is a register{}",
@@ -165,7 +167,7 @@ fn value(
                     _ => ", or an integer",
                 }
             ),
-        ),
+        )),
     }
 }
 
@@ -176,14 +178,14 @@ fn address(
     frame: &mut Frame,
 ) -> Result<Address, Refusal> {
     let Operand::Address { base, offset } = operand else {
-        return arguments_mismatch(opcode(form), "the address stands in brackets: [%r1+4]");
+        return Err(Refusal::mismatch(opcode(form), "the address stands in brackets: [%r1+4]"));
     };
     let base = match base {
         Base::None => {
-            return refuse(
-                "Immediate addresses allowed only for .local state space".into(),
+            return Err(Refusal::new(
+                "Immediate addresses allowed only for .local state space",
                 "put the address in a register, or name a variable",
-            );
+            ));
         }
         Base::Register(id) => {
             let declared = place.function.registers.get(id.0 as usize).and_then(|r| r.ty);
@@ -220,15 +222,15 @@ fn variable(
         (AtomicSpace::Global | AtomicSpace::Generic, Some(StateSpace::Global)) => {
             match frame.global_address(symbol) {
                 Some(address) => Ok(AddressBase::Global(address)),
-                None => refuse(
+                None => Err(Refusal::new(
                     format!("where global variable `{}` is is not known", variable.map_or("", |v| v.name)),
                     "take its address into a register with mov first",
-                ),
+                )),
             }
         }
-        _ => arguments_mismatch(
+        _ => Err(Refusal::mismatch(
             opcode(form),
             format!("`{}` is in another state space", variable.map_or("", |v| v.name)),
-        ),
+        )),
     }
 }

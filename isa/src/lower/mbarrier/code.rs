@@ -141,9 +141,11 @@ impl<'f> Code<'f> {
                 Ok(self.near(copy, offset))
             }
             Start::Symbol(symbol, name) => {
-                let at = self.frame.shared_address(symbol).ok_or_else(|| Refusal {
-                    message: format!("Address of '{name}' is not in state space '.shared'"),
-                    help: "objects live in shared memory: declare it .shared".into(),
+                let at = self.frame.shared_address(symbol).ok_or_else(|| {
+                    Refusal::new(
+                        format!("Address of '{name}' is not in state space '.shared'"),
+                        "objects live in shared memory: declare it .shared",
+                    )
                 })?;
                 Ok(self.fixed(at, offset))
             }
@@ -210,9 +212,11 @@ impl<'f> Code<'f> {
                 Ok(self.add_wide(pair, address.offset))
             }
             Start::Symbol(symbol, name) => {
-                let at = self.frame.global_address(symbol).ok_or_else(|| Refusal {
-                    message: format!("Address of '{name}' is not in state space '.global'"),
-                    help: "copies come from global memory: declare it .global".into(),
+                let at = self.frame.global_address(symbol).ok_or_else(|| {
+                    Refusal::new(
+                        format!("Address of '{name}' is not in state space '.global'"),
+                        "copies come from global memory: declare it .global",
+                    )
                 })?;
                 Ok(self.wide_constant(at.wrapping_add_signed(address.offset.into())))
             }

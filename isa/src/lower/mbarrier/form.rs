@@ -2,7 +2,6 @@
 //! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
 
 use super::operand::{Address, Reader, Word};
-use super::{illegal, lacking, mismatch};
 use crate::arch::Arch;
 use crate::lower::Refusal;
 use crate::ptx::{Instruction, Operand, RegId};
@@ -112,51 +111,54 @@ const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, t
 pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, Refusal> {
     older_features(reader.instruction, arch)?;
     newer_names(reader.instruction, arch)?;
-    let (verb, rest) = verb(reader.instruction)?;
-    let name = verb.name();
+    let (row, rest) = Row::find(reader.instruction).ok_or_else(|| {
+        let Instruction { opcode, modifiers, .. } = reader.instruction;
+        Refusal::new(format!("Unknown instruction '{opcode}.{}'", modifiers.join(".")), OPERATIONS)
+    })?;
+    let (verb, name) = (row.verb, row.name());
     let modifiers = modifiers(rest, name)?;
     let space = match modifiers.space {
         None => Space::Generic,
         Some("shared::cluster") => Space::Cluster,
         Some(_) => Space::Cta,
     };
-    let there = match arch.number() < verb.first() {
-        true => Err(lacking(name, verb.first(), verb.instead())),
+    let there = match arch.number() < row.first {
+        true => Err(Refusal::lacking(name, row.first, row.instead())),
         false => Ok(()),
     };
     // The earlier release looks for the instruction before its operands.
     if arch.number() < 75 {
         there.clone()?;
     }
-    let form =
-        operands(reader, verb, space).ok_or_else(|| mismatch(name, format!("write {}", verb.usage())))?;
+    let form = operands(reader, verb, space)
+        .ok_or_else(|| Refusal::mismatch(name, format!("write {}", row.usage)))?;
     there?;
     if verb == Verb::CheckLayout && modifiers.layout.is_none() {
-        return Err(Refusal {
-            message: format!(".layout modifier required for instruction '{name}'"),
-            help: "write mbarrier.check_layout.layout::v0 or .layout::v1".into(),
-        });
+        return Err(Refusal::new(
+            format!(".layout modifier required for instruction '{name}'"),
+            "write mbarrier.check_layout.layout::v0 or .layout::v1",
+        ));
     }
-    check_space(verb, space, arch)?;
+    check_space(row, space, arch)?;
     if let Verb::Arrive { how, .. } = verb
         && space == Space::Cluster
     {
-        check_cluster(verb, how, &form)?;
+        check_cluster(name, how, &form)?;
     }
-    check_sem(verb, &modifiers, arch)?;
-    check_reports(reader.instruction, &form, &modifiers, arch)?;
-    check_kinds(verb, &modifiers, arch)?;
+    check_sem(row, &modifiers, arch)?;
+    check_reports(reader.instruction, row, &form, &modifiers, arch)?;
+    check_kinds(row, &modifiers, arch)?;
     let counted = matches!(verb, Verb::Arrive { how: Arrival::Plain, .. }) && form.amount.is_some();
     if counted && arch.number() < 90 {
         // The assembler has no name for it.
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
-        return Err(lacking("(null)", 90, help));
+        return Err(Refusal::lacking("(null)", 90, help));
     }
-    check_values(reader.instruction, verb)?;
-    check_scope(verb, &modifiers, arch)?;
+    check_values(reader.instruction, row)?;
+    check_scope(row, &modifiers, arch)?;
     if !modifiers.b64 {
         let message = format!("Instruction '{name}' has no type");
-        return Err(Refusal { message, help: "end it in .b64".into() });
+        return Err(Refusal::new(message, "end it in .b64"));
     }
     let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
     let layout = u8::from(modifiers.layout == Some("layout::v1"));
@@ -164,52 +166,13 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
     Ok(Form { cluster_order, layout, conditional, ..form })
 }
 
-/// What is done, and the modifiers after it.
-fn verb<'a, 't>(instruction: &'a Instruction<'t>) -> Result<(Verb, &'a [&'t str]), Refusal> {
-    let mut rest = instruction.modifiers.as_slice();
-    if instruction.opcode == "cp" {
-        rest = rest.get(2..).unwrap_or(&[]);
-    }
-    let unknown = || Refusal {
-        message: format!("Unknown instruction '{}.{}'", instruction.opcode, instruction.modifiers.join(".")),
-        help: OPERATIONS.into(),
-    };
-    let (first, mut rest) = rest.split_first().ok_or_else(unknown)?;
-    let mut next = |modifier: &str| {
-        let there = rest.first() == Some(&modifier);
-        rest = &rest[usize::from(there)..];
-        there
-    };
-    let verb = match (instruction.opcode, *first) {
-        ("cp", "arrive") => Verb::CopyArrive { counted: next("noinc") },
-        ("cp", _) => return Err(unknown()),
-        (_, "init") => Verb::Init,
-        (_, "inval") => Verb::Inval,
-        (_, "arrive" | "arrive_drop") => {
-            let how = match () {
-                () if next("expect_tx") => Arrival::ExpectTx,
-                () if next("noComplete") => Arrival::NoComplete,
-                () => Arrival::Plain,
-            };
-            Verb::Arrive { drop: *first == "arrive_drop", how }
-        }
-        (_, "test_wait" | "try_wait") => {
-            Verb::Wait { suspends: *first == "try_wait", parity: next("parity") }
-        }
-        (_, "expect_tx") => Verb::ExpectTx,
-        (_, "complete_tx") => Verb::CompleteTx,
-        (_, "pending_count") => Verb::PendingCount,
-        (_, "check_layout") => Verb::CheckLayout,
-        _ => return Err(unknown()),
-    };
-    Ok((verb, rest))
-}
-
 /// What is looked at where a modifier is read.
 pub(super) fn older_features(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal> {
     let modifier = instruction.modifiers.iter().find(|m| matches!(**m, "weak" | "mmio"));
     match modifier {
-        Some(modifier) if arch.number() < 70 => Err(lacking(&format!(".{modifier}"), 70, "leave it out")),
+        Some(modifier) if arch.number() < 70 => {
+            Err(Refusal::lacking(&format!(".{modifier}"), 70, "leave it out"))
+        }
         _ => Ok(()),
     }
 }
@@ -227,10 +190,10 @@ fn newer_names(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal>
     };
     match unknown {
         None => Ok(()),
-        Some(modifier) => Err(Refusal {
-            message: format!("Unknown modifier '.{modifier}'"),
-            help: format!("from sm_90 on there are .{}", NEWER.join(", .")),
-        }),
+        Some(modifier) => Err(Refusal::new(
+            format!("Unknown modifier '.{modifier}'"),
+            format!("from sm_90 on there are .{}", NEWER.join(", .")),
+        )),
     }
 }
 
@@ -250,97 +213,98 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Refusal>
                 modifiers.b64 = true;
                 continue;
             }
-            _ => return Err(illegal(&format!(".{modifier}"), name, "leave it out")),
+            _ => return Err(Refusal::illegal(&format!(".{modifier}"), name, "leave it out")),
         };
         if let Some(other) = place.replace(modifier) {
-            return Err(Refusal {
-                message: format!("Modifiers '.{other}' and '.{modifier}' exclude each other"),
-                help: "leave one of them out".into(),
-            });
+            return Err(Refusal::new(
+                format!("Modifiers '.{other}' and '.{modifier}' exclude each other"),
+                "leave one of them out",
+            ));
         }
     }
     Ok(modifiers)
 }
 
-impl Verb {
-    /// Name in messages.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Verb::Init => "mbarrier.init",
-            Verb::Inval => "mbarrier.inval",
-            Verb::Arrive { drop: false, how: Arrival::ExpectTx } => "mbarrier.arrive.expect_tx",
-            Verb::Arrive { drop: true, how: Arrival::ExpectTx } => "mbarrier.arrive_drop.expect_tx",
-            Verb::Arrive { drop: false, .. } => "mbarrier.arrive",
-            Verb::Arrive { drop: true, .. } => "mbarrier.arrive_drop",
-            Verb::Wait { suspends: false, parity: false } => "mbarrier.test_wait",
-            Verb::Wait { suspends: false, parity: true } => "mbarrier.test_wait.parity",
-            Verb::Wait { suspends: true, parity: false } => "mbarrier.try_wait",
-            Verb::Wait { suspends: true, parity: true } => "mbarrier.try_wait.parity",
-            Verb::ExpectTx => "mbarrier.expect_tx",
-            Verb::CompleteTx => "mbarrier.complete_tx",
-            Verb::PendingCount => "mbarrier.pending_count",
-            Verb::CheckLayout => "mbarrier.check_layout",
-            Verb::CopyArrive { .. } => "cp.async.mbarrier.arrive",
-        }
+/// An instruction, as it is spelled.
+struct Row {
+    /// The opcode and the modifiers that say what is done.
+    spelled: &'static str,
+    verb: Verb,
+    /// Number of the first architecture that has it.
+    first: u16,
+    /// The operands it takes.
+    usage: &'static str,
+    /// Orderings it can have, besides the one it has unasked.
+    orderings: &'static [&'static str],
+}
+
+const fn arrive(drop: bool, how: Arrival) -> Verb {
+    Verb::Arrive { drop, how }
+}
+
+const fn wait(suspends: bool, parity: bool) -> Verb {
+    Verb::Wait { suspends, parity }
+}
+
+const RELEASE: &[&str] = &["release", "relaxed"];
+const ACQUIRE: &[&str] = &["acquire", "relaxed"];
+const RELAXED: &[&str] = &["relaxed"];
+const ARRIVE: &str = "state, [address] or state, [address], count";
+const ARRIVE_TX: &str = "state, [address], transactions";
+const ARRIVE_SOME: &str = "state, [address], count: .noComplete needs a count";
+
+/// Every instruction on an object; what begins with another's spelling comes before it.
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { spelled: "mbarrier.init", verb: Verb::Init, first: 80, usage: "[address], count", orderings: &[] },
+    Row { spelled: "mbarrier.inval", verb: Verb::Inval, first: 80, usage: "[address]", orderings: &[] },
+    Row { spelled: "mbarrier.arrive.expect_tx", verb: arrive(false, Arrival::ExpectTx), first: 90, usage: ARRIVE_TX, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive.noComplete", verb: arrive(false, Arrival::NoComplete), first: 80, usage: ARRIVE_SOME, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive", verb: arrive(false, Arrival::Plain), first: 80, usage: ARRIVE, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive_drop.expect_tx", verb: arrive(true, Arrival::ExpectTx), first: 90, usage: ARRIVE_TX, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive_drop.noComplete", verb: arrive(true, Arrival::NoComplete), first: 80, usage: ARRIVE_SOME, orderings: RELEASE },
+    Row { spelled: "mbarrier.arrive_drop", verb: arrive(true, Arrival::Plain), first: 80, usage: ARRIVE, orderings: RELEASE },
+    Row { spelled: "mbarrier.test_wait.parity", verb: wait(false, true), first: 80, usage: "predicate, [address], parity", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.test_wait", verb: wait(false, false), first: 80, usage: "predicate, [address], state", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.try_wait.parity", verb: wait(true, true), first: 90, usage: "predicate, [address], parity, nanoseconds", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.try_wait", verb: wait(true, false), first: 90, usage: "predicate, [address], state, nanoseconds", orderings: ACQUIRE },
+    Row { spelled: "mbarrier.expect_tx", verb: Verb::ExpectTx, first: 90, usage: "[address], transactions", orderings: RELAXED },
+    Row { spelled: "mbarrier.complete_tx", verb: Verb::CompleteTx, first: 90, usage: "[address], transactions", orderings: RELAXED },
+    Row { spelled: "mbarrier.pending_count", verb: Verb::PendingCount, first: 80, usage: "count, state", orderings: &[] },
+    Row { spelled: "mbarrier.check_layout", verb: Verb::CheckLayout, first: 90, usage: "predicate, [address]", orderings: &[] },
+    Row { spelled: "cp.async.mbarrier.arrive.noinc", verb: Verb::CopyArrive { counted: true }, first: 80, usage: "[address]", orderings: &[] },
+    Row { spelled: "cp.async.mbarrier.arrive", verb: Verb::CopyArrive { counted: false }, first: 80, usage: "[address]", orderings: &[] },
+];
+
+impl Row {
+    /// The row of an instruction, and the modifiers that it does not spell.
+    fn find<'a, 't>(instruction: &'a Instruction<'t>) -> Option<(&'static Row, &'a [&'t str])> {
+        ROWS.iter().find_map(|row| {
+            let (mut words, mut modifiers) = (row.spelled.split('.'), instruction.modifiers.iter());
+            let spelled = words.next() == Some(instruction.opcode)
+                && words.all(|word| modifiers.next().is_some_and(|modifier| *modifier == word));
+            spelled.then(|| (row, modifiers.as_slice()))
+        })
     }
 
-    /// Number of the first architecture that has it.
-    fn first(self) -> u16 {
-        match self {
-            Verb::Arrive { how: Arrival::ExpectTx, .. }
-            | Verb::Wait { suspends: true, .. }
-            | Verb::ExpectTx
-            | Verb::CompleteTx
-            | Verb::CheckLayout => 90,
-            _ => 80,
-        }
+    /// What messages call it.
+    fn name(&self) -> &'static str {
+        self.spelled.trim_end_matches(".noComplete").trim_end_matches(".noinc")
     }
 
     /// What to do where it is not there.
-    fn instead(self) -> &'static str {
-        match self {
-            Verb::Wait { .. } if self.first() == 90 => "before sm_90, ask with mbarrier.test_wait in a loop",
+    fn instead(&self) -> &'static str {
+        match self.verb {
+            Verb::Wait { suspends: true, .. } => "before sm_90, ask with mbarrier.test_wait in a loop",
             Verb::CheckLayout => "before sm_90 objects have one layout",
-            _ if self.first() == 90 => "objects count transactions from sm_90 on",
+            _ if self.first == 90 => "objects count transactions from sm_90 on",
             _ => "there are no mbarrier objects before sm_80; bar.sync is on every architecture",
         }
     }
 
-    /// The operands it takes.
-    fn usage(self) -> &'static str {
-        match self {
-            Verb::Init => "[address], count",
-            Verb::Inval | Verb::CopyArrive { .. } => "[address]",
-            Verb::Arrive { how: Arrival::Plain, .. } => "state, [address] or state, [address], count",
-            Verb::Arrive { how: Arrival::NoComplete, .. } => {
-                "state, [address], count: .noComplete needs a count"
-            }
-            Verb::Arrive { how: Arrival::ExpectTx, .. } => "state, [address], transactions",
-            Verb::Wait { suspends: false, parity: false } => "predicate, [address], state",
-            Verb::Wait { suspends: false, parity: true } => "predicate, [address], parity",
-            Verb::Wait { suspends: true, parity: false } => "predicate, [address], state, nanoseconds",
-            Verb::Wait { suspends: true, parity: true } => "predicate, [address], parity, nanoseconds",
-            Verb::ExpectTx | Verb::CompleteTx => "[address], transactions",
-            Verb::PendingCount => "count, state",
-            Verb::CheckLayout => "predicate, [address]",
-        }
-    }
-
-    /// Orderings it can have, besides the one it has unasked.
-    fn orderings(self) -> &'static [&'static str] {
-        match self {
-            Verb::Arrive { .. } => &["release", "relaxed"],
-            Verb::Wait { .. } => &["acquire", "relaxed"],
-            Verb::ExpectTx | Verb::CompleteTx => &["relaxed"],
-            Verb::Init | Verb::Inval | Verb::PendingCount | Verb::CheckLayout | Verb::CopyArrive { .. } => {
-                &[]
-            }
-        }
-    }
-
     /// Whether the object may be another CTA's (spec 6.7).
-    fn reaches_cluster(self) -> bool {
-        matches!(self, Verb::Arrive { .. } | Verb::ExpectTx | Verb::CompleteTx)
+    fn reaches_cluster(&self) -> bool {
+        matches!(self.verb, Verb::Arrive { .. } | Verb::ExpectTx | Verb::CompleteTx)
     }
 }
 
@@ -427,6 +391,7 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
 /// Reports of failures, which waits for the primary phase may ask for.
 fn check_reports(
     instruction: &Instruction<'_>,
+    row: &Row,
     form: &Form<'_>,
     modifiers: &Modifiers<'_>,
     arch: Arch,
@@ -434,13 +399,15 @@ fn check_reports(
     let Form { verb, reported, report, .. } = *form;
     // Where two predicates are named, constants are looked at first.
     if report.is_none() && matches!(instruction.operands.first(), Some(Operand::Pair(_))) {
-        check_values(instruction, verb)?;
+        check_values(instruction, row)?;
     }
     if modifiers.phase_type == Some("phase_type::primary") {
         return match report {
-            Some(_) if arch.number() < 90 => {
-                Err(lacking("mbarrier with reportValue argument", 90, "leave the value of the report out"))
-            }
+            Some(_) if arch.number() < 90 => Err(Refusal::lacking(
+                "mbarrier with reportValue argument",
+                90,
+                "leave the value of the report out",
+            )),
             _ => Ok(()),
         };
     }
@@ -448,28 +415,28 @@ fn check_reports(
     match (reported, report) {
         (None, None) => Ok(()),
         (None, Some(_)) if no_parity => Ok(()),
-        _ => Err(mismatch(verb.name(), "reports go with .phase_type::primary")),
+        _ => Err(Refusal::mismatch(row.name(), "reports go with .phase_type::primary")),
     }
 }
 
 /// `.layout` and `.phase_type`
-fn check_kinds(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
     if modifiers.phase_type == Some("phase_type::conditional")
-        && !matches!(verb, Verb::Wait { parity: true, .. })
+        && !matches!(row.verb, Verb::Wait { parity: true, .. })
     {
-        return Err(Refusal {
-            message: format!(".parity modifier required for instruction '{}'", verb.name()),
-            help: "a conditional phase is waited for by its parity".into(),
-        });
+        return Err(Refusal::new(
+            format!(".parity modifier required for instruction '{}'", row.name()),
+            "a conditional phase is waited for by its parity",
+        ));
     }
     for modifier in [modifiers.layout, modifiers.phase_type].into_iter().flatten() {
-        let fits = match verb {
+        let fits = match row.verb {
             Verb::Init | Verb::CheckLayout => modifier.starts_with("layout"),
             Verb::Wait { .. } => modifier.starts_with("phase_type"),
             _ => false,
         };
         if arch.number() < 90 {
-            return Err(lacking(
+            return Err(Refusal::lacking(
                 &format!(".{modifier}"),
                 90,
                 "leave it out: before sm_90 there is no choice",
@@ -477,39 +444,39 @@ fn check_kinds(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), 
         }
         if !fits {
             let help = "layouts go with init and check_layout, types of phases with waits: leave it out";
-            return Err(illegal(&format!(".{modifier}"), verb.name(), help));
+            return Err(Refusal::illegal(&format!(".{modifier}"), row.name(), help));
         }
     }
     Ok(())
 }
 
-fn check_space(verb: Verb, space: Space, arch: Arch) -> Result<(), Refusal> {
-    let copy = matches!(verb, Verb::CopyArrive { .. });
+fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), Refusal> {
+    let copy = matches!(row.verb, Verb::CopyArrive { .. });
     match space {
         Space::Cluster if arch.number() < 90 && !copy => {
-            Err(lacking(".shared::cluster", 90, "before sm_90 there are no clusters; write .shared"))
+            Err(Refusal::lacking(".shared::cluster", 90, "before sm_90 there are no clusters; write .shared"))
         }
-        Space::Cluster if !verb.reaches_cluster() => {
+        Space::Cluster if !row.reaches_cluster() => {
             let help = "it works on objects of the own CTA only: write .shared::cta";
-            Err(illegal("::cluster", verb.name(), help))
+            Err(Refusal::illegal("::cluster", row.name(), help))
         }
-        Space::Cta if verb == Verb::PendingCount => Err(Refusal {
-            message: format!("No state space qualifier expected for instruction '{}'", verb.name()),
-            help: "it works on a state, not on memory: leave it out".into(),
-        }),
+        Space::Cta if row.verb == Verb::PendingCount => Err(Refusal::new(
+            format!("No state space qualifier expected for instruction '{}'", row.name()),
+            "it works on a state, not on memory: leave it out",
+        )),
         _ => Ok(()),
     }
 }
 
-fn check_sem(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
-    let name = verb.name();
-    let list = verb.orderings();
-    let bare = matches!(verb, Verb::Arrive { how: Arrival::NoComplete, .. });
+fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+    let name = row.name();
+    let list = row.orderings;
+    let bare = matches!(row.verb, Verb::Arrive { how: Arrival::NoComplete, .. });
     match (modifiers.sem, modifiers.scope) {
-        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => Err(Refusal {
-            message: format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
-            help: format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
-        }),
+        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => Err(Refusal::new(
+            format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
+            format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
+        )),
         // [PTX] has .noComplete with .release.cta only.
         (Some("relaxed"), _) if bare => Err(apart(".relaxed", ".noComplete", "write .release.cta")),
         (_, Some(scope @ ("cluster" | "gpu" | "sys"))) if bare => {
@@ -522,35 +489,35 @@ fn check_sem(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Re
                 [] => "leave it out".into(),
                 _ => format!("write .{}", list.join(" or .")),
             };
-            Err(illegal(&format!(".{sem}"), name, help))
+            Err(Refusal::illegal(&format!(".{sem}"), name, help))
         }
-        (Some(sem), None) => Err(Refusal {
-            message: format!("Modifier '.{sem}' requires scope with '{name}' instruction"),
-            help: format!("write .{sem}.cta or .{sem}.cluster"),
-        }),
+        (Some(sem), None) => Err(Refusal::new(
+            format!("Modifier '.{sem}' requires scope with '{name}' instruction"),
+            format!("write .{sem}.cta or .{sem}.cluster"),
+        )),
         (None, Some(scope)) => Err(match list.first() {
-            Some(sem) => Refusal {
-                message: format!("Modifier '.{scope}' requires order with '{name}' instruction"),
-                help: format!("write .{sem}.{scope}"),
-            },
-            None => illegal(&format!(".{scope}"), name, "leave it out"),
+            Some(sem) => Refusal::new(
+                format!("Modifier '.{scope}' requires order with '{name}' instruction"),
+                format!("write .{sem}.{scope}"),
+            ),
+            None => Refusal::illegal(&format!(".{scope}"), name, "leave it out"),
         }),
         _ => Ok(()),
     }
 }
 
-fn check_scope(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+fn check_scope(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
     let sem = modifiers.sem.unwrap_or_default();
     match modifiers.scope {
-        Some(scope) if verb.orderings().is_empty() => {
-            Err(illegal(&format!(".{scope}"), verb.name(), "leave it out"))
+        Some(scope) if row.orderings.is_empty() => {
+            Err(Refusal::illegal(&format!(".{scope}"), row.name(), "leave it out"))
         }
         Some(scope @ ("gpu" | "sys")) => {
             let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
-            Err(illegal(&format!(".{scope}"), verb.name(), help))
+            Err(Refusal::illegal(&format!(".{scope}"), row.name(), help))
         }
         Some("cluster") if arch.number() < 90 => {
-            Err(lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta"))
+            Err(Refusal::lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta"))
         }
         _ => Ok(()),
     }
@@ -558,22 +525,18 @@ fn check_scope(verb: Verb, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), 
 
 /// Modifiers that do not go together.
 fn apart(one: &str, other: &str, help: &str) -> Refusal {
-    Refusal {
-        message: format!("Modifier '{one}' cannot be combined with modifier '{other}'"),
-        help: help.into(),
-    }
+    Refusal::new(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
 }
 
 /// An object of another CTA gives no state.
-fn check_cluster(verb: Verb, how: Arrival, form: &Form<'_>) -> Result<(), Refusal> {
+fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), Refusal> {
     if form.result.is_some() {
-        let name = verb.name();
-        return Err(Refusal {
-            message: format!(
+        return Err(Refusal::new(
+            format!(
                 "Sink '_' is expected as a destination operand for instruction '{name}' with '.shared::cluster'"
             ),
-            help: "write _ for the state, or .shared::cta".into(),
-        });
+            "write _ for the state, or .shared::cta",
+        ));
     }
     if how == Arrival::NoComplete {
         return Err(apart(".shared::cluster", ".noComplete", "write .shared::cta"));
@@ -582,47 +545,47 @@ fn check_cluster(verb: Verb, how: Arrival, form: &Form<'_>) -> Result<(), Refusa
 }
 
 /// Constants are in range. Assemblers count operands from 0.
-fn check_values(instruction: &Instruction<'_>, verb: Verb) -> Result<(), Refusal> {
-    let name = verb.name();
+fn check_values(instruction: &Instruction<'_>, row: &Row) -> Result<(), Refusal> {
+    let name = row.name();
     let constant = |at: usize| match instruction.operands.get(at) {
         Some(Operand::Integer(value)) => Some(*value),
         _ => None,
     };
-    let at = match verb {
+    let at = match row.verb {
         Verb::Init => 1,
         // [PTX] gives these counts the same range; assemblers refuse zero alone.
         Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. } => {
             return match constant(2) {
-                Some(count @ ..=0) => Err(Refusal {
-                    message: format!(
+                Some(count @ ..=0) => Err(Refusal::new(
+                    format!(
                         "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"
                     ),
-                    help: "an object counts 1 to 2^20 - 1 arrivals".into(),
-                }),
+                    "an object counts 1 to 2^20 - 1 arrivals",
+                )),
                 _ => Ok(()),
             };
         }
         Verb::Wait { parity: true, .. } => {
             return match constant(2) {
-                Some(value) if !(0..=1).contains(&value) => Err(Refusal {
-                    message: format!(
+                Some(value) if !(0..=1).contains(&value) => Err(Refusal::new(
+                    format!(
                         "Argument 2 of instruction '{name}': unexpected value '{value}', expected to be 0 or 1"
                     ),
-                    help: "name the phase by its parity: 0 the even ones, 1 the odd ones".into(),
-                }),
+                    "name the phase by its parity: 0 the even ones, 1 the odd ones",
+                )),
                 _ => Ok(()),
             };
         }
         _ => return Ok(()),
     };
     match constant(at) {
-        Some(value) if !(1..=MOST).contains(&value) => Err(Refusal {
-            message: format!(
+        Some(value) if !(1..=MOST).contains(&value) => Err(Refusal::new(
+            format!(
                 "Argument {at} of instruction '{name}': value '{value}' out of range, expected to be in range \
                  [1..{MOST}]"
             ),
-            help: "an object counts 1 to 2^20 - 1 arrivals".into(),
-        }),
+            "an object counts 1 to 2^20 - 1 arrivals",
+        )),
         _ => Ok(()),
     }
 }

@@ -3,17 +3,17 @@
 //! An instruction is read and judged ([`form`]) before a generation's shape of it is written: objects are two
 //! words up to sm_89 ([`two_words`]) and fields of one from sm_90 on ([`fields`]).
 
+mod address;
 mod asynchronous;
-mod code;
 mod fields;
 mod form;
 mod operand;
 mod two_words;
 
+use super::code::Code;
 use super::{Frame, Refusal, Sequence};
 use crate::arch::Arch;
 use crate::ptx::{Function, Instruction, Module};
-use code::Code;
 
 /// Machine code of `mbarrier.*`, `cp.async.mbarrier.*`, of bulk copies and asynchronous operations that report
 /// to an object, of `mapa` and of fences around objects; `None` for anything else.
@@ -35,7 +35,7 @@ pub(super) fn lower(
     } else {
         asynchronous::lower(&reader, &mut code)?
     };
-    Some(outcome.map(|()| Sequence { lines: code.into_lines() }))
+    Some(outcome.map(|()| Sequence { lines: code.lines }))
 }
 
 #[cfg(test)]

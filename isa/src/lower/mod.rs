@@ -4,6 +4,7 @@
 //! run: one statement or label (`L0:`) per line, branches to `` `(L0) ``, without semicolons.
 
 mod atom;
+mod code;
 mod decimal;
 mod frame;
 mod mbarrier;

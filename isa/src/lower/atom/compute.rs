@@ -1,8 +1,7 @@
 //! The new value from the old one, as loops around CAST.SPIN compute it.
 
-use super::code::{Code, Reg, emit, signed};
 use super::form::{AtomicOp, Form};
-use super::operand::Value;
+use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::lower::decimal::decimal;
 use crate::ptx::Type;
 

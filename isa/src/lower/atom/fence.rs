@@ -1,8 +1,8 @@
 //! What `.sem` and `.scope` add around an atomic (spec 7.4).
 
-use super::code::{Code, emit};
 use super::form::Form;
 use crate::kernel::order::Scope;
+use crate::lower::code::{Code, emit};
 
 impl Form {
     /// The scope of fences: a cluster's is that of the GPU.

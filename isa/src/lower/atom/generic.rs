@@ -5,10 +5,10 @@
 //! cluster, or else memory of the thread, where a load and a store will do.
 
 use super::Manner;
-use super::code::{Code, Reg, emit};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, AtomicSpace, Form};
-use super::operand::{Address, AddressBase, Operands, Value};
+use super::operand::{Address, AddressBase, Operands};
+use crate::lower::code::{Code, Reg, Value, emit};
 use crate::lower::offset::plus;
 use crate::ptx::Type;
 use std::fmt::Display;
@@ -159,7 +159,7 @@ impl Code<'_> {
             self.met(meeting);
         }
         if used && let Some(to) = operands.destination {
-            self.copy(Reg(to), result, words);
+            self.copy(to, result, words);
         }
         if self.number < 90 {
             self.after(form, "");
@@ -219,7 +219,7 @@ impl Code<'_> {
         }
     }
 
-    fn inner_meeting(&mut self) -> Option<super::code::Meeting> {
+    fn inner_meeting(&mut self) -> Option<crate::lower::code::Meeting> {
         (!self.leave_early).then(|| self.meet_here())
     }
 

@@ -1,8 +1,8 @@
 //! 16-bit types: a loop around CAS on the word that contains the half (spec 7.2).
 
-use super::code::{Code, Reg, SharedAddress, emit, signed};
 use super::form::{AtomicOp, AtomicSpace, Form};
-use super::operand::{AddressBase, Operands, Value};
+use super::operand::{AddressBase, Operands};
+use crate::lower::code::{Base, Code, Place, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
 impl Code<'_> {
@@ -72,7 +72,6 @@ impl Code<'_> {
             self.met(&meeting);
         }
         if used && let Some(to) = operands.destination {
-            let to = Reg(to);
             match half {
                 Half::Known { high: false } => self.copy(to, seen, 1),
                 Half::Known { high: true } => emit!(self, "SHF.R.U32.HI {to}, RZ, 0x10, {seen}"),
@@ -94,9 +93,9 @@ impl Code<'_> {
     fn containing_word(&mut self, form: &Form, operands: &Operands) -> Word {
         let place = &operands.address;
         if let (AtomicSpace::Shared, AddressBase::Shared(_)) = (form.space, place.base)
-            && let SharedAddress::Absolute(byte) = self.shared_address(place)
+            && let Place { base: Base::Nothing, offset: byte } = self.shared_address(place)
         {
-            let address = SharedAddress::Absolute(byte & !3).to_string();
+            let address = Place { base: Base::Nothing, offset: byte & !3 }.to_string();
             return Word { address, half: Half::Known { high: byte & 2 != 0 } };
         }
         let half = self.scratch(1);
@@ -177,7 +176,7 @@ enum Half {
 /// A half that PRMT takes from an operand.
 fn half_operand(value: Value) -> String {
     match value {
-        Value::Register(register) => Reg(register).to_string(),
+        Value::Register(register) => register.to_string(),
         Value::Constant(bits) => signed(bits as u32 & 0xffff),
     }
 }

@@ -2,10 +2,10 @@
 //! machine code of these architectures is not run here.
 
 use super::Manner;
-use super::code::{Code, Reg, emit, signed};
 use super::compute::{Operand, float_operands};
 use super::form::{AtomicOp, Form};
-use super::operand::{Address, AddressBase, Operands, Value};
+use super::operand::{Address, AddressBase, Operands};
+use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
 /// What goes into the next CAS, and in which registers.
@@ -58,7 +58,7 @@ impl Code<'_> {
             self.label(end);
         }
         if used && let Some(to) = operands.destination {
-            self.copy(Reg(to), round.seen, words);
+            self.copy(to, round.seen, words);
         }
     }
 
@@ -73,13 +73,13 @@ impl Code<'_> {
         emit!(self, "LEA RZ.CC, {pair}, RZ");
         emit!(self, "LEA.HI.X {elsewhere}, RZ, {pair}, RZ, {}", pair.high());
         emit!(self, "@!{elsewhere} BRA `({shared})");
-        let base = AddressBase::Register(pair.0);
+        let base = AddressBase::Register(pair);
         let address = Address { base, offset };
         self.global(form, &Operands { address, ..*operands }, used);
         emit!(self, "{}", if end.is_some() { "SYNC" } else { "EXIT" });
         self.label(&shared);
         emit!(self, "LOP32I.AND {own}, {pair}, 0xffffff");
-        let address = Address { base: AddressBase::Register(own.0), offset };
+        let address = Address { base: AddressBase::Register(own), offset };
         let operands = Operands { address, ..*operands };
         match manner {
             Manner::Spin => self.maxwell(form, &operands, used),
@@ -177,7 +177,6 @@ impl Code<'_> {
                 let (high_old, high_new) = (old.high(), new.high());
                 match b {
                     Value::Register(b) => {
-                        let b = Reg(b);
                         emit!(self, "{guard}IADD {new}.CC, {b}, {old}");
                         emit!(self, "{guard}IADD.X {high_new}, {}, {high_old}", b.high());
                     }
@@ -205,7 +204,7 @@ impl Code<'_> {
                     let bits = constant.map(|bits| (bits >> (32 * word)) as u32);
                     match (op, b, bits) {
                         (_, Value::Register(b), _) => {
-                            emit!(self, "{guard}LOP.{name} {new}, {old}, {}", Reg(b).plus(word));
+                            emit!(self, "{guard}LOP.{name} {new}, {old}, {}", b.plus(word));
                         }
                         (AtomicOp::And, _, Some(0)) => emit!(self, "{guard}MOV {new}, RZ"),
                         (AtomicOp::And, _, Some(u32::MAX)) | (AtomicOp::Or | AtomicOp::Xor, _, Some(0)) => {

@@ -5,7 +5,7 @@
 //! | `form.rs` | what the modifiers say |
 //! | `legality.rs` | whether an assembler takes them, and what it says if not |
 //! | `operand.rs` | what operands are, in which registers |
-//! | `code.rs` | how statements are written, by architecture |
+//! | `address.rs` | where they are, as instructions name it |
 //! | `compute.rs` | the new value from the old one |
 //! | `fence.rs` | what `.sem` and `.scope` add |
 //! | `shared.rs` | one ATOMS, or a loop around CAST.SPIN |
@@ -14,7 +14,7 @@
 //! | `generic.rs` | generic, cluster and global addresses |
 //! | `maxwell.rs` | loops before sm_70 |
 
-mod code;
+mod address;
 mod compute;
 mod fence;
 mod form;
@@ -26,12 +26,12 @@ mod operand;
 mod shared;
 mod warp;
 
+use super::code::{Code, Value};
 use super::{Frame, Refusal, Sequence};
 use crate::arch::Arch;
 use crate::ptx::{Function, Instruction, Module, Type};
-use code::Code;
 use form::{AtomicOp, AtomicSpace, Form};
-use operand::{Operands, Value};
+use operand::Operands;
 
 /// Machine code of `atom` and `red`.
 pub(super) fn lower(
@@ -47,8 +47,8 @@ pub(super) fn lower(
         let place = operand::Place { module, function, arch };
         let operands = Operands::read(&place, instruction, &form, frame)?;
         let (form, operands) = simplified(form, operands);
-        let tail = last(function, instruction);
-        let mut code = Code::new(arch, frame, tail);
+        let mut code = Code::new(arch, frame);
+        code.leave_early = last(function, instruction);
         code.lower(&form, &operands, used && operands.destination.is_some());
         Ok(Sequence { lines: code.lines })
     };

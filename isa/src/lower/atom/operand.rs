@@ -2,6 +2,7 @@
 
 use super::form::{AtomicOp, AtomicSpace, Form};
 use crate::arch::Arch;
+use crate::lower::code::{Reg, Value};
 use crate::lower::{Frame, Refusal};
 use crate::ptx::{Base, Function, Instruction, Module, Operand, RegId, StateSpace, Symbol, Type};
 
@@ -12,22 +13,13 @@ pub(super) struct Place<'a, 't> {
     pub(super) arch: Arch,
 }
 
-/// A value that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
-    /// The first of its machine registers.
-    Register(u16),
-    /// Its bits; those beyond 64 are zero.
-    Constant(u64),
-}
-
 /// What an address is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddressBase {
     /// A machine register that holds a shared address, or the first of two with a 64-bit one.
-    Register(u16),
+    Register(Reg),
     /// A 32-bit generic address: no second register.
-    Word(u16),
+    Word(Reg),
     /// A shared variable, at this byte of the CTA's part.
     Shared(u32),
     /// A global variable at this address.
@@ -46,7 +38,7 @@ pub(super) struct Address {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
     /// The first machine register of the destination; `None` for `_` and for `red`.
-    pub(super) destination: Option<u16>,
+    pub(super) destination: Option<Reg>,
     pub(super) address: Address,
     pub(super) b: Value,
     /// The new value of `cas`; else as `b`.
@@ -110,7 +102,7 @@ fn fits(register: Type, operation: Type) -> bool {
             || !(float(register) || half(register) || float(operation) || half(operation)))
 }
 
-fn register(place: &Place<'_, '_>, id: RegId, form: &Form, frame: &mut Frame) -> Result<u16, Refusal> {
+fn register(place: &Place<'_, '_>, id: RegId, form: &Form, frame: &mut Frame) -> Result<Reg, Refusal> {
     let declared = place.function.registers.get(id.0 as usize);
     if let Some((name, ty)) = declared.and_then(|r| Some((&r.name, r.ty?)))
         && !fits(ty, form.ty)
@@ -121,7 +113,7 @@ fn register(place: &Place<'_, '_>, id: RegId, form: &Form, frame: &mut Frame) ->
             format!("{name} is a .{has}; the operation is on .{wants}"),
         ));
     }
-    Ok(frame.register(id, form.words()))
+    Ok(Reg(frame.register(id, form.words())))
 }
 
 fn destination(
@@ -129,7 +121,7 @@ fn destination(
     operand: &Operand<'_>,
     form: &Form,
     frame: &mut Frame,
-) -> Result<Option<u16>, Refusal> {
+) -> Result<Option<Reg>, Refusal> {
     match operand {
         Operand::Register(id) => register(place, *id, form, frame).map(Some),
         Operand::Sink => Ok(None),
@@ -191,7 +183,7 @@ fn address(
             let declared = place.function.registers.get(id.0 as usize).and_then(|r| r.ty);
             let wide = matches!(form.space, AtomicSpace::Global | AtomicSpace::Generic);
             let words = declared.map_or(if wide { 2 } else { 1 }, Type::words);
-            match frame.register(*id, words) {
+            match Reg(frame.register(*id, words)) {
                 register if wide && words < 2 => AddressBase::Word(register),
                 register => AddressBase::Register(register),
             }

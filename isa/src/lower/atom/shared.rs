@@ -1,10 +1,10 @@
 //! Shared memory of the own CTA from sm_70 on: one ATOMS, or a loop around CAST.SPIN (spec 7.1, 7.2).
 
-use super::code::{Code, Reg, SharedAddress, emit};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
-use super::operand::{AddressBase, Operands, Value};
-use crate::lower::offset::{near, plus};
+use super::operand::{AddressBase, Operands};
+use crate::lower::code::{Base, Code, Place, Reg, Value, emit};
+use crate::lower::offset::near;
 use crate::ptx::Type;
 
 impl Code<'_> {
@@ -13,13 +13,9 @@ impl Code<'_> {
         let counts = self.number >= 80 && !used && form.op == AtomicOp::Add && form.ty == Type::U32;
         if counts && operands.b == Value::Constant(1) {
             // All lanes of one address at once.
-            let address = match self.shared_address(&operands.address) {
-                SharedAddress::Register { register, offset } => format!("{register}+URZ{}", plus(offset)),
-                SharedAddress::Absolute(byte) => format!("URZ{}", plus(byte)),
-                address => address.to_string(),
-            };
+            let address = self.shared_address(&operands.address).with_uniform();
             self.before(form, "");
-            emit!(self, "ATOMS.POPC.INC.32 RZ, [{address}]");
+            emit!(self, "ATOMS.POPC.INC.32 RZ, {address}");
             self.after_shared(form, "");
             return;
         }
@@ -46,7 +42,7 @@ impl Code<'_> {
     /// for it.
     pub(super) fn result(&mut self, operands: &Operands, used: bool, words: u8) -> Reg {
         match operands.destination {
-            Some(register) if used => Reg(register),
+            Some(register) if used => register,
             None if used => self.scratch(words),
             _ => Reg::ZERO,
         }
@@ -100,16 +96,16 @@ impl Code<'_> {
             self.met(&meeting);
         }
         if used && let Some(to) = operands.destination {
-            self.copy(Reg(to), old, words);
+            self.copy(to, old, words);
         }
     }
 
     /// CAS and CAST take no uniform register: compilers copy it.
-    pub(super) fn own_register(&mut self, address: SharedAddress) -> SharedAddress {
-        let SharedAddress::Uniform { register: uniform, offset } = address else { return address };
+    pub(super) fn own_register(&mut self, address: Place) -> Place {
+        let Base::Uniform(uniform) = address.base else { return address };
         let register = self.scratch(1);
         emit!(self, "MOV {register}, UR{uniform}");
-        SharedAddress::Register { register, offset }
+        address.based(Base::Register(register))
     }
 
     /// Load, compute, CAST.SPIN, again if it failed; `old` is left with what was there. Min and max leave when

@@ -1,10 +1,10 @@
 //! One address for all lanes, which is so where a variable is named: the warp combines its operands first
 //! and then asks once [TOOLS].
 
-use super::code::{Code, Reg, emit, signed};
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
-use super::operand::{AddressBase, Operands, Value};
+use super::operand::{AddressBase, Operands};
+use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
 /// Where a number of lanes is.

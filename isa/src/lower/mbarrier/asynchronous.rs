@@ -1,10 +1,10 @@
 //! Operations that complete transactions at an object: bulk copies, `st.async`, `red.async`; and what belongs
 //! around them: `mapa`, fences.
 
-use super::code::{Code, Place};
 use super::form::older_features;
 use super::operand::{Reader, Word};
 use crate::lower::Refusal;
+use crate::lower::code::{Code, Place, Reg, emit};
 use crate::ptx::{Instruction, Operand, Type};
 
 type Outcome = Result<(), Refusal>;
@@ -18,7 +18,7 @@ const COMPLETION: &str = "mbarrier::complete_tx::bytes";
 /// Writes the machine code of an instruction; `None` for anything else than the above.
 pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outcome> {
     let modifiers = reader.instruction.modifiers.as_slice();
-    let old = code.arch.number() < 90;
+    let old = code.number < 90;
     let (name, writer): (_, Writer) = match (reader.instruction.opcode, modifiers) {
         ("mapa", _) => ("mapa", map),
         ("fence", ["mbarrier_init", ..]) => ("fence.mbarrier_init", fence_init),
@@ -113,7 +113,7 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
     let rank = reader.word(rank).ok_or_else(wrong)?;
     let words = if wide { 2 } else { 1 };
     let low = match (address_register, address) {
-        (Some(id), _) => code.frame.register(id, words),
+        (Some(id), _) => code.registers(id, words),
         (None, Operand::Symbol { symbol, offset }) => {
             let address = reader.symbol(*symbol, *offset);
             let place = code.place(address)?;
@@ -122,12 +122,12 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
         _ => return Err(wrong()),
     };
     let rank = code.word(rank);
-    let target = code.frame.register(target, words);
-    code.line(format!("PRMT R{target}, {rank}, 0x654, R{low}"));
+    let target = code.registers(target, words);
+    emit!(code, "PRMT {target}, {rank}, 0x654, {low}");
     match (wide, generic, address_register) {
-        (true, true, Some(_)) => code.line(format!("MOV R{}, R{}", target + 1, low + 1)),
-        (true, true, None) => code.line(format!("S2R R{}, SR_SWINHI", target + 1)),
-        (true, false, _) => code.line(format!("MOV R{}, RZ", target + 1)),
+        (true, true, Some(_)) => emit!(code, "MOV {}, {}", target.high(), low.high()),
+        (true, true, None) => emit!(code, "S2R {}, SR_SWINHI", target.high()),
+        (true, false, _) => emit!(code, "MOV {}, RZ", target.high()),
         (false, ..) => {}
     }
     Ok(())
@@ -142,7 +142,7 @@ fn fence_init(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
             "write fence.mbarrier_init.release.cluster",
         ));
     }
-    code.line("NOP");
+    emit!(code, "NOP");
     Ok(())
 }
 
@@ -158,8 +158,8 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
             return Err(Refusal::illegal(&format!(".{rest}"), "fence.proxy.async", help));
         }
     };
-    code.line("MEMBAR.ALL.CTA");
-    code.line(format!("FENCE.VIEW.ASYNC{view}"));
+    emit!(code, "MEMBAR.ALL.CTA");
+    emit!(code, "FENCE.VIEW.ASYNC{view}");
     Ok(())
 }
 
@@ -200,38 +200,38 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     };
     let mask = match mask {
         Some(&Operand::Integer(mask)) if out => {
-            let constant = code.frame.scratch(1);
+            let constant = code.scratch(1);
             code.set(constant, mask as u32 & 0xffff);
             Some(constant)
         }
         Some(mask) => {
             let id = reader.register(mask, 16).ok_or_else(wrong)?;
-            Some(code.frame.register(id, 1))
+            Some(code.register(id))
         }
         None => None,
     };
-    if out && masked && code.arch.number() < 100 {
+    if out && masked && code.number < 100 {
         return Err(Refusal::lacking(".cp_mask", 100, "before sm_100 blocks are copied whole"));
     }
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
     let (source, target) = (code.frame.uniform(2), code.frame.uniform(2));
     let mut operands = Vec::new();
-    let mut uniform = |to: u8, from: u16| operands.push((format!("UR{to}"), from));
+    let mut uniform = |to: u8, from: Reg| operands.push((format!("UR{to}"), from));
     // Sizes are in units of 16 bytes.
     match (bytes, mask) {
         (Word::Constant(bytes), Some(mask)) => {
-            let units = code.frame.scratch(1);
-            code.line(format!("MOV R{units}, {:#x}", bytes >> 4 & 0xffff));
-            code.line(format!("PRMT R{units}, R{units}, 0x5410, R{mask}"));
+            let units = code.scratch(1);
+            emit!(code, "MOV {units}, {:#x}", bytes >> 4 & 0xffff);
+            emit!(code, "PRMT {units}, {units}, 0x5410, {mask}");
             uniform(size, units);
         }
-        (Word::Constant(bytes), None) => code.line(format!("UMOV UR{size}, {:#x}", bytes >> 4 & 0xffff)),
+        (Word::Constant(bytes), None) => emit!(code, "UMOV UR{size}, {:#x}", bytes >> 4 & 0xffff),
         (Word::Register(id), mask) => {
-            let (bytes, units) = (code.frame.register(id, 1), code.frame.scratch(1));
-            code.line(format!("SHF.R.U32.HI R{units}, RZ, 0x4, R{bytes}"));
-            let mask = mask.map_or("RZ".into(), |mask| format!("R{mask}"));
-            code.line(format!("PRMT R{units}, R{units}, 0x5410, {mask}"));
+            let (bytes, units) = (code.register(id), code.scratch(1));
+            emit!(code, "SHF.R.U32.HI {units}, RZ, 0x4, {bytes}");
+            let mask = mask.unwrap_or(Reg::ZERO);
+            emit!(code, "PRMT {units}, {units}, 0x5410, {mask}");
             uniform(size, units);
         }
     }
@@ -239,9 +239,9 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         let from = code.place(from)?;
         uniform(source, code.address_register(from));
     } else {
-        let from = code.global(from)?;
+        let from = code.global_address(from)?;
         uniform(source, from);
-        uniform(source + 1, from + 1);
+        uniform(source + 1, from.high());
     }
     if let Some(object) = object {
         let (to, object) = (code.place(to)?, code.place(object)?);
@@ -249,9 +249,9 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         uniform(target + 1, object);
         uniform(target, to);
     } else {
-        let to = code.global(to)?;
+        let to = code.global_address(to)?;
         uniform(target, to);
-        uniform(target + 1, to + 1);
+        uniform(target + 1, to.high());
     }
     let way = if out {
         "G.S"
@@ -270,12 +270,12 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     if out && plain {
         // To copy the same once is enough.
         let label = code.take_equals(lanes, &operands, &[]);
-        code.line(copy);
+        code.lines.push(copy);
         code.next_equals(lanes, &label);
         return Ok(());
     }
-    let broadcast = if code.arch.number() < 100 { "" } else { ".BROADCAST" };
-    let head: Vec<_> = operands.iter().map(|(to, from)| format!("R2UR{broadcast} {to}, R{from}")).collect();
+    let broadcast = if code.number < 100 { "" } else { ".BROADCAST" };
+    let head: Vec<_> = operands.iter().map(|(to, from)| format!("R2UR{broadcast} {to}, {from}")).collect();
     code.one_by_one(lanes, &head, &copy);
     Ok(())
 }
@@ -315,11 +315,11 @@ fn reduction(modifiers: &[&str]) -> Result<String, Refusal> {
 }
 
 /// Data and object, as operations on another CTA's memory name them: a pair of registers.
-fn pair_of_addresses(data: Place, object: Place, code: &mut Code<'_>) -> u16 {
-    let pair = code.frame.scratch(2);
-    for (at, place) in [(pair, data), (pair + 1, object)] {
+fn pair_of_addresses(data: Place, object: Place, code: &mut Code<'_>) -> Reg {
+    let pair = code.scratch(2);
+    for (at, place) in [(pair, data), (pair.high(), object)] {
         let from = code.address_register(place);
-        code.line(format!("MOV R{at}, R{from}"));
+        emit!(code, "MOV {at}, {from}");
     }
     pair
 }
@@ -415,53 +415,35 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     if values.len() != usize::from(elements) {
         return Err(wrong());
     }
-    let source = match (values, elements) {
-        ([value], 1) if reader.register(value, 32 * u32::from(words)).is_some() => {
-            reader.register(value, 32 * u32::from(words)).map(|id| code.frame.register(id, words))
-        }
-        _ => None,
-    };
-    let source = match source {
-        Some(source) => source,
-        None => {
-            let group = code.frame.scratch(elements * words);
-            for (at, value) in (group..).step_by(usize::from(words)).zip(values) {
-                move_value(reader, value, words, at, code).ok_or_else(wrong)?;
-            }
-            group
-        }
-    };
+    let source = source(reader, values, words, code).ok_or_else(wrong)?;
     let (data, object) = (code.place(data)?, code.place(object)?);
     let pair = pair_of_addresses(data, object, code);
-    code.line(format!("STAS{size} [R{pair}.64], R{source}"));
+    emit!(code, "STAS{size} [{pair}.64], {source}");
     Ok(())
 }
 
-/// Puts a value of so many words in registers; `None` if the operand is none.
-fn move_value(
-    reader: &Reader<'_, '_>,
-    value: &Operand<'_>,
-    words: u8,
-    at: u16,
-    code: &mut Code<'_>,
-) -> Option<()> {
-    let constant = match *value {
-        Operand::Integer(value) => value as u64,
-        Operand::Single(bits) if words == 1 => u64::from(bits),
-        Operand::Double(bits) if words == 2 => bits,
-        _ => {
-            let id = reader.register(value, 32 * u32::from(words))?;
-            let from = code.frame.register(id, words);
-            for word in 0..u16::from(words) {
-                code.line(format!("MOV R{}, R{}", at + word, from + word));
-            }
-            return Some(());
-        }
-    };
-    for word in 0..u16::from(words) {
-        code.line(format!("MOV R{}, {:#x}", at + word, (constant >> (32 * word)) as u32));
+/// The first register of values of so many words each; `None` if an operand is none.
+fn source(reader: &Reader<'_, '_>, values: &[Operand<'_>], words: u8, code: &mut Code<'_>) -> Option<Reg> {
+    let register = |value| reader.register(value, 32 * u32::from(words));
+    if let [value] = values
+        && let Some(id) = register(value)
+    {
+        return Some(code.registers(id, words));
     }
-    Some(())
+    let group = code.scratch(values.len() as u8 * words);
+    for (at, value) in (0..).step_by(words.into()).zip(values) {
+        let to = group.plus(at);
+        match *value {
+            Operand::Integer(value) => code.move_constant(to, value as u64, words),
+            Operand::Single(bits) if words == 1 => code.move_constant(to, bits.into(), words),
+            Operand::Double(bits) if words == 2 => code.move_constant(to, bits, words),
+            _ => {
+                let from = code.registers(register(value)?, words);
+                code.copy(to, from, words);
+            }
+        }
+    }
+    Some(group)
 }
 
 /// `red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes.op.type [data], value, [object]`
@@ -516,16 +498,9 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
     let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
     let data = reader.address(data, generic).ok_or_else(wrong)?;
     let object = reader.address(object, generic).ok_or_else(wrong)?;
-    let source = match reader.register(value, 32 * u32::from(words)) {
-        Some(id) => code.frame.register(id, words),
-        None => {
-            let group = code.frame.scratch(words);
-            move_value(reader, value, words, group, code).ok_or_else(wrong)?;
-            group
-        }
-    };
+    let source = source(reader, std::slice::from_ref(value), words, code).ok_or_else(wrong)?;
     let (data, object) = (code.place(data)?, code.place(object)?);
     let pair = pair_of_addresses(data, object, code);
-    code.line(format!("REDAS.{name}{suffix} [R{pair}.64], R{source}"));
+    emit!(code, "REDAS.{name}{suffix} [{pair}.64], {source}");
     Ok(())
 }

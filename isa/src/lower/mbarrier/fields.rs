@@ -1,10 +1,10 @@
 //! sm_90 and later: objects are fields of one word of 64 bits, which SYNCS works on (spec 6.2, 6.8).
 
-use super::code::{Base, Code, Lanes, Place};
 use super::form::{Arrival, Form, Space, Verb};
 use super::operand::{Address, Start, Word};
 use super::two_words::shifted;
 use crate::lower::Refusal;
+use crate::lower::code::{Base, Code, Lanes, Place, Reg, emit};
 
 /// Writes the machine code of an instruction.
 pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
@@ -20,7 +20,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         _ => None,
     };
     match form.verb {
-        Verb::Init if code.arch.number() < 100 => {
+        Verb::Init if code.number < 100 => {
             let count = form.amount.unwrap_or(Word::Constant(0));
             return init_uniform(form, count, code);
         }
@@ -41,21 +41,21 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             if form.hint.is_some() || !matches!(form.verb, Verb::Wait { .. }) =>
         {
             let place = code.place(address)?;
-            let base = code.address_register(place.plus(-place.offset()));
+            let base = code.address_register(Place { offset: 0, ..place });
             place.based(Base::Register(base))
         }
         _ => code.place(address)?,
     };
     let amount = match (constant, form.amount) {
         _ if uniform => uniform_amount(form, code),
-        (Some(constant), _) => constant,
-        (None, Some(Word::Register(id))) => format!("R{}", code.frame.register(id, 1)),
+        (Some(constant), _) => constant.to_string(),
+        (None, Some(Word::Register(id))) => code.register(id).to_string(),
         _ => "RZ".into(),
     };
     match form.verb {
         Verb::Inval => {
             let prefix = if uniform { "U" } else { "" };
-            code.line(format!("{prefix}SYNCS.CCTL.IV {}", place.with_uniform()));
+            emit!(code, "{prefix}SYNCS.CCTL.IV {}", place.with_uniform());
         }
         Verb::Arrive { drop, .. } if uniform => {
             let state = result.map(|id| code.pair(id));
@@ -63,10 +63,10 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             arrive_uniform(form, drop, state, &place.with_uniform(), &amount, code);
         }
         Verb::ExpectTx if uniform => {
-            code.line(format!("USYNCS.ARRIVE.TRANS64.RED.A0TR URZ, {}, {amount}", place.with_uniform()));
+            emit!(code, "USYNCS.ARRIVE.TRANS64.RED.A0TR URZ, {}, {amount}", place.with_uniform());
         }
         Verb::CompleteTx if uniform => {
-            code.line(format!("USYNCS.ARRIVE.TRANS64.RED.A0TX URZ, {}, {amount}", place.with_uniform()));
+            emit!(code, "USYNCS.ARRIVE.TRANS64.RED.A0TX URZ, {}, {amount}", place.with_uniform());
         }
         Verb::Arrive { drop, how } => {
             let mnemonic = arrive_mnemonic(form, drop, how, result.is_some());
@@ -75,10 +75,10 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             arrive(form, &mnemonic, state, lanes, place, &amount, code);
         }
         Verb::ExpectTx => {
-            code.line(format!("SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, {}, {amount}", place.with_uniform()));
+            emit!(code, "SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, {}, {amount}", place.with_uniform());
         }
         Verb::CompleteTx => {
-            code.line(format!("SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, {}, {amount}", place.with_uniform()));
+            emit!(code, "SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, {}, {amount}", place.with_uniform());
         }
         Verb::CheckLayout => check_layout(form, place, code),
         Verb::Wait { suspends, parity } => wait(form, suspends, parity, place, code),
@@ -114,7 +114,7 @@ fn takes_turns(form: &Form<'_>, gives_state: bool, address: Address<'_>) -> bool
 /// What was written before is there for the whole cluster.
 fn release(form: &Form<'_>, code: &mut Code<'_>) {
     if form.cluster_order {
-        ["MEMBAR.ALL.CTA", "MEMBAR.ALL.GPU", "ERRBAR", "CGAERRBAR"].iter().for_each(|line| code.line(*line));
+        code.lines.extend(["MEMBAR.ALL.CTA", "MEMBAR.ALL.GPU", "ERRBAR", "CGAERRBAR"].map(String::from));
     }
 }
 
@@ -135,7 +135,7 @@ fn arrive_mnemonic(form: &Form<'_>, drop: bool, how: Arrival, gives_state: bool)
 fn arrive(
     form: &Form<'_>,
     mnemonic: &str,
-    state: Option<u16>,
+    state: Option<Reg>,
     lanes: Option<Lanes>,
     place: Place,
     amount: &str,
@@ -144,13 +144,13 @@ fn arrive(
     let address = place.with_uniform();
     let masks = mnemonic.contains(".TMASK");
     if let (Some(low), Some(lanes), Some(Word::Register(id)), true) = (state, lanes, form.amount, masks) {
-        let count = code.frame.register(id, 1);
+        let count = code.register(id);
         return masked_by_count(mnemonic, &address, count, low, lanes, code);
     }
-    let target = state.map_or("RZ".into(), |low| format!("R{low}"));
-    code.line(format!("{mnemonic} {target}, {address}, {amount}"));
+    let target = state.unwrap_or(Reg::ZERO);
+    emit!(code, "{mnemonic} {target}, {address}, {amount}");
     if let (Some(low), true) = (state, masks) {
-        states(low, amount).iter().for_each(|line| code.line(line));
+        code.lines.extend(states(low, amount));
     }
 }
 
@@ -161,7 +161,7 @@ fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool 
         form.verb,
         Verb::Inval | Verb::ExpectTx | Verb::CompleteTx | Verb::Arrive { how: Arrival::Plain, .. }
     );
-    code.arch.number() == 107 && is_fixed(address) && form.space == Space::Cta && verb
+    code.number == 107 && is_fixed(address) && form.space == Space::Cta && verb
 }
 
 /// What the lanes bring together, in a uniform register. For one arrival of each, what the operand is for is not
@@ -169,18 +169,18 @@ fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool 
 fn uniform_amount(form: &Form<'_>, code: &mut Code<'_>) -> String {
     let amount = code.frame.uniform(1);
     match form.amount {
-        _ if is_one(form) => code.line(format!("S2UR UR{amount}, SR_CgaCtaId")),
+        _ if is_one(form) => emit!(code, "S2UR UR{amount}, SR_CgaCtaId"),
         None => return "URZ".into(),
         Some(Word::Constant(each)) => {
             let (value, lanes) = (code.frame.uniform(1), code.frame.uniform(1));
-            code.line(format!("VOTEU.ANY UR{lanes}, UPT, PT"));
-            code.line(format!("UMOV UR{value}, {each:#x}"));
-            code.line(format!("UPOPC UR{lanes}, UR{lanes}"));
-            code.line(format!("UIMAD UR{amount}, UR{value}, UR{lanes}, URZ"));
+            emit!(code, "VOTEU.ANY UR{lanes}, UPT, PT");
+            emit!(code, "UMOV UR{value}, {each:#x}");
+            emit!(code, "UPOPC UR{lanes}, UR{lanes}");
+            emit!(code, "UIMAD UR{amount}, UR{value}, UR{lanes}, URZ");
         }
         Some(Word::Register(id)) => {
-            let each = code.frame.register(id, 1);
-            code.line(format!("REDUX.SUM UR{amount}, R{each}"));
+            let each = code.register(id);
+            emit!(code, "REDUX.SUM UR{amount}, {each}");
         }
     }
     format!("UR{amount}")
@@ -189,7 +189,7 @@ fn uniform_amount(form: &Form<'_>, code: &mut Code<'_>) -> String {
 fn arrive_uniform(
     form: &Form<'_>,
     drop: bool,
-    state: Option<u16>,
+    state: Option<Reg>,
     address: &str,
     amount: &str,
     code: &mut Code<'_>,
@@ -198,46 +198,46 @@ fn arrive_uniform(
     let counts = if is_one(form) { ".ACT0" } else { ".ART0" };
     let pair = state.map(|_| code.frame.uniform(2));
     let target = pair.map_or("URZ".into(), |pair| format!("UR{pair}"));
-    code.line(format!("USYNCS.ARRIVE.TRANS64{drop}{counts} {target}, {address}, {amount}"));
+    emit!(code, "USYNCS.ARRIVE.TRANS64{drop}{counts} {target}, {address}, {amount}");
     if let (Some(low), Some(pair)) = (state, pair) {
-        code.line(format!("MOV.64 R{low}, UR{pair}"));
+        emit!(code, "MOV.64 {low}, UR{pair}");
     }
 }
 
 /// The states of lanes that arrived in one instruction: it gives all of them the object before it, and in the
 /// low word who took part. Each lane has those of lower number arrive before it.
-fn states(low: u16, count: &str) -> [String; 9] {
-    let high = low + 1;
+fn states(low: Reg, count: &str) -> [String; 9] {
+    let high = low.high();
     [
-        format!("RPCMOV.32 Rpc.HI, R{high}"),
-        format!("RPCMOV.32 Rpc.LO, R{low}"),
-        format!("S2R R{high}, SR_LTMASK"),
-        format!("LOP3.LUT R{low}, R{low}, R{high}, RZ, 0x40, !PT"),
-        format!("RPCMOV.32 R{high}, Rpc.HI"),
-        format!("POPC R{low}, R{low}"),
-        format!("SHF.L.U32 R{low}, R{low}, 0xb, RZ"),
-        format!("IMAD R{high}, R{low}, {count}, R{high}"),
-        format!("RPCMOV.32 R{low}, Rpc.LO"),
+        format!("RPCMOV.32 Rpc.HI, {high}"),
+        format!("RPCMOV.32 Rpc.LO, {low}"),
+        format!("S2R {high}, SR_LTMASK"),
+        format!("LOP3.LUT {low}, {low}, {high}, RZ, 0x40, !PT"),
+        format!("RPCMOV.32 {high}, Rpc.HI"),
+        format!("POPC {low}, {low}"),
+        format!("SHF.L.U32 {low}, {low}, 0xb, RZ"),
+        format!("IMAD {high}, {low}, {count}, {high}"),
+        format!("RPCMOV.32 {low}, Rpc.LO"),
     ]
 }
 
 /// Arrivals that leave the phase open, and whose lanes may bring different counts: equal ones are taken
 /// together, so that a lane's state can be told from how many arrived before it. Compilers make the count
 /// uniform twice; nothing comes of the first loop.
-fn masked_by_count(mnemonic: &str, address: &str, count: u16, low: u16, lanes: Lanes, code: &mut Code<'_>) {
-    let (copy, unused) = (code.frame.scratch(1), code.frame.uniform(1));
-    let copies = match code.arch.number() {
-        ..=106 => format!("IMAD.MOV.U32 R{copy}, RZ, RZ, R{count}"),
-        _ => format!("MOV R{copy}, R{count}"),
+fn masked_by_count(mnemonic: &str, address: &str, count: Reg, low: Reg, lanes: Lanes, code: &mut Code<'_>) {
+    let (copy, unused) = (code.scratch(1), code.frame.uniform(1));
+    let copies = match code.number {
+        ..=106 => format!("IMAD.MOV.U32 {copy}, RZ, RZ, {count}"),
+        _ => format!("MOV {copy}, {count}"),
     };
     let label = code.take_equals(lanes, &[(format!("UR{unused}"), count)], std::slice::from_ref(&copies));
-    code.line(format!("@!P{} NOP", lanes.others));
+    emit!(code, "@!P{} NOP", lanes.others);
     code.next_equals(lanes, &label);
     code.all_wait_again(lanes);
     let label = code.take_equals(lanes, &[("URZ".into(), count)], &[copies]);
-    code.line(format!("@!P{} {mnemonic} R{low}, {address}, R{copy}", lanes.others));
-    for line in states(low, &format!("R{copy}")) {
-        code.line(format!("@!P{} {line}", lanes.others));
+    emit!(code, "@!P{} {mnemonic} {low}, {address}, {copy}", lanes.others);
+    for line in states(low, &format!("{copy}")) {
+        emit!(code, "@!P{} {line}", lanes.others);
     }
     code.next_equals(lanes, &label);
 }
@@ -246,10 +246,10 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
     let Some(complete) = form.result else { return };
     let complete = code.frame.predicate(complete);
     let address = place.with_uniform();
-    let uniform = code.arch.number() == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
+    let uniform = code.number == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
     let reported = form.reported.map(|id| code.frame.predicate(id));
     // Other architectures have no other phases than the primary ones, and no reports.
-    let kind = match code.arch.number() {
+    let kind = match code.number {
         107 if form.conditional => ".CONDITIONAL",
         107 if form.reported.is_some() || form.report.is_some() => ".PRIMARY",
         _ => "",
@@ -262,33 +262,33 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
     } else {
         let asked = match (parity, form.amount, form.state) {
             (true, Some(parity), _) => shifted(parity, code),
-            (_, _, Some(state)) => format!("R{}", code.pair(state) + 1),
-            _ => "RZ".into(),
+            (_, _, Some(state)) => code.pair(state).high(),
+            _ => Reg::ZERO,
         };
         let try_wait = if suspends { ".TRYWAIT" } else { "" };
         let seen = reported.map_or("PT".into(), |seen| format!("P{seen}"));
         let reports = if kind == ".PRIMARY" { format!("{seen}, RZ, ") } else { String::new() };
         let found = format!("P{complete}, {reports}{address}, {asked}");
-        code.line(format!("SYNCS.PHASECHK.TRANS64{try_wait}{kind} {found}"));
+        emit!(code, "SYNCS.PHASECHK.TRANS64{try_wait}{kind} {found}");
         if let Some(hint) = form.hint {
             let hint = match hint {
-                Word::Register(id) => format!("R{}", code.frame.register(id, 1)),
-                Word::Constant(0) => "RZ".into(),
+                Word::Register(id) => code.register(id).to_string(),
+                Word::Constant(0) => Reg::ZERO.to_string(),
                 Word::Constant(nanoseconds) => format!("{nanoseconds:#x}"),
             };
-            code.line(format!("@!P{complete} NANOSLEEP.SYNCS {hint}"));
-            code.line(format!("@!P{complete} SYNCS.PHASECHK.TRANS64{kind} {found}"));
+            emit!(code, "@!P{complete} NANOSLEEP.SYNCS {hint}");
+            emit!(code, "@!P{complete} SYNCS.PHASECHK.TRANS64{kind} {found}");
         }
     }
     if let Some(report) = form.report {
-        let report = code.frame.register(report, 1);
-        code.line(format!("MOV R{report}, RZ"));
+        let report = code.register(report);
+        emit!(code, "MOV {report}, RZ");
     }
-    if let Some(seen) = reported.filter(|_| code.arch.number() != 107) {
-        code.line(format!("PLOP3.LUT P{seen}, PT, !PT, PT, PT, 0x80, 0x0"));
+    if let Some(seen) = reported.filter(|_| code.number != 107) {
+        emit!(code, "PLOP3.LUT P{seen}, PT, !PT, PT, PT, 0x80, 0x0");
     }
     if form.cluster_order {
-        code.line(format!("{guard}CCTL.IVALL"));
+        emit!(code, "{guard}CCTL.IVALL");
     }
 }
 
@@ -307,45 +307,44 @@ fn wait_uniform(
     let source = match parity {
         0 => "URZ".into(),
         _ => {
-            code.line(format!("UMOV UR{asked}, {parity:#x}"));
+            emit!(code, "UMOV UR{asked}, {parity:#x}");
             format!("UR{asked}")
         }
     };
-    code.line(format!("USHF.L.U32 UR{asked}, {source}, 0x1f, URZ"));
+    emit!(code, "USHF.L.U32 UR{asked}, {source}, 0x1f, URZ");
     let number = seen.map_or("UPT".into(), |(_, seen)| format!("UP{seen}"));
     let reports = if suffixes.ends_with(".PRIMARY") { format!("{number}, URZ, ") } else { String::new() };
-    code.line(format!("USYNCS.PHASECHK.TRANS64{suffixes} UP{found}, {reports}{address}, UR{asked}"));
+    emit!(code, "USYNCS.PHASECHK.TRANS64{suffixes} UP{found}, {reports}{address}, UR{asked}");
     for (predicate, found) in seen.into_iter().chain([(complete, found)]) {
-        code.line(format!("PLOP3.LUT P{predicate}, PT, PT, PT, UP{found}, 0x80, 0x8"));
+        emit!(code, "PLOP3.LUT P{predicate}, PT, PT, PT, UP{found}, 0x80, 0x8");
     }
 }
 
 /// Bit 0 of an object says its layout (spec 6.2).
 fn check_layout(form: &Form<'_>, place: Place, code: &mut Code<'_>) {
     let Some(found) = form.result else { return };
-    let (found, word) = (code.frame.predicate(found), code.frame.scratch(2));
-    code.line(format!("SYNCS.LD.64 R{word}, {}", place.with_uniform()));
+    let (found, word) = (code.frame.predicate(found), code.scratch(2));
+    emit!(code, "SYNCS.LD.64 {word}, {}", place.with_uniform());
     let table = if form.layout == 0 { "0xc" } else { "0xc0" };
-    code.line(format!("LOP3.LUT P{found}, RZ, R{word}, 0x1, RZ, {table}, !PT"));
-    if matches!(place.base, Base::Uniform(_)) && code.arch.number() >= 100 {
+    emit!(code, "LOP3.LUT P{found}, RZ, {word}, 0x1, RZ, {table}, !PT");
+    if matches!(place.base, Base::Uniform(_)) && code.number >= 100 {
         let uniform = code.frame.uniform_predicate();
-        code.line(format!("VOTEU.ANY UP{uniform}, P{found}"));
-        code.line(format!("PLOP3.LUT P{found}, PT, PT, PT, UP{uniform}, 0x80, 0x8"));
+        emit!(code, "VOTEU.ANY UP{uniform}, P{found}");
+        emit!(code, "PLOP3.LUT P{found}, PT, PT, PT, UP{uniform}, 0x80, 0x8");
     }
 }
 
 /// The word of a new object, made of its count: both words of a pair of registers, low and high. `prefix` is that
 /// of the unit that does it.
-fn word_of_count(form: &Form<'_>, pair: u16, prefix: &str) -> Vec<String> {
-    let register = if prefix.is_empty() { "R" } else { "UR" };
-    let high = pair + 1;
+fn word_of_count(form: &Form<'_>, low: u16, prefix: &str) -> Vec<String> {
+    let high = low + 1;
     let mut lines = vec![
-        format!("{prefix}SHF.L.U32 {register}{high}, {register}{pair}, 0xb, {prefix}RZ"),
-        format!("{prefix}SHF.L.U32 {register}{pair}, {register}{pair}, 0x1, {prefix}RZ"),
+        format!("{prefix}SHF.L.U32 {prefix}R{high}, {prefix}R{low}, 0xb, {prefix}RZ"),
+        format!("{prefix}SHF.L.U32 {prefix}R{low}, {prefix}R{low}, 0x1, {prefix}RZ"),
     ];
     if form.layout == 1 {
         lines.push(format!(
-            "{prefix}LOP3.LUT {register}{pair}, {register}{pair}, 0x1, {prefix}RZ, 0xfe, !{prefix}PT"
+            "{prefix}LOP3.LUT {prefix}R{low}, {prefix}R{low}, 0x1, {prefix}RZ, 0xfe, !{prefix}PT"
         ));
     }
     lines
@@ -362,28 +361,28 @@ fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), Refusal> {
     if let (true, Word::Constant(_)) = (is_fixed(address), count) {
         return init_uniform(form, count, code);
     }
-    let pair = code.frame.scratch(2);
+    let pair = code.scratch(2);
     let place = match count {
         Word::Constant(count) => {
             code.set(pair, count);
-            code.subtract_from(pair, 0x10_0000, &format!("R{pair}"));
+            code.subtract_from(pair, 0x10_0000, pair);
             None
         }
         Word::Register(id) => {
             let place = code.place(address)?;
-            let count = format!("R{}", code.frame.register(id, 1));
-            code.subtract_from(pair, 0x10_0000, &count);
+            let count = code.register(id);
+            code.subtract_from(pair, 0x10_0000, count);
             Some(place)
         }
     };
-    word_of_count(form, pair, "").iter().for_each(|line| code.line(line));
+    code.lines.extend(word_of_count(form, pair.0, ""));
     let place = match place {
         Some(place) => place,
         None => code.place(address)?,
     };
-    code.line(format!("STS.64 {}, R{pair}", place.with_uniform()));
-    code.line("FENCE.VIEW.ASYNC.S");
-    code.line("SYNCS.CCTL.IVALL");
+    emit!(code, "STS.64 {}, {pair}", place.with_uniform());
+    emit!(code, "FENCE.VIEW.ASYNC.S");
+    emit!(code, "SYNCS.CCTL.IVALL");
     Ok(())
 }
 
@@ -393,12 +392,12 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
     let Some(address) = form.address else { return Ok(()) };
     let word = code.frame.uniform(2);
     let object = code.frame.uniform(1);
-    let subtract = match code.arch.number() {
+    let subtract = match code.number {
         ..=99 => format!("UIADD3 UR{word}, -UR{word}, 0x100000, URZ"),
         _ => format!("UIADD3 UR{word}, UPT, UPT, -UR{word}, 0x100000, URZ"),
     };
     let mut made = vec![subtract];
-    made.extend(word_of_count(form, u16::from(word), "U"));
+    made.extend(word_of_count(form, word.into(), "U"));
     let lanes = (!is_fixed(address) || matches!(count, Word::Register(_))).then(|| code.all_wait());
     let generic = matches!(address.base, Start::Generic(_));
     let mut place = None;
@@ -408,18 +407,18 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
             if generic {
                 place = Some(code.place(address)?);
             }
-            let count = code.frame.register(id, 1);
-            let pair = code.frame.scratch(2);
+            let count = code.register(id);
+            let pair = code.scratch(2);
             let label = code.take_equals(lanes, &[(format!("UR{word}"), count)], &[]);
-            made.iter().for_each(|line| code.line(line));
-            code.line(format!("@!P{} IMAD.U32 R{pair}, RZ, RZ, UR{word}", lanes.others));
-            code.line(format!("@!P{} IMAD.U32 R{}, RZ, RZ, UR{}", lanes.others, pair + 1, word + 1));
+            code.lines.extend(made);
+            emit!(code, "@!P{} IMAD.U32 {pair}, RZ, RZ, UR{word}", lanes.others);
+            emit!(code, "@!P{} IMAD.U32 {}, RZ, RZ, UR{}", lanes.others, pair.high(), word + 1);
             code.next_equals(lanes, &label);
-            registers.extend([(format!("UR{word}"), pair), (format!("UR{}", word + 1), pair + 1)]);
+            registers.extend([(format!("UR{word}"), pair), (format!("UR{}", word + 1), pair.high())]);
         }
         (Word::Constant(value), _) => {
-            code.line(format!("UMOV UR{word}, {value:#x}"));
-            made.iter().for_each(|line| code.line(line));
+            emit!(code, "UMOV UR{word}, {value:#x}");
+            code.lines.extend(made);
         }
         (Word::Register(_), None) => {}
     }
@@ -438,9 +437,9 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
         _ => place,
     };
     let label = lanes.map(|lanes| (lanes, code.take_equals(lanes, &registers, &[])));
-    code.line("FENCE.VIEW.ASYNC.S");
-    let prefix = if code.arch.number() == 107 && label.is_none() { "U" } else { "" };
-    code.line(format!("{prefix}SYNCS.EXCH.64 URZ, {}, UR{word}", target.with_uniform()));
+    emit!(code, "FENCE.VIEW.ASYNC.S");
+    let prefix = if code.number == 107 && label.is_none() { "U" } else { "" };
+    emit!(code, "{prefix}SYNCS.EXCH.64 URZ, {}, UR{word}", target.with_uniform());
     if let Some((lanes, label)) = label {
         code.next_equals(lanes, &label);
     }
@@ -449,10 +448,10 @@ fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(),
 
 fn pending_count(form: &Form<'_>, code: &mut Code<'_>) {
     let (Some(count), Some(state)) = (form.result, form.state) else { return };
-    let (count, state) = (code.frame.register(count, 1), code.pair(state));
-    code.line(format!("SHF.R.U32.HI R{count}, RZ, 0xb, R{}", state + 1));
-    code.line(format!("LOP3.LUT R{count}, R{count}, 0xfffff, RZ, 0x40, !PT"));
-    code.subtract_from(count, 0x10_0000, &format!("R{count}"));
+    let (count, state) = (code.register(count), code.pair(state));
+    emit!(code, "SHF.R.U32.HI {count}, RZ, 0xb, {}", state.high());
+    emit!(code, "LOP3.LUT {count}, {count}, 0xfffff, RZ, 0x40, !PT");
+    code.subtract_from(count, 0x10_0000, count);
 }
 
 /// An arrival when the thread's copies are done. One that is not counted yet is a transaction, so that the
@@ -464,13 +463,13 @@ fn copy_arrive(place: Place, counted: bool, lanes: Option<Lanes>, code: &mut Cod
         expects.into_iter().chain([format!("ARRIVES.LDGSTSBAR.64{report} {object}")])
     };
     let (Base::Register(register), Some(lanes)) = (place.base, lanes) else {
-        body(&place.with_uniform()).for_each(|line| code.line(line));
+        body(&place.with_uniform()).for_each(|line| code.lines.push(line));
         return;
     };
     let object = code.frame.uniform(1);
     let label = code.take_equals(lanes, &[(format!("UR{object}"), register)], &[]);
     for line in body(&place.based(Base::Uniform(object)).with_uniform()) {
-        code.line(format!("@!P{} {line}", lanes.others));
+        emit!(code, "@!P{} {line}", lanes.others);
     }
     code.next_equals(lanes, &label);
 }

@@ -1,18 +1,18 @@
 //! sm_80 to sm_89: objects are two words, which plain atomics and ATOMS.ARRIVE work on (spec 6.2.1).
 
-use super::code::{Base, Code, Place};
 use super::form::{Arrival, Form, Verb};
 use super::operand::{Address, Word};
 use crate::lower::Refusal;
+use crate::lower::code::{Base, Code, Place, Reg, emit};
 
 /// Writes the machine code of an instruction.
 pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
     let result = form.result.filter(|_| used);
     if form.verb == Verb::PendingCount {
         if let (Some(count), Some(state)) = (form.result, form.state) {
-            let (count, state) = (code.frame.register(count, 1), code.pair(state));
-            code.line(format!("LOP3.LUT R{count}, R{}, 0x7fffffff, RZ, 0xc0, !PT", state + 1));
-            code.line(format!("IADD3 R{count}, -R{count}, -0x80000000, RZ"));
+            let (count, state) = (code.register(count), code.pair(state));
+            emit!(code, "LOP3.LUT {count}, {}, 0x7fffffff, RZ, 0xc0, !PT", state.high());
+            emit!(code, "IADD3 {count}, -{count}, -0x80000000, RZ");
         }
         return Ok(());
     }
@@ -24,7 +24,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             let pair = words(count, code);
             let place = code.long_place(address)?;
             let store = if wide(place) { "ST.E.64.STRONG.SM" } else { "STS.64" };
-            code.line(format!("{store} {}, R{pair}", place.plain()));
+            emit!(code, "{store} [{place}], {pair}");
         }
         Verb::Arrive { drop, how } => {
             let state = result.map(|id| code.pair(id));
@@ -38,20 +38,20 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         }
         Verb::Wait { .. } => {
             let place = code.long_place(address.plus(4))?;
-            let word = code.frame.scratch(1);
+            let word = code.scratch(1);
             let load = if wide(place) { "LD.E.STRONG.SM" } else { "LDS" };
-            code.line(format!("{load} R{word}, {}", place.plain()));
+            emit!(code, "{load} {word}, [{place}]");
             let Some(complete) = form.result.map(|id| code.frame.predicate(id)) else { return Ok(()) };
             // Bit 31 of the word against that of the phase asked about; where this is a constant, with the table
             // of what is left.
             let (asked, table) = match (form.amount, form.state) {
-                (Some(Word::Constant(0)), _) => ("RZ".into(), "0xc0"),
-                (Some(Word::Constant(_)), _) => ("RZ".into(), "0xc"),
+                (Some(Word::Constant(0)), _) => (Reg::ZERO, "0xc0"),
+                (Some(Word::Constant(_)), _) => (Reg::ZERO, "0xc"),
                 (Some(parity), _) => (shifted(parity, code), "0x48"),
-                (None, Some(state)) => (format!("R{}", code.pair(state) + 1), "0x48"),
+                (None, Some(state)) => (code.pair(state).high(), "0x48"),
                 (None, None) => return Ok(()),
             };
-            code.line(format!("LOP3.LUT P{complete}, RZ, R{word}, 0x80000000, {asked}, {table}, !PT"));
+            emit!(code, "LOP3.LUT P{complete}, RZ, {word}, 0x80000000, {asked}, {table}, !PT");
         }
         Verb::CopyArrive { counted } => {
             let place = code.long_place(address)?;
@@ -63,11 +63,11 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
 }
 
 /// A parity where the phase is in an object, in a new register.
-pub(super) fn shifted(parity: Word, code: &mut Code<'_>) -> String {
+pub(super) fn shifted(parity: Word, code: &mut Code<'_>) -> Reg {
     let parity = code.word(parity);
-    let shifted = code.frame.scratch(1);
-    code.line(format!("SHF.L.U32 R{shifted}, {parity}, 0x1f, RZ"));
-    format!("R{shifted}")
+    let shifted = code.scratch(1);
+    emit!(code, "SHF.L.U32 {shifted}, {parity}, 0x1f, RZ");
+    shifted
 }
 
 fn wide(place: Place) -> bool {
@@ -75,24 +75,24 @@ fn wide(place: Place) -> bool {
 }
 
 /// Both words of a new object. Counts are kept as what is missing to a power of two.
-fn words(count: Word, code: &mut Code<'_>) -> u16 {
-    let pair = code.frame.scratch(2);
+fn words(count: Word, code: &mut Code<'_>) -> Reg {
+    let pair = code.scratch(2);
     match count {
         Word::Constant(count) => {
             code.set(pair, 0x4000_0000_u32.wrapping_sub(count));
-            code.set(pair + 1, 0x8000_0000_u32.wrapping_sub(count));
+            code.set(pair.high(), 0x8000_0000_u32.wrapping_sub(count));
         }
         Word::Register(id) => {
-            let count = format!("R{}", code.frame.register(id, 1));
-            code.subtract_from(pair, 0x4000_0000, &count);
-            code.subtract_from(pair + 1, i32::MIN, &count);
+            let count = code.register(id);
+            code.subtract_from(pair, 0x4000_0000, count);
+            code.subtract_from(pair.high(), i32::MIN, count);
         }
     }
     pair
 }
 
 /// `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`, up to the destination.
-fn atomic(place: Place, operation: &str, target: &str) -> String {
+fn atomic(place: Place, operation: &str, target: Reg) -> String {
     match wide(place) {
         true => format!("ATOM.E.{operation}.STRONG.SM PT, {target}"),
         false => format!("ATOMS.{operation} {target}"),
@@ -100,14 +100,14 @@ fn atomic(place: Place, operation: &str, target: &str) -> String {
 }
 
 /// One arrival, which may complete the phase.
-fn arrive(place: Place, drop: bool, state: Option<u16>, code: &mut Code<'_>) {
-    code.line("MEMBAR.ALL.CTA");
+fn arrive(place: Place, drop: bool, state: Option<Reg>, code: &mut Code<'_>) {
+    emit!(code, "MEMBAR.ALL.CTA");
     let address = place.with_uniform();
     if drop {
-        code.line(format!("{}, {address}", atomic(place, "POPC.INC.32", "RZ")));
+        emit!(code, "{}, {address}", atomic(place, "POPC.INC.32", Reg::ZERO));
     }
-    let target = state.map_or("RZ".into(), |low| format!("R{low}"));
-    code.line(format!("{}, {address}", atomic(place, "ARRIVE.64", &target)));
+    let target = state.unwrap_or(Reg::ZERO);
+    emit!(code, "{}, {address}", atomic(place, "ARRIVE.64", target));
 }
 
 /// Arrivals that leave the phase open: the counts are added to. The state is the word before, twice.
@@ -115,7 +115,7 @@ fn arrive_some(
     address: Address<'_>,
     drop: bool,
     count: Word,
-    state: Option<u16>,
+    state: Option<Reg>,
     code: &mut Code<'_>,
 ) -> Result<(), Refusal> {
     let count = code.word(count);
@@ -124,14 +124,14 @@ fn arrive_some(
         Some(first) => code.second_word(first),
         None => code.place(address.plus(4))?,
     };
-    code.line("MEMBAR.ALL.CTA");
+    emit!(code, "MEMBAR.ALL.CTA");
     if let Some(first) = first {
-        code.line(format!("{}, {}, {count}", atomic(first, "ADD", "RZ"), first.plain()));
+        emit!(code, "{}, [{first}], {count}", atomic(first, "ADD", Reg::ZERO));
     }
-    let target = state.map_or("RZ".into(), |low| format!("R{low}"));
-    code.line(format!("{}, {}, {count}", atomic(second, "ADD", &target), second.plain()));
+    let target = state.unwrap_or(Reg::ZERO);
+    emit!(code, "{}, [{second}], {count}", atomic(second, "ADD", target));
     if let Some(low) = state {
-        code.line(format!("MOV R{}, R{low}", low + 1));
+        emit!(code, "MOV {}, {low}", low.high());
     }
     Ok(())
 }
@@ -143,51 +143,48 @@ fn copy_arrive(place: Place, counted: bool, code: &mut Code<'_>) {
     let barrier = code.frame.barrier();
     let uniform = matches!(place.base, Base::Nothing | Base::Uniform(_));
     let lanes = (!counted).then(|| {
-        let lanes = code.frame.scratch(1);
-        code.line(format!("VOTE.ALL R{lanes}, PT, PT"));
+        let lanes = code.scratch(1);
+        emit!(code, "VOTE.ALL {lanes}, PT, PT");
         lanes
     });
     if !uniform {
-        code.line(format!("BSSY B{barrier}, `({end})"));
+        emit!(code, "BSSY B{barrier}, `({end})");
     }
     let count = lanes.map(|lanes| {
-        let [lane, highest, count] = [(); 3].map(|()| code.frame.scratch(1));
+        let [lane, highest, count] = [(); 3].map(|()| code.scratch(1));
         let highest_lane = code.frame.scratch_predicate();
-        code.line(format!("S2R R{lane}, SR_LANEID"));
-        code.line(format!("FLO.U32 R{highest}, R{lanes}"));
-        code.line(format!("POPC R{count}, R{lanes}"));
-        code.line(format!("ISETP.EQ.U32.AND P{highest_lane}, PT, R{highest}, R{lane}, PT"));
-        code.line(format!("IMAD.MOV R{count}, RZ, RZ, -R{count}"));
+        emit!(code, "S2R {lane}, SR_LANEID");
+        emit!(code, "FLO.U32 {highest}, {lanes}");
+        emit!(code, "POPC {count}, {lanes}");
+        emit!(code, "ISETP.EQ.U32.AND P{highest_lane}, PT, {highest}, {lane}, PT");
+        emit!(code, "IMAD.MOV {count}, RZ, RZ, -{count}");
         (highest_lane, count)
     });
     let waiting = (count.is_none() && !uniform).then(|| code.all_wait());
     let place = match place.base {
         Base::Pair(low) => {
-            let shared = code.frame.scratch(1);
-            code.line(format!(
-                "IADD3 R{shared}, R{low}, -c[0x0][{:#x}], RZ",
-                code.arch.shared_window_offset()
-            ));
+            let shared = code.scratch(1);
+            emit!(code, "IADD3 {shared}, {low}, -c[0x0][{:#x}], RZ", code.arch.shared_window_offset());
             code.all_in_register(place.based(Base::Register(shared)))
         }
         _ => place,
     };
     if let Some((highest_lane, count)) = count {
-        let second = code.second_word(place).plain();
-        code.line(format!("@P{highest_lane} ATOMS.ADD.S32 RZ, {second}, R{count}"));
+        let second = code.second_word(place);
+        emit!(code, "@P{highest_lane} ATOMS.ADD.S32 RZ, [{second}], {count}");
     }
     let Base::Register(register) = place.base else {
-        code.line(format!("ARRIVES.LDGSTSBAR.64 {}", place.with_uniform()));
+        emit!(code, "ARRIVES.LDGSTSBAR.64 {}", place.with_uniform());
         return;
     };
     let lanes = waiting.unwrap_or_else(|| code.all_wait());
     let shared = code.frame.uniform(1);
     code.label(&again);
-    code.line(format!("@P{} R2UR P{}, UR{shared}, R{register}", lanes.waiting, lanes.others));
+    emit!(code, "@P{} R2UR P{}, UR{shared}, {register}", lanes.waiting, lanes.others);
     let object = place.based(Base::Uniform(shared)).with_uniform();
-    code.line(format!("@!P{} ARRIVES.LDGSTSBAR.64 {object}", lanes.others));
-    code.line(format!("@P{0} PLOP3.LUT P{0}, PT, P{1}, PT, PT, 0x80, 0x0", lanes.waiting, lanes.others));
-    code.line(format!("@P{} BRA `({again})", lanes.others));
-    code.line(format!("BSYNC B{barrier}"));
+    emit!(code, "@!P{} ARRIVES.LDGSTSBAR.64 {object}", lanes.others);
+    emit!(code, "@P{0} PLOP3.LUT P{0}, PT, P{1}, PT, PT, 0x80, 0x0", lanes.waiting, lanes.others);
+    emit!(code, "@P{} BRA `({again})", lanes.others);
+    emit!(code, "BSYNC B{barrier}");
     code.label(&end);
 }

@@ -1,0 +1,60 @@
+//! Addresses of atomics, as instructions name them.
+
+use super::operand::{Address, AddressBase};
+use crate::lower::code::{Base, Code, Place, Reg, Value, emit};
+use crate::lower::offset::{split, split_wide};
+
+impl Code<'_> {
+    /// A shared address as it stands in the brackets of LDS and ATOMS. From sm_90 on a variable's address
+    /// begins with the CTA's rank in its cluster (spec 1.4).
+    pub(super) fn shared_address(&mut self, address: &Address) -> Place {
+        match address.base {
+            AddressBase::Register(register) | AddressBase::Word(register) => {
+                let (far, offset) = split(address.offset as i32);
+                let register = self.advanced(register, far.into());
+                Place { base: Base::Register(register), offset: offset.into() }
+            }
+            AddressBase::Shared(byte) if self.number < 90 => {
+                Place { base: Base::Nothing, offset: (i64::from(byte) + address.offset) & 0xff_ffff }
+            }
+            AddressBase::Shared(byte) => {
+                let (uniform, rank) = (self.frame.uniform(1), self.frame.uniform(1));
+                self.variable_address(rank, uniform, byte as i32);
+                Place { base: Base::Uniform(uniform), offset: address.offset }
+            }
+            AddressBase::Global(address) => Place { base: Base::Nothing, offset: (address as u32).into() },
+        }
+    }
+
+    /// A shared address in a register, offset and all.
+    pub(super) fn shared_register(&mut self, address: &Address) -> Reg {
+        let Place { base, offset } = self.shared_address(address);
+        match (address.base, base) {
+            (AddressBase::Register(register), _) => self.advanced(register, address.offset),
+            (_, Base::Register(register) | Base::Pair(register)) => self.advanced(register, offset),
+            (_, Base::Nothing) => self.in_registers(Value::Constant(offset as u64), 1),
+            (_, Base::Uniform(register)) => {
+                let base = self.scratch(1);
+                emit!(self, "MOV {base}, UR{register}");
+                self.advanced(base, offset)
+            }
+        }
+    }
+
+    /// A generic or global address in a pair of registers, and the offset that stands beside it.
+    pub(super) fn wide_address(&mut self, address: &Address) -> (Reg, i64) {
+        let pair = match address.base {
+            AddressBase::Register(register) => register,
+            AddressBase::Word(register) => {
+                let pair = self.scratch(2);
+                emit!(self, "MOV {pair}, {register}");
+                emit!(self, "MOV {}, RZ", pair.high());
+                pair
+            }
+            AddressBase::Global(byte) => self.in_registers(Value::Constant(byte), 2),
+            AddressBase::Shared(byte) => self.in_registers(Value::Constant(u64::from(byte)), 2),
+        };
+        let (far, offset) = split_wide(address.offset, self.number);
+        (self.advanced_wide(pair, far), offset)
+    }
+}

@@ -3,8 +3,8 @@
 use atoms_ops::{Fault, Op, Size};
 
 use crate::kernel::{instruction, reaches_the_cluster};
-use crate::rejection::FaultReport;
-use crate::request::{Geometry, MAX_LANES, Part, Request};
+use crate::lanes::lanes_of;
+use crate::request::{FaultReport, Geometry, MAX_LANES, Part, Request};
 
 /// A request without fault, its addresses resolved.
 pub(crate) struct Access {
@@ -21,18 +21,6 @@ pub(crate) struct Access {
     /// Lanes with the same key are explained together: those at one word, or, for CAST.SPIN, in one
     /// bank or pair of banks, by the bank of the first word (spec 5.1).
     pub(crate) key: [u32; MAX_LANES],
-}
-
-/// The lanes of a mask, ascending.
-pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        (rest != 0).then(|| {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            lane
-        })
-    })
 }
 
 /// Address of a lane as formed, modulo 2^32 (spec 2.1, 2.2).

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use crate::access::lanes_of;
+use crate::lanes::lanes_of;
 use crate::mbarrier::{Fields, Step, may_complete};
 use crate::request::MAX_LANES;
 

@@ -2,12 +2,14 @@
 
 use atoms_ops::{Fault, Op};
 
-use crate::access::{self, Access, lanes_of};
-use crate::explain::{self, Case, Final, UNIT_WORDS, Unit};
+use crate::access::{self, Access};
+use crate::case::{Case, Final, UNIT_WORDS, Unit, split};
+use crate::explain;
 use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
-use crate::rejection::{FaultReport, Lanes, NoWrite, Rejection};
-use crate::request::{Geometry, MAX_LANES, Moment, Part, Request, Response};
+use crate::lanes::{Lanes, lanes_of};
+use crate::rejection::{NoWrite, Rejection};
+use crate::request::{FaultReport, Geometry, MAX_LANES, Moment, Part, Request, Response};
 use crate::waits::{self, Waits};
 use crate::worlds::{self, Worlds};
 
@@ -512,7 +514,7 @@ impl Checker {
                 Ok(Final::Words) => leave(&left),
                 Ok(Final::OneOf) => {
                     for &value in &choices {
-                        explain::split(value, &mut left);
+                        split(value, &mut left);
                         leave(&left);
                     }
                 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::access::lanes_of;
+use crate::lanes::lanes_of;
 use crate::request::MAX_LANES;
 
 /// What is certain of every group of banks.

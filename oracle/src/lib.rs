@@ -27,11 +27,13 @@
 
 mod access;
 mod arrivals;
+mod case;
 mod checker;
 mod counting;
 mod explain;
 mod fairness;
 mod kernel;
+mod lanes;
 mod mbarrier;
 mod objects;
 mod rejection;
@@ -43,9 +45,10 @@ mod worlds;
 
 pub use arrivals::MAX_STATES;
 pub use checker::Checker;
+pub use lanes::Lanes;
 pub use mbarrier::{Layout, Object, Wrong};
-pub use rejection::{FaultReport, Lanes, NoWrite, Rejection};
-pub use request::{Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
+pub use rejection::{NoWrite, Rejection};
+pub use request::{FaultReport, Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
 pub use trail::order_exists;
 pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};
 pub use worlds::MAX_WORLDS;

@@ -5,12 +5,12 @@
 
 use atoms_ops::Op;
 
-use crate::access::lanes_of;
 use crate::arrivals::{self, Arrivals, End, NoOrder};
-use crate::explain::{Case, Final, Unit, join, split};
+use crate::case::{Case, Final, Unit, join, split};
 use crate::kernel::{Gives, leaves, value_mask};
+use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::{self, Fields, Layout, Object, Step, Wrong};
-use crate::rejection::{Lanes, Rejection};
+use crate::rejection::Rejection;
 use crate::trail::{Edges, NoTrail};
 
 /// Lanes that wait: each one's predicate says how the object stands (spec 6.5).

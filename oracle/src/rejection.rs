@@ -4,47 +4,9 @@ use std::fmt;
 
 use atoms_ops::{Fault, Op};
 
+use crate::lanes::Lanes;
 use crate::mbarrier::{Layout, Object, Wrong};
-
-/// A set of lanes, lane 0 in bit 0; prints as `lane 3` or `lanes 3, 7 and 9`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lanes(pub u32);
-
-impl fmt::Display for Lanes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.0.count_ones();
-        f.write_str(if count == 1 { "lane " } else { "lanes " })?;
-        for (i, lane) in crate::access::lanes_of(self.0).enumerate() {
-            let before = match i as u32 {
-                0 => "",
-                i if i + 1 == count => " and ",
-                _ => ", ",
-            };
-            write!(f, "{before}{lane}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A fault as a response reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultReport {
-    /// Kind of fault; with [`Fault::None`] the other fields mean nothing.
-    pub fault: Fault,
-    /// Lane named.
-    pub lane: u8,
-    /// Address named.
-    pub addr: u32,
-}
-
-impl fmt::Display for FaultReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.fault {
-            Fault::None => f.write_str("no fault"),
-            fault => write!(f, "`{fault}` for lane {} at {:#x}", self.lane, self.addr),
-        }
-    }
-}
+use crate::request::FaultReport;
 
 /// A verdict against the observation, or, as [`Rejection::is_undecided`] says, none.
 ///
@@ -733,13 +695,6 @@ impl fmt::Display for Instead {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lanes_read_as_a_list() {
-        assert_eq!(Lanes(1 << 3).to_string(), "lane 3");
-        assert_eq!(Lanes(0x88).to_string(), "lanes 3 and 7");
-        assert_eq!(Lanes(0x8000_0088).to_string(), "lanes 3, 7 and 31");
-    }
 
     #[test]
     fn a_lost_update_is_one_sentence() {

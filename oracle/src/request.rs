@@ -1,5 +1,7 @@
 //! What went into the unit, what came out, and the memory it worked on.
 
+use std::fmt;
+
 use atoms_ops::{Fault, Op};
 
 /// Lanes that a [`Request`] has room for.
@@ -121,5 +123,25 @@ pub struct Response {
 impl Default for Response {
     fn default() -> Self {
         Response { rd: [0; MAX_LANES], pred: 0, fault: Fault::None, fault_lane: 0, fault_addr: 0 }
+    }
+}
+
+/// A fault as a response reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultReport {
+    /// Kind of fault; with [`Fault::None`] the other fields mean nothing.
+    pub fault: Fault,
+    /// Lane named.
+    pub lane: u8,
+    /// Address named.
+    pub addr: u32,
+}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.fault {
+            Fault::None => f.write_str("no fault"),
+            fault => write!(f, "`{fault}` for lane {} at {:#x}", self.lane, self.addr),
+        }
     }
 }

@@ -10,8 +10,8 @@ use atoms_ops::{Fault, Op, Size};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
-use crate::access::lanes_of;
 use crate::checker::Checker;
+use crate::lanes::lanes_of;
 use crate::rejection::Rejection;
 use crate::request::{Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
 

@@ -5,8 +5,7 @@
 //! there is one follows from counting and connectedness alone, and its end is the same for every
 //! order, so equal operands and duplicate values, the hard cases of a search, cost nothing here.
 
-use crate::access::lanes_of;
-use crate::rejection::Lanes;
+use crate::lanes::{Lanes, lanes_of};
 use crate::request::MAX_LANES;
 
 /// Up to 32 lanes at one address.

@@ -10,9 +10,10 @@
 
 use atoms_ops::Op;
 
-use crate::access::{Access, lanes_of};
+use crate::access::Access;
+use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::{self, Fields, Layout, Object, Step};
-use crate::rejection::{Lanes, Rejection};
+use crate::rejection::Rejection;
 use crate::request::{Geometry, Moment, Request};
 
 /// Quiet cycles that may pass between the reason for a wake-up and the wake-up.

@@ -7,9 +7,10 @@ use atoms_cosim::{configs, rtl};
 use atoms_regress::report::text::plain;
 use atoms_regress::run::journal::Desk;
 use atoms_regress::run::supervisor::{Leash, listen};
-use atoms_regress::triage::bucket::{Finding, Key};
 use atoms_regress::triage::death::Death;
 use atoms_regress::triage::repro::Bundle;
+use atoms_regress::triage::signature::Signature;
+use atoms_regress::triage::test_failure::FailedRun;
 use atoms_verilated::Environment;
 
 use crate::args::ReproArgs;
@@ -36,7 +37,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
         files.writes_wave("--trace", path);
     }
     files.check()?;
-    outln!("{}", plain(bundle.record.key.as_str()))?;
+    outln!("{}", plain(&bundle.record.key))?;
     outln!("  test       {}, configuration {}", plain(&bundle.record.test), bundle.record.config)?;
     outln!("  replays    {}", what(&bundle))?;
     let rtl = choose(args, &bundle)?;
@@ -133,15 +134,15 @@ fn choose(args: &ReproArgs, bundle: &Bundle) -> Result<Rtl, CliError> {
 
 /// The process that replayed died.
 fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
-    let key = Key::death(death);
+    let signature = Signature::Died(death);
     let text = match death {
         Death::Hung(_) => death.to_string(),
         Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),
     };
-    if bundle.is_same(&key) {
+    if bundle.is_same(&signature) {
         outln!("  found      the same: {text}")?;
     } else {
-        outln!("  found      something else: {key}: {text}")?;
+        outln!("  found      something else: {signature}: {text}")?;
     }
     Ok(Verdict::Disagree)
 }
@@ -166,13 +167,13 @@ fn replay(args: &ReproArgs, bundle: &Bundle, desk: &Desk) -> Result<Verdict, Cli
 }
 
 /// Says what was found, and whether it is what the bundle is about.
-fn show(bundle: &Bundle, found: &Finding) -> Result<(), CliError> {
-    if bundle.is_same(&found.key) {
+fn show(bundle: &Bundle, found: &FailedRun) -> Result<(), CliError> {
+    if bundle.is_same(&found.signature) {
         outln!("  found      the same, in cycle {}", found.cycle)?;
     } else {
-        outln!("  found      something else, in cycle {}: {}", found.cycle, found.key)?;
+        outln!("  found      something else, in cycle {}: {}", found.cycle, found.signature)?;
     }
-    for line in found.text.lines() {
+    for line in found.failure.to_string().lines() {
         outln!("  {}", plain(line))?;
     }
     Ok(())

@@ -6,9 +6,10 @@ use std::process::{Command, Output};
 
 use atoms_cosim::{configs, rtl};
 use atoms_regress::episode::Episode;
-use atoms_regress::triage::bucket::{Finding, Key};
 use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
+use atoms_regress::triage::death::Death;
 use atoms_regress::triage::minimize::Effort;
+use atoms_regress::triage::test_failure::{FailedRun, TestFailure};
 use atoms_verilated::{Environment, Variant};
 
 fn repro(args: &[&str]) -> (Output, String) {
@@ -59,11 +60,11 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
         original: Original::Episode(&episode),
         effort: Effort::default(),
     };
-    let text = "the process that ran it ended with signal 6".to_string();
-    let finding = Finding { key: Key::crash(Some(6)), text, cycle: 0 };
+    let died = TestFailure::Died { death: Death::Signal(6), beside_others: false };
+    let failed = FailedRun::new(died, "random", 0);
     let parent = Environment::from_process().target.join("bundles").join("crash");
     let _ = fs::remove_dir_all(&parent);
-    let info = bundle(&context, &finding, None, &parent).expect("the bundle is written");
+    let info = bundle(&context, &failed, &parent).expect("the bundle is written");
     let folder = parent.join(&info.folder);
     assert!(!folder.join("case.json").exists() && !folder.join("wave.vcd").exists());
     let report = fs::read_to_string(folder.join("report.txt")).expect("a report");

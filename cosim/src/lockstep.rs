@@ -6,7 +6,7 @@ use atoms_model::{Config, Unit};
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
 use crate::machine::{Machine, Stop};
-use crate::mismatch::{Difference, Mismatch, Subject, differences, subject};
+use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
 /// RTL and model side by side.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl Lockstep {
         });
         let subject = found
             .first()
-            .and_then(|first| subject(&first.field, (&self.out, &self.probe), self.model_side(), last));
+            .and_then(|first| subject(first.signal, (&self.out, &self.probe), self.model_side(), last));
         Mismatch { subject, ..Mismatch::new(self.cycles, found) }
     }
 
@@ -211,10 +211,10 @@ impl Machine for Lockstep {
             .enumerate()
             .filter(|(_, (rtl, model))| rtl != model)
             .map(|(word, (rtl, model))| Difference {
-                field: "memory".to_string(),
-                element: Some(format!("bank {}, row {}", word % banks, word / banks)),
-                rtl: format!("{rtl:#010x}"),
-                model: format!("{model:#010x}"),
+                signal: ComparedSignal::Memory,
+                element: Some(SignalElement::Word { bank: word % banks, row: word / banks }),
+                rtl: u128::from(*rtl),
+                model: u128::from(*model),
             })
             .collect();
         if found.is_empty() {

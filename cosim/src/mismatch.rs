@@ -2,23 +2,90 @@
 
 use std::fmt;
 
-use atoms_model::port::{Field, Out, Probe, Radix, Shape};
+use atoms_model::port::{Field, Out, OutField, Probe, ProbeField, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 
 use crate::monitor::InFlight;
 use crate::request::{ClusterRequest, WarpRequest};
 
+/// What lockstep compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparedSignal {
+    /// An output port.
+    Output(OutField),
+    /// A field of the probe.
+    Probe(ProbeField),
+    /// The memory, at the end of a run.
+    Memory,
+}
+
+/// As in the port list, with `probe.` before the fields of the probe.
+impl fmt::Display for ComparedSignal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ComparedSignal::Output(field) => f.write_str(field.field().name),
+            ComparedSignal::Probe(field) => write!(f, "probe.{}", field.field().name),
+            ComparedSignal::Memory => f.write_str("memory"),
+        }
+    }
+}
+
+/// Which element of a signal that has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalElement {
+    /// That of a lane.
+    Lane(usize),
+    /// That of a bank.
+    Bank(usize),
+    /// A word of memory.
+    Word {
+        /// Its bank.
+        bank: usize,
+        /// Its row.
+        row: usize,
+    },
+}
+
+impl fmt::Display for SignalElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SignalElement::Lane(lane) => write!(f, "lane {lane}"),
+            SignalElement::Bank(bank) => write!(f, "bank {bank}"),
+            SignalElement::Word { bank, row } => write!(f, "bank {bank}, row {row}"),
+        }
+    }
+}
+
 /// One value that differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Field of the port list, `probe.` before those of the probe.
-    pub field: String,
-    /// Lane or bank, where the field has one element of each.
-    pub element: Option<String>,
+    /// Where.
+    pub signal: ComparedSignal,
+    /// Lane, bank or word, where the signal has one element of each.
+    pub element: Option<SignalElement>,
     /// What the RTL has.
-    pub rtl: String,
+    pub rtl: u128,
     /// What the model has.
-    pub model: String,
+    pub model: u128,
+}
+
+impl Difference {
+    /// The place: `bank 3, probe.wr_data`.
+    pub fn place(&self) -> String {
+        match self.element {
+            Some(element) => format!("{element}, {}", self.signal),
+            None => self.signal.to_string(),
+        }
+    }
+
+    /// One of the two values as the signal is best read.
+    pub fn show(&self, value: u128) -> String {
+        match self.signal {
+            ComparedSignal::Output(field) => show(field.field(), value),
+            ComparedSignal::Probe(field) => show(field.field(), value),
+            ComparedSignal::Memory => format!("{value:#010x}"),
+        }
+    }
 }
 
 /// The request that a difference is about, as far as the unit says which one that is.
@@ -32,36 +99,72 @@ pub struct Subject {
     pub op: Option<u8>,
 }
 
-/// The request that a difference in `field` is about: the one answered, the one at issue, or the one whose
+/// The request that a difference in `signal` is about: the one answered, the one at issue, or the one whose
 /// pass is in the last stage (`last`). None for what belongs to no request, such as queues and the table.
 pub fn subject(
-    field: &str,
+    signal: ComparedSignal,
     rtl: (&Out, &Probe),
     model: (&Out, &Probe),
     last: Option<Subject>,
 ) -> Option<Subject> {
+    use {OutField as O, ProbeField as P};
     // Whose side gives the answer that the other has not says whose answer it is.
-    let of = |side: fn(&Out) -> (u8, u8)| match (side(model.0), side(rtl.0)) {
-        ((1, tag), _) | (_, (1, tag)) => Some(tag),
+    let answered = |cluster, side: fn(&Out) -> (u8, u8)| match (side(model.0), side(rtl.0)) {
+        ((1, tag), _) | (_, (1, tag)) => Some(Subject { cluster, tag, op: None }),
         _ => None,
     };
-    let answer = |cluster| move |tag| Subject { cluster, tag, op: None };
-    let at_issue = || {
-        let probe = if model.1.issue_valid == 1 { model.1 } else { rtl.1 };
-        let (cluster, tag, op) = (probe.issue_cluster == 1, probe.issue_tag, Some(probe.issue_op));
-        (probe.issue_valid == 1).then_some(Subject { cluster, tag, op })
-    };
-    match field {
-        field if field.starts_with("rsp_") => of(|out| (out.rsp_valid, out.rsp_tag)).map(answer(false)),
-        field if field.starts_with("cl_rsp_") => {
-            of(|out| (out.cl_rsp_valid, out.cl_rsp_tag)).map(answer(true))
-        }
-        field if field.starts_with("wake_") => of(|out| (out.wake_valid, out.wake_tag)).map(answer(false)),
-        "probe.win_valid" | "probe.win_lane" | "probe.hazard" | "probe.rotate" => at_issue(),
-        field if field.starts_with("probe.issue_") || field.starts_with("probe.pass_") => at_issue(),
-        "probe.completed" | "probe.wait_enter" | "probe.stall" | "probe.cl_done" | "probe.cl_owes" => last,
-        field if field.starts_with("probe.wr_") => last,
-        _ => None,
+    match signal {
+        ComparedSignal::Output(field) => match field {
+            O::rsp_rd
+            | O::rsp_pred
+            | O::rsp_fault_addr
+            | O::rsp_valid
+            | O::rsp_tag
+            | O::rsp_fault
+            | O::rsp_fault_lane
+            | O::rsp_passes => answered(false, |out| (out.rsp_valid, out.rsp_tag)),
+            O::cl_rsp_rd
+            | O::cl_rsp_fault_addr
+            | O::cl_rsp_valid
+            | O::cl_rsp_tag
+            | O::cl_rsp_pred
+            | O::cl_rsp_fault => answered(true, |out| (out.cl_rsp_valid, out.cl_rsp_tag)),
+            O::wake_pred | O::wake_valid | O::wake_tag => {
+                answered(false, |out| (out.wake_valid, out.wake_tag))
+            }
+            O::req_ready | O::cl_ready | O::cta_ready | O::cta_reject => None,
+        },
+        ComparedSignal::Probe(field) => match field {
+            P::win_valid
+            | P::win_lane
+            | P::hazard
+            | P::rotate
+            | P::issue_pending
+            | P::issue_op
+            | P::issue_tag
+            | P::issue_valid
+            | P::issue_cluster
+            | P::pass_served
+            | P::pass_fire
+            | P::pass_last
+            | P::pass_index => {
+                let probe = if model.1.issue_valid == 1 { model.1 } else { rtl.1 };
+                let (cluster, tag, op) = (probe.issue_cluster == 1, probe.issue_tag, Some(probe.issue_op));
+                (probe.issue_valid == 1).then_some(Subject { cluster, tag, op })
+            }
+            P::completed
+            | P::wait_enter
+            | P::stall
+            | P::cl_done
+            | P::cl_owes
+            | P::wr_en
+            | P::wr_data
+            | P::wr_row => last,
+            P::wait_asleep | P::wait_ready | P::pipe_valid | P::queue_count | P::cl_count | P::cl_owed => {
+                None
+            }
+        },
+        ComparedSignal::Memory => None,
     }
 }
 
@@ -100,9 +203,7 @@ impl Mismatch {
             repeat: String::new(),
         }
     }
-}
 
-impl Mismatch {
     /// Adds the requests inside the unit, oldest first, and with them the operation of the one it is about.
     pub(crate) fn surround(
         &mut self,
@@ -128,39 +229,48 @@ impl Mismatch {
 /// Every value in which the two sides differ, outputs first.
 pub fn differences(rtl: (&Out, &Probe), model: (&Out, &Probe)) -> Vec<Difference> {
     let mut found = Vec::new();
-    compare("", Out::FIELDS, |f, e| (rtl.0.element(f, e), model.0.element(f, e)), &mut found);
-    compare("probe.", Probe::FIELDS, |f, e| (rtl.1.element(f, e), model.1.element(f, e)), &mut found);
+    for &output in OutField::ALL {
+        let value = |out: &Out, element| out.element(output as usize, element);
+        compare(
+            ComparedSignal::Output(output),
+            output.field(),
+            |e| (value(rtl.0, e), value(model.0, e)),
+            &mut found,
+        );
+    }
+    for &probe in ProbeField::ALL {
+        let value = |side: &Probe, element| side.element(probe as usize, element);
+        compare(
+            ComparedSignal::Probe(probe),
+            probe.field(),
+            |e| (value(rtl.1, e), value(model.1, e)),
+            &mut found,
+        );
+    }
     found
 }
 
 fn compare(
-    prefix: &str,
-    fields: &[Field],
-    values: impl Fn(usize, usize) -> (u128, u128),
+    signal: ComparedSignal,
+    field: &Field,
+    values: impl Fn(usize) -> (u128, u128),
     found: &mut Vec<Difference>,
 ) {
-    for (at, field) in fields.iter().enumerate() {
-        let (elements, what) = match field.shape {
-            Shape::PerLane(_) => (atoms_model::port::MAX_LANES, Some("lane")),
-            Shape::PerBank(_) => (atoms_model::port::MAX_BANKS, Some("bank")),
-            Shape::Scalar(_) | Shape::LaneMask | Shape::BankMask => (1, None),
-        };
-        for element in 0..elements {
-            let (rtl, model) = values(at, element);
-            if rtl != model {
-                found.push(Difference {
-                    field: format!("{prefix}{}", field.name),
-                    element: what.map(|what| format!("{what} {element}")),
-                    rtl: show(field, rtl),
-                    model: show(field, model),
-                });
-            }
+    let (elements, element): (_, fn(usize) -> Option<SignalElement>) = match field.shape {
+        Shape::PerLane(_) => (atoms_model::port::MAX_LANES, |lane| Some(SignalElement::Lane(lane))),
+        Shape::PerBank(_) => (atoms_model::port::MAX_BANKS, |bank| Some(SignalElement::Bank(bank))),
+        Shape::Scalar(_) | Shape::LaneMask | Shape::BankMask => (1, |_| None),
+    };
+    for at in 0..elements {
+        let (rtl, model) = values(at);
+        if rtl != model {
+            found.push(Difference { signal, element: element(at), rtl, model });
         }
     }
 }
 
 /// A value as the field is best read.
-pub fn show(field: &Field, value: u128) -> String {
+fn show(field: &Field, value: u128) -> String {
     let code = u8::try_from(value).unwrap_or(u8::MAX);
     let name = match field.radix {
         Radix::Number => None,
@@ -184,11 +294,7 @@ const REQUESTS_SHOWN: usize = 3;
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |d: &Difference| match &d.element {
-            Some(element) => format!("{element}, {}", d.field),
-            None => d.field.clone(),
-        };
-        let first = self.differences.first().map_or("nothing".to_string(), place);
+        let first = self.differences.first().map_or("nothing".to_string(), Difference::place);
         write!(f, "mismatch at cycle {}: {first}", self.cycle)?;
         if !self.config.is_empty() {
             write!(f, "\n  config   {}", self.config)?;
@@ -211,8 +317,9 @@ impl fmt::Display for Mismatch {
             )?;
         }
         for difference in self.differences.iter().take(SHOWN) {
-            write!(f, "\n  {}", place(difference))?;
-            write!(f, "\n    model  {}\n    rtl    {}", difference.model, difference.rtl)?;
+            let Difference { rtl, model, .. } = *difference;
+            write!(f, "\n  {}", difference.place())?;
+            write!(f, "\n    model  {}\n    rtl    {}", difference.show(model), difference.show(rtl))?;
         }
         if self.differences.len() > SHOWN {
             write!(f, "\n  and {} more values", self.differences.len() - SHOWN)?;

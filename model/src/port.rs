@@ -54,11 +54,26 @@ pub struct Field {
 }
 
 macro_rules! ports {
-    ($(#[$doc:meta])* $name:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
+    ($(#[$doc:meta])* $name:ident, $fields:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name { $( $(#[$fdoc])* pub $field: ports!(@ty $ty), )* }
+
+        /// The fields by name; each is an index into the list of fields.
+        #[allow(non_camel_case_types, missing_docs)] // named and described as in the struct
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $fields { $( $field, )* }
+
+        impl $fields {
+            /// Every field, in order of declaration.
+            pub const ALL: &'static [$fields] = &[ $( $fields::$field, )* ];
+
+            /// What the port list says of it.
+            pub fn field(self) -> &'static Field {
+                &$name::FIELDS[self as usize]
+            }
+        }
 
         impl Default for $name {
             fn default() -> Self {
@@ -96,7 +111,7 @@ macro_rules! ports {
 
 ports! {
     /// Everything the unit reads in one cycle.
-    In {
+    In, InField {
         /// Operand B per lane: addend, bound, new value, or the value compared against.
         req_b: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Operand C per lane: the new value of CAS and CAST; for MBAR.TRY_WAIT, in its low 32 bits, the
@@ -170,7 +185,7 @@ ports! {
 
 ports! {
     /// Everything the unit drives in one cycle, given the inputs of that cycle.
-    Out {
+    Out, OutField {
         /// Rd per lane; zero for lanes that took no part, and for all under a fault.
         rsp_rd: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Cluster response: Rd.
@@ -220,7 +235,7 @@ ports! {
 ports! {
     /// What happened inside the unit this cycle: for lockstep and waves, not part of the
     /// synthesized interface. Fields of banks and passes that did nothing read as zero.
-    Probe {
+    Probe, ProbeField {
         /// Banks written at the coming clock edge.
         wr_en: u64 Shape::BankMask, Number;
         /// Banks that the pass issued this cycle will work on.

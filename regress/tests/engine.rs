@@ -8,9 +8,9 @@ use atoms_regress::coverage::Map;
 use atoms_regress::plan::{Job, Test};
 use atoms_regress::run::result::{self, Status};
 use atoms_regress::run::scheduler::{self, Collect, Limits, Work};
-use atoms_regress::run::worker::{Finding, Outcome};
+use atoms_regress::run::worker::Outcome;
 use atoms_regress::triage::death::Death;
-use atoms_regress::triage::test_failure::Trouble;
+use atoms_regress::triage::test_failure::{FailedRun, TestFailure};
 
 fn test(index: u64) -> Test {
     Test {
@@ -38,12 +38,12 @@ impl Work for Sleepy {
         std::thread::sleep(Duration::from_micros(300 * (test.index % 7)));
         match test.index % 1_000 {
             13 => panic!("unlucky"),
-            14 => Outcome::ended(Status::Failed, Trouble::Cannot("no".to_string()), Duration::ZERO),
+            14 => Outcome::ended(test, TestFailure::Cannot("no".to_string()), Duration::ZERO),
             _ => passed(),
         }
     }
 
-    fn bundle(&mut self, test: &Test, _: &Finding) -> u64 {
+    fn bundle(&mut self, test: &Test, _: &FailedRun) -> u64 {
         assert_ne!(test.index, 1_014, "a bundle that cannot be made");
         test.index
     }
@@ -69,16 +69,16 @@ impl Collect for Taken {
     }
 
     fn known(&mut self, test: &Test) -> Option<Outcome> {
-        let crash = || Trouble::Crashed { death: Death::Signal(6), how: "signal 6".to_string() };
-        (test.index == 5).then(|| Outcome::ended(Status::Crashed, crash(), Duration::ZERO))
+        let crash = || TestFailure::Died { death: Death::Signal(6), beside_others: false };
+        (test.index == 5).then(|| Outcome::ended(test, crash(), Duration::ZERO))
     }
 
-    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<Finding>>, &'static str> {
+    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<FailedRun>>, &'static str> {
         if self.full_at == Some(test.index) {
             return Err("the disk is full");
         }
         self.tests.push((test.index, outcome.status));
-        Ok(outcome.finding)
+        Ok(outcome.failed)
     }
 
     fn bundled(&mut self, test: &Test, bundle: Result<u64, String>) -> Result<(), &'static str> {
@@ -167,7 +167,7 @@ fn a_test_that_does_nothing_costs_next_to_nothing() {
         fn test(&mut self, _: &Test) -> Outcome {
             passed()
         }
-        fn bundle(&mut self, _: &Test, _: &Finding) -> u64 {
+        fn bundle(&mut self, _: &Test, _: &FailedRun) -> u64 {
             0
         }
     }

@@ -107,7 +107,8 @@ fn a_test_that_shows_no_progress_is_killed() {
     let crashes = journal::crashes(dir.path()).expect("crashes");
     let died: Vec<_> = crashes.iter().map(|(index, crash)| (*index, crash.death)).collect();
     assert_eq!(died, [(8, Death::Hung(1))]);
-    assert!(crashes[&8].how.contains("no cycle was completed for 1 s"), "{}", crashes[&8].how);
+    let said = crashes[&8].failure().to_string();
+    assert!(said.contains("no cycle was completed for 1 s"), "{said}");
 }
 
 /// The second pull kills at once, also a process that does not listen, and what that has started.

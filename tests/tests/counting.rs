@@ -28,7 +28,7 @@ fn a_series_counts_less_when_nothing_is_left_to_find() {
     let mut outcome = |all_hit: bool| -> Outcome {
         context.baseline.fill(all_hit);
         let outcome = Runner::new(&context, None).run(&test);
-        assert!(outcome.finding.is_none(), "{outcome:?}");
+        assert!(outcome.failed.is_none(), "{outcome:?}");
         assert_eq!(outcome.work.episodes, EPISODES);
         outcome
     };

@@ -15,11 +15,11 @@ use atoms_cosim::stimulus::Profile;
 use atoms_ops::Op;
 use atoms_regress::checksum::{opened, sealed};
 use atoms_regress::episode::Episode;
-use atoms_regress::triage::bucket::{Finding, Key};
 use atoms_regress::triage::bundle::{BundleContext, BundleInfo, Original, bundle};
 use atoms_regress::triage::minimize::{Effort, Small, small_case};
 use atoms_regress::triage::replay::Run;
 use atoms_regress::triage::repro::{Bundle, Replayed};
+use atoms_regress::triage::test_failure::FailedRun;
 use atoms_tests::bugs::{BUGS, Bug, each_bug};
 use atoms_tests::draw::Mix;
 use atoms_tests::plant::{Patch, plant};
@@ -45,8 +45,7 @@ struct Met {
     named: NamedConfig,
     library: Library,
     episode: Episode,
-    finding: Finding,
-    recorder: Recorder,
+    failed: FailedRun,
 }
 
 fn session(library: &Library, named: &NamedConfig) -> Session<Lockstep> {
@@ -60,20 +59,21 @@ fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option
     session.listeners.push(Box::new(Recorder::new(&named.config)));
     let profile = Profile::of_ops(ops);
     let episode = Episode { config: named.name.clone(), profile, seed, requests: REQUESTS, towards: None };
-    let mut failure = session.run(&mut episode.stimulus(&named.config), u64::MAX, |_| {}).err()?;
-    let finding = Finding::of(&mut failure, session.machine.cycles(), &named.name).expect("a finding");
-    let recorder = *session.take_listener::<Recorder>().expect("it was given one");
-    Some(Met { named: named.clone(), library: library.clone(), episode, finding, recorder })
+    let failure = session.run(&mut episode.stimulus(&named.config), u64::MAX, |_| {}).err()?;
+    let failed = FailedRun::of_session(failure, session.machine.cycles(), &named.name).expect("a finding");
+    let failed = FailedRun { recorder: session.take_listener(), ..failed };
+    Some(Met { named: named.clone(), library: library.clone(), episode, failed })
 }
 
 impl Met {
     fn small(&self) -> Option<Small> {
         let mut session = session(&self.library, &self.named);
-        small_case(&mut session, &self.recorder, &self.named.name, &self.finding.key, Effort::default())
+        let recorder = self.failed.recorder.as_ref().expect("it was given one");
+        small_case(&mut session, recorder, &self.named.name, &self.failed.signature, Effort::default())
     }
 
     /// Writes the bundle; `rtl` is the folder that the bug was planted in.
-    fn bundle(&self, index: u64, rtl: &Path, recorder: Option<&Recorder>, parent: &Path) -> BundleInfo {
+    fn bundle(&self, index: u64, rtl: &Path, parent: &Path) -> BundleInfo {
         let context = BundleContext {
             test: "random/small/0",
             index,
@@ -84,7 +84,7 @@ impl Met {
             original: Original::Episode(&self.episode),
             effort: Effort::default(),
         };
-        bundle(&context, &self.finding, recorder, parent).expect("the bundle is written")
+        bundle(&context, &self.failed, parent).expect("the bundle is written")
     }
 }
 
@@ -92,6 +92,12 @@ impl Met {
 fn replay(bundle: &Bundle, rtl_dir: &Path, wave: Option<&Path>) -> Replayed {
     let session = bundle.session(rtl_dir, &mut |_| {}).expect("it builds");
     bundle.replay(session, wave).expect("it is replayed")
+}
+
+/// Two runs failed alike.
+fn assert_same(a: &FailedRun, b: &FailedRun) {
+    let say = |failed: &FailedRun| (failed.signature.to_string(), failed.failure.to_string(), failed.cycle);
+    assert_eq!(say(a), say(b));
 }
 
 /// An empty folder.
@@ -138,17 +144,17 @@ fn small_case_of(bug: &Bug) -> Result<Tried, String> {
         let Some(met) = meet(&library, &named, &[], seed) else { continue };
         let start = Instant::now();
         let Some(small) = met.small() else {
-            met_without = Some(met.finding.key);
+            met_without = Some(met.failed.signature);
             continue;
         };
         let took = start.elapsed();
-        let raw = &met.finding.key;
+        let raw = &met.failed.signature;
         let requests = small.case.requests();
         let lanes: u32 = small.case.warps.iter().map(|r| r.mask.count_ones()).sum();
         let line = format!(
             "{:48} {raw} -> {}: {requests} requests, {lanes} lanes, {} words, {} attempts, {} cycles, {took:?}",
             bug.name,
-            small.key,
+            small.signature,
             small.case.memory.len(),
             small.attempts,
             small.spent
@@ -192,12 +198,12 @@ fn a_bug_is_a_bucket() {
         {
             let met = meet(&library, &named, ops, seed).expect("it is met");
             // As a run does: only the first of each key is looked at more closely.
-            if !raws.contains(&met.finding.key) {
-                let info = met.bundle(index, &rtl, Some(&met.recorder), &parent);
-                if !found.contains(&info.key.to_string()) {
-                    found.push(info.key.to_string());
+            if !raws.contains(&met.failed.signature) {
+                let info = met.bundle(index, &rtl, &parent);
+                if !found.contains(&info.key) {
+                    found.push(info.key);
                 }
-                raws.push(met.finding.key.clone());
+                raws.push(met.failed.signature);
             }
             index += 1;
         }
@@ -215,8 +221,8 @@ fn a_bug_of_any_operation_is_one_bucket() {
     for op in [Op::Add, Op::Min, Op::Xor, Op::Exch, Op::Cas] {
         let met = meet(&library, &named, &[op], 1).unwrap_or_else(|| panic!("{op} does not meet it"));
         let small = met.small().expect("a case");
-        assert_eq!(small.key.as_str(), "mismatch probe.pass_served", "{}", met.finding.key);
-        raws.push(met.finding.key);
+        assert_eq!(small.signature.to_string(), "mismatch probe.pass_served", "{}", met.failed.signature);
+        raws.push(met.failed.signature.to_string());
     }
     raws.sort();
     raws.dedup();
@@ -230,7 +236,7 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     let rtl = generated("planted").join("bundle");
     let met = meet(&library, &named, &[], 1).expect("it is met");
     let parents = ["once", "twice"].map(empty);
-    let infos = parents.each_ref().map(|parent| met.bundle(7, &rtl, Some(&met.recorder), parent));
+    let infos = parents.each_ref().map(|parent| met.bundle(7, &rtl, parent));
     assert_eq!(infos[0].text, infos[1].text);
     assert_eq!(infos[0].repeat, format!("atoms repro once/{}", infos[0].folder));
     assert!(infos[0].requests.is_some_and(|requests| requests <= 3), "{:?}", infos[0]);
@@ -273,7 +279,7 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     assert!(again.same, "{:?}", again.found);
     assert_eq!(fs::read(&wave).expect("a wave"), contents[0][Path::new("wave.vcd")]);
     let mended = replay(&read, &configs::rtl_dir(), None);
-    assert_eq!(mended.found, None);
+    assert!(mended.found.is_none(), "{:?}", mended.found);
 }
 
 /// Without a smaller case, the run itself is repeated.
@@ -282,18 +288,22 @@ fn a_failure_that_needs_its_history_is_repeated_with_it() {
     let named = config("small");
     let library = plant("bundle", &named, &[INC_TOO_FAR]);
     let rtl = generated("planted").join("bundle");
-    let met = meet(&library, &named, &[], 1).expect("it is met");
+    let mut met = meet(&library, &named, &[], 1).expect("it is met");
+    met.failed.recorder = None;
     let parent = empty("history");
-    let info = met.bundle(0, &rtl, None, &parent);
-    assert_eq!((info.requests, &info.key, info.cycle), (None, &met.finding.key, met.finding.cycle));
+    let info = met.bundle(0, &rtl, &parent);
+    assert_eq!(
+        (info.requests, &info.key, info.cycle),
+        (None, &met.failed.signature.to_string(), met.failed.cycle)
+    );
     let folder = parent.join(&info.folder);
     let text = fs::read_to_string(folder.join("report.txt")).expect("a report");
     assert!(text.contains("needs more of its history"), "{text}");
     let read = Bundle::read(&folder).expect("it reads back");
     assert_eq!((&read.case, &read.run), (&None, &Run::Episode { episode: Box::new(met.episode.clone()) }));
     let again = replay(&read, &read.rtl_dir(), None);
-    assert_eq!(again.found.expect("it fails"), met.finding);
-    assert_eq!(replay(&read, &configs::rtl_dir(), None).found, None);
+    assert_same(&again.found.expect("it fails"), &met.failed);
+    assert!(replay(&read, &configs::rtl_dir(), None).found.is_none());
 }
 
 /// A kernel leaves a case behind, too, and its files.
@@ -310,8 +320,8 @@ fn a_kernel_leaves_a_case() {
     };
     let mut session = session(&library, &named);
     session.listeners.push(Box::new(Recorder::new(&named.config)));
-    let finding = run.replay(&mut session, &named, &folder, u64::MAX).expect("it runs").expect("it fails");
-    let recorder = session.take_listener::<Recorder>().expect("it was given one");
+    let failed = run.replay(&mut session, &named, &folder, u64::MAX).expect("it runs").expect("it fails");
+    let mut failed = FailedRun { recorder: session.take_listener(), ..failed };
     let parent = empty("kernel");
     let context = BundleContext {
         test: "kernels/default/uniform_counter",
@@ -328,16 +338,17 @@ fn a_kernel_leaves_a_case() {
         effort: Effort::default(),
     };
     let start = Instant::now();
-    let info = bundle(&context, &finding, Some(&recorder), &parent).expect("the bundle is written");
+    let info = bundle(&context, &failed, &parent).expect("the bundle is written");
     println!("{info:?} in {:?}", start.elapsed());
     assert!(info.requests.is_some_and(|requests| requests <= 3), "{info:?}");
-    assert!(info.key.as_str().starts_with("mismatch probe.wr_data ATOMS."), "{info:?}");
+    assert!(info.key.starts_with("mismatch probe.wr_data ATOMS."), "{info:?}");
     // The same without its case runs the kernel, from the files in the bundle.
-    let info = bundle(&context, &finding, None, &empty("kernel-alone")).expect("the bundle is written");
+    failed.recorder = None;
+    let info = bundle(&context, &failed, &empty("kernel-alone")).expect("the bundle is written");
     let read =
         Bundle::read(&generated("bundles").join("kernel-alone").join(&info.folder)).expect("it reads back");
     let again = replay(&read, &read.rtl_dir(), None);
-    assert_eq!(again.found.expect("it fails"), finding);
+    assert_same(&again.found.expect("it fails"), &failed);
 }
 
 #[test]
@@ -347,7 +358,7 @@ fn what_is_no_bundle_is_refused() {
     let rtl = generated("planted").join("bundle");
     let met = meet(&library, &named, &[], 1).expect("it is met");
     let parent = empty("broken");
-    let folder = parent.join(met.bundle(0, &rtl, Some(&met.recorder), &parent).folder);
+    let folder = parent.join(met.bundle(0, &rtl, &parent).folder);
     let good = fs::read_to_string(folder.join("bundle.json")).expect("a record");
     let error = |what: &str| match Bundle::read(&folder) {
         Ok(_) => panic!("{what}: it reads"),
@@ -391,5 +402,4 @@ fn what_is_no_bundle_is_refused() {
     assert!(
         Bundle::read(&parent.join("none")).is_err_and(|error| error.to_string().contains("is no folder"))
     );
-    assert!(Key::crash(None).kind().is_some());
 }

@@ -40,9 +40,8 @@ fn memory_that_differs_is_found_at_the_end() {
         session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}).expect_err("row 3 is forgotten");
     let Failure::Stop(Stop::Mismatch(mismatch)) = failure else { panic!("expected a mismatch: {failure}") };
     let [only] = &mismatch.differences[..] else { panic!("one word differs: {mismatch}") };
-    assert_eq!(only.field, "memory");
-    assert_eq!(only.element.as_deref(), Some("bank 2, row 3"));
-    assert_eq!((only.rtl.as_str(), only.model.as_str()), ("0x00000000", "0x00000007"));
+    assert_eq!(only.place(), "bank 2, row 3, memory");
+    assert_eq!([only.rtl, only.model].map(|value| only.show(value)), ["0x00000000", "0x00000007"]);
 }
 
 /// The oracle keeps its own image: a word that changed without a request is found.

@@ -4,8 +4,9 @@
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{RtlMachine, Stop};
-use atoms_cosim::mismatch::Mismatch;
+use atoms_cosim::mismatch::{ComparedSignal, Mismatch};
 use atoms_cosim::session::Failure;
+use atoms_model::port::OutField;
 use atoms_ops::Op;
 use atoms_tests::bugs::{Bug, On, each_bug};
 use atoms_tests::draw::Mix;
@@ -34,17 +35,17 @@ fn lockstep_finds(bug: &Bug, library: Library, named: NamedConfig) -> Result<Box
 /// What a mismatch must say: cycle, field, both values, the request in flight.
 fn check_report(bug: &Bug, mismatch: &Mismatch) -> Result<(), String> {
     let Some(first) = mismatch.differences.first() else { return Err("no difference is named".to_string()) };
-    if !bug.shows_in.contains(&first.field.as_str()) {
-        return Err(format!("the first difference is in {}, expected {:?}", first.field, bug.shows_in));
+    if !bug.shows_in.contains(&first.signal.to_string().as_str()) {
+        return Err(format!("the first difference is in {}, expected {:?}", first.signal, bug.shows_in));
     }
     if first.rtl == first.model {
-        return Err(format!("both sides have {}", first.rtl));
+        return Err(format!("both sides have {:#x}", first.rtl));
     }
     if mismatch.cycle == 0 {
         return Err("nothing can differ in the first cycle".to_string());
     }
     // The memory is compared when nothing is inside any more; a table write needs no request.
-    if first.field != "memory" && first.field != "cta_reject" {
+    if !matches!(first.signal, ComparedSignal::Memory | ComparedSignal::Output(OutField::cta_reject)) {
         let wanted = |code| bug.ops.is_empty() || Op::from_code(code).is_some_and(|op| bug.ops.contains(&op));
         let warps = mismatch.in_flight.iter().map(|flight| flight.request.op);
         let clusters = mismatch.clusters_in_flight.iter().map(|flight| flight.request.op);
@@ -53,7 +54,9 @@ fn check_report(bug: &Bug, mismatch: &Mismatch) -> Result<(), String> {
         }
     }
     let text = mismatch.to_string();
-    for part in [&format!("mismatch at cycle {}", mismatch.cycle), &first.rtl, &first.model] {
+    for part in
+        [&format!("mismatch at cycle {}", mismatch.cycle), &first.show(first.rtl), &first.show(first.model)]
+    {
         if !text.contains(part.as_str()) {
             return Err(format!("the report does not say `{part}`"));
         }

@@ -10,6 +10,7 @@ use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine, Stop};
+use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
@@ -18,6 +19,7 @@ use atoms_cosim::trace::Sides;
 use atoms_isa::Program;
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
+use atoms_model::port::ProbeField;
 use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
 use atoms_tests::bench::{run_case, whole};
@@ -414,8 +416,8 @@ fn unfair_selection_is_found() {
         let mut session = Session::new(pair, None);
         match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {
             Err(Failure::Stop(Stop::Mismatch(mismatch))) => {
-                let differs = |field| mismatch.differences.iter().any(|difference| difference.field == field);
-                assert!(differs("probe.win_lane"), "{name}: {mismatch}");
+                let lane = ComparedSignal::Probe(ProbeField::win_lane);
+                assert!(mismatch.differences.iter().any(|d| d.signal == lane), "{name}: {mismatch}");
             }
             Err(failure) => panic!("{name}: {failure}"),
             Ok(_) => panic!("{name}: RTL and model agree"),

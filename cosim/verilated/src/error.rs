@@ -184,6 +184,23 @@ pub struct Stop {
     pub message: String,
 }
 
+impl Stop {
+    /// Name of the assertion: that in the message of the RTL's own macros, else the last part of the hierarchical
+    /// name that Verilator prints, else the first line of the message.
+    pub fn assertion(&self) -> &str {
+        if let Some((_, name)) = self.message.split_once("broken promise: ") {
+            return name.split_whitespace().next().unwrap_or(name).trim_matches('"');
+        }
+        match self.message.split_once("Assertion failed in ") {
+            Some((_, rest)) => {
+                let path = rest.split([':', ' ']).next().unwrap_or(rest);
+                path.rsplit('.').next().unwrap_or(path)
+            }
+            None => self.message.lines().next().unwrap_or_default(),
+        }
+    }
+}
+
 /// Why a Verilated model could not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RtlError {

@@ -70,7 +70,8 @@ fn buckets(state: &State, dir: &Path) -> (Vec<Bucket>, BTreeMap<String, BTreeSet
         let key = bundle.map_or(raw_key.as_str(), |bundle| bundle.key.as_str());
         entries.entry(key.to_string()).or_default().extend(raw.entries.iter().cloned());
         let bucket = found.entry(key).or_insert_with(|| {
-            let (what, op) = bundle.map_or((None, None), |bundle| bundle.key.parts());
+            let (what, op) =
+                bundle.map(|bundle| (bundle.what.clone(), bundle.op.clone())).unwrap_or_default();
             let folder = bundle.map(|bundle| format!("{FAILURES}/{}", bundle.folder));
             let mut text = bundle.map_or(&raw.text, |bundle| &bundle.text).clone();
             if let Some(reason) = &raw.no_bundle {
@@ -79,8 +80,8 @@ fn buckets(state: &State, dir: &Path) -> (Vec<Bucket>, BTreeMap<String, BTreeSet
             Bucket {
                 key: key.to_string(),
                 found_as: Vec::new(),
-                what: what.map(str::to_string),
-                op: op.map(str::to_string),
+                what,
+                op,
                 status: raw.status,
                 tests: 0,
                 first: raw.first,

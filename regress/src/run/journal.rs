@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::episode::Episode;
 use crate::run::store::{StoreError, read, reading, replace, writing};
 use crate::triage::death::Death;
+use crate::triage::test_failure::TestFailure;
 
 const RUNNING: &str = "running";
 const CRASHED: &str = "crashed";
@@ -98,13 +99,21 @@ pub struct AtWork {
 pub struct Crash {
     /// How.
     pub death: Death,
-    /// In words: `signal 6 (SIGABRT)`.
-    pub how: String,
+    /// It did so beside other tests; alone it comes to its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside_others: bool,
     /// The random run that was at work, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<Episode>,
     /// It died of looking closer at the failure; the test itself came to an end.
     pub bundle: bool,
+}
+
+impl Crash {
+    /// Why the test did not pass.
+    pub fn failure(&self) -> TestFailure {
+        TestFailure::Died { death: self.death, beside_others: self.beside_others }
+    }
 }
 
 /// Time without a sign of life that a test is given at most, whatever its limit: the step from one cycle to

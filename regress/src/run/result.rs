@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
 use crate::triage::death::Death;
-use crate::triage::test_failure::Trouble;
+use crate::triage::test_failure::TestFailure;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -26,17 +26,19 @@ pub enum Status {
 
 impl Status {
     /// How a test ends that fails in this way.
-    pub fn of(trouble: &Trouble) -> Status {
-        match trouble {
-            Trouble::Unit(failure) => match **failure {
+    pub fn of(failure: &TestFailure) -> Status {
+        match failure {
+            TestFailure::Session(failure) => match **failure {
                 Failure::OutOfTime { .. } => Status::TimedOut,
                 ref failure if failure.is_finding() => Status::Failed,
                 _ => Status::Error,
             },
-            Trouble::Missed { .. } | Trouble::Undefined { .. } | Trouble::Kernel { .. } => Status::Failed,
-            Trouble::Crashed { death: Death::Hung(_), .. } => Status::TimedOut,
-            Trouble::Crashed { .. } | Trouble::Panicked(_) => Status::Crashed,
-            Trouble::Cannot(_) => Status::Error,
+            TestFailure::Expectation { .. } | TestFailure::Undefined(_) | TestFailure::Kernel { .. } => {
+                Status::Failed
+            }
+            TestFailure::Died { death: Death::Hung(_), .. } => Status::TimedOut,
+            TestFailure::Died { .. } | TestFailure::Panicked(_) => Status::Crashed,
+            TestFailure::Cannot(_) => Status::Error,
         }
     }
 

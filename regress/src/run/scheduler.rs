@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, unbounded};
 
 use crate::plan::Test;
-use crate::run::result::Status;
-use crate::run::worker::{Finding, Outcome};
-use crate::triage::test_failure::Trouble;
+use crate::run::worker::Outcome;
+use crate::triage::test_failure::{FailedRun, TestFailure};
 
 /// Who runs tests; one for each thread.
 pub trait Work {
@@ -27,7 +26,7 @@ pub trait Work {
     fn test(&mut self, test: &Test) -> Outcome;
 
     /// Looks closer at a failure.
-    fn bundle(&mut self, test: &Test, finding: &Finding) -> Self::Bundle;
+    fn bundle(&mut self, test: &Test, failed: &FailedRun) -> Self::Bundle;
 }
 
 /// What the collector does with results.
@@ -43,11 +42,11 @@ pub trait Collect {
     /// The outcome of a test that was run before, if it was: it is not run again.
     fn known(&mut self, test: &Test) -> Option<Outcome>;
 
-    /// Takes the next result. Gives the finding back if somebody should look closer at it.
+    /// Takes the next result. Gives a failed run back that is to be triaged.
     ///
     /// # Errors
     /// The run ends with it; what was taken before stays.
-    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<Finding>>, Self::Error>;
+    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<FailedRun>>, Self::Error>;
 
     /// Takes what a failure was made into, or the words of the panic that came of it.
     ///
@@ -84,7 +83,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 enum Task {
     Test(Box<Test>),
-    Bundle(Box<Test>, Box<Finding>),
+    Bundle(Box<Test>, Box<FailedRun>),
 }
 
 enum Done<B> {
@@ -169,8 +168,8 @@ fn collect_all<C: Collect>(
             if collect.enough() {
                 continue;
             }
-            if let Some(finding) = collect.take(&test, *outcome)? {
-                closer.push_back(Task::Bundle(test, finding));
+            if let Some(failed) = collect.take(&test, *outcome)? {
+                closer.push_back(Task::Bundle(test, failed));
             }
         }
         if !looking && let Some(task) = closer.pop_front() {
@@ -235,12 +234,12 @@ fn serve<W: Work>(
                 let outcome = catch_unwind(AssertUnwindSafe(|| own.test(&test))).unwrap_or_else(|panic| {
                     // Its machines may be in any state.
                     own = work(worker);
-                    Outcome::ended(Status::Crashed, Trouble::Panicked(words(&*panic)), began.elapsed())
+                    Outcome::ended(&test, TestFailure::Panicked(words(&*panic)), began.elapsed())
                 });
                 Done::Test(test, Box::new(outcome))
             }
-            Task::Bundle(test, finding) => {
-                let bundle = catch_unwind(AssertUnwindSafe(|| own.bundle(&test, &finding)));
+            Task::Bundle(test, failed) => {
+                let bundle = catch_unwind(AssertUnwindSafe(|| own.bundle(&test, &failed)));
                 Done::Bundle(test, bundle.map_err(|panic| words(&*panic)))
             }
         };

@@ -14,16 +14,16 @@ use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::plan::{Job, Plan, PlanError, Test, Tests};
 use crate::run::journal::{self, Crash, Desk};
 use crate::run::origin::{Origin, OriginError};
-use crate::run::result::{FailureRecord, Status, TestResult};
+use crate::run::result::{FailureRecord, TestResult};
 use crate::run::scheduler::{self, Collect, Limits, Work};
 use crate::run::state::{Record, State};
 use crate::run::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
 use crate::run::timing::{RtlBuild, Timing};
-use crate::run::worker::{Context, Finding, Outcome, Runner};
+use crate::run::worker::{Context, Outcome, Runner};
+use crate::triage;
 use crate::triage::bundle::{BundleContext, BundleInfo, Original};
 use crate::triage::minimize::Effort;
-use crate::triage::test_failure::Trouble;
-use crate::triage::{self, bucket};
+use crate::triage::test_failure::FailedRun;
 
 /// Why a regression cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -304,9 +304,9 @@ impl Work for Local<'_> {
         outcome
     }
 
-    fn bundle(&mut self, test: &Test, finding: &Finding) -> Self::Bundle {
+    fn bundle(&mut self, test: &Test, failed: &FailedRun) -> Self::Bundle {
         self.desk.bundle(test.index);
-        let bundle = bundle(self.context, test, finding, &self.bundles.of(test.index));
+        let bundle = bundle(self.context, test, failed, &self.bundles.of(test.index));
         self.desk.idle();
         bundle
     }
@@ -370,21 +370,20 @@ impl Collect for Collector<'_> {
 
     fn known(&mut self, test: &Test) -> Option<Outcome> {
         let crash = self.crashes.get(&test.index).filter(|crash| !crash.bundle)?;
-        let trouble = Trouble::Crashed { death: crash.death, how: crash.how.clone() };
-        let mut outcome = Outcome::ended(Status::of(&trouble), trouble, Duration::ZERO);
-        if let Some(finding) = &mut outcome.finding {
-            finding.episode.clone_from(&crash.episode);
+        let mut outcome = Outcome::ended(test, crash.failure(), Duration::ZERO);
+        if let Some(failed) = &mut outcome.failed {
+            failed.episode.clone_from(&crash.episode);
         }
         Some(outcome)
     }
 
-    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<Finding>>, StoreError> {
-        let Outcome { status, work, hits, finds, rtl, finding, took } = outcome;
-        let failure = finding.as_ref().map(|finding| FailureRecord {
-            bucket: finding.trouble.key(&test.entry).to_string(),
-            cycle: finding.cycle,
-            text: finding.trouble.to_string(),
-            episode: finding.episode.clone(),
+    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<FailedRun>>, StoreError> {
+        let Outcome { status, work, hits, finds, rtl, failed, took } = outcome;
+        let failure = failed.as_ref().map(|failed| FailureRecord {
+            bucket: failed.signature.to_string(),
+            cycle: failed.cycle,
+            text: failed.failure.to_string(),
+            episode: failed.episode.clone(),
         });
         let result = TestResult {
             index: test.index,
@@ -404,18 +403,16 @@ impl Collect for Collector<'_> {
         }
         self.store.push(&record, took.as_secs_f64() * 1e3)?;
         self.timing.count(&test.name, took.as_secs_f64());
-        let mut finding = finding.filter(|_| new);
-        if finding.is_some()
+        let mut failed = failed.filter(|_| new);
+        if failed.is_some()
             && let Some(crash) = self.crashes.get(&test.index).filter(|crash| crash.bundle)
         {
-            self.state.bundled(
-                test.index,
-                Err(format!("the process that made the case small died: {}", crash.how)),
-            );
-            finding = None;
+            let reason = format!("the process that made the case small died: {}", crash.death);
+            self.state.bundled(test.index, Err(reason));
+            failed = None;
         }
-        self.unbundled += u64::from(finding.is_some());
-        Ok(finding)
+        self.unbundled += u64::from(failed.is_some());
+        Ok(failed)
     }
 
     fn bundled(&mut self, test: &Test, bundle: Result<Self::Bundle, String>) -> Result<(), StoreError> {
@@ -441,9 +438,9 @@ impl Collect for Collector<'_> {
 }
 
 /// Looks closer at the failure of a test, and puts what it finds under `failures`.
-fn bundle(context: &Context, test: &Test, finding: &Finding, failures: &Path) -> Result<BundleInfo, String> {
+fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -> Result<BundleInfo, String> {
     let case;
-    let original = match (&finding.episode, &test.job) {
+    let original = match (&failed.episode, &test.job) {
         (Some(episode), _) => Original::Episode(episode),
         (None, Job::Case(path)) => {
             let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
@@ -472,13 +469,7 @@ fn bundle(context: &Context, test: &Test, finding: &Finding, failures: &Path) ->
         original,
         effort: Effort::default(),
     };
-    let found = bucket::Finding {
-        key: finding.trouble.key(&test.entry),
-        text: finding.trouble.to_string(),
-        cycle: finding.cycle,
-    };
-    triage::bundle::bundle(&about, &found, finding.recorder.as_deref(), failures)
-        .map_err(|error| error.to_string())
+    triage::bundle::bundle(&about, failed, failures).map_err(|error| error.to_string())
 }
 
 /// Runs one test, and looks closer at its failure if asked to; keeps nothing. For tests that may end the
@@ -491,9 +482,9 @@ pub fn alone(context: &Context, index: u64, look_closer: bool, out: &Path) -> Re
     let desk = Desk::open(out, 0)?;
     desk.test(index, test.timeout, None);
     let outcome = Runner::new(context, Some(&desk)).run(&test);
-    if let (true, Some(finding)) = (look_closer, outcome.finding) {
+    if let (true, Some(failed)) = (look_closer, outcome.failed) {
         desk.bundle(index);
-        let _ = bundle(context, &test, &finding, &out.join(store::ALONE));
+        let _ = bundle(context, &test, &failed, &out.join(store::ALONE));
     }
     Ok(())
 }

@@ -245,7 +245,7 @@ pub fn supervise(
         if ended.hung {
             let mut tests = Vec::new();
             for at in &ended.at_work {
-                tests.push(write_down(dir, at, Death::Hung(at.patience.as_secs()), None)?);
+                tests.push(write_down(dir, at, Death::Hung(at.patience.as_secs()), false)?);
             }
             journal::clear(dir)?;
             tell(&Event::Hung { tests: &tests });
@@ -280,12 +280,11 @@ pub fn supervise(
         let explained = died.iter().any(Option::is_some);
         let mut crashed = Vec::new();
         for (at, died) in suspects.iter().zip(died) {
-            let note = match died {
-                Some(_) => None,
-                None if explained || unexplained.insert(at.what) => continue,
-                None => Some(" while others ran beside it; alone it comes to its end"),
-            };
-            crashed.push(write_down(dir, at, died.unwrap_or(death), note)?);
+            let beside_others = died.is_none();
+            if beside_others && (explained || unexplained.insert(at.what)) {
+                continue;
+            }
+            crashed.push(write_down(dir, at, died.unwrap_or(death), beside_others)?);
         }
         journal::clear(dir)?;
         tell(&Event::GoesOn { crashed: &crashed });
@@ -293,12 +292,12 @@ pub fn supervise(
 }
 
 /// Writes down how a test died; gives its number.
-fn write_down(dir: &Path, at: &AtWork, death: Death, note: Option<&str>) -> Result<u64, StoreError> {
+fn write_down(dir: &Path, at: &AtWork, death: Death, beside_others: bool) -> Result<u64, StoreError> {
     let (index, bundle) = match at.what {
         Suspect::Test(index) => (index, false),
         Suspect::Bundle(index) => (index, true),
     };
-    let how = death.to_string() + note.unwrap_or_default();
-    journal::write_crash(dir, index, &Crash { death, how, episode: at.episode.clone(), bundle })?;
+    let episode = at.episode.clone();
+    journal::write_crash(dir, index, &Crash { death, beside_others, episode, bundle })?;
     Ok(index)
 }

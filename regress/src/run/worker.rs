@@ -23,7 +23,7 @@ use crate::run::result::{Status, Work};
 use crate::run::state::Find;
 use crate::run::timing::RtlBuild;
 use crate::steer::Steering;
-use crate::triage::test_failure::Trouble;
+use crate::triage::test_failure::{FailedRun, TestFailure};
 
 /// What every worker of a run uses.
 #[derive(Debug)]
@@ -44,19 +44,6 @@ pub struct Context {
     pub baseline: BitVec,
 }
 
-/// A failure, with what is needed to look closer.
-#[derive(Debug)]
-pub struct Finding {
-    /// What happened.
-    pub trouble: Trouble,
-    /// The last requests of the run.
-    pub recorder: Option<Box<Recorder>>,
-    /// The run, if it was a random one.
-    pub episode: Option<Episode>,
-    /// Cycle in which it showed.
-    pub cycle: u64,
-}
-
 /// What a test came to, and what it covered.
 #[derive(Debug)]
 pub struct Outcome {
@@ -71,7 +58,7 @@ pub struct Outcome {
     /// Lines and cover properties of the RTL that its runs reached, where they are counted.
     pub rtl: Option<Coverage>,
     /// Why it did not pass.
-    pub finding: Option<Box<Finding>>,
+    pub failed: Option<Box<FailedRun>>,
     /// Wall time.
     pub took: Duration,
 }
@@ -97,13 +84,13 @@ impl Outcome {
     /// Of a test that passed and covered nothing.
     pub fn passed(work: Work, took: Duration) -> Self {
         let (hits, finds) = (Map::default(), Vec::new());
-        Outcome { status: Status::Passed, work, hits, finds, rtl: None, finding: None, took }
+        Outcome { status: Status::Passed, work, hits, finds, rtl: None, failed: None, took }
     }
 
     /// Of a test that was not run to an end of its own.
-    pub fn ended(status: Status, trouble: Trouble, took: Duration) -> Self {
-        let finding = Finding { trouble, recorder: None, episode: None, cycle: 0 };
-        Outcome { finding: Some(Box::new(finding)), status, ..Outcome::passed(Work::default(), took) }
+    pub fn ended(test: &Test, failure: TestFailure, took: Duration) -> Self {
+        let (status, failed) = (Status::of(&failure), FailedRun::new(failure, &test.entry, 0));
+        Outcome { failed: Some(Box::new(failed)), status, ..Outcome::passed(Work::default(), took) }
     }
 }
 
@@ -119,6 +106,8 @@ pub struct Runner<'a> {
 #[derive(Debug)]
 struct Bench<'a> {
     desk: Option<&'a Desk>,
+    /// Entry of the test that runs.
+    entry: String,
     named: NamedConfig,
     session: Session<Lockstep>,
     sampler: Option<Box<Sampler>>,
@@ -129,7 +118,7 @@ struct Bench<'a> {
 struct Run {
     hits: Map,
     work: Work,
-    trouble: Option<(Trouble, Option<Box<Recorder>>, u64)>,
+    failed: Option<Box<FailedRun>>,
 }
 
 /// What a test has come to so far.
@@ -140,7 +129,7 @@ struct Sum {
     finds: Vec<Find>,
 }
 
-type Ended = Result<(), Box<Finding>>;
+type Ended = Result<(), Box<FailedRun>>;
 
 impl<'a> Runner<'a> {
     /// Without machines yet: they are made when a test needs them. On `desk` it says what it is at.
@@ -154,14 +143,14 @@ impl<'a> Runner<'a> {
         let mut sum =
             Sum { work: Work::default(), hits: Map::new(self.context.model.bins()), finds: Vec::new() };
         let ended = self.job(test, began, &mut sum);
-        let finding = ended.err();
+        let failed = ended.err();
         Outcome {
-            status: finding.as_ref().map_or(Status::Passed, |finding| Status::of(&finding.trouble)),
+            status: failed.as_ref().map_or(Status::Passed, |failed| Status::of(&failed.failure)),
             work: sum.work,
             hits: sum.hits,
             finds: sum.finds,
             rtl: self.rtl_coverage(test.config),
-            finding,
+            failed,
             took: began.elapsed(),
         }
     }
@@ -189,9 +178,10 @@ impl<'a> Runner<'a> {
             std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
             std::collections::hash_map::Entry::Vacant(free) => {
                 let made = Bench::new(context, desk, test.config);
-                free.insert(made.map_err(|failure| without_run(failure.into()))?)
+                free.insert(made.map_err(|failure| without_run(failure.into(), &test.entry))?)
             }
         };
+        bench.entry.clone_from(&test.entry);
         bench.session.deadline = began.checked_add(test.timeout);
         match &test.job {
             Job::Series { stimulus, seed, episodes, requests, steer } => {
@@ -224,8 +214,8 @@ impl<'a> Runner<'a> {
 }
 
 /// A failure before anything ran.
-fn without_run(trouble: Trouble) -> Box<Finding> {
-    Box::new(Finding { trouble, recorder: None, episode: None, cycle: 0 })
+fn without_run(failure: TestFailure, entry: &str) -> Box<FailedRun> {
+    Box::new(FailedRun::new(failure, entry, 0))
 }
 
 impl<'a> Bench<'a> {
@@ -237,7 +227,13 @@ impl<'a> Bench<'a> {
         if context.libraries[config].variant().has_coverage() {
             session.machine.zero_coverage().map_err(Stop::from)?;
         }
-        Ok(Bench { desk, sampler: Some(Box::new(Sampler::new(&named.config))), session, named })
+        Ok(Bench {
+            desk,
+            entry: String::new(),
+            sampler: Some(Box::new(Sampler::new(&named.config))),
+            session,
+            named,
+        })
     }
 
     fn episode(&mut self, episode: &Episode, counts: bool, sum: &mut Sum) -> Ended {
@@ -256,7 +252,8 @@ impl<'a> Bench<'a> {
             let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
             serde_json::from_str(&text).map_err(|error| error.to_string())
         };
-        let cannot = |reason| without_run(Trouble::Cannot(format!("`{}`: {reason}", path.display())));
+        let cannot =
+            |reason| without_run(TestFailure::Cannot(format!("`{}`: {reason}", path.display())), &self.entry);
         let case = read(path).map_err(cannot)?;
         let run = self.run(true, |session| drive(session, &mut CaseStimulus::new(&case)))?;
         sum.hits.merge(&run.hits);
@@ -273,10 +270,10 @@ impl<'a> Bench<'a> {
     fn run(
         &mut self,
         counts: bool,
-        drive: impl FnOnce(&mut Session<Lockstep>) -> Result<(), Trouble>,
-    ) -> Result<Run, Box<Finding>> {
+        drive: impl FnOnce(&mut Session<Lockstep>) -> Result<(), TestFailure>,
+    ) -> Result<Run, Box<FailedRun>> {
         let session = &mut self.session;
-        session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into()))?;
+        session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into(), &self.entry))?;
         session.restart(Some(Scoreboard::new(&self.named.config, &[])));
         session.listeners.clear();
         if let Some(desk) = self.desk {
@@ -287,8 +284,8 @@ impl<'a> Bench<'a> {
             session.listeners.push(sampler);
         }
         session.listeners.push(Box::new(Recorder::new(&self.named.config)));
-        let mut trouble = drive(session).err();
-        if let Some(Trouble::Unit(failure)) = &mut trouble
+        let mut failure = drive(session).err();
+        if let Some(TestFailure::Session(failure)) = &mut failure
             && let Failure::Stop(Stop::Mismatch(mismatch)) = &mut **failure
         {
             mismatch.config.clone_from(&self.named.name);
@@ -302,23 +299,23 @@ impl<'a> Bench<'a> {
         }
         let recorder = session.take_listener();
         let cycle = session.machine.cycles();
-        Ok(Run { hits, work, trouble: trouble.map(|trouble| (trouble, recorder, cycle)) })
+        let failed = failure
+            .map(|failure| Box::new(FailedRun { recorder, ..FailedRun::new(failure, &self.entry, cycle) }));
+        Ok(Run { hits, work, failed })
     }
 }
 
 impl Sum {
     fn end(&mut self, run: Run, episode: Option<&Episode>) -> Ended {
         self.work += run.work;
-        match run.trouble {
-            None => Ok(()),
-            Some((trouble, recorder, cycle)) => {
-                Err(Box::new(Finding { trouble, recorder, episode: episode.cloned(), cycle }))
-            }
-        }
+        run.failed.map_or(Ok(()), |mut failed| {
+            failed.episode = episode.cloned();
+            Err(failed)
+        })
     }
 }
 
-fn drive(session: &mut Session<Lockstep>, stimulus: &mut impl Stimulus) -> Result<(), Trouble> {
+fn drive(session: &mut Session<Lockstep>, stimulus: &mut impl Stimulus) -> Result<(), TestFailure> {
     session.run(stimulus, u64::MAX, |_| {})?;
     Ok(())
 }

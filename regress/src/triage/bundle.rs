@@ -11,7 +11,6 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Stop;
-use atoms_cosim::recorder::Recorder;
 use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::{Failure, Session};
@@ -24,13 +23,14 @@ use sha2::{Digest, Sha256};
 use crate::checksum::hex;
 use crate::checksum::sealed;
 use crate::episode::Episode;
-use crate::triage::bucket::{Finding, Key, Kind};
 use crate::triage::error::BundleError;
 use crate::triage::layout::{FORMAT, file};
 use crate::triage::minimize::{Effort, Small, small_case, smallest_of};
 use crate::triage::page::page;
 use crate::triage::record::{Record, json, parameters};
 use crate::triage::replay::Run;
+use crate::triage::signature::FailureKind;
+use crate::triage::test_failure::FailedRun;
 use crate::triage::text::{Report, text};
 use crate::triage::timeline::timeline;
 
@@ -77,9 +77,15 @@ pub struct BundleContext<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleInfo {
-    /// Final key: that of the smallest case, or the raw one where there is none.
-    pub key: Key,
-    /// Name of the folder: [`Key::slug`] of the key.
+    /// Final signature: that of the smallest case, or the raw one where there is none.
+    pub key: String,
+    /// What shows it, where the signature names that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// The operation, where the signature names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// Name of the folder.
     pub folder: String,
     /// Cycle of the failure: of the smallest case, or of the original run.
     pub cycle: u64,
@@ -93,7 +99,7 @@ pub struct BundleInfo {
 }
 
 /// Writes the bundle of a failure as a folder of its own below `parent`, with a smaller case if one is found
-/// among what `recorder` remembers. The same failure gives the same bytes.
+/// among what its recorder remembers. The same failure gives the same bytes.
 ///
 /// A folder that is already there stays as it is: it is that of an earlier failure with the same final key.
 /// The folder appears whole or not at all.
@@ -102,24 +108,25 @@ pub struct BundleInfo {
 /// [`BundleError`] when a file cannot be written, or a source not be read.
 pub fn bundle(
     context: &BundleContext<'_>,
-    finding: &Finding,
-    recorder: Option<&Recorder>,
+    failed: &FailedRun,
     parent: &Path,
 ) -> Result<BundleInfo, BundleError> {
-    let mut small = smallest(context, finding, recorder)?;
+    let mut small = smallest(context, failed)?;
     if let Some(Failure::Stop(Stop::Mismatch(mismatch))) = small.as_mut().map(|small| &mut small.failure) {
         mismatch.config.clone_from(&context.config.name);
     }
     let small = small.as_ref();
-    let key = small.map_or(&finding.key, |small| &small.key);
-    let folder = key.slug();
+    let signature = small.map_or(&failed.signature, |small| &small.signature);
+    let folder = signature.slug();
     let shown =
         parent.file_name().map(|name| Path::new(name).join(&folder)).unwrap_or_else(|| folder.clone().into());
     let info = BundleInfo {
-        key: key.clone(),
-        cycle: small.map_or(finding.cycle, |small| small.cycle),
+        key: signature.to_string(),
+        what: signature.what(),
+        op: signature.op().map(|op| op.to_string()),
+        cycle: small.map_or(failed.cycle, |small| small.cycle),
         requests: small.map(|small| small.case.requests() as u64),
-        text: small.map_or_else(|| finding.text.clone(), |small| small.failure.to_string()),
+        text: small.map_or_else(|| failed.failure.to_string(), |small| small.failure.to_string()),
         repeat: format!("atoms repro {}", shown.display()),
         folder,
     };
@@ -131,7 +138,7 @@ pub fn bundle(
     // What a process of the same number left behind when it was killed.
     let _ = fs::remove_dir_all(&draft);
     let written =
-        write(context, finding, small, key, &draft).and_then(|()| match fs::rename(&draft, &place) {
+        write(context, failed, small, &info, &draft).and_then(|()| match fs::rename(&draft, &place) {
             // Another process was first.
             Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(writing(&draft)),
             renamed => renamed.map_err(writing(&place)),
@@ -159,30 +166,26 @@ pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session
     Ok(Session::new(machine, Some(Scoreboard::new(&config.config, &[]))))
 }
 
-fn smallest(
-    context: &BundleContext<'_>,
-    finding: &Finding,
-    recorder: Option<&Recorder>,
-) -> Result<Option<Small>, BundleError> {
-    if !finding.key.kind().is_some_and(|kind| kind.is_of_the_unit()) {
+fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Small>, BundleError> {
+    if !failed.signature.kind().is_dut_failure() {
         return Ok(None);
     }
     let mut session = session(context.library, context.config)?;
     // A directed case need not be looked for.
     if let Original::Case(case) = context.original {
         let candidates = std::iter::once(case.clone());
-        return Ok(smallest_of(&mut session, candidates, &finding.key, context.effort));
+        return Ok(smallest_of(&mut session, candidates, &failed.signature, context.effort));
     }
-    Ok(recorder.and_then(|recorder| {
-        small_case(&mut session, recorder, &context.config.name, &finding.key, context.effort)
+    Ok(failed.recorder.as_ref().and_then(|recorder| {
+        small_case(&mut session, recorder, &context.config.name, &failed.signature, context.effort)
     }))
 }
 
 fn write(
     context: &BundleContext<'_>,
-    finding: &Finding,
+    failed: &FailedRun,
     small: Option<&Small>,
-    key: &Key,
+    info: &BundleInfo,
     folder: &Path,
 ) -> Result<(), BundleError> {
     fs::create_dir_all(folder).map_err(writing(folder))?;
@@ -198,9 +201,9 @@ fn write(
     let record = Record {
         format: FORMAT,
         atoms: env!("CARGO_PKG_VERSION").to_string(),
-        key: key.clone(),
-        raw: finding.key.clone(),
-        cycle: finding.cycle,
+        key: info.key.clone(),
+        raw: failed.signature.to_string(),
+        cycle: failed.cycle,
         case: small.is_some(),
         test: context.test.to_string(),
         index: context.index,
@@ -225,17 +228,20 @@ fn write(
         let _ = run_case(&mut session, &small.case);
         finish(&mut session, &wave)?;
         wave_from = Some(0);
-    } else if key.kind().is_some_and(|kind| !matches!(kind, Kind::Crash | Kind::Hang | Kind::Timeout)) {
-        let from = finding.cycle.saturating_sub(CYCLES_SHOWN);
+    } else if !matches!(
+        failed.signature.kind(),
+        FailureKind::Crash | FailureKind::Hang | FailureKind::Timeout
+    ) {
+        let from = failed.cycle.saturating_sub(CYCLES_SHOWN);
         let mut session = session(context.library, context.config)?;
-        session.trace = Some(trace(&wave, &session, finding.cycle)?.starting_at(from));
-        run.replay(&mut session, context.config, folder, finding.cycle.saturating_add(1))?;
+        session.trace = Some(trace(&wave, &session, failed.cycle)?.starting_at(from));
+        run.replay(&mut session, context.config, folder, failed.cycle.saturating_add(1))?;
         finish(&mut session, &wave)?;
         wave_from = Some(from);
     }
     let report = Report {
         record: &record,
-        finding,
+        failed,
         run: &run,
         small,
         opinion: opinion.as_deref(),

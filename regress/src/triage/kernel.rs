@@ -8,24 +8,24 @@ use atoms_cosim::session::Session;
 use atoms_isa::{Arch, Program};
 use atoms_sm::{Launch, Outcome, RunError, SmConfig};
 
-use crate::triage::test_failure::Trouble;
+use crate::triage::test_failure::TestFailure;
 
 /// Runs the kernel of `listing` as `launch` says, on a session after reset. `arch` takes the place of the
 /// architecture that PTX is for.
 ///
 /// # Errors
-/// [`Trouble`]: the unit's, or the kernel's; an answer that is not the expected one, and an undefined use of
+/// [`TestFailure`]: the unit's, or the kernel's; an answer that is not the expected one, and an undefined use of
 /// an mbarrier object, too.
 pub(crate) fn run(
     session: &mut Session<Lockstep>,
     listing: &Path,
     launch: &Path,
     arch: Option<Arch>,
-) -> Result<(), Trouble> {
+) -> Result<(), TestFailure> {
     let name = listing.display().to_string();
     let text = std::fs::read_to_string(listing)
-        .map_err(|error| Trouble::Cannot(format!("cannot read `{name}`: {error}")))?;
-    let cannot = |error: &dyn std::error::Error| Trouble::Cannot(error.to_string());
+        .map_err(|error| TestFailure::Cannot(format!("cannot read `{name}`: {error}")))?;
+    let cannot = |error: &dyn std::error::Error| TestFailure::Cannot(error.to_string());
     let launch = Launch::from_file(launch).map_err(|error| cannot(&error))?;
     let program = Program::read(&name, &text, arch.or(launch.arch)).map_err(|error| cannot(&error))?;
     let kernel = launch.kernel(&program).map_err(|error| cannot(&error))?;
@@ -35,19 +35,16 @@ pub(crate) fn run(
     session.machine.unwatch();
     let report = report.map_err(|error| match error {
         RunError::Port(failure) => failure.into(),
-        RunError::Kernel(error) => Trouble::of_kernel(&kernel.name, &error),
+        RunError::Kernel(error) => TestFailure::of_kernel(&kernel.name, error),
     })?;
     session.judge_memory()?;
     let as_expected = |outcome: &Outcome| matches!(outcome, Outcome::Open | Outcome::Met { .. });
     if let Some(missed) = report.buffers.iter().find(|buffer| !as_expected(&buffer.outcome)) {
-        let text = format!("buffer `{}` is not as expected: {:?}", missed.name, missed.outcome);
-        return Err(Trouble::Missed { kernel: kernel.name.clone(), buffer: missed.name.clone(), text });
+        let (kernel, buffer) = (kernel.name.clone(), missed.name.clone());
+        return Err(TestFailure::Expectation { kernel, buffer, outcome: missed.outcome.clone() });
     }
     match watched {
-        Some(undefined) => {
-            let kind = undefined.kind.name().to_string();
-            Err(Trouble::Undefined { kind, text: undefined.to_string() })
-        }
+        Some(undefined) => Err(TestFailure::Undefined(Box::new(undefined))),
         None => Ok(()),
     }
 }

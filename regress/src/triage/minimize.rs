@@ -10,7 +10,7 @@ use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
 use atoms_cosim::shrink::shrink;
 use atoms_ops::{Op, Size};
 
-use crate::triage::bucket::Key;
+use crate::triage::signature::{OpName, Signature};
 
 /// Work that finding a small case may take, in simulated cycles: not in wall time, so that the same failure
 /// comes to the same case on any machine. An attempt counts as [`ATTEMPT_CYCLES`] more than it runs.
@@ -50,8 +50,8 @@ pub struct Small {
     pub failure: Failure,
     /// Cycle in which it does.
     pub cycle: u64,
-    /// Final key.
-    pub key: Key,
+    /// Final signature.
+    pub signature: Signature,
     /// Cases tried.
     pub attempts: u64,
     /// Cycles spent, of those of [`Effort`].
@@ -68,7 +68,7 @@ struct Trials<'a> {
 
 impl Trials<'_> {
     /// How a case fails; none if it does not, or if the effort is spent.
-    fn run(&mut self, case: &Case) -> Option<(Key, Failure)> {
+    fn run(&mut self, case: &Case) -> Option<(Signature, Failure)> {
         if self.spent >= self.limit {
             return None;
         }
@@ -77,11 +77,11 @@ impl Trials<'_> {
         let outcome = run_case(self.session, case);
         self.spent += ATTEMPT_CYCLES + self.session.machine.cycles();
         let failure = outcome.err()?;
-        Some((Key::of(&failure)?, failure))
+        Some((Signature::of(&failure)?, failure))
     }
 
-    fn key(&mut self, case: &Case) -> Option<Key> {
-        self.run(case).map(|(key, _)| key)
+    fn signature(&mut self, case: &Case) -> Option<Signature> {
+        self.run(case).map(|(signature, _)| signature)
     }
 }
 
@@ -95,7 +95,7 @@ pub fn small_case(
     session: &mut Session<Lockstep>,
     recorder: &Recorder,
     config: &str,
-    raw: &Key,
+    raw: &Signature,
     effort: Effort,
 ) -> Option<Small> {
     smallest_of(session, recorder.candidates(config), raw, effort)
@@ -105,51 +105,49 @@ pub fn small_case(
 pub fn smallest_of(
     session: &mut Session<Lockstep>,
     candidates: impl IntoIterator<Item = Case>,
-    raw: &Key,
+    raw: &Signature,
     effort: Effort,
 ) -> Option<Small> {
-    let kind = raw.kind().filter(|kind| kind.is_of_the_unit())?;
+    let kind = Some(raw.kind()).filter(|kind| kind.is_dut_failure())?;
     session.trace = None;
     session.listeners.clear();
     session.scoreboard = Some(Scoreboard::new(session.machine.config(), &[]));
     session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
     let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
-    let of_kind = |key: &Option<Key>| key.as_ref().and_then(Key::kind) == Some(kind);
+    let of_kind = |found: &Option<Signature>| found.as_ref().map(Signature::kind) == Some(kind);
     let mut second = None;
     let mut first = None;
     for case in candidates {
-        match trials.key(&case) {
-            Some(key) if key == *raw => {
-                first = Some((case, key));
+        match trials.signature(&case) {
+            Some(found) if found == *raw => {
+                first = Some((case, found));
                 break;
             }
-            key if second.is_none() && of_kind(&key) => second = key.map(|key| (case, key)),
+            found if second.is_none() && of_kind(&found) => second = found.map(|found| (case, found)),
             _ => {}
         }
     }
-    let (case, key) = first.or(second)?;
-    let case = shrink(case, |case| trials.key(case).is_some_and(|found| found == key));
-    let case = shrink(case, |case| of_kind(&trials.key(case)));
+    let (case, signature) = first.or(second)?;
+    let case = shrink(case, |case| trials.signature(case).is_some_and(|found| found == signature));
+    let case = shrink(case, |case| of_kind(&trials.signature(case)));
     let (case, any) = with_any_operation(case, &mut trials);
     let (attempts, spent) = (trials.attempts, trials.spent);
     // What is reported is not cut short by the effort.
     trials.limit = u64::MAX;
     trials.session.set_watchdog(WATCHDOG_CYCLES);
-    let (key, failure) = trials.run(&case)?;
+    let (signature, failure) = trials.run(&case)?;
     let cycle = trials.session.machine.cycles();
-    let key = if any { key.of_any_operation() } else { key };
-    Some(Small { case, failure, cycle, key, attempts, spent })
+    let signature = if any { signature.of_any_operation() } else { signature };
+    Some(Small { case, failure, cycle, signature, attempts, spent })
 }
 
 /// Whether the case fails in the same field whatever its operation, and the case with the simplest one.
 fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
-    let Some(key) = trials.key(&case) else { return (case, false) };
-    let place = key.of_any_operation();
-    if place == key {
-        return (case, false);
-    }
-    // The requests with the operation that the key names; if the key's came from elsewhere, none.
-    let named = |op: u8| key.as_str().ends_with(&format!(" {}", super::bucket::op_name(op)));
+    let Some(signature) = trials.signature(&case) else { return (case, false) };
+    let Some(named) = signature.op() else { return (case, false) };
+    let place = signature.of_any_operation();
+    // The requests with the operation that the signature names; if that came from elsewhere, none.
+    let named = |op: u8| OpName::of(op) == named;
     let mut found: Option<Case> = None;
     let mut others = 0;
     for op in OTHER_OPS {
@@ -165,15 +163,16 @@ fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
             found.get_or_insert(candidate);
             continue;
         }
-        if trials.key(&candidate).is_some_and(|key| key.of_any_operation() == place) {
+        if trials.signature(&candidate).is_some_and(|found| found.of_any_operation() == place) {
             others += 1;
             found.get_or_insert(candidate);
         }
     }
     match found {
         Some(simplest) if others >= OTHERS_ENOUGH => {
-            let simplest =
-                shrink(simplest, |case| trials.key(case).is_some_and(|key| key.of_any_operation() == place));
+            let simplest = shrink(simplest, |case| {
+                trials.signature(case).is_some_and(|s| s.of_any_operation() == place)
+            });
             (simplest, true)
         }
         _ => (case, false),

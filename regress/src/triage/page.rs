@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::triage::text::{Report, place, requests, surroundings};
+use crate::triage::text::{Report, requests, surroundings};
 use crate::triage::timeline::COLUMNS;
 
 /// Text as it may stand in a page.
@@ -62,7 +62,7 @@ fn cell(text: &str) -> String {
 /// The report as a page.
 pub(crate) fn page(report: &Report<'_>) -> String {
     let record = report.record;
-    let key = escape(record.key.as_str());
+    let key = escape(&record.key);
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -92,9 +92,9 @@ pub(crate) fn page(report: &Report<'_>) -> String {
             differences.iter().map(|d| {
                 format!(
                     "<tr>{}<td class=\"v model\">{}</td><td class=\"v rtl\">{}</td></tr>",
-                    cell(&place(d)),
-                    escape(&d.model),
-                    escape(&d.rtl)
+                    cell(&d.place()),
+                    escape(&d.show(d.model)),
+                    escape(&d.show(d.rtl))
                 )
             }),
         );
@@ -178,7 +178,7 @@ pub(crate) fn page(report: &Report<'_>) -> String {
     let _ = writeln!(
         out,
         "<details><summary>The failure as it was met</summary><pre>{}</pre></details>\n</body></html>",
-        escape(&report.finding.text)
+        escape(&report.failed.failure.to_string())
     );
     out
 }

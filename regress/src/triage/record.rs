@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::checksum;
-use crate::triage::bucket::Key;
 use crate::triage::error::BundleError;
 use crate::triage::layout::{FAILURES, FORMAT, file};
+use crate::triage::signature::FailureKind;
 
 /// What a bundle is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,10 +22,10 @@ pub struct Record {
     pub format: u32,
     /// Version of ATOMS that made it.
     pub atoms: String,
-    /// Final key.
-    pub key: Key,
-    /// Raw key.
-    pub raw: Key,
+    /// Final signature.
+    pub key: String,
+    /// Raw signature.
+    pub raw: String,
     /// Cycle of the failure in the original run.
     pub cycle: u64,
     /// Whether there is a smaller case.
@@ -87,7 +87,7 @@ impl Record {
         checksum::opened(&text).map_err(|broken| foreign(broken.to_string()))?;
         value.as_object_mut().map(|object| object.remove("sum"));
         let record: Record = serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
-        if record.key.kind().is_none() {
+        if FailureKind::of_text(&record.key).is_none() {
             return Err(foreign(format!("`{}` is the key of no bucket", record.key)));
         }
         // It stands in the generated package of the RTL, and in command lines.

@@ -12,9 +12,8 @@ use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
-use crate::triage::bucket::Finding;
 use crate::triage::error::BundleError;
-use crate::triage::test_failure::Trouble;
+use crate::triage::test_failure::{FailedRun, TestFailure};
 
 /// What was run: the content of `original.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +53,7 @@ impl Run {
         config: &NamedConfig,
         folder: &Path,
         until: u64,
-    ) -> Result<Option<Finding>, BundleError> {
+    ) -> Result<Option<FailedRun>, BundleError> {
         let outcome = match self {
             Run::Case { case } => run_case(session, case),
             Run::Episode { episode } => session.run(&mut episode.stimulus(&config.config), until, |_| {}),
@@ -67,38 +66,32 @@ impl Run {
                 };
                 let run =
                     crate::triage::kernel::run(session, &folder.join(listing), &folder.join(launch), arch);
-                return run.map_or_else(
-                    |trouble| kernel_finding(trouble, session, config).map(Some),
-                    |()| Ok(None),
-                );
+                return run.err().map(|failure| kernel_failed(failure, session, config)).transpose();
             }
         };
         outcome.map(|_| None).or_else(|failure| found(failure, session, config).map(Some))
     }
 }
 
-/// What a failure is as a finding.
+/// What a session found.
 pub(crate) fn found(
-    mut failure: Failure,
+    failure: Failure,
     session: &Session<Lockstep>,
     config: &NamedConfig,
-) -> Result<Finding, BundleError> {
-    let finding = Finding::of(&mut failure, session.machine.cycles(), &config.name);
-    finding.ok_or_else(|| BundleError::Replay { message: failure.to_string() })
+) -> Result<FailedRun, BundleError> {
+    FailedRun::of_session(failure, session.machine.cycles(), &config.name)
+        .map_err(|failure| BundleError::Replay { message: failure.to_string() })
 }
 
-/// What a kernel's trouble is as a finding.
-fn kernel_finding(
-    trouble: Trouble,
+/// What a kernel found.
+fn kernel_failed(
+    failure: TestFailure,
     session: &Session<Lockstep>,
     config: &NamedConfig,
-) -> Result<Finding, BundleError> {
-    match trouble {
-        Trouble::Unit(failure) => found(*failure, session, config),
-        Trouble::Cannot(message) => Err(BundleError::Replay { message }),
-        trouble => {
-            let (key, text) = (trouble.key(""), trouble.to_string());
-            Ok(Finding { key, text, cycle: session.machine.cycles() })
-        }
+) -> Result<FailedRun, BundleError> {
+    match failure {
+        TestFailure::Session(failure) => found(*failure, session, config),
+        TestFailure::Cannot(message) => Err(BundleError::Replay { message }),
+        failure => Ok(FailedRun::new(failure, "", session.machine.cycles())),
     }
 }

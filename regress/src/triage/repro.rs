@@ -12,12 +12,13 @@ use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
 
-use crate::triage::bucket::{Finding, Key};
 use crate::triage::bundle::{files_named, finish, is_inside, session, sums, trace};
 use crate::triage::error::BundleError;
 use crate::triage::layout::file;
 use crate::triage::record::{Record, read_json};
 use crate::triage::replay::{Run, found};
+use crate::triage::signature::Signature;
+use crate::triage::test_failure::FailedRun;
 use crate::triage::trust::{self, Refusal};
 
 /// A bundle as it was read.
@@ -44,10 +45,10 @@ pub struct Bundle {
 }
 
 /// What a replay came to.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Replayed {
     /// What was found, if anything was.
-    pub found: Option<Finding>,
+    pub found: Option<FailedRun>,
     /// Cycles run.
     pub cycles: u64,
     /// Whether it is the bucket of the bundle that showed.
@@ -125,15 +126,15 @@ impl Bundle {
             finish(&mut session, path)?;
         }
         let found = outcome?;
-        let same = found.as_ref().is_some_and(|finding| self.is_same(&finding.key));
+        let same = found.as_ref().is_some_and(|failed| self.is_same(&failed.signature));
         Ok(Replayed { found, cycles: session.tally().cycles, same })
     }
 
-    /// Whether a failure with this key is of the bundle's bucket. A bucket without an operation has failures of
-    /// any.
-    pub fn is_same(&self, key: &Key) -> bool {
+    /// Whether a failure with this signature is of the bundle's bucket. A bucket without an operation has failures
+    /// of any.
+    pub fn is_same(&self, signature: &Signature) -> bool {
         let expected = if self.case.is_some() { &self.record.key } else { &self.record.raw };
-        key == expected || key.of_any_operation() == *expected
+        [signature.clone(), signature.of_any_operation()].iter().any(|one| one.to_string() == *expected)
     }
 }
 

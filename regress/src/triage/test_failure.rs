@@ -2,48 +2,45 @@
 
 use std::fmt;
 
+use atoms_cosim::machine::Stop;
+use atoms_cosim::recorder::Recorder;
 use atoms_cosim::session::Failure;
-use atoms_sm::KernelError;
+use atoms_model::diagnosis::Diagnosis;
+use atoms_sm::{KernelError, Outcome as BufferOutcome};
 
-use crate::triage::bucket::Key;
+use crate::episode::Episode;
 use crate::triage::death::Death;
+use crate::triage::signature::Signature;
 
 /// Why a test did not pass.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum TestFailure {
     /// What the session around the unit had to say.
-    Unit(Box<Failure>),
+    Session(Box<Failure>),
     /// A kernel left something else in a buffer than its launch file expects.
-    Missed {
+    Expectation {
         /// The kernel.
         kernel: String,
         /// The buffer.
         buffer: String,
         /// What was found and what was expected.
-        text: String,
+        outcome: BufferOutcome,
     },
     /// A kernel uses an mbarrier object in a way that is undefined (spec 6.9).
-    Undefined {
-        /// Kind of use.
-        kind: String,
-        /// In the model's words.
-        text: String,
-    },
+    Undefined(Box<Diagnosis>),
     /// A kernel cannot go on: a fault, a deadlock, too many instructions.
     Kernel {
         /// The kernel.
         kernel: String,
-        /// Kind of trouble.
-        what: &'static str,
-        /// In the core's words.
-        text: String,
+        /// What it met.
+        error: Box<KernelError>,
     },
     /// The process died, or hung and was killed.
-    Crashed {
+    Died {
         /// How.
         death: Death,
-        /// How, in words.
-        how: String,
+        /// It did so beside other tests; alone it comes to its end.
+        beside_others: bool,
     },
     /// The worker panicked, with these words.
     Panicked(String),
@@ -51,62 +48,122 @@ pub enum Trouble {
     Cannot(String),
 }
 
-impl Trouble {
-    /// What a kernel met in the core. One that cannot be run is a question that cannot be asked; one that
-    /// does what it must not, or waits for ever, is a finding.
-    pub fn of_kernel(kernel: &str, error: &KernelError) -> Trouble {
-        let what = match error {
-            KernelError::Lacking { .. }
-            | KernelError::Launch(_)
-            | KernelError::Resources { .. }
-            | KernelError::Operand { .. } => return Trouble::Cannot(error.to_string()),
-            KernelError::PartRefused { .. } => "part refused",
-            KernelError::Fault { .. } => "fault",
-            KernelError::Global { .. } => "global",
-            KernelError::Remote { .. } => "remote",
-            KernelError::Copy { .. } => "copy",
-            KernelError::RanOff { .. } => "ran off",
-            KernelError::Budget { .. } => "budget",
-            KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => "deadlock",
-            KernelError::StrayResponse { .. } => "stray response",
-        };
-        Trouble::Kernel { kernel: kernel.to_string(), what, text: error.to_string() }
+impl TestFailure {
+    /// What a kernel met in the core. One that cannot be run is no finding; one that does what it must not, or
+    /// waits for ever, is one.
+    pub fn of_kernel(kernel: &str, error: Box<KernelError>) -> TestFailure {
+        match kernel_met(&error) {
+            Some(_) => TestFailure::Kernel { kernel: kernel.to_string(), error },
+            None => TestFailure::Cannot(error.to_string()),
+        }
     }
 
-    /// Raw key of the bucket of a test of `entry` with it.
-    pub fn key(&self, entry: &str) -> Key {
+    /// Raw signature of a test of `entry` with it.
+    pub fn signature(&self, entry: &str) -> Signature {
+        let entry = || entry.to_string();
         match self {
-            Trouble::Unit(failure) => match **failure {
-                Failure::OutOfTime { .. } => Key::timeout(entry),
-                ref failure => Key::of(failure).unwrap_or_else(|| Key::error(entry)),
+            TestFailure::Session(failure) => match **failure {
+                Failure::OutOfTime { .. } => Signature::Timeout { entry: entry() },
+                ref failure => Signature::of(failure).unwrap_or_else(|| Signature::Error { entry: entry() }),
             },
-            Trouble::Missed { kernel, buffer, .. } => Key::expectation(kernel, buffer),
-            Trouble::Undefined { kind, .. } => Key::undefined(kind),
-            Trouble::Kernel { kernel, what, .. } => Key::kernel(kernel, what),
-            Trouble::Crashed { death, .. } => Key::death(*death),
-            Trouble::Panicked(words) => Key::panic(words),
-            Trouble::Cannot(_) => Key::error(entry),
+            TestFailure::Expectation { kernel, buffer, .. } => {
+                Signature::Expectation { kernel: kernel.clone(), buffer: buffer.clone() }
+            }
+            TestFailure::Undefined(diagnosis) => Signature::Undefined(diagnosis.kind.name()),
+            TestFailure::Kernel { kernel, error } => {
+                Signature::Kernel { kernel: kernel.clone(), what: kernel_met(error).unwrap_or_default() }
+            }
+            TestFailure::Died { death, .. } => Signature::Died(*death),
+            TestFailure::Panicked(words) => {
+                Signature::Panicked(words.lines().next().unwrap_or_default().to_string())
+            }
+            TestFailure::Cannot(_) => Signature::Error { entry: entry() },
         }
     }
 }
 
-impl From<Failure> for Trouble {
+/// What a kernel met that cannot go on, in a word or two; none if it could not begin.
+fn kernel_met(error: &KernelError) -> Option<&'static str> {
+    Some(match error {
+        KernelError::Lacking { .. }
+        | KernelError::Launch(_)
+        | KernelError::Resources { .. }
+        | KernelError::Operand { .. } => return None,
+        KernelError::PartRefused { .. } => "part refused",
+        KernelError::Fault { .. } => "fault",
+        KernelError::Global { .. } => "global",
+        KernelError::Remote { .. } => "remote",
+        KernelError::Copy { .. } => "copy",
+        KernelError::RanOff { .. } => "ran off",
+        KernelError::Budget { .. } => "budget",
+        KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => "deadlock",
+        KernelError::StrayResponse { .. } => "stray response",
+    })
+}
+
+impl From<Failure> for TestFailure {
     fn from(failure: Failure) -> Self {
-        Trouble::Unit(Box::new(failure))
+        TestFailure::Session(Box::new(failure))
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for TestFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Unit(failure) => write!(f, "{failure}"),
-            Trouble::Missed { kernel, text, .. } => write!(f, "{kernel}: {text}"),
-            Trouble::Undefined { text, .. } => write!(f, "undefined use of an mbarrier object: {text}"),
-            Trouble::Kernel { kernel, text, .. } => write!(f, "{kernel}: {text}"),
-            Trouble::Crashed { death: Death::Hung(_), how } => f.write_str(how),
-            Trouble::Crashed { how, .. } => write!(f, "the process that ran it died: {how}"),
-            Trouble::Panicked(words) => write!(f, "the worker panicked: {words}"),
-            Trouble::Cannot(reason) => f.write_str(reason),
+            TestFailure::Session(failure) => write!(f, "{failure}"),
+            TestFailure::Expectation { kernel, buffer, outcome } => {
+                write!(f, "{kernel}: buffer `{buffer}` is not as expected: {outcome:?}")
+            }
+            TestFailure::Undefined(diagnosis) => {
+                write!(f, "undefined use of an mbarrier object: {diagnosis}")
+            }
+            TestFailure::Kernel { kernel, error } => write!(f, "{kernel}: {error}"),
+            TestFailure::Died { death, beside_others } => {
+                if !matches!(death, Death::Hung(_)) {
+                    f.write_str("the process that ran it died: ")?;
+                }
+                let note = if *beside_others { BESIDE_OTHERS } else { "" };
+                write!(f, "{death}{note}")
+            }
+            TestFailure::Panicked(words) => write!(f, "the worker panicked: {words}"),
+            TestFailure::Cannot(reason) => f.write_str(reason),
         }
+    }
+}
+
+/// What is said of a test whose process died although it does not die alone.
+const BESIDE_OTHERS: &str = " while others ran beside it; alone it comes to its end";
+
+/// A run that failed, with what triage needs.
+#[derive(Debug)]
+pub struct FailedRun {
+    /// Why.
+    pub failure: TestFailure,
+    /// Raw signature.
+    pub signature: Signature,
+    /// Cycle in which it showed, counted from the reset of the run.
+    pub cycle: u64,
+    /// The run, if it was a random one.
+    pub episode: Option<Episode>,
+    /// The last requests of the run.
+    pub recorder: Option<Box<Recorder>>,
+}
+
+impl FailedRun {
+    /// A test of `entry` that failed in `cycle`.
+    pub fn new(failure: TestFailure, entry: &str, cycle: u64) -> FailedRun {
+        FailedRun { signature: failure.signature(entry), failure, cycle, episode: None, recorder: None }
+    }
+
+    /// What a session found in `cycle`, in configuration `config`.
+    ///
+    /// # Errors
+    /// The failure itself, if it is no finding.
+    pub fn of_session(mut failure: Failure, cycle: u64, config: &str) -> Result<FailedRun, Failure> {
+        let Some(signature) = Signature::of(&failure) else { return Err(failure) };
+        if let Failure::Stop(Stop::Mismatch(mismatch)) = &mut failure {
+            mismatch.config = config.to_string();
+        }
+        Ok(FailedRun { failure: failure.into(), signature, cycle, episode: None, recorder: None })
     }
 }

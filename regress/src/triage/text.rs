@@ -10,18 +10,19 @@ use atoms_cosim::scoreboard::OracleViolation;
 use atoms_cosim::session::Failure;
 use atoms_ops::{Op, Operands, Size};
 
-use crate::triage::bucket::{Finding, op_name};
 use crate::triage::layout::file;
 use crate::triage::minimize::Small;
 use crate::triage::record::Record;
 use crate::triage::replay::Run;
+use crate::triage::signature::OpName;
+use crate::triage::test_failure::FailedRun;
 use crate::triage::timeline::{COLUMNS, Row};
 
 /// What a report is made of.
 pub(crate) struct Report<'a> {
     pub(crate) record: &'a Record,
     /// The failure as it was met.
-    pub(crate) finding: &'a Finding,
+    pub(crate) failed: &'a FailedRun,
     pub(crate) run: &'a Run,
     pub(crate) small: Option<&'a Small>,
     /// What the oracle objects to in the RTL alone.
@@ -97,7 +98,7 @@ impl Report<'_> {
                 };
                 format!("{}, {}{memory}", count(requests, "request"), count(lanes, "lane"))
             }
-            None if self.record.key.kind().is_some_and(|kind| kind.is_of_the_unit()) => {
+            None if self.failed.signature.kind().is_dut_failure() => {
                 "none found: the failure needs more of its history".to_string()
             }
             None => "none looked for: only the run itself can show it".to_string(),
@@ -152,7 +153,7 @@ impl Report<'_> {
 
     /// The failure in its own words: of the smallest case, or as it was met.
     pub(crate) fn words(&self) -> String {
-        self.small.map_or_else(|| self.finding.text.clone(), |small| small.failure.to_string())
+        self.small.map_or_else(|| self.failed.failure.to_string(), |small| small.failure.to_string())
     }
 
     /// The parameters in a line.
@@ -172,7 +173,7 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 
 fn instruction(op: u8, size: u8, red: bool) -> String {
     let size = Size::from_code(size).map_or(format!("size {size}"), |size| size.to_string());
-    let op = if Op::from_code(op).is_none() { format!("operation {op}") } else { op_name(op) };
+    let op = if Op::from_code(op).is_none() { format!("operation {op}") } else { OpName::of(op).to_string() };
     format!("{op}.{size}{}", if red { ", no result" } else { "" })
 }
 
@@ -241,14 +242,6 @@ pub(crate) fn surroundings(case: &Case) -> Vec<(String, String)> {
     rows
 }
 
-/// The place of a difference: `bank 3, probe.wr_data`.
-pub(crate) fn place(difference: &Difference) -> String {
-    match &difference.element {
-        Some(element) => format!("{element}, {}", difference.field),
-        None => difference.field.clone(),
-    }
-}
-
 /// Writes rows of texts under each other.
 fn table(out: &mut String, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -299,7 +292,7 @@ pub(crate) fn text(report: &Report<'_>) -> String {
     if !differences.is_empty() {
         let _ = writeln!(out, "\nWhat differs\n");
         let mut rows = vec![["where", "model", "rtl"].map(String::from).to_vec()];
-        rows.extend(differences.iter().map(|d| vec![place(d), d.model.clone(), d.rtl.clone()]));
+        rows.extend(differences.iter().map(|d| vec![d.place(), d.show(d.model), d.show(d.rtl)]));
         table(&mut out, &rows);
         if all > differences.len() {
             let _ = writeln!(out, "  and {} more values", all - differences.len());
@@ -345,7 +338,7 @@ pub(crate) fn text(report: &Report<'_>) -> String {
     }
     if report.small.is_some() {
         let _ = writeln!(out, "\nAs it was met\n");
-        for line in report.finding.text.lines() {
+        for line in report.failed.failure.to_string().lines() {
             let _ = writeln!(out, "  {line}");
         }
     }

@@ -12,7 +12,7 @@ use atoms_cosim::stimulus::Stimulus;
 use atoms_model::port::{In, Out};
 use atoms_ops::Fault;
 
-use crate::triage::bucket::op_name;
+use crate::triage::signature::OpName;
 
 /// Columns of a timeline.
 pub const COLUMNS: [&str; 7] = ["cycle", "taken", "at issue", "pass", "pipeline", "banks written", "answer"];
@@ -87,15 +87,15 @@ fn cells(cycle: &Cycle<'_>) -> [String; 7] {
         answer.push("part refused".to_string());
     }
     if let Some(InFlight { request, .. }) = &cycle.warp_accepted {
-        taken.push(format!("{} tag {}", op_name(request.op), request.tag));
+        taken.push(format!("{} tag {}", OpName::of(request.op), request.tag));
     }
     if let Some(InFlight { request, .. }) = &cycle.cluster_accepted {
-        taken.push(format!("cluster {} tag {}", op_name(request.op), request.tag));
+        taken.push(format!("cluster {} tag {}", OpName::of(request.op), request.tag));
     }
     let pipeline = cycle.pipeline();
     if let Some(AtIssue { cluster, op, tag }) = pipeline.at_issue {
         let port = if cluster { "cluster " } else { "" };
-        issue.push(format!("{port}{} tag {tag}", op_name(op)));
+        issue.push(format!("{port}{} tag {tag}", OpName::of(op)));
     }
     if let Some(PassIssued { index, lanes, last, .. }) = cycle.pass_issued {
         let last = if last { ", last" } else { "" };

@@ -1,0 +1,351 @@
+//! What failures have in common: the signature of a bucket.
+
+use std::fmt;
+
+use atoms_cosim::machine::Stop;
+use atoms_cosim::mismatch::ComparedSignal;
+use atoms_cosim::session::Failure;
+use atoms_ops::Op;
+use atoms_verilated::RtlError;
+
+use crate::triage::death::Death;
+
+/// What tells a bucket from the others: kind of failure, what shows it, operation.
+///
+/// Written `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `promise PipeWritesOnlyWhatItReads`,
+/// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
+/// smallest case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// RTL and model differ.
+    Mismatch {
+        /// The first signal that does.
+        signal: Option<ComparedSignal>,
+        /// The operation that it is about, where there is one.
+        op: Option<OpName>,
+    },
+    /// The oracle objects.
+    Oracle {
+        /// What it objects to, in a word: `rd`, `memory`.
+        about: &'static str,
+        /// The operation that it is about, where there is one.
+        op: Option<OpName>,
+    },
+    /// An assertion of the RTL failed: its name.
+    Assertion(String),
+    /// An answer did not come.
+    Stuck,
+    /// The process died, or hung and was killed.
+    Died(Death),
+    /// The worker panicked: the first line of what it said.
+    Panicked(String),
+    /// It took longer than its limit. Tests of one entry, which do the same, belong together.
+    Timeout {
+        /// Entry of the plan.
+        entry: String,
+    },
+    /// A buffer is not as expected.
+    Expectation {
+        /// The kernel.
+        kernel: String,
+        /// The buffer.
+        buffer: String,
+    },
+    /// An undefined use of an mbarrier object, by its kind (spec 6.9).
+    Undefined(&'static str),
+    /// A kernel cannot go on.
+    Kernel {
+        /// The kernel.
+        kernel: String,
+        /// What it met: `fault`, `deadlock`, `budget`.
+        what: &'static str,
+    },
+    /// Tests of an entry that cannot be run.
+    Error {
+        /// Entry of the plan.
+        entry: String,
+    },
+}
+
+/// The kinds of failure: the first word of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// RTL and model differ.
+    Mismatch,
+    /// The oracle objects.
+    Oracle,
+    /// An assertion of the RTL failed.
+    Assertion,
+    /// An answer did not come.
+    Stuck,
+    /// The process died.
+    Crash,
+    /// A cycle of the RTL never ended.
+    Hang,
+    /// It took longer than its limit of wall time.
+    Timeout,
+    /// A buffer of a kernel is not as expected.
+    Expectation,
+    /// A kernel uses an mbarrier object in a way that is undefined (spec 6.9).
+    Undefined,
+    /// A kernel cannot go on: a fault, a deadlock, too many cycles.
+    Kernel,
+    /// The test could not be run.
+    Error,
+}
+
+impl FailureKind {
+    /// Every kind.
+    pub const ALL: [FailureKind; 11] = [
+        FailureKind::Mismatch,
+        FailureKind::Oracle,
+        FailureKind::Assertion,
+        FailureKind::Stuck,
+        FailureKind::Crash,
+        FailureKind::Hang,
+        FailureKind::Timeout,
+        FailureKind::Expectation,
+        FailureKind::Undefined,
+        FailureKind::Kernel,
+        FailureKind::Error,
+    ];
+
+    /// First word of its signatures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FailureKind::Mismatch => "mismatch",
+            FailureKind::Oracle => "oracle",
+            FailureKind::Assertion => "promise",
+            FailureKind::Stuck => "stuck",
+            FailureKind::Crash => "crash",
+            FailureKind::Hang => "hang",
+            FailureKind::Timeout => "timeout",
+            FailureKind::Expectation => "expectation",
+            FailureKind::Undefined => "undefined",
+            FailureKind::Kernel => "kernel",
+            FailureKind::Error => "error",
+        }
+    }
+
+    /// The kind of a written signature; none if it is no signature.
+    pub fn of_text(signature: &str) -> Option<FailureKind> {
+        let first = signature.split(' ').next();
+        FailureKind::ALL.into_iter().find(|kind| first == Some(kind.name()))
+    }
+
+    /// Whether a case can show it, and not only the test that met it.
+    pub const fn is_dut_failure(self) -> bool {
+        matches!(
+            self,
+            FailureKind::Mismatch | FailureKind::Oracle | FailureKind::Assertion | FailureKind::Stuck
+        )
+    }
+}
+
+/// An operation as signatures and reports name it: as machine code has it where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpName(Option<Op>);
+
+impl OpName {
+    /// That of a code.
+    pub fn of(code: u8) -> OpName {
+        OpName(Op::from_code(code))
+    }
+}
+
+impl fmt::Display for OpName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("illegal"),
+            Some(op @ (Op::Load | Op::Store)) => f.write_str(op.name()),
+            Some(op) if op.is_mbarrier() => f.write_str(op.name()),
+            Some(op) => write!(f, "ATOMS.{op}"),
+        }
+    }
+}
+
+impl Signature {
+    /// That of what a session found; none if it is no finding.
+    pub fn of(failure: &Failure) -> Option<Signature> {
+        Some(match failure {
+            Failure::Stop(Stop::Mismatch(mismatch)) => Signature::Mismatch {
+                signal: mismatch.differences.first().map(|first| first.signal),
+                op: mismatch.subject.and_then(|subject| subject.op).map(OpName::of),
+            },
+            Failure::Stop(Stop::Rtl(RtlError::Stopped(stop))) => {
+                Signature::Assertion(stop.assertion().to_string())
+            }
+            Failure::Oracle(violation) => {
+                let (about, code) = violation.about();
+                // No verdict, or tags that do not tell requests apart: the question was wrong.
+                if matches!(about, "" | "tag") {
+                    return None;
+                }
+                Signature::Oracle { about, op: code.map(OpName::of) }
+            }
+            Failure::Stuck { .. } => Signature::Stuck,
+            Failure::Stop(Stop::Rtl(_))
+            | Failure::OutOfTime { .. }
+            | Failure::Interrupted { .. }
+            | Failure::Trace(_)
+            | Failure::NoCheckpoint => return None,
+        })
+    }
+
+    /// Kind of failure.
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            Signature::Mismatch { .. } => FailureKind::Mismatch,
+            Signature::Oracle { .. } => FailureKind::Oracle,
+            Signature::Assertion(_) => FailureKind::Assertion,
+            Signature::Stuck => FailureKind::Stuck,
+            Signature::Died(Death::Hung(_)) => FailureKind::Hang,
+            Signature::Died(Death::Signal(_) | Death::Exit(_)) | Signature::Panicked(_) => FailureKind::Crash,
+            Signature::Timeout { .. } => FailureKind::Timeout,
+            Signature::Expectation { .. } => FailureKind::Expectation,
+            Signature::Undefined(_) => FailureKind::Undefined,
+            Signature::Kernel { .. } => FailureKind::Kernel,
+            Signature::Error { .. } => FailureKind::Error,
+        }
+    }
+
+    /// The operation that it names.
+    pub fn op(&self) -> Option<OpName> {
+        match self {
+            Signature::Mismatch { op, .. } | Signature::Oracle { op, .. } => *op,
+            _ => None,
+        }
+    }
+
+    /// What shows it, where it names one: a signal, what the oracle objects to, an assertion.
+    pub fn what(&self) -> Option<String> {
+        match self {
+            Signature::Mismatch { signal, .. } => signal.map(|signal| signal.to_string()),
+            Signature::Oracle { about, .. } => Some((*about).to_string()),
+            Signature::Assertion(name) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    /// The same for any operation: of a failure that shows with whatever operation.
+    pub(crate) fn of_any_operation(&self) -> Signature {
+        match self.clone() {
+            Signature::Mismatch { signal, .. } => Signature::Mismatch { signal, op: None },
+            Signature::Oracle { about, .. } => Signature::Oracle { about, op: None },
+            other => other,
+        }
+    }
+
+    /// Name of a folder for it: letters, digits, dots, underscores and hyphens, at most 64 of them. Different keys
+    /// have different ones.
+    pub fn slug(&self) -> String {
+        let text = self.to_string();
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || "._".contains(c) { c.to_ascii_lowercase() } else { '-' }
+        };
+        let name: String = text.chars().map(plain).take(50).collect();
+        // FNV-1a: what the letters above leave out still tells keys apart, on every machine alike.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{name}-{:08x}", hash >> 32 ^ hash & 0xffff_ffff)
+    }
+}
+
+/// Written in one line, whatever a message had in it.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let op = || self.op().map(|op| op.to_string());
+        let words = match self {
+            Signature::Mismatch { .. } | Signature::Oracle { .. } => [self.what(), op()],
+            Signature::Assertion(name) => [Some(name.clone()), None],
+            Signature::Stuck | Signature::Died(Death::Hung(_)) => [None, None],
+            Signature::Died(Death::Signal(signal)) => [Some(format!("signal {signal}")), None],
+            Signature::Died(Death::Exit(_)) => [Some("exit".to_string()), None],
+            Signature::Panicked(line) => [Some(format!("panic {line}")), None],
+            Signature::Timeout { entry } | Signature::Error { entry } => [Some(entry.clone()), None],
+            Signature::Expectation { kernel, buffer } => [Some(kernel.clone()), Some(buffer.clone())],
+            Signature::Undefined(kind) => [Some((*kind).to_string()), None],
+            Signature::Kernel { kernel, what } => [Some(kernel.clone()), Some((*what).to_string())],
+        };
+        let text = std::iter::once(self.kind().name().to_string()).chain(words.into_iter().flatten());
+        let text = text.collect::<Vec<_>>().join(" ");
+        f.pad(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atoms_cosim::mismatch::{Difference, Mismatch, Subject};
+    use atoms_model::port::{OutField, ProbeField};
+
+    fn mismatch(signal: ComparedSignal, op: Option<u8>) -> Failure {
+        let difference = Difference { signal, element: None, rtl: 0, model: 1 };
+        let subject = Some(Subject { cluster: false, tag: 0, op });
+        Stop::Mismatch(Box::new(Mismatch { subject, ..Mismatch::new(3, vec![difference]) })).into()
+    }
+
+    fn stopped(message: &str) -> Failure {
+        let stop =
+            atoms_verilated::Stop { cycle: 1, file: "rtl/a.sv".into(), line: 2, message: message.into() };
+        Stop::Rtl(RtlError::Stopped(stop)).into()
+    }
+
+    #[test]
+    fn signatures_say_kind_place_and_operation() {
+        let stuck = Failure::Stuck { waiting: 1, cycles: 20_000, cycle: 30_000 };
+        let (wr_data, rd) =
+            (ComparedSignal::Probe(ProbeField::wr_data), ComparedSignal::Output(OutField::rsp_rd));
+        let rows = [
+            (mismatch(wr_data, Some(Op::Max as u8)), "mismatch probe.wr_data ATOMS.MAX"),
+            (mismatch(rd, Some(Op::Load as u8)), "mismatch rsp_rd LDS"),
+            (mismatch(rd, Some(Op::MbarArrive as u8)), "mismatch rsp_rd MBAR.ARRIVE"),
+            (mismatch(ComparedSignal::Output(OutField::rsp_fault), Some(15)), "mismatch rsp_fault illegal"),
+            (mismatch(ComparedSignal::Memory, None), "mismatch memory"),
+            (stopped("Assertion failed in TOP.atoms_unit.pipe.X: broken promise: X"), "promise X"),
+            (stopped("Assertion failed in TOP.atoms_unit.g_y.Y: 'assert' failed."), "promise Y"),
+            (stopped("$stop"), "promise $stop"),
+            (stuck, "stuck"),
+        ];
+        for (failure, text) in &rows {
+            let signature = Signature::of(failure).expect("a finding");
+            assert_eq!(signature.to_string(), *text);
+            assert_eq!(FailureKind::of_text(text), Some(signature.kind()));
+        }
+        assert_eq!(Signature::of(&Failure::NoCheckpoint), None);
+        assert_eq!(Signature::Died(Death::Signal(6)).to_string(), "crash signal 6");
+        assert_eq!(Signature::Panicked("index".into()).to_string(), "crash panic index");
+    }
+
+    #[test]
+    fn any_operation_is_no_operation() {
+        let any = |signature: Signature| signature.of_any_operation().to_string();
+        let signal = Some(ComparedSignal::Probe(ProbeField::pass_served));
+        let op = Some(OpName(Some(Op::CastSpin)));
+        assert_eq!(any(Signature::Mismatch { signal, op }), "mismatch probe.pass_served");
+        let op = Some(OpName(Some(Op::MbarArrive)));
+        assert_eq!(any(Signature::Oracle { about: "rd", op }), "oracle rd");
+        assert_eq!(
+            any(Signature::Mismatch { signal: Some(ComparedSignal::Memory), op: None }),
+            "mismatch memory"
+        );
+        assert_eq!(any(Signature::Stuck), "stuck");
+    }
+
+    #[test]
+    fn folders_of_signatures_are_safe_and_different() {
+        let entries = ["a ATOMS.ADD", "a-ATOMS.ADD", "a atoms.add", "panic ../../x/\u{e9}"];
+        let slug = |entry: &str| Signature::Timeout { entry: entry.to_string() }.slug();
+        let slugs: std::collections::BTreeSet<_> = entries.into_iter().map(slug).collect();
+        assert_eq!(slugs.len(), entries.len());
+        for slug in &slugs {
+            assert!(slug.len() <= 64 && !slug.starts_with('.'), "{slug}");
+            assert!(
+                slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c)),
+                "{slug}"
+            );
+        }
+        assert!(slug(&"x".repeat(500)).len() <= 64);
+    }
+}

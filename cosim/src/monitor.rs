@@ -14,7 +14,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use atoms_model::port::{In, MAX_LANES, Out, Probe};
+use atoms_model::Config;
+use atoms_model::port::{In, MAX_BANKS, MAX_LANES, Out, Probe};
 use atoms_ops::Op;
 
 use crate::request::{ClusterRequest, PartWrite, WarpRequest};
@@ -56,6 +57,8 @@ pub struct Cycle<'a> {
     pub reset: Option<Dropped>,
     /// A pass that is issued.
     pub pass_issued: Option<PassIssued>,
+    /// The pass in the last stage of the pipeline.
+    pub last_stage: Option<LastStage>,
     /// A cluster request is carried out.
     pub cluster_done: Option<ClusterDone>,
     /// A write of the CTA table is accepted.
@@ -66,6 +69,7 @@ pub struct Cycle<'a> {
     pub cluster_accepted: Option<InFlight<ClusterRequest>>,
     pins: (&'a In, &'a Out, &'a Probe),
     banks_written: u64,
+    at_issue: Option<(u64, bool)>,
 }
 
 /// What the driver of the ports offers, and what it would take.
@@ -183,10 +187,29 @@ pub struct PassIssued {
     pub lanes: u32,
     /// It is the last of the request.
     pub last: bool,
+    /// Banks that it works on; none under a fault.
+    pub banks: u64,
+    /// First lane in the order of the rotating winner policy.
+    pub first_lane: u8,
+    /// Number of the pass among all of both ports.
+    pub serial: u64,
+}
+
+/// A pass in the last stage of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastStage {
+    /// As it was issued.
+    pub pass: PassIssued,
+    /// It is carried out; if not, the response before it is not taken.
+    pub done: bool,
+    /// Its request is suspended.
+    pub suspends: bool,
+    /// Its request came through the cluster port and owes a response.
+    pub owes: bool,
 }
 
 /// Issue and pipeline in a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
     /// The request at issue.
     pub at_issue: Option<AtIssue>,
@@ -203,10 +226,47 @@ pub struct Pipeline {
 pub struct AtIssue {
     /// It came through the cluster port.
     pub cluster: bool,
+    /// Number of the request on its port.
+    pub number: u64,
+    /// It was not at issue in the cycle before.
+    pub arrives: bool,
+    /// Lanes that wait for a pass.
+    pub pending: u32,
     /// Operation code.
     pub op: u8,
     /// Tag.
     pub tag: u8,
+}
+
+/// The queue of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueState {
+    /// Requests in it.
+    pub level: u8,
+    /// A request is offered and not accepted.
+    pub refuses: bool,
+}
+
+/// Places of the table of waiters, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaiterPlaces {
+    /// Their request is suspended.
+    pub suspended: u32,
+    /// Their request is woken or out of time, and not yet answered.
+    pub ready: u32,
+}
+
+/// The write ports of the banks.
+#[derive(Clone, Copy, Debug)]
+pub struct BankPorts<'a> {
+    /// Banks written at the end of the cycle, unless it is one of reset.
+    pub written: u64,
+    /// First banks of the mbarrier objects that complete a phase then.
+    pub completed: u64,
+    /// Row of each bank.
+    pub rows: &'a [u16; MAX_BANKS],
+    /// The new word of each bank.
+    pub values: &'a [u32; MAX_BANKS],
 }
 
 /// A cluster request that is carried out.
@@ -243,11 +303,6 @@ pub struct BankWrite {
 }
 
 impl<'a> Cycle<'a> {
-    /// Inputs, outputs and probe, for what is about them and not about requests.
-    pub fn pins(&self) -> (&'a In, &'a Out, &'a Probe) {
-        self.pins
-    }
-
     /// What the driver does.
     #[inline]
     pub fn driven(&self) -> Driven {
@@ -263,14 +318,70 @@ impl<'a> Cycle<'a> {
     }
 
     /// Issue and pipeline.
+    #[inline]
     pub fn pipeline(&self) -> Pipeline {
         let (.., probe) = self.pins;
-        let (cluster, op, tag) = (probe.issue_cluster == 1, probe.issue_op, probe.issue_tag);
         Pipeline {
-            at_issue: (probe.issue_valid == 1).then_some(AtIssue { cluster, op, tag }),
+            at_issue: self.at_issue.map(|(number, arrives)| AtIssue {
+                cluster: probe.issue_cluster == 1,
+                number,
+                arrives,
+                pending: probe.issue_pending,
+                op: probe.issue_op,
+                tag: probe.issue_tag,
+            }),
             held_back: probe.hazard == 1,
             stages: probe.pipe_valid,
             stalled: probe.stall == 1,
+        }
+    }
+
+    /// The queues of the warp port and of the cluster port.
+    #[inline]
+    pub fn queues(&self) -> [QueueState; 2] {
+        let (i, out, probe) = self.pins;
+        let state = |level, valid, ready: u8| QueueState { level, refuses: valid & !ready == 1 };
+        [
+            state(probe.queue_count, i.req_valid, out.req_ready),
+            state(probe.cl_count, i.cl_valid, out.cl_ready),
+        ]
+    }
+
+    /// Responses that the cluster port owes, from issue until they are taken.
+    #[inline]
+    pub fn cluster_responses_owed(&self) -> u8 {
+        self.pins.2.cl_owed
+    }
+
+    /// The write of the CTA table that is offered, accepted or not.
+    #[inline]
+    pub fn allocation_offered(&self) -> Option<PartWrite> {
+        let (i, ..) = self.pins;
+        (i.cta_valid == 1).then(|| PartWrite::sample(i))
+    }
+
+    /// The table of waiters.
+    #[inline]
+    pub fn waiters(&self) -> WaiterPlaces {
+        let (.., probe) = self.pins;
+        WaiterPlaces { suspended: probe.wait_asleep, ready: probe.wait_ready }
+    }
+
+    /// The lane that works on each bank of the pass issued.
+    #[inline]
+    pub fn winners(&self) -> &'a [u8; MAX_BANKS] {
+        &self.pins.2.win_lane
+    }
+
+    /// What the banks are about to be written.
+    #[inline]
+    pub fn bank_ports(&self) -> BankPorts<'a> {
+        let (.., probe) = self.pins;
+        BankPorts {
+            written: probe.wr_en,
+            completed: probe.completed,
+            rows: &probe.wr_row,
+            values: &probe.wr_data,
         }
     }
 
@@ -306,8 +417,10 @@ impl<'a> Cycle<'a> {
 }
 
 /// Follows a machine from reset on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Monitor {
+    /// Stage of the pipeline that writes the banks.
+    last_stage: u32,
     /// Requests without an answer, but for those overtaken by an answer.
     warps: VecDeque<InFlight<WarpRequest>>,
     overtaken: Vec<InFlight<WarpRequest>>,
@@ -322,6 +435,9 @@ pub struct Monitor {
     issued: [u64; 2],
     /// Number of the request at issue.
     at_issue: Option<u64>,
+    /// Passes issued, and of them those in the pipeline.
+    passes_issued: u64,
+    passes: VecDeque<PassIssued>,
     /// Ports at which an answer stands that has appeared.
     standing: u8,
     /// Slot of the write of the CTA table that was accepted in the cycle before.
@@ -334,6 +450,30 @@ const WAKE_UP: u8 = 1 << 1;
 const CLUSTER_RESPONSE: u8 = 1 << 2;
 
 impl Monitor {
+    /// For a machine of `config`.
+    pub fn new(config: &Config) -> Self {
+        Monitor::empty(config.rmw_latency)
+    }
+
+    fn empty(last_stage: u32) -> Self {
+        Monitor {
+            last_stage,
+            warps: VecDeque::new(),
+            overtaken: Vec::new(),
+            answered: None,
+            woken: None,
+            clusters: VecDeque::new(),
+            owing: VecDeque::new(),
+            accepted: [0; 2],
+            issued: [0; 2],
+            at_issue: None,
+            passes_issued: 0,
+            passes: VecDeque::new(),
+            standing: 0,
+            allocation: None,
+        }
+    }
+
     /// The transactions of cycle `number`, in which `i` was driven in and `out` and `probe` out.
     pub fn cycle<'a>(&mut self, number: u64, i: &'a In, out: &'a Out, probe: &'a Probe) -> Cycle<'a> {
         let mut cycle = Cycle {
@@ -344,12 +484,14 @@ impl Monitor {
             wake_up: None,
             reset: None,
             pass_issued: None,
+            last_stage: None,
             cluster_done: None,
             allocation: None,
             warp_accepted: None,
             cluster_accepted: None,
             pins: (i, out, probe),
             banks_written: 0,
+            at_issue: None,
         };
         if let Some(slot) = self.allocation.take() {
             cycle.allocation_settled = Some(AllocationSettled { slot, rejected: out.cta_reject == 1 });
@@ -363,6 +505,7 @@ impl Monitor {
         if out.wake_valid == 1 {
             cycle.wake_up = Some(self.wake_up(i.wake_ready == 1, out));
         }
+        cycle.at_issue = self.at_issue(probe);
         if i.rst_n == 0 {
             cycle.reset = Some(self.reset());
             return cycle;
@@ -370,7 +513,18 @@ impl Monitor {
         if self.standing != 0 {
             self.take(i);
         }
-        cycle.pass_issued = self.pass_issued(probe);
+        if probe.pipe_valid >> self.last_stage & 1 == 1
+            && let Some(pass) = self.passes.front()
+        {
+            let (done, suspends, owes) = (probe.stall == 0, probe.wait_enter == 1, probe.cl_owes == 1);
+            cycle.last_stage = Some(LastStage { pass: *pass, done, suspends, owes });
+            if done {
+                self.passes.pop_front();
+            }
+        }
+        if probe.pass_fire == 1 {
+            cycle.pass_issued = self.pass_issued(probe);
+        }
         cycle.banks_written = probe.wr_en;
         if probe.cl_done == 1 {
             let request = self.clusters.pop_front();
@@ -460,21 +614,39 @@ impl Monitor {
         InFlight { number: self.accepted[port] - 1, taken_at, request: Arc::new(request) }
     }
 
-    fn pass_issued(&mut self, probe: &Probe) -> Option<PassIssued> {
+    /// Number of the request at issue, and whether it was not there before.
+    fn at_issue(&mut self, probe: &Probe) -> Option<(u64, bool)> {
         if probe.issue_valid == 0 {
             self.at_issue = None;
             return None;
         }
+        let arrives = self.at_issue.is_none();
         let issued = &mut self.issued[usize::from(probe.issue_cluster & 1)];
         let number = *self.at_issue.get_or_insert_with(|| {
             *issued += 1;
             *issued - 1
         });
-        let (cluster, last) = (probe.issue_cluster == 1, probe.pass_last == 1);
-        (probe.pass_fire == 1).then(|| {
-            self.at_issue = (!last).then_some(number);
-            PassIssued { cluster, number, index: probe.pass_index, lanes: probe.pass_served, last }
-        })
+        Some((number, arrives))
+    }
+
+    /// A pass of the request at issue leaves it.
+    fn pass_issued(&mut self, probe: &Probe) -> Option<PassIssued> {
+        let number = self.at_issue?;
+        let last = probe.pass_last == 1;
+        self.at_issue = (!last).then_some(number);
+        self.passes_issued += 1;
+        let pass = PassIssued {
+            cluster: probe.issue_cluster == 1,
+            number,
+            index: probe.pass_index,
+            lanes: probe.pass_served,
+            last,
+            banks: probe.win_valid,
+            first_lane: probe.rotate,
+            serial: self.passes_issued - 1,
+        };
+        self.passes.push_back(pass);
+        Some(pass)
     }
 
     fn oldest_unanswered(&self) -> Option<u64> {
@@ -528,7 +700,8 @@ impl Monitor {
         let answers = u64::from(self.answered.is_some()) + u64::from(self.woken.is_some());
         let warps = self.overtaken.drain(..).chain(self.warps.drain(..)).collect();
         let clusters = self.clusters.drain(..).collect();
-        *self = Monitor { accepted: self.accepted, issued: self.accepted, ..Monitor::default() };
+        let Monitor { accepted, passes_issued, .. } = *self;
+        *self = Monitor { accepted, issued: accepted, passes_issued, ..Monitor::empty(self.last_stage) };
         Dropped { warps, clusters, answers }
     }
 

@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn the_last_requests_of_both_ports_are_remembered_in_their_order() {
-        let (mut recorder, mut monitor) = (Recorder::new(&Config::default()), Monitor::default());
+        let config = Config::default();
+        let (mut recorder, mut monitor) = (Recorder::new(&config), Monitor::new(&config));
         let (out, mut probe) =
             (Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() }, Probe::default());
         let part = PartWrite { slot: 1, enable: true, base: 2, size: 64, rank: 0 };

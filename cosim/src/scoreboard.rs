@@ -699,7 +699,7 @@ mod tests {
     /// What the scoreboard says of a machine that carries out what `drive` offers and then answers as `spoil` says.
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
         let config = Config::default();
-        let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::default());
+        let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::new(&config));
         let mut scoreboard = Scoreboard::new(&config, &[]);
         let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, ..In::default() };
         PartWrite { slot: 3, enable: true, base: 0, size: 1024, rank: 2 }.drive(&mut i);

@@ -255,6 +255,7 @@ impl<M: Machine + Sides> Session<M> {
     /// A session on a machine after reset.
     pub fn new(machine: M, scoreboard: Option<Scoreboard>) -> Self {
         Session {
+            monitor: Monitor::new(machine.config()),
             machine,
             scoreboard,
             trace: None,
@@ -262,7 +263,6 @@ impl<M: Machine + Sides> Session<M> {
             interrupt: None,
             unlooked: 0,
             listeners: Vec::new(),
-            monitor: Monitor::default(),
             watchdog: Watchdog { cycles: WATCHDOG_CYCLES, last_answer: 0 },
             inputs: Some(Box::default()),
             tally: Tally::default(),
@@ -274,7 +274,7 @@ impl<M: Machine + Sides> Session<M> {
         self.inputs = Some(Box::default());
         self.scoreboard = scoreboard;
         self.tally = Tally::default();
-        self.monitor = Monitor::default();
+        self.monitor = Monitor::new(self.machine.config());
         self.watchdog.last_answer = self.machine.cycles();
         self.listeners.iter_mut().for_each(|listener| listener.restart());
     }

@@ -64,8 +64,8 @@ fn requests(cycles: &[Pins]) -> usize {
 }
 
 /// Nanoseconds of processor time a cycle that a sampler takes for itself, in episodes of so many tapes.
-fn sampling(sampler: &mut Sampler, cycles: &[Pins], tapes: usize) -> f64 {
-    let mut monitor = Monitor::default();
+fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usize) -> f64 {
+    let mut monitor = Monitor::new(config);
     let cycles: Vec<_> = cycles.iter().map(|(i, out, probe)| monitor.cycle(0, i, out, probe)).collect();
     let (start, mut count) = (processor_time(), 0_usize);
     loop {
@@ -130,7 +130,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let cycles = seen(named.config, &tape(named.config, &profile)?)?;
         let tapes = episode.div_ceil(requests(&cycles).max(1)).max(1);
         let mut sampler = Sampler::new(&named.config);
-        let each: Vec<_> = (0..rounds).map(|_| sampling(&mut sampler, &cycles, tapes)).collect();
+        let each: Vec<_> =
+            (0..rounds).map(|_| sampling(&named.config, &mut sampler, &cycles, tapes)).collect();
         println!(
             "{name}, {manner}, {tapes} tapes an episode: a sampler by itself {:.0} ns a cycle",
             median(&each)

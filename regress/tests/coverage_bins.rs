@@ -30,7 +30,7 @@ impl Rig {
         Rig {
             machine: ModelMachine::new(config),
             sampler: Sampler::new(&config),
-            monitor: Monitor::default(),
+            monitor: Monitor::new(&config),
             inputs,
             tag: 0,
         }

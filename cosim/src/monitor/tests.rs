@@ -17,7 +17,7 @@ impl Pins {
     fn new() -> Self {
         let i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let out = Out { req_ready: 1, cl_ready: 1, cta_ready: 1, ..Out::default() };
-        Pins { monitor: Monitor::default(), number: 0, i, out, probe: Probe::default() }
+        Pins { monitor: Monitor::new(&Config::default()), number: 0, i, out, probe: Probe::default() }
     }
 
     /// A cycle with these pins; those of the next one are as in the beginning.
@@ -254,7 +254,7 @@ fn the_pipeline_is_shown() {
         (probe.issue_valid, probe.issue_cluster, probe.issue_op, probe.issue_tag) = (1, 1, 4, 9);
         (probe.hazard, probe.pipe_valid) = (1, 0b101);
     });
-    let at_issue = Some(AtIssue { cluster: true, op: 4, tag: 9 });
+    let at_issue = Some(AtIssue { cluster: true, number: 0, arrives: true, pending: 0, op: 4, tag: 9 });
     assert_eq!(cycle.pipeline(), Pipeline { at_issue, held_back: true, stages: 0b101, stalled: false });
     assert_eq!(cycle.pass_issued, None, "it is held back");
     let cycle = pins.cycle(|_, _, probe| probe.stall = 1);
@@ -269,8 +269,10 @@ fn every_request_is_answered_or_dropped_under_its_number() {
         let mut machine = ModelMachine::new(config);
         let profile = Profile::named(profile).expect("it exists");
         let mut stimulus = RandomStimulus::new(config, &profile, 5, 1500);
-        let (mut monitor, mut i) = (Monitor::default(), In::default());
+        let (mut monitor, mut i) = (Monitor::new(&config), In::default());
         let (mut accepted, mut answered, mut dropped, mut passes) = ([0; 2], [0; 2], [0; 2], 0);
+        // The warp request whose answer appears in the next cycle.
+        let mut due = None;
         for number in 0.. {
             stimulus.drive(&mut i);
             // A reset now and then, with requests inside.
@@ -285,6 +287,16 @@ fn every_request_is_answered_or_dropped_under_its_number() {
             for (appears, tag) in warp.into_iter().chain(wake_up) {
                 assert_eq!(appears.request.expect("it is known").request.tag, tag);
                 answered[0] += 1;
+            }
+            let appears = cycle.warp_answer.as_ref().and_then(|answer| answer.appears.as_ref());
+            assert_eq!(appears.and_then(|appears| Some(appears.request.as_ref().ok()?.number)), due.take());
+            let last = cycle.last_stage.filter(|last| last.done && last.pass.last);
+            let cluster = last.filter(|done| done.pass.cluster).map(|done| (done.pass.number, done.owes));
+            let carried_out =
+                cycle.cluster_done.as_ref().and_then(|done| Some((done.request.as_ref()?.number, done.owes)));
+            assert_eq!(cluster, carried_out, "cycle {number}");
+            if let Some(done) = last.filter(|done| !done.pass.cluster && !done.suspends) {
+                due = Some(done.pass.number);
             }
             if let Some(request) = cycle.cluster_done.as_ref() {
                 assert!(request.request.is_some(), "one was inside");

@@ -158,41 +158,45 @@ impl<'de, T: Choice> Visitor<'de> for WeightsVisitor<T> {
 /// How often something happens: from 0, never, to 1, always.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Share(f64);
+pub struct Share {
+    share: f64,
+    /// The same, of 2^32.
+    chance: u64,
+}
 
 impl Share {
     /// Never.
-    pub const NEVER: Share = Share(0.0);
+    pub const NEVER: Share = Share::new(0.0);
     /// Always.
-    pub const ALWAYS: Share = Share(1.0);
+    pub const ALWAYS: Share = Share::new(1.0);
 
     /// A share; numbers outside 0 to 1 are brought there.
     pub const fn new(share: f64) -> Share {
-        Share(if share > 1.0 {
+        let share = if share > 1.0 {
             1.0
         } else if share > 0.0 {
             share
         } else {
             0.0
-        })
+        };
+        Share { share, chance: (share * 4_294_967_296.0) as u64 }
     }
 
     /// The number.
     pub fn get(self) -> f64 {
-        self.0
+        self.share
     }
 
     /// The lesser of two.
     #[must_use]
     pub fn min(self, other: Share) -> Share {
-        if self.0 < other.0 { self } else { other }
+        if self.share < other.share { self } else { other }
     }
 
     /// Whether it happens this time. What never happens costs no random number.
     #[inline]
     pub(super) fn happens(self, rng: &mut impl Rng) -> bool {
-        let of_2_to_32 = (self.0 * 4_294_967_296.0) as u64;
-        of_2_to_32 != 0 && u64::from(rng.random::<u32>()) < of_2_to_32
+        self.chance != 0 && u64::from(rng.random::<u32>()) < self.chance
     }
 }
 
@@ -201,7 +205,7 @@ impl TryFrom<f64> for Share {
 
     fn try_from(share: f64) -> Result<Self, String> {
         if (0.0..=1.0).contains(&share) {
-            Ok(Share(share))
+            Ok(Share::new(share))
         } else {
             Err(format!("{share}: expected a share, 0 to 1"))
         }
@@ -210,7 +214,7 @@ impl TryFrom<f64> for Share {
 
 impl From<Share> for f64 {
     fn from(share: Share) -> f64 {
-        share.0
+        share.share
     }
 }
 
@@ -321,7 +325,7 @@ impl<T: Choice> Knob for Weights<T> {
 
 impl Knob for Share {
     fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>) {
-        keys.push(key(name, "share, 0 to 1".into(), format!("{:.4}", self.0), about));
+        keys.push(key(name, "share, 0 to 1".into(), format!("{:.4}", self.share), about));
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Row {
 /// for the last. The session is after reset, and stands at the failure then.
 pub fn timeline(session: &mut Session<Lockstep>, case: &Case) -> (Vec<Row>, Option<Failure>) {
     let mut stimulus = Shown { inner: CaseStimulus::new(case), inputs: In::default() };
-    let (mut monitor, mut rows): (_, Vec<Row>) = (Monitor::default(), Vec::new());
+    let (mut monitor, mut rows): (_, Vec<Row>) = (Monitor::new(session.machine.config()), Vec::new());
     let mut failure = load_case(session, case).err();
     while failure.is_none() && !(stimulus.finished() && session.is_idle()) {
         let cycle = session.machine.cycles();
@@ -93,7 +93,7 @@ fn cells(cycle: &Cycle<'_>) -> [String; 7] {
         taken.push(format!("cluster {} tag {}", OpName::of(request.op), request.tag));
     }
     let pipeline = cycle.pipeline();
-    if let Some(AtIssue { cluster, op, tag }) = pipeline.at_issue {
+    if let Some(AtIssue { cluster, op, tag, .. }) = pipeline.at_issue {
         let port = if cluster { "cluster " } else { "" };
         issue.push(format!("{port}{} tag {tag}", OpName::of(op)));
     }

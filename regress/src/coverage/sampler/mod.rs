@@ -1,17 +1,17 @@
-//! Finds out which bins a run hits, from ports and probe alone.
+//! Finds out which bins a run hits, from what the monitor sees.
 //!
-//! A little bookkeeping goes with it: requests in flight, the passes in the pipeline, what memory holds
-//! (from the words that the probe shows written, [`shadow`]), and who sleeps ([`waits`]). Addresses are
-//! formed here once more, from the specification: a unit that puts a lane on the wrong bank must not
-//! thereby count as having been tried on the right one.
+//! A little bookkeeping goes with it: what is found about requests in flight, what memory holds
+//! (from the words that the banks are seen to be written, [`shadow`]), and the places of suspended requests
+//! ([`waits`]). Where lanes are is found here once more, from the specification: a unit that puts a lane on the
+//! wrong bank must not thereby count as having been tried on the right one.
 
 mod answer;
-mod flight;
 mod hits;
-mod moment;
+mod in_flight;
 mod object;
 mod ports;
 mod request;
+mod sample;
 mod shadow;
 mod step;
 mod tags;
@@ -19,11 +19,11 @@ mod waits;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
-use atoms_cosim::monitor::Cycle;
+use atoms_cosim::monitor::{AtIssue, Cycle, LastStage, PassIssued};
 use atoms_cosim::session::Listener;
 use atoms_model::Config;
-use atoms_model::port::{In, Out, Probe};
 
 use super::groups::kernels::{Counter, Favour, Favoured};
 use super::groups::objects::{CompletingOp, Completions};
@@ -36,24 +36,25 @@ use super::groups::requests::{Policy, Rotation, Standing, Turn, Winner, merges};
 use super::groups::values::{Few, Kind, Lane, Port, Width};
 use super::groups::waits::LimitOf;
 use super::map::Map;
-use answer::Answered;
 use atoms_model::config::WinnerPolicy;
+use atoms_model::port::MAX_BANKS;
 use atoms_model::spin::SpinTurns;
 use atoms_ops::Op;
-use flight::{Flight, Flights, Pass, bits, kind_of, more_banks};
 use hits::Hits;
-use moment::{CAME, CL_RSP, CL_RSP_HELD, LEVEL, Moment, RSP, WAKE};
+use in_flight::{InFlightRequest, InFlightRequests, bits, kind_of, more_banks, of_lane_0};
 use ports::{Ports, Table};
+use sample::{CL_RSP, CL_RSP_HELD, CycleSample, LEVEL, RSP, WAKE};
 use shadow::{FIRST_STEP, Marks, STEPS, Shadow};
-use step::Step;
+use step::{Step, Winners, winner};
 use tags::Tags;
 use waits::{Sleeper, Waits};
 
-/// Steps by which a reset ages memory: a multiple of [`RING`], which is addressed by steps.
-const STEPS_OF_RESET: u32 = 4 * RING as u32;
+/// Passes remembered, and steps from which on passes are no neighbours any more: more than the longest pipeline
+/// has.
+const APART: u32 = 16;
 
-/// Passes remembered: more than the longest pipeline holds.
-const RING: usize = 16;
+/// Steps by which a reset ages memory.
+const STEPS_OF_RESET: u32 = 4 * APART;
 
 /// Cycles looked at together, at most, and requests taken in them.
 const BATCH: usize = 16;
@@ -69,29 +70,26 @@ pub struct Sampler {
     waits: Waits,
     /// What CAST.SPIN favours, by the requests that were at issue.
     spin: SpinTurns,
-    flights: [Flights; 2],
+    requests: [InFlightRequests; 2],
     /// Cluster requests carried out and owed a response.
     owed: VecDeque<answer::Owed>,
-    ring: [Pass; RING],
-    answered: Answered,
+    /// Of the last passes, by the number of the pass.
+    winners: [Winners; APART as usize],
     /// Steps of the pipeline, and clock cycles.
     step: u32,
     cycle: u64,
-    at_issue: Option<(Port, u64)>,
-    /// The request at issue leaves it at the coming clock edge, or there is none.
-    changes: bool,
     waiting: [bool; 2],
     last_port: Option<Port>,
-    /// Step of the last pass of the request before, if it worked on banks.
-    last_pass: Option<u32>,
+    /// The last pass of the request before, if it worked on banks, and its step.
+    last_pass: Option<(u32, PassIssued)>,
     held: u32,
     stalled: u64,
     stall: Option<Stalled>,
     tags: Tags,
     /// Cycles not yet looked at: the first few of these, and the requests taken in them.
-    moments: Box<[Moment]>,
+    samples: Box<[CycleSample]>,
     kept: usize,
-    requests: u32,
+    accepted: u32,
 }
 
 impl fmt::Debug for Sampler {
@@ -108,7 +106,7 @@ impl Sampler {
     pub fn new(config: &Config) -> Self {
         // At the port, at issue, in the pipeline, and answered but not yet taken.
         // And those taken in cycles not yet looked at.
-        let inside = |queue: u32| Flights::new(queue + config.rmw_latency + 4 + REQUESTS + 1);
+        let inside = |queue: u32| InFlightRequests::new(queue + config.rmw_latency + 4 + REQUESTS + 1);
         Sampler {
             config: *config,
             hits: Hits::new(),
@@ -117,14 +115,11 @@ impl Sampler {
             ports: Ports::new(),
             waits: Waits::new(),
             spin: SpinTurns::RESET,
-            flights: [inside(config.queue_depth), inside(2)],
+            requests: [inside(config.queue_depth), inside(2)],
             owed: VecDeque::new(),
-            ring: [Pass::NONE; RING],
-            answered: Answered::default(),
+            winners: [[0; MAX_BANKS]; APART as usize],
             step: FIRST_STEP,
             cycle: 0,
-            at_issue: None,
-            changes: true,
             waiting: [false; 2],
             last_port: None,
             last_pass: None,
@@ -132,9 +127,9 @@ impl Sampler {
             stalled: 0,
             stall: None,
             tags: Tags::NONE,
-            moments: vec![Moment::NONE; BATCH].into(),
+            samples: vec![CycleSample::NONE; BATCH].into(),
             kept: 0,
-            requests: 0,
+            accepted: 0,
         }
     }
 
@@ -154,16 +149,19 @@ impl Sampler {
     }
 
     /// What a cycle of reset finds inside.
-    fn found_inside(&mut self, i: &In, out: &Out, probe: &Probe) {
-        let last = probe.pipe_valid >> self.config.rmw_latency & 1 != 0;
+    fn found_inside(&mut self, cycle: &Cycle<'_>) {
+        let (pipeline, waiters) = (cycle.pipeline(), cycle.waiters());
+        let last = pipeline.stages >> self.config.rmw_latency & 1 != 0;
+        let held = cycle.warp_answer.as_ref().is_some_and(|answer| !answer.taken)
+            || cycle.cluster_answer.is_some_and(|answer| !answer.taken);
         let found = [
-            (probe.queue_count | probe.cl_count != 0, Inside::Queued),
-            (probe.issue_valid == 1, Inside::Issue),
-            (probe.pipe_valid != 0, Inside::Pipeline),
-            (last && probe.wr_en != 0, Inside::Writes),
-            (probe.wait_asleep | probe.wait_ready != 0, Inside::Waiters),
-            ((out.rsp_valid & !i.rsp_ready | out.cl_rsp_valid & !i.cl_rsp_ready) & 1 != 0, Inside::Answer),
-            (out.wake_valid & !i.wake_ready & 1 != 0, Inside::WakeUp),
+            (cycle.queues().iter().any(|queue| queue.level != 0), Inside::Queued),
+            (pipeline.at_issue.is_some(), Inside::Issue),
+            (pipeline.stages != 0, Inside::Pipeline),
+            (last && cycle.bank_ports().written != 0, Inside::Writes),
+            (waiters.suspended | waiters.ready != 0, Inside::Waiters),
+            (held, Inside::Answer),
+            (cycle.wake_up.as_ref().is_some_and(|wake_up| !wake_up.taken), Inside::WakeUp),
         ];
         let mut nothing = true;
         for (_, inside) in found.into_iter().filter(|(is, _)| *is) {
@@ -186,12 +184,7 @@ impl Sampler {
         self.ports.clear();
         self.waits = Waits::new();
         self.spin = SpinTurns::RESET;
-        self.flights.iter_mut().for_each(Flights::clear);
-        self.ring.iter_mut().for_each(|pass| pass.valid = false);
         self.owed.clear();
-        self.answered = Answered::default();
-        self.at_issue = None;
-        self.changes = true;
         self.waiting = [false; 2];
         self.last_port = None;
         self.last_pass = None;
@@ -203,20 +196,21 @@ impl Sampler {
 
     /// Looks at the cycles kept.
     fn catch_up(&mut self) {
-        let moments = std::mem::take(&mut self.moments);
-        for moment in moments.iter().take(self.kept) {
-            self.see(moment);
+        let samples = std::mem::take(&mut self.samples);
+        for sample in samples.iter().take(self.kept) {
+            self.see(sample);
         }
-        self.moments = moments;
-        (self.kept, self.requests) = (0, 0);
+        self.samples = samples;
+        (self.kept, self.accepted) = (0, 0);
     }
 
     #[inline(always)] // once
-    fn see(&mut self, m: &Moment) {
+    fn see(&mut self, m: &CycleSample) {
         self.cycle += 1;
         self.ports.cycle(&mut self.hits, m);
-        if self.answered.any {
-            self.answered.see(&self.config, &mut self.hits, &self.flights[Port::Warp as usize], m);
+        if let Some(response) = m.response {
+            let request = self.requests[Port::Warp as usize].get(response.number);
+            answer::warp(&self.config, &mut self.hits, request, response);
         }
         if !self.waits.quiet(m)
             && let Some(slot) = self.waits.settle(&self.config, &mut self.hits, m)
@@ -224,48 +218,46 @@ impl Sampler {
             self.table.wake(slot);
         }
         self.table.cycle(&self.config, &mut self.hits, m);
-        if m.issue_valid == 1 && self.changes {
-            self.comes_to_issue(m);
+        if let Some(at_issue) = m.pipeline.at_issue.filter(|at_issue| at_issue.arrives) {
+            self.comes_to_issue(at_issue);
         }
-        if m.stall == 1 {
+        if m.pipeline.stalled {
             self.stalls(m);
         } else {
             self.moves(m);
         }
-        self.changes = m.issue_valid == 0 || m.pass_fire & m.pass_last == 1;
         self.waiting = m.queues.map(|queue| queue & LEVEL != 0);
         self.hand_over(m);
     }
 
-    /// Requests that are taken, and answers that are.
+    /// Requests that are accepted, and answers that are taken.
     #[inline(always)]
-    fn hand_over(&mut self, m: &Moment) {
+    fn hand_over(&mut self, m: &CycleSample) {
+        let [response, cluster_response, wake_up] = m.tags;
         if m.answers & RSP == RSP {
-            self.tags.leave(Port::Warp, m.rsp_tag);
+            self.tags.leave(Port::Warp, response);
         }
         if m.answers & WAKE == WAKE {
-            self.tags.leave(Port::Warp, m.wake_tag);
+            self.tags.leave(Port::Warp, wake_up);
         }
         if m.answers & CL_RSP == CL_RSP {
-            self.tags.leave(Port::Cluster, m.cl_rsp_tag);
+            self.tags.leave(Port::Cluster, cluster_response);
             if let Some(owed) = self.owed.pop_front() {
-                answer::cluster(&mut self.hits, owed, m);
+                answer::cluster(&mut self.hits, owed, m.cluster_fault);
             }
         }
-        if m.queues[0] & CAME != 0 {
-            self.table.enter(m.req_slot);
-            self.tags.enter(&mut self.hits, Port::Warp, m.req_tag);
-        }
-        if m.queues[1] & CAME != 0 {
-            self.table.enter(m.cl_slot);
-            self.tags.enter(&mut self.hits, Port::Cluster, m.cl_tag);
+        for (port, accepted) in [Port::Warp, Port::Cluster].into_iter().zip(m.accepted) {
+            if let Some((slot, tag)) = accepted {
+                self.table.enter(slot);
+                self.tags.enter(&mut self.hits, port, tag);
+            }
         }
     }
 
     /// A request is at issue that was not there before.
     #[inline(never)] // a cycle in ten: out of the way of the others
-    fn comes_to_issue(&mut self, m: &Moment) {
-        let port = if m.issue_cluster == 1 { Port::Cluster } else { Port::Warp };
+    fn comes_to_issue(&mut self, at_issue: AtIssue) {
+        let port = port_of(at_issue.cluster);
         if let Some(last) = self.last_port {
             let other = self.waiting[1 - port as usize];
             let before = if last == Port::Warp { Before::Warp } else { Before::Cluster };
@@ -273,117 +265,106 @@ impl Sampler {
             self.hits.hit(Turns, (before, port, contest));
         }
         self.last_port = Some(port);
-        let flights = &mut self.flights[port as usize];
-        let number = flights.issued;
-        flights.issued += 1;
-        self.at_issue = Some((port, number));
-        let flight = flights.get_mut(number);
-        let part = self.table.part(flight.slot);
-        let faulty = m.issue_pending == 0 && flight.mask != 0;
-        request::at_issue(&self.config, &mut self.hits, flight, part, faulty);
+        let request = self.requests[port as usize].get_mut(at_issue.number);
+        let part = self.table.part(request.request.slot);
+        let faulty = at_issue.pending == 0 && request.mask != 0;
+        request::at_issue(&self.config, &mut self.hits, request, part, faulty);
+    }
+
+    /// The request of a pass.
+    #[inline(always)]
+    fn of(&self, pass: &PassIssued) -> &InFlightRequest {
+        self.requests[port_of(pass.cluster) as usize].get(pass.number)
     }
 
     /// The pipeline stands still.
     #[inline(never)] // a cycle in ten: out of the way of the others
-    fn stalls(&mut self, m: &Moment) {
+    fn stalls(&mut self, m: &CycleSample) {
         self.stalled += 1;
         if self.stall.is_some() {
             return;
         }
-        let pass = self.last_stage();
-        let held = if pass.banks == 0 {
-            Stalled::Nothing
-        } else {
-            kind_of(self.flights[pass.port as usize].get(pass.number)).map_or(Stalled::Nothing, Stalled::new)
+        let held = match &m.last_stage {
+            Some(last) if last.pass.banks != 0 => {
+                kind_of(self.of(&last.pass)).map_or(Stalled::Nothing, Stalled::new)
+            }
+            _ => Stalled::Nothing,
         };
         self.stall = Some(held);
         let stages = (1u16 << self.config.rmw_latency) - 1;
-        let others = m.pipe_valid & stages;
-        let behind = match (others, m.issue_valid) {
-            (0, 0) => Behind::Empty,
-            (all, 1) if all == stages => Behind::Full,
+        let others = m.pipeline.stages & stages;
+        let behind = match (others, m.pipeline.at_issue) {
+            (0, None) => Behind::Empty,
+            (all, Some(_)) if all == stages => Behind::Full,
             _ => Behind::Some,
         };
         self.hits.hit(StallFill, (behind,));
     }
 
-    fn last_stage_at(&self) -> usize {
-        self.step.wrapping_sub(1 + self.config.rmw_latency) as usize & (RING - 1)
-    }
-
-    fn last_stage(&self) -> &Pass {
-        &self.ring[self.last_stage_at()]
-    }
-
     /// The pipeline moves: the pass in the last stage writes, the pass at issue may enter.
     #[inline(always)]
-    fn moves(&mut self, m: &Moment) {
+    fn moves(&mut self, m: &CycleSample) {
         if let Some(held) = self.stall.take() {
             self.hits.hit(Stall, (held, Cycles::new(self.stalled)));
             self.stalled = 0;
         }
-        if m.pipe_valid >> self.config.rmw_latency & 1 != 0 {
-            self.last_stage_works(m);
+        if let Some(last) = &m.last_stage {
+            self.pass_done(last, m);
         }
-        self.held += u32::from(m.hazard);
-        let at = self.step as usize & (RING - 1);
-        match self.at_issue {
-            Some((port, number)) if m.pass_fire == 1 => {
-                self.ring[at] = Pass::of(port, number, m);
-                self.leaves_issue(port, number, m);
-            }
-            _ => self.ring[at].valid = false,
+        self.held += u32::from(m.pipeline.held_back);
+        if let Some(pass) = &m.issued {
+            self.winners[at(pass)] = m.winners;
+            self.pass_issued(pass);
         }
         self.step += 1;
         if self.step == STEPS {
             self.shadow.forget();
             self.step = FIRST_STEP;
             self.last_pass = None;
-            // The ring is addressed by steps: both numbers are multiples of its length, less one.
-            self.ring.rotate_left((STEPS - FIRST_STEP) as usize % RING);
         }
     }
 
     /// A pass leaves issue.
     #[inline(always)]
-    fn leaves_issue(&mut self, port: Port, number: u64, m: &Moment) {
-        let flight = self.flights[port as usize].get(number);
+    fn pass_issued(&mut self, pass: &PassIssued) {
         if self.held > 0 {
-            if let Some(kind) = kind_of(flight) {
+            if let Some(kind) = kind_of(self.of(pass)) {
                 self.hits.hit(Hazard, (kind, Held(self.held.min(8) as u8)));
             }
             self.held = 0;
         }
-        if flight.fresh {
-            self.first_pass(port, number, m);
+        if pass.index == 0 {
+            self.first_pass(pass);
         }
-        if m.pass_last == 1 {
-            self.last_pass = (m.win_valid != 0).then_some(self.step);
+        if pass.last {
+            self.last_pass = (pass.banks != 0).then_some((self.step, *pass));
         }
     }
 
     /// The first pass of a request leaves issue.
-    fn first_pass(&mut self, port: Port, number: u64, m: &Moment) {
-        self.flights[port as usize].get_mut(number).fresh = false;
-        let pass = &self.ring[self.step as usize & (RING - 1)];
-        let flight = self.flights[port as usize].get(number);
-        let (Some(kind), true) = (kind_of(flight), pass.banks != 0) else { return };
-        if let Some(before) = self.last_pass {
-            let earlier = &self.ring[before as usize & (RING - 1)];
-            let first = self.flights[earlier.port as usize].get(earlier.number);
-            // What left issue long ago is no neighbour any more; its place here is another's.
-            if self.step - before < RING as u32
+    fn first_pass(&mut self, pass: &PassIssued) {
+        let port = port_of(pass.cluster);
+        let request = self.requests[port as usize].get(pass.number);
+        let (Some(kind), true) = (kind_of(request), pass.banks != 0) else { return };
+        if let Some((before, earlier)) = &self.last_pass {
+            let earlier_port = port_of(earlier.cluster);
+            let first = self.requests[earlier_port as usize].get(earlier.number);
+            // What left issue long ago is no neighbour any more.
+            if self.step - before < APART
                 && let Some(first_kind) = kind_of(first)
             {
                 let shared = pass.banks & earlier.banks;
                 let mut word = false;
-                bits(shared, |bank| word |= flight.row[pass.lane(bank)] == first.row[earlier.lane(bank)]);
+                bits(shared, |bank| {
+                    let lane = |pass| winner(&self.winners[at(pass)], bank);
+                    word |= request.row[lane(pass)] == first.row[lane(earlier)];
+                });
                 let relation = match (shared, word) {
                     (0, _) => Relation::Apart,
                     (_, true) => Relation::Word,
                     (_, false) => Relation::Bank,
                 };
-                let ports = match (earlier.port, port) {
+                let ports = match (earlier_port, port) {
                     (Port::Warp, Port::Warp) => PortPair::WarpWarp,
                     (Port::Warp, Port::Cluster) => PortPair::WarpCluster,
                     (Port::Cluster, Port::Warp) => PortPair::ClusterWarp,
@@ -392,64 +373,61 @@ impl Sampler {
                 self.hits.hit(Neighbours, (first_kind, kind, relation, ports));
             }
         }
-        if flight.kind.is_some_and(|(op, _)| op == Op::CastSpin) {
-            favours(&self.config, &mut self.hits, flight, &mut self.spin, m.rotate);
-        } else if flight.crowd.degree > 1 {
-            contenders(&self.config, &mut self.hits, flight, pass, m.rotate);
+        if request.kind.is_some_and(|(op, _)| op == Op::CastSpin) {
+            favours(&self.config, &mut self.hits, request, &mut self.spin, pass.first_lane);
+        } else if request.conflicts.degree > 1 {
+            contenders(&self.config, &mut self.hits, request, pass.first_lane, &self.winners[at(pass)]);
         }
     }
 
-    /// A pass is in the last stage and is not stalled.
-    fn last_stage_works(&mut self, m: &Moment) {
-        let at = self.last_stage_at();
-        let pass = &self.ring[at];
-        if !pass.valid {
-            return;
-        }
-        let flight = self.flights[pass.port as usize].get(pass.number);
-        if let (Some((op, size)), true) = (flight.kind, pass.banks != 0) {
+    /// A pass is in the last stage and goes on.
+    fn pass_done(&mut self, done: &LastStage, m: &CycleSample) {
+        let pass = &done.pass;
+        let port = port_of(pass.cluster);
+        let request = self.requests[port as usize].get(pass.number);
+        if let (Some((op, size)), true) = (request.kind, pass.banks != 0) {
             let (kind, width) = (Kind::new(op), Width::new(size));
             let number = self.step;
-            let step = Step { config: &self.config, flight, pass, m, number, op, size, kind, width };
+            let winners = &self.winners[at(pass)];
+            let step =
+                Step { config: &self.config, request, pass, winners, m, number, op, size, kind, width };
             if op.is_mbarrier() {
                 object::objects(&step, &mut self.hits, &mut self.shadow);
             } else {
                 step.plain(&mut self.hits, &self.shadow);
             }
-            if let (Some(writer), true) = (Writer::new(kind), m.wr_en != 0) {
+            if let (Some(writer), true) = (Writer::new(kind), m.written != 0) {
                 let marks = Marks::new(self.step, writer, width);
-                bits(m.wr_en, |bank| {
+                bits(m.written, |bank| {
                     let bank = bank & 63;
-                    self.shadow.write(m.wr_row[bank], bank, m.wr_data[bank], marks);
+                    self.shadow.write(m.rows[bank], bank, m.values[bank], marks);
                 });
             }
             if m.completed != 0 {
-                self.waits.complete(&mut self.hits, pass.port, self.cycle, m);
+                self.waits.complete(&mut self.hits, port, self.cycle, m);
             }
         }
         let completed = m.completed.count_ones();
-        let (port, number, last) = (pass.port, pass.number, pass.last);
         if completed != 0 {
-            self.flights[port as usize].get_mut(number).completions += completed;
+            self.requests[port as usize].get_mut(pass.number).completions += completed;
         }
-        self.hold_responses(at, m);
-        if last {
-            self.last_pass_works(at, m);
+        self.hold_responses(done, m);
+        if pass.last {
+            self.last_pass_done(done);
         }
     }
 
     /// A pass goes on, whatever becomes of the responses of the cluster port.
-    fn hold_responses(&mut self, at: usize, m: &Moment) {
-        let pass = &self.ring[at];
-        let flight = self.flights[pass.port as usize].get(pass.number);
-        let tells = matches!(Op::from_code(flight.op_code), Some(Op::Cas | Op::Cast | Op::CastSpin));
-        let passing = match (pass.port, m.cl_owes == 1, flight.red && !tells) {
+    fn hold_responses(&mut self, done: &LastStage, m: &CycleSample) {
+        let request = &self.of(&done.pass).request;
+        let tells = matches!(Op::from_code(request.op), Some(Op::Cas | Op::Cast | Op::CastSpin));
+        let passing = match (port_of(done.pass.cluster), done.owes, request.red && !tells) {
             (Port::Warp, _, _) => Passing::Warp,
             (Port::Cluster, true, true) => Passing::Faulty,
             (Port::Cluster, true, false) => Passing::Answered,
             (Port::Cluster, false, _) => Passing::Posted,
         };
-        let held = if u32::from(m.cl_owed) == self.config.rmw_latency + 4 {
+        let held = if u32::from(m.cluster_responses_owed) == self.config.rmw_latency + 4 {
             Room::None
         } else if m.answers & CL_RSP == CL_RSP_HELD {
             Room::Held
@@ -460,39 +438,48 @@ impl Sampler {
     }
 
     /// The last pass of a request is through.
-    fn last_pass_works(&mut self, at: usize, m: &Moment) {
-        let pass = &self.ring[at];
-        let flight = self.flights[pass.port as usize].get(pass.number);
-        if let (Some((op, _)), true) = (flight.kind, pass.banks != 0)
+    fn last_pass_done(&mut self, done: &LastStage) {
+        let pass = &done.pass;
+        let port = port_of(pass.cluster);
+        let request = self.requests[port as usize].get(pass.number);
+        if let (Some((op, _)), true) = (request.kind, pass.banks != 0)
             && let Some(op) = CompletingOp::new(op)
         {
-            self.hits.hit(Completions, (op, Few::new(flight.completions)));
+            self.hits.hit(Completions, (op, Few::new(request.completions)));
         }
-        let asleep = m.wait_enter == 1;
-        self.table.leave(flight.slot, asleep);
-        if pass.port == Port::Cluster {
-            if m.cl_owes == 1 {
-                self.owed.push_back(answer::owed(flight));
+        let slot = request.request.slot;
+        self.table.leave(slot, done.suspends);
+        if port == Port::Cluster {
+            if done.owes {
+                self.owed.push_back(answer::owed(request));
             } else {
-                self.tags.leave(Port::Cluster, flight.tag);
+                self.tags.leave(Port::Cluster, request.request.tag);
             }
             return;
         }
-        if !asleep {
-            self.answered.expect(pass.number);
+        if !done.suspends {
             return;
         }
         let bank = pass.banks.trailing_zeros() as usize & 63;
-        let lane = pass.lane(bank);
-        let given = flight.c[lane] as u32;
+        let lane = winner(&self.winners[at(pass)], bank);
+        let given = request.request.lanes.get(lane).map_or(0, |lane| lane.c as u32);
         let (limit, limit_of) = match given {
             0 => (self.config.try_wait_limit, LimitOf::Configuration),
             given => (given, LimitOf::Request),
         };
-        let row = flight.row[lane];
-        let slot = flight.slot;
+        let row = request.row[lane];
         self.waits.enter(Sleeper { slot, bank: bank as u8, row, limit, limit_of, since: self.cycle });
     }
+}
+
+/// Where the lanes of a pass are remembered.
+#[inline(always)]
+fn at(pass: &PassIssued) -> usize {
+    pass.serial as usize % APART as usize
+}
+
+fn port_of(cluster: bool) -> Port {
+    if cluster { Port::Cluster } else { Port::Warp }
 }
 
 fn policy(config: &Config) -> Policy {
@@ -505,12 +492,12 @@ fn policy(config: &Config) -> Policy {
 
 /// A CAST.SPIN leaves issue: which lane is favoured on each bank that several lanes want. Each counter moves on.
 #[inline(never)] // one operation of many
-fn favours(config: &Config, hits: &mut Hits, flight: &Flight, spin: &mut SpinTurns, rotate: u8) {
-    let Some((_, size)) = flight.kind else { return };
+fn favours(config: &Config, hits: &mut Hits, request: &InFlightRequest, spin: &mut SpinTurns, rotate: u8) {
+    let Some((_, size)) = request.kind else { return };
     let words = more_banks(size) + 1;
     let policy = policy(config);
-    bits(flight.taken, |group| {
-        let (lanes, bank) = (flight.groups[group & 63], group * words);
+    bits(request.taken, |group| {
+        let (lanes, bank) = (request.groups[group & 63], group * words);
         if lanes.count_ones() > 1 {
             let favoured = spin.favoured(config, bank) as u32;
             let from_start = lanes >> (rotate & 31) << (rotate & 31);
@@ -533,19 +520,19 @@ fn favours(config: &Config, hits: &mut Hits, flight: &Flight, spin: &mut SpinTur
 }
 
 /// Which lane goes first on the banks that several lanes want.
-fn contenders(config: &Config, hits: &mut Hits, flight: &Flight, pass: &Pass, rotate: u8) {
-    let Some((op, size)) = flight.kind else { return };
-    if merges(config, op, flight.wanted()) {
+fn contenders(config: &Config, hits: &mut Hits, request: &InFlightRequest, rotate: u8, winners: &Winners) {
+    let Some((op, size)) = request.kind else { return };
+    if merges(config, op, request.wanted()) {
         return;
     }
     let words = more_banks(size) + 1;
     let policy = policy(config);
-    bits(flight.taken, |group| {
-        let lanes = flight.groups[group & 63];
+    bits(request.taken, |group| {
+        let lanes = request.groups[group & 63];
         if lanes.count_ones() < 2 {
             return;
         }
-        let winner = pass.lane(group * words) as u32;
+        let winner = winner(winners, group * words) as u32;
         let standing = if winner == lanes.trailing_zeros() {
             Standing::Lowest
         } else if winner == 31 - lanes.leading_zeros() {
@@ -567,27 +554,27 @@ fn contenders(config: &Config, hits: &mut Hits, flight: &Flight, pass: &Pass, ro
 
 impl Listener for Sampler {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
-        let (i, out, probe) = cycle.pins();
-        if i.rst_n == 0 {
+        if cycle.reset.is_some() {
             self.catch_up();
             self.cycle += 1;
-            self.found_inside(i, out, probe);
+            self.found_inside(cycle);
             return self.reset();
         }
-        if let Some(moment) = self.moments.get_mut(self.kept) {
-            moment.set(i, out, probe);
+        if let Some(sample) = self.samples.get_mut(self.kept) {
+            sample.set(cycle);
             self.kept += 1;
         }
-        if i.req_valid & out.req_ready == 1 {
-            let warps = &mut self.flights[Port::Warp as usize];
-            warps.next().take_warp(&self.config, i);
-            self.requests += 1;
+        let [warps, clusters] = &mut self.requests;
+        if let Some(accepted) = &cycle.warp_accepted {
+            warps.accept(&self.config, Port::Warp, accepted.number, Arc::clone(&accepted.request));
+            self.accepted += 1;
         }
-        if i.cl_valid & out.cl_ready == 1 {
-            self.flights[Port::Cluster as usize].next().take_cluster(i);
-            self.requests += 1;
+        if let Some(accepted) = &cycle.cluster_accepted {
+            let request = Arc::new(of_lane_0(&accepted.request));
+            clusters.accept(&self.config, Port::Cluster, accepted.number, request);
+            self.accepted += 1;
         }
-        if self.kept == BATCH || self.requests >= REQUESTS {
+        if self.kept == BATCH || self.accepted >= REQUESTS {
             self.catch_up();
         }
     }

@@ -3,8 +3,8 @@
 use atoms_model::mbarrier::{MAX_COUNT, Object};
 use atoms_ops::Op;
 
-use super::flight::bits;
 use super::hits::Hits;
+use super::in_flight::bits;
 use super::shadow::Shadow;
 use super::step::Step;
 use crate::coverage::groups::objects::{
@@ -21,8 +21,8 @@ pub(super) fn objects(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow) {
     while left != 0 {
         let low = left.trailing_zeros() as usize & 62;
         left &= !(3 << low);
-        let lane = step.pass.lane(low);
-        let row = step.flight.row[lane];
+        let lane = step.lane(low);
+        let row = step.request.row[lane];
         let words = [low, low | 1].map(|bank| step.reach(hits, shadow, lane, bank));
         hits.hit(WideAccess, (Width::Pair, Bank(low as u8)));
         let live = if words[0].live() { Live::Object } else { Live::Word };
@@ -65,7 +65,7 @@ fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u6
     let completed = step.m.completed >> low & 1 != 0;
     let edge = if before.phase { Edge::Odd } else { Edge::Even };
     if let (true, Some(op)) = (completed, CompletingOp::new(step.op)) {
-        hits.hit(Completion, (op, step.flight.port, edge));
+        hits.hit(Completion, (op, step.request.port, edge));
         if let Some(since) = shadow.since(row, low) {
             hits.hit(Phase, (edge, Since::ALL[usize::from(*since).min(2)]));
             *since = (*since + 1).min(2);
@@ -80,20 +80,20 @@ fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u6
         };
         return hits.hit(Sm80, (pending, edge));
     }
-    let operand = step.flight.b[lane] as u32;
+    let operand = step.request.b(lane) as u32;
     let Some(op) = SteppingOp::new(step.op) else { return };
     hits.hit(PendingBefore, (op, Pending::new(before.pending)));
     if !completed {
-        let new = u64::from(step.m.wr_data[low | 1]) << 32 | u64::from(step.m.wr_data[low]);
+        let new = u64::from(step.m.values[low | 1]) << 32 | u64::from(step.m.values[low]);
         near(hits, op, Object::decode(new));
     }
     counts(step, hits, before, operand);
     if step.config.merge_arrive && step.op == Op::MbarArrive {
         let mut together = 0;
-        bits(step.pass.served.into(), |other| {
+        bits(step.pass.lanes.into(), |other| {
             let other = other & 31;
             together +=
-                u32::from(usize::from(step.flight.bank[other]) == low && step.flight.row[other] == row);
+                u32::from(usize::from(step.request.bank[other]) == low && step.request.row[other] == row);
         });
         if together > 1 {
             let completions = completions(before, together);

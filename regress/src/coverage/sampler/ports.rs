@@ -1,10 +1,10 @@
 //! Ports and queues, cycle by cycle, and the CTA table.
 
+use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
 
 use super::hits::Hits;
-use super::moment::{ASLEEP, CAME, LEVEL, Moment, REFUSED};
-use super::shadow::{Part, PartWrite};
+use super::sample::{CAME, CycleSample, LEVEL, REFUSED, SUSPENDED};
 use crate::coverage::groups::ports::{
     Allocation, AllocationSize, Answer, AnswerPort, Asleep, BackPressure, CtaAsleep, CtaBackToBack, CtaPart,
     CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, Level, Meanwhile, PartSize, Queue, Rank, Traffic, Waited,
@@ -58,7 +58,7 @@ impl Ports {
 
     /// Samples one cycle.
     #[inline(always)]
-    pub(super) fn cycle(&mut self, hits: &mut Hits, m: &Moment) {
+    pub(super) fn cycle(&mut self, hits: &mut Hits, m: &CycleSample) {
         // Valid in the even bits, ready in the odd ones.
         let held = m.answers & !(m.answers >> 1) & 0b01_0101;
         if held != 0 || self.holds != [0; 3] {
@@ -121,7 +121,7 @@ impl Ports {
                 0b11 => Answer::Taken,
                 _ => Answer::Idle,
             };
-            let asleep = if at & usize::from(ASLEEP) == 0 { Asleep::Nobody } else { Asleep::Somebody };
+            let asleep = if at & usize::from(SUSPENDED) == 0 { Asleep::Nobody } else { Asleep::Somebody };
             hits.add(BackPressure, (answer(0), answer(1), answer(2), asleep), std::mem::take(count));
         }
         for (at, count) in self.queues.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
@@ -150,7 +150,7 @@ struct Inside {
 /// The CTA table, its writes, and who keeps it waiting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    parts: [Option<Part>; 16],
+    parts: [Option<PartWrite>; 16],
     inside: [Inside; 16],
     asleep: u32,
     waiting: bool,
@@ -167,7 +167,7 @@ impl Table {
     }
 
     /// The part of a slot.
-    pub(super) fn part(&self, slot: u8) -> Option<Part> {
+    pub(super) fn part(&self, slot: u8) -> Option<PartWrite> {
         self.parts[usize::from(slot & 15)]
     }
 
@@ -193,19 +193,18 @@ impl Table {
 
     /// Samples one cycle, before who leaves in it is told.
     #[inline(always)]
-    pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, m: &Moment) {
+    pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, m: &CycleSample) {
         if self.taken.is_some() || self.fate.is_some() {
-            self.settle(config, hits, m);
+            self.settle(config, hits, m.settled.is_some_and(|settled| settled.rejected));
         }
-        if m.cta_offered {
-            self.offered(hits, m);
+        if let Some((write, accepted)) = m.allocation {
+            self.offered(hits, write, accepted);
         }
     }
 
-    fn offered(&mut self, hits: &mut Hits, m: &Moment) {
-        let write = m.write;
-        let Inside { requests, sleepers } = self.inside[write.slot];
-        if m.cta_ready == 1 {
+    fn offered(&mut self, hits: &mut Hits, write: PartWrite, accepted: bool) {
+        let Inside { requests, sleepers } = self.inside[usize::from(write.slot & 15)];
+        if accepted {
             let waited = if self.waiting { Waited::Yes } else { Waited::No };
             self.taken = Some((write, waited));
             self.waiting = false;
@@ -228,16 +227,17 @@ impl Table {
     }
 
     /// What became of the write taken in the cycle before.
-    fn settle(&mut self, config: &Config, hits: &mut Hits, m: &Moment) {
+    fn settle(&mut self, config: &Config, hits: &mut Hits, rejected: bool) {
         let earlier = self.fate.take();
-        let Some((PartWrite { slot, enable, part }, waited)) = self.taken.take() else { return };
+        let Some((part, waited)) = self.taken.take() else { return };
+        let slot = usize::from(part.slot & 15);
         let had = if self.parts[slot].is_some() { Had::Part } else { Had::None };
         let rows = part.size.div_ceil(config.row_bytes());
-        let written = match (m.cta_reject == 1, enable) {
+        let written = match (rejected, part.enable) {
             (false, true) => Written::Given,
             (false, false) => Written::TakenAway,
             _ if slot as u32 >= config.num_cta_slots => Written::NoSlot,
-            _ if part.base + rows > config.num_rows => Written::Beyond,
+            _ if u32::from(part.base) + rows > config.num_rows => Written::Beyond,
             _ => Written::Overlap,
         };
         hits.hit(CtaWrite, (written, had, waited));
@@ -253,10 +253,10 @@ impl Table {
                 whole if whole % row == 0 => PartSize::Rows,
                 _ => PartSize::Odd,
             };
-            hits.hit(CtaPart, (size, Rank::new(part.rank)));
+            hits.hit(CtaPart, (size, Rank::new(part.rank.into())));
             hits.hit(AllocationSize, (Allocation::new(part.size),));
         }
-        let fate = if m.cta_reject == 1 { Fate::Refused } else { Fate::Taken };
+        let fate = if rejected { Fate::Refused } else { Fate::Taken };
         if let Some(earlier) = earlier {
             hits.hit(CtaBackToBack, (earlier, fate));
         }

@@ -1,13 +1,12 @@
 //! A request as it comes to issue: where its lanes are, and what it is an example of.
 
-use atoms_cosim::request::AddressForm;
+use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
 use atoms_model::port::MAX_BANKS;
 use atoms_ops::{Op, Size};
 
-use super::flight::{Crowd, Flight, bits, more_banks};
 use super::hits::Hits;
-use super::shadow::Part;
+use super::in_flight::{ConflictStats, InFlightRequest, bits, more_banks};
 use crate::coverage::groups::faults::{
     Bad, Bystander, Edge, Erring, FaultMix, Misalignment, OutOfRange, Outside, PartEdge,
 };
@@ -25,11 +24,17 @@ use crate::coverage::groups::{faults, requests};
 
 /// Samples a request that comes to issue, with the part of its slot. `faulty` says that it has lanes
 /// and no pass.
-pub(super) fn at_issue(config: &Config, hits: &mut Hits, f: &mut Flight, part: Option<Part>, faulty: bool) {
-    hits.hit(Tags, (f.port, Tag(f.tag)));
+pub(super) fn at_issue(
+    config: &Config,
+    hits: &mut Hits,
+    f: &mut InFlightRequest,
+    part: Option<PartWrite>,
+    faulty: bool,
+) {
+    hits.hit(Tags, (f.port, Tag(f.request.tag)));
     f.groups = [0; MAX_BANKS];
     f.taken = 0;
-    f.crowd = Crowd::default();
+    f.conflicts = ConflictStats::default();
     if f.mask == 0 {
         if let (Port::Warp, Some((op, _))) = (f.port, f.kind) {
             lanes(config, hits, f, op);
@@ -37,7 +42,7 @@ pub(super) fn at_issue(config: &Config, hits: &mut Hits, f: &mut Flight, part: O
         return;
     }
     if f.port == Port::Warp {
-        hits.hit(Decode, (OpCode(f.op_code), SizeCode(f.size_code)));
+        hits.hit(Decode, (OpCode(f.request.op), SizeCode(f.request.size)));
     }
     let Some((op, size)) = f.kind else { return };
     if faulty {
@@ -45,13 +50,13 @@ pub(super) fn at_issue(config: &Config, hits: &mut Hits, f: &mut Flight, part: O
     }
     place(config, hits, f, size, part);
     hits.hit(Operation, (AnyOp(op), AnySize(size), f.wanted(), f.port));
-    hits.hit(Slot, (f.port, SlotNumber(f.slot)));
+    hits.hit(Slot, (f.port, SlotNumber(f.request.slot)));
     if f.port == Port::Cluster {
         return;
     }
     lanes(config, hits, f, op);
-    crowd(hits, f, op, size);
-    let Crowd { degree, addresses, same, objects } = f.crowd;
+    conflicts(hits, f, op, size);
+    let ConflictStats { degree, addresses, same, objects } = f.conflicts;
     if let Some(op) = PlainOp::new(op) {
         hits.hit(Conflict, (op, AnySize(size), Degree::new(degree)));
         hits.hit(Addresses, (op, Degree::new(addresses)));
@@ -78,7 +83,7 @@ pub(super) fn at_issue(config: &Config, hits: &mut Hits, f: &mut Flight, part: O
     }
 }
 
-fn lanes(config: &Config, hits: &mut Hits, f: &Flight, op: Op) {
+fn lanes(config: &Config, hits: &mut Hits, f: &InFlightRequest, op: Op) {
     let population = match f.mask.count_ones() {
         0 => Population::None,
         1 => Population::One,
@@ -91,15 +96,10 @@ fn lanes(config: &Config, hits: &mut Hits, f: &Flight, op: Op) {
     }
 }
 
-/// How the lanes of a request form their addresses.
-fn address_form(f: &Flight) -> AddressForm {
-    if f.absolute { AddressForm::absolute(f.imm, f.ur) } else { AddressForm::register(f.scale, f.imm, f.ur) }
-}
-
 /// Finds bank and row of every lane that takes part, and gathers lanes by group of banks.
-fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Option<Part>) {
+fn place(config: &Config, hits: &mut Hits, f: &mut InFlightRequest, size: Size, part: Option<PartWrite>) {
     let Some(part) = part else { return };
-    let addresses = address_form(f);
+    let addresses = f.request.address_form();
     let bytes = size.bytes();
     let bank_bits = config.num_banks.trailing_zeros();
     let swizzle = if config.bank_hash { config.num_banks / 4 - 1 } else { 0 };
@@ -109,12 +109,12 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
     let lanes = f.mask;
     bits(lanes.into(), |lane| {
         let lane = lane & 31;
-        let offset = addresses.address(f.ra[lane & 31]) & 0xff_ffff;
+        let offset = addresses.address(f.ra(lane & 31)) & 0xff_ffff;
         first |= offset == 0;
         highest = highest.max(offset);
         last |= offset + bytes == part.size;
         let word = offset >> 2;
-        let row = (word >> bank_bits).wrapping_add(part.base);
+        let row = (word >> bank_bits).wrapping_add(part.base.into());
         let bank = (word & (config.num_banks - 1)) ^ ((row & swizzle) << 2);
         f.bank[lane] = bank as u8;
         f.row[lane] = row as u16;
@@ -127,7 +127,7 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
         }
     });
     let offset_bits = OffsetBits(32 - highest.leading_zeros() as u8);
-    hits.hit(Offset, (f.port, Rank::new(part.rank), offset_bits));
+    hits.hit(Offset, (f.port, Rank::new(part.rank.into()), offset_bits));
     if first {
         hits.hit(PartEdge, (AnySize(size), f.port, Edge::First));
     }
@@ -140,12 +140,12 @@ fn place(config: &Config, hits: &mut Hits, f: &mut Flight, size: Size, part: Opt
 }
 
 /// The form of the address, and whether the sum of some lane leaves 32 bits.
-fn form(hits: &mut Hits, f: &Flight) {
-    let addresses = address_form(f);
-    let negative = f.imm >> 23 & 1 != 0;
+fn form(hits: &mut Hits, f: &InFlightRequest) {
+    let addresses = f.request.address_form();
+    let negative = f.request.imm >> 23 & 1 != 0;
     let mut wraps = false;
-    bits(f.mask.into(), |lane| wraps |= u32::try_from(addresses.sum(f.ra[lane & 31])).is_err());
-    let immediate = match (f.imm == 0, negative, wraps) {
+    bits(f.mask.into(), |lane| wraps |= u32::try_from(addresses.sum(f.ra(lane & 31))).is_err());
+    let immediate = match (f.request.imm == 0, negative, wraps) {
         (true, _, false) => Immediate::Zero,
         (true, _, true) => Immediate::ZeroWraps,
         (_, false, false) => Immediate::Positive,
@@ -153,30 +153,30 @@ fn form(hits: &mut Hits, f: &Flight) {
         (_, true, false) => Immediate::Negative,
         (_, true, true) => Immediate::NegativeWraps,
     };
-    let scale = match f.scale {
+    let scale = match f.request.scale {
         0 => Scale::One,
         2 => Scale::Four,
         3 => Scale::Eight,
         4 => Scale::Sixteen,
         _ => Scale::Reserved,
     };
-    let uniform = if f.ur == 0 { Uniform::Zero } else { Uniform::Other };
-    let form = if f.absolute { requests::Form::Absolute } else { Form::Register };
+    let uniform = if f.request.ur == 0 { Uniform::Zero } else { Uniform::Other };
+    let form = if f.request.absolute { requests::Form::Absolute } else { Form::Register };
     hits.hit(Address, (form, scale, uniform, immediate));
 }
 
-/// Counts how lanes crowd on banks and addresses.
-fn crowd(hits: &mut Hits, f: &mut Flight, op: Op, size: Size) {
-    let mut crowd = Crowd { degree: 1, addresses: 1, same: 1, objects: 0 };
+/// Counts the conflicts of lanes on banks and at addresses.
+fn conflicts(hits: &mut Hits, f: &mut InFlightRequest, op: Op, size: Size) {
+    let mut stats = ConflictStats { degree: 1, addresses: 1, same: 1, objects: 0 };
     let mut overlays = [false; 3];
     bits(f.taken, |group| {
         let lanes = f.groups[group & 63];
         if lanes.is_power_of_two() {
-            crowd.objects += 1;
+            stats.objects += 1;
             overlays[Overlay::Alone as usize] = true;
             return;
         }
-        crowd.degree = crowd.degree.max(lanes.count_ones());
+        stats.degree = stats.degree.max(lanes.count_ones());
         let (mut left, mut addresses) = (lanes, 0);
         while left != 0 {
             let lane = left.trailing_zeros() as usize & 31;
@@ -185,7 +185,7 @@ fn crowd(hits: &mut Hits, f: &mut Flight, op: Op, size: Size) {
             bits(left.into(), |other| here |= u32::from(f.row[other & 31] == row) << (other & 31));
             left &= !here;
             addresses += 1;
-            crowd.same = crowd.same.max(here.count_ones());
+            stats.same = stats.same.max(here.count_ones());
             if op == Op::Store {
                 let mut same_bytes = true;
                 bits(here.into(), |other| same_bytes &= f.byte[other & 31] == f.byte[lane]);
@@ -197,10 +197,10 @@ fn crowd(hits: &mut Hits, f: &mut Flight, op: Op, size: Size) {
                 overlays[overlay as usize] = true;
             }
         }
-        crowd.addresses = crowd.addresses.max(addresses);
-        crowd.objects += addresses;
+        stats.addresses = stats.addresses.max(addresses);
+        stats.objects += addresses;
     });
-    f.crowd = crowd;
+    f.conflicts = stats;
     if op == Op::Store {
         for (overlay, seen) in Overlay::ALL.iter().zip(overlays) {
             if seen {
@@ -211,23 +211,23 @@ fn crowd(hits: &mut Hits, f: &mut Flight, op: Op, size: Size) {
 }
 
 /// Why one address is bad, misalignment first (spec 2.4).
-fn bad(f: &Flight, address: u32, size: Size, part: Option<Part>) -> Option<Bad> {
+fn bad(f: &InFlightRequest, address: u32, size: Size, part: Option<PartWrite>) -> Option<Bad> {
     if address & (size.bytes() - 1) != 0 {
         return Some(Bad::Misaligned);
     }
     let inside = part.is_some_and(|part| {
-        (f.port == Port::Cluster || address >> 24 == part.rank)
+        (f.port == Port::Cluster || address >> 24 == u32::from(part.rank))
             && (address & 0xff_ffff) + size.bytes() <= part.size
     });
     (!inside).then_some(Bad::OutOfRange)
 }
 
 /// A request whose addresses are at fault.
-fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
-    let addresses = address_form(f);
+fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
+    let addresses = f.request.address_form();
     let mut bads = [0u32; 2];
     bits(f.mask.into(), |lane| {
-        if let Some(why) = bad(f, addresses.address(f.ra[lane & 31]), size, part) {
+        if let Some(why) = bad(f, addresses.address(f.ra(lane & 31)), size, part) {
             bads[why as usize] |= 1 << (lane & 31);
         }
     });
@@ -236,7 +236,7 @@ fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
         return;
     }
     let lane = all.trailing_zeros() as usize;
-    let address = addresses.address(f.ra[lane & 31]);
+    let address = addresses.address(f.ra(lane & 31));
     let first = if bads[0] >> lane & 1 != 0 { Bad::Misaligned } else { Bad::OutOfRange };
     if f.port == Port::Warp {
         let erring = match (f.mask.count_ones(), all.count_ones()) {
@@ -256,7 +256,7 @@ fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
     let offset = address & 0xff_ffff;
     let outside = match part {
         None => Outside::NoPart,
-        Some(part) if f.port == Port::Warp && address >> 24 != part.rank => Outside::Rank,
+        Some(part) if f.port == Port::Warp && address >> 24 != u32::from(part.rank) => Outside::Rank,
         Some(part) if offset < part.size => Outside::Straddles,
         Some(part) if offset - part.size < size.bytes() => Outside::Behind,
         Some(_) => Outside::Far,
@@ -265,9 +265,9 @@ fn errors(hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
 }
 
 /// Whether the lowest lane that takes no part has a bad address.
-fn bystander(config: &Config, hits: &mut Hits, f: &Flight, size: Size, part: Option<Part>) {
+fn bystander(config: &Config, hits: &mut Hits, f: &InFlightRequest, size: Size, part: Option<PartWrite>) {
     let lane = (!f.mask & config.lane_mask()).trailing_zeros() as usize;
-    if let Some(why) = bad(f, address_form(f).address(f.ra[lane & 31]), size, part) {
+    if let Some(why) = bad(f, f.request.address_form().address(f.ra(lane & 31)), size, part) {
         hits.hit(Bystander, (why,));
     }
 }

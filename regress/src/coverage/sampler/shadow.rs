@@ -1,7 +1,6 @@
 //! What memory and CTA table hold, as ports and probe have shown it.
 
 use atoms_model::Config;
-use atoms_model::port::In;
 
 use crate::coverage::cross::Value;
 use crate::coverage::groups::pipeline::Writer;
@@ -103,31 +102,5 @@ impl Shadow {
     /// Completions at the object since somebody asked.
     pub(super) fn since(&mut self, row: u16, low: usize) -> Option<&mut u8> {
         self.since.get_mut((usize::from(row) * self.banks + low) / 2)
-    }
-}
-
-/// A slot's part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) size: u32,
-    pub(super) base: u32,
-    pub(super) rank: u32,
-}
-
-/// A write of the CTA table, as on the port.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PartWrite {
-    pub(super) slot: usize,
-    pub(super) enable: bool,
-    pub(super) part: Part,
-}
-
-impl PartWrite {
-    pub(super) const NONE: PartWrite =
-        PartWrite { slot: 0, enable: false, part: Part { size: 0, base: 0, rank: 0 } };
-
-    pub(super) fn of(i: &In) -> Self {
-        let part = Part { size: i.cta_size, base: i.cta_base.into(), rank: i.cta_rank.into() };
-        PartWrite { slot: usize::from(i.cta_slot & 15), enable: i.cta_enable == 1, part }
     }
 }

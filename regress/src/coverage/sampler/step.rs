@@ -1,11 +1,13 @@
 //! A pass in the last stage of the pipeline: what it does to plain memory.
 
+use atoms_cosim::monitor::PassIssued;
 use atoms_model::Config;
+use atoms_model::port::{MAX_BANKS, MAX_LANES};
 use atoms_ops::{Op, Size};
 
-use super::flight::{Flight, Pass, bits, more_banks};
 use super::hits::Hits;
-use super::moment::Moment;
+use super::in_flight::{InFlightRequest, bits, more_banks};
+use super::sample::CycleSample;
 use super::shadow::{Shadow, Word};
 use crate::coverage::cross::Value;
 use crate::coverage::groups::kernels::{
@@ -20,9 +22,10 @@ use crate::coverage::groups::values::{AnyOp, AnySize, Bank, Kind, Lane, PlainOp,
 /// A pass as it meets memory.
 pub(super) struct Step<'a> {
     pub(super) config: &'a Config,
-    pub(super) flight: &'a Flight,
-    pub(super) pass: &'a Pass,
-    pub(super) m: &'a Moment,
+    pub(super) request: &'a InFlightRequest,
+    pub(super) pass: &'a PassIssued,
+    pub(super) winners: &'a Winners,
+    pub(super) m: &'a CycleSample,
     /// Steps of the pipeline until now.
     pub(super) number: u32,
     pub(super) op: Op,
@@ -32,10 +35,16 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// The lane that works on a bank.
+    #[inline(always)]
+    pub(super) fn lane(&self, bank: usize) -> usize {
+        winner(self.winners, bank)
+    }
+
     /// Samples that a lane reaches a bank, and gives the word that it meets there.
     #[inline(always)]
     pub(super) fn reach(&self, hits: &mut Hits, shadow: &Shadow, lane: usize, bank: usize) -> Word {
-        let word = shadow.read(self.flight.row[lane], bank);
+        let word = shadow.read(self.request.row[lane], bank);
         hits.hit(Crossbar, (Lane(lane as u8), Bank(bank as u8)));
         let age = word.age(self.number);
         if age <= self.config.rmw_latency + 1 && age != 0 {
@@ -64,7 +73,7 @@ impl Step<'_> {
     /// Some lanes of the pass are served together with others, so that an operand is not one lane's.
     fn joined(&self) -> bool {
         let accesses = self.pass.banks.count_ones() as usize / (more_banks(self.size) + 1);
-        self.pass.served.count_ones() as usize != accesses
+        self.pass.lanes.count_ones() as usize != accesses
     }
 
     /// Samples a pass on plain memory.
@@ -91,17 +100,17 @@ impl Step<'_> {
             .map(|op| Hits::base(Arithmetic, (op, AnySize(self.size), Outcome::Unchanged)));
         let (mut live, mut word) = (false, false);
         bits(self.pass.banks, |bank| {
-            let lane = self.pass.lane(bank);
+            let lane = self.lane(bank);
             let old = self.reach(hits, shadow, lane, bank);
             live |= old.live();
             word |= !old.live();
-            let b = self.flight.b[lane] as u32;
+            let b = self.request.b(lane) as u32;
             if let Some(base) = values {
                 let (operand, held) = (Class::word(b), Class::word(old.value));
                 hits.hit_at(base + operand.index() * Class::COUNT + held.index());
             }
             if let Some(base) = arithmetic {
-                let new = self.m.wr_data[bank & 63];
+                let new = self.m.values[bank & 63];
                 hits.hit_at(base + outcome(self.op, old.value, new, b).index());
             }
         });
@@ -111,12 +120,12 @@ impl Step<'_> {
     fn sub_words(&self, hits: &mut Hits, shadow: &Shadow) {
         let (mut live, mut word) = (false, false);
         bits(self.pass.banks, |bank| {
-            let lane = self.pass.lane(bank);
+            let lane = self.lane(bank);
             let old = self.reach(hits, shadow, lane, bank);
             live |= old.live();
             word |= !old.live();
-            let byte = self.flight.byte[lane] & 3;
-            let (held, b) = (u128::from(old.value >> (8 * byte)), self.flight.b[lane]);
+            let byte = self.request.byte[lane] & 3;
+            let (held, b) = (u128::from(old.value >> (8 * byte)), self.request.b(lane));
             let moved = if self.op == Op::Store { b } else { held };
             let sign = if moved >> (8 * self.size.bytes() - 1) & 1 != 0 { Sign::Set } else { Sign::Clear };
             hits.hit(SubWord, (PlainOp(self.op), AnySize(self.size), Byte(byte), sign));
@@ -135,9 +144,9 @@ impl Step<'_> {
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             left &= !(((1u64 << words) - 1) << first);
-            let lane = self.pass.lane(first);
+            let lane = self.lane(first);
             let mut held = 0u128;
-            let b = self.flight.b[lane];
+            let b = self.request.b(lane);
             let mut differ = 0u32;
             for k in 0..words {
                 let old = self.reach(hits, shadow, lane, first + k);
@@ -176,16 +185,16 @@ impl Step<'_> {
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             left &= !(((1u64 << words) - 1) << first);
-            let winner = self.pass.lane(first);
-            let group = self.flight.groups[(first / words) & 63];
+            let winner = self.lane(first);
+            let group = self.request.groups[(first / words) & 63];
             let (mut same, mut other, mut missed) = (false, false, false);
             bits(u64::from(group & !(1 << winner)), |lane| {
-                let meets = self.flight.row[lane & 31] == self.flight.row[winner];
+                let meets = self.request.row[lane & 31] == self.request.row[winner];
                 same |= meets;
                 other |= !meets;
                 missed |= (0..words).all(|k| {
-                    let held = shadow.read(self.flight.row[lane & 31], first + k).value;
-                    held == (self.flight.b[lane & 31] >> (32 * k)) as u32
+                    let held = shadow.read(self.request.row[lane & 31], first + k).value;
+                    held == (self.request.b(lane & 31) >> (32 * k)) as u32
                 });
             });
             let losers = match (same, other) {
@@ -194,7 +203,7 @@ impl Step<'_> {
                 (false, true) => Losers::Other,
                 (true, true) => Losers::Both,
             };
-            let stored = self.m.wr_en >> first & 1 != 0;
+            let stored = self.m.written >> first & 1 != 0;
             let selected = match (stored, missed) {
                 (true, _) => Selected::Stored,
                 (false, true) => Selected::Missed,
@@ -203,6 +212,15 @@ impl Step<'_> {
             hits.hit(Spin, (AnySize(self.size), losers, selected));
         }
     }
+}
+
+/// The lanes of a pass, by the bank they work on.
+pub(super) type Winners = [u8; MAX_BANKS];
+
+/// The lane that works on a bank.
+#[inline(always)]
+pub(super) fn winner(winners: &Winners, bank: usize) -> usize {
+    usize::from(winners[bank & (MAX_BANKS - 1)]) & (MAX_LANES - 1)
 }
 
 /// What an operation made of `old`, on one word.

@@ -2,9 +2,9 @@
 
 use atoms_model::Config;
 
-use super::flight::bits;
 use super::hits::Hits;
-use super::moment::{Moment, WAKE, WAKE_VALID};
+use super::in_flight::bits;
+use super::sample::{CycleSample, WAKE, WAKE_HELD};
 use crate::coverage::groups::values::{Few, Port};
 use crate::coverage::groups::waits::{
     FellAsleep, Filled, LimitCycles, LimitOf, LimitRace, LimitRacePlace, Order, Place, Race, Taken, TimeOut,
@@ -60,16 +60,16 @@ impl Waits {
 
     /// Nothing sleeps, and nothing did in the cycle before.
     #[inline(always)]
-    pub(super) fn quiet(&self, m: &Moment) -> bool {
-        self.asleep | self.ready | self.expired | m.wait_asleep | m.wait_ready == 0
+    pub(super) fn quiet(&self, m: &CycleSample) -> bool {
+        self.asleep | self.ready | self.expired | m.waiters.suspended | m.waiters.ready == 0
             && !self.offered
-            && m.answers & WAKE_VALID == 0
+            && m.answers & WAKE_HELD == 0
     }
 
     /// What the clock edge before this cycle did. Gives the slot of a request that left.
     #[inline(never)] // seldom
-    pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, m: &Moment) -> Option<u8> {
-        let (asleep, ready) = (m.wait_asleep, m.wait_ready);
+    pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, m: &CycleSample) -> Option<u8> {
+        let (asleep, ready) = (m.waiters.suspended, m.waiters.ready);
         let fell = asleep & !self.asleep;
         if let (Some(sleeper), true) = (self.entering.take(), fell != 0) {
             let place = fell.trailing_zeros();
@@ -94,7 +94,7 @@ impl Waits {
             }
         });
         let mut left = None;
-        if m.answers & WAKE_VALID != 0 && !self.offered {
+        if m.answers & WAKE_HELD != 0 && !self.offered {
             let gone = self.ready & !ready;
             if gone != 0 {
                 let place = gone.trailing_zeros();
@@ -110,7 +110,7 @@ impl Waits {
                 left = self.places[place as usize & 31].map(|sleeper| sleeper.slot);
             }
         }
-        self.offered = m.answers & WAKE == WAKE_VALID;
+        self.offered = m.answers & WAKE == WAKE_HELD;
         self.expired = expired;
         self.asleep = asleep;
         self.ready = ready;
@@ -119,14 +119,14 @@ impl Waits {
     }
 
     /// Completions of this cycle, brought by a request of `port`.
-    pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, m: &Moment) {
+    pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, m: &CycleSample) {
         let at = |sleeper: &Sleeper| {
             m.completed >> (sleeper.bank & 63) & 1 != 0
-                && m.wr_row[usize::from(sleeper.bank) & 63] == sleeper.row
+                && m.rows[usize::from(sleeper.bank) & 63] == sleeper.row
         };
         let mut first: Option<(u8, u16)> = None;
         let mut several_objects = false;
-        bits(m.wait_asleep.into(), |place| {
+        bits(m.waiters.suspended.into(), |place| {
             if let Some(sleeper) = self.places[place & 31].as_ref().filter(|sleeper| at(sleeper)) {
                 let object = (sleeper.bank, sleeper.row);
                 several_objects |= first.is_some_and(|first| first != object);

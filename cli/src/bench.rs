@@ -166,7 +166,7 @@ fn rate<M: Machine + Sides>(
     machine: impl Fn() -> Result<M, CliError>,
 ) -> Result<(f64, Statistics), CliError> {
     let mut session = Session::new(machine()?, None);
-    session.interrupt = Some(interrupt::seen());
+    session.set_interrupt(interrupt::seen());
     let start = processor_time();
     let mut instructions = 0;
     loop {

@@ -138,9 +138,9 @@ fn one_side<M: Machine + Sides>(
     match outcome {
         Ok(tally) => agreed(args, campaign, &tally, &lines).map(interrupt::or),
         Err(failure) if failure.is_finding() => {
-            let repeat = repeat_line(args, campaign, session.machine.cycles());
+            let repeat = repeat_line(args, campaign, session.machine().cycles());
             let text = failure.to_string();
-            print_failure(args, &text, &repeat, session.machine.cycles(), &lines, None)?;
+            print_failure(args, &text, &repeat, session.machine().cycles(), &lines, None)?;
             Ok(Verdict::Disagree)
         }
         Err(failure) => Err(CliError::of(failure)),
@@ -357,7 +357,7 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
             Ok(Verdict::Agree)
         }
         Err(failure) if failure.is_finding() && args.json => {
-            let (cycle, report) = (session.machine.cycles(), failure.to_string());
+            let (cycle, report) = (session.machine().cycles(), failure.to_string());
             outln!("{}", json!({ "agree": false, "cycle": cycle, "report": report, "case": case }))?;
             Ok(Verdict::Disagree)
         }

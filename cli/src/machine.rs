@@ -93,8 +93,8 @@ pub(crate) fn session<M: Machine + Sides>(
         None => None,
     };
     let mut session = Session::new(machine, scoreboard);
-    session.trace = trace;
-    session.interrupt = Some(interrupt::seen());
+    session.set_trace(trace);
+    session.set_interrupt(interrupt::seen());
     Ok(session)
 }
 
@@ -104,13 +104,13 @@ pub(crate) fn finish<M: Machine + Sides>(
     args: &MachineArgs,
 ) -> Result<Vec<String>, CliError> {
     let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
-    if let Some(trace) = session.trace.take() {
+    if let Some(trace) = session.take_trace() {
         let path = trace.path().to_path_buf();
         trace.finish().map_err(CliError::of)?;
         let vcd = shell(&path);
         lines.push(format!("wave       {vcd} (gtkwave {vcd} {})", shell(&path.with_extension("gtkw"))));
     }
-    if let (Some(_), Some(path)) = (&session.scoreboard, &args.record) {
+    if let (Some(_), Some(path)) = (session.scoreboard(), &args.record) {
         session.finish_recording().map_err(CliError::writing(path))?;
         lines.push(format!("recording  {} (atoms check {})", path.display(), path.display()));
     }

@@ -150,9 +150,9 @@ fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
 /// Replays a bundle; `desk` is for the process that watches this one.
 fn replay(args: &ReproArgs, bundle: &Bundle, desk: &Desk) -> Result<Verdict, CliError> {
     let dir = if args.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
-    let mut session = bundle.session(&dir, &mut build_step).map_err(CliError::of)?;
+    let session = bundle.session(&dir, &mut build_step).map_err(CliError::of)?;
     desk.test(0, Duration::MAX, None);
-    session.listeners.push(Box::new(desk.pulse()));
+    let (session, ()) = session.listened_by(desk.pulse());
     let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;
     desk.idle();
     if let Some(path) = &args.trace {

@@ -125,9 +125,9 @@ impl Question<'_> {
     fn on<M: Machine + Sides>(&self, machine: M) -> Result<Verdict, CliError> {
         let mut session = machine::session(machine, &self.args.machine, true)?;
         if self.level != Level::Off {
-            session.machine.watch();
+            session.machine_mut().watch();
         }
-        let requests = session.machine.watched().is_some().then(|| Requests::new(self.kernel));
+        let requests = session.machine().watched().is_some().then(|| Requests::new(self.kernel));
         let races = self.args.scopes().then(|| Races::new(self.kernel, self.text()));
         let config = SmConfig::default();
         let mut observer = (requests, races);
@@ -138,7 +138,7 @@ impl Question<'_> {
             failed => failed,
         };
         let lines = machine::finish(&mut session, &self.args.machine)?;
-        let undefined = session.machine.watched().zip(requests.as_ref());
+        let undefined = session.machine().watched().zip(requests.as_ref());
         let undefined = undefined.map(|(watch, requests)| Undefined::new(watch, requests));
         let undefined = undefined.as_ref();
         let named = undefined.is_some_and(|undefined| !undefined.is_empty());
@@ -332,7 +332,7 @@ impl Question<'_> {
         }
         if args.json {
             let text = failure.to_string();
-            let cycle = session.machine.cycles();
+            let cycle = session.machine().cycles();
             let undefined = undefined.map(Undefined::as_json);
             let accepts = !matches!(failure, Failure::Oracle(_));
             let mut value = json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "undefined": undefined, "judged": session.tally().judged, "oracle": { "accepts": accepts }, "rtl": machine::rtl_used() });

@@ -97,7 +97,7 @@ fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
             let port = || {
                 let scoreboard = Scoreboard::new(&config.config, &[]);
                 let mut session = Session::new(machine::lockstep(&config)?, Some(scoreboard));
-                session.interrupt = Some(interrupt::seen());
+                session.set_interrupt(interrupt::seen());
                 Ok::<_, CliError>(session)
             };
             Some(report::replay(&capture, port, progress)?)

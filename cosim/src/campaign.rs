@@ -13,7 +13,7 @@ use crate::lockstep::Lockstep;
 use crate::machine::{Machine, RtlMachine};
 use crate::recorder::Recorder;
 use crate::scoreboard::{OracleViolation, Scoreboard};
-use crate::session::{Failure, Session, SessionCheckpoint, Tally};
+use crate::session::{Failure, Listener, Session, SessionCheckpoint, Tally};
 use crate::shrink::shrink;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus};
 use crate::trace::{Sides, Trace};
@@ -48,7 +48,7 @@ pub struct Failed {
     pub cycle: u64,
     session: Session<Lockstep>,
     checkpoints: VecDeque<(SessionCheckpoint, RandomStimulus)>,
-    recorder: Option<Box<Recorder>>,
+    recorder: Recorder,
     config: String,
 }
 
@@ -69,18 +69,18 @@ impl Campaign {
     /// [`Failed`], from which [`Failed::write_trace`] and [`Failed::small_case`] go on.
     pub fn run(
         &self,
-        mut session: Session<Lockstep>,
+        session: Session<Lockstep>,
         mut progress: impl FnMut(&Tally),
     ) -> Result<(Session<Lockstep>, Tally), Box<Failed>> {
         let mut stimulus = self.stimulus();
-        session.listeners.push(Box::new(Recorder::new(&self.config.config)));
+        let (mut session, ()) = session.listened_by(Recorder::new(&self.config.config));
         let mut checkpoints = VecDeque::new();
         let mut outcome = Ok(());
         while outcome.is_ok()
-            && session.machine.cycles() < self.until
+            && session.machine().cycles() < self.until
             && !(stimulus.finished() && session.is_idle())
         {
-            let cycle = session.machine.cycles();
+            let cycle = session.machine().cycles();
             if cycle.is_multiple_of(CYCLES_BETWEEN_CHECKPOINTS)
                 && let Ok(checkpoint) = session.save()
             {
@@ -96,12 +96,12 @@ impl Campaign {
             outcome = session.judge_memory();
         }
         let tally = session.tally();
-        let recorder = session.take_listener::<Recorder>();
+        let (session, recorder) = session.listened_by(());
         match outcome {
             Ok(()) | Err(Failure::Interrupted { .. }) => Ok((session, tally)),
             Err(failure) => Err(Box::new(Failed {
                 failure,
-                cycle: session.machine.cycles(),
+                cycle: session.machine().cycles(),
                 session,
                 checkpoints,
                 recorder,
@@ -127,16 +127,16 @@ impl Failed {
         self.session.restore(checkpoint)?;
         let from = from.max(checkpoint.cycles());
         let mut stimulus = stimulus.clone();
-        while self.session.machine.cycles() <= self.cycle {
-            if self.session.machine.cycles() == from {
-                self.session.trace = Some(Trace::create(path, &self.session.machine, Some(self.cycle))?);
+        while self.session.machine().cycles() <= self.cycle {
+            if self.session.machine().cycles() == from {
+                self.session.set_trace(Some(Trace::create(path, self.session.machine(), Some(self.cycle))?));
             }
             // It fails again in the end: that is why we are here.
             if self.session.step(&mut stimulus).is_err() || stimulus.finished() && self.session.is_idle() {
                 break;
             }
         }
-        if let Some(trace) = self.session.trace.take() {
+        if let Some(trace) = self.session.take_trace() {
             trace.finish()?;
         }
         Ok(from)
@@ -146,13 +146,13 @@ impl Failed {
     /// if the failure needs more of its history. The oracle listens if it is given.
     pub fn small_case(&mut self, scoreboard: Option<Scoreboard>) -> Option<(Case, Failure)> {
         let session = &mut self.session;
-        session.scoreboard = scoreboard;
-        session.trace = None;
+        session.set_scoreboard(scoreboard);
+        session.set_trace(None);
         let mut fails = |case: &Case| -> Option<Failure> {
             session.restart_machine().ok()?;
             run_case(session, case).err().filter(Failure::is_finding)
         };
-        let case = self.recorder.as_ref()?.candidates(&self.config).find(|case| fails(case).is_some())?;
+        let case = self.recorder.candidates(&self.config).find(|case| fails(case).is_some())?;
         let case = shrink(case, |case| fails(case).is_some());
         let failure = fails(&case)?;
         Some((case, failure))
@@ -163,7 +163,10 @@ impl Failed {
 ///
 /// # Errors
 /// [`Failure`].
-pub fn run_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<Tally, Failure> {
+pub fn run_case<M: Machine + Sides, L: Listener>(
+    session: &mut Session<M, L>,
+    case: &Case,
+) -> Result<Tally, Failure> {
     load_case(session, case)?;
     session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})
 }
@@ -172,11 +175,14 @@ pub fn run_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Re
 ///
 /// # Errors
 /// [`Failure`].
-pub fn load_case<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<(), Failure> {
+pub fn load_case<M: Machine + Sides, L: Listener>(
+    session: &mut Session<M, L>,
+    case: &Case,
+) -> Result<(), Failure> {
     if !case.memory.is_empty() {
-        let memory = case.memory_of((session.machine.config().bytes() / 4) as usize);
-        session.machine.load_memory(&memory)?;
-        if let Some(scoreboard) = &mut session.scoreboard {
+        let memory = case.memory_of((session.machine().config().bytes() / 4) as usize);
+        session.machine_mut().load_memory(&memory)?;
+        if let Some(scoreboard) = session.scoreboard() {
             scoreboard.set_memory(&memory);
         }
     }

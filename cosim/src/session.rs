@@ -1,8 +1,6 @@
 //! A machine being driven, by a stimulus or by a core: counts, judges, traces, and keeps what a
 //! report needs.
 
-use std::any::Any;
-use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -156,13 +154,30 @@ impl Watchdog {
     }
 }
 
-/// Looks on as a machine is driven.
-pub trait Listener: Any + fmt::Debug + Send {
+/// Observes the cycles of a session.
+pub trait Listener {
     /// Sees a cycle that went well.
     fn cycle(&mut self, cycle: &Cycle<'_>);
 
     /// The session starts over, from reset: see [`Session::restart`].
     fn restart(&mut self) {}
+}
+
+/// No observer.
+impl Listener for () {
+    fn cycle(&mut self, _: &Cycle<'_>) {}
+}
+
+impl<L: Listener> Listener for Option<L> {
+    fn cycle(&mut self, cycle: &Cycle<'_>) {
+        if let Some(listener) = self {
+            listener.cycle(cycle);
+        }
+    }
+
+    fn restart(&mut self) {
+        self.iter_mut().for_each(L::restart);
+    }
 }
 
 /// Cycles without an answer after which a run is stuck, unless said otherwise. The longest request takes one pass for each
@@ -172,23 +187,18 @@ pub const WATCHDOG_CYCLES: u64 = 20_000;
 /// Cycles between looks at the clock, where there is a deadline: a few milliseconds.
 const CYCLES_BETWEEN_LOOKS: u64 = 1 << 12;
 
-/// A machine being driven.
+/// A machine being driven, and observed by `L`.
 #[derive(Debug)]
-pub struct Session<M> {
-    /// The machine.
-    pub machine: M,
-    /// The oracle at the ports, if it is enabled.
-    pub scoreboard: Option<Scoreboard>,
-    /// The wave being written, if one is.
-    pub trace: Option<Trace>,
-    /// When a run is given up, if it ever is.
-    pub deadline: Option<Instant>,
-    /// Ends a run soon after it is set.
-    pub interrupt: Option<&'static AtomicBool>,
+pub struct Session<M, L = ()> {
+    machine: M,
+    scoreboard: Option<Scoreboard>,
+    trace: Option<Trace>,
+    deadline: Option<Instant>,
+    interrupt: Option<&'static AtomicBool>,
     /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
     unlooked: u64,
-    /// Who else looks on. A checkpoint does not hold them.
-    pub listeners: Vec<Box<dyn Listener>>,
+    /// A checkpoint does not hold it.
+    listener: L,
     monitor: Monitor,
     watchdog: Watchdog,
     // Taken out for the length of a step only, since the step needs the rest of the session too.
@@ -212,7 +222,7 @@ impl SessionCheckpoint {
     }
 }
 
-impl Session<Lockstep> {
+impl<L: Listener> Session<Lockstep, L> {
     /// The session as it is now.
     ///
     /// # Errors
@@ -251,8 +261,8 @@ impl Session<Lockstep> {
     }
 }
 
-impl<M: Machine + Sides> Session<M> {
-    /// A session on a machine after reset.
+impl<M: Machine> Session<M> {
+    /// A session on a machine after reset, with the oracle at the ports if it is enabled.
     pub fn new(machine: M, scoreboard: Option<Scoreboard>) -> Self {
         Session {
             monitor: Monitor::new(machine.config()),
@@ -262,11 +272,78 @@ impl<M: Machine + Sides> Session<M> {
             deadline: None,
             interrupt: None,
             unlooked: 0,
-            listeners: Vec::new(),
+            listener: (),
             watchdog: Watchdog { cycles: WATCHDOG_CYCLES, last_answer: 0 },
             inputs: Some(Box::default()),
             tally: Tally::default(),
         }
+    }
+}
+
+impl<M: Machine + Sides, L: Listener> Session<M, L> {
+    /// The session with another listener, and the one that it had.
+    pub fn listened_by<N: Listener>(self, listener: N) -> (Session<M, N>, L) {
+        let Session { machine, scoreboard, trace, deadline, interrupt, unlooked, .. } = self;
+        let Session { monitor, watchdog, inputs, tally, .. } = self;
+        let session = Session {
+            machine,
+            scoreboard,
+            trace,
+            deadline,
+            interrupt,
+            unlooked,
+            listener,
+            monitor,
+            watchdog,
+            inputs,
+            tally,
+        };
+        (session, self.listener)
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The machine, to set it up.
+    pub fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// The listener.
+    pub fn listener(&mut self) -> &mut L {
+        &mut self.listener
+    }
+
+    /// The oracle at the ports, if it is enabled.
+    pub fn scoreboard(&mut self) -> Option<&mut Scoreboard> {
+        self.scoreboard.as_mut()
+    }
+
+    /// Enables the oracle, or disables it.
+    pub fn set_scoreboard(&mut self, scoreboard: Option<Scoreboard>) {
+        self.scoreboard = scoreboard;
+    }
+
+    /// Cycles from now on go to this wave, or to none.
+    pub fn set_trace(&mut self, trace: Option<Trace>) {
+        self.trace = trace;
+    }
+
+    /// The wave being written, if one is; it ends here.
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take()
+    }
+
+    /// When a run is given up, if it ever is.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// A run ends soon after this is set.
+    pub fn set_interrupt(&mut self, interrupt: &'static AtomicBool) {
+        self.interrupt = Some(interrupt);
     }
 
     /// Starts over with a machine that has: nothing is in flight, nothing is counted.
@@ -276,7 +353,7 @@ impl<M: Machine + Sides> Session<M> {
         self.tally = Tally::default();
         self.monitor = Monitor::new(self.machine.config());
         self.watchdog.last_answer = self.machine.cycles();
-        self.listeners.iter_mut().for_each(|listener| listener.restart());
+        self.listener.restart();
     }
 
     /// From now on the machine is stuck after this many cycles without an answer.
@@ -324,9 +401,7 @@ impl<M: Machine + Sides> Session<M> {
         if let Some(scoreboard) = &mut self.scoreboard {
             scoreboard.see(&seen)?;
         }
-        for listener in &mut self.listeners {
-            listener.cycle(&seen);
-        }
+        self.listener.cycle(&seen);
         self.tally.count(&seen);
         self.watchdog.see(&seen, self.monitor.inside())?;
         self.look_at_the_clock(cycle)
@@ -338,12 +413,6 @@ impl<M: Machine + Sides> Session<M> {
     /// When the recording could not be written.
     pub fn finish_recording(&mut self) -> io::Result<()> {
         self.scoreboard.as_mut().map_or(Ok(()), |scoreboard| scoreboard.finish_recording(&self.monitor))
-    }
-
-    /// Takes back the first listener of this type.
-    pub fn take_listener<L: Listener>(&mut self) -> Option<Box<L>> {
-        let at = self.listeners.iter().position(|listener| (listener.as_ref() as &dyn Any).is::<L>())?;
-        (self.listeners.remove(at) as Box<dyn Any>).downcast().ok()
     }
 
     /// Runs until the stimulus has finished and everything is answered, until `limit` cycles, or until it
@@ -406,7 +475,7 @@ impl<M: Machine + Sides> Session<M> {
     }
 }
 
-impl<M: Machine + Sides> MemoryPort for Session<M> {
+impl<M: Machine + Sides, L: Listener> MemoryPort for Session<M, L> {
     type Error = Failure;
 
     fn lanes(&self) -> u32 {

@@ -86,8 +86,8 @@ fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usiz
 /// Nanoseconds of processor time a cycle, over episodes of so many tapes of which those count that
 /// `counts` says.
 fn nanoseconds(
-    session: &mut Session<Lockstep>,
-    sampler: &mut Option<Box<Sampler>>,
+    session: &mut Session<Lockstep, Option<Sampler>>,
+    sampler: &mut Option<Sampler>,
     tape: &[In],
     tapes: usize,
     counts: impl Fn(u64) -> bool,
@@ -95,12 +95,9 @@ fn nanoseconds(
     let (start, mut cycles) = (processor_time(), 0_usize);
     for episode in 0..EPISODES {
         session.restart(None);
-        session.listeners.clear();
-        if counts(episode)
-            && let Some(mut sampler) = sampler.take()
-        {
-            sampler.restart();
-            session.listeners.push(sampler);
+        if counts(episode) {
+            *session.listener() = sampler.take();
+            session.restart(None);
         }
         for _ in 0..tapes {
             // The reset at the beginning of the tape ends what is inside.
@@ -110,7 +107,7 @@ fn nanoseconds(
             }
             cycles += tape.len();
         }
-        if let Some(mut counted) = session.take_listener::<Sampler>() {
+        if let Some(mut counted) = session.listener().take() {
             counted.take();
             *sampler = Some(counted);
         }
@@ -143,13 +140,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let tape = tape(named.config, &profile)?;
         let tapes = episode.div_ceil(requests(&seen(named.config, &tape)?).max(1)).max(1);
         let session = || {
-            Ok::<_, Box<dyn std::error::Error>>(Session::new(
-                Lockstep::new(library.instantiate()?, named.config)?,
-                None,
-            ))
+            let machine = Lockstep::new(library.instantiate()?, named.config)?;
+            Ok::<_, Box<dyn std::error::Error>>(Session::new(machine, None).listened_by(None).0)
         };
         let mut session = session()?;
-        let mut sampler = Some(Box::new(Sampler::new(&named.config)));
+        let mut sampler = Some(Sampler::new(&named.config));
         // A search counts all that it does; with nothing left to find, some.
         let model = Model::standard();
         let all = BitVec::repeat(true, model.bins());

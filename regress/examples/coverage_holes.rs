@@ -31,17 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let objects: Vec<_> = OPS.iter().map(|row| row.op).filter(|op| op.is_mbarrier()).collect();
     let chosen = configs::all(&configs::rtl_dir())?;
     for named in chosen.into_iter().filter(|named| names.is_empty() || names.contains(&named.name)) {
-        let mut sampler = Sampler::new(&named.config);
         let mut map = Map::new(model.bins());
         for seed in 0..requests.div_ceil(episode) {
-            sampler.restart();
-            let mut session = Session::new(ModelMachine::new(named.config), None);
-            session.listeners.push(Box::new(sampler));
+            let session = Session::new(ModelMachine::new(named.config), None);
+            let (mut session, ()) = session.listened_by(Sampler::new(&named.config));
             let ops: &[_] = if seed % 3 == 0 { &objects } else { &[] };
             let mut stimulus = RandomStimulus::new(named.config, &Profile::of_ops(ops), seed, episode);
             session.run(&mut stimulus, u64::MAX, |_| {})?;
-            sampler = *session.take_listener::<Sampler>().ok_or("the sampler is gone")?;
-            map.merge(&sampler.take());
+            map.merge(&session.listener().take());
         }
         let mut bins = 0;
         for (at, reachable) in reachable.iter_mut().enumerate() {

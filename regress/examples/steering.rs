@@ -23,14 +23,12 @@ type Failure = Box<dyn std::error::Error>;
 fn run(configs: &[NamedConfig], episode: &Episode) -> Result<Map, Failure> {
     let named = configs.iter().find(|named| named.name == episode.config);
     let config = named.ok_or("no such configuration")?.config;
-    let mut session = Session::new(ModelMachine::new(config), None);
-    session.listeners.push(Box::new(Sampler::new(&config)));
+    let (mut session, ()) = Session::new(ModelMachine::new(config), None).listened_by(Sampler::new(&config));
     let tally = session.run(&mut episode.stimulus(&config), LIMIT, |_| {})?;
     if tally.cycles == LIMIT {
         return Err(format!("no end in {LIMIT} cycles: {}", serde_json::to_string(episode)?).into());
     }
-    let mut sampler = session.take_listener::<Sampler>().ok_or("the sampler is gone")?;
-    Ok(sampler.take())
+    Ok(session.listener().take())
 }
 
 fn main() -> Result<(), Failure> {

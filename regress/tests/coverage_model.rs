@@ -15,12 +15,11 @@ fn random(config: Config, first_seed: u64, requests: u64) -> Map {
     let mut sampler = Sampler::new(&config);
     for seed in first_seed..first_seed + 4 {
         sampler.restart();
-        let mut session = Session::new(ModelMachine::new(config), None);
-        session.listeners.push(Box::new(sampler));
+        let (mut session, ()) = Session::new(ModelMachine::new(config), None).listened_by(sampler);
         let ops: &[_] = if seed % 2 == 0 { &objects } else { &[] };
         let mut stimulus = RandomStimulus::new(config, &Profile::of_ops(ops), seed, requests);
         session.run(&mut stimulus, u64::MAX, |_| {}).expect("the model does not stop");
-        sampler = *session.take_listener::<Sampler>().expect("the sampler listens");
+        sampler = session.listened_by(()).1;
     }
     sampler.take()
 }

@@ -21,12 +21,12 @@ fn session(config: &str, variant: Variant) -> (Campaign, Session<Lockstep>) {
 
 fn run(campaign: &Campaign, session: &mut Session<Lockstep>) -> (Tally, Vec<u32>) {
     let tally = session.run(&mut campaign.stimulus(), u64::MAX, |_| {}).unwrap();
-    (tally, session.machine.read_memory().unwrap())
+    (tally, session.machine_mut().read_memory().unwrap())
 }
 
 fn measured(session: &Session<Lockstep>) -> RtlMap {
     let mut map = RtlMap::default();
-    map.add(&session.machine.coverage().unwrap());
+    map.add(&session.machine().coverage().unwrap());
     map
 }
 
@@ -52,7 +52,7 @@ fn counts_rise_with_what_is_done() {
     for ((item, one), (_, two)) in first.items().zip(twice.items()) {
         assert!(two >= one, "{item}: {one}, then {two}");
     }
-    cov.machine.zero_coverage().unwrap();
+    cov.machine_mut().zero_coverage().unwrap();
     assert!(measured(&cov).items().all(|(_, count)| count == 0));
     cov.restart_machine().unwrap();
     assert_eq!(run(&campaign, &mut cov), done);

@@ -80,12 +80,12 @@ pub fn run_case<M: Machine + Sides>(
     memory: &[u32],
 ) -> Result<Observed, Failure> {
     // All inputs zero are reset.
-    session.machine.cycle(&In::default())?;
-    session.machine.load_memory(memory)?;
-    session.restart(Some(Scoreboard::new(session.machine.config(), memory)));
+    session.machine_mut().cycle(&In::default())?;
+    session.machine_mut().load_memory(memory)?;
+    session.restart(Some(Scoreboard::new(session.machine().config(), memory)));
     let mut listening = Listening::new(CaseStimulus::new(case));
     session.run(&mut listening, u64::MAX, |_| {})?;
-    let memory = session.machine.read_memory()?;
+    let memory = session.machine_mut().read_memory()?;
     let Listening { warps, wakes, clusters, refused, .. } = listening;
     Ok(Observed { warps, wakes, clusters, refused, memory })
 }

@@ -81,7 +81,7 @@ impl<M: Hunted> Judge<M> {
             None => (Session::new(M::make(&self.library, &self.named)?, None), true),
         };
         if !fresh {
-            session.machine.start_over()?;
+            session.machine_mut().start_over()?;
         }
         session.restart(Some(Scoreboard::new(&self.named.config, &self.zeros)));
         session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})?;

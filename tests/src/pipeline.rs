@@ -294,17 +294,17 @@ fn several(count: u32, what: &str) -> String {
 /// # Errors
 /// [`Trouble`]; a right program on a right unit has none.
 pub fn run<M: Machine + Sides>(session: &mut Session<M>, design: &Design) -> Result<Outcome, Trouble> {
-    let config = *session.machine.config();
+    let config = *session.machine().config();
     let mut program = Program::new(&config, design);
     // Everybody's longest request, pause and sleep, one behind the other.
     let sleep = config.try_wait_limit.min(NO_LIMIT) + program.longest_pause;
     let patience = 2000 + 300 * program.agents.len() as u64 + 4 * u64::from(sleep);
-    let start = session.machine.cycles();
+    let start = session.machine().cycles();
     while !(program.finished() && session.is_idle()) {
         session.step(&mut program)?;
         program.watch_objects(&config, session);
         if let Some(law) = program.broken.take() {
-            return Err(Trouble::Broken(format!("cycle {}: {law}", session.machine.cycles() - 1)));
+            return Err(Trouble::Broken(format!("cycle {}: {law}", session.machine().cycles() - 1)));
         }
         if program.cycle - program.last_progress > patience {
             return Err(Trouble::Standstill(program.standstill()));
@@ -313,9 +313,9 @@ pub fn run<M: Machine + Sides>(session: &mut Session<M>, design: &Design) -> Res
     session.judge_memory()?;
     program.settle_accounts().map_err(Trouble::Broken)?;
     Ok(Outcome {
-        cycles: session.machine.cycles() - start,
+        cycles: session.machine().cycles() - start,
         phases: program.objects.iter().map(|object| object.completed).collect(),
-        memory: session.machine.read_memory().map_err(Failure::from)?,
+        memory: session.machine_mut().read_memory().map_err(Failure::from)?,
         events: program.events,
     })
 }
@@ -1053,7 +1053,7 @@ impl Program {
 
     /// Sees what the cycle just run did to the objects.
     fn watch_objects<M: Machine + Sides>(&mut self, config: &Config, session: &Session<M>) {
-        let probe = session.machine.probe();
+        let probe = session.machine().probe();
         // Both words of an object are written together: the even banks tell.
         let mut written = probe.wr_en & 0x5555_5555_5555_5555;
         while written != 0 {
@@ -1062,7 +1062,7 @@ impl Program {
             let at = (u32::from(probe.wr_row[bank as usize]) * config.num_banks + bank) as usize;
             let Some(&object) = self.by_word.get(&at) else { continue };
             let object = &mut self.objects[object];
-            let half = |at| u64::from(session.machine.word(at));
+            let half = |at| u64::from(session.machine().word(at));
             object.word = half(at) | half(at + 1) << 32;
             let found = Object::decode(object.word);
             self.events.ahead += u64::from(found.tx < 0);

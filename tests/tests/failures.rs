@@ -55,13 +55,13 @@ fn session(library: &Library, named: &NamedConfig) -> Session<Lockstep> {
 
 /// Random requests from this seed on, until something is found.
 fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option<Met> {
-    let mut session = session(library, named);
-    session.listeners.push(Box::new(Recorder::new(&named.config)));
+    let (mut session, ()) = session(library, named).listened_by(Recorder::new(&named.config));
     let profile = Profile::of_ops(ops);
     let episode = Episode { config: named.name.clone(), profile, seed, requests: REQUESTS, towards: None };
     let failure = session.run(&mut episode.stimulus(&named.config), u64::MAX, |_| {}).err()?;
-    let failed = FailedRun::of_session(failure, session.machine.cycles(), &named.name).expect("a finding");
-    let failed = FailedRun { recorder: session.take_listener(), ..failed };
+    let failed = FailedRun::of_session(failure, session.machine().cycles(), &named.name).expect("a finding");
+    let (_, recorder) = session.listened_by(());
+    let failed = FailedRun { recorder: Some(Box::new(recorder)), ..failed };
     Some(Met { named: named.clone(), library: library.clone(), episode, failed })
 }
 
@@ -318,10 +318,10 @@ fn a_kernel_leaves_a_case() {
         launch: "uniform_counter.launch.toml".into(),
         arch: None,
     };
-    let mut session = session(&library, &named);
-    session.listeners.push(Box::new(Recorder::new(&named.config)));
+    let (mut session, ()) = session(&library, &named).listened_by(Recorder::new(&named.config));
     let failed = run.replay(&mut session, &named, &folder, u64::MAX).expect("it runs").expect("it fails");
-    let mut failed = FailedRun { recorder: session.take_listener(), ..failed };
+    let (_, recorder) = session.listened_by(());
+    let mut failed = FailedRun { recorder: Some(Box::new(recorder)), ..failed };
     let parent = empty("kernel");
     let context = BundleContext {
         test: "kernels/default/uniform_counter",

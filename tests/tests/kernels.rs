@@ -65,14 +65,14 @@ fn run_on<M: Machine + Sides>(
         .unwrap_or_else(|e| panic!("{what}: {e}"));
     let scoreboard = Scoreboard::new(machine.config(), &[]);
     let mut session = Session::new(machine, Some(scoreboard));
-    session.machine.watch();
+    session.machine_mut().watch();
     let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
     let report = run(kernel, &launch, &mut session, &SmConfig::default())?;
     session.judge_memory().unwrap_or_else(|e| panic!("{what}: {e}"));
     let tally = session.tally();
     let answers = tally.requests + tally.cluster_requests;
     assert_eq!(tally.judged, answers, "{what}: the oracle judged every answer");
-    let undefined: Vec<_> = session.machine.watched().iter().flat_map(|watch| watch.diagnoses()).collect();
+    let undefined: Vec<_> = session.machine().watched().iter().flat_map(|watch| watch.diagnoses()).collect();
     assert!(undefined.is_empty(), "{what}: undefined use of an mbarrier object: {}", undefined[0]);
     assert_eq!(tally.requests, report.statistics.shared_requests, "{what}: every request was answered");
     assert!(tally.requests + tally.cluster_requests > 0, "{what}: the unit was used");

@@ -36,14 +36,14 @@ fn random_requests_agree_in_every_configuration() {
 
 /// Runs a profile through all three voices; gives what it hit.
 fn agree(named: &NamedConfig, profile: &Profile, what: &str, seed: u64, requests: u64) -> Map {
-    let mut session = Session::new(lockstep_of(named), Some(Scoreboard::new(&named.config, &[])));
-    session.listeners.push(Box::new(Sampler::new(&named.config)));
+    let session = Session::new(lockstep_of(named), Some(Scoreboard::new(&named.config, &[])));
+    let (mut session, ()) = session.listened_by(Sampler::new(&named.config));
     let mut stimulus = RandomStimulus::new(named.config, profile, seed, requests);
     let tally = session
         .run(&mut stimulus, u64::MAX, |_| {})
         .unwrap_or_else(|failure| panic!("{}, {what}, seed {seed}: {failure}", named.name));
     assert_eq!(tally.requests + tally.dropped, requests, "{}, {what}", named.name);
-    session.take_listener::<Sampler>().expect("it was put there").take()
+    session.listener().take()
 }
 
 #[test]

@@ -41,12 +41,12 @@ impl Stand {
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
         let scoreboard = Scoreboard::new(&named.config, &zeros);
         let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
-        session.machine.watch();
+        session.machine_mut().watch();
         Stand { session }
     }
 
     fn config(&self) -> &Config {
-        self.session.machine.config()
+        self.session.machine().config()
     }
 
     fn run(&mut self, design: &Design) -> Result<Outcome, Trouble> {
@@ -57,7 +57,7 @@ impl Stand {
     /// Of a right program the model has nothing to say.
     fn run_right(&mut self, design: &Design) -> Result<Outcome, TestCaseError> {
         let outcome = self.run(design).map_err(|trouble| TestCaseError::fail(trouble.to_string()))?;
-        let watch = self.session.machine.watched().expect("the model watches");
+        let watch = self.session.machine().watched().expect("the model watches");
         match watch.diagnoses().first() {
             Some(diagnosis) => Err(TestCaseError::fail(diagnosis.to_string())),
             None => Ok(outcome),

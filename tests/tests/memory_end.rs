@@ -52,9 +52,9 @@ fn a_word_that_nobody_wrote_is_found_at_the_end() {
     let mut session = Session::new(machine, Some(Scoreboard::new(&named.config, &[0; 32])));
     let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 3, 200);
     session.run(&mut stimulus, u64::MAX, |_| {}).expect("the RTL does as it should");
-    let mut memory = session.machine.read_memory().expect("it can be read");
+    let mut memory = session.machine_mut().read_memory().expect("it can be read");
     memory[13] ^= 0x100;
-    session.machine.load_memory(&memory).expect("it has as many words");
+    session.machine_mut().load_memory(&memory).expect("it has as many words");
     let Err(Failure::Oracle(violation)) = session.judge_memory() else {
         panic!("word 13 was changed behind the oracle's back");
     };

@@ -44,7 +44,7 @@ fn case(named: &NamedConfig, warps: Vec<WarpRequest>) -> Case {
 
 /// Runs it with the oracle listening; for each CAST.SPIN the lanes that asked, and the one selected.
 fn selected<M: Machine + Sides>(session: &mut Session<M>, case: &Case) -> Result<Vec<(u32, u32)>, Failure> {
-    let words = (session.machine.config().bytes() / 4) as usize;
+    let words = (session.machine().config().bytes() / 4) as usize;
     let observed = run_case(session, case, &vec![0; words])?;
     let spins = case.warps.iter().zip(&observed.warps).filter(|(warp, _)| warp.op == Op::CastSpin as u8);
     // Without a pass there was a fault, or no lane.
@@ -259,9 +259,9 @@ fn loops<M: Machine + Sides>(
     seed: u64,
     rounds: u32,
 ) -> Result<RetryLoops, Failure> {
-    let zeros = vec![0; (session.machine.config().bytes() / 4) as usize];
-    session.restart(Some(Scoreboard::new(session.machine.config(), &zeros)));
-    let mut loops = RetryLoops::new(*session.machine.config(), seed, rounds);
+    let zeros = vec![0; (session.machine().config().bytes() / 4) as usize];
+    session.restart(Some(Scoreboard::new(session.machine().config(), &zeros)));
+    let mut loops = RetryLoops::new(*session.machine().config(), seed, rounds);
     session.run(&mut loops, u64::MAX, |_| {})?;
     Ok(loops)
 }
@@ -357,7 +357,7 @@ fn loops_in_which_lanes_wait_for_others_end() {
             let program = Program::read("handover", &handover(way, beside), None);
             let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
             let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
-            session.scoreboard = Some(Scoreboard::new(&named.config, &[]));
+            session.set_scoreboard(Some(Scoreboard::new(&named.config, &[])));
             session.restart_machine().unwrap_or_else(|e| panic!("{what}: {e}"));
             let report = run(kernel, &launch, &mut session, &SmConfig::default());
             let report = report.unwrap_or_else(|e| panic!("{what}: {e}"));

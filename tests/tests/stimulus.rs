@@ -100,11 +100,11 @@ fn a_rank_of_four_bits() {
 fn what_the_default_profile_reaches() {
     let config = config("default").config;
     let hits = |profile: Profile| {
-        let mut session = Session::new(ModelMachine::new(config), None);
-        session.listeners.push(Box::new(Sampler::new(&config)));
+        let session = Session::new(ModelMachine::new(config), None);
+        let (mut session, ()) = session.listened_by(Sampler::new(&config));
         let mut stimulus = RandomStimulus::new(config, &profile, 1, 4 * REQUESTS);
         session.run(&mut stimulus, u64::MAX, |_| {}).expect("a model does not fail");
-        session.take_listener::<Sampler>().expect("it was put there").take()
+        session.listener().take()
     };
     let model = Model::standard();
     let (default, resets) = (Profile::default(), Share::new(1.0 / 1024.0));

@@ -184,7 +184,7 @@ fn couple<M: Machine + Sides>(
             here.clock();
         }
         for one in [0, 1] {
-            let out = *sides[one].session.machine.out();
+            let out = *sides[one].session.machine().out();
             let i = &sides[one].inputs;
             let accepted = i.cl_valid & out.cl_ready == 1;
             let answered = out.cl_rsp_valid & i.cl_rsp_ready == 1;

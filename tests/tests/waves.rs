@@ -15,9 +15,9 @@ fn first_wave(name: &str) -> (PathBuf, Waveform) {
     let case: Case =
         serde_json::from_str(include_str!("../vectors/first_wave.json")).expect("the case is readable");
     let mut session = Session::new(lockstep_of(&config(&case.config)), None);
-    session.trace = Some(Trace::create(&path, &session.machine, None).expect("the wave is written"));
+    session.set_trace(Some(Trace::create(&path, session.machine(), None).expect("the wave is written")));
     run_case(&mut session, &case).expect("the case agrees");
-    session.trace.take().expect("still there").finish().expect("the wave is completed");
+    session.take_trace().expect("still there").finish().expect("the wave is completed");
     let wave = read(&path).expect("the wave is readable");
     (path, wave)
 }

@@ -8,9 +8,10 @@ use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::monitor::Cycle;
 use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::stimulus::{Profile, Stimulus};
 use atoms_verilated::{Coverage, Library};
 use bitvec::vec::BitVec;
@@ -18,7 +19,7 @@ use bitvec::vec::BitVec;
 use crate::coverage::{Map, Model, Sampler};
 use crate::episode::Episode;
 use crate::plan::{Job, Test, Tests, mixed};
-use crate::run::journal::Desk;
+use crate::run::journal::{Desk, Pulse};
 use crate::run::result::{Status, Work};
 use crate::run::state::Find;
 use crate::run::timing::RtlBuild;
@@ -99,18 +100,41 @@ impl Outcome {
 pub struct Runner<'a> {
     context: &'a Context,
     desk: Option<&'a Desk>,
-    benches: HashMap<usize, Bench<'a>>,
+    benches: HashMap<usize, Bench>,
 }
 
-/// The machine of one configuration, and who looks on.
+/// The machine of one configuration.
 #[derive(Debug)]
-struct Bench<'a> {
-    desk: Option<&'a Desk>,
+struct Bench {
     /// Entry of the test that runs.
     entry: String,
     named: NamedConfig,
-    session: Session<Lockstep>,
-    sampler: Option<Box<Sampler>>,
+    session: Session<Lockstep, Observers>,
+}
+
+/// What observes the runs of a machine.
+#[derive(Debug)]
+struct Observers {
+    pulse: Option<Pulse>,
+    sampler: Box<Sampler>,
+    /// Whether the run counts bins.
+    counts: bool,
+    recorder: Recorder,
+}
+
+impl Listener for Observers {
+    fn cycle(&mut self, cycle: &Cycle<'_>) {
+        self.pulse.cycle(cycle);
+        if self.counts {
+            self.sampler.cycle(cycle);
+        }
+        self.recorder.cycle(cycle);
+    }
+
+    fn restart(&mut self) {
+        self.sampler.restart();
+        self.recorder.restart();
+    }
 }
 
 /// One run from reset.
@@ -157,7 +181,7 @@ impl<'a> Runner<'a> {
 
     /// What was reached of the RTL since the last call.
     fn rtl_coverage(&mut self, config: usize) -> Option<Coverage> {
-        let machine = &mut self.benches.get_mut(&config)?.session.machine;
+        let machine = self.benches.get_mut(&config)?.session.machine_mut();
         let coverage = machine.coverage().ok()?;
         machine.zero_coverage().ok()?;
         Some(coverage)
@@ -182,7 +206,7 @@ impl<'a> Runner<'a> {
             }
         };
         bench.entry.clone_from(&test.entry);
-        bench.session.deadline = began.checked_add(test.timeout);
+        bench.session.set_deadline(began.checked_add(test.timeout));
         match &test.job {
             Job::Series { stimulus, seed, episodes, requests, steer } => {
                 let mut steering = Steering::towards(context.reachable[test.config].clone());
@@ -218,22 +242,22 @@ fn without_run(failure: TestFailure, entry: &str) -> Box<FailedRun> {
     Box::new(FailedRun::new(failure, entry, 0))
 }
 
-impl<'a> Bench<'a> {
-    fn new(context: &Context, desk: Option<&'a Desk>, config: usize) -> Result<Self, Failure> {
+impl Bench {
+    fn new(context: &Context, desk: Option<&Desk>, config: usize) -> Result<Self, Failure> {
         let named = context.tests.configs[config].clone();
         let rtl = context.libraries[config].instantiate().map_err(Stop::from)?;
-        let mut session = Session::new(Lockstep::new(rtl, named.config)?, None);
+        let observers = Observers {
+            pulse: desk.map(Desk::pulse),
+            sampler: Box::new(Sampler::new(&named.config)),
+            counts: false,
+            recorder: Recorder::new(&named.config),
+        };
+        let (mut session, ()) = Session::new(Lockstep::new(rtl, named.config)?, None).listened_by(observers);
         // What making it has reached is no test's: it would be counted once for each worker.
         if context.libraries[config].variant().has_coverage() {
-            session.machine.zero_coverage().map_err(Stop::from)?;
+            session.machine_mut().zero_coverage().map_err(Stop::from)?;
         }
-        Ok(Bench {
-            desk,
-            entry: String::new(),
-            sampler: Some(Box::new(Sampler::new(&named.config))),
-            session,
-            named,
-        })
+        Ok(Bench { entry: String::new(), session, named })
     }
 
     fn episode(&mut self, episode: &Episode, counts: bool, sum: &mut Sum) -> Ended {
@@ -270,20 +294,15 @@ impl<'a> Bench<'a> {
     fn run(
         &mut self,
         counts: bool,
-        drive: impl FnOnce(&mut Session<Lockstep>) -> Result<(), TestFailure>,
+        drive: impl FnOnce(&mut Session<Lockstep, Observers>) -> Result<(), TestFailure>,
     ) -> Result<Run, Box<FailedRun>> {
         let session = &mut self.session;
-        session.machine.restart().map_err(|stop| without_run(Failure::from(stop).into(), &self.entry))?;
+        session
+            .machine_mut()
+            .restart()
+            .map_err(|stop| without_run(Failure::from(stop).into(), &self.entry))?;
         session.restart(Some(Scoreboard::new(&self.named.config, &[])));
-        session.listeners.clear();
-        if let Some(desk) = self.desk {
-            session.listeners.push(Box::new(desk.pulse()));
-        }
-        if counts && let Some(mut sampler) = self.sampler.take() {
-            sampler.restart();
-            session.listeners.push(sampler);
-        }
-        session.listeners.push(Box::new(Recorder::new(&self.named.config)));
+        session.listener().counts = counts;
         let mut failure = drive(session).err();
         if let Some(TestFailure::Session(failure)) = &mut failure
             && let Failure::Stop(Stop::Mismatch(mismatch)) = &mut **failure
@@ -292,15 +311,14 @@ impl<'a> Bench<'a> {
         }
         let mut work = Work::default();
         work.add_run(&session.tally(), counts);
-        let mut hits = Map::default();
-        if let Some(mut sampler) = session.take_listener::<Sampler>() {
-            hits = sampler.take();
-            self.sampler = Some(sampler);
-        }
-        let recorder = session.take_listener();
-        let cycle = session.machine.cycles();
-        let failed = failure
-            .map(|failure| Box::new(FailedRun { recorder, ..FailedRun::new(failure, &self.entry, cycle) }));
+        let cycle = session.machine().cycles();
+        let observers = session.listener();
+        let hits = if counts { observers.sampler.take() } else { Map::default() };
+        let failed = failure.map(|failure| {
+            let recorder = std::mem::replace(&mut observers.recorder, Recorder::new(&self.named.config));
+            let recorder = Some(Box::new(recorder));
+            Box::new(FailedRun { recorder, ..FailedRun::new(failure, &self.entry, cycle) })
+        });
         Ok(Run { hits, work, failed })
     }
 }
@@ -315,7 +333,10 @@ impl Sum {
     }
 }
 
-fn drive(session: &mut Session<Lockstep>, stimulus: &mut impl Stimulus) -> Result<(), TestFailure> {
+fn drive(
+    session: &mut Session<Lockstep, Observers>,
+    stimulus: &mut impl Stimulus,
+) -> Result<(), TestFailure> {
     session.run(stimulus, u64::MAX, |_| {})?;
     Ok(())
 }

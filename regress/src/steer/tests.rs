@@ -21,11 +21,10 @@ fn small() -> Config {
 
 fn run(config: &Config, profile: Profile, seed: u64, requests: u64) -> Map {
     let episode = Episode { config: "small".into(), profile, seed, requests, towards: None };
-    let mut session = Session::new(ModelMachine::new(*config), None);
-    session.listeners.push(Box::new(Sampler::new(config)));
+    let (mut session, ()) = Session::new(ModelMachine::new(*config), None).listened_by(Sampler::new(config));
     let tally = session.run(&mut episode.stimulus(config), 2_000_000, |_| {}).expect("a model does not fail");
     assert_eq!(tally.requests + tally.dropped, requests, "every request is answered or dropped: {episode:?}");
-    session.take_listener::<Sampler>().expect("it was put there").take()
+    session.listener().take()
 }
 
 #[test]

@@ -13,7 +13,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Stop;
 use atoms_cosim::rtl;
 use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::trace::Trace;
 use atoms_isa::Arch;
 use atoms_verilated::{Environment, Library, Verilator};
@@ -223,7 +223,7 @@ fn write(
         rows = timeline(&mut session(context.library, context.config)?, &small.case).0;
         opinion = opinion_of_the_rtl(context.library, &context.config.config, &small.case);
         let mut session = session(context.library, context.config)?;
-        session.trace = Some(trace(&wave, &session, small.cycle)?);
+        session.set_trace(Some(trace(&wave, &session, small.cycle)?));
         // It fails, as it did before.
         let _ = run_case(&mut session, &small.case);
         finish(&mut session, &wave)?;
@@ -234,7 +234,7 @@ fn write(
     ) {
         let from = failed.cycle.saturating_sub(CYCLES_SHOWN);
         let mut session = session(context.library, context.config)?;
-        session.trace = Some(trace(&wave, &session, failed.cycle)?.starting_at(from));
+        session.set_trace(Some(trace(&wave, &session, failed.cycle)?.starting_at(from)));
         run.replay(&mut session, context.config, folder, failed.cycle.saturating_add(1))?;
         finish(&mut session, &wave)?;
         wave_from = Some(from);
@@ -280,8 +280,12 @@ pub(crate) fn sums(folder: &Path) -> Result<BTreeMap<String, String>, BundleErro
     Ok(sums)
 }
 
-pub(crate) fn trace(path: &Path, session: &Session<Lockstep>, marker: u64) -> Result<Trace, BundleError> {
-    Trace::create(path, &session.machine, Some(marker)).map_err(|error| wave_error(path, &error))
+pub(crate) fn trace<L: Listener>(
+    path: &Path,
+    session: &Session<Lockstep, L>,
+    marker: u64,
+) -> Result<Trace, BundleError> {
+    Trace::create(path, session.machine(), Some(marker)).map_err(|error| wave_error(path, &error))
 }
 
 fn wave_error(path: &Path, error: &dyn std::error::Error) -> BundleError {
@@ -289,8 +293,11 @@ fn wave_error(path: &Path, error: &dyn std::error::Error) -> BundleError {
 }
 
 /// Completes the wave; its layout then names it as a neighbour, wherever the folder is.
-pub(crate) fn finish(session: &mut Session<Lockstep>, path: &Path) -> Result<(), BundleError> {
-    let Some(trace) = session.trace.take() else { return Ok(()) };
+pub(crate) fn finish<L: Listener>(
+    session: &mut Session<Lockstep, L>,
+    path: &Path,
+) -> Result<(), BundleError> {
+    let Some(trace) = session.take_trace() else { return Ok(()) };
     trace.finish().map_err(|error| wave_error(path, &error))?;
     let layout = path.with_extension("gtkw");
     let text =

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::session::Session;
+use atoms_cosim::session::{Listener, Session};
 use atoms_isa::{Arch, Program};
 use atoms_sm::{Launch, Outcome, RunError, SmConfig};
 
@@ -16,8 +16,8 @@ use crate::triage::test_failure::TestFailure;
 /// # Errors
 /// [`TestFailure`]: the unit's, or the kernel's; an answer that is not the expected one, and an undefined use of
 /// an mbarrier object, too.
-pub(crate) fn run(
-    session: &mut Session<Lockstep>,
+pub(crate) fn run<L: Listener>(
+    session: &mut Session<Lockstep, L>,
     listing: &Path,
     launch: &Path,
     arch: Option<Arch>,
@@ -29,10 +29,10 @@ pub(crate) fn run(
     let launch = Launch::from_file(launch).map_err(|error| cannot(&error))?;
     let program = Program::read(&name, &text, arch.or(launch.arch)).map_err(|error| cannot(&error))?;
     let kernel = launch.kernel(&program).map_err(|error| cannot(&error))?;
-    session.machine.watch();
+    session.machine_mut().watch();
     let report = atoms_sm::run(kernel, &launch, session, &SmConfig::default());
-    let watched = session.machine.watched().and_then(|watch| watch.diagnoses().first().copied());
-    session.machine.unwatch();
+    let watched = session.machine().watched().and_then(|watch| watch.diagnoses().first().copied());
+    session.machine_mut().unwatch();
     let report = report.map_err(|error| match error {
         RunError::Port(failure) => failure.into(),
         RunError::Kernel(error) => TestFailure::of_kernel(&kernel.name, error),

@@ -75,7 +75,7 @@ impl Trials<'_> {
         self.attempts += 1;
         self.session.restart_machine().ok()?;
         let outcome = run_case(self.session, case);
-        self.spent += ATTEMPT_CYCLES + self.session.machine.cycles();
+        self.spent += ATTEMPT_CYCLES + self.session.machine().cycles();
         let failure = outcome.err()?;
         Some((Signature::of(&failure)?, failure))
     }
@@ -109,9 +109,8 @@ pub fn smallest_of(
     effort: Effort,
 ) -> Option<Small> {
     let kind = Some(raw.kind()).filter(|kind| kind.is_dut_failure())?;
-    session.trace = None;
-    session.listeners.clear();
-    session.scoreboard = Some(Scoreboard::new(session.machine.config(), &[]));
+    session.set_trace(None);
+    session.set_scoreboard(Some(Scoreboard::new(session.machine().config(), &[])));
     session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
     let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
     let of_kind = |found: &Option<Signature>| found.as_ref().map(Signature::kind) == Some(kind);
@@ -136,7 +135,7 @@ pub fn smallest_of(
     trials.limit = u64::MAX;
     trials.session.set_watchdog(WATCHDOG_CYCLES);
     let (signature, failure) = trials.run(&case)?;
-    let cycle = trials.session.machine.cycles();
+    let cycle = trials.session.machine().cycles();
     let signature = if any { signature.of_any_operation() } else { signature };
     Some(Small { case, failure, cycle, signature, attempts, spent })
 }

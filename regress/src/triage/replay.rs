@@ -7,7 +7,7 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_isa::Arch;
 use serde::{Deserialize, Serialize};
 
@@ -47,9 +47,9 @@ impl Run {
     ///
     /// # Errors
     /// [`BundleError`] when it cannot be run at all.
-    pub fn replay(
+    pub fn replay<L: Listener>(
         &self,
-        session: &mut Session<Lockstep>,
+        session: &mut Session<Lockstep, L>,
         config: &NamedConfig,
         folder: &Path,
         until: u64,
@@ -74,24 +74,24 @@ impl Run {
 }
 
 /// What a session found.
-pub(crate) fn found(
+pub(crate) fn found<L: Listener>(
     failure: Failure,
-    session: &Session<Lockstep>,
+    session: &Session<Lockstep, L>,
     config: &NamedConfig,
 ) -> Result<FailedRun, BundleError> {
-    FailedRun::of_session(failure, session.machine.cycles(), &config.name)
+    FailedRun::of_session(failure, session.machine().cycles(), &config.name)
         .map_err(|failure| BundleError::Replay { message: failure.to_string() })
 }
 
 /// What a kernel found.
-fn kernel_failed(
+fn kernel_failed<L: Listener>(
     failure: TestFailure,
-    session: &Session<Lockstep>,
+    session: &Session<Lockstep, L>,
     config: &NamedConfig,
 ) -> Result<FailedRun, BundleError> {
     match failure {
         TestFailure::Session(failure) => found(*failure, session, config),
         TestFailure::Cannot(message) => Err(BundleError::Replay { message }),
-        failure => Ok(FailedRun::new(failure, "", session.machine.cycles())),
+        failure => Ok(FailedRun::new(failure, "", session.machine().cycles())),
     }
 }

@@ -9,7 +9,7 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl::{self, BuildStep};
-use atoms_cosim::session::{Failure, Session, WATCHDOG_CYCLES};
+use atoms_cosim::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
 
 use crate::triage::bundle::{files_named, finish, is_inside, session, sums, trace};
@@ -105,15 +105,15 @@ impl Bundle {
     ///
     /// # Errors
     /// [`BundleError`] when the run cannot be repeated.
-    pub fn replay(
+    pub fn replay<L: Listener>(
         &self,
-        mut session: Session<Lockstep>,
+        mut session: Session<Lockstep, L>,
         wave: Option<&Path>,
     ) -> Result<Replayed, BundleError> {
         if let Some(path) = wave {
             let trace = trace(path, &session, self.record.cycle)?;
             let from = self.record.cycle.saturating_sub(atoms_cosim::campaign::CYCLES_SHOWN);
-            session.trace = Some(if self.case.is_some() { trace } else { trace.starting_at(from) });
+            session.set_trace(Some(if self.case.is_some() { trace } else { trace.starting_at(from) }));
         }
         let until = self.record.cycle.saturating_add(CYCLES_AFTER);
         let outcome = match &self.case {

@@ -33,13 +33,13 @@ pub struct Row {
 /// for the last. The session is after reset, and stands at the failure then.
 pub fn timeline(session: &mut Session<Lockstep>, case: &Case) -> (Vec<Row>, Option<Failure>) {
     let mut stimulus = Shown { inner: CaseStimulus::new(case), inputs: In::default() };
-    let (mut monitor, mut rows): (_, Vec<Row>) = (Monitor::new(session.machine.config()), Vec::new());
+    let (mut monitor, mut rows): (_, Vec<Row>) = (Monitor::new(session.machine().config()), Vec::new());
     let mut failure = load_case(session, case).err();
     while failure.is_none() && !(stimulus.finished() && session.is_idle()) {
-        let cycle = session.machine.cycles();
+        let cycle = session.machine().cycles();
         failure = session.step(&mut stimulus).err();
         // The cycle that fails is shown, too, which no listener sees.
-        let (out, probe) = (session.machine.out(), session.machine.probe());
+        let (out, probe) = (session.machine().out(), session.machine().probe());
         let mut cells = cells(&monitor.cycle(cycle, &stimulus.inputs, out, probe));
         let busy = cells.iter().any(|cell| !cell.is_empty());
         if busy || failure.is_some() {

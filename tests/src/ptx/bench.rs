@@ -51,7 +51,7 @@ impl PtxBench {
         let named = config(name);
         let scoreboard = Scoreboard::new(&named.config, &[]);
         let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
-        session.machine.watch();
+        session.machine_mut().watch();
         // Hints of milliseconds last long enough for somebody to arrive in between, and no longer.
         let core =
             SmConfig { longest_sleep_cycles: 3000, copy_latency_cycles: [20, 60], ..SmConfig::default() };
@@ -81,7 +81,7 @@ impl PtxBench {
         if tally.judged - before.judged != tally.requests - before.requests + clusters {
             return Err("the oracle has not judged every answer".into());
         }
-        let undefined = self.session.machine.watched().expect("somebody watches").diagnoses();
+        let undefined = self.session.machine().watched().expect("somebody watches").diagnoses();
         if let Some(diagnosis) = undefined.first() {
             return Err(format!("undefined: {diagnosis}"));
         }

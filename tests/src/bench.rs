@@ -16,7 +16,7 @@ use crate::{lockstep_of, rtl_of};
 
 /// What a case came to.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct CaseAnswers {
     /// The outputs with each warp response, in order.
     pub warps: Vec<Out>,
     /// The outputs with each wake-up, in order.
@@ -73,12 +73,12 @@ impl<S: Stimulus> Stimulus for Listening<S> {
 /// Runs `case` from reset on a machine whose memory is `memory` first, with the oracle listening.
 ///
 /// # Errors
-/// [`Failure`]: RTL and model differ, a promise is broken, or the oracle objects.
+/// [`Failure`]: RTL and model differ, an assertion of the RTL fails, or the oracle objects.
 pub fn run_case<M: Machine + Sides>(
     session: &mut Session<M>,
     case: &Case,
     memory: &[u32],
-) -> Result<Observed, Failure> {
+) -> Result<CaseAnswers, Failure> {
     // All inputs zero are reset.
     session.machine_mut().cycle(&In::default())?;
     session.machine_mut().load_memory(memory)?;
@@ -87,7 +87,7 @@ pub fn run_case<M: Machine + Sides>(
     session.run(&mut listening, u64::MAX, |_| {})?;
     let memory = session.machine_mut().read_memory()?;
     let Listening { warps, wakes, clusters, refused, .. } = listening;
-    Ok(Observed { warps, wakes, clusters, refused, memory })
+    Ok(CaseAnswers { warps, wakes, clusters, refused, memory })
 }
 
 /// The three that a case is run on.
@@ -119,15 +119,23 @@ impl Bench {
     ///
     /// # Panics
     /// When one of them does not run to its end; `rule` says what was being tried.
-    pub fn run(&mut self, rule: &str, case: &Case, memory: &[u32]) -> [(&'static str, Observed); 3] {
-        let fail = |on: &str, failure: Failure| -> ! { panic!("{rule}, on the {on}: {failure}") };
-        let model = run_case(&mut self.model, case, memory).unwrap_or_else(|f| fail("model", f));
-        let rtl = run_case(&mut self.rtl, case, memory).unwrap_or_else(|f| fail("RTL", f));
-        let pair = run_case(&mut self.lockstep, case, memory).unwrap_or_else(|f| fail("pair", f));
-        [("model", model), ("RTL", rtl), ("pair", pair)]
+    pub fn run(&mut self, rule: &str, case: &Case, memory: &[u32]) -> [(&'static str, CaseAnswers); 3] {
+        let results = [
+            ("model", run_case(&mut self.model, case, memory)),
+            ("RTL", run_case(&mut self.rtl, case, memory)),
+            ("pair", run_case(&mut self.lockstep, case, memory)),
+        ];
+        if results.iter().any(|(_, result)| result.is_err()) {
+            // A machine that has found something may have stopped itself: the next case gets new ones.
+            *self = Bench::new(self.named.clone());
+        }
+        results.map(|(on, result)| match result {
+            Ok(observed) => (on, observed),
+            Err(failure) => panic!("{rule}, on the {on}: {failure}"),
+        })
     }
 
-    /// The part that holds all of memory, for slot 0.
+    /// The allocation that holds all of memory, for slot 0.
     pub fn whole(&self) -> PartWrite {
         whole(self.config())
     }
@@ -138,7 +146,7 @@ impl Bench {
     }
 }
 
-/// The part that holds all of memory, for slot 0.
+/// The allocation that holds all of memory, for slot 0.
 pub fn whole(config: &Config) -> PartWrite {
     PartWrite { slot: 0, enable: true, base: 0, size: config.bytes() as u32, rank: 0 }
 }

@@ -3,8 +3,6 @@
 //! Where an assertion of the RTL would speak up first, it is taken out along with planting the bug,
 //! so that the others have to find it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::Config;
 use atoms_ops::Op;
@@ -78,26 +76,45 @@ macro_rules! patches {
     };
 }
 
-/// Every planted bug.
-pub const BUGS: &[Bug] = &[
-    Bug {
-        name: "parts-may-overlap",
+/// [`BUGS`], and `test_each_bug!`, which makes a test for each that calls a function with the bug. The first token is a
+/// `$`, which a macro that makes one cannot write otherwise.
+macro_rules! bugs {
+    ($dollar:tt $($name:ident { $($field:tt)* })*) => {
+        /// Every planted bug.
+        pub const BUGS: &[Bug] = &[$(Bug { name: stringify!($name), $($field)* }),*];
+
+        /// A test for each bug of `BUGS`, which calls `$run` with it.
+        #[macro_export]
+        macro_rules! test_each_bug {
+            ($dollar run:path) => {
+                $(
+                    #[test]
+                    fn $name() {
+                        $dollar run($dollar crate::bugs::Bug::named(stringify!($name)));
+                    }
+                )*
+            };
+        }
+    };
+}
+
+bugs! {
+    $
+    allocations_may_overlap {
         on: On::Small,
         patches: patches!["atoms_cta_table.sv": "< end_row(base_i, size_i))) refused = 1'b1;" => "< end_row(base_i, size_i))) refused = 1'b0;"],
         shows_in: &["cta_reject"],
         ops: &[],
         objection: "(spec 1.3)",
-    },
-    Bug {
-        name: "inc-counts-one-beyond-its-bound",
+    }
+    inc_counts_one_beyond_its_bound {
         on: On::Small,
         patches: patches!["atoms_alu.sv": "(old[i] >= b[i])" => "(old[i] > b[i])"],
         shows_in: &["probe.wr_data"],
         ops: &[Op::Inc],
         objection: "(spec",
-    },
-    Bug {
-        name: "losers-of-a-bank-are-dropped",
+    }
+    losers_of_a_bank_are_dropped {
         on: On::Small,
         patches: patches![
             "atoms_grouper.sv": "served_o = win_o;" => "served_o = pending_i;"
@@ -105,9 +122,8 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.pass_served", "probe.pass_last"],
         ops: &[],
         objection: "(spec",
-    },
-    Bug {
-        name: "a-lane-is-served-that-does-not-wait",
+    }
+    a_lane_is_served_that_does_not_wait {
         on: On::Small,
         patches: patches![
             "atoms_grouper.sv": "slot         = {!pending[l], bank_t'(bank_addr.bank)};" =>
@@ -117,17 +133,15 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.win_valid", "probe.pass_served", "probe.win_lane"],
         ops: &[],
         objection: "",
-    },
-    Bug {
-        name: "nothing-is-forwarded",
+    }
+    nothing_is_forwarded {
         on: On::Forwarding,
         patches: patches!["atoms_pipe.sv": "? word_written[b] : word[b]" => "? word[b] : word[b]"],
         shows_in: &["probe.wr_en", "probe.wr_data", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
         ops: &[],
         objection: "(spec",
-    },
-    Bug {
-        name: "the-oldest-write-is-forwarded",
+    }
+    the_oldest_write_is_forwarded {
         on: On::Forwarding,
         patches: patches![
             "atoms_pipe.sv": "int s = int'(Last) - 1; s >= 0; s--" => "int s = 0; s < int'(Last); s++"
@@ -135,17 +149,15 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.wr_en", "probe.wr_data", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
         ops: &[],
         objection: "(spec",
-    },
-    Bug {
-        name: "spin-losers-report-a-store",
+    }
+    spin_losers_report_a_store {
         on: On::Small,
         patches: patches!["atoms_collect.sv": "bank_addr_i) & pass_i.win;" => "bank_addr_i) & pass_i.served;"],
         shows_in: &["rsp_rd", "rsp_pred"],
         ops: &[Op::CastSpin],
         objection: "(spec 5.1)",
-    },
-    Bug {
-        name: "spin-losers-store",
+    }
+    spin_losers_store {
         on: On::Small,
         patches: patches![
             "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" =>
@@ -157,9 +169,8 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.win_lane"],
         ops: &[Op::CastSpin],
         objection: "(spec",
-    },
-    Bug {
-        name: "spin-losers-wait",
+    }
+    spin_losers_wait {
         on: On::Small,
         patches: patches![
             "atoms_grouper.sv": "if (op_i == OpCastSpin) served_o = pending_i;" => "",
@@ -168,57 +179,50 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.pass_served", "probe.pass_last"],
         ops: &[Op::CastSpin],
         objection: "(spec 5.1)",
-    },
-    Bug {
-        name: "hazards-are-ignored",
+    }
+    hazards_are_ignored {
         on: On::Small,
         patches: patches!["atoms_pipe.sv": "hazard_o = wait_for != '0;" => "hazard_o = 1'b0;"],
         shows_in: &["probe.hazard", "probe.win_valid"],
         ops: &[],
         objection: "(spec",
-    },
-    Bug {
-        name: "pairs-compare-by-the-lower-word",
+    }
+    pairs_compare_by_the_lower_word {
         on: On::Small,
         patches: patches!["atoms_pipe.sv": "equal[i] && equal[i^1]" => "equal[i & ~32'd1]"],
         shows_in: &["probe.wr_en", "rsp_rd", "rsp_pred", "cl_rsp_rd", "cl_rsp_pred"],
         ops: &[Op::Cas, Op::Cast, Op::CastSpin],
         objection: "(spec",
-    },
-    Bug {
-        name: "bytes-are-stored-high-first",
+    }
+    bytes_are_stored_high_first {
         on: On::Small,
         patches: patches!["atoms_operands.sv": "{bank_addr.in_word[1:0], 3'b0}" => "{~bank_addr.in_word[1:0], 3'b0}"],
         shows_in: &["probe.wr_data"],
         ops: &[Op::Store],
         objection: "(spec",
-    },
-    Bug {
-        name: "parts-reach-one-byte-too-far",
+    }
+    allocations_reach_one_byte_too_far {
         on: On::Small,
         patches: patches!["atoms_agen.sv": "> allocation.size)" => "> allocation.size + 25'd1)"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",
-    },
-    Bug {
-        name: "any-rank-will-do",
+    }
+    any_rank_will_do {
         on: On::Small,
         patches: patches!["atoms_agen.sv": "(addr[31:24] != allocation.rank)" => "1'b0"],
         shows_in: &["probe.win_valid"],
         ops: &[],
         objection: "(spec 2.4",
-    },
-    Bug {
-        name: "inactive-lanes-get-results",
+    }
+    inactive_lanes_get_results {
         on: On::Small,
         patches: patches!["atoms_collect.sv": "served[l] ? word[l] : rd[l][0]" => "word[l]"],
         shows_in: &["rsp_rd"],
         ops: &[],
         objection: "(spec",
-    },
-    Bug {
-        name: "popc-inc-counts-one-lane",
+    }
+    popc_inc_counts_one_lane {
         on: On::Small,
         patches: patches![
             "atoms_operands.sv": "sum[bank] = sum[bank] + word_t'(1);" => "sum[bank] = word_t'(1);"
@@ -226,90 +230,79 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.wr_data"],
         ops: &[Op::PopcInc],
         objection: "(spec",
-    },
-    Bug {
-        name: "answers-carry-another-tag",
+    }
+    answers_carry_another_tag {
         on: On::Small,
         patches: patches!["atoms_collect.sv": "= tag_q;" => "= rsp_valid_q ? tag_q ^ 6'd1 : tag_q;"],
         shows_in: &["rsp_tag"],
         ops: &[],
         objection: "has tag",
-    },
-    Bug {
-        name: "back-pressure-loses-an-answer",
+    }
+    back_pressure_loses_an_answer {
         on: On::Small,
         patches: patches!["atoms_collect.sv": "!pass_i.cluster && rsp_valid_q && !rsp_ready_i" => "1'b0"],
         shows_in: &["probe.wr_en", "probe.pass_fire", "probe.stall", "rsp_rd"],
         ops: &[],
         objection: "",
-    },
-    Bug {
-        name: "posted-requests-are-answered",
+    }
+    posted_requests_are_answered {
         on: On::Small,
         patches: patches!["atoms_pkg.sv": "posted = red && !compares(op);" => "posted = 1'b0;"],
         shows_in: &["probe.cl_owes", "probe.cl_owed"],
         ops: &[],
         objection: "no request that waits for one",
-    },
-    Bug {
-        name: "posted-faults-are-not-answered",
+    }
+    posted_faults_are_not_answered {
         on: On::Small,
         patches: patches!["atoms_pkg.sv": "!posted(op, red) || (fault != FaultNone);" => "!posted(op, red);"],
         shows_in: &["probe.cl_owes", "probe.cl_owed"],
         ops: &[],
         objection: "(spec 4.",
-    },
-    Bug {
-        name: "a-posted-request-is-dropped",
+    }
+    a_posted_request_is_dropped {
         on: On::Small,
         patches: patches!["atoms_issue.sv": "pending_q    <= (fault_d == FaultNone) ? meta.mask : '0;"
             => "pending_q    <= ((fault_d == FaultNone) && !(take_cluster && meta.red)) ? meta.mask : '0;"],
         shows_in: &["probe.issue_pending", "probe.win_valid"],
         ops: &[],
         objection: "(spec",
-    },
-    Bug {
-        name: "cluster-responses-lose-one",
+    }
+    cluster_responses_lose_one {
         on: On::Small,
         patches: patches!["atoms_cluster_rsp.sv": "assign pop     = valid_o && ready_i;" => "assign pop     = valid_o && (ready_i || (held_q > count_t'(1)));"],
         shows_in: &["probe.cl_owed", "cl_rsp_pred", "cl_rsp_rd", "cl_rsp_tag"],
         ops: &[],
         objection: "",
-    },
-    Bug {
-        name: "merging-ors-instead-of-xors",
+    }
+    merging_ors_instead_of_xors {
         on: On::Merging,
         patches: patches!["atoms_operands.sv": "combine = a ^ b;" => "combine = a | b;"],
         shows_in: &["probe.wr_data"],
         ops: &[Op::Xor],
         objection: "(spec",
-    },
-    Bug {
-        name: "only-the-first-place-is-woken",
+    }
+    only_the_first_place_is_woken {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "wakes[p] = suspended_q[p] &&" => "wakes[p] = suspended_q[p] && (p == 0) &&"],
         shows_in: &["probe.wait_asleep", "probe.wait_ready"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6.3",
-    },
-    Bug {
-        name: "a-wake-up-is-overwritten-before-it-is-taken",
+    }
+    a_wake_up_is_overwritten_before_it_is_taken {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "(ready != '0) && (!wake_valid_q || wake_ready_i)" => "(ready != '0)"],
         shows_in: &["wake_tag", "wake_pred", "probe.wait_ready"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "the-limit-answers-true",
+    }
+    the_limit_answers_true {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "woken_q[next] ? waiter_q[next].mask : '0" => "waiter_q[next].mask"],
         shows_in: &["wake_pred"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "a-request-sleeps-at-one-of-two-objects",
+    }
+    a_request_waits_at_one_of_two_objects {
         on: On::Objects,
         patches: patches![
             "atoms_pipe.sv": "one_object_o = (rest & (rest - bank_mask_t'(1))) == '0;" => "one_object_o = 1'b1;"
@@ -317,9 +310,8 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.wait_enter"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "a-phase-completes-with-transactions-outstanding",
+    }
+    a_phase_completes_with_transactions_outstanding {
         on: On::Objects,
         patches: patches![
             "atoms_mbar.sv": "(after.pending == '0) && (after.tx == '0)" => "(after.pending == '0)",
@@ -328,17 +320,15 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.completed"],
         ops: &[],
         objection: "(spec 6.4",
-    },
-    Bug {
-        name: "tx-count-is-a-bit-too-narrow",
+    }
+    tx_count_is_a_bit_too_narrow {
         on: On::Objects,
         patches: patches!["atoms_mbar.sv": "object.tx - by.tx;" => "{object.tx[20], 20'(object.tx - by.tx)};"],
         shows_in: &["probe.wr_data"],
         ops: &[],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "arrive-expect-tx-forgets-to-expect",
+    }
+    arrive_expect_tx_forgets_to_expect {
         on: On::Objects,
         patches: patches![
             "atoms_mbar.sv": "OpMbarArriveExpectTx: begin\n        change.tx     = b;" =>
@@ -347,9 +337,8 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.wr_data", "probe.completed"],
         ops: &[Op::MbarArriveExpectTx],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "a-drop-counts-a-phase-too-late",
+    }
+    a_drop_counts_a_phase_too_late {
         on: On::Objects,
         patches: patches![
             "atoms_mbar.sv": "after.pending = after.expected;" => "after.pending = object.expected;",
@@ -358,72 +347,54 @@ pub const BUGS: &[Bug] = &[
         shows_in: &["probe.wr_data"],
         ops: &[],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "two-words-reload-the-wrong-count",
+    }
+    two_words_reload_the_wrong_count {
         on: On::Objects,
         patches: patches!["atoms_mbar.sv": "31'(low + 32'h4000_0000)" => "31'(low)"],
         shows_in: &["probe.wr_data"],
         ops: &[Op::MbarArriveSm80],
         objection: "(spec 6.2.1",
-    },
-    Bug {
-        name: "the-cluster-port-gives-states",
+    }
+    the_cluster_port_gives_states {
         on: On::Objects,
         patches: patches!["atoms_op_pkg.sv": "cluster_legal = red;" => "cluster_legal = 1'b1;"],
         shows_in: &["probe.issue_pending", "probe.pass_served", "probe.win_valid"],
         ops: &[],
         objection: "(spec 6.7",
-    },
-    Bug {
-        name: "merged-arrivals-forget-those-of-the-next-phase",
+    }
+    merged_arrivals_forget_those_of_the_next_phase {
         on: On::MergingArrivals,
         patches: patches!["atoms_pkg.sv": "object.expected + 20'(rest)" => "object.expected"],
         shows_in: &["probe.wr_data"],
         ops: &[Op::MbarArrive],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "merged-arrivals-give-one-state",
+    }
+    merged_arrivals_give_one_state {
         on: On::MergingArrivals,
         patches: patches!["atoms_collect.sv": "arrived[low] = arrived[low] + 6'd1;" => ""],
         shows_in: &["rsp_rd"],
         ops: &[Op::MbarArrive],
         objection: "(spec 6",
-    },
-    Bug {
-        name: "a-bank-forgets-row-3",
+    }
+    a_bank_forgets_row_3 {
         on: On::Small,
         patches: patches!["atoms_bank.sv": "if (we_i) mem_q" => "if (we_i && (waddr_i != 16'd3)) mem_q"],
         // Nobody reads the word again: only the whole memory at the end tells.
         shows_in: &["memory"],
         ops: &[],
         objection: "(spec 4.6)",
-    },
-];
-
-/// What `work` gives for each of [`BUGS`], in their order; two are worked on at a time.
-pub fn each_bug<T: Send>(work: impl Fn(&Bug) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let some = || {
-        let bug = || {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            Some((at, work(BUGS.get(at)?)))
-        };
-        std::iter::from_fn(bug).collect::<Vec<_>>()
-    };
-    let mut found = std::thread::scope(|scope| {
-        let workers = [scope.spawn(some), scope.spawn(some)];
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().expect("a bug can be planted"))
-            .collect::<Vec<_>>()
-    });
-    found.sort_by_key(|(at, _)| *at);
-    found.into_iter().map(|(_, result)| result).collect()
+    }
 }
 
 impl Bug {
+    /// The bug of this name.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn named(name: &str) -> &'static Bug {
+        BUGS.iter().find(|bug| bug.name == name).unwrap_or_else(|| panic!("no bug is called `{name}`"))
+    }
+
     /// The RTL with the bug.
     ///
     /// # Panics

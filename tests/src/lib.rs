@@ -11,6 +11,7 @@ pub mod pipeline;
 pub mod plant;
 pub mod ptx;
 pub mod regression;
+pub mod rows;
 pub mod slurm;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,11 @@ use atoms_verilated::{Environment, Rtl, Variant};
 /// Every named configuration.
 pub fn all_configs() -> Vec<NamedConfig> {
     configs::all(&configs::rtl_dir()).expect("rtl/configs.toml is readable")
+}
+
+/// Names of all configurations, in the order of `rtl/configs.toml`.
+pub fn config_names() -> Vec<String> {
+    all_configs().into_iter().map(|named| named.name).collect()
 }
 
 /// The configuration called `name`.

@@ -74,7 +74,7 @@ struct Step {
 
 /// Offers one instruction after the other, without a pause.
 struct Steps<'a> {
-    parts: Vec<PartWrite>,
+    allocations: Vec<PartWrite>,
     steps: std::slice::Iter<'a, Step>,
 }
 
@@ -85,11 +85,11 @@ impl Stimulus for Steps<'_> {
         if i.cta_valid == 1 || i.req_valid == 1 {
             return;
         }
-        if let Some(part) = self.parts.pop() {
-            part.drive(i);
+        if let Some(allocation) = self.allocations.pop() {
+            allocation.drive(i);
         } else if let Some(step) = self.steps.next() {
             i.req_valid = 1;
-            // Tells those inside apart, which is many fewer: some may sleep.
+            // Tells those inside apart, which is many fewer: some may be waiters.
             i.req_tag = (self.steps.len() % 64) as u8;
             i.req_op = step.op;
             i.req_size = step.size;
@@ -105,7 +105,7 @@ impl Stimulus for Steps<'_> {
     fn observe(&mut self, _: &In, _: &Out) {}
 
     fn finished(&self) -> bool {
-        self.parts.is_empty() && self.steps.len() == 0
+        self.allocations.is_empty() && self.steps.len() == 0
     }
 }
 
@@ -116,11 +116,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(named: &NamedConfig, parts: Vec<PartWrite>) -> Self {
+    fn new(named: &NamedConfig, allocations: Vec<PartWrite>) -> Self {
         let zeros = vec![0; (named.config.bytes() / 4) as usize];
         let scoreboard = Scoreboard::new(&named.config, &zeros);
         let mut run = Run { session: Session::new(lockstep_of(named), Some(scoreboard)), expected: 0 };
-        run.take("parts", parts, &[]);
+        run.take("allocations", allocations, &[]);
         run
     }
 
@@ -128,9 +128,9 @@ impl Run {
         self.take(what, Vec::new(), steps);
     }
 
-    fn take(&mut self, what: &str, parts: Vec<PartWrite>, steps: &[Step]) {
+    fn take(&mut self, what: &str, allocations: Vec<PartWrite>, steps: &[Step]) {
         self.expected += steps.len() as u64;
-        let mut stimulus = Steps { parts, steps: steps.iter() };
+        let mut stimulus = Steps { allocations, steps: steps.iter() };
         let tally =
             self.session.run(&mut stimulus, u64::MAX, |_| {}).unwrap_or_else(|f| panic!("{what}: {f}"));
         assert_eq!((tally.requests, tally.judged), (self.expected, self.expected), "{what}: all were judged");
@@ -168,7 +168,7 @@ fn addresses(op: Op, size: Size) -> Vec<Step> {
     let mut steps = Vec::new();
     let compares = compares(op);
     let before = repeat(BEFORE, size);
-    // Who sleeps in MBAR.TRY_WAIT does so until the limit of the configuration.
+    // An MBAR.TRY_WAIT waits until the limit of the configuration.
     let left = if op == Op::MbarTryWait { 0 } else { 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10 };
     let last = if op == Op::MbarTryWait { 0 } else { u128::MAX };
     let expectations: &[u128] = if compares { &[before, left] } else { &[0x7766_5544] };
@@ -226,7 +226,7 @@ fn values(op: Op, size: Size) -> Vec<Step> {
         Operands::None => (&set[..1], &set[..1]),
         Operands::B if op.is_mbarrier() && op != Op::MbarInit => (&COUNTS[..], &set[..1]),
         Operands::B => (&set[..], &set[..1]),
-        // The limits of sleep, which the oracle must not take for the configuration's.
+        // The limits of a wait, which the oracle must not take for the configuration's.
         Operands::BC if op == Op::MbarTryWait => (&[0, 1 << 31][..], &[0, 1, 5][..]),
         Operands::BC => (&set[..], &set[..]),
     };
@@ -293,14 +293,14 @@ fn every_instruction_in_tiny() {
     assert_eq!(run.expected, 2 * IN_TINY, "the page above says how many");
 }
 
-/// Bytes of a part of `small`.
-const PART: u32 = 48;
+/// Bytes of an allocation of `small`.
+const ALLOCATION: u32 = 48;
 
 fn in_small(op: Op, size: Size) -> Vec<Step> {
     let bytes = size.bytes();
     // Two units of one bank, one of another (for a quad: a third row), misaligned, out of range.
     let other = if bytes == 16 { 32 } else { bytes.max(4) };
-    let addresses = [0, 16, other, 1, PART];
+    let addresses = [0, 16, other, 1, ALLOCATION];
     // Objects with two arrivals pending, else zeros.
     let before = if op.is_mbarrier() { TWO_PENDING << 64 | TWO_PENDING } else { 0 };
     let waits = matches!(op, Op::MbarTestWait | Op::MbarTryWait);
@@ -346,8 +346,8 @@ const IN_SMALL: u64 = (46 + 2 * 10) * 2 * 15 * 625;
 #[test]
 fn every_instruction_in_small() {
     let named = config("small");
-    let part = |slot, base| PartWrite { slot, enable: true, base, size: PART, rank: 0 };
-    let mut run = Run::new(&named, vec![part(0, 0), part(1, 4)]);
+    let allocation = |slot, base| PartWrite { slot, enable: true, base, size: ALLOCATION, rank: 0 };
+    let mut run = Run::new(&named, vec![allocation(0, 0), allocation(1, 4)]);
     for (op, size) in instructions() {
         run.steps(&format!("{op}.{size}"), &in_small(op, size));
     }

@@ -8,8 +8,9 @@ use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op, Size};
-use atoms_tests::bench::{self, Bench, Observed};
-use atoms_tests::{config, lockstep_of};
+use atoms_tests::bench::{self, Bench, CaseAnswers};
+use atoms_tests::rows::each_row;
+use atoms_tests::{config, lockstep_of, rows, test_each};
 
 use Op::{
     MbarArrive, MbarArriveCount, MbarArriveDrop, MbarArriveDropCount, MbarArriveDropExpectTx,
@@ -49,12 +50,25 @@ const ODD: u64 = 1 << 31;
 /// Largest count.
 const MAX: u64 = 0xf_ffff;
 
-/// Rule, operation, Rd is RZ, lanes from lane 0, objects before, Rd by lane, predicate mask, objects
-/// after, passes.
-type Row = (&'static str, Op, bool, &'static [L], &'static [O], &'static [u64], u32, &'static [O], u8);
+/// One request, and what it does to objects.
+struct Row {
+    rule: &'static str,
+    op: Op,
+    /// Whether Rd is RZ.
+    red: bool,
+    /// From lane 0.
+    lanes: &'static [L],
+    before: &'static [O],
+    /// By lane.
+    rd: &'static [u64],
+    /// Of all lanes.
+    pred: u32,
+    after: &'static [O],
+    passes: u8,
+}
 
-#[rustfmt::skip]
-const ROWS: &[Row] = &[
+const ROWS: &[Row] = rows! {
+    Row { rule, op, red, lanes, before, rd, pred, after, passes }
     // 6.3 init, inval
     ("init writes the word it is given",           MbarInit, RD, &[(8, word(0, 5, 0, 5))],      &[(8, 7)],                   &[7],                          0, &[(8, word(0, 5, 0, 5))],   1),
     ("init without Rd",                            MbarInit, RZ, &[(8, word(0, MAX, 0, MAX))],  &[],                         &[0],                          0, &[(8, word(0, MAX, 0, MAX))], 1),
@@ -103,7 +117,7 @@ const ROWS: &[Row] = &[
     ("of a state only the parity counts",          MbarTestWait, RD, &[(0, word(0, 7, 5, 9) >> 32)], &[(0, word(1, 1, 0, 1))], &[0],                         1, &[(0, word(1, 1, 0, 1))],   1),
     ("test_wait at two objects",                   MbarTestWait, RD, &[(0, 0), (8, 0)],         &[(0, word(1, 1, 0, 1)), (8, word(0, 1, 0, 1))], &[0, 0],    1, &[(0, word(1, 1, 0, 1)), (8, word(0, 1, 0, 1))], 1),
     ("try_wait of the phase before is true",       MbarTryWait, RD, &[(0, 0)],                  &[(0, word(1, 1, 0, 1))],    &[0],                          1, &[(0, word(1, 1, 0, 1))],   1),
-    ("try_wait: who has what it wants, goes on",   MbarTryWait, RD, &[(0, 0), (0, ODD)],        &[(0, word(1, 1, 0, 1))],    &[0, 0],                       1, &[(0, word(1, 1, 0, 1))],   1),
+    ("try_wait: complete for one of two lanes",          MbarTryWait, RD, &[(0, 0), (0, ODD)],        &[(0, word(1, 1, 0, 1))],    &[0, 0],                       1, &[(0, word(1, 1, 0, 1))],   1),
     ("try_wait at two objects is answered",        MbarTryWait, RD, &[(0, 0), (8, 0)],          &[(0, word(0, 1, 0, 1)), (8, word(0, 1, 0, 1))], &[0, 0],    0, &[(0, word(0, 1, 0, 1)), (8, word(0, 1, 0, 1))], 1),
 
     // 6.2.1 two words
@@ -111,7 +125,7 @@ const ROWS: &[Row] = &[
     ("sm_80: the last arrival completes",          MbarArriveSm80, RD, &[(0, 0)],               &[(0, sm80(0, 1, 2))],       &[sm80(0, 1, 2)],              0, &[(0, sm80(1, 2, 2))],      1),
     ("sm_80: phases alternate",                    MbarArriveSm80, RD, &[(0, 0), (0, 0)],       &[(0, sm80(1, 2, 2))],       &[sm80(1, 2, 2), sm80(1, 1, 2)], 0, &[(0, sm80(0, 2, 2))],    2),
     ("sm_80: without Rd",                          MbarArriveSm80, RZ, &[(0, 0)],               &[(0, sm80(1, 2, 2))],       &[0],                          0, &[(0, sm80(1, 1, 2))],      1),
-];
+};
 
 /// A request of an operation with these lanes.
 fn request(op: Op, red: bool, lanes: &[L]) -> WarpRequest {
@@ -125,8 +139,8 @@ fn request(op: Op, red: bool, lanes: &[L]) -> WarpRequest {
     }
 }
 
-/// The same with a limit of sleep in cycles, and a tag of its own.
-fn sleeper(tag: u8, limit: u32, lanes: &[L]) -> WarpRequest {
+/// The same with a limit of the wait in cycles, and a tag of its own.
+fn waiter(tag: u8, limit: u32, lanes: &[L]) -> WarpRequest {
     let mut request = WarpRequest { tag, ..request(MbarTryWait, RD, lanes) };
     request.lanes.iter_mut().for_each(|lane| lane.c = limit.into());
     request
@@ -146,7 +160,7 @@ fn memory_of(config: &Config, objects: &[O]) -> Vec<u32> {
     memory
 }
 
-fn object(bench: &Bench, observed: &Observed, addr: u32) -> u64 {
+fn object(bench: &Bench, observed: &CaseAnswers, addr: u32) -> u64 {
     let half = |addr| u64::from(observed.memory[bench.word(addr)]);
     half(addr + 4) << 32 | half(addr)
 }
@@ -155,11 +169,13 @@ fn case(bench: &Bench, warps: Vec<WarpRequest>, clusters: Vec<ClusterRequest>) -
     Case { parts: vec![bench.whole()], warps, clusters, ..Case::default() }
 }
 
-#[test]
-fn operations_do_what_their_rows_say() {
-    for name in ["default", "hold", "merging"] {
-        let mut bench = Bench::new(config(name));
-        for &(rule, op, red, lanes, before, rd, pred, after, passes) in ROWS {
+fn operations_do_what_their_rows_say(name: &str) {
+    let mut bench = Bench::new(config(name));
+    each_row(
+        ROWS,
+        |row| row.rule,
+        |row| {
+            let &&Row { rule, op, red, lanes, before, rd, pred, after, passes } = row;
             let before = memory(&bench, before);
             let case = case(&bench, vec![request(op, red, lanes)], Vec::new());
             // Lanes that arrive once at one object need one pass where they merge.
@@ -179,14 +195,16 @@ fn operations_do_what_their_rows_say() {
                     object(&bench, &observed, lanes[0].0)
                 );
             }
-        }
-    }
+        },
+    );
 }
+
+test_each! { mod operations: operations_do_what_their_rows_say; default hold merging }
 
 #[test]
 fn every_mbarrier_operation_has_a_row() {
     for row in OPS.iter().filter(|row| row.op.is_mbarrier()) {
-        assert!(ROWS.iter().any(|r| r.1 == row.op), "{} has no row", row.name);
+        assert!(ROWS.iter().any(|r| r.op == row.op), "{} has no row", row.name);
     }
 }
 
@@ -253,34 +271,33 @@ fn memory_reads_as_that_of_a_device() {
     }
 }
 
-/// Whoever sleeps is answered once: by completion, or by the limit if that comes first.
-#[test]
-fn completion_and_limit_race_to_one_answer() {
-    for name in ["default", "hold", "deep"] {
-        let mut bench = Bench::new(config(name));
-        let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
-        let mut answers = Vec::new();
-        for limit in 1..40 {
-            // Looking takes time, and completes nothing.
-            let mut warps = vec![request(MbarTestWait, RD, &[(0, 0)]); 12];
-            warps.insert(0, sleeper(1, limit, &[(0, 0), (0, 0)]));
-            warps.push(request(MbarArrive, RZ, &[(0, 0)]));
-            (1..).zip(&mut warps).for_each(|(tag, warp)| warp.tag = tag);
-            let case = case(&bench, warps, Vec::new());
-            for (side, observed) in bench.run("race", &case, &before) {
-                let what = format!("limit {limit}, in {name}, on the {side}");
-                assert_eq!((observed.warps.len(), observed.wakes.len()), (13, 1), "{what}: one answer each");
-                assert_eq!(observed.wakes[0].wake_tag, 1, "{what}");
-                assert_eq!(object(&bench, &observed, 0), word(1, 1, 0, 1), "{what}");
-                answers.push((limit, observed.wakes[0].wake_pred));
-            }
+/// A waiter is answered once: by completion, or by the limit if that comes first.
+fn race_to_one_answer(name: &str) {
+    let mut bench = Bench::new(config(name));
+    let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
+    let mut answers = Vec::new();
+    for limit in 1..40 {
+        // Looking takes time, and completes nothing.
+        let mut warps = vec![request(MbarTestWait, RD, &[(0, 0)]); 12];
+        warps.insert(0, waiter(1, limit, &[(0, 0), (0, 0)]));
+        warps.push(request(MbarArrive, RZ, &[(0, 0)]));
+        (1..).zip(&mut warps).for_each(|(tag, warp)| warp.tag = tag);
+        let case = case(&bench, warps, Vec::new());
+        for (side, observed) in bench.run("race", &case, &before) {
+            let what = format!("limit {limit}, in {name}, on the {side}");
+            assert_eq!((observed.warps.len(), observed.wakes.len()), (13, 1), "{what}: one answer each");
+            assert_eq!(observed.wakes[0].wake_tag, 1, "{what}");
+            assert_eq!(object(&bench, &observed, 0), word(1, 1, 0, 1), "{what}");
+            answers.push((limit, observed.wakes[0].wake_pred));
         }
-        assert!(answers.iter().all(|(_, pred)| matches!(pred, 0 | 3)), "all lanes or none: {answers:?}");
-        assert!(answers.is_sorted_by_key(|(_, pred)| *pred), "a longer limit is no worse: {answers:?}");
-        let (first, last) = (answers[0].1, answers[answers.len() - 1].1);
-        assert_eq!((first, last), (0, 3), "in {name}, the limits drawn are on both sides of the race");
     }
+    assert!(answers.iter().all(|(_, pred)| matches!(pred, 0 | 3)), "all lanes or none: {answers:?}");
+    assert!(answers.is_sorted_by_key(|(_, pred)| *pred), "a longer limit is no worse: {answers:?}");
+    let (first, last) = (answers[0].1, answers[answers.len() - 1].1);
+    assert_eq!((first, last), (0, 3), "in {name}, the limits drawn are on both sides of the race");
 }
+
+test_each! { mod completion_and_limit: race_to_one_answer; default hold deep }
 
 /// What comes through the cluster port wakes as what comes from lanes does.
 #[test]
@@ -295,7 +312,7 @@ fn transactions_of_the_cluster_port_wake() {
         b,
         ..ClusterRequest::default()
     };
-    let mut case = case(&bench, vec![sleeper(9, 500, &[(0, 0)])], vec![complete(1, 48), complete(2, 16)]);
+    let mut case = case(&bench, vec![waiter(9, 500, &[(0, 0)])], vec![complete(1, 48), complete(2, 16)]);
     // The wait goes first.
     case.pauses.cluster = 0xffff;
     for (side, observed) in bench.run("cluster", &case, &before) {
@@ -305,13 +322,13 @@ fn transactions_of_the_cluster_port_wake() {
     }
 }
 
-/// A full table answers at once (spec 6.3), and everybody in it is woken.
+/// A full table answers at once (spec 6.3), and every waiter in it is woken.
 #[test]
 fn a_full_table_answers_at_once() {
     let mut bench = Bench::new(config("hold"));
     let places = bench.config().num_waiters as u8;
     let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
-    let mut warps: Vec<_> = (0..places + 2).map(|tag| sleeper(tag, 5000, &[(0, 0)])).collect();
+    let mut warps: Vec<_> = (0..places + 2).map(|tag| waiter(tag, 5000, &[(0, 0)])).collect();
     warps.push(WarpRequest { tag: 60, ..request(MbarArrive, RZ, &[(0, 0)]) });
     let mut case = case(&bench, warps, Vec::new());
     for pauses in [0, 0x5555_5555_5555_5555, u64::MAX] {
@@ -326,8 +343,8 @@ fn a_full_table_answers_at_once() {
     }
 }
 
-/// Cycles from the one in which the request goes to sleep, or is answered at once, to that of its wake-up.
-fn cycles_of_sleep(name: &str, request: &WarpRequest, objects: &[O]) -> u64 {
+/// Cycles from the one in which the request enters the table of waiters to that of its wake-up.
+fn cycles_of_wait(name: &str, request: &WarpRequest, objects: &[O]) -> u64 {
     let named = config(name);
     let mut pair = lockstep_of(&named);
     let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
@@ -349,96 +366,97 @@ fn cycles_of_sleep(name: &str, request: &WarpRequest, objects: &[O]) -> u64 {
             entered = Some(at);
         }
         if out.wake_valid == 1 {
-            return at - entered.expect("it went to sleep");
+            return at - entered.expect("it entered the table");
         }
-        assert_eq!(out.rsp_valid, 0, "{name}: it sleeps");
+        assert_eq!(out.rsp_valid, 0, "{name}: it waits");
     }
     panic!("{name}: never woken")
 }
 
-/// A limit of n ends in the nth cycle of sleep; the wake-up is valid two cycles later (spec 6.10,
+/// A limit of n ends in the nth cycle of the wait; the wake-up is valid two cycles later (spec 6.10,
 /// microarchitecture.md).
-#[test]
-fn limits_are_kept_to_the_cycle() {
+fn limit_is_kept_to_the_cycle(name: &str) {
     let objects = [(0, word(0, 1, 0, 1))];
-    for name in ["default", "small", "hold", "short", "half"] {
-        for limit in [1, 2, 3, 7, 100, 30_000] {
-            let cycles = cycles_of_sleep(name, &sleeper(0, limit, &[(0, 0)]), &objects);
-            assert_eq!(cycles, u64::from(limit) + 2, "limit {limit} in {name}");
-        }
-        let limit = config(name).config.try_wait_limit;
-        let cycles = cycles_of_sleep(name, &sleeper(0, 0, &[(0, 0)]), &objects);
-        assert_eq!(cycles, u64::from(limit) + 2, "the limit of {name}");
+    for limit in [1, 2, 3, 7, 100, 30_000] {
+        let cycles = cycles_of_wait(name, &waiter(0, limit, &[(0, 0)]), &objects);
+        assert_eq!(cycles, u64::from(limit) + 2, "limit {limit} in {name}");
     }
+    let limit = config(name).config.try_wait_limit;
+    let cycles = cycles_of_wait(name, &waiter(0, 0, &[(0, 0)]), &objects);
+    assert_eq!(cycles, u64::from(limit) + 2, "the limit of {name}");
 }
+
+test_each! { mod limits: limit_is_kept_to_the_cycle; default small hold short half }
 
 /// Of lanes with several limits, that of the lane which goes first counts (spec 6.10).
-#[test]
-fn the_lane_that_goes_first_sets_the_limit() {
+fn lane_that_goes_first_sets_the_limit(name: &str, limit: u64) {
     let objects = [(0, word(0, 1, 0, 1))];
-    for (name, limit) in [("default", 5), ("highest", 50), ("rotating", 5)] {
-        let mut request = sleeper(0, 20, &[(0, 0), (0, 0), (0, 0)]);
-        request.lanes[0].c = 5;
-        request.lanes[2].c = 50;
-        assert_eq!(cycles_of_sleep(name, &request, &objects), limit + 2, "in {name}");
-    }
+    let mut request = waiter(0, 20, &[(0, 0), (0, 0), (0, 0)]);
+    request.lanes[0].c = 5;
+    request.lanes[2].c = 50;
+    assert_eq!(cycles_of_wait(name, &request, &objects), limit + 2);
 }
 
-/// A sleep longer than anything else takes is no standstill.
+test_each! {
+    mod limits_of_several_lanes: lane_that_goes_first_sets_the_limit;
+    default(5)
+    highest(50)
+    rotating(5)
+}
+
+/// A wait longer than anything else takes is no deadlock.
 #[test]
-fn a_long_sleep_is_no_standstill() {
+fn a_long_wait_is_no_deadlock() {
     let mut bench = Bench::new(config("small"));
     let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
-    let case = case(&bench, vec![sleeper(3, 50_000, &[(0, 0)])], Vec::new());
-    for (side, observed) in bench.run("a long sleep", &case, &before) {
+    let case = case(&bench, vec![waiter(3, 50_000, &[(0, 0)])], Vec::new());
+    for (side, observed) in bench.run("a long wait", &case, &before) {
         let wakes: Vec<_> = observed.wakes.iter().map(|out| (out.wake_tag, out.wake_pred)).collect();
         assert_eq!(wakes, [(3, 0)], "on the {side}");
     }
 }
 
-/// Reset forgets who sleeps and what is inside, in the middle of anything.
-#[test]
-fn reset_in_the_middle_leaves_both_sides_alike() {
-    for name in ["default", "small", "half", "deep"] {
-        let named = config(name);
-        let mut pair = lockstep_of(&named);
-        let mut resets_of_sleepers = 0;
-        for seed in 0..400 {
-            let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), seed, u64::MAX);
-            // All inputs zero are reset.
-            let mut i = In::default();
-            resets_of_sleepers += u32::from(pair.probe().wait_asleep != 0);
+/// Reset forgets waiters and what is inside, in the middle of anything.
+fn leaves_both_sides_alike(name: &str) {
+    let named = config(name);
+    let mut pair = lockstep_of(&named);
+    let mut resets_of_waiters = 0;
+    for seed in 0..400 {
+        let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), seed, u64::MAX);
+        // All inputs zero are reset.
+        let mut i = In::default();
+        resets_of_waiters += u32::from(pair.probe().wait_asleep != 0);
+        pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
+        for _ in 0..200 + 7 * (seed % 60) {
+            stimulus.drive(&mut i);
             pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
-            for _ in 0..200 + 7 * (seed % 60) {
-                stimulus.drive(&mut i);
-                pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
-                stimulus.observe(&i, pair.out());
-                settle(&mut i, pair.out());
-            }
+            stimulus.observe(&i, pair.out());
+            settle(&mut i, pair.out());
         }
-        assert!(resets_of_sleepers > 3, "{name}: {resets_of_sleepers} resets while somebody slept");
     }
+    assert!(resets_of_waiters > 3, "{name}: {resets_of_waiters} resets with a waiter in the table");
 }
 
-/// Without a limit of its own a request sleeps until that of the configuration.
-#[test]
-fn the_default_limit_is_the_configurations() {
-    for name in ["small", "hold", "short"] {
-        let mut bench = Bench::new(config(name));
-        let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
-        let limit = bench.config().try_wait_limit;
-        // The same case twice: the default, and the same number given.
-        let run = |bench: &mut Bench, limit| {
-            let mut case = case(bench, vec![sleeper(0, limit, &[(0, 0)])], Vec::new());
-            case.config = name.to_string();
-            bench
-                .run("limit", &case, &before)
-                .map(|(_, observed)| observed.wakes.iter().map(|out| out.wake_pred).collect::<Vec<_>>())
-        };
-        assert_eq!(run(&mut bench, 0), run(&mut bench, limit), "in {name}");
-        assert_eq!(run(&mut bench, 0)[0], [0], "in {name}");
-    }
+test_each! { mod reset_in_the_middle: leaves_both_sides_alike; default small half deep }
+
+/// Without a limit of its own a request waits until that of the configuration.
+fn default_limit_is_the_configurations(name: &str) {
+    let mut bench = Bench::new(config(name));
+    let before = memory(&bench, &[(0, word(0, 1, 0, 1))]);
+    let limit = bench.config().try_wait_limit;
+    // The same case twice: the default, and the same number given.
+    let run = |bench: &mut Bench, limit| {
+        let mut case = case(bench, vec![waiter(0, limit, &[(0, 0)])], Vec::new());
+        case.config = name.to_string();
+        bench
+            .run("limit", &case, &before)
+            .map(|(_, observed)| observed.wakes.iter().map(|out| out.wake_pred).collect::<Vec<_>>())
+    };
+    assert_eq!(run(&mut bench, 0), run(&mut bench, limit), "in {name}");
+    assert_eq!(run(&mut bench, 0)[0], [0], "in {name}");
 }
+
+test_each! { mod the_default_limit: default_limit_is_the_configurations; small hold short }
 
 /// An object of another CTA knows what needs no result, and only without one (spec 6.7).
 #[test]
@@ -479,7 +497,7 @@ fn the_cluster_port_knows_what_needs_no_result() {
     }
 }
 
-/// Objects stand on multiples of 8, inside the part, and have 64 bits.
+/// Objects stand on multiples of 8, inside the allocation, and have 64 bits.
 #[test]
 fn objects_elsewhere_are_faults() {
     let mut bench = Bench::new(config("small"));

@@ -15,6 +15,7 @@ use atoms_tests::ptx::kernel::{BarrierKernel, Tail, layout};
 use atoms_tests::ptx::lowered::lower;
 use atoms_tests::ptx::product;
 use atoms_tests::ptx::spelling::{SpelledOperation, Spelling};
+use atoms_tests::test_each;
 use serde_json::Value;
 
 /// One line of PTX, and what an assembler says of it on some architectures.
@@ -182,8 +183,9 @@ const RUNS: [(&str, usize, usize); 6] = [
 ];
 
 /// Runs every line of the sample and of the cross product that is lowered on an architecture, in every case.
-fn every_lowered_line_runs(column: usize) {
-    let (name, lines_tried, cases_tried) = RUNS[column];
+fn every_lowered_line_runs(name: &str) {
+    let (_, lines_tried, cases_tried) =
+        RUNS.into_iter().find(|row| row.0 == name).expect("it is in the table");
     let arch = Arch::from_name(name).expect("an architecture");
     let counting = "mbarrier.arrive.shared.b64 %st,[%a]; mbarrier.pending_count.b64 %r1,%st;";
     let read = |ptx: &str| Spelling::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
@@ -199,7 +201,7 @@ fn every_lowered_line_runs(column: usize) {
         let spelling = read(ptx);
         let body = lowered.body(&spelling);
         let cases = cases(&spelling, layout(arch));
-        // Somebody has to be left: for the phases after, or for this one where it must not complete.
+        // An arrival has to be left: for the phases after, or for this one where it must not complete.
         let leaves = ptx.contains("arrive_drop") || ptx.contains(".noComplete");
         let undefined = leaves && ptx.ends_with(", 1048575;");
         assert!(!cases.is_empty() || undefined, "nothing is tried with `{ptx}`");
@@ -230,20 +232,4 @@ fn every_lowered_line_runs(column: usize) {
     assert_eq!((lines_ran, cases_ran), (lines_tried, cases_tried), "lines and cases on {name}");
 }
 
-macro_rules! architectures {
-    ($($test:ident: $column:literal,)*) => {
-        $(#[test]
-        fn $test() {
-            every_lowered_line_runs($column);
-        })*
-    };
-}
-
-architectures! {
-    sm_80: 0,
-    sm_89: 1,
-    sm_90: 2,
-    sm_100: 3,
-    sm_107: 4,
-    sm_120: 5,
-}
+test_each! { all RUNS.map(|row| row.0) => every_lowered_line_runs; sm_80 sm_89 sm_90 sm_100 sm_107 sm_120 }

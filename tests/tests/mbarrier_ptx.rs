@@ -14,6 +14,7 @@ use atoms_tests::ptx::body::Body;
 use atoms_tests::ptx::case::{cases, judge};
 use atoms_tests::ptx::kernel::{BarrierKernel, Tail, layout};
 use atoms_tests::ptx::spelling::{ROWS, SpelledOperation, SpelledReduction, Spelling};
+use atoms_tests::test_each;
 use serde_json::Value;
 
 /// Architectures, and how many cases are tried on each.
@@ -90,7 +91,7 @@ fn lines(arch: Arch) -> Vec<Line> {
 }
 
 /// Runs every line of an architecture in every case.
-fn every_line_runs(column: usize, configuration: &str) {
+fn every_line_runs(_: &str, column: usize, configuration: &str) {
     let (name, tried) = ARCHITECTURES[column];
     let arch = Arch::from_name(name).expect("an architecture");
     let lines = lines(arch);
@@ -144,26 +145,18 @@ fn every_line_runs(column: usize, configuration: &str) {
     assert!(fields == (tally.wake_ups > 0 && tally.time_outs > 0), "waits end both ways");
 }
 
-macro_rules! architectures {
-    ($($test:ident: $column:literal $configuration:literal,)*) => {
-        $(#[test]
-        fn $test() {
-            every_line_runs($column, $configuration);
-        })*
-    };
-}
-
-architectures! {
-    sm_80: 0 "default",
-    sm_89: 1 "default",
-    sm_90: 2 "default",
-    sm_100: 3 "default",
-    sm_107: 4 "default",
-    sm_120: 5 "default",
-    sm_80_merging: 0 "merging",
-    sm_90_merging: 2 "merging",
-    sm_90_rotating: 2 "rotating",
-    sm_100_hashed: 3 "hashed",
+test_each! {
+    every_line_runs;
+    sm_80(0, "default")
+    sm_89(1, "default")
+    sm_90(2, "default")
+    sm_100(3, "default")
+    sm_107(4, "default")
+    sm_120(5, "default")
+    sm_80_merging(0, "merging")
+    sm_90_merging(2, "merging")
+    sm_90_rotating(2, "rotating")
+    sm_100_hashed(3, "hashed")
 }
 
 #[test]

@@ -10,20 +10,15 @@ use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
 use atoms_tests::bench::whole;
-use atoms_tests::plant::{Patch, plant};
-use atoms_tests::{config, lockstep_of, rtl_of};
+use atoms_tests::bugs::Bug;
+use atoms_tests::{config, lockstep_of, rtl_of, test_each};
 
 /// A bank that forgets what it is told drives the same outputs and the same probe: the difference
 /// is named by bank and row when the memory is compared.
 #[test]
 fn memory_that_differs_is_found_at_the_end() {
     let named = config("small");
-    let forget = Patch {
-        file: "atoms_bank.sv",
-        find: "if (we_i) mem_q",
-        replace: "if (we_i && (waddr_i != 16'd3)) mem_q",
-    };
-    let library = plant("a-bank-forgets-row-3", &named, &[forget]);
+    let library = Bug::named("a_bank_forgets_row_3").planted();
     let rtl = library.instantiate().expect("an instance");
     let pair = Lockstep::new(rtl, named.config).expect("the RTL comes out of reset");
     let mut session = Session::new(pair, None);
@@ -46,7 +41,7 @@ fn memory_that_differs_is_found_at_the_end() {
 
 /// The oracle keeps its own image: a word that changed without a request is found.
 #[test]
-fn a_word_that_nobody_wrote_is_found_at_the_end() {
+fn a_word_that_no_request_wrote_is_found_at_the_end() {
     let named = config("small");
     let machine = RtlMachine::new(rtl_of(&named), named.config).expect("the RTL comes out of reset");
     let mut session = Session::new(machine, Some(Scoreboard::new(&named.config, &[0; 32])));
@@ -76,31 +71,30 @@ fn drive(pair: &mut Lockstep, stimulus: &mut RandomStimulus, i: &mut In, cycles:
 
 /// From a checkpoint on, the same inputs give the same outputs and probe bits in every cycle, and
 /// leave the same memory: in the machine saved, after it has gone on.
-#[test]
-fn a_checkpoint_replays_bit_for_bit() {
-    for name in ["default", "small", "half"] {
-        let named = config(name);
-        let mut pair = lockstep_of(&named);
-        let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 9, u64::MAX);
-        let mut i = In::default();
-        drive(&mut pair, &mut stimulus, &mut i, 1000);
+fn replays_bit_for_bit(name: &str) {
+    let named = config(name);
+    let mut pair = lockstep_of(&named);
+    let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 9, u64::MAX);
+    let mut i = In::default();
+    drive(&mut pair, &mut stimulus, &mut i, 1000);
 
-        let checkpoint = pair.save().expect("it is running");
-        assert_eq!(checkpoint.cycles(), 1000);
-        let (mut again, mut i_again) = (stimulus.clone(), i);
-        let first = drive(&mut pair, &mut stimulus, &mut i, 1000);
-        let memory = pair.read_memory().expect("both sides agree");
-        drive(&mut pair, &mut stimulus, &mut i, 500);
+    let checkpoint = pair.save().expect("it is running");
+    assert_eq!(checkpoint.cycles(), 1000);
+    let (mut again, mut i_again) = (stimulus.clone(), i);
+    let first = drive(&mut pair, &mut stimulus, &mut i, 1000);
+    let memory = pair.read_memory().expect("both sides agree");
+    drive(&mut pair, &mut stimulus, &mut i, 500);
 
-        pair.restore(&checkpoint).expect("it is this machine's");
-        assert_eq!(pair.cycles(), 1000);
-        let second = drive(&mut pair, &mut again, &mut i_again, 1000);
-        let differs = first.iter().zip(&second).position(|(a, b)| a != b);
-        assert_eq!(differs, None, "{name}: first cycle that differs");
-        assert!(pair.read_memory().expect("both sides agree") == memory, "{name}: memory");
-        assert!(first.iter().any(|(out, _)| out.rsp_valid == 1), "{name}: something went on");
-    }
+    pair.restore(&checkpoint).expect("it is this machine's");
+    assert_eq!(pair.cycles(), 1000);
+    let second = drive(&mut pair, &mut again, &mut i_again, 1000);
+    let differs = first.iter().zip(&second).position(|(a, b)| a != b);
+    assert_eq!(differs, None, "{name}: first cycle that differs");
+    assert!(pair.read_memory().expect("both sides agree") == memory, "{name}: memory");
+    assert!(first.iter().any(|(out, _)| out.rsp_valid == 1), "{name}: something went on");
 }
+
+test_each! { mod a_checkpoint: replays_bit_for_bit; default small half }
 
 /// A checkpoint is of one configuration.
 #[test]

@@ -8,10 +8,11 @@ use atoms_cosim::mismatch::{ComparedSignal, Mismatch};
 use atoms_cosim::session::Failure;
 use atoms_model::port::OutField;
 use atoms_ops::Op;
-use atoms_tests::bugs::{Bug, On, each_bug};
+use atoms_tests::bugs::{Bug, On};
 use atoms_tests::draw::Mix;
-use atoms_tests::hunt::{Found, Judge, hunt};
+use atoms_tests::hunt::{Found, Hunted, Judge, hunt};
 use atoms_tests::plant::plant;
+use atoms_tests::{test_each, test_each_bug};
 use atoms_verilated::Library;
 
 /// Cases drawn before a bug counts as missed.
@@ -20,100 +21,80 @@ const CASES: u32 = 100_000;
 /// Most warp requests of a case.
 const REQUESTS: usize = 6;
 
-fn lockstep_finds(bug: &Bug, library: Library, named: NamedConfig) -> Result<Box<Found>, String> {
-    let mut judge = Judge::<Lockstep>::new(library, named);
-    let Err(found) = hunt(&format!("planted-{}", bug.name), &mut judge, CASES, REQUESTS, bug.on.mix()) else {
-        return Err(format!("lockstep finds nothing in {CASES} cases"));
-    };
-    let Failure::Stop(Stop::Mismatch(mismatch)) = &found.failure else {
-        return Err(format!("expected a mismatch, got: {found}"));
-    };
-    check_report(bug, mismatch).map_err(|what| format!("{what}:\n{found}"))?;
-    Ok(found)
+/// The case in which a machine with the bug fails.
+fn found_on<M: Hunted>(name: &str, bug: &Bug, library: Library, named: NamedConfig) -> Box<Found> {
+    let mut judge = Judge::<M>::new(library, named);
+    match hunt(name, &mut judge, CASES, REQUESTS, bug.on.mix()) {
+        Ok(()) => panic!("nothing is found in {CASES} cases"),
+        Err(found) => found,
+    }
 }
 
 /// What a mismatch must say: cycle, field, both values, the request in flight.
-fn check_report(bug: &Bug, mismatch: &Mismatch) -> Result<(), String> {
-    let Some(first) = mismatch.differences.first() else { return Err("no difference is named".to_string()) };
-    if !bug.shows_in.contains(&first.signal.to_string().as_str()) {
-        return Err(format!("the first difference is in {}, expected {:?}", first.signal, bug.shows_in));
-    }
-    if first.rtl == first.model {
-        return Err(format!("both sides have {:#x}", first.rtl));
-    }
-    if mismatch.cycle == 0 {
-        return Err("nothing can differ in the first cycle".to_string());
-    }
+fn check_report(bug: &Bug, mismatch: &Mismatch) {
+    let first = mismatch.differences.first().expect("a difference is named");
+    let field = first.signal.to_string();
+    assert!(bug.shows_in.contains(&&*field), "first in {field}, not {:?}: {mismatch}", bug.shows_in);
+    assert_ne!(first.rtl, first.model, "{mismatch}");
+    assert_ne!(mismatch.cycle, 0, "nothing can differ in the first cycle: {mismatch}");
     // The memory is compared when nothing is inside any more; a table write needs no request.
     if !matches!(first.signal, ComparedSignal::Memory | ComparedSignal::Output(OutField::cta_reject)) {
         let wanted = |code| bug.ops.is_empty() || Op::from_code(code).is_some_and(|op| bug.ops.contains(&op));
         let warps = mismatch.in_flight.iter().map(|flight| flight.request.op);
-        let clusters = mismatch.clusters_in_flight.iter().map(|flight| flight.request.op);
-        if !warps.chain(clusters).any(wanted) {
-            return Err(format!("no request with one of {:?} is in flight", bug.ops));
-        }
+        let mut in_flight = warps.chain(mismatch.clusters_in_flight.iter().map(|flight| flight.request.op));
+        assert!(in_flight.any(wanted), "no request with one of {:?} is in flight: {mismatch}", bug.ops);
     }
     let text = mismatch.to_string();
     for part in
         [&format!("mismatch at cycle {}", mismatch.cycle), &first.show(first.rtl), &first.show(first.model)]
     {
-        if !text.contains(part.as_str()) {
-            return Err(format!("the report does not say `{part}`"));
-        }
+        assert!(text.contains(part.as_str()), "the report does not say `{part}`: {text}");
     }
-    Ok(())
 }
 
-fn oracle_objects(bug: &Bug, library: Library, named: NamedConfig) -> Result<(), String> {
-    let mut judge = Judge::<RtlMachine>::new(library, named);
-    let Err(found) = hunt(&format!("planted-{}-alone", bug.name), &mut judge, CASES, REQUESTS, bug.on.mix())
-    else {
-        return Err(format!("the oracle objects to nothing in {CASES} cases"));
+fn is_found(bug: &Bug) {
+    let (named, library) = (bug.on.named(), bug.planted());
+    let found = found_on::<Lockstep>(&format!("planted-{}", bug.name), bug, library.clone(), named.clone());
+    let Failure::Stop(Stop::Mismatch(mismatch)) = &found.failure else {
+        panic!("expected a mismatch, got: {found}");
     };
-    match &found.failure {
-        Failure::Oracle(_) | Failure::Stuck { .. } if found.failure.to_string().contains(bug.objection) => {
-            Ok(())
-        }
-        _ => Err(format!("expected an objection with `{}`, got:\n{found}", bug.objection)),
-    }
-}
-
-fn try_bug(bug: &Bug) -> Result<(), String> {
-    let named = bug.on.named();
-    let library = bug.planted();
-    let found = lockstep_finds(bug, library.clone(), named.clone())?;
+    check_report(bug, mismatch);
     let requests = found.case.warps.len() + found.case.clusters.len();
     // Two that wait at an object, one that makes it and one that completes its phase.
     let enough = if bug.on.mix() == Mix::Objects { 4 } else { 3 };
-    if requests > enough {
-        return Err(format!("{requests} requests are left, which fewer would show:\n{found}"));
-    }
+    assert!(requests <= enough, "{requests} requests are left, which fewer would show:\n{found}");
     if bug.name.starts_with("spin") {
         let lanes: u32 = found.case.warps.iter().map(|warp| warp.mask.count_ones()).sum();
-        if requests > 2 || lanes > 4 {
-            return Err(format!("{requests} requests with {lanes} lanes are left:\n{found}"));
-        }
+        assert!(requests <= 2 && lanes <= 4, "{requests} requests with {lanes} lanes are left:\n{found}");
     }
-    oracle_objects(bug, library, named)
+
+    let found = found_on::<RtlMachine>(&format!("planted-{}-alone", bug.name), bug, library, named);
+    let objects = matches!(found.failure, Failure::Oracle(_) | Failure::Stuck { .. });
+    let text = found.failure.to_string();
+    assert!(
+        objects && text.contains(bug.objection),
+        "expected an objection with `{}`, got:\n{found}",
+        bug.objection
+    );
 }
 
-/// Two at a time: each build runs two compilers.
-#[test]
-fn every_planted_bug_is_found() {
-    let tried = each_bug(|bug| try_bug(bug).err().map(|what| format!("{}: {what}", bug.name)));
-    let missed: Vec<_> = tried.into_iter().flatten().collect();
-    assert!(missed.is_empty(), "\n{}", missed.join("\n\n"));
-}
+test_each_bug! { is_found }
 
 /// The RTL without a planted bug passes what finds them.
-#[test]
-fn without_a_bug_nothing_is_found() {
-    for on in [On::Small, On::Forwarding, On::Merging, On::Objects, On::MergingArrivals] {
-        let named = on.named();
-        let library = plant(&format!("none-in-{}", named.name), &named, &[]);
-        let mut judge = Judge::<Lockstep>::new(library, named);
-        if let Err(found) = hunt("planted-none", &mut judge, CASES / 50, REQUESTS, on.mix()) {
-            panic!("{on:?}: {found}");
-        }
+fn nothing_is_found(name: &str, on: On) {
+    let named = on.named();
+    let library = plant(&format!("none-in-{}", named.name), &named, &[]);
+    let mut judge = Judge::<Lockstep>::new(library, named);
+    if let Err(found) = hunt(&format!("planted-none-{name}"), &mut judge, CASES / 50, REQUESTS, on.mix()) {
+        panic!("{found}");
     }
+}
+
+test_each! {
+    mod without_a_bug: nothing_is_found;
+    small(On::Small)
+    forwarding(On::Forwarding)
+    merging(On::Merging)
+    objects(On::Objects)
+    merging_arrivals(On::MergingArrivals)
 }

@@ -98,14 +98,14 @@ impl Bench {
     }
 }
 
-fn says(stop: Result<(), Stop>, promise: &str) {
+fn says(stop: Result<(), Stop>, assertion: &str) {
     match stop {
         Err(Stop::Rtl(error)) => {
             let text = error.to_string();
-            assert!(text.contains(&format!("broken promise: {promise}")), "{text}");
+            assert!(text.contains(&format!("broken promise: {assertion}")), "{text}");
             assert!(text.contains("atoms_port_rules.sv"), "{text}");
         }
-        other => panic!("expected {promise}: {other:?}"),
+        other => panic!("expected {assertion}: {other:?}"),
     }
 }
 
@@ -123,10 +123,10 @@ fn an_offer_that_is_withdrawn_is_found() {
         (Port::Cluster, "ClusterOfferStays", |i| i.cl_valid = 0),
         (Port::Table, "CtaOfferStays", |i| i.cta_valid = 0),
     ];
-    for (port, promise, withdraw) in rows {
+    for (port, assertion, withdraw) in rows {
         let mut bench = Bench::waiting(port);
         withdraw(&mut bench.i);
-        says(bench.clock(), promise);
+        says(bench.clock(), assertion);
     }
 }
 
@@ -161,10 +161,10 @@ fn an_offer_that_changes_is_found() {
         (Port::Table, "CtaOfferStays", |i| i.cta_size ^= 1 << 24),
         (Port::Table, "CtaOfferStays", |i| i.cta_rank ^= 1),
     ];
-    for (port, promise, change) in rows {
+    for (port, assertion, change) in rows {
         let mut bench = Bench::waiting(port);
         change(&mut bench.i);
-        says(bench.clock(), promise);
+        says(bench.clock(), assertion);
     }
 }
 
@@ -218,7 +218,7 @@ fn the_tag_of_a_wait_is_free_when_its_answer_is_taken() {
                 op: Op::MbarTryWait as u8,
                 size: Size::U64 as u8,
                 mask: 1,
-                // Of the phase that is under way, where it is to sleep, for ten cycles; else of the one before.
+                // Of the phase that is under way, where it is to wait, for ten cycles; else of the one before.
                 lanes: vec![Lane { ra: 0, b: u128::from(port == "response") << 31, c: 10 }],
                 ..WarpRequest::default()
             };

@@ -15,7 +15,7 @@ use atoms_ops::{Fault, OPS, legal};
 use atoms_tests::bench::run_case;
 use atoms_tests::draw::{self, Mix};
 use atoms_tests::hunt::{Judge, cases_or, hunt};
-use atoms_tests::{all_configs, config};
+use atoms_tests::{config, config_names, test_each};
 use atoms_verilated::Variant;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -33,80 +33,64 @@ fn agree(name: &str, cases: u32) {
     }
 }
 
-macro_rules! configurations {
-    ($($name:ident: $cases:expr;)*) => {
-        $(#[test]
-        fn $name() {
-            agree(stringify!($name), $cases);
-        })*
-
-        #[test]
-        fn every_configuration_has_a_test() {
-            let tested = [$(stringify!($name)),*];
-            let named: Vec<_> = all_configs().into_iter().map(|named| named.name).collect();
-            assert_eq!(named, tested, "configurations of rtl/configs.toml, in their order");
-        }
-    };
-}
-
-configurations! {
-    default: 8000;
-    tiny: 20_000;
-    small: 20_000;
-    hold: 8000;
-    deep: 6000;
-    short: 6000;
-    rotating: 6000;
-    highest: 6000;
-    merging: 6000;
-    hashed: 6000;
-    wide: 6000;
-    half: 10_000;
-    narrow: 6000;
-    huge: 200;
+test_each! {
+    all config_names() => agree;
+    default(8000)
+    tiny(20_000)
+    small(20_000)
+    hold(8000)
+    deep(6000)
+    short(6000)
+    rotating(6000)
+    highest(6000)
+    merging(6000)
+    hashed(6000)
+    wide(6000)
+    half(10_000)
+    narrow(6000)
+    huge(200)
 }
 
 /// What is drawn reaches what it is for: every instruction, every fault, conflicts, compares that hit
 /// and that miss, cluster requests, table writes that are refused; and most requests do something.
-#[test]
-fn cases_are_worth_running() {
-    for name in ["default", "small"] {
-        let named = config(name);
-        let strategy = draw::case(name, named.config, REQUESTS, Mix::All);
-        let mut runner = TestRunner::deterministic();
-        let mut session = Session::new(ModelMachine::new(named.config), None);
-        let zeros = vec![0; (named.config.bytes() / 4) as usize];
-        let (mut answers, mut conflicts, mut hits, mut clusters, mut refused) = (0, 0, 0, 0, 0);
-        let mut sleepers = 0;
-        let (mut faults, mut instructions) = ([0; 4], BTreeSet::new());
-        for _ in 0..1000 {
-            let case = strategy.new_tree(&mut runner).expect("nothing is filtered").current();
-            let observed = run_case(&mut session, &case, &zeros).unwrap_or_else(|f| panic!("{name}: {f}"));
-            sleepers += observed.wakes.len();
-            // Who sleeps is answered out of order.
-            let in_order = if observed.wakes.is_empty() { &case.warps[..] } else { &[] };
-            for (request, answer) in in_order.iter().zip(&observed.warps) {
-                if legal(request.op, request.size) && answer.rsp_fault == 0 && answer.rsp_passes > 0 {
-                    instructions.insert((request.op, request.size));
-                }
-                answers += 1;
-                conflicts += usize::from(answer.rsp_passes > 1);
-                hits += usize::from(answer.rsp_pred != 0);
-                faults[usize::from(answer.rsp_fault)] += 1;
+fn reaches_what_it_is_for(name: &str) {
+    let named = config(name);
+    let strategy = draw::case(name, named.config, REQUESTS, Mix::All);
+    let mut runner = TestRunner::deterministic();
+    let mut session = Session::new(ModelMachine::new(named.config), None);
+    let zeros = vec![0; (named.config.bytes() / 4) as usize];
+    let (mut answers, mut conflicts, mut hits, mut clusters, mut refused) = (0, 0, 0, 0, 0);
+    let mut waiters = 0;
+    let (mut faults, mut instructions) = ([0; 4], BTreeSet::new());
+    for _ in 0..1000 {
+        let case = strategy.new_tree(&mut runner).expect("nothing is filtered").current();
+        let observed = run_case(&mut session, &case, &zeros).unwrap_or_else(|f| panic!("{name}: {f}"));
+        waiters += observed.wakes.len();
+        // A request that waits is answered out of order.
+        let in_order = if observed.wakes.is_empty() { &case.warps[..] } else { &[] };
+        for (request, answer) in in_order.iter().zip(&observed.warps) {
+            if legal(request.op, request.size) && answer.rsp_fault == 0 && answer.rsp_passes > 0 {
+                instructions.insert((request.op, request.size));
             }
-            clusters += observed.clusters.len();
-            refused += observed.refused;
+            answers += 1;
+            conflicts += usize::from(answer.rsp_passes > 1);
+            hits += usize::from(answer.rsp_pred != 0);
+            faults[usize::from(answer.rsp_fault)] += 1;
         }
-        let share = |part: usize| 100 * part / answers;
-        let all: usize = OPS.iter().map(|row| row.sizes.len()).sum();
-        assert_eq!(instructions.len(), all, "{name}: every instruction does something");
-        assert!(share(faults[0]) > 60, "{name}: {faults:?}");
-        for fault in [Fault::Illegal, Fault::Misaligned, Fault::OutOfRange] {
-            assert!(share(faults[fault as usize]) >= 1, "{name}: {fault}: {faults:?}");
-        }
-        assert!(share(conflicts) > 25, "{name}: {conflicts} of {answers} take more than one pass");
-        assert!(share(hits) > 5, "{name}: {hits} of {answers} compares hit");
-        assert!(clusters > 100 && refused > 10, "{name}: {clusters} cluster requests, {refused} refused");
-        assert!(sleepers > 10, "{name}: {sleepers} requests slept");
+        clusters += observed.clusters.len();
+        refused += observed.refused;
     }
+    let share = |part: usize| 100 * part / answers;
+    let all: usize = OPS.iter().map(|row| row.sizes.len()).sum();
+    assert_eq!(instructions.len(), all, "{name}: every instruction does something");
+    assert!(share(faults[0]) > 60, "{name}: {faults:?}");
+    for fault in [Fault::Illegal, Fault::Misaligned, Fault::OutOfRange] {
+        assert!(share(faults[fault as usize]) >= 1, "{name}: {fault}: {faults:?}");
+    }
+    assert!(share(conflicts) > 25, "{name}: {conflicts} of {answers} take more than one pass");
+    assert!(share(hits) > 5, "{name}: {hits} of {answers} compares hit");
+    assert!(clusters > 100 && refused > 10, "{name}: {clusters} cluster requests, {refused} refused");
+    assert!(waiters > 10, "{name}: {waiters} requests waited");
 }
+
+test_each! { mod cases_are_worth_running: reaches_what_it_is_for; default small }

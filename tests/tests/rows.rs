@@ -8,8 +8,9 @@
 use atoms_cosim::case::Case;
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_ops::{Fault, Op, Size};
-use atoms_tests::bench::{Bench, Observed};
-use atoms_tests::config;
+use atoms_tests::bench::{Bench, CaseAnswers};
+use atoms_tests::rows::each_row;
+use atoms_tests::{config, rows, test_each};
 
 use Op::{Add, And, Cas, Cast, CastSpin, Dec, Exch, Inc, Load, Max, Min, Or, PopcInc, Store, Xor};
 use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
@@ -22,10 +23,23 @@ type W = (u32, u32);
 const RZ: bool = true;
 const RD: bool = false;
 
-/// Rule, operation, size, Rd is RZ, lanes from lane 0, words before, Rd by lane, predicate mask,
-/// words after, passes. Words not named are zero before and after.
-type OperationRow =
-    (&'static str, Op, Size, bool, &'static [L], &'static [W], &'static [u128], u32, &'static [W], u8);
+/// One request, and what it does. Words not named are zero before and after.
+struct OperationRow {
+    rule: &'static str,
+    op: Op,
+    size: Size,
+    /// Whether Rd is RZ.
+    red: bool,
+    /// From lane 0.
+    lanes: &'static [L],
+    before: &'static [W],
+    /// By lane.
+    rd: &'static [u128],
+    /// Of all lanes.
+    pred: u32,
+    after: &'static [W],
+    passes: u8,
+}
 
 const MAX: u32 = 0xffff_ffff;
 const TOP: u32 = 0x8000_0000;
@@ -35,8 +49,8 @@ const W1: u128 = 1 << 32;
 const W2: u128 = 1 << 64;
 const W3: u128 = 1 << 96;
 
-#[rustfmt::skip]
-const OPERATIONS: &[OperationRow] = &[
+const OPERATIONS: &[OperationRow] = rows! {
+    OperationRow { rule, op, size, red, lanes, before, rd, pred, after, passes }
     // 3 ADD
     ("add adds",                               Add, U32, RD, &[(0, 5, 0)],                          &[(0, 7)],          &[7],              0, &[(0, 12)],         1),
     ("add wraps modulo 2^32",                  Add, U32, RD, &[(0, 1, 0)],                          &[(0, MAX)],        &[MAX as u128],    0, &[(0, 0)],          1),
@@ -166,7 +180,7 @@ const OPERATIONS: &[OperationRow] = &[
     ("the fullest bank decides",               Add, U32, RD, &[(0, 1, 0), (4, 1, 0), (0, 1, 0), (132, 1, 0), (260, 1, 0)], &[], &[0, 0, 1, 0, 0], 0, &[(0, 2), (4, 1), (132, 1), (260, 1)], 3),
     ("a 64-bit access takes a pair",           Exch, U64, RD, &[(0, 1, 0), (128, 2, 0), (8, 3, 0)], &[],                &[0, 0, 0],        0, &[(0, 1), (128, 2), (8, 3)], 2),
     ("a 128-bit access takes a quad",          Exch, B128, RD, &[(0, 1, 0), (16, 2, 0), (128, 3, 0)], &[],              &[0, 0, 0],        0, &[(0, 1), (16, 2), (128, 3)], 2),
-];
+};
 
 fn warp(op: u8, size: u8, red: bool, lanes: &[L]) -> WarpRequest {
     WarpRequest {
@@ -200,7 +214,7 @@ fn assert_memory(what: &str, got: &[u32], expected: &[u32]) {
     }
 }
 
-fn assert_results(what: &str, observed: &Observed, rd: &[u128], pred: u32) {
+fn assert_results(what: &str, observed: &CaseAnswers, rd: &[u128], pred: u32) {
     let answer = &observed.warps[0];
     for (lane, &got) in answer.rsp_rd.iter().enumerate() {
         let expected = rd.get(lane).copied().unwrap_or(0);
@@ -212,18 +226,23 @@ fn assert_results(what: &str, observed: &Observed, rd: &[u128], pred: u32) {
 #[test]
 fn operations_do_what_their_rows_say() {
     let mut bench = Bench::new(config("default"));
-    for &(rule, op, size, red, lanes, before, rd, pred, after, passes) in OPERATIONS {
-        let case = one(bench.whole(), warp(op as u8, size as u8, red, lanes));
-        let (before, after) = (memory_of(&bench, before), memory_of(&bench, after));
-        for (side, observed) in bench.run(rule, &case, &before) {
-            let what = format!("{rule}, on the {side}");
-            assert_results(&what, &observed, rd, pred);
-            assert_memory(&what, &observed.memory, &after);
-            let answer = &observed.warps[0];
-            assert_eq!(answer.rsp_passes, passes, "{what}: passes");
-            assert_eq!((answer.rsp_fault, answer.rsp_tag), (0, 21), "{what}: fault and tag");
-        }
-    }
+    each_row(
+        OPERATIONS,
+        |row| row.rule,
+        |row| {
+            let &&OperationRow { rule, op, size, red, lanes, before, rd, pred, after, passes } = row;
+            let case = one(bench.whole(), warp(op as u8, size as u8, red, lanes));
+            let (before, after) = (memory_of(&bench, before), memory_of(&bench, after));
+            for (side, observed) in bench.run(rule, &case, &before) {
+                let what = format!("{rule}, on the {side}");
+                assert_results(&what, &observed, rd, pred);
+                assert_memory(&what, &observed.memory, &after);
+                let answer = &observed.warps[0];
+                assert_eq!(answer.rsp_passes, passes, "{what}: passes");
+                assert_eq!((answer.rsp_fault, answer.rsp_tag), (0, 21), "{what}: fault and tag");
+            }
+        },
+    );
 }
 
 /// Every operation on plain memory has a row in each of its sizes; `mbarrier.rs` has the others.
@@ -231,7 +250,7 @@ fn operations_do_what_their_rows_say() {
 fn every_operation_has_a_row_in_every_size() {
     for row in atoms_ops::OPS.iter().filter(|row| !row.op.is_mbarrier()) {
         for size in row.sizes {
-            let found = OPERATIONS.iter().any(|r| r.1 == row.op && r.2 == *size);
+            let found = OPERATIONS.iter().any(|r| r.op == row.op && r.size == *size);
             assert!(found, "{}.{size} has no row", row.op);
         }
     }
@@ -246,11 +265,23 @@ fn named_words(bench: &Bench) -> Vec<u32> {
     memory
 }
 
-/// Rule, absolute form, scale code, immediate, UR, Ra, rank of the part, offset that is loaded.
-type AddressRow = (&'static str, bool, u8, u32, u32, u32, u8, u32);
+/// How a lane forms its address.
+struct AddressRow {
+    rule: &'static str,
+    absolute: bool,
+    /// Code of the scale.
+    scale: u8,
+    imm: u32,
+    ur: u32,
+    ra: u32,
+    /// Of the allocation.
+    rank: u8,
+    /// Of the word that is loaded.
+    offset: u32,
+}
 
-#[rustfmt::skip]
-const ADDRESSES: &[AddressRow] = &[
+const ADDRESSES: &[AddressRow] = rows! {
+    AddressRow { rule, absolute, scale, imm, ur, ra, rank, offset }
     // rule                                          absolute scale imm         ur           ra           rank offset
     ("2.1 Ra alone",                                 false,   0,    0,          0,           0x40,        0,   0x40),
     ("2.1 Ra + imm",                                 false,   0,    0x10,       0,           0x40,        0,   0x50),
@@ -278,29 +309,50 @@ const ADDRESSES: &[AddressRow] = &[
     ("1.4 the rank may come from UR",                false,   0,    4,          0xff00_0000, 0x40,        255, 0x44),
     ("1.4 the rank may come from UR, absolute",      true,    0,    4,          0x0300_0000, 0x40,        3,   4),
     ("1.4 the rank stays while the sum is inside",       false,   0,    0xff_fffc,  0,           0x0400_0000 - 0xff_ff00, 3, 0xfc),
-];
+};
 
 #[test]
 fn addresses_are_formed_as_their_rows_say() {
     let mut bench = Bench::new(config("default"));
     let memory = named_words(&bench);
-    for &(rule, absolute, scale, imm, ur, ra, rank, offset) in ADDRESSES {
-        let request =
-            WarpRequest { absolute, scale, imm, ur, ..warp(Load as u8, U32 as u8, RD, &[(ra, 0, 0)]) };
-        let case = one(PartWrite { rank, ..bench.whole() }, request);
-        for (side, observed) in bench.run(rule, &case, &memory) {
-            let what = format!("{rule}, on the {side}");
-            assert_eq!(observed.warps[0].rsp_fault, Fault::None as u8, "{what}");
-            assert_results(&what, &observed, &[u128::from(0xa500_0000 | offset)], 0);
-        }
-    }
+    each_row(
+        ADDRESSES,
+        |row| row.rule,
+        |row| {
+            let &&AddressRow { rule, absolute, scale, imm, ur, ra, rank, offset } = row;
+            let request =
+                WarpRequest { absolute, scale, imm, ur, ..warp(Load as u8, U32 as u8, RD, &[(ra, 0, 0)]) };
+            let case = one(PartWrite { rank, ..bench.whole() }, request);
+            for (side, observed) in bench.run(rule, &case, &memory) {
+                let what = format!("{rule}, on the {side}");
+                assert_eq!(observed.warps[0].rsp_fault, Fault::None as u8, "{what}");
+                assert_results(&what, &observed, &[u128::from(0xa500_0000 | offset)], 0);
+            }
+        },
+    );
 }
 
-/// Rule, operation code, size code, mask, bytes and rank of the part, Ra from lane 0, and the fault:
-/// its kind, its lane, the address named.
-type FaultRow = (&'static str, u8, u8, u32, u32, u8, &'static [u32], Fault, u8, u32);
+/// A request to an allocation, and its fault.
+struct FaultRow {
+    rule: &'static str,
+    /// Code of the operation.
+    op: u8,
+    /// Code of the size.
+    size: u8,
+    mask: u32,
+    /// Of the allocation.
+    bytes: u32,
+    /// Of the allocation.
+    rank: u8,
+    /// From lane 0.
+    ra: &'static [u32],
+    fault: Fault,
+    /// The lane named.
+    lane: u8,
+    /// The address named.
+    addr: u32,
+}
 
-#[rustfmt::skip]
 const FAULTS: &[FaultRow] = {
     use Fault::{Illegal, Misaligned, None, OutOfRange};
     const ST: u8 = Store as u8;
@@ -310,7 +362,8 @@ const FAULTS: &[FaultRow] = {
     const B4: u8 = U32 as u8;
     const B8: u8 = U64 as u8;
     const BG: u8 = B128 as u8;
-    &[
+    rows! {
+        FaultRow { rule, op, size, mask, bytes, rank, ra, fault, lane, addr }
         // rule                                     op  size mask    part rank Ra                        fault       lane addr
         ("2.4 a half at an odd address",            ST, B2,  1,      256, 0, &[1],                       Misaligned, 0, 1),
         ("2.4 a word at a half",                    XC, B4,  1,      256, 0, &[2],                       Misaligned, 0, 2),
@@ -365,40 +418,59 @@ const FAULTS: &[FaultRow] = {
         ("3.3 lds.s32",                             13, 10,  1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 sts.s16",                             ST, 9,   1,      256, 0, &[0x40],                    Illegal,    0, 0x40),
         ("3.3 illegal goes before all others",      15, B4,  0b0110, 256, 0, &[1, 2, 256],               Illegal,    1, 2),
-    ]
+    }
 };
 
 #[test]
 fn a_fault_is_named_and_touches_nothing() {
     let mut bench = Bench::new(config("default"));
     let memory = named_words(&bench);
-    for &(rule, op, size, mask, bytes, rank, ra, fault, lane, addr) in FAULTS {
-        let lanes: Vec<L> = ra.iter().map(|&ra| (ra, u128::MAX, 0)).collect();
-        let request = WarpRequest { mask, ..warp(op, size, RD, &lanes) };
-        let part = PartWrite { size: bytes, rank, ..bench.whole() };
-        let case = one(part, request);
-        for (side, observed) in bench.run(rule, &case, &memory) {
-            let what = format!("{rule}, on the {side}");
-            let answer = &observed.warps[0];
-            let got = Fault::from_code(answer.rsp_fault).expect("two bits name every fault");
-            assert_eq!((got, answer.rsp_fault_lane, answer.rsp_fault_addr), (fault, lane, addr), "{what}");
-            let touched = observed.memory != memory;
-            assert_eq!(touched, fault == Fault::None && mask != 0, "{what}: memory");
-            if !touched {
-                assert_results(&what, &observed, &[], 0);
-                assert_eq!(answer.rsp_passes, 0, "{what}: passes");
+    each_row(
+        FAULTS,
+        |row| row.rule,
+        |row| {
+            let &&FaultRow { rule, op, size, mask, bytes, rank, ra, fault, lane, addr } = row;
+            let lanes: Vec<L> = ra.iter().map(|&ra| (ra, u128::MAX, 0)).collect();
+            let request = WarpRequest { mask, ..warp(op, size, RD, &lanes) };
+            let part = PartWrite { size: bytes, rank, ..bench.whole() };
+            let case = one(part, request);
+            for (side, observed) in bench.run(rule, &case, &memory) {
+                let what = format!("{rule}, on the {side}");
+                let answer = &observed.warps[0];
+                let got = Fault::from_code(answer.rsp_fault).expect("two bits name every fault");
+                assert_eq!(
+                    (got, answer.rsp_fault_lane, answer.rsp_fault_addr),
+                    (fault, lane, addr),
+                    "{what}"
+                );
+                let touched = observed.memory != memory;
+                assert_eq!(touched, fault == Fault::None && mask != 0, "{what}: memory");
+                if !touched {
+                    assert_results(&what, &observed, &[], 0);
+                    assert_eq!(answer.rsp_passes, 0, "{what}: passes");
+                }
             }
-        }
-    }
+        },
+    );
 }
 
-/// Rule, writes of the CTA table {slot, enable, first row, bytes, rank}, how many are refused, slot and
-/// address of an STS, physical byte address of the word it stores, or that it is out of range.
-type PartRow = (&'static str, &'static [(u8, bool, u16, u32, u8)], u32, u8, u32, Option<u32>);
+/// An STS after writes of the CTA table.
+struct PartRow {
+    rule: &'static str,
+    /// Slot, enable, first row, bytes, rank.
+    writes: &'static [(u8, bool, u16, u32, u8)],
+    /// How many of them are.
+    refused: u32,
+    /// Of the STS.
+    slot: u8,
+    addr: u32,
+    /// Physical byte address of the word it stores, or that it is out of range.
+    stored: Option<u32>,
+}
 
 /// In `small`: rows of 16 bytes, 8 of them, 2 slots.
-#[rustfmt::skip]
-const PARTS: &[PartRow] = &[
+const PARTS: &[PartRow] = rows! {
+    PartRow { rule, writes, refused, slot, addr, stored }
     // rule                                         writes                                                   refused slot addr stored
     ("1.3 address 0 is the CTA's first byte",       &[(0, true, 2, 32, 0)],                                       0, 0, 0,  Some(32)),
     ("1.3 the part's last word",                    &[(0, true, 2, 32, 0)],                                       0, 0, 28, Some(60)),
@@ -428,38 +500,58 @@ const PARTS: &[PartRow] = &[
     ("1.3 room that was taken away is free",        &[(0, true, 0, 64, 0), (0, false, 0, 0, 0), (1, true, 0, 64, 0)], 0, 1, 0, Some(0)),
     ("1.4 each part has its own rank",              &[(0, true, 0, 64, 1), (1, true, 4, 64, 2)],                  0, 1, 0x0200_0000, Some(64)),
     ("1.4 another's rank does not reach it",        &[(0, true, 0, 64, 1), (1, true, 4, 64, 2)],                  0, 1, 0x0100_0000, None),
-];
+};
 
 #[test]
 fn no_request_leaves_its_part() {
     let mut bench = Bench::new(config("small"));
     let memory = named_words(&bench);
-    for &(rule, writes, refused, slot, addr, stored) in PARTS {
-        let parts = writes
-            .iter()
-            .map(|&(slot, enable, base, size, rank)| PartWrite { slot, enable, base, size, rank })
-            .collect();
-        let request = WarpRequest { slot, ..warp(Store as u8, U32 as u8, RZ, &[(addr, 0x1234_5678, 0)]) };
-        let case = Case { parts, warps: vec![request], ..Case::default() };
-        let mut after = memory.clone();
-        if let Some(at) = stored {
-            after[bench.word(at)] = 0x1234_5678;
-        }
-        let fault = if stored.is_some() { Fault::None } else { Fault::OutOfRange };
-        for (side, observed) in bench.run(rule, &case, &memory) {
-            let what = format!("{rule}, on the {side}");
-            assert_eq!(observed.refused, refused, "{what}: writes refused");
-            assert_eq!(observed.warps[0].rsp_fault, fault as u8, "{what}: fault");
-            assert_memory(&what, &observed.memory, &after);
-        }
-    }
+    each_row(
+        PARTS,
+        |row| row.rule,
+        |row| {
+            let &&PartRow { rule, writes, refused, slot, addr, stored } = row;
+            let parts = writes
+                .iter()
+                .map(|&(slot, enable, base, size, rank)| PartWrite { slot, enable, base, size, rank })
+                .collect();
+            let request = WarpRequest { slot, ..warp(Store as u8, U32 as u8, RZ, &[(addr, 0x1234_5678, 0)]) };
+            let case = Case { parts, warps: vec![request], ..Case::default() };
+            let mut after = memory.clone();
+            if let Some(at) = stored {
+                after[bench.word(at)] = 0x1234_5678;
+            }
+            let fault = if stored.is_some() { Fault::None } else { Fault::OutOfRange };
+            for (side, observed) in bench.run(rule, &case, &memory) {
+                let what = format!("{rule}, on the {side}");
+                assert_eq!(observed.refused, refused, "{what}: writes refused");
+                assert_eq!(observed.warps[0].rsp_fault, fault as u8, "{what}: fault");
+                assert_memory(&what, &observed.memory, &after);
+            }
+        },
+    );
 }
 
-/// Rule, configuration, operation, size, Rd is RZ, lanes, address of lane 0, from lane to lane, passes.
-type PassRow = (&'static str, &'static str, Op, Size, bool, u32, u32, u32, u8);
+/// How many passes a request takes.
+struct PassRow {
+    rule: &'static str,
+    /// Name of the configuration.
+    on: &'static str,
+    op: Op,
+    size: Size,
+    /// Whether Rd is RZ.
+    red: bool,
+    /// How many.
+    lanes: u32,
+    /// Address of lane 0.
+    from: u32,
+    /// From lane to lane.
+    stride: u32,
+    passes: u8,
+}
 
-#[rustfmt::skip]
-const PASSES: &[PassRow] = &[
+const PASSES: &[PassRow] = rows! {
+    PassRow { rule, on, op, size, red, lanes, from, stride, passes }
     // rule                                          config     op        size  RZ  lanes from stride passes
     ("4.1 a word each, all banks",                   "default", Add,      U32,  RD, 32,   0,   4,     1),
     ("4.1 two lanes on each bank",                   "default", Add,      U32,  RD, 32,   0,   8,     2),
@@ -507,16 +599,16 @@ const PASSES: &[PassRow] = &[
     ("merge: not exch",                              "merging", Exch,     U32,  RZ, 32,   64,  0,     32),
     ("merge: not cas",                               "merging", Cas,      U32,  RZ, 32,   64,  0,     32),
     ("merge: not two words of one bank",             "merging", Add,      U32,  RZ, 32,   64,  128,   32),
-];
+};
 
-#[test]
-fn passes_are_the_fullest_bank() {
-    for name in ["default", "wide", "hashed", "merging"] {
-        let mut bench = Bench::new(config(name));
-        let memory = named_words(&bench);
-        for &(rule, on, op, size, red, lanes, from, stride, passes) in
-            PASSES.iter().filter(|row| row.1 == name)
-        {
+fn passes_are_the_fullest_bank(name: &str) {
+    let mut bench = Bench::new(config(name));
+    let memory = named_words(&bench);
+    each_row(
+        PASSES.iter().filter(|row| row.on == name),
+        |row| row.rule,
+        |row| {
+            let &&PassRow { rule, on, op, size, red, lanes, from, stride, passes } = row;
             let lanes: Vec<L> = (0..lanes).map(|l| (from + stride * l, 1 + u128::from(l), 7)).collect();
             let case = one(bench.whole(), warp(op as u8, size as u8, red, &lanes));
             for (side, observed) in bench.run(rule, &case, &memory) {
@@ -524,10 +616,20 @@ fn passes_are_the_fullest_bank() {
                 assert_eq!(answer.rsp_fault, 0, "{rule}, on the {side} of `{on}`");
                 assert_eq!(answer.rsp_passes, passes, "{rule}, on the {side} of `{on}`");
             }
-        }
-    }
-    let known = ["default", "wide", "hashed", "merging"];
-    assert!(PASSES.iter().all(|row| known.contains(&row.1)), "every row was run");
+        },
+    );
+}
+
+/// Configurations that rows of [`PASSES`] name, in their order.
+fn configs_with_passes() -> Vec<&'static str> {
+    let mut names: Vec<_> = PASSES.iter().map(|row| row.on).collect();
+    names.dedup();
+    names
+}
+
+test_each! {
+    mod passes: all configs_with_passes() => passes_are_the_fullest_bank;
+    default wide hashed merging
 }
 
 /// Rule, configuration, and for three requests one after the other, each of lanes 0, 5 and 31 on one
@@ -577,12 +679,29 @@ fn lanes_are_served_in_the_order_of_the_policy() {
     }
 }
 
-/// Rule, operation, size, Rd is RZ, offset, Rb, Rc, words before, Rd, predicate, fault, words after.
-type ClusterRow = (&'static str, u8, u8, bool, u32, u128, u128, &'static [W], u128, u8, Fault, &'static [W]);
+/// A request of the cluster port, and what it does. Words not named are zero before and after.
+struct ClusterRow {
+    rule: &'static str,
+    /// Code of the operation.
+    op: u8,
+    /// Code of the size.
+    size: u8,
+    /// Whether Rd is RZ.
+    red: bool,
+    /// Offset in the allocation.
+    addr: u32,
+    b: u128,
+    c: u128,
+    before: &'static [W],
+    rd: u128,
+    pred: u8,
+    fault: Fault,
+    after: &'static [W],
+}
 
 /// The part has rank 5 and 64 bytes from row 1 on, byte address 16 of `small`.
-#[rustfmt::skip]
-const CLUSTER: &[ClusterRow] = &[
+const CLUSTER: &[ClusterRow] = rows! {
+    ClusterRow { rule, op, size, red, addr, b, c, before, rd, pred, fault, after }
     // rule                                   op              size      RZ  offset b        c  before            rd       pred fault          after
     ("1.4 an offset, whatever the rank",      Add as u8,      U32 as u8, RD, 4,    1,       0, &[(20, 7)],       7,       0, Fault::None,       &[(20, 8)]),
     ("7.5 without result",                    Add as u8,      U32 as u8, RZ, 4,    1,       0, &[(20, 7)],       0,       0, Fault::None,       &[(20, 8)]),
@@ -605,28 +724,37 @@ const CLUSTER: &[ClusterRow] = &[
     ("2.4 misaligned before out of range",    Add as u8,      U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Misaligned, &[]),
     ("3.3 illegal before all others",         15,             U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Illegal,    &[]),
     ("3.3 illegal in this size",              Add as u8,      U64 as u8, RD, 8,    1,       0, &[],              0,       0, Fault::Illegal,    &[]),
-];
+};
 
 #[test]
 fn cluster_requests_do_what_their_rows_say() {
     let mut bench = Bench::new(config("small"));
-    for &(rule, op, size, red, addr, b, c, before, rd, pred, fault, after) in CLUSTER {
-        let part = PartWrite { slot: 1, enable: true, base: 1, size: 64, rank: 5 };
-        let request = ClusterRequest { op, size, red, tag: 42, slot: 1, addr, b, c };
-        let case = Case { parts: vec![part], clusters: vec![request], ..Case::default() };
-        let (before, after) = (memory_of(&bench, before), memory_of(&bench, after));
-        for (side, observed) in bench.run(rule, &case, &before) {
-            let what = format!("{rule}, on the {side}");
-            assert_memory(&what, &observed.memory, &after);
-            let tells = [Cas as u8, Cast as u8, CastSpin as u8].contains(&op);
-            let posted = red && !tells && fault == Fault::None;
-            assert_eq!(observed.clusters.len(), usize::from(!posted), "{what}: responses");
-            let Some(answer) = observed.clusters.first() else { continue };
-            assert_eq!(answer.cl_rsp_rd, rd, "{what}: Rd");
-            assert_eq!(answer.cl_rsp_pred, pred, "{what}: predicate");
-            assert_eq!((answer.cl_rsp_fault, answer.cl_rsp_tag), (fault as u8, 42), "{what}: fault and tag");
-            let named = if fault == Fault::None { 0 } else { addr };
-            assert_eq!(answer.cl_rsp_fault_addr, named, "{what}: address");
-        }
-    }
+    each_row(
+        CLUSTER,
+        |row| row.rule,
+        |row| {
+            let &&ClusterRow { rule, op, size, red, addr, b, c, before, rd, pred, fault, after } = row;
+            let part = PartWrite { slot: 1, enable: true, base: 1, size: 64, rank: 5 };
+            let request = ClusterRequest { op, size, red, tag: 42, slot: 1, addr, b, c };
+            let case = Case { parts: vec![part], clusters: vec![request], ..Case::default() };
+            let (before, after) = (memory_of(&bench, before), memory_of(&bench, after));
+            for (side, observed) in bench.run(rule, &case, &before) {
+                let what = format!("{rule}, on the {side}");
+                assert_memory(&what, &observed.memory, &after);
+                let tells = [Cas as u8, Cast as u8, CastSpin as u8].contains(&op);
+                let posted = red && !tells && fault == Fault::None;
+                assert_eq!(observed.clusters.len(), usize::from(!posted), "{what}: responses");
+                let Some(answer) = observed.clusters.first() else { continue };
+                assert_eq!(answer.cl_rsp_rd, rd, "{what}: Rd");
+                assert_eq!(answer.cl_rsp_pred, pred, "{what}: predicate");
+                assert_eq!(
+                    (answer.cl_rsp_fault, answer.cl_rsp_tag),
+                    (fault as u8, 42),
+                    "{what}: fault and tag"
+                );
+                let named = if fault == Fault::None { 0 } else { addr };
+                assert_eq!(answer.cl_rsp_fault_addr, named, "{what}: address");
+            }
+        },
+    );
 }

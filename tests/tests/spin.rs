@@ -24,7 +24,7 @@ use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
 use atoms_tests::bench::{run_case, whole};
 use atoms_tests::plant::{Patch, plant};
-use atoms_tests::{all_configs, config, lockstep_of};
+use atoms_tests::{config, lockstep_of, test_each, test_each_configuration};
 
 /// A request of `op` whose lanes of `mask` name words of bank 0, lane by lane in row 0 and 1.
 fn request(config: &Config, op: Op, size: Size, mask: u32) -> WarpRequest {
@@ -105,11 +105,20 @@ fn model_of(config: Config) -> Session<ModelMachine> {
     Session::new(ModelMachine::new(config), None)
 }
 
-fn with_policies(named: &NamedConfig) -> impl Iterator<Item = NamedConfig> {
-    WinnerPolicy::ALL.into_iter().map(|winner_policy| {
-        let name = format!("{}-{}", named.name, winner_policy.name());
-        NamedConfig { name, config: Config { winner_policy, ..named.config }, ..named.clone() }
-    })
+fn with_policy(named: &NamedConfig, policy: &str) -> NamedConfig {
+    let winner_policy = WinnerPolicy::ALL.into_iter().find(|known| known.name() == policy);
+    let config = Config { winner_policy: winner_policy.expect("it has this name"), ..named.config };
+    NamedConfig { name: format!("{}-{policy}", named.name), config, ..named.clone() }
+}
+
+/// A test for each policy, which calls `$run` with its name.
+macro_rules! test_each_policy {
+    ($module:ident: $run:ident) => {
+        test_each! {
+            mod $module: all WinnerPolicy::ALL.map(WinnerPolicy::name) => $run;
+            lowest highest rotating
+        }
+    };
 }
 
 #[test]
@@ -171,38 +180,37 @@ fn only_cast_spin_on_the_bank_moves_the_counter() {
 }
 
 /// Every way in which two lanes can ask, eight times over, from every state of the counter.
-#[test]
-fn the_bounds_hold_for_every_sequence_in_tiny() {
-    for named in with_policies(&config("tiny")) {
-        let c = named.config;
-        let mut session = model_of(c);
-        let period = 2 * c.spin_hold * c.num_lanes;
-        let mut worst = (0, 0);
-        for start in 0..period {
-            for sequence in 0..3u32.pow(8) {
-                let before = (0..start).map(|_| 0b01);
-                let masks = before.chain((0..8).map(|at| 1 + sequence / 3u32.pow(at) % 3));
-                let requests = selected(&mut session, &case(&named, spins(&c, masks))).expect("it runs");
-                let (in_each, now_and_then) = assert_fair(&c, &requests[start as usize..], &named.name);
-                worst = (worst.0.max(in_each), worst.1.max(now_and_then));
-            }
+fn every_sequence_is_fair(policy: &str) {
+    let named = with_policy(&config("tiny"), policy);
+    let c = named.config;
+    let mut session = model_of(c);
+    let period = 2 * c.spin_hold * c.num_lanes;
+    let mut worst = (0, 0);
+    for start in 0..period {
+        for sequence in 0..3u32.pow(8) {
+            let before = (0..start).map(|_| 0b01);
+            let masks = before.chain((0..8).map(|at| 1 + sequence / 3u32.pow(at) % 3));
+            let requests = selected(&mut session, &case(&named, spins(&c, masks))).expect("it runs");
+            let (in_each, now_and_then) = assert_fair(&c, &requests[start as usize..], &named.name);
+            worst = (worst.0.max(in_each), worst.1.max(now_and_then));
         }
-        let (first, _) = bounds(&c);
-        assert!(worst.0 == first || c.winner_policy != WinnerPolicy::Lowest, "the bound is met: {worst:?}");
     }
+    let (first, _) = bounds(&c);
+    assert!(worst.0 == first || c.winner_policy != WinnerPolicy::Lowest, "the bound is met: {worst:?}");
 }
+
+test_each_policy! { the_bounds_hold_for_every_sequence_in_tiny: every_sequence_is_fair }
 
 /// Warps in turn and loops of several CAST.SPINs: one lane asks in every so many requests, all others in each.
 /// Sizes alternate as well.
-#[test]
-fn the_bounds_hold_for_every_period_of_requests() {
+fn every_period_is_fair(policy: &str) {
     let small = config("small");
     let eight = NamedConfig {
         name: "eight".to_string(),
         config: Config { num_lanes: 8, spin_hold: 8, num_banks: 8, ..small.config },
         ..small.clone()
     };
-    for named in [config("tiny"), small, eight].iter().flat_map(with_policies) {
+    for named in [config("tiny"), small, eight].map(|named| with_policy(&named, policy)) {
         let c = named.config;
         let (_, second) = bounds(&c);
         let mut session = model_of(c);
@@ -228,31 +236,32 @@ fn the_bounds_hold_for_every_period_of_requests() {
     }
 }
 
+test_each_policy! { the_bounds_hold_for_every_period_of_requests: every_period_is_fair }
+
 /// Warps take turns, and all their lanes ask: each lane of each warp is selected within the bound, not only some
 /// warp's.
-#[test]
-fn every_thread_is_selected_however_many_share_its_lane() {
-    for named in with_policies(&config("small")) {
-        let c = named.config;
-        let (_, second) = bounds(&c);
-        let requests =
-            selected(&mut model_of(c), &case(&named, spins(&c, (0..2 * second).map(|_| c.lane_mask()))));
-        let requests = requests.expect("it runs");
-        for period in 1..=c.spin_hold {
-            for (phase, lane) in (0..period).flat_map(|phase| (0..c.num_lanes).map(move |lane| (phase, lane)))
-            {
-                let mut since = phase;
-                for (at, (_, winner)) in (0..).zip(&requests).skip(phase as usize).step_by(period as usize) {
-                    let waited = at + 1 - since;
-                    assert!(waited <= second, "{}: lane {lane} in every {period}: {waited}", named.name);
-                    if winner >> lane & 1 != 0 {
-                        since = at + period;
-                    }
+fn every_thread_is_selected(policy: &str) {
+    let named = with_policy(&config("small"), policy);
+    let c = named.config;
+    let (_, second) = bounds(&c);
+    let requests =
+        selected(&mut model_of(c), &case(&named, spins(&c, (0..2 * second).map(|_| c.lane_mask()))));
+    let requests = requests.expect("it runs");
+    for period in 1..=c.spin_hold {
+        for (phase, lane) in (0..period).flat_map(|phase| (0..c.num_lanes).map(move |lane| (phase, lane))) {
+            let mut since = phase;
+            for (at, (_, winner)) in (0..).zip(&requests).skip(phase as usize).step_by(period as usize) {
+                let waited = at + 1 - since;
+                assert!(waited <= second, "{}: lane {lane} in every {period}: {waited}", named.name);
+                if winner >> lane & 1 != 0 {
+                    since = at + period;
                 }
             }
         }
     }
 }
+
+test_each_policy! { threads_that_share_a_lane: every_thread_is_selected }
 
 fn loops<M: Machine + Sides>(
     session: &mut Session<M>,
@@ -267,21 +276,20 @@ fn loops<M: Machine + Sides>(
 }
 
 /// Retry loops of several warps end, in RTL and model, with the oracle listening.
-#[test]
-fn random_retry_loops_end() {
-    for named in all_configs() {
-        let rounds = if named.config.num_lanes <= 4 { 200 } else { 1 };
-        let mut session = Session::new(lockstep_of(&named), None);
-        let loops = loops(&mut session, 1, rounds).unwrap_or_else(|e| panic!("{}: {e}", named.name));
-        assert!(!loops.livelock(), "{}: {} requests, and no lane stores", named.name, loops.most_tries());
-        assert!(loops.stored() >= rounds, "{}: {} links have stored", named.name, loops.stored());
-    }
+fn retry_loops_end(name: &str) {
+    let named = config(name);
+    let rounds = if named.config.num_lanes <= 4 { 200 } else { 1 };
+    let mut session = Session::new(lockstep_of(&named), None);
+    let loops = loops(&mut session, 1, rounds).unwrap_or_else(|e| panic!("{}: {e}", named.name));
+    assert!(!loops.livelock(), "{}: {} requests, and no lane stores", named.name, loops.most_tries());
+    assert!(loops.stored() >= rounds, "{}: {} links have stored", named.name, loops.stored());
 }
 
+test_each_configuration! { random_retry_loops: retry_loops_end }
+
 /// Every policy, many seeds, on the model.
-#[test]
-fn random_retry_loops_end_whichever_the_policy() {
-    for named in [config("tiny"), config("small"), config("half")].iter().flat_map(with_policies) {
+fn retry_loops_end_on_the_model(policy: &str) {
+    for named in ["tiny", "small", "half"].map(|name| with_policy(&config(name), policy)) {
         for seed in 0..4 {
             let loops = loops(&mut model_of(named.config), seed, 20)
                 .unwrap_or_else(|e| panic!("{}: {e}", named.name));
@@ -290,6 +298,8 @@ fn random_retry_loops_end_whichever_the_policy() {
         }
     }
 }
+
+test_each_policy! { random_retry_loops_by_policy: retry_loops_end_on_the_model }
 
 /// Which way the word is handed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,8 +345,7 @@ fn handover(way: Way, beside: &str) -> String {
 
 /// Loops of one warp end within a budget, whichever the policy and whatever else they ask for: without a favoured
 /// lane, the first of these never ends in `default`, the second neither in `rotating`.
-#[test]
-fn loops_in_which_lanes_wait_for_others_end() {
+fn handovers_end(name: &str) {
     // Four links. Alone in its loop, a CAST.SPIN is selected within 160 tries; beside another one to the same group,
     // within 8192 requests, and links that share a turn of the counters share those.
     let launch = "kernel = \"handover\"\ngrid = 1\nblock = 4\nshared = 512\ncycle_budget = 300000\n";
@@ -348,79 +357,71 @@ fn loops_in_which_lanes_wait_for_others_end() {
         "ATOMS.CAST.SPIN R9, [R1+0x400], R5, R4 ;",
         "ATOMS.CAST.SPIN.64 R10, [R1+0x400], R10, R12 ;",
     ];
-    for named in ["default", "rotating", "highest", "half"].map(config) {
-        let mut session = Session::new(lockstep_of(&named), None);
-        for (way, beside) in
-            [Way::Down, Way::Up].into_iter().flat_map(|way| besides.map(|beside| (way, beside)))
-        {
-            let what = format!("{way:?}, beside `{beside}`, configuration {}", named.name);
-            let program = Program::read("handover", &handover(way, beside), None);
-            let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
-            let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
-            session.set_scoreboard(Some(Scoreboard::new(&named.config, &[])));
-            session.restart_machine().unwrap_or_else(|e| panic!("{what}: {e}"));
-            let report = run(kernel, &launch, &mut session, &SmConfig::default());
-            let report = report.unwrap_or_else(|e| panic!("{what}: {e}"));
-            assert!(report.statistics.spin_successes >= 4, "{what}: {}", report.statistics.spin_successes);
-        }
+    let named = config(name);
+    let mut session = Session::new(lockstep_of(&named), None);
+    for (way, beside) in [Way::Down, Way::Up].into_iter().flat_map(|way| besides.map(|beside| (way, beside)))
+    {
+        let what = format!("{way:?}, beside `{beside}`, configuration {}", named.name);
+        let program = Program::read("handover", &handover(way, beside), None);
+        let program = program.unwrap_or_else(|e| panic!("{what}: {e}"));
+        let kernel = launch.kernel(&program).unwrap_or_else(|e| panic!("{what}: {e}"));
+        session.set_scoreboard(Some(Scoreboard::new(&named.config, &[])));
+        session.restart_machine().unwrap_or_else(|e| panic!("{what}: {e}"));
+        let report = run(kernel, &launch, &mut session, &SmConfig::default());
+        let report = report.unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert!(report.statistics.spin_successes >= 4, "{what}: {}", report.statistics.spin_successes);
     }
 }
 
-/// A bug in the selection, and requests that show it.
-struct Unfair {
-    name: &'static str,
-    patches: &'static [Patch],
-    /// Loads behind each CAST.SPIN of all lanes.
-    loads: u32,
-}
+test_each! { mod loops_in_which_lanes_wait_for_others: handovers_end; default rotating highest half }
 
-#[rustfmt::skip]
-const UNFAIR: &[Unfair] = &[
-    Unfair { name: "the-favoured-lane-is-never-selected", loads: 0, patches: &[
-        Patch { file: "atoms_grouper.sv", find: "if (spin) begin", replace: "if (1'b0) begin" }] },
-    Unfair { name: "the-counters-stand-still", loads: 0, patches: &[
-        Patch { file: "atoms_spin.sv", find: "else if (fire_i) begin", replace: "else if (1'b0) begin" }] },
-    // As many loads as bring the counter round to where it was.
-    Unfair { name: "every-request-moves-the-counters", loads: 31, patches: &[
-        Patch { file: "atoms_issue.sv", find: "(fire && advance_i && (op_q == OpCastSpin))", replace: "(fire && advance_i)" }] },
-    Unfair { name: "no-lane-is-held", loads: 0, patches: &[
-        Patch { file: "atoms_spin.sv", find: "turn[b].hold ? turn[b].lane : lane_t'(turn[b].step)", replace: "lane_t'(turn[b].step)" }] },
-];
-
-/// The oracle alone rejects each, by the clause, and lockstep names the lane that differs.
-#[test]
-fn unfair_selection_is_found() {
+/// A bug in the selection, which requests with so many loads behind each CAST.SPIN show: the oracle alone rejects it,
+/// by the clause, and lockstep names the lane that differs.
+fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
     let named = config("small");
     let c = &named.config;
-    for Unfair { name, patches, loads } in UNFAIR {
-        let library = plant(name, &named, patches);
-        // Two warps take turns: lane 1 of the first asks where the counter, as it steps, favours 0 and 2.
-        let masks = (0..100).map(|at| if at % 2 == 0 { 0b0111 } else { 0b1101 });
-        let one_in_two = *name == "no-lane-is-held";
-        let warps = masks.map(|mask| if one_in_two { mask } else { 0b1111 }).flat_map(|mask| {
-            let load = || request(c, Op::Load, Size::U32, 0b0001);
-            spins(c, [mask]).into_iter().chain(std::iter::repeat_with(load).take(*loads as usize))
-        });
-        let case = case(&named, warps.collect());
-        let instance = || library.instantiate().expect("it can be loaded");
+    let library = plant(name, &named, &[patch]);
+    // Two warps take turns: lane 1 of the first asks where the counter, as it steps, favours 0 and 2.
+    let masks = (0..100).map(|at| if at % 2 == 0 { 0b0111 } else { 0b1101 });
+    let one_in_two = name == "no_lane_is_held";
+    let warps = masks.map(|mask| if one_in_two { mask } else { 0b1111 }).flat_map(|mask| {
+        let load = || request(c, Op::Load, Size::U32, 0b0001);
+        spins(c, [mask]).into_iter().chain(std::iter::repeat_with(load).take(loads))
+    });
+    let case = case(&named, warps.collect());
+    let instance = || library.instantiate().expect("it can be loaded");
 
-        let rtl = RtlMachine::new(instance(), *c).expect("it comes out of reset");
-        match run_case(&mut Session::new(rtl, None), &case, &[0; 32]) {
-            Err(Failure::Oracle(objection)) => {
-                assert_eq!(objection.clause(), Some("spec 5.4"), "{name}: {objection}");
-            }
-            Err(failure) => panic!("{name}: {failure}"),
-            Ok(_) => panic!("{name}: the oracle accepts it"),
+    let rtl = RtlMachine::new(instance(), *c).expect("it comes out of reset");
+    match run_case(&mut Session::new(rtl, None), &case, &[0; 32]) {
+        Err(Failure::Oracle(objection)) => {
+            assert_eq!(objection.clause(), Some("spec 5.4"), "{objection}");
         }
-        let pair = Lockstep::new(instance(), *c).expect("it comes out of reset");
-        let mut session = Session::new(pair, None);
-        match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {
-            Err(Failure::Stop(Stop::Mismatch(mismatch))) => {
-                let lane = ComparedSignal::Probe(ProbeField::win_lane);
-                assert!(mismatch.differences.iter().any(|d| d.signal == lane), "{name}: {mismatch}");
-            }
-            Err(failure) => panic!("{name}: {failure}"),
-            Ok(_) => panic!("{name}: RTL and model agree"),
-        }
+        Err(failure) => panic!("{failure}"),
+        Ok(_) => panic!("the oracle accepts it"),
     }
+    let pair = Lockstep::new(instance(), *c).expect("it comes out of reset");
+    let mut session = Session::new(pair, None);
+    match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {
+        Err(Failure::Stop(Stop::Mismatch(mismatch))) => {
+            let lane = ComparedSignal::Probe(ProbeField::win_lane);
+            assert!(mismatch.differences.iter().any(|d| d.signal == lane), "{mismatch}");
+        }
+        Err(failure) => panic!("{failure}"),
+        Ok(_) => panic!("RTL and model agree"),
+    }
+}
+
+const fn patch(file: &'static str, find: &'static str, replace: &'static str) -> Patch {
+    Patch { file, find, replace }
+}
+
+test_each! {
+    mod unfair_selection: unfair_selection_is_found;
+    the_favoured_lane_is_never_selected(patch("atoms_grouper.sv", "if (spin) begin", "if (1'b0) begin"), 0)
+    the_counters_stand_still(patch("atoms_spin.sv", "else if (fire_i) begin", "else if (1'b0) begin"), 0)
+    // As many loads as bring the counter round to where it was.
+    every_request_moves_the_counters(
+        patch("atoms_issue.sv", "(fire && advance_i && (op_q == OpCastSpin))", "(fire && advance_i)"), 31)
+    no_lane_is_held(
+        patch("atoms_spin.sv", "turn[b].hold ? turn[b].lane : lane_t'(turn[b].step)", "lane_t'(turn[b].step)"), 0)
 }

@@ -13,7 +13,7 @@ use atoms_model::mbarrier::Object;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
 use atoms_tests::plant::{Patch, plant};
-use atoms_tests::{bench, config, lockstep_of, rtl_of};
+use atoms_tests::{bench, config, lockstep_of, rtl_of, test_each};
 use atoms_verilated::Rtl;
 
 /// Requests that each side makes of the other.
@@ -224,13 +224,12 @@ fn all_come_to_an_end<M: Machine + Sides>(side: &str, mut machine: impl FnMut() 
     }
 }
 
-#[test]
-fn two_models_do_not_wait_for_each_other() {
-    for name in ["default", "small", "tiny", "deep", "half"] {
-        let config = config(name).config;
-        all_come_to_an_end(name, || ModelMachine::new(config));
-    }
+fn both_end(name: &str) {
+    let config = config(name).config;
+    all_come_to_an_end(name, || ModelMachine::new(config));
 }
+
+test_each! { mod two_models_do_not_wait_for_each_other: both_end; default small tiny deep half }
 
 fn rtl_machine(rtl: Rtl, named: &NamedConfig) -> RtlMachine {
     RtlMachine::new(rtl, named.config).expect("the RTL comes out of reset")

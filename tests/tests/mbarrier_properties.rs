@@ -1,6 +1,6 @@
 //! Laws of mbarrier objects: pipelines drawn at random run to their end, through RTL, model and oracle,
-//! and what they bring to their objects is what these come to. Wrong programs stand still, and a report
-//! says who waits for what.
+//! and what they bring to their objects is what these come to. Wrong programs deadlock, and a report
+//! says what each agent waits for.
 //!
 //! What is checked of every right run, beyond lockstep and the oracle: phases, arrivals and transactions
 //! add up exactly; the parity advances by one with every phase, in memory and in the states handed out; no
@@ -22,10 +22,10 @@ use atoms_ops::{Op, Size};
 use atoms_tests::bench::{run_case, whole};
 use atoms_tests::hunt::cases_or;
 use atoms_tests::pipeline::{
-    Awaited, Design, Events, Manner, Member, Mistake, NO_LIMIT, Outcome, Pipeline, Reach, Standstill,
-    Trouble, Waiting, run,
+    Awaited, Deadlock, Design, Events, Manner, Member, Mistake, NO_LIMIT, PipelineDesign, PipelineFailure,
+    PipelineOutcome, ProducerReach, Waiting, run,
 };
-use atoms_tests::{config, lockstep_of};
+use atoms_tests::{config, lockstep_of, test_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Settings, RngSeed, TestRunner};
 use proptest::{bits, collection};
@@ -49,14 +49,14 @@ impl Stand {
         self.session.machine().config()
     }
 
-    fn run(&mut self, design: &Design) -> Result<Outcome, Trouble> {
+    fn run(&mut self, design: &Design) -> Result<PipelineOutcome, PipelineFailure> {
         self.session.restart_machine().expect("the RTL comes out of reset");
         run(&mut self.session, design)
     }
 
     /// Of a right program the model has nothing to say.
-    fn run_right(&mut self, design: &Design) -> Result<Outcome, TestCaseError> {
-        let outcome = self.run(design).map_err(|trouble| TestCaseError::fail(trouble.to_string()))?;
+    fn run_right(&mut self, design: &Design) -> Result<PipelineOutcome, TestCaseError> {
+        let outcome = self.run(design).map_err(|failure| TestCaseError::fail(failure.to_string()))?;
         let watch = self.session.machine().watched().expect("the model watches");
         match watch.diagnoses().first() {
             Some(diagnosis) => Err(TestCaseError::fail(diagnosis.to_string())),
@@ -107,9 +107,9 @@ fn manner() -> impl Strategy<Value = Manner> {
 fn waiting() -> BoxedStrategy<Waiting> {
     prop_oneof![
         Just(Waiting::Poll),
-        Just(Waiting::Sleep),
-        (1..200u32).prop_map(Waiting::SleepFor),
-        Just(Waiting::SleepFor(NO_LIMIT)),
+        Just(Waiting::Suspend),
+        (1..200u32).prop_map(Waiting::SuspendFor),
+        Just(Waiting::SuspendFor(NO_LIMIT)),
     ]
     .boxed()
 }
@@ -120,11 +120,11 @@ fn member(visits: u32, waiting: &BoxedStrategy<Waiting>) -> impl Strategy<Value 
         .prop_map(|(arrives, waits, leaves_after, delay)| Member { arrives, waits, leaves_after, delay })
 }
 
-fn pipeline(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = Pipeline> {
-    let reach = prop_oneof![Just(Reach::Local), Just(Reach::Remote)];
+fn pipeline(waiting: BoxedStrategy<Waiting>) -> impl Strategy<Value = PipelineDesign> {
+    let reach = prop_oneof![Just(ProducerReach::Local), Just(ProducerReach::Remote)];
     (1..9u32, 1..6u32, reach, any::<bool>()).prop_flat_map(move |(stages, visits, reach, meets)| {
         let crew = || collection::vec(member(visits, &waiting), 1..=CREW);
-        (crew(), crew()).prop_map(move |(producers, consumers)| Pipeline {
+        (crew(), crew()).prop_map(move |(producers, consumers)| PipelineDesign {
             stages,
             visits,
             reach,
@@ -146,57 +146,47 @@ fn right_programs_end_right(name: &str, cases: u32) {
     for_all(cases_or(cases), &design(waiting()), |design| stand.borrow_mut().run_right(&design).map(|_| ()));
 }
 
-macro_rules! configurations {
-    ($($name:ident: $cases:expr;)*) => {
-        $(#[test]
-        fn $name() {
-            right_programs_end_right(stringify!($name), $cases);
-        })*
-    };
+test_each! {
+    right_programs_end_right;
+    default(100)
+    tiny(600)
+    small(300)
+    hold(100)
+    deep(80)
+    merging(80)
+    half(150)
 }
 
-configurations! {
-    default: 100;
-    tiny: 600;
-    small: 300;
-    hold: 100;
-    deep: 80;
-    merging: 80;
-    half: 150;
+/// A waiter without a limit that could pass is woken. Only where the table of waiters is full is a request turned
+/// away.
+fn every_waiter_is_woken(name: &str, cases: u32) {
+    let stand = RefCell::new(Stand::new(name));
+    let places = stand.borrow().config().num_waiters;
+    for_all(cases_or(cases), &design(Just(Waiting::SuspendFor(NO_LIMIT)).boxed()), |design| {
+        let Events { timed_out, turned_away, .. } = stand.borrow_mut().run_right(&design)?.events;
+        prop_assert_eq!(timed_out, 0);
+        let warps = design.pipelines.iter().flat_map(|p| p.producers.iter().chain(&p.consumers)).count();
+        if warps <= places as usize {
+            prop_assert_eq!(turned_away, 0, "{} warps", warps);
+        }
+        Ok(())
+    });
 }
 
-/// Nobody is forgotten: who sleeps without a limit that could pass is woken. Only where the table of
-/// waiters is full is anyone turned away.
-#[test]
-fn no_wake_up_is_lost() {
-    for (name, cases) in [("default", 30), ("small", 100), ("hold", 30), ("deep", 30), ("half", 50)] {
-        let stand = RefCell::new(Stand::new(name));
-        let places = stand.borrow().config().num_waiters;
-        for_all(cases_or(cases), &design(Just(Waiting::SleepFor(NO_LIMIT)).boxed()), |design| {
-            let Events { timed_out, turned_away, .. } = stand.borrow_mut().run_right(&design)?.events;
-            prop_assert_eq!(timed_out, 0);
-            let warps = design.pipelines.iter().flat_map(|p| p.producers.iter().chain(&p.consumers)).count();
-            if warps <= places as usize {
-                prop_assert_eq!(turned_away, 0, "{} warps", warps);
-            }
-            Ok(())
-        });
-    }
+test_each! { mod no_wake_up_is_lost: every_waiter_is_woken; default(30) small(100) hold(30) deep(30) half(50) }
+
+/// However short the limit, a warp that asks again gets through in the end.
+fn short_limits_end(name: &str) {
+    let stand = RefCell::new(Stand::new(name));
+    let timed_out = RefCell::new(0);
+    for_all(20, &design((1..20u32).prop_map(Waiting::SuspendFor).boxed()), |design| {
+        *timed_out.borrow_mut() += stand.borrow_mut().run_right(&design)?.events.timed_out;
+        Ok(())
+    });
+    assert!(timed_out.into_inner() > 100, "{name}: limits pass");
 }
 
-/// However short the limit, whoever asks again gets through in the end.
-#[test]
-fn short_limits_are_asked_again() {
-    for name in ["default", "small", "hold", "half"] {
-        let stand = RefCell::new(Stand::new(name));
-        let timed_out = RefCell::new(0);
-        for_all(20, &design((1..20u32).prop_map(Waiting::SleepFor).boxed()), |design| {
-            *timed_out.borrow_mut() += stand.borrow_mut().run_right(&design)?.events.timed_out;
-            Ok(())
-        });
-        assert!(timed_out.into_inner() > 100, "{name}: limits pass");
-    }
-}
+test_each! { mod short_limits_are_asked_again: short_limits_end; default small hold half }
 
 /// What is drawn reaches what it is for.
 #[test]
@@ -310,86 +300,83 @@ fn with_mistake(mistake: Mistake, first: impl Strategy<Value = Manner>) -> impl 
     })
 }
 
-fn stands_still(stand: &RefCell<Stand>, design: &Design) -> Result<Standstill, TestCaseError> {
+fn deadlocks(stand: &RefCell<Stand>, design: &Design) -> Result<Deadlock, TestCaseError> {
     match stand.borrow_mut().run(design) {
-        Err(Trouble::Standstill(standstill)) => Ok(standstill),
+        Err(PipelineFailure::Deadlock(deadlock)) => Ok(deadlock),
         Err(other) => Err(TestCaseError::fail(other.to_string())),
         Ok(_) => Err(TestCaseError::fail("a wrong program ends")),
     }
 }
 
 /// What the consumers of the first pipeline miss at its first stage in the second visit.
-fn missing(standstill: &Standstill) -> Vec<String> {
+fn missing(deadlock: &Deadlock) -> Vec<String> {
     let at_fault = |awaits: &&Awaited| matches!(awaits, Awaited::Phase { object, phase: 1, .. } if object == "full[0.0]");
-    let awaited = standstill.stuck.iter().map(|stuck| &stuck.awaits).filter(at_fault);
+    let awaited = deadlock.blocked.iter().map(|agent| &agent.awaits).filter(at_fault);
     awaited.map(Awaited::missing).collect()
 }
 
-#[test]
-fn a_forgotten_arrival_is_reported() {
-    for name in ["default", "small", "half"] {
-        let stand = RefCell::new(Stand::new(name));
-        for_all(15, &with_mistake(Mistake::ForgetsArrival, (1..9u32).prop_map(Manner::Count)), |design| {
-            let standstill = stands_still(&stand, &design)?;
-            let Manner::Count(count) = design.pipelines[0].producers[0].arrives else { unreachable!() };
-            let expected = match count {
-                1 => "1 arrival missing".to_string(),
-                count => format!("{count} arrivals missing"),
-            };
-            prop_assert!(!missing(&standstill).is_empty(), "{}", standstill);
-            for missing in missing(&standstill) {
-                prop_assert_eq!(missing, &*expected, "{}", standstill);
-            }
-            Ok(())
-        });
-    }
+fn reports_the_arrivals(name: &str) {
+    let stand = RefCell::new(Stand::new(name));
+    for_all(15, &with_mistake(Mistake::ForgetsArrival, (1..9u32).prop_map(Manner::Count)), |design| {
+        let deadlock = deadlocks(&stand, &design)?;
+        let Manner::Count(count) = design.pipelines[0].producers[0].arrives else { unreachable!() };
+        let expected = match count {
+            1 => "1 arrival missing".to_string(),
+            count => format!("{count} arrivals missing"),
+        };
+        prop_assert!(!missing(&deadlock).is_empty(), "{}", deadlock);
+        for missing in missing(&deadlock) {
+            prop_assert_eq!(missing, &*expected, "{}", deadlock);
+        }
+        Ok(())
+    });
 }
 
-#[test]
-fn a_lost_byte_is_reported() {
-    for name in ["default", "small", "half"] {
-        let stand = RefCell::new(Stand::new(name));
-        let manner = prop_oneof![
-            (2..100u32).prop_map(Manner::ExpectTx),
-            (2..MOST_BYTES).prop_map(Manner::ExpectThenArrive),
-        ];
-        for_all(15, &with_mistake(Mistake::LosesByte, manner), |design| {
-            let standstill = stands_still(&stand, &design)?;
-            prop_assert!(!missing(&standstill).is_empty(), "{}", standstill);
-            for missing in missing(&standstill) {
-                prop_assert_eq!(missing, "1 byte missing", "{}", standstill);
-            }
-            Ok(())
-        });
-    }
+test_each! { mod a_forgotten_arrival: reports_the_arrivals; default small half }
+
+fn reports_the_byte(name: &str) {
+    let stand = RefCell::new(Stand::new(name));
+    let manner = prop_oneof![
+        (2..100u32).prop_map(Manner::ExpectTx),
+        (2..MOST_BYTES).prop_map(Manner::ExpectThenArrive),
+    ];
+    for_all(15, &with_mistake(Mistake::LosesByte, manner), |design| {
+        let deadlock = deadlocks(&stand, &design)?;
+        prop_assert!(!missing(&deadlock).is_empty(), "{}", deadlock);
+        for missing in missing(&deadlock) {
+            prop_assert_eq!(missing, "1 byte missing", "{}", deadlock);
+        }
+        Ok(())
+    });
 }
 
-/// Somebody who drops out and carries on is found out at the latest when the accounts are settled.
-#[test]
-fn a_drop_too_many_is_found() {
-    for name in ["default", "small", "half"] {
-        let stand = RefCell::new(Stand::new(name));
-        for_all(15, &with_mistake(Mistake::DropsAndStays, (1..9u32).prop_map(Manner::Count)), |design| {
-            // What the unit makes of it is not in dispute.
-            match stand.borrow_mut().run(&design) {
-                Err(Trouble::Standstill(_) | Trouble::Broken(_)) => Ok(()),
-                Err(Trouble::Failure(failure)) => Err(TestCaseError::fail(failure.to_string())),
-                Ok(_) => Err(TestCaseError::fail("a wrong program ends")),
-            }
-        });
-    }
+test_each! { mod a_lost_byte: reports_the_byte; default small half }
+
+/// A producer that drops out and carries on is found at the latest when the account is settled.
+fn finds_the_drop(name: &str) {
+    let stand = RefCell::new(Stand::new(name));
+    for_all(15, &with_mistake(Mistake::DropsAndStays, (1..9u32).prop_map(Manner::Count)), |design| {
+        // What the unit makes of it is not in dispute.
+        match stand.borrow_mut().run(&design) {
+            Err(PipelineFailure::Deadlock(_) | PipelineFailure::Broken(_)) => Ok(()),
+            Err(PipelineFailure::Failure(failure)) => Err(TestCaseError::fail(failure.to_string())),
+            Ok(_) => Err(TestCaseError::fail("a wrong program ends")),
+        }
+    });
 }
+
+test_each! { mod a_drop_too_many: finds_the_drop; default small half }
 
 fn alone(arrives: Manner, waits: Waiting) -> Member {
     Member { arrives, waits, leaves_after: u32::MAX, delay: 0 }
 }
 
 fn one_stage(producer: Member, mistake: Mistake) -> Design {
-    let consumer = alone(Manner::Count(1), Waiting::SleepFor(NO_LIMIT));
-    let pipeline = Pipeline {
+    let consumer = alone(Manner::Count(1), Waiting::SuspendFor(NO_LIMIT));
+    let pipeline = PipelineDesign {
         stages: 1,
         visits: 4,
-        reach: Reach::Local,
+        reach: ProducerReach::Local,
         meets: false,
         producers: vec![producer],
         consumers: vec![consumer],
@@ -399,7 +386,7 @@ fn one_stage(producer: Member, mistake: Mistake) -> Design {
 
 /// The report, word for word.
 #[test]
-fn the_report_says_who_waits_for_what() {
+fn the_report_says_what_each_agent_waits_for() {
     #[rustfmt::skip]
     let cases = [
         (Mistake::ForgetsArrival, Manner::Count(3), [
@@ -423,9 +410,9 @@ fn the_report_says_who_waits_for_what() {
     ];
     let stand = RefCell::new(Stand::new("default"));
     for (mistake, arrives, lines) in cases {
-        let design = one_stage(alone(arrives, Waiting::Sleep), mistake);
-        let standstill = stands_still(&stand, &design).unwrap_or_else(|other| panic!("{mistake:?}: {other}"));
-        let found: Vec<_> = standstill.stuck.iter().map(ToString::to_string).collect();
+        let design = one_stage(alone(arrives, Waiting::Suspend), mistake);
+        let deadlock = deadlocks(&stand, &design).unwrap_or_else(|other| panic!("{mistake:?}: {other}"));
+        let found: Vec<_> = deadlock.blocked.iter().map(ToString::to_string).collect();
         assert_eq!(found, lines, "{mistake:?}");
     }
 }
@@ -433,11 +420,11 @@ fn the_report_says_who_waits_for_what() {
 /// Four producers and four consumers around four stages for a thousand phases each.
 #[test]
 fn a_long_pipeline_runs_in_seconds() {
-    let producer = |arrives| alone(arrives, Waiting::Sleep);
-    let pipeline = Pipeline {
+    let producer = |arrives| alone(arrives, Waiting::Suspend);
+    let pipeline = PipelineDesign {
         stages: 4,
         visits: 1000,
-        reach: Reach::Local,
+        reach: ProducerReach::Local,
         meets: false,
         producers: vec![
             producer(Manner::Lanes(32)),
@@ -445,12 +432,12 @@ fn a_long_pipeline_runs_in_seconds() {
             producer(Manner::ExpectTx(128)),
             producer(Manner::NoComplete(1)),
         ],
-        consumers: vec![alone(Manner::Lanes(1), Waiting::Sleep); 4],
+        consumers: vec![alone(Manner::Lanes(1), Waiting::Suspend); 4],
     };
     let design = Design { pipelines: vec![pipeline], pauses: Pauses::default(), seed: 1, mistake: None };
     let mut stand = Stand::new("default");
     let start = Instant::now();
-    let outcome = stand.run_right(&design).unwrap_or_else(|trouble| panic!("{trouble}"));
+    let outcome = stand.run_right(&design).unwrap_or_else(|failure| panic!("{failure}"));
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(outcome.phases, [1000; 8]);
     println!("{} cycles in {seconds:.1} s; {:?}", outcome.cycles, outcome.events);

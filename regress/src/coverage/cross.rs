@@ -2,6 +2,7 @@
 //! cannot count a value in the wrong dimension, and the number of a bin is arithmetic on constants.
 
 use atoms_model::Config;
+use atoms_ops::{Op, Size};
 
 use super::model::{Dimension, Group};
 
@@ -18,6 +19,22 @@ pub trait Value: Copy {
 
     /// Name of a value.
     fn name(index: usize) -> String;
+
+    /// Operations and sizes without which a bin with this value is not hit.
+    fn needs(self) -> Needs {
+        Needs::default()
+    }
+}
+
+/// What requests a value of a dimension needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// One of these operations.
+    pub ops: &'static [Op],
+    /// Operations without which those do nothing.
+    pub support: &'static [Op],
+    /// One of these sizes.
+    pub sizes: &'static [Size],
 }
 
 /// Values of all dimensions of a group, slowest first.
@@ -30,6 +47,9 @@ pub trait Key: Copy {
 
     /// The combination with these indices, one a dimension.
     fn of(values: &[usize]) -> Self;
+
+    /// What its values need.
+    fn needs(self) -> Vec<Needs>;
 
     /// The dimensions, with these names.
     fn dimensions(names: &[&'static str]) -> Vec<Dimension>;
@@ -49,6 +69,10 @@ macro_rules! key {
 
             fn of(values: &[usize]) -> Self {
                 ($($value::of(values.get($at).copied().unwrap_or(0)),)*)
+            }
+
+            fn needs(self) -> Vec<Needs> {
+                vec![$(self.$at.needs()),*]
             }
 
             fn dimensions(names: &[&'static str]) -> Vec<Dimension> {
@@ -107,7 +131,8 @@ pub const fn len<C: Cover>() -> usize {
 
 /// A dimension as an enumeration: each value with its name.
 macro_rules! values {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $value:ident = $text:literal,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $value:ident = $text:literal,)* }
+        $(needs |$this:ident| $needs:expr)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name { $($(#[$vdoc])* #[doc = $text] $value,)* }
@@ -132,6 +157,11 @@ macro_rules! values {
             fn name(index: usize) -> String {
                 [$($text),*][index].to_string()
             }
+
+            $(fn needs(self) -> $crate::coverage::cross::Needs {
+                let $this = self;
+                $needs
+            })?
         }
     };
 }
@@ -204,6 +234,11 @@ macro_rules! operations {
 
             fn name(index: usize) -> String {
                 Self::ALL[index].name().to_string()
+            }
+
+            fn needs(self) -> $crate::coverage::cross::Needs {
+                let ops = std::slice::from_ref(&Self::ALL[self.index()]);
+                $crate::coverage::cross::Needs { ops, ..Default::default() }
             }
         }
     };

@@ -67,7 +67,9 @@ impl Steering {
         // Many bins weigh more than few, but not in proportion: large groups fill up by themselves.
         let of_group = |group: &Group| (group.first..group.first + group.len()).map(attention).sum::<f64>();
         let weights: Vec<_> = model.groups.iter().map(|group| of_group(group).sqrt()).collect();
-        let Some(group) = draw(&weights, &mut rng).and_then(|at| model.groups.get(at)) else {
+        let Some((group, steered)) =
+            draw(&weights, &mut rng).and_then(|at| Some((model.groups.get(at)?, focus::STEERED.get(at)?)))
+        else {
             return (Profile::default(), None);
         };
         let bins: Vec<_> = (group.first..group.first + group.len()).map(attention).collect();
@@ -78,7 +80,7 @@ impl Steering {
             *aims = aims.saturating_add(1);
         }
         let wanted: Vec<_> = wanted.into_iter().map(|at| group.values(at)).collect();
-        (focus::profile(group, &wanted, &mut rng), Some(group.name.to_string()))
+        (steered(&wanted, &mut rng), Some(group.name.to_string()))
     }
 }
 

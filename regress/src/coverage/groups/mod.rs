@@ -12,26 +12,28 @@ pub mod waits;
 use super::cross::groups;
 use super::model::Model;
 
-use faults::{Bystander, ClusterIllegal, FaultLane, FaultMix, Misalignment, OutOfRange, PartEdge};
-use kernels::{Arithmetic, Compare, CompareWords, Favour, Spin, Values};
-use objects::{
+pub(crate) use faults::{Bystander, ClusterIllegal, FaultLane, FaultMix, Misalignment, OutOfRange, PartEdge};
+pub(crate) use kernels::{Arithmetic, Compare, CompareWords, Favour, Spin, Values};
+pub(crate) use objects::{
     Completion, Completions, Counts, ExpectedAfter, Layout, LiveObject, MergedCompletions, NearCompletion,
     ObjectLanes, Objects, PendingBefore, Phase, Sm80, TxAfter,
 };
-use pipeline::{Forward, ForwardWidth, Hazard, Neighbours, Stall, StallFill, Turns};
-use ports::{
+pub(crate) use pipeline::{Forward, ForwardWidth, Hazard, Neighbours, Stall, StallFill, Turns};
+pub(crate) use ports::{
     AllocationSize, BackPressure, ClusterResponses, CtaAsleep, CtaBackToBack, CtaPart, CtaWait, CtaWrite,
     Hold, Queue, ResetInside,
 };
-use requests::{
+pub(crate) use requests::{
     Address, Addresses, Conflict, Crossbar, Decode, Hash, LaneAlone, Lanes, Merging, Offset, Operation,
     Rotation, SameAddress, Slot, StoreOverlay, SubWord, TagReuse, Tags, WideAccess, Winner,
 };
-use waits::{
+pub(crate) use waits::{
     FellAsleep, LimitRace, LimitRacePlace, NotAsleep, TimeOut, Wait, WaitLimit, WakeOrder, WakePort, WokenBy,
 };
 
-groups! {
+/// Calls a macro with every group, in the order of their bins.
+macro_rules! every_group {
+    ($with:ident) => { $with! {
     Operation Decode Lanes LaneAlone Conflict Addresses SameAddress Merging Crossbar Winner Rotation Hash
     WideAccess SubWord StoreOverlay Address Offset Slot Tags TagReuse
     Values Arithmetic Compare CompareWords Spin Favour
@@ -41,7 +43,10 @@ groups! {
     ObjectLanes Objects Completion NearCompletion Completions MergedCompletions PendingBefore ExpectedAfter
     TxAfter Counts Phase Layout Sm80 LiveObject
     Wait NotAsleep FellAsleep WokenBy WaitLimit TimeOut LimitRace LimitRacePlace WakePort WakeOrder
+    } };
 }
+pub(crate) use every_group;
+every_group!(groups);
 
 impl Model {
     /// Every group there is.

@@ -1,7 +1,7 @@
 //! Passes and requests that follow each other through the pipeline.
 
 use super::values::{Kind, Port, Width};
-use crate::coverage::cross::{cover, numbers, values};
+use crate::coverage::cross::{Needs, cover, numbers, values};
 
 values! {
     /// Ports of two requests, one after the other.
@@ -35,6 +35,13 @@ cover! {
 values! {
     /// Kinds that write.
     Writer { Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object", }
+    needs |writer| match writer {
+        Writer::Store => Kind::Store,
+        Writer::Update => Kind::Update,
+        Writer::Compare => Kind::Compare,
+        Writer::Spin => Kind::Spin,
+        Writer::Object => Kind::Object,
+    }.needs()
 }
 
 impl Writer {
@@ -92,7 +99,7 @@ values! {
     Stalled {
         Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin", Object = "object",
         Look = "look", Nothing = "fault or no lanes",
-    }
+    } needs |held| Kind::ALL.get(held as usize).map_or(Needs::default(), |kind| kind.needs())
 }
 
 impl Stalled {

@@ -3,7 +3,7 @@
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
 
-use crate::coverage::cross::{Value, numbers, operations, values};
+use crate::coverage::cross::{Needs, Value, numbers, operations, values};
 
 operations! {
     /// Any operation.
@@ -55,6 +55,10 @@ impl Value for AnySize {
     fn name(index: usize) -> String {
         Size::ALL[index].name().to_string()
     }
+
+    fn needs(self) -> Needs {
+        Needs { sizes: std::slice::from_ref(&Size::ALL[self.index()]), ..Needs::default() }
+    }
 }
 
 /// Whether the operation exists in this size (spec 3.3).
@@ -97,6 +101,11 @@ impl Degree {
     pub fn least(self) -> u32 {
         [1, 2, 3, 5, 9, 17, 32][self as usize]
     }
+
+    /// Most lanes of this step.
+    pub fn most(self) -> u32 {
+        [1, 2, 4, 8, 16, 31, 32][self as usize]
+    }
 }
 
 values! {
@@ -104,6 +113,19 @@ values! {
     Kind {
         Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin",
         Object = "object", Look = "look",
+    } needs |kind| Needs {
+        ops: match kind {
+            Kind::Load => &[Op::Load],
+            Kind::Store => &[Op::Store],
+            Kind::Update => &[
+                Op::Add, Op::Min, Op::Max, Op::Inc, Op::Dec, Op::And, Op::Or, Op::Xor, Op::Exch, Op::PopcInc,
+            ],
+            Kind::Compare => &[Op::Cas, Op::Cast],
+            Kind::Spin => &[Op::CastSpin],
+            Kind::Object => &[Op::MbarInit, Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx],
+            Kind::Look => &[Op::MbarTestWait, Op::MbarTryWait, Op::MbarInval],
+        },
+        ..Needs::default()
     }
 }
 
@@ -130,6 +152,15 @@ impl Kind {
 values! {
     /// Banks that an access takes.
     Width { Sub = "part of a word", Word = "word", Pair = "pair", Quad = "quad", }
+    needs |width| {
+        let (sizes, support): (&[_], &[_]) = match width {
+            Width::Sub => (&[Size::U8, Size::U16, Size::S8, Size::S16], &[Op::Load, Op::Store]),
+            Width::Word => (&[Size::U32, Size::S32], &[]),
+            Width::Pair => (&[Size::U64], &[]),
+            Width::Quad => (&[Size::B128], &[Op::Load, Op::Store, Op::Exch, Op::Cas]),
+        };
+        Needs { sizes, support, ..Needs::default() }
+    }
 }
 
 impl Width {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use atoms_cosim::configs;
-use atoms_regress::cluster::record::{Published, verify};
+use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
 use atoms_regress::cluster::slurm::{Options, Outcome as Waited, Slurm, Tools};
 use atoms_regress::cluster::{Cut, Manifest};
@@ -251,7 +251,7 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
         return Ok(Verdict::Agree);
     }
     let context = prepare(tests)?;
-    let work = shard::work_folder(out, number);
+    let work = work_folder(out, number);
     shard::begin(&work, &context, &header, tests_of).map_err(CliError::of)?;
     let more = ["--records".to_string(), "--end".to_string(), tests_of.end.to_string()];
     if supervised(&work, workers, &more)? == Ended::Failed {
@@ -262,7 +262,7 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
         let _ = std::fs::remove_dir_all(&work);
         return Err(CliError::message(format!("shard {number} was stopped before its last test")));
     }
-    match shard::publish(out, &manifest, &header, number, &work).map_err(CliError::of)? {
+    match publish(out, &manifest, &header.origin, number, &work).map_err(CliError::of)? {
         Published::New => outln!("shard {number}: {} tests", tests_of.end - tests_of.first)?,
         Published::AlreadyThere => {
             outln!("shard {number}: another task was first; its result stays")?;

@@ -9,55 +9,69 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use atoms_regress::cluster::record::{self, Reader, Record, Writer};
-use atoms_regress::cluster::{ClusterError, Manifest, Results, sweep, write_whole};
-use serde::{Deserialize, Serialize};
-
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "record", rename_all = "snake_case")]
-enum Line {
-    Test { index: u64, drawn: u64 },
-    Failure { bundle: String },
-}
-
-impl Record for Line {
-    fn result_of(&self) -> Option<u64> {
-        match self {
-            Line::Test { index, .. } => Some(*index),
-            Line::Failure { .. } => None,
-        }
-    }
-}
+use atoms_regress::cluster::{Manifest, Results, result, sweep, write_whole};
+use atoms_regress::run::result::{Status, TestResult, Work};
+use atoms_regress::run::state::{Record, State};
+use atoms_regress::run::store::{self, FORMAT, Header, Store};
+use atoms_regress::run::timing::Timing;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// What a test comes to.
-fn test(manifest: &Manifest, index: u64) -> Line {
+/// What a test comes to: a number drawn from the seed, in its name.
+fn test(manifest: &Manifest, index: u64) -> TestResult {
     let drawn = (index ^ manifest.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Line::Test { index, drawn }
+    TestResult {
+        index,
+        name: drawn.to_string(),
+        entry: String::new(),
+        config: String::new(),
+        status: Status::Passed,
+        work: Work::default(),
+        new_bins: 0,
+        failure: None,
+    }
 }
 
 fn bundle(index: u64) -> Option<String> {
     (index % 7 == 3).then(|| format!("bundle-{index}"))
 }
 
+/// A line about a test, with the name of its bundle if it has one.
+fn line(result: &TestResult) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(result)? + &bundle(result.index).unwrap_or_default() + "\n")
+}
+
 fn shard(out: &Path, number: u32) -> Outcome {
     let manifest = Manifest::read(out)?;
-    if record::verify(out, &manifest, number).is_ok() {
+    if result::verify(out, &manifest, number).is_ok() {
         return Ok(());
     }
-    let mut writer = Writer::new(out, &manifest, &manifest.origin, number)?;
-    for index in manifest.shard(number)?.tests() {
+    let header = Header {
+        format: FORMAT,
+        origin: manifest.origin.clone(),
+        plan: "plan.toml".into(),
+        text: manifest.text.clone(),
+        profile: None,
+        seed: manifest.seed,
+        tags: Vec::new(),
+    };
+    let work = result::work_folder(out, number);
+    let mut store = Store::create(&work, &header, true, true)?;
+    let tests = manifest.shard(number)?;
+    let mut state = State::new(tests.first, 0, &[], &[]);
+    for index in tests.tests() {
         std::thread::sleep(Duration::from_millis(manifest.text.parse()?));
-        writer.write(&test(&manifest, index))?;
+        let result = test(&manifest, index);
+        let (record, _) = state.take(Record { result, candidates: Vec::new(), finds: Vec::new() });
+        store.push(&record, 1.0)?;
         if let Some(bundle) = bundle(index) {
-            let folder = writer.failures()?.join(&bundle);
-            fs::create_dir(&folder)?;
+            let folder = work.join("failures").join(&bundle);
+            fs::create_dir_all(&folder)?;
             fs::write(folder.join("case"), format!("{index}\n"))?;
-            writer.write(&Line::Failure { bundle })?;
         }
     }
-    writer.publish()?;
+    store.checkpoint(&state, &Timing::default(), true)?;
+    result::publish(out, &manifest, &manifest.origin, number, &work)?;
     Ok(())
 }
 
@@ -66,9 +80,8 @@ fn merge(out: &Path) -> Outcome {
     Results::expect_all(out, &manifest)?;
     let mut text = String::new();
     for shard in 0..manifest.count() {
-        let lines: Result<Vec<Line>, ClusterError> = Reader::new(out, &manifest, shard)?.collect();
-        for line in lines? {
-            text += &(serde_json::to_string(&line)? + "\n");
+        for record in store::records(&result::folder(out, shard))? {
+            text += &line(&record?.result)?;
         }
     }
     write_whole(&out.join("results.jsonl"), text)?;
@@ -78,14 +91,8 @@ fn merge(out: &Path) -> Outcome {
 
 fn run(out: &Path) -> Outcome {
     let manifest = Manifest::read(out)?;
-    let mut text = String::new();
-    for index in 0..manifest.tests {
-        text += &(serde_json::to_string(&test(&manifest, index))? + "\n");
-        if let Some(bundle) = bundle(index) {
-            text += &(serde_json::to_string(&Line::Failure { bundle })? + "\n");
-        }
-    }
-    write_whole(&out.join("results.jsonl"), text)?;
+    let lines: Result<String, _> = (0..manifest.tests).map(|index| line(&test(&manifest, index))).collect();
+    write_whole(&out.join("results.jsonl"), lines?)?;
     Ok(())
 }
 

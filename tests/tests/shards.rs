@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use atoms_regress::cluster::record::{Published, verify};
+use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
 use atoms_regress::cluster::{Cut, Manifest};
 use atoms_regress::plan::Tests;
@@ -45,10 +45,10 @@ fn whole(context: &Context, tests: &Tests, header: &Header, out: &Path) -> Summa
 
 fn run_shard(context: &Context, header: &Header, out: &Path, manifest: &Manifest, number: u32) -> Published {
     let tests = manifest.shard(number).expect("there is one");
-    let work = shard::work_folder(out, number);
+    let work = work_folder(out, number);
     shard::begin(&work, context, header, tests).expect("a new folder");
     run(context, &work, true, tests.end, 1 + number as usize % 3);
-    shard::publish(out, manifest, header, number, &work).expect("it can be written")
+    publish(out, manifest, &header.origin, number, &work).expect("it can be written")
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn merged_shards_are_the_whole() {
         let manifest = shard::cut(&out, &tests, &header, cut).expect("it can be cut");
         fs::create_dir_all(out.join("shards")).expect("a folder");
         // What a task leaves that is killed.
-        let dead = shard::work_folder(&out, 2);
+        let dead = work_folder(&out, 2);
         shard::begin(&dead, &context, &header, manifest.shard(2).expect("there is one")).expect("a folder");
         // In any order.
         for number in (1..manifest.count()).rev() {
@@ -84,7 +84,7 @@ fn merged_shards_are_the_whole() {
         assert_eq!(run_shard(&context, &header, &out, &manifest, 0), Published::AlreadyThere);
 
         // One that was cut short is named, and made anew.
-        let result = out.join("shards/3.result");
+        let result = out.join("shards/3.result/records.jsonl");
         let bytes = fs::read(&result).expect("it is there");
         fs::write(&result, &bytes[..bytes.len() / 2]).expect("it can be cut");
         let cut = shard::merge(&out, &manifest, &context, &header).expect_err("it is not whole").to_string();

@@ -129,7 +129,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     });
     cluster.command("scontrol", &["update", &soon, "StartTime=now"]);
     // One loses the end of its result.
-    let cut = out.join("shards/4.result");
+    let cut = out.join("shards/4.result/records.jsonl");
     cluster.until("shard 4 is done", LONG, || cut.exists());
     let whole = fs::read(&cut).expect("it is there");
     fs::write(&cut, &whole[..whole.len() * 2 / 3]).expect("it can be cut");

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::cut::Shard;
 use super::slurm::tools::SlurmError;
 use crate::report::command::quote;
+use crate::run::store::StoreError;
 
 /// Why shards could not be described, run or merged.
 #[derive(Debug, thiserror::Error)]
@@ -64,12 +65,12 @@ pub enum ClusterError {
         /// How many there are.
         shards: u32,
     },
-    /// A result file that cannot be used.
+    /// A result that cannot be used.
     #[error("result of shard {shard} (`{}`) {problem}", path.display())]
     Shard {
         /// The shard.
         shard: u32,
-        /// Its result file.
+        /// Its folder.
         path: PathBuf,
         /// What is wrong with it.
         problem: ShardProblem,
@@ -96,9 +97,12 @@ pub enum ClusterError {
         count: usize,
         /// Which: `3, 5-7`.
         missing: String,
-        /// Of those whose result file is there, what is wrong with it.
+        /// Of those whose result is there, what is wrong with it.
         problems: Vec<String>,
     },
+    /// The folder in which a shard was run.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The scheduler.
     #[error(transparent)]
     Slurm(#[from] SlurmError),
@@ -116,16 +120,13 @@ impl ClusterError {
     }
 }
 
-/// Why a result file cannot be used.
+/// Why a result cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShardProblem {
     /// There is none yet.
     #[error("is not there")]
     Absent,
-    /// It ends too early.
-    #[error("is cut short: {0}")]
-    CutShort(String),
-    /// It is whole, but its content is not what was written.
+    /// Its content is not what was written: it is cut short, or changed.
     #[error("is damaged: {0}")]
     Damaged(String),
     /// It is of another shard: somebody copied or renamed it.
@@ -140,12 +141,12 @@ pub enum ShardProblem {
     /// It is of another manifest: another plan, seed or input.
     #[error("is of another manifest: {found}, expected {expected}")]
     OtherManifest {
-        /// Hash of the manifest in the result file.
+        /// Hash of the manifest in the result.
         found: String,
         /// Hash of the manifest at hand.
         expected: String,
     },
-    /// A result more than once, not at all, or of a test that is not in this shard.
+    /// Tests without a result, or results of tests that are not in this shard.
     #[error("has {0}")]
     Order(String),
     /// A bundle of a failure is gone.

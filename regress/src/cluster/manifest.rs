@@ -1,7 +1,7 @@
 //! What is run, by whom, and which tests each shard has.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -163,16 +163,6 @@ impl Manifest {
         let all = serde_json::json!([format, plan, profile, seed, origin, text, tests]);
         hex(Sha256::digest(all.to_string()))
     }
-}
-
-/// The result file of a shard.
-pub(super) fn result_path(out: &Path, shard: u32) -> PathBuf {
-    out.join("shards").join(format!("{shard}.result"))
-}
-
-/// The bundles of failures of a shard.
-pub(super) fn failures_path(out: &Path, shard: u32) -> PathBuf {
-    out.join("shards").join(format!("{shard}.failures"))
 }
 
 #[cfg(test)]

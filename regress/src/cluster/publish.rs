@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A file that is not there before [`Pending::publish`]: until then it has a name of its own in the same
 /// folder, which no other process has, and which goes away with this value.
 #[derive(Debug)]
-pub struct Pending {
+struct Pending {
     file: BufWriter<File>,
     temporary: PathBuf,
     target: PathBuf,
@@ -20,15 +20,10 @@ impl Pending {
     ///
     /// # Errors
     /// Whatever keeps it from being created.
-    pub fn new(target: &Path) -> io::Result<Self> {
+    fn new(target: &Path) -> io::Result<Self> {
         let temporary = unique(target);
         let file = File::options().write(true).create_new(true).open(&temporary)?;
         Ok(Pending { file: BufWriter::new(file), temporary, target: target.to_path_buf() })
-    }
-
-    /// Where it will be.
-    pub fn target(&self) -> &Path {
-        &self.target
     }
 
     /// Puts it in its place, in that of another file if there is one. What is there afterwards is on the
@@ -36,7 +31,7 @@ impl Pending {
     ///
     /// # Errors
     /// Whatever keeps it from being written: a full disk. The place is then as it was.
-    pub fn publish(mut self) -> io::Result<()> {
+    fn publish(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
         fs::rename(&self.temporary, &self.target)?;

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::error::{ClusterError, ShardProblem};
-use super::manifest::{Manifest, failures_path};
+use super::manifest::Manifest;
 use super::publish::is_part;
-use super::record;
+use super::result;
 
 /// Which shards have a valid result. Looks at each file until it was valid once, and no more.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +27,8 @@ impl Results {
             if self.valid.contains(&shard) {
                 continue;
             }
-            match record::verify(out, manifest, shard) {
-                Ok(()) => _ = self.valid.insert(shard),
+            match result::verify(out, manifest, shard) {
+                Ok(_) => _ = self.valid.insert(shard),
                 Err(ClusterError::Shard { problem: ShardProblem::Absent, .. }) => {}
                 Err(error @ ClusterError::Shard { .. }) => problems.push(error),
                 Err(error) => return Err(error),
@@ -104,21 +104,6 @@ fn sweep_folder(folder: &Path) -> Result<(), ClusterError> {
         }
     }
     Ok(())
-}
-
-/// Takes away the failures of a shard that has no valid result: of a task that died between the two, or
-/// of a result that was damaged. Only while no task of the shard runs.
-///
-/// # Errors
-/// [`ClusterError::Write`].
-pub(super) fn forget_failures(out: &Path, shard: u32) -> Result<(), ClusterError> {
-    let path = failures_path(out, shard);
-    match fs::remove_dir_all(&path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(ClusterError::Write { path, source })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Numbers in ascending order as a scheduler takes them: `3,5-7`.

@@ -1,59 +1,22 @@
 //! Shards of a regression, and how they become the run that one process would have made.
 //!
-//! A shard runs like a whole run, in a folder of its own, and publishes its records. A merge takes the
+//! A shard runs like a whole run, in a folder of its own, which is its result. A merge takes the
 //! records of all shards in order through a state of its own, which makes of them what it would have made
 //! of the tests themselves.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use crate::cluster::record::{self, Published, Reader, Writer};
-use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, unique};
-use crate::coverage::Map;
-use crate::coverage::rtl::RtlMap;
+use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, result, unique};
 use crate::plan::Tests;
 use crate::report::finish::{FinishError, finish};
 use crate::report::summary::Summary;
-use crate::run::state::{RawBucket, Record as TestRecord, State};
+use crate::run::state::{RawBucket, State};
 use crate::run::store::{self, Checkpoint, Header, Store, StoreError, reading, writing};
 use crate::run::timing::Timing;
 use crate::run::worker::Context;
 use crate::triage::layout::FAILURES;
-
-/// A line of a shard's result file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Record {
-    /// A test.
-    Test {
-        /// What it came to.
-        record: Box<TestRecord>,
-        /// Wall time in milliseconds.
-        ms: f64,
-    },
-    /// What all its tests covered, and the buckets of their failures; behind the tests.
-    End {
-        /// Hits of bins.
-        hits: Map,
-        /// Lines and cover properties of the RTL.
-        rtl: RtlMap,
-        /// Buckets by raw key.
-        buckets: Vec<(String, RawBucket)>,
-        /// Times.
-        timing: Box<Timing>,
-    },
-}
-
-impl record::Record for Record {
-    fn result_of(&self) -> Option<u64> {
-        match self {
-            Record::Test { record, .. } => Some(record.result.index),
-            Record::End { .. } => None,
-        }
-    }
-}
 
 /// Why a shard or a merge does not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -106,12 +69,6 @@ pub fn cut(out: &Path, tests: &Tests, header: &Header, cut: Cut) -> Result<Manif
     Ok(manifest)
 }
 
-/// The folder in which one task runs a shard; nobody else's. What a dead task leaves is tidied away by a
-/// merge.
-pub fn work_folder(out: &Path, shard: u32) -> PathBuf {
-    unique(&out.join("shards").join(format!("{shard}.work")))
-}
-
 /// Makes the folder in which a shard is run.
 ///
 /// # Errors
@@ -119,35 +76,6 @@ pub fn work_folder(out: &Path, shard: u32) -> PathBuf {
 pub fn begin(work: &Path, context: &Context, header: &Header, shard: Shard) -> Result<(), StoreError> {
     let mut store = Store::create(work, header, true, true)?;
     store.checkpoint(&context.state(shard.first), &Timing::default(), false)
-}
-
-/// Publishes what a shard came to, and takes its folder away.
-///
-/// # Errors
-/// [`ShardError`].
-pub fn publish(
-    out: &Path,
-    manifest: &Manifest,
-    header: &Header,
-    shard: u32,
-    work: &Path,
-) -> Result<Published, ShardError> {
-    let mut writer = Writer::<Record>::new(out, manifest, &header.origin, shard)?;
-    let mut durations = store::durations(work)?;
-    for record in store::records(work)? {
-        let ms = durations.next().transpose()?.map_or(0.0, |took| took.ms);
-        writer.write(&Record::Test { record: Box::new(record?), ms })?;
-    }
-    let Checkpoint { state, timing, .. } = store::checkpoint(work)?;
-    let failures = work.join(FAILURES);
-    if failures.is_dir() {
-        copy_folder(&failures, writer.failures()?)?;
-    }
-    let buckets = state.buckets.into_iter().collect();
-    writer.write(&Record::End { hits: state.hits, rtl: state.rtl, buckets, timing: Box::new(timing) })?;
-    let published = writer.publish()?;
-    fs::remove_dir_all(work).map_err(writing(work))?;
-    Ok(published)
 }
 
 /// Brings the results of all shards together in the output folder, and writes the reports.
@@ -169,20 +97,16 @@ pub fn merge(
     let rtl = context.rtl.clone();
     let mut timing = Timing { wall_s: 0.0, busy_s: 0.0, slowest: Vec::new(), rtl, ..began };
     for number in 0..manifest.count() {
-        for record in Reader::<Record>::new(out, manifest, number)? {
-            match record? {
-                Record::Test { record, ms } => {
-                    let (record, _) = state.take(*record);
-                    store.push(&record, ms)?;
-                }
-                Record::End { hits, rtl, buckets, timing: own } => {
-                    state.count_hits(&hits);
-                    state.rtl.merge(&rtl);
-                    take_bundles(&mut state, buckets, &failures_of(out, number), &draft.join(FAILURES))?;
-                    timing.add(&own);
-                }
-            }
+        let own = result::verify(out, manifest, number)?;
+        let folder = result::folder(out, number);
+        for (record, took) in store::records(&folder)?.zip(store::durations(&folder)?) {
+            let (record, _) = state.take(record?);
+            store.push(&record, took?.ms)?;
         }
+        state.count_hits(&own.state.hits);
+        state.rtl.merge(&own.state.rtl);
+        take_bundles(&mut state, own.state.buckets, &folder.join(FAILURES), &draft.join(FAILURES))?;
+        timing.add(&own.timing);
     }
     let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
     timing.wall_s = now.unwrap_or_default().as_secs().saturating_sub(timing.started) as f64;
@@ -194,14 +118,10 @@ pub fn merge(
     Ok(summary)
 }
 
-fn failures_of(out: &Path, shard: u32) -> PathBuf {
-    out.join("shards").join(format!("{shard}.{FAILURES}"))
-}
-
 /// Takes the bundles of those buckets whose first test is this shard's.
 fn take_bundles(
     state: &mut State,
-    buckets: Vec<(String, RawBucket)>,
+    buckets: BTreeMap<String, RawBucket>,
     from: &Path,
     to: &Path,
 ) -> Result<(), StoreError> {

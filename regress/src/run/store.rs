@@ -269,10 +269,7 @@ impl Lines {
         };
         let (file, there) = open().map_err(writing(&path))?;
         if there < length {
-            let reason = format!(
-                "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with `atoms regress --force`"
-            );
-            return Err(StoreError::Malformed { path, reason });
+            return Err(not_that_long(path, there, length));
         }
         Ok(Lines { path, file: BufWriter::new(file), length })
     }
@@ -336,16 +333,7 @@ impl Store {
         tidy(dir)?;
         let mut checkpoint = checkpoint(dir)?;
         let store = Self::at(dir, records, &checkpoint.lengths, claim)?;
-        let lines = verified_lines(&store.files)?;
-        let State { from, next, totals, .. } = &checkpoint.state;
-        if next.checked_sub(*from) != Some(lines) || totals.tests() != lines {
-            let path = dir.join(CHECKPOINT);
-            let reason = format!(
-                "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with `atoms regress --force`",
-                totals.tests()
-            );
-            return Err(StoreError::Malformed { path, reason });
-        }
+        verify_lines(dir, &checkpoint)?;
         checkpoint.state = checkpoint.state.revived();
         Ok((store, checkpoint))
     }
@@ -398,19 +386,51 @@ impl Store {
     }
 }
 
-/// Lines of the first file; each line of every file is as it was written.
-fn verified_lines(files: &[Lines]) -> Result<u64, StoreError> {
-    let mut counts = Vec::new();
-    for Lines { path, length, .. } in files {
-        let file = File::open(path).map_err(reading(path))?.take(*length);
+/// The checkpoint of a finished run in a folder that keeps records, when all lines are as they were written.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn verified(dir: &Path) -> Result<Checkpoint, StoreError> {
+    let checkpoint = checkpoint(dir)?;
+    for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
+        let path = dir.join(name);
+        let there = fs::metadata(&path).map_err(reading(&path))?.len();
+        if there != *length {
+            return Err(not_that_long(path, there, *length));
+        }
+    }
+    verify_lines(dir, &checkpoint)?;
+    Ok(Checkpoint { state: checkpoint.state.revived(), ..checkpoint })
+}
+
+fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
+    let reason = format!(
+        "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with `atoms regress --force`"
+    );
+    StoreError::Malformed { path, reason }
+}
+
+/// Whether the lines that a checkpoint counts are as they were written, one a test.
+fn verify_lines(dir: &Path, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+    let State { from, next, totals, .. } = &checkpoint.state;
+    for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
+        let path = dir.join(name);
+        let file = File::open(&path).map_err(reading(&path))?.take(*length);
         let mut lines = 0;
         for line in io::BufReader::new(file).split(b'\n') {
             lines += 1;
-            opened(path, lines, &line.map_err(reading(path))?)?;
+            opened(&path, lines, &line.map_err(reading(&path))?)?;
         }
-        counts.push(lines);
+        if next.checked_sub(*from) != Some(lines) || totals.tests() != lines {
+            let path = dir.join(CHECKPOINT);
+            let reason = format!(
+                "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with `atoms regress --force`",
+                totals.tests()
+            );
+            return Err(StoreError::Malformed { path, reason });
+        }
     }
-    Ok(counts.first().copied().unwrap_or_default())
+    Ok(())
 }
 
 /// What a line says, if it is as it was written.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ClusterError;
 use super::manifest::Manifest;
-use super::results::{Results, forget_failures};
+use super::results::Results;
 use crate::report::command::quote;
 use jobs::Jobs;
 use queue::{Limits, Queue};
@@ -168,9 +168,6 @@ impl Slurm {
         let mut submitted = Submitted { shards: shards.to_vec(), ..Submitted::default() };
         if shards.is_empty() {
             return Ok(submitted);
-        }
-        for &shard in shards {
-            forget_failures(&self.out, shard)?;
         }
         for array in self.jobs.arrays(shards) {
             let script = self.out.join(script::SHARD);

@@ -3,21 +3,11 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::super::manifest::tests::manifest;
-use super::super::record::{Record, Writer};
+use super::super::result::tests::finish;
 use super::*;
-
-#[derive(Serialize, Deserialize)]
-struct Line(u64);
-
-impl Record for Line {
-    fn result_of(&self) -> Option<u64> {
-        Some(self.0)
-    }
-}
 
 /// An output folder with 8 shards, and commands beside it.
 struct Site {
@@ -84,12 +74,7 @@ impl Site {
 
     /// Leaves the result of a shard.
     fn finish(&self, shard: u32) {
-        let mut writer =
-            Writer::new(&self.out(), &self.manifest, &self.manifest.origin, shard).expect("a writer");
-        for test in self.manifest.shard(shard).expect("it exists").tests() {
-            writer.write(&Line(test)).expect("in order");
-        }
-        writer.publish().expect("it can be published");
+        finish(&self.out(), &self.manifest, shard);
     }
 
     /// Fills the queue with lines in which ID stands for that of the jobs.
@@ -157,7 +142,7 @@ fn what_is_done_queued_or_running_is_not_submitted_again() {
             "98|ID.merge|PENDING|Dependency",
         ],
     );
-    fs::write(site.out().join("shards/5.result"), "cut").expect("it can be cut");
+    fs::write(site.out().join("shards/5.result/records.jsonl"), "cut").expect("it can be cut");
     let submitted = slurm.submit().expect("it is taken");
     assert_eq!(submitted.shards, [2, 4, 5, 6, 7], "0 is done, 1 runs, 3 is queued");
     assert_eq!((submitted.done, submitted.live), (1, 2));

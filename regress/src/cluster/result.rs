@@ -1,0 +1,182 @@
+//! The result of a shard: the output folder of its run, in its place when it is whole.
+//!
+//! A shard runs like a whole run, in a folder of its own that no other task has. When its last test is written
+//! down, [`Publication`] is put beside its records and the folder is renamed to `shards/N.result`. A valid
+//! result stays when another task of the same shard comes later: of two tasks that run at once, one result is
+//! kept.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::cut::Shard;
+use super::error::{ClusterError, ShardProblem};
+use super::manifest::Manifest;
+use super::publish::{sync_folder, unique};
+use crate::run::origin::Origin;
+use crate::run::store::{self, Checkpoint, StoreError};
+use crate::triage::layout::FAILURES;
+
+/// Whose results they are, and what of them lies in files of its own: `shard.json`, the last file written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Publication {
+    shard: u32,
+    tests: Shard,
+    /// Hash of the manifest.
+    manifest: String,
+    /// Files under `failures/`, sorted.
+    failures: Vec<String>,
+}
+
+const PUBLICATION: &str = "shard.json";
+
+/// What became of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// It is the result of the shard.
+    New,
+    /// Another task of the same shard was first; its result stays.
+    AlreadyThere,
+}
+
+/// The result of a shard in an output folder.
+pub fn folder(out: &Path, shard: u32) -> PathBuf {
+    out.join("shards").join(format!("{shard}.result"))
+}
+
+/// The folder in which one task runs a shard, and no other does. A merge removes what a dead task leaves.
+pub fn work_folder(out: &Path, shard: u32) -> PathBuf {
+    unique(&out.join("shards").join(format!("{shard}.work")))
+}
+
+/// Puts what a shard came to in `work` in its place, unless a valid result is there.
+///
+/// # Errors
+/// [`ClusterError::Origin`] when something else made the manifest; [`ClusterError::Order`] when a test has no
+/// result; [`ClusterError::NoShard`]; [`ClusterError::Write`].
+pub fn publish(
+    out: &Path,
+    manifest: &Manifest,
+    here: &Origin,
+    shard: u32,
+    work: &Path,
+) -> Result<Published, ClusterError> {
+    manifest.admit(out, here)?;
+    let tests = manifest.shard(shard)?;
+    let checkpoint = store::checkpoint(work)?;
+    check_tests(&checkpoint, tests).map_err(|problem| ClusterError::Order { shard, problem })?;
+    sync_tree(work)?;
+    let failures = files_below(&work.join(FAILURES))?;
+    let publication = Publication { shard, tests, manifest: manifest.hash(), failures };
+    store::replace(&work.join(PUBLICATION), &publication)?;
+    let target = folder(out, shard);
+    // What is there and is not valid makes room.
+    if verify(out, manifest, shard).is_err() && target.exists() {
+        let aside = unique(&target);
+        let _ = fs::rename(&target, &aside);
+        let _ = if aside.is_dir() { fs::remove_dir_all(&aside) } else { fs::remove_file(&aside) };
+    }
+    let renamed = fs::rename(work, &target);
+    sync_folder(&target);
+    match renamed {
+        Ok(()) => Ok(Published::New),
+        Err(_) if verify(out, manifest, shard).is_ok() => {
+            let _ = fs::remove_dir_all(work);
+            Ok(Published::AlreadyThere)
+        }
+        Err(source) => Err(ClusterError::Write { path: target, source }),
+    }
+}
+
+/// Whether a shard has a valid result: whole, of this manifest, with the bundles of its failures.
+///
+/// # Errors
+/// [`ClusterError::Shard`] with what is wrong; [`ClusterError::Read`]; [`ClusterError::NoShard`].
+pub fn verify(out: &Path, manifest: &Manifest, shard: u32) -> Result<Checkpoint, ClusterError> {
+    let tests = manifest.shard(shard)?;
+    let path = folder(out, shard);
+    let found = check(&path, manifest, shard, tests);
+    found.map_err(|problem| ClusterError::Shard { shard, path, problem })
+}
+
+fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<Checkpoint, ShardProblem> {
+    if !path.exists() {
+        return Err(ShardProblem::Absent);
+    }
+    let damaged = |error: StoreError| ShardProblem::Damaged(error.to_string());
+    let theirs = store::header(path).map_err(damaged)?.origin;
+    let differences = manifest.origin.differences(&theirs, "manifest", "result");
+    if !differences.is_empty() {
+        return Err(ShardProblem::Foreign(differences));
+    }
+    let publication: Publication = store::read(&path.join(PUBLICATION)).map_err(damaged)?;
+    let expected = manifest.hash();
+    if publication.manifest != expected {
+        return Err(ShardProblem::OtherManifest { found: publication.manifest, expected });
+    }
+    if publication.shard != shard {
+        return Err(ShardProblem::OtherShard(publication.shard));
+    }
+    if publication.tests != tests {
+        return Err(ShardProblem::OtherTests(publication.tests));
+    }
+    let checkpoint = store::verified(path).map_err(damaged)?;
+    check_tests(&checkpoint, tests).map_err(ShardProblem::Order)?;
+    let failures = path.join(FAILURES);
+    match publication.failures.into_iter().find(|name| !failures.join(name).is_file()) {
+        Some(name) => Err(ShardProblem::BundleMissing(name)),
+        None => Ok(checkpoint),
+    }
+}
+
+/// Whether each test of a shard has its result: tests are written down in order, each once.
+fn check_tests(checkpoint: &Checkpoint, tests: Shard) -> Result<(), String> {
+    let state = &checkpoint.state;
+    if state.from != tests.first || state.next > tests.end {
+        let last = |end: u64| end.saturating_sub(1);
+        return Err(format!(
+            "results of tests {} to {}, expected {} to {}",
+            state.from,
+            last(state.next),
+            tests.first,
+            last(tests.end)
+        ));
+    }
+    if state.next < tests.end {
+        return Err(format!("no result of tests {} to {}", state.next, tests.end - 1));
+    }
+    Ok(())
+}
+
+/// Names of the files below a folder as seen from it, sorted; none if it is not there.
+fn files_below(folder: &Path) -> Result<Vec<String>, ClusterError> {
+    let mut names = Vec::new();
+    let mut folders = if folder.is_dir() { vec![folder.to_path_buf()] } else { Vec::new() };
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(&at).map_err(ClusterError::read(&at))? {
+            let path = entry.map_err(ClusterError::read(&at))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                names.push(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned());
+            }
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Makes sure that all files of a folder are on the disk.
+fn sync_tree(folder: &Path) -> Result<(), ClusterError> {
+    for name in files_below(folder)? {
+        let path = folder.join(name);
+        let file = File::open(&path).map_err(ClusterError::read(&path))?;
+        file.sync_all().map_err(ClusterError::write(&path))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(super) mod tests;

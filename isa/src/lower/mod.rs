@@ -9,9 +9,13 @@ mod decimal;
 mod frame;
 mod mbarrier;
 mod offset;
+mod operand;
 
 use crate::arch::Arch;
 use crate::ptx::{Function, Instruction, Module};
+
+use code::Code;
+use operand::Reader;
 
 pub use frame::Frame;
 
@@ -66,11 +70,12 @@ pub fn lower(
     arch: Arch,
     frame: &mut Frame,
 ) -> Option<Result<Sequence, Refusal>> {
-    match instruction.opcode {
+    let reader = Reader { module, function, instruction };
+    let mut code = Code::new(arch, frame);
+    let outcome = match instruction.opcode {
         // `red.async` reports to an mbarrier object.
-        "atom" | "red" if !instruction.modifiers.contains(&"async") => {
-            atom::lower(module, function, instruction, used, arch, frame)
-        }
-        _ => mbarrier::lower(module, function, instruction, used, arch, frame),
-    }
+        "atom" | "red" if !instruction.modifiers.contains(&"async") => atom::lower(&reader, used, &mut code),
+        _ => mbarrier::lower(&reader, used, &mut code)?,
+    };
+    Some(outcome.map(|()| Sequence { lines: code.lines }))
 }

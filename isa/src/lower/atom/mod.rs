@@ -26,33 +26,21 @@ mod operand;
 mod shared;
 mod warp;
 
+use super::Refusal;
 use super::code::{Code, Value};
-use super::{Frame, Refusal, Sequence};
-use crate::arch::Arch;
-use crate::ptx::{Function, Instruction, Module, Type};
+use super::operand::Reader;
+use crate::ptx::{Function, Instruction, Type};
 use form::{AtomicOp, AtomicSpace, Form};
 use operand::Operands;
 
-/// Machine code of `atom` and `red`.
-pub(super) fn lower(
-    module: &Module<'_>,
-    function: &Function<'_>,
-    instruction: &Instruction<'_>,
-    used: bool,
-    arch: Arch,
-    frame: &mut Frame,
-) -> Option<Result<Sequence, Refusal>> {
-    let mut run = || {
-        let form = Form::read(instruction, arch)?;
-        let place = operand::Place { module, function, arch };
-        let operands = Operands::read(&place, instruction, &form, frame)?;
-        let (form, operands) = simplified(form, operands);
-        let mut code = Code::new(arch, frame);
-        code.leave_early = last(function, instruction);
-        code.lower(&form, &operands, used && operands.destination.is_some());
-        Ok(Sequence { lines: code.lines })
-    };
-    Some(run())
+/// Writes the machine code of `atom` and `red`.
+pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
+    let form = Form::read(reader.instruction, code.arch)?;
+    let operands = Operands::read(reader, &form, code)?;
+    let (form, operands) = simplified(form, operands);
+    code.leave_early = last(reader.function, reader.instruction);
+    code.lower(&form, &operands, used && operands.destination.is_some());
+    Ok(())
 }
 
 /// An increment that never comes to its limit is an addition.

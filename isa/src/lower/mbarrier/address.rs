@@ -1,9 +1,9 @@
 //! Addresses of objects and data, as instructions name them.
 
-use super::operand::{Address, Start, Word};
 use crate::lower::Refusal;
 use crate::lower::code::{Base, Code, Place, Reg, emit};
 use crate::lower::offset::{hex, near, split};
+use crate::lower::operand::{Address, Start, Word};
 
 impl Code<'_> {
     /// The operand's register, or a new one that holds it.

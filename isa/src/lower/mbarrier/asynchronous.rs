@@ -2,9 +2,9 @@
 //! around them: `mapa`, fences.
 
 use super::form::older_features;
-use super::operand::{Reader, Word};
 use crate::lower::Refusal;
 use crate::lower::code::{Code, Place, Reg, emit};
+use crate::lower::operand::{Reader, Word};
 use crate::ptx::{Instruction, Operand, Type};
 
 type Outcome = Result<(), Refusal>;

@@ -1,10 +1,10 @@
 //! sm_90 and later: objects are fields of one word of 64 bits, which SYNCS works on (spec 6.2, 6.8).
 
 use super::form::{Arrival, Form, Space, Verb};
-use super::operand::{Address, Start, Word};
 use super::two_words::shifted;
 use crate::lower::Refusal;
 use crate::lower::code::{Base, Code, Lanes, Place, Reg, emit};
+use crate::lower::operand::{Address, Start, Word};
 
 /// Writes the machine code of an instruction.
 pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {

@@ -1,9 +1,9 @@
 //! What an instruction on an object says, and whether an assembler takes it. The order of the checks is the
 //! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
 
-use super::operand::{Address, Reader, Word};
 use crate::arch::Arch;
 use crate::lower::Refusal;
+use crate::lower::operand::{Address, Reader, Word};
 use crate::ptx::{Instruction, Operand, RegId};
 
 /// What is done to the object.
@@ -283,7 +283,7 @@ impl Row {
             let (mut words, mut modifiers) = (row.spelled.split('.'), instruction.modifiers.iter());
             let spelled = words.next() == Some(instruction.opcode)
                 && words.all(|word| modifiers.next().is_some_and(|modifier| *modifier == word));
-            spelled.then(|| (row, modifiers.as_slice()))
+            spelled.then_some((row, modifiers.as_slice()))
         })
     }
 

@@ -1,9 +1,9 @@
 //! sm_80 to sm_89: objects are two words, which plain atomics and ATOMS.ARRIVE work on (spec 6.2.1).
 
 use super::form::{Arrival, Form, Verb};
-use super::operand::{Address, Word};
 use crate::lower::Refusal;
 use crate::lower::code::{Base, Code, Place, Reg, emit};
+use crate::lower::operand::{Address, Word};
 
 /// Writes the machine code of an instruction.
 pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {

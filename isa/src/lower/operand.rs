@@ -1,6 +1,6 @@
-//! Operands of instructions on objects, by what they are for.
+//! Operands of PTX instructions, by what they are for.
 
-use crate::ptx::{Base, Function, Instruction, Module, Operand, RegId, Symbol, Type};
+use crate::ptx::{Base, Function, Instruction, Module, Operand, RegId, Register, Symbol, Type, Variable};
 
 /// A 32-bit operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,14 @@ pub(super) struct Reader<'a, 't> {
 }
 
 impl<'t> Reader<'_, 't> {
+    /// A register as it is declared.
+    pub(super) fn declared(&self, id: RegId) -> Option<&Register<'t>> {
+        self.function.registers.get(id.0 as usize)
+    }
+
     /// Declared type of a register; `None` in a snippet.
-    fn ty(&self, id: RegId) -> Option<Type> {
-        self.function.registers.get(id.0 as usize).and_then(|register| register.ty)
+    pub(super) fn ty(&self, id: RegId) -> Option<Type> {
+        self.declared(id)?.ty
     }
 
     /// A register of so many bits; `None` if the operand is something else.
@@ -89,11 +94,19 @@ impl<'t> Reader<'_, 't> {
         Address { base: Start::Symbol(symbol, self.name(symbol)), offset: offset as i32 }
     }
 
+    /// A variable; `None` of a function.
+    pub(super) fn variable(&self, symbol: Symbol) -> Option<&Variable<'t>> {
+        match symbol {
+            Symbol::Local(at) => self.function.variables.get(at as usize),
+            Symbol::Module(at) => self.module.variables.get(at as usize),
+            Symbol::Function(_) => None,
+        }
+    }
+
     fn name(&self, symbol: Symbol) -> &'t str {
         match symbol {
-            Symbol::Local(at) => self.function.variables.get(at as usize).map_or("", |v| v.name),
-            Symbol::Module(at) => self.module.variables.get(at as usize).map_or("", |v| v.name),
             Symbol::Function(at) => self.module.functions.get(at as usize).map_or("", |f| f.name),
+            Symbol::Local(_) | Symbol::Module(_) => self.variable(symbol).map_or("", |v| v.name),
         }
     }
 }

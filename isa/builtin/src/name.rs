@@ -51,81 +51,75 @@ impl BuiltinOp {
         matches!(self, BuiltinOp::And | BuiltinOp::Or | BuiltinOp::Xor)
     }
 
+    const fn row(self) -> &'static OpRow {
+        &OPS[self as usize]
+    }
+
     /// The name in PTX. A subtraction is the addition of the negated operand (spec 8.3).
     pub const fn ptx(self) -> &'static str {
-        match self {
-            BuiltinOp::Add | BuiltinOp::Sub => "add",
-            BuiltinOp::And => "and",
-            BuiltinOp::Or => "or",
-            BuiltinOp::Xor => "xor",
-            BuiltinOp::Max => "max",
-            BuiltinOp::Min => "min",
-            BuiltinOp::Inc => "inc",
-            BuiltinOp::Dec => "dec",
-            BuiltinOp::Exchange => "exch",
-            BuiltinOp::CompareExchange => "cas",
-            BuiltinOp::Load => "ld",
-            BuiltinOp::Store => "st",
-        }
-    }
-
-    /// The part of a `__nv_atomic_` name; none for the operations of the older families only.
-    const fn nv_name(self) -> Option<&'static str> {
-        Some(match self {
-            BuiltinOp::Add => "fetch_add",
-            BuiltinOp::Sub => "fetch_sub",
-            BuiltinOp::And => "fetch_and",
-            BuiltinOp::Or => "fetch_or",
-            BuiltinOp::Xor => "fetch_xor",
-            BuiltinOp::Max => "fetch_max",
-            BuiltinOp::Min => "fetch_min",
-            BuiltinOp::Exchange => "exchange",
-            BuiltinOp::CompareExchange => "compare_exchange",
-            BuiltinOp::Load => "load",
-            BuiltinOp::Store => "store",
-            BuiltinOp::Inc | BuiltinOp::Dec => return None,
-        })
-    }
-
-    /// The part of an `atomic` function's name.
-    const fn cuda_name(self) -> Option<&'static str> {
-        Some(match self {
-            BuiltinOp::Add => "Add",
-            BuiltinOp::Sub => "Sub",
-            BuiltinOp::Exchange => "Exch",
-            BuiltinOp::Min => "Min",
-            BuiltinOp::Max => "Max",
-            BuiltinOp::Inc => "Inc",
-            BuiltinOp::Dec => "Dec",
-            BuiltinOp::CompareExchange => "CAS",
-            BuiltinOp::And => "And",
-            BuiltinOp::Or => "Or",
-            BuiltinOp::Xor => "Xor",
-            BuiltinOp::Load | BuiltinOp::Store => return None,
-        })
+        self.row().ptx
     }
 
     /// The operation behind a builtin kind of the front end, and whether it is the kind whose name is
     /// given outright (else it is constructed). The kind of the fence, 0x6286, is no operation.
     /// Source: \[NVVM\], EDG Frontend Name Construction.
     pub fn of_frontend_kind(kind: u16) -> Option<(BuiltinOp, bool)> {
-        const KINDS: &[(u16, BuiltinOp)] = &[
-            (0x6241, BuiltinOp::CompareExchange),
-            (0x6248, BuiltinOp::Exchange),
-            (0x624f, BuiltinOp::Add),
-            (0x6257, BuiltinOp::Sub),
-            (0x625f, BuiltinOp::And),
-            (0x6263, BuiltinOp::Xor),
-            (0x6267, BuiltinOp::Or),
-            (0x626b, BuiltinOp::Max),
-            (0x6273, BuiltinOp::Min),
-            (0x627b, BuiltinOp::Load),
-            (0x6280, BuiltinOp::Store),
-        ];
-        let row = KINDS.iter().find(|(first, _)| (*first..=first + 1).contains(&kind));
-        row.map(|(first, op)| (*op, kind != *first))
+        let found =
+            OPS.iter().find_map(|row| Some((row, kind.checked_sub(row.nv?.kind)?)).filter(|(_, k)| *k < 2));
+        found.map(|(row, place)| (row.op, place != 0))
     }
 }
+
+/// Names and numbers of an operation.
+struct OpRow {
+    op: BuiltinOp,
+    ptx: &'static str,
+    /// The part of an `atomic` function's name; none for the operations that have no such function.
+    cuda: Option<&'static str>,
+    /// None for the operations of the older families only.
+    nv: Option<NvRow>,
+}
+
+/// An operation of the newer family.
+#[derive(Clone, Copy)]
+struct NvRow {
+    /// The part of a `__nv_atomic_` name.
+    name: &'static str,
+    /// The first identifier.
+    first: u16,
+    /// The first of two kinds of the front end.
+    kind: u16,
+}
+
+const fn nv(name: &'static str, first: u16, kind: u16) -> Option<NvRow> {
+    Some(NvRow { name, first, kind })
+}
+
+/// Every operation, in order of declaration.
+#[rustfmt::skip]
+const OPS: &[OpRow] = &[
+    OpRow { op: BuiltinOp::Add,             ptx: "add",  cuda: Some("Add"),  nv: nv("fetch_add", 429, 0x624f) },
+    OpRow { op: BuiltinOp::Sub,             ptx: "add",  cuda: Some("Sub"),  nv: nv("fetch_sub", 435, 0x6257) },
+    OpRow { op: BuiltinOp::And,             ptx: "and",  cuda: Some("And"),  nv: nv("fetch_and", 441, 0x625f) },
+    OpRow { op: BuiltinOp::Or,              ptx: "or",   cuda: Some("Or"),   nv: nv("fetch_or", 443, 0x6267) },
+    OpRow { op: BuiltinOp::Xor,             ptx: "xor",  cuda: Some("Xor"),  nv: nv("fetch_xor", 445, 0x6263) },
+    OpRow { op: BuiltinOp::Max,             ptx: "max",  cuda: Some("Max"),  nv: nv("fetch_max", 447, 0x626b) },
+    OpRow { op: BuiltinOp::Min,             ptx: "min",  cuda: Some("Min"),  nv: nv("fetch_min", 453, 0x6273) },
+    OpRow { op: BuiltinOp::Inc,             ptx: "inc",  cuda: Some("Inc"),  nv: None },
+    OpRow { op: BuiltinOp::Dec,             ptx: "dec",  cuda: Some("Dec"),  nv: None },
+    OpRow { op: BuiltinOp::Exchange,        ptx: "exch", cuda: Some("Exch"), nv: nv("exchange", 462, 0x6248) },
+    OpRow { op: BuiltinOp::CompareExchange, ptx: "cas",  cuda: Some("CAS"),  nv: nv("compare_exchange", 469, 0x6241) },
+    OpRow { op: BuiltinOp::Load,            ptx: "ld",   cuda: None,         nv: nv("load", 417, 0x627b) },
+    OpRow { op: BuiltinOp::Store,           ptx: "st",   cuda: None,         nv: nv("store", 423, 0x6280) },
+];
+
+const _: () = {
+    let mut at = 0;
+    while at < OPS.len() {
+        assert!(OPS[at].op as usize == at);
+        at += 1;
+    }
+};
 
 /// Scope in the name of the older families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -142,38 +136,32 @@ impl NameScope {
     /// Every scope, in order of identifier.
     pub const ALL: &[NameScope] = &[NameScope::Device, NameScope::Block, NameScope::System];
 
-    const fn infix(self) -> &'static str {
+    /// What stands in the name of an `__nvvm_atom_` builtin, at the end of a function's name, behind an `atom`, whose
+    /// scope is the device without one, and behind a `membar`.
+    const fn words(self) -> [&'static str; 4] {
         match self {
-            NameScope::Device => "",
-            NameScope::Block => "cta_",
-            NameScope::System => "sys_",
+            NameScope::Device => ["", "", "", "gl"],
+            NameScope::Block => ["cta_", "_block", ".cta", "cta"],
+            NameScope::System => ["sys_", "_system", ".sys", "sys"],
         }
+    }
+
+    const fn infix(self) -> &'static str {
+        self.words()[0]
     }
 
     const fn suffix(self) -> &'static str {
-        match self {
-            NameScope::Device => "",
-            NameScope::Block => "_block",
-            NameScope::System => "_system",
-        }
+        self.words()[1]
     }
 
-    /// The qualifier of an `atom`, whose scope is the device without one.
+    /// The qualifier of an `atom`.
     pub(super) const fn qualifier(self) -> &'static str {
-        match self {
-            NameScope::Device => "",
-            NameScope::Block => ".cta",
-            NameScope::System => ".sys",
-        }
+        self.words()[2]
     }
 
     /// The scope of a `membar`.
     pub(super) const fn membar(self) -> &'static str {
-        match self {
-            NameScope::Device => "gl",
-            NameScope::Block => "cta",
-            NameScope::System => "sys",
-        }
+        self.words()[3]
     }
 }
 
@@ -334,20 +322,8 @@ impl Builtin {
                 Some(row.4 + u16::try_from(place).ok()?)
             }
             Builtin::Nv { op, form } => {
-                let (first, has_generic) = match op {
-                    BuiltinOp::Load => (417, 1),
-                    BuiltinOp::Store => (423, 1),
-                    BuiltinOp::Add => (429, 0),
-                    BuiltinOp::Sub => (435, 0),
-                    BuiltinOp::And => (441, 0),
-                    BuiltinOp::Or => (443, 0),
-                    BuiltinOp::Xor => (445, 0),
-                    BuiltinOp::Max => (447, 0),
-                    BuiltinOp::Min => (453, 0),
-                    BuiltinOp::Exchange => (462, 1),
-                    BuiltinOp::CompareExchange => (469, 1),
-                    BuiltinOp::Inc | BuiltinOp::Dec => return None,
-                };
+                let first = op.row().nv?.first;
+                let has_generic = usize::from(!op.is_fetch());
                 let place = match form {
                     NameForm::Generic if has_generic == 1 => 0,
                     NameForm::Generic | NameForm::Value => return None,
@@ -377,7 +353,7 @@ impl Builtin {
     /// 3748 for a fetch operation on objects of other than 4 or 8 bytes; 852 for an operation without
     /// names of this family.
     pub fn sized(op: BuiltinOp, ty: ObjectType) -> Result<Builtin, BuiltinRefusal> {
-        if op.nv_name().is_none() {
+        if op.row().nv.is_none() {
             return Err(BuiltinRefusal::numbered(
                 852,
                 format!("no `__nv_atomic_` builtin does `{}`", op.ptx()),
@@ -423,7 +399,7 @@ impl fmt::Display for Builtin {
                 write!(f, "__nvvm_atom_{}{op}_gen_{ty}", reach.infix())
             }
             Builtin::Nv { op, form } => {
-                write!(f, "__nv_atomic_{}", op.nv_name().unwrap_or(op.ptx()))?;
+                write!(f, "__nv_atomic_{}", op.row().nv.map_or(op.ptx(), |nv| nv.name))?;
                 match form {
                     NameForm::Generic => Ok(()),
                     NameForm::Value => f.write_str("_n"),
@@ -433,7 +409,7 @@ impl fmt::Display for Builtin {
             }
             Builtin::ThreadFence => f.write_str("__nv_atomic_thread_fence"),
             Builtin::Cuda { op, reach } => {
-                write!(f, "atomic{}{}", op.cuda_name().unwrap_or(op.ptx()), reach.suffix())
+                write!(f, "atomic{}{}", op.row().cuda.unwrap_or(op.ptx()), reach.suffix())
             }
             Builtin::CudaFence { reach } => write!(f, "__threadfence{}", reach.suffix()),
         }
@@ -466,7 +442,7 @@ impl FromStr for Builtin {
 fn other_width(name: &str) -> Result<Option<Builtin>, BuiltinRefusal> {
     let Some(rest) = name.strip_prefix("__nv_atomic_") else { return Ok(None) };
     for op in BuiltinOp::NV.iter().copied() {
-        let Some(suffix) = op.nv_name().and_then(|n| rest.strip_prefix(n)?.strip_prefix('_')) else {
+        let Some(suffix) = op.row().nv.and_then(|nv| rest.strip_prefix(nv.name)?.strip_prefix('_')) else {
             continue;
         };
         for class in name_classes(op).iter().copied() {

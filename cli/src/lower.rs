@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use atoms_builtin::{Builtin, Call, CasStrength, Dialect, Expansion, PtxTarget};
-use atoms_isa::lower::Refusal;
+use atoms_isa::lower::LoweringRefusal;
 use atoms_isa::ptx::{self, Module};
 use atoms_isa::{Arch, Lowered};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ struct Answer {
     arches: Vec<Arch>,
     used: bool,
     registers: Vec<(String, String)>,
-    result: Result<Vec<String>, Refusal>,
+    result: Result<Vec<String>, LoweringRefusal>,
 }
 
 /// An instruction of PTX and its answers.
@@ -169,7 +169,7 @@ impl Question {
             outln!("  {head}")?;
             match result {
                 Ok(lines) => print_lines(lines)?,
-                Err(Refusal { message, help }) => outln!("    refused: {message}\n    help: {help}")?,
+                Err(LoweringRefusal { message, help }) => outln!("    refused: {message}\n    help: {help}")?,
             }
         }
         Ok(())
@@ -190,7 +190,7 @@ impl Question {
                     value["registers"] = Value::Object(registers.collect());
                     value["sass"] = json!(lines);
                 }
-                Err(Refusal { message, help }) => {
+                Err(LoweringRefusal { message, help }) => {
                     value["status"] = json!("error");
                     value["error"] = json!(message);
                     value["help"] = json!(help);
@@ -308,7 +308,7 @@ impl Expanded {
                     for answer in &question.answers {
                         match &answer.result {
                             Ok(lines) => print_lines(lines)?,
-                            Err(Refusal { message, help }) => {
+                            Err(LoweringRefusal { message, help }) => {
                                 outln!("    refused: {message}\n    help: {help}")?;
                             }
                         }

@@ -71,7 +71,7 @@ fn lowered(row: &Row, module: &Module<'_>) -> Result<Vec<String>, String> {
         }
     }
     frame.begin();
-    let instruction: &ptx::Instruction<'_> = function.instructions.first().expect("an instruction");
+    let instruction: &ptx::PtxInstruction<'_> = function.instructions.first().expect("an instruction");
     let sequence = lower(module, &function, instruction, row.used, arch, &mut frame);
     sequence
         .unwrap_or_else(|| panic!("{} at {} is not lowered", row.ptx, row.target))

@@ -1,8 +1,8 @@
 //! What PTX may say, row by row, and what comes of it.
 
 use atoms_isa::ptx::{
-    Base, Function, Guard, Initial, Instruction, LabelId, Module, Operand, RegId, StateSpace, Symbol, Type,
-    Variable, snippet,
+    Base, Function, Initial, LabelId, Module, Operand, PtxGuard, PtxInstruction, RegId, StateSpace, Symbol,
+    Type, Variable, snippet,
 };
 
 const HEAD: &str = ".version 8.0\n.target sm_90a\n.address_size 64\n";
@@ -111,7 +111,7 @@ fn operands() {
 /// Statement; guard, opcode, modifiers, number of operands, text.
 #[test]
 fn instructions() {
-    let guard = |register, negate| Some(Guard { register: RegId(register), negate });
+    let guard = |register, negate| Some(PtxGuard { register: RegId(register), negate });
     #[rustfmt::skip]
     let rows = [
         ("ret;", None, "ret", vec![], 0, "ret"),
@@ -160,7 +160,7 @@ fn blocks_have_names_of_their_own() {
     });
 }
 
-fn target(branch: &Instruction<'_>) -> u32 {
+fn target(branch: &PtxInstruction<'_>) -> u32 {
     let [Operand::Label(LabelId(label))] = branch.operands.as_slice() else { panic!("{branch:?}") };
     *label
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use atoms_isa::ptx::{Base, Function, Instruction, Module, Operand, RegId, Type, snippet};
+use atoms_isa::ptx::{Base, Function, Module, Operand, PtxInstruction, RegId, Type, snippet};
 use common::{check_function, kernels};
 
 /// Statements of a text as whoever knows no PTX would count them: what ends in a semicolon, comments, labels
@@ -25,7 +25,7 @@ fn named(text: &str) -> Vec<String> {
 }
 
 /// The same from what was read.
-fn resolved(function: &Function<'_>, instruction: &Instruction<'_>) -> Vec<String> {
+fn resolved(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> Vec<String> {
     let name = |id: RegId| function.registers[id.0 as usize].name.to_string();
     fn registers(operand: &Operand<'_>, name: &dyn Fn(RegId) -> String, found: &mut Vec<String>) {
         match operand {

@@ -12,7 +12,7 @@ mod offset;
 mod operand;
 
 use crate::arch::Arch;
-use crate::ptx::{Function, Instruction, Module};
+use crate::ptx::{Function, Module, PtxInstruction};
 
 use code::Code;
 use operand::Reader;
@@ -29,31 +29,31 @@ pub struct Sequence {
 /// Why an assembler refuses an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct LoweringRefusal {
     /// What is wrong.
     pub message: String,
     /// What would work: the nearest legal spelling, or the first architecture that has it.
     pub help: String,
 }
 
-impl Refusal {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), help: help.into() }
+impl LoweringRefusal {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> LoweringRefusal {
+        LoweringRefusal { message: message.into(), help: help.into() }
     }
 
     /// A feature that an architecture lacks; `feature` as assemblers call it.
-    fn lacking(feature: &str, first: u16, help: impl Into<String>) -> Refusal {
-        Refusal::new(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
+    fn lacking(feature: &str, first: u16, help: impl Into<String>) -> LoweringRefusal {
+        LoweringRefusal::new(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
     }
 
     /// A modifier that an instruction does not have.
-    fn illegal(modifier: &str, name: &str, help: impl Into<String>) -> Refusal {
-        Refusal::new(format!("Illegal modifier '{modifier}' for instruction '{name}'"), help)
+    fn illegal(modifier: &str, name: &str, help: impl Into<String>) -> LoweringRefusal {
+        LoweringRefusal::new(format!("Illegal modifier '{modifier}' for instruction '{name}'"), help)
     }
 
     /// Operands that an instruction does not take.
-    fn mismatch(name: &str, help: impl Into<String>) -> Refusal {
-        Refusal::new(format!("Arguments mismatch for instruction '{name}'"), help)
+    fn mismatch(name: &str, help: impl Into<String>) -> LoweringRefusal {
+        LoweringRefusal::new(format!("Arguments mismatch for instruction '{name}'"), help)
     }
 }
 
@@ -65,11 +65,11 @@ impl Refusal {
 pub fn lower(
     module: &Module<'_>,
     function: &Function<'_>,
-    instruction: &Instruction<'_>,
+    instruction: &PtxInstruction<'_>,
     used: bool,
     arch: Arch,
     frame: &mut Frame,
-) -> Option<Result<Sequence, Refusal>> {
+) -> Option<Result<Sequence, LoweringRefusal>> {
     let reader = Reader { module, function, instruction };
     let mut code = Code::new(arch, frame);
     let outcome = match instruction.opcode {

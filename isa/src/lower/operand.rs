@@ -1,6 +1,8 @@
 //! Operands of PTX instructions, by what they are for.
 
-use crate::ptx::{Base, Function, Instruction, Module, Operand, RegId, Register, Symbol, Type, Variable};
+use crate::ptx::{
+    Base, Function, Module, Operand, PtxInstruction, PtxRegister, RegId, Symbol, Type, Variable,
+};
 
 /// A 32-bit operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +43,12 @@ pub(super) enum Start<'t> {
 pub(super) struct Reader<'a, 't> {
     pub(super) module: &'a Module<'t>,
     pub(super) function: &'a Function<'t>,
-    pub(super) instruction: &'a Instruction<'t>,
+    pub(super) instruction: &'a PtxInstruction<'t>,
 }
 
 impl<'t> Reader<'_, 't> {
     /// A register as it is declared.
-    pub(super) fn declared(&self, id: RegId) -> Option<&Register<'t>> {
+    pub(super) fn declared(&self, id: RegId) -> Option<&PtxRegister<'t>> {
         self.function.registers.get(id.0 as usize)
     }
 

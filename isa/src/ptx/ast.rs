@@ -181,7 +181,7 @@ pub struct Function<'t> {
     /// What its header says about launches.
     pub directives: Directives,
     /// Registers, by [`RegId`]. Those of inner blocks are here too, each with a number of its own.
-    pub registers: Vec<Register<'t>>,
+    pub registers: Vec<PtxRegister<'t>>,
     /// Variables, by the index in [`Symbol::Local`]: parameters, then results, then those declared inside.
     pub variables: Vec<Variable<'t>>,
     /// How many of `variables` are parameters.
@@ -189,7 +189,7 @@ pub struct Function<'t> {
     /// How many of `variables`, after the parameters, are results.
     pub results: usize,
     /// Instructions; empty for a declaration.
-    pub instructions: Vec<Instruction<'t>>,
+    pub instructions: Vec<PtxInstruction<'t>>,
     /// Labels, by [`LabelId`].
     pub labels: Vec<Label<'t>>,
     /// Labels of each `.branchtargets`, by the index in [`Operand::Targets`].
@@ -206,7 +206,7 @@ pub struct RegId(pub u32);
 
 /// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Register<'t> {
+pub struct PtxRegister<'t> {
     /// Name, with `%` where it has one: `%r7`, also of those declared together as `%r<31>`; `%v.x` of an element
     /// of a vector.
     pub name: std::borrow::Cow<'t, str>,
@@ -229,7 +229,7 @@ pub struct Label<'t> {
 
 /// Which lanes take part: those in which a predicate holds, or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub struct PtxGuard {
     /// The predicate.
     pub register: RegId,
     /// `@!`
@@ -238,9 +238,9 @@ pub struct Guard {
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Instruction<'t> {
+pub struct PtxInstruction<'t> {
     /// Which lanes take part; all of them where there is none.
-    pub guard: Option<Guard>,
+    pub guard: Option<PtxGuard>,
     /// The part before the first dot.
     pub opcode: &'t str,
     /// What follows, without the dots: `shared::cta`, `add`, `u32`.

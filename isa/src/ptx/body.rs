@@ -1,6 +1,6 @@
 //! Bodies of functions: blocks, labels, instructions.
 
-use super::ast::{Guard, Instruction, Operand};
+use super::ast::{Operand, PtxGuard, PtxInstruction};
 use super::opcode::{OPCODES, known};
 use super::parser::{Parsed, Parser, twice, unclosed, unsupported};
 use super::scope::{Entry, Flow, Scope};
@@ -148,7 +148,7 @@ impl<'t> Parser<'t> {
                 }
                 self.cursor.bump();
                 let negate = self.cursor.eat(b'!');
-                guard = self.predicate()?.map(|register| Guard { register, negate });
+                guard = self.predicate()?.map(|register| PtxGuard { register, negate });
                 guarded = true;
                 self.cursor.trivia();
             }
@@ -175,7 +175,7 @@ impl<'t> Parser<'t> {
 
     fn instruction(
         &mut self,
-        guard: Option<Guard>,
+        guard: Option<PtxGuard>,
         opcode: &'t str,
         word: usize,
         start: usize,
@@ -237,7 +237,7 @@ impl<'t> Parser<'t> {
         }
         let text = self.cursor.slice(start..end);
         let instructions = &mut self.body.function.instructions;
-        instructions.push(Instruction { guard, opcode, modifiers, operands, text, line });
+        instructions.push(PtxInstruction { guard, opcode, modifiers, operands, text, line });
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Declarations of variables, parameters and registers.
 
-use super::ast::{Initial, RegId, Register, StateSpace, Type, Variable};
+use super::ast::{Initial, PtxRegister, RegId, StateSpace, Type, Variable};
 use super::number::{Number, number};
 use super::parser::{Parsed, Parser, twice};
 use super::scope::Entry;
@@ -432,7 +432,7 @@ impl<'t> Parser<'t> {
         let mut digits = [0; 10];
         for number in 0..count {
             let name = numbered(prefix, number, &mut digits);
-            self.body.function.registers.push(Register { name: name.into(), ty: Some(kind.ty) });
+            self.body.function.registers.push(PtxRegister { name: name.into(), ty: Some(kind.ty) });
         }
         Ok(())
     }
@@ -446,10 +446,10 @@ impl<'t> Parser<'t> {
         }
         let registers = &mut self.body.function.registers;
         if kind.lanes == 1 {
-            registers.push(Register { name: name.into(), ty });
+            registers.push(PtxRegister { name: name.into(), ty });
         } else {
             let lanes = LANES.iter().take(kind.lanes.into());
-            registers.extend(lanes.map(|lane| Register { name: format!("{name}.{lane}").into(), ty }));
+            registers.extend(lanes.map(|lane| PtxRegister { name: format!("{name}.{lane}").into(), ty }));
         }
         Ok(())
     }

@@ -18,8 +18,8 @@ pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
 pub const GLOBALS: std::ops::Range<u64> = 0x2_0000_0000..0x3_0000_0000;
 
 pub use ast::{
-    Base, Directives, Function, Guard, Initial, Instruction, Label, LabelId, Module, Operand, RegId,
-    Register, StateSpace, Symbol, Type, Variable,
+    Base, Directives, Function, Initial, Label, LabelId, Module, Operand, PtxGuard, PtxInstruction,
+    PtxRegister, RegId, StateSpace, Symbol, Type, Variable,
 };
 
 use crate::problem::TextError;
@@ -50,7 +50,7 @@ pub fn is_module(text: &str) -> bool {
 }
 
 /// Reads statements without a module around them, such as `atom.shared.add.u32 %r4, [%r8], %r1;`. The last
-/// semicolon may be absent. Registers need no declaration: [`Register::ty`] is `None` of those that have none.
+/// semicolon may be absent. Registers need no declaration: [`PtxRegister::ty`] is `None` of those that have none.
 /// Nor do variables: what is named in an address, or is no label elsewhere, is a shared array whose size is not
 /// known, at a multiple of 16 bytes.
 ///

@@ -1,6 +1,6 @@
 //! Operands, and what the names in them stand for.
 
-use super::ast::{Base, Operand, RegId, Register, StateSpace, Symbol, Type, Variable};
+use super::ast::{Base, Operand, PtxRegister, RegId, StateSpace, Symbol, Type, Variable};
 use super::number::{Number, number};
 use super::opcode;
 use super::parser::{Parsed, Parser};
@@ -203,7 +203,7 @@ impl<'t> Parser<'t> {
         if !self.spend(1) {
             return Err(Problem::new(range, "too many registers", "use fewer"));
         }
-        self.body.function.registers.push(Register { name: name.into(), ty: None });
+        self.body.function.registers.push(PtxRegister { name: name.into(), ty: None });
         if let Some(outermost) = self.body.scopes.first_mut() {
             outermost.declare(name, Entry::Register(register));
         }

@@ -7,7 +7,7 @@ use crate::kernel::compute::{
     BitOp, ComputeInput, ComputeOp, ComputeOutput, FloatOp, FloatTest, IntOp, MinMax, Part,
 };
 use crate::kernel::number::{PermuteMode, Rounding};
-use crate::ptx::{Instruction, Operand, Type};
+use crate::ptx::{Operand, PtxInstruction, Type};
 
 const fn is_float(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
@@ -18,7 +18,7 @@ type Types<'a> = &'a [Type];
 
 impl<'t> Unit<'_, 't> {
     /// Translates an instruction that computes; `false` if it is none.
-    pub(super) fn arithmetic(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+    pub(super) fn arithmetic(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let mut mods = Mods::new(i);
         let m = &mut mods;
         match i.opcode {
@@ -166,7 +166,7 @@ impl<'t> Unit<'_, 't> {
     /// Emits `op` with operands of these types.
     fn typed(
         &mut self,
-        i: &Instruction<'t>,
+        i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: ComputeOp,
         types: Types<'_>,
@@ -176,7 +176,7 @@ impl<'t> Unit<'_, 't> {
 
     fn carried(
         &mut self,
-        i: &Instruction<'t>,
+        i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: ComputeOp,
         types: Types<'_>,
@@ -228,7 +228,7 @@ impl<'t> Unit<'_, 't> {
 
     fn int(
         &mut self,
-        i: &Instruction<'t>,
+        i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: IntOp,
         ty: Type,
@@ -243,7 +243,7 @@ impl<'t> Unit<'_, 't> {
     /// A float operation with the modifiers that all of them have.
     fn float(
         &mut self,
-        i: &Instruction<'t>,
+        i: &PtxInstruction<'t>,
         m: &mut Mods<'_>,
         op: FloatOp,
         operands: usize,
@@ -261,7 +261,7 @@ impl<'t> Unit<'_, 't> {
         self.typed(i, m, op, all.get(..operands).unwrap_or(&all))
     }
 
-    fn sum(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn sum(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let subtract = i.opcode.starts_with("sub");
         let (takes, gives) = (i.opcode.ends_with('c'), m.take("cc"));
         if i.modifiers.iter().any(|n| Type::from_name(n).is_some_and(is_float)) {
@@ -280,7 +280,7 @@ impl<'t> Unit<'_, 't> {
     #[expect(clippy::too_many_arguments, reason = "each is a part of the instruction")]
     fn with_carry(
         &mut self,
-        i: &Instruction<'t>,
+        i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: IntOp,
         ty: Type,
@@ -297,7 +297,7 @@ impl<'t> Unit<'_, 't> {
         self.carried(i, m, ComputeOp::Carry { op, ty }, types, carry_in, gives.then_some(carry))
     }
 
-    fn product(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn product(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let adds = i.opcode != "mul";
         if i.opcode == "fma" || i.modifiers.iter().any(|n| Type::from_name(n).is_some_and(is_float)) {
             let op = if adds { FloatOp::Fma } else { FloatOp::Mul };
@@ -324,7 +324,7 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// Instructions that exist for integers and floats.
-    fn either(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn either(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let how = MinMax { nan: m.take("NaN"), xor_sign_abs: m.take("xorsign") & m.take("abs") };
         let float = i.modifiers.iter().any(|n| Type::from_name(n).is_some_and(is_float));
         if float {
@@ -372,7 +372,7 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn lop3(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn lop3(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let combine = match m.take_any(&["or", "and"]) {
             Some("or") => BoolOp::Or,
             _ => BoolOp::And,
@@ -394,7 +394,7 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn compare(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn compare(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let comparison = comparison(m.next().unwrap_or("")).ok_or(Fail::Lacking)?;
         let combine = match m.take_any(&["and", "or", "xor"]) {
             Some("or") => BoolOp::Or,
@@ -431,7 +431,7 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn convert(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn convert(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let integral = m.take_any(&["rni", "rzi", "rmi", "rpi"]);
         let rounding = match integral {
             Some("rzi") => Some(Rounding::Zero),

@@ -11,11 +11,11 @@ use crate::kernel::control::{
 use crate::kernel::instruction::Operation;
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::Source;
-use crate::ptx::{Instruction, Type};
+use crate::ptx::{PtxInstruction, Type};
 
 impl<'t> Unit<'_, 't> {
     /// Translates an instruction that directs threads, branches aside; `false` if it is none.
-    pub(super) fn direct(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+    pub(super) fn direct(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let mut mods = Mods::new(i);
         let m = &mut mods;
         match i.opcode {
@@ -84,7 +84,7 @@ impl<'t> Unit<'_, 't> {
         }
     }
 
-    fn barrier(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn barrier(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         if m.take("cluster") {
             let arrive = match m.take_any(&["arrive", "wait"]) {
                 Some("arrive") => true,
@@ -124,7 +124,7 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// `barrier.red`: the predicate of all threads combined.
-    fn barrier_vote(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn barrier_vote(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let vote = match m.next() {
             Some("popc") => BarrierVote::Count,
             Some("and") => BarrierVote::All,
@@ -152,7 +152,7 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// `match.any.sync.b32 d, a, mask`, `match.all.sync.b32 d|p, a, mask`
-    fn matching(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn matching(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let all = m.take_any(&["any", "all"]).ok_or(Fail::Lacking)? == "all";
         m.take("sync");
         let ty = m.ty()?;
@@ -167,7 +167,7 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn vote(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn vote(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let sync = m.take("sync");
         let mode = match m.next() {
             Some("all") => VoteMode::All,
@@ -188,7 +188,7 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn shuffle(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn shuffle(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let sync = m.take("sync");
         let mode = match m.next() {
             Some("idx") => ShuffleMode::Idx,
@@ -209,7 +209,7 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn redux(&mut self, i: &Instruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn redux(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         if !m.take("sync") {
             return Err(Fail::Lacking);
         }

@@ -9,12 +9,12 @@ use crate::kernel::control::Control;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{AddressBase, GlobalAddress, ThreadCopy};
 use crate::kernel::register::{Pred, PredSource, Reg};
-use crate::ptx::{Instruction, Operand, Type};
+use crate::ptx::{Operand, PtxInstruction, Type};
 use atoms_ops::Size;
 
 impl<'t> Unit<'_, 't> {
     /// Translates an asynchronous copy that is not lowered; `false` if it is none.
-    pub(super) fn copy(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+    pub(super) fn copy(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         if i.opcode != "cp" {
             return Ok(false);
         }
@@ -116,7 +116,7 @@ impl<'t> Unit<'_, 't> {
         PredSource { pred: Pred::Thread(pred), negate: false }
     }
 
-    fn groups(&mut self, i: &Instruction<'t>, what: &str, read: bool) -> Result<(), Fail> {
+    fn groups(&mut self, i: &PtxInstruction<'t>, what: &str, read: bool) -> Result<(), Fail> {
         let most = match what {
             "commit_group" => {
                 self.control(Control::EndGroup);

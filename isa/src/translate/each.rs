@@ -4,21 +4,21 @@ use super::layout;
 use super::registers::{read, written};
 use super::write;
 use crate::arch::Arch;
-use crate::lower::{Refusal, Sequence, lower};
-use crate::ptx::{Function, Instruction, Module, RegId};
+use crate::lower::{LoweringRefusal, Sequence, lower};
+use crate::ptx::{Function, Module, PtxInstruction, RegId};
 use std::collections::HashSet;
 
 /// An instruction that is lowered, and to what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lowered<'a, 't> {
     /// The instruction.
-    pub instruction: &'a Instruction<'t>,
+    pub instruction: &'a PtxInstruction<'t>,
     /// Whether its result counts as used by somebody.
     pub used: bool,
     /// The PTX registers it names, and the machine registers that hold them.
     pub registers: Vec<(String, String)>,
     /// Its machine code, or why an assembler refuses it.
-    pub result: Result<Sequence, Refusal>,
+    pub result: Result<Sequence, LoweringRefusal>,
 }
 
 /// Every instruction of a function that is lowered and not interpreted, in order. `used` says whether results

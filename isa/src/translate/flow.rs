@@ -10,7 +10,7 @@
 
 use super::graph::{Blocks, Graph};
 use super::registers::{read, written};
-use crate::ptx::{Function, Instruction, Operand, RegId};
+use crate::ptx::{Function, Operand, PtxInstruction, RegId};
 use std::collections::{HashMap, HashSet};
 
 /// Convergence barriers, from the last one down; code lowered to machine code has those from the first one on.
@@ -212,7 +212,7 @@ const UNIFORM: &[&str] = &[
 ];
 
 /// Whether the result may differ among threads even if the operands do not.
-fn own_value(function: &Function<'_>, i: &Instruction<'_>) -> bool {
+fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     match i.opcode {
         "ld" => {
             let param = |operand: &Operand<'_>| {
@@ -237,13 +237,13 @@ fn own_value(function: &Function<'_>, i: &Instruction<'_>) -> bool {
 /// and again in the same words.
 fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     let Some(this) = graph.loops.get(number) else { return false };
-    let body: Vec<&Instruction<'_>> = this
+    let body: Vec<&PtxInstruction<'_>> = this
         .blocks
         .ones()
         .filter_map(|b| graph.blocks.get(b))
         .flat_map(|b| function.instructions.get(b.first..b.end).unwrap_or(&[]))
         .collect();
-    let mut writers: HashMap<RegId, Vec<&Instruction<'_>>> = HashMap::new();
+    let mut writers: HashMap<RegId, Vec<&PtxInstruction<'_>>> = HashMap::new();
     for i in &body {
         for id in written(i) {
             writers.entry(id).or_default().push(i);
@@ -269,7 +269,7 @@ fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
 }
 
 /// Whether an instruction asks about what others write, and changes nothing if they have not.
-fn asks(i: &Instruction<'_>) -> bool {
+fn asks(i: &PtxInstruction<'_>) -> bool {
     let has = |names: &[&str]| i.modifiers.iter().any(|m| names.contains(m));
     match i.opcode {
         "ld" => has(&["volatile", "relaxed", "acquire", "mmio"]),
@@ -283,13 +283,13 @@ fn asks(i: &Instruction<'_>) -> bool {
 }
 
 /// Whether a register holds the same each time round.
-fn stays(id: RegId, writers: &HashMap<RegId, Vec<&Instruction<'_>>>, open: &mut Vec<RegId>) -> bool {
+fn stays(id: RegId, writers: &HashMap<RegId, Vec<&PtxInstruction<'_>>>, open: &mut Vec<RegId>) -> bool {
     let Some(list) = writers.get(&id) else { return true };
     if open.contains(&id) || open.len() > 16 {
         return false;
     }
     open.push(id);
-    let pure = |i: &Instruction<'_>| {
+    let pure = |i: &PtxInstruction<'_>| {
         !matches!(
             i.opcode,
             "ld" | "atom" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" | "mbarrier"

@@ -1,6 +1,6 @@
 //! Control flow of a function: blocks, dominators, loops.
 
-use crate::ptx::{Function, Instruction, LabelId, Operand};
+use crate::ptx::{Function, LabelId, Operand, PtxInstruction};
 use fixedbitset::FixedBitSet;
 use petgraph::Direction::Incoming;
 use petgraph::algo::dominators::{Dominators, simple_fast};
@@ -46,7 +46,7 @@ pub(super) struct Graph {
 }
 
 /// Where an instruction may go on besides the next; `None` where it goes on at the next alone.
-pub(super) fn targets(function: &Function<'_>, instruction: &Instruction<'_>) -> Option<Vec<usize>> {
+pub(super) fn targets(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> Option<Vec<usize>> {
     let at = |label: &LabelId| function.labels.get(label.0 as usize).map(|l| l.at as usize);
     match instruction.opcode {
         "bra" | "brx" => {

@@ -5,7 +5,8 @@
 
 use super::Fail;
 use crate::ptx::{
-    Base, Function, Guard, Instruction, Label, LabelId, Module, Operand, RegId, Register, Symbol, Variable,
+    Base, Function, Label, LabelId, Module, Operand, PtxGuard, PtxInstruction, PtxRegister, RegId, Symbol,
+    Variable,
 };
 
 /// Most instructions of a kernel with all it calls.
@@ -31,15 +32,15 @@ struct Instance {
     end: Option<LabelId>,
 }
 
-fn wrong<'t>(call: &Instruction<'t>, message: impl Into<String>, help: impl Into<String>) -> Failed<'t> {
+fn wrong<'t>(call: &PtxInstruction<'t>, message: impl Into<String>, help: impl Into<String>) -> Failed<'t> {
     (call.text, Fail::wrong(message, help))
 }
 
 struct Flattening<'a, 't> {
     module: &'a Module<'t>,
-    registers: Vec<Register<'t>>,
+    registers: Vec<PtxRegister<'t>>,
     variables: Vec<Variable<'t>>,
-    instructions: Vec<Instruction<'t>>,
+    instructions: Vec<PtxInstruction<'t>>,
     labels: Vec<Label<'t>>,
     branch_targets: Vec<Vec<LabelId>>,
     /// Functions being put in, outermost first.
@@ -82,7 +83,7 @@ impl<'t> Flattening<'_, 't> {
             let named = instance.names.instruction(instruction);
             match (instruction.opcode, instance.end) {
                 ("call", _) => self.call(&named)?,
-                ("ret", Some(end)) => self.instructions.push(Instruction {
+                ("ret", Some(end)) => self.instructions.push(PtxInstruction {
                     opcode: "bra",
                     modifiers: Vec::new(),
                     operands: vec![Operand::Label(end)],
@@ -104,7 +105,7 @@ impl<'t> Flattening<'_, 't> {
         Ok(())
     }
 
-    fn call(&mut self, call: &Instruction<'t>) -> Result<(), Failed<'t>> {
+    fn call(&mut self, call: &PtxInstruction<'t>) -> Result<(), Failed<'t>> {
         let mut name = None;
         let (mut results, mut arguments) = (Vec::new(), Vec::new());
         for operand in &call.operands {
@@ -132,7 +133,7 @@ impl<'t> Flattening<'_, 't> {
         let Some(callee) = defined else {
             if FATAL.contains(&callee.name) {
                 let trap =
-                    Instruction { opcode: "trap", modifiers: vec![], operands: vec![], ..call.clone() };
+                    PtxInstruction { opcode: "trap", modifiers: vec![], operands: vec![], ..call.clone() };
                 self.instructions.push(trap);
                 return Ok(());
             }
@@ -205,12 +206,12 @@ impl<'t> Flattening<'_, 't> {
     }
 
     /// Branches around a guarded call.
-    fn skip_unless(&mut self, call: &Instruction<'t>) -> Option<LabelId> {
+    fn skip_unless(&mut self, call: &PtxInstruction<'t>) -> Option<LabelId> {
         let guard = call.guard?;
         let label = LabelId(self.labels.len() as u32);
         self.labels.push(Label { name: "", at: 0 });
-        self.instructions.push(Instruction {
-            guard: Some(Guard { negate: !guard.negate, ..guard }),
+        self.instructions.push(PtxInstruction {
+            guard: Some(PtxGuard { negate: !guard.negate, ..guard }),
             opcode: "bra",
             modifiers: Vec::new(),
             operands: vec![Operand::Label(label)],
@@ -234,9 +235,9 @@ impl Names {
         }
     }
 
-    fn instruction<'t>(&self, instruction: &Instruction<'t>) -> Instruction<'t> {
-        Instruction {
-            guard: instruction.guard.map(|g| Guard { register: self.register(g.register), ..g }),
+    fn instruction<'t>(&self, instruction: &PtxInstruction<'t>) -> PtxInstruction<'t> {
+        PtxInstruction {
+            guard: instruction.guard.map(|g| PtxGuard { register: self.register(g.register), ..g }),
             operands: instruction.operands.iter().map(|o| self.operand(o)).collect(),
             ..instruction.clone()
         }

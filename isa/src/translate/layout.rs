@@ -4,7 +4,7 @@ use super::unit::Home;
 use crate::arch::Arch;
 use crate::kernel::program::{KernelParam, ModuleVariable};
 use crate::ptx::{
-    CONSTANTS, Function, GLOBALS, Initial, Instruction, Module, Operand, StateSpace, Symbol, Variable,
+    CONSTANTS, Function, GLOBALS, Initial, Module, Operand, PtxInstruction, StateSpace, Symbol, Variable,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -147,7 +147,7 @@ pub(super) fn kernel_variables(
 }
 
 /// Variables that an instruction names.
-fn symbols(i: &Instruction<'_>) -> Vec<Symbol> {
+fn symbols(i: &PtxInstruction<'_>) -> Vec<Symbol> {
     fn of(operand: &Operand<'_>, found: &mut Vec<Symbol>) {
         match operand {
             Operand::Symbol { symbol, .. } => found.push(*symbol),

@@ -13,7 +13,7 @@ use crate::kernel::memory::{
 use crate::kernel::register::{Pred, Reg, UReg};
 use crate::kernel::source::{ConstAddress, ConstIndex};
 use crate::kernel::special::SpecialRegister;
-use crate::ptx::{Base, Instruction, Operand, StateSpace, Type};
+use crate::ptx::{Base, Operand, PtxInstruction, StateSpace, Type};
 use atoms_ops::{Op, Size};
 
 /// Offsets that an address of shared memory can hold.
@@ -87,7 +87,7 @@ struct Data {
 
 impl<'t> Unit<'_, 't> {
     /// Translates a load or store; `false` if it is none.
-    pub(super) fn access(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+    pub(super) fn access(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let store = match i.opcode {
             "ld" | "ldu" => false,
             "st" => true,

@@ -2,19 +2,19 @@
 
 use super::Fail;
 use crate::kernel::number::Rounding;
-use crate::ptx::{Instruction, Type};
+use crate::ptx::{PtxInstruction, Type};
 
 pub(super) struct Mods<'t> {
     left: Vec<&'t str>,
 }
 
 impl<'t> Mods<'t> {
-    pub(super) fn new(instruction: &Instruction<'t>) -> Mods<'t> {
+    pub(super) fn new(instruction: &PtxInstruction<'t>) -> Mods<'t> {
         Mods { left: instruction.modifiers.clone() }
     }
 
     /// Opcode and modifiers, as written.
-    pub(super) fn name(instruction: &Instruction<'_>) -> String {
+    pub(super) fn name(instruction: &PtxInstruction<'_>) -> String {
         std::iter::once(&instruction.opcode)
             .chain(&instruction.modifiers)
             .copied()

@@ -6,11 +6,11 @@ use super::{Fail, Mods};
 use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp, Window};
 use crate::kernel::register::Reg;
 use crate::kernel::special::SpecialRegister;
-use crate::ptx::{Instruction, Operand, Type};
+use crate::ptx::{Operand, PtxInstruction, Type};
 
 impl<'t> Unit<'_, 't> {
     /// Translates a move or an instruction on addresses; `false` if it is none.
-    pub(super) fn moves(&mut self, i: &Instruction<'t>) -> Result<bool, Fail> {
+    pub(super) fn moves(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         let mut mods = Mods::new(i);
         let m = &mut mods;
         match i.opcode {

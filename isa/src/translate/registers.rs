@@ -1,6 +1,6 @@
 //! Which registers an instruction reads and writes.
 
-use crate::ptx::{Base, Instruction, Operand, RegId};
+use crate::ptx::{Base, Operand, PtxInstruction, RegId};
 
 /// Opcodes none of whose operands is a result.
 const NO_RESULT: &[&str] = &[
@@ -28,7 +28,7 @@ const NO_RESULT: &[&str] = &[
 ];
 
 /// Whether the first operand is a result.
-fn has_result(i: &Instruction<'_>) -> bool {
+fn has_result(i: &PtxInstruction<'_>) -> bool {
     if matches!(i.opcode, "bar" | "barrier") && i.modifiers.contains(&"red") {
         return true;
     }
@@ -46,7 +46,7 @@ fn named(operand: &Operand<'_>, found: &mut Vec<RegId>) {
 }
 
 /// How many operands, from the first on, are results.
-fn results(i: &Instruction<'_>) -> usize {
+fn results(i: &PtxInstruction<'_>) -> usize {
     match i.operands.as_slice() {
         // What a wait for a phase was told of failures: `%p|%q, %b, [%a], %s`.
         [_, report, Operand::Address { .. }, ..]
@@ -59,14 +59,14 @@ fn results(i: &Instruction<'_>) -> usize {
 }
 
 /// Registers that an instruction writes.
-pub(super) fn written(i: &Instruction<'_>) -> Vec<RegId> {
+pub(super) fn written(i: &PtxInstruction<'_>) -> Vec<RegId> {
     let mut found = Vec::new();
     i.operands.iter().take(results(i)).for_each(|o| named(o, &mut found));
     found
 }
 
 /// Registers that an instruction reads, its guard among them.
-pub(super) fn read(i: &Instruction<'_>) -> Vec<RegId> {
+pub(super) fn read(i: &PtxInstruction<'_>) -> Vec<RegId> {
     let mut found: Vec<RegId> = i.guard.iter().map(|g| g.register).collect();
     i.operands.iter().skip(results(i)).for_each(|o| named(o, &mut found));
     found

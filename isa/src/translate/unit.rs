@@ -370,7 +370,7 @@ impl<'t> Unit<'_, 't> {
 
 /// Operand `index` of an instruction.
 pub(super) fn operand<'i, 't>(
-    instruction: &'i ptx::Instruction<'t>,
+    instruction: &'i ptx::PtxInstruction<'t>,
     index: usize,
 ) -> Result<&'i Operand<'t>, Fail> {
     instruction.operands.get(index).ok_or_else(|| {

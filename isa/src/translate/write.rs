@@ -16,7 +16,7 @@ use crate::kernel::program::{Kernel, SourceLine};
 use crate::kernel::register::{BarrierRegister, Pred, PredSource};
 use crate::kernel::special::SpecialRegister;
 use crate::lower::{self, Frame};
-use crate::ptx::{Function, Instruction, Module, Operand, RegId, Symbol, Type};
+use crate::ptx::{Function, Module, Operand, PtxInstruction, RegId, Symbol, Type};
 use crate::sass::assemble;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -156,7 +156,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         if self.flow.goes_round(from, to) { round } else { enter }
     }
 
-    fn instruction(&mut self, index: usize, i: &Instruction<'t>) -> Result<(), Fail> {
+    fn instruction(&mut self, index: usize, i: &PtxInstruction<'t>) -> Result<(), Fail> {
         self.unit.frame.begin();
         self.unit.line = i.line;
         // Statements are laid out with tabs, and may go over several lines.
@@ -222,7 +222,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.emit_as(operation, format!("BSYNC B{barrier}"), "BSYNC".into());
     }
 
-    fn branch(&mut self, index: usize, i: &Instruction<'t>) -> Result<(), Fail> {
+    fn branch(&mut self, index: usize, i: &PtxInstruction<'t>) -> Result<(), Fail> {
         let targets = super::graph::targets(self.unit.function, i).unwrap_or_default();
         let mut mods = Mods::new(i);
         mods.drop_hints();
@@ -270,7 +270,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     }
 
     /// Decodes and adds a lowered sequence.
-    fn sequence(&mut self, i: &Instruction<'t>, guard: Guard, lines: &[String]) -> Result<(), Fail> {
+    fn sequence(&mut self, i: &PtxInstruction<'t>, guard: Guard, lines: &[String]) -> Result<(), Fail> {
         let decoded = assemble(lines).map_err(|error| {
             Fail::wrong(
                 format!("its machine code cannot be read: {error}"),
@@ -325,7 +325,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 }
 
 /// A copy with a cache policy as its last operand, without it: a functional core has no use for one.
-fn without_policy<'t>(i: &Instruction<'t>) -> Option<Instruction<'t>> {
+fn without_policy<'t>(i: &PtxInstruction<'t>) -> Option<PtxInstruction<'t>> {
     const HINT: &str = "L2::cache_hint";
     if i.opcode != "cp" || !i.modifiers.contains(&HINT) {
         return None;
@@ -337,7 +337,7 @@ fn without_policy<'t>(i: &Instruction<'t>) -> Option<Instruction<'t>> {
 }
 
 /// Order and scope of an instruction that is lowered.
-fn sequence_order(i: &Instruction<'_>) -> Option<Ordering> {
+fn sequence_order(i: &PtxInstruction<'_>) -> Option<Ordering> {
     let mut m = Mods::new(i);
     match i.opcode {
         "atom" | "red" => Some(ordering::ordering(&mut m, true)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use atoms_isa::Arch;
-use atoms_isa::lower::{self, Frame, Refusal};
+use atoms_isa::lower::{self, Frame, LoweringRefusal};
 use atoms_isa::ptx::{self, Function, Module, RegId, Symbol};
 
 use super::body::{Body, KernelRegister, RegisterRole};
@@ -24,7 +24,7 @@ pub struct LoweredCode<'t> {
 ///
 /// # Panics
 /// If the line cannot be parsed, or holds an instruction that is not lowered.
-pub fn lower(text: &str, arch: Arch) -> Result<LoweredCode<'_>, Refusal> {
+pub fn lower(text: &str, arch: Arch) -> Result<LoweredCode<'_>, LoweringRefusal> {
     let function = ptx::snippet(text).unwrap_or_else(|e| panic!("`{text}`: {e}"));
     let module = Module {
         version: (9, 0),

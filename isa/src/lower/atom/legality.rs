@@ -4,8 +4,8 @@
 use super::form::{AtomicOp, AtomicSpace, Form, Modifiers};
 use crate::arch::Arch;
 use crate::kernel::order::{Scope, Semantics};
-use crate::lower::Refusal;
-use crate::ptx::{Instruction, Type};
+use crate::lower::LoweringRefusal;
+use crate::ptx::{PtxInstruction, Type};
 use strum::VariantNames;
 
 /// An operation on a type that `atom` has, and from where on.
@@ -60,12 +60,12 @@ const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
-fn feature(name: &str, since: u16) -> Refusal {
-    Refusal::lacking(name, since, format!("lower it for sm_{since} or later"))
+fn feature(name: &str, since: u16) -> LoweringRefusal {
+    LoweringRefusal::lacking(name, since, format!("lower it for sm_{since} or later"))
 }
 
 /// The refusal of a modifier that does not exist.
-pub(super) fn unknown_modifier(name: &str) -> Refusal {
+pub(super) fn unknown_modifier(name: &str) -> LoweringRefusal {
     let help = match name {
         "sub" => "there is no subtraction: negate the operand and use .add".into(),
         "seq_cst" | "sc" => "put fence.sc before it and use .acq_rel".into(),
@@ -74,7 +74,7 @@ pub(super) fn unknown_modifier(name: &str) -> Refusal {
             format!("operations are .{}", names.join(", ."))
         }
     };
-    Refusal { message: format!("Unknown modifier '.{name}'"), help }
+    LoweringRefusal { message: format!("Unknown modifier '.{name}'"), help }
 }
 
 /// What an instruction is called in messages: `atom.add.f16.shared`.
@@ -96,7 +96,10 @@ impl<'t> Modifiers<'t> {
     ///
     /// # Errors
     /// One that `atom` and `red` do not know, or an operation or type that is missing.
-    pub(super) fn read(instruction: &Instruction<'t>, arch: Arch) -> Result<Modifiers<'t>, Refusal> {
+    pub(super) fn read(
+        instruction: &PtxInstruction<'t>,
+        arch: Arch,
+    ) -> Result<Modifiers<'t>, LoweringRefusal> {
         let mut found = Modifiers::default();
         for modifier in &instruction.modifiers {
             let op = modifier.parse().ok();
@@ -136,7 +139,7 @@ impl<'t> Modifiers<'t> {
                     }
                 }
                 "local" | "const" | "param" => {
-                    return Err(Refusal::new(
+                    return Err(LoweringRefusal::new(
                         format!("State space incorrect for instruction '{}'", instruction.opcode),
                         "atomics exist on .global, .shared and generic addresses",
                     ));
@@ -180,7 +183,7 @@ impl Form {
     ///
     /// # Errors
     /// What that assembler says.
-    pub(super) fn read(instruction: &Instruction<'_>, arch: Arch) -> Result<Form, Refusal> {
+    pub(super) fn read(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<Form, LoweringRefusal> {
         let modifiers = Modifiers::read(instruction, arch)?;
         let red = instruction.opcode == "red";
         let (op, ty) = check(&modifiers, red, arch)?;
@@ -201,18 +204,22 @@ impl Form {
 ///
 /// # Errors
 /// The first complaint of the assembler for `arch`.
-pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<(AtomicOp, Type), Refusal> {
+pub(super) fn check(
+    modifiers: &Modifiers<'_>,
+    red: bool,
+    arch: Arch,
+) -> Result<(AtomicOp, Type), LoweringRefusal> {
     let number = arch.number();
     let opcode = if red { "red" } else { "atom" };
     if let Some((kind, message)) = &modifiers.doubled {
-        return Err(Refusal::new(message.as_str(), format!("one {kind} is enough")));
+        return Err(LoweringRefusal::new(message.as_str(), format!("one {kind} is enough")));
     }
     early_features(modifiers, number)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
     // Of .b128 the architecture comes first.
     let there = modifiers.ty != Some(Type::B128) || number >= 90;
     if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster, true) = (modifiers.sem, space, there) {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space)),
             "it is for .global and generic addresses",
         ));
@@ -220,19 +227,19 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     hint(modifiers, space, opcode, number)?;
     let (op, ty) = operation_and_type(modifiers, opcode, number)?;
     if red && op == AtomicOp::Exch {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             "Illegal operation '.exch' for instruction 'red'",
             "write atom.exch with the destination _, or a store",
         ));
     }
     if half(ty) && !modifiers.noftz {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!("'.noftz' modifier required for instruction '{opcode}' with type '.{}'", ty.name()),
             format!("write {opcode}.{}.noftz.{}", op.name(), ty.name()),
         ));
     }
     if let Some(vector) = modifiers.vector {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!("Vector modifier '.{vector}' is not supported for instruction '{opcode}'"),
             "use one scalar instruction per element: only each element is atomic anyway",
         ));
@@ -247,19 +254,19 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
     match since {
         Some(since) if number >= *since => {}
         Some(since) => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 format!("Instruction '{name}' requires .target sm_{since} or higher"),
                 format!("lower it for sm_{since} or later, or write a loop around {opcode}.cas"),
             ));
         }
         None if number < 90 => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 format!("Instruction '{name}' requires .target sm_90 or higher"),
                 "there it exists for vectors in global memory; elsewhere write a loop around atom.cas",
             ));
         }
         None => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 format!("Vector modifier required for instruction '{name}'"),
                 "it exists for vectors in global memory; elsewhere write a loop around atom.cas",
             ));
@@ -270,7 +277,7 @@ pub(super) fn check(modifiers: &Modifiers<'_>, red: bool, arch: Arch) -> Result<
 }
 
 /// Features that are looked at where a modifier is read.
-fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), Refusal> {
+fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), LoweringRefusal> {
     if modifiers.ty == Some(Type::B128) && number < 70 {
         return wide_type();
     }
@@ -293,17 +300,22 @@ fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), Refusal>
 }
 
 /// `.b128` where it does not exist.
-pub(super) fn wide_type<T>() -> Result<T, Refusal> {
+pub(super) fn wide_type<T>() -> Result<T, LoweringRefusal> {
     Err(feature("Type .b128", 70))
 }
 
 /// `.L2::cache_hint`
-fn hint(modifiers: &Modifiers<'_>, space: AtomicSpace, opcode: &str, number: u16) -> Result<(), Refusal> {
+fn hint(
+    modifiers: &Modifiers<'_>,
+    space: AtomicSpace,
+    opcode: &str,
+    number: u16,
+) -> Result<(), LoweringRefusal> {
     if !modifiers.hinted {
         return Ok(());
     }
     if number < 80 {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             "Modifier '.L2::cache_hint' requires .target sm_80 or higher",
             "drop it: it is a hint",
         ));
@@ -312,7 +324,7 @@ fn hint(modifiers: &Modifiers<'_>, space: AtomicSpace, opcode: &str, number: u16
         let message = format!(
             "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction '{opcode}'"
         );
-        return Err(Refusal::new(message, "drop it: shared memory has no cache"));
+        return Err(LoweringRefusal::new(message, "drop it: shared memory has no cache"));
     }
     Ok(())
 }
@@ -321,37 +333,37 @@ fn operation_and_type(
     modifiers: &Modifiers<'_>,
     opcode: &str,
     number: u16,
-) -> Result<(AtomicOp, Type), Refusal> {
+) -> Result<(AtomicOp, Type), LoweringRefusal> {
     let red = opcode == "red";
     let Some(op) = modifiers.op else {
         let names = AtomicOp::VARIANTS;
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!("Illegal operation '' for instruction '{opcode}'"),
             format!("say which: .{}", names.join(", .")),
         ));
     };
     if red && op == AtomicOp::Cas {
-        return Err(Refusal::illegal(".cas", "red", "write atom.cas with the destination _"));
+        return Err(LoweringRefusal::illegal(".cas", "red", "write atom.cas with the destination _"));
     }
     let listed = || {
         let names: Vec<_> = types(op).iter().map(|(ty, _)| ty.name()).collect();
         format!("{opcode}.{} takes .{}", op.name(), names.join(", ."))
     };
-    let unexpected = || Err(Refusal::new(unexpected_types(opcode), listed()));
+    let unexpected = || Err(LoweringRefusal::new(unexpected_types(opcode), listed()));
     let Some(ty) = modifiers.ty else {
-        return Err(Refusal::new(unexpected_types(opcode), listed()));
+        return Err(LoweringRefusal::new(unexpected_types(opcode), listed()));
     };
     match (op, ty) {
         (_, Type::B8 | Type::U8 | Type::S8 | Type::U16 | Type::S16 | Type::Pred) => unexpected(),
         (_, Type::B16 | Type::B128) if red => unexpected(),
         (AtomicOp::Cas, Type::B16 | Type::B32 | Type::B64 | Type::B128) => Ok(()),
         (AtomicOp::Cas, _) => unexpected(),
-        (_, Type::B16) => Err(Refusal::mismatch(opcode, listed())),
+        (_, Type::B16) => Err(LoweringRefusal::mismatch(opcode, listed())),
         _ => Ok(()),
     }?;
     // Where the earlier release assembles, .f32 does not have it.
     if modifiers.noftz && !half(ty) && (ty != Type::F32 || number < 75) {
-        return Err(Refusal::illegal(
+        return Err(LoweringRefusal::illegal(
             ".noftz",
             opcode,
             "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32",
@@ -365,7 +377,7 @@ fn unexpected_types(opcode: &str) -> String {
 }
 
 /// The operation does not exist for the type.
-fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T, Refusal> {
+fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T, LoweringRefusal> {
     let required = types(op).iter().map(|(ty, _)| match ty {
         // As the earlier release prints them.
         Type::F16 | Type::F16x2 if number < 75 && op == AtomicOp::Add => ty.name().into(),
@@ -383,18 +395,18 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
         }
         None => format!("of {} bits there is none: write a loop around atom.cas", ty.bits()),
     };
-    Err(Refusal::new(message, help))
+    Err(LoweringRefusal::new(message, help))
 }
 
 /// `.sem` and `.scope`
-fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, number: u16) -> Result<(), Refusal> {
+fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, number: u16) -> Result<(), LoweringRefusal> {
     let legal: &[&str] =
         if red { &["relaxed", "release"] } else { &["relaxed", "acquire", "release", "acq_rel"] };
     match modifiers.sem {
         Some(sem) if number < 70 && sem != "volatile" => Err(feature(&format!(".{sem}"), 70))?,
         Some(sem) if !legal.contains(&sem) => {
             let help = format!("{opcode} takes .{}", legal.join(", ."));
-            return Err(Refusal::illegal(&format!(".{sem}"), opcode, help));
+            return Err(LoweringRefusal::illegal(&format!(".{sem}"), opcode, help));
         }
         _ => {}
     }

@@ -26,15 +26,15 @@ mod operand;
 mod shared;
 mod warp;
 
-use super::Refusal;
+use super::LoweringRefusal;
 use super::code::{Code, Value};
 use super::operand::Reader;
-use crate::ptx::{Function, Instruction, Type};
+use crate::ptx::{Function, PtxInstruction, Type};
 use form::{AtomicOp, AtomicSpace, Form};
 use operand::Operands;
 
 /// Writes the machine code of `atom` and `red`.
-pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
+pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let form = Form::read(reader.instruction, code.arch)?;
     let operands = Operands::read(reader, &form, code)?;
     let (form, operands) = simplified(form, operands);
@@ -54,9 +54,9 @@ fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
 }
 
 /// Whether nothing but the end of the kernel follows: who is done may then exit.
-fn last(function: &Function<'_>, instruction: &Instruction<'_>) -> bool {
+fn last(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> bool {
     let at = function.instructions.iter().position(|i| std::ptr::eq(i, instruction));
-    let ends = |i: &Instruction<'_>| i.guard.is_none() && matches!(i.opcode, "ret" | "exit");
+    let ends = |i: &PtxInstruction<'_>| i.guard.is_none() && matches!(i.opcode, "ret" | "exit");
     let next = at.map(|at| function.instructions.get(at + 1));
     function.entry && next.is_some_and(|next| next.is_none_or(ends))
 }

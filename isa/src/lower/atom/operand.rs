@@ -1,7 +1,7 @@
 //! Operands of `atom` and `red`: kinds checked as an assembler does, registers found.
 
 use super::form::{AtomicOp, AtomicSpace, Form};
-use crate::lower::Refusal;
+use crate::lower::LoweringRefusal;
 use crate::lower::code::{Code, Reg, Value};
 use crate::lower::operand::Reader;
 use crate::ptx::{Base, Operand, RegId, StateSpace, Symbol, Type};
@@ -47,7 +47,7 @@ impl Operands {
         reader: &Reader<'_, '_>,
         form: &Form,
         code: &mut Code<'_>,
-    ) -> Result<Operands, Refusal> {
+    ) -> Result<Operands, LoweringRefusal> {
         let opcode = reader.instruction.opcode;
         let sources = if form.op == AtomicOp::Cas { 2 } else { 1 };
         let expected = usize::from(!form.red) + 1 + sources + usize::from(form.hinted);
@@ -62,7 +62,7 @@ impl Operands {
                 "{} operands; it takes {shape}, and _ in place of d where nobody wants the result",
                 found.len()
             );
-            return Err(Refusal::mismatch(opcode, help));
+            return Err(LoweringRefusal::mismatch(opcode, help));
         }
         let mut kinds = Kinds { reader, form, opcode, code };
         let (destination, rest) = match found.split_first() {
@@ -70,7 +70,7 @@ impl Operands {
             _ => (None, found),
         };
         let [address, values @ ..] = rest else {
-            return Err(Refusal::mismatch(opcode, "no address"));
+            return Err(LoweringRefusal::mismatch(opcode, "no address"));
         };
         let address = kinds.address(address)?;
         let mut values = values.iter().take(sources).map(|v| kinds.value(v));
@@ -102,11 +102,11 @@ struct Kinds<'a, 't, 'f> {
 }
 
 impl Kinds<'_, '_, '_> {
-    fn mismatch<T>(&self, help: impl Into<String>) -> Result<T, Refusal> {
-        Err(Refusal::mismatch(self.opcode, help))
+    fn mismatch<T>(&self, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+        Err(LoweringRefusal::mismatch(self.opcode, help))
     }
 
-    fn register(&mut self, id: RegId) -> Result<Reg, Refusal> {
+    fn register(&mut self, id: RegId) -> Result<Reg, LoweringRefusal> {
         let declared = self.reader.declared(id);
         if let Some((name, ty)) = declared.and_then(|r| Some((&r.name, r.ty?)))
             && !fits(ty, self.form.ty)
@@ -117,7 +117,7 @@ impl Kinds<'_, '_, '_> {
         Ok(self.code.registers(id, self.form.words()))
     }
 
-    fn destination(&mut self, operand: &Operand<'_>) -> Result<Option<Reg>, Refusal> {
+    fn destination(&mut self, operand: &Operand<'_>) -> Result<Option<Reg>, LoweringRefusal> {
         match operand {
             Operand::Register(id) => self.register(*id).map(Some),
             Operand::Sink => Ok(None),
@@ -125,7 +125,7 @@ impl Kinds<'_, '_, '_> {
         }
     }
 
-    fn value(&mut self, operand: &Operand<'_>) -> Result<Value, Refusal> {
+    fn value(&mut self, operand: &Operand<'_>) -> Result<Value, LoweringRefusal> {
         use Type::{B16, B32, B64, B128, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
         Ok(Value::Constant(match (operand, self.form.ty) {
             (Operand::Register(id), _) => return self.register(*id).map(Value::Register),
@@ -145,13 +145,13 @@ impl Kinds<'_, '_, '_> {
         }))
     }
 
-    fn address(&mut self, operand: &Operand<'_>) -> Result<Address, Refusal> {
+    fn address(&mut self, operand: &Operand<'_>) -> Result<Address, LoweringRefusal> {
         let Operand::Address { base, offset } = operand else {
             return self.mismatch("the address stands in brackets: [%r1+4]");
         };
         let base = match base {
             Base::None => {
-                return Err(Refusal::new(
+                return Err(LoweringRefusal::new(
                     "Immediate addresses allowed only for .local state space",
                     "put the address in a register, or name a variable",
                 ));
@@ -170,7 +170,7 @@ impl Kinds<'_, '_, '_> {
     }
 
     /// Where a variable is. One that has no place yet, as in a loose instruction, is the first of its space.
-    fn variable(&self, symbol: Symbol) -> Result<AddressBase, Refusal> {
+    fn variable(&self, symbol: Symbol) -> Result<AddressBase, LoweringRefusal> {
         let variable = self.reader.variable(symbol);
         let name = variable.map_or("", |v| v.name);
         match (self.form.space, variable.map(|v| v.space)) {
@@ -181,7 +181,7 @@ impl Kinds<'_, '_, '_> {
             (AtomicSpace::Global | AtomicSpace::Generic, Some(StateSpace::Global)) => {
                 self.code.frame.global_address(symbol).map(AddressBase::Global).ok_or_else(|| {
                     let message = format!("where global variable `{name}` is is not known");
-                    Refusal::new(message, "take its address into a register with mov first")
+                    LoweringRefusal::new(message, "take its address into a register with mov first")
                 })
             }
             _ => self.mismatch(format!("`{name}` is in another state space")),

@@ -1,6 +1,6 @@
 //! Addresses of objects and data, as instructions name them.
 
-use crate::lower::Refusal;
+use crate::lower::LoweringRefusal;
 use crate::lower::code::{Base, Code, Place, Reg, emit};
 use crate::lower::offset::{hex, near, split};
 use crate::lower::operand::{Address, Start, Word};
@@ -31,7 +31,7 @@ impl Code<'_> {
 
     /// Where an address is. Generic addresses stay so before sm_90; from there on their low word is that of
     /// the shared window.
-    pub(super) fn place(&mut self, address: Address<'_>) -> Result<Place, Refusal> {
+    pub(super) fn place(&mut self, address: Address<'_>) -> Result<Place, LoweringRefusal> {
         let Address { base, offset } = address;
         let (base, offset) = match base {
             Start::Register(id) => (Base::Register(self.register(id)), offset),
@@ -43,7 +43,7 @@ impl Code<'_> {
             }
             Start::Symbol(symbol, name) => {
                 let at = self.frame.shared_address(symbol).ok_or_else(|| {
-                    Refusal::new(
+                    LoweringRefusal::new(
                         format!("Address of '{name}' is not in state space '.shared'"),
                         "objects live in shared memory: declare it .shared",
                     )
@@ -56,7 +56,7 @@ impl Code<'_> {
     }
 
     /// The same for a load or a store, whose offset from a generic address may have more than 24 bits [TOOLS].
-    pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<Place, Refusal> {
+    pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<Place, LoweringRefusal> {
         match address.base {
             Start::Generic(id) if self.number < 90 => {
                 Ok(Place { base: Base::Pair(self.pair(id)), offset: address.offset.into() })
@@ -98,7 +98,7 @@ impl Code<'_> {
     }
 
     /// A pair of registers that holds a global address.
-    pub(super) fn global_address(&mut self, address: Address<'_>) -> Result<Reg, Refusal> {
+    pub(super) fn global_address(&mut self, address: Address<'_>) -> Result<Reg, LoweringRefusal> {
         match address.base {
             Start::Generic(id) => {
                 let pair = self.pair(id);
@@ -106,7 +106,7 @@ impl Code<'_> {
             }
             Start::Symbol(symbol, name) => {
                 let at = self.frame.global_address(symbol).ok_or_else(|| {
-                    Refusal::new(
+                    LoweringRefusal::new(
                         format!("Address of '{name}' is not in state space '.global'"),
                         "copies come from global memory: declare it .global",
                     )

@@ -2,12 +2,12 @@
 //! around them: `mapa`, fences.
 
 use super::form::older_features;
-use crate::lower::Refusal;
+use crate::lower::LoweringRefusal;
 use crate::lower::code::{Code, Place, Reg, emit};
 use crate::lower::operand::{Reader, Word};
-use crate::ptx::{Instruction, Operand, Type};
+use crate::ptx::{Operand, PtxInstruction, Type};
 
-type Outcome = Result<(), Refusal>;
+type Outcome = Result<(), LoweringRefusal>;
 
 /// Writes one of the instructions.
 type Writer = fn(&Reader<'_, '_>, &[&str], &mut Code<'_>) -> Outcome;
@@ -55,13 +55,13 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
     }
     if old {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
-        return Some(Err(Refusal::lacking(name, 90, help)));
+        return Some(Err(LoweringRefusal::lacking(name, 90, help)));
     }
     if let Some(scope) = modifiers.iter().find(|m| matches!(**m, "cta" | "cluster"))
         && modifiers.contains(&"release")
         && modifiers.contains(&COMPLETION)
     {
-        return Some(Err(Refusal::new(
+        return Some(Err(LoweringRefusal::new(
             format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
             "what reports to an object is .weak or .relaxed.cluster",
         )));
@@ -70,13 +70,15 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
 }
 
 /// Types are looked at before the architecture.
-fn types(instruction: &Instruction<'_>, name: &str) -> Outcome {
+fn types(instruction: &PtxInstruction<'_>, name: &str) -> Outcome {
     let Some(ty) = instruction.modifiers.iter().find_map(|m| Type::from_name(m)) else { return Ok(()) };
     let word = matches!(ty.bits(), 32 | 64) && ty != Type::F16x2 && ty != Type::Bf16x2;
     let float = matches!(ty, Type::F32 | Type::F64);
     match name {
-        "st.async" if !word => Err(Refusal::mismatch(name, "values have 32 or 64 bits: write .b32 or .b64")),
-        "red.async" if !word || float => Err(Refusal::new(
+        "st.async" if !word => {
+            Err(LoweringRefusal::mismatch(name, "values have 32 or 64 bits: write .b32 or .b64"))
+        }
+        "red.async" if !word || float => Err(LoweringRefusal::new(
             format!("Unexpected instruction types specified for '{name}'"),
             "integers have it: write .u32, .s32, .b32 or .u64",
         )),
@@ -92,20 +94,20 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
         ["shared::cluster", "u32"] => (false, false),
         ["shared::cluster", "u64"] => (false, true),
         ["shared" | "shared::cta", ..] => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 "State space incorrect for instruction 'mapa', expected '::cluster'",
                 "write mapa.shared::cluster.u32",
             ));
         }
         _ => {
-            return Err(Refusal::illegal(
+            return Err(LoweringRefusal::illegal(
                 &format!(".{}", modifiers.join(".")),
                 "mapa",
                 "write mapa.shared::cluster.u32",
             ));
         }
     };
-    let wrong = || Refusal::mismatch("mapa", "write d, address, rank, as wide as the type says");
+    let wrong = || LoweringRefusal::mismatch("mapa", "write d, address, rank, as wide as the type says");
     let bits = if wide { 64 } else { 32 };
     let [target, address, rank] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
     let target = reader.register(target, bits).ok_or_else(wrong)?;
@@ -136,7 +138,7 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
 /// `fence.mbarrier_init.release.cluster`
 fn fence_init(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     if !matches!(modifiers, [_, "release", "cluster"]) {
-        return Err(Refusal::illegal(
+        return Err(LoweringRefusal::illegal(
             &format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")),
             "fence.mbarrier_init",
             "write fence.mbarrier_init.release.cluster",
@@ -155,7 +157,7 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         _ => {
             let rest = modifiers.get(2..).unwrap_or(&[]).join(".");
             let help = "a state space may follow: .shared::cta, .shared::cluster or .global";
-            return Err(Refusal::illegal(&format!(".{rest}"), "fence.proxy.async", help));
+            return Err(LoweringRefusal::illegal(&format!(".{rest}"), "fence.proxy.async", help));
         }
     };
     emit!(code, "MEMBAR.ALL.CTA");
@@ -183,7 +185,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         (false, false) => "write [shared], [from], bytes, [object]",
         (false, true) => "write [shared], [from], bytes, [object], mask",
     };
-    let wrong = || Refusal::mismatch(name, help);
+    let wrong = || LoweringRefusal::mismatch(name, help);
     let (to, from, bytes, object, mask) = match reader.instruction.operands.as_slice() {
         [to, from, bytes] if out && !masked => (to, from, bytes, None, None),
         [to, from, bytes, mask] if out && masked => (to, from, bytes, None, Some(mask)),
@@ -211,7 +213,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         None => None,
     };
     if out && masked && code.number < 100 {
-        return Err(Refusal::lacking(".cp_mask", 100, "before sm_100 blocks are copied whole"));
+        return Err(LoweringRefusal::lacking(".cp_mask", 100, "before sm_100 blocks are copied whole"));
     }
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
@@ -281,7 +283,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
 }
 
 /// The operation of `cp.reduce.async.bulk` and its type, as machine code names them.
-fn reduction(modifiers: &[&str]) -> Result<String, Refusal> {
+fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
     const NAME: &str = "cp.reduce.async.bulk";
     let (shared, rest) = match modifiers {
         ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION, rest @ ..] => (true, rest),
@@ -289,7 +291,7 @@ fn reduction(modifiers: &[&str]) -> Result<String, Refusal> {
         _ => {
             let help = "write .shared::cluster.shared::cta.mbarrier::complete_tx::bytes or \
                         .global.shared::cta.bulk_group, the operation and its type";
-            return Err(Refusal::illegal(&format!(".{}", modifiers.join(".")), NAME, help));
+            return Err(LoweringRefusal::illegal(&format!(".{}", modifiers.join(".")), NAME, help));
         }
     };
     let suffix = match (rest, shared) {
@@ -307,7 +309,7 @@ fn reduction(modifiers: &[&str]) -> Result<String, Refusal> {
             } else {
                 "write an operation and its type, such as .add.u32, .min.s64, .add.f32 or .add.noftz.f16"
             };
-            return Err(Refusal::illegal(&format!(".{}", rest.join(".")), NAME, help));
+            return Err(LoweringRefusal::illegal(&format!(".{}", rest.join(".")), NAME, help));
         }
     };
     let op = rest.first().copied().unwrap_or_default().to_uppercase();
@@ -338,7 +340,7 @@ fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
 fn scope_and_report(name: &str, scope: Option<&str>, rest: &[&str]) -> Outcome {
     let requires = |modifier: &str, what: &str, help: &str| {
         let message = format!("Modifier '.{modifier}' requires {what} for instruction '{name}'");
-        Err(Refusal::new(message, help))
+        Err(LoweringRefusal::new(message, help))
     };
     let space = rest.first().copied().filter(|m| m.starts_with("shared") || *m == "global");
     match scope {
@@ -365,7 +367,7 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     let rest = modifiers.get(1..).unwrap_or(&[]);
     let (weak, rest) = rest.strip_prefix(&["weak"]).map_or((false, rest), |rest| (true, rest));
     if rest.first() == Some(&"relaxed") {
-        return Err(Refusal::illegal(".relaxed", NAME, "write .weak, or leave it out"));
+        return Err(LoweringRefusal::illegal(".relaxed", NAME, "write .weak, or leave it out"));
     }
     let (scope, rest) = match *rest {
         [scope @ ("cta" | "cluster" | "gpu" | "sys"), ref rest @ ..] => (Some(scope), rest),
@@ -373,12 +375,12 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     };
     match scope {
         Some(scope) if weak => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 format!("Modifier '.weak' cannot be combined with modifier '.{scope}'"),
                 "leave one of them out",
             ));
         }
-        Some("cta") => return Err(Refusal::illegal(".cta", NAME, "write .cluster, or leave it out")),
+        Some("cta") => return Err(LoweringRefusal::illegal(".cta", NAME, "write .cluster, or leave it out")),
         _ => scope_and_report(NAME, scope, rest)?,
     }
     let (generic, rest) = destination(rest);
@@ -386,25 +388,31 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
         [ty] => (1, ty),
         ["v2", ty] => (2, ty),
         ["v4", ty] => (4, ty),
-        _ => return Err(Refusal::illegal(&format!(".{}", rest.join(".")), NAME, "write a type: .b32, .b64")),
+        _ => {
+            return Err(LoweringRefusal::illegal(
+                &format!(".{}", rest.join(".")),
+                NAME,
+                "write a type: .b32, .b64",
+            ));
+        }
     };
     let words = match ty {
         "b32" | "u32" | "s32" | "f32" => 1,
         "b64" | "u64" | "s64" | "f64" => 2,
-        _ => return Err(Refusal::illegal(&format!(".{ty}"), NAME, "values have 32 or 64 bits")),
+        _ => return Err(LoweringRefusal::illegal(&format!(".{ty}"), NAME, "values have 32 or 64 bits")),
     };
     let size = match elements * words {
         1 => "",
         2 => ".64",
         4 => ".128",
         _ => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 "Vector type too large, exceeds 128 bit limit",
                 "a store has 16 bytes at most: write .v2",
             ));
         }
     };
-    let wrong = || Refusal::mismatch(NAME, "write [data], value, [object]");
+    let wrong = || LoweringRefusal::mismatch(NAME, "write [data], value, [object]");
     let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
     let data = reader.address(data, generic).ok_or_else(wrong)?;
     let object = reader.address(object, generic).ok_or_else(wrong)?;
@@ -458,7 +466,7 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
     };
     let Some((generic, &[operation, ty])) = rest else {
         let help = format!("write {NAME}.relaxed.cluster.shared::cluster.{COMPLETION}, operation and type");
-        return Err(Refusal::illegal(
+        return Err(LoweringRefusal::illegal(
             &format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")),
             NAME,
             help,
@@ -474,27 +482,27 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         "or" => ("OR", &["b32"]),
         "xor" => ("XOR", &["b32"]),
         _ => {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 format!("Illegal reduction operation for instruction '{NAME}'"),
                 "there are inc, dec, min, max, add, and, or, xor",
             ));
         }
     };
     if !types.contains(&ty) {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!("Incorrect type '.{ty}' for operation '.{operation}' in instruction '{NAME}'"),
             format!("{operation} takes .{}", types.join(", .")),
         ));
     }
     if let ["async", "relaxed", "cta", ..] = modifiers {
-        return Err(Refusal::illegal(".cta", NAME, "write .relaxed.cluster"));
+        return Err(LoweringRefusal::illegal(".cta", NAME, "write .relaxed.cluster"));
     }
     let (suffix, words) = match ty {
         "s32" => (".S32", 1),
         "u64" | "s64" => (".64", 2),
         _ => ("", 1),
     };
-    let wrong = || Refusal::mismatch(NAME, "write [data], value, [object]");
+    let wrong = || LoweringRefusal::mismatch(NAME, "write [data], value, [object]");
     let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
     let data = reader.address(data, generic).ok_or_else(wrong)?;
     let object = reader.address(object, generic).ok_or_else(wrong)?;

@@ -2,12 +2,12 @@
 
 use super::form::{Arrival, Form, Space, Verb};
 use super::two_words::shifted;
-use crate::lower::Refusal;
+use crate::lower::LoweringRefusal;
 use crate::lower::code::{Base, Code, Lanes, Place, Reg, emit};
 use crate::lower::operand::{Address, Start, Word};
 
 /// Writes the machine code of an instruction.
-pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
+pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     if form.verb == Verb::PendingCount {
         pending_count(form, code);
         return Ok(());
@@ -356,7 +356,7 @@ fn is_fixed(address: Address<'_>) -> bool {
 }
 
 /// From sm_100 on an object is stored, and SYNCS is told to look again.
-fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), Refusal> {
+fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let (Some(address), Some(count)) = (form.address, form.amount) else { return Ok(()) };
     if let (true, Word::Constant(_)) = (is_fixed(address), count) {
         return init_uniform(form, count, code);
@@ -388,7 +388,7 @@ fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), Refusal> {
 
 /// Exchanges the word of an object, with operands that are the same for all lanes: where they need not be,
 /// lanes with equal ones take turns.
-fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(), Refusal> {
+fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let Some(address) = form.address else { return Ok(()) };
     let word = code.frame.uniform(2);
     let object = code.frame.uniform(1);

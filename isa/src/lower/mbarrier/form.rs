@@ -2,9 +2,9 @@
 //! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
 
 use crate::arch::Arch;
-use crate::lower::Refusal;
+use crate::lower::LoweringRefusal;
 use crate::lower::operand::{Address, Reader, Word};
-use crate::ptx::{Instruction, Operand, RegId};
+use crate::ptx::{Operand, PtxInstruction, RegId};
 
 /// What is done to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(super) struct Form<'t> {
 }
 
 /// Whether the instruction is `mbarrier.*` or `cp.async.mbarrier.*`.
-pub(super) fn is_operation(instruction: &Instruction<'_>) -> bool {
+pub(super) fn is_operation(instruction: &PtxInstruction<'_>) -> bool {
     match instruction.opcode {
         "mbarrier" => true,
         "cp" => instruction.modifiers.starts_with(&["async", "mbarrier"]),
@@ -108,12 +108,12 @@ const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, t
      complete_tx, pending_count and check_layout, and cp.async.mbarrier.arrive";
 
 /// Reads an instruction and judges it.
-pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, Refusal> {
+pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, LoweringRefusal> {
     older_features(reader.instruction, arch)?;
     newer_names(reader.instruction, arch)?;
     let (row, rest) = Row::find(reader.instruction).ok_or_else(|| {
-        let Instruction { opcode, modifiers, .. } = reader.instruction;
-        Refusal::new(format!("Unknown instruction '{opcode}.{}'", modifiers.join(".")), OPERATIONS)
+        let PtxInstruction { opcode, modifiers, .. } = reader.instruction;
+        LoweringRefusal::new(format!("Unknown instruction '{opcode}.{}'", modifiers.join(".")), OPERATIONS)
     })?;
     let (verb, name) = (row.verb, row.name());
     let modifiers = modifiers(rest, name)?;
@@ -123,7 +123,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         Some(_) => Space::Cta,
     };
     let there = match arch.number() < row.first {
-        true => Err(Refusal::lacking(name, row.first, row.instead())),
+        true => Err(LoweringRefusal::lacking(name, row.first, row.instead())),
         false => Ok(()),
     };
     // The earlier release looks for the instruction before its operands.
@@ -131,10 +131,10 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         there.clone()?;
     }
     let form = operands(reader, verb, space)
-        .ok_or_else(|| Refusal::mismatch(name, format!("write {}", row.usage)))?;
+        .ok_or_else(|| LoweringRefusal::mismatch(name, format!("write {}", row.usage)))?;
     there?;
     if verb == Verb::CheckLayout && modifiers.layout.is_none() {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!(".layout modifier required for instruction '{name}'"),
             "write mbarrier.check_layout.layout::v0 or .layout::v1",
         ));
@@ -152,13 +152,13 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
     if counted && arch.number() < 90 {
         // The assembler has no name for it.
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
-        return Err(Refusal::lacking("(null)", 90, help));
+        return Err(LoweringRefusal::lacking("(null)", 90, help));
     }
     check_values(reader.instruction, row)?;
     check_scope(row, &modifiers, arch)?;
     if !modifiers.b64 {
         let message = format!("Instruction '{name}' has no type");
-        return Err(Refusal::new(message, "end it in .b64"));
+        return Err(LoweringRefusal::new(message, "end it in .b64"));
     }
     let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
     let layout = u8::from(modifiers.layout == Some("layout::v1"));
@@ -167,11 +167,11 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
 }
 
 /// What is looked at where a modifier is read.
-pub(super) fn older_features(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal> {
+pub(super) fn older_features(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     let modifier = instruction.modifiers.iter().find(|m| matches!(**m, "weak" | "mmio"));
     match modifier {
         Some(modifier) if arch.number() < 70 => {
-            Err(Refusal::lacking(&format!(".{modifier}"), 70, "leave it out"))
+            Err(LoweringRefusal::lacking(&format!(".{modifier}"), 70, "leave it out"))
         }
         _ => Ok(()),
     }
@@ -179,7 +179,7 @@ pub(super) fn older_features(instruction: &Instruction<'_>, arch: Arch) -> Resul
 
 /// Refuses names that an assembler does not know: there are two layouts and two types of phases, and the earlier
 /// release, for architectures before sm_75, has neither.
-fn newer_names(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal> {
+fn newer_names(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     const NEWER: [&str; 5] =
         ["layout::v0", "layout::v1", "phase_type::primary", "phase_type::conditional", "check_layout"];
     let newer = |modifier: &&&str| NEWER.contains(modifier);
@@ -190,7 +190,7 @@ fn newer_names(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal>
     };
     match unknown {
         None => Ok(()),
-        Some(modifier) => Err(Refusal::new(
+        Some(modifier) => Err(LoweringRefusal::new(
             format!("Unknown modifier '.{modifier}'"),
             format!("from sm_90 on there are .{}", NEWER.join(", .")),
         )),
@@ -198,7 +198,7 @@ fn newer_names(instruction: &Instruction<'_>, arch: Arch) -> Result<(), Refusal>
 }
 
 /// Sorts the modifiers; their order is not looked at.
-fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Refusal> {
+fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, LoweringRefusal> {
     let mut modifiers = Modifiers::default();
     for modifier in rest.iter().copied() {
         let place = match modifier {
@@ -213,10 +213,10 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Refusal>
                 modifiers.b64 = true;
                 continue;
             }
-            _ => return Err(Refusal::illegal(&format!(".{modifier}"), name, "leave it out")),
+            _ => return Err(LoweringRefusal::illegal(&format!(".{modifier}"), name, "leave it out")),
         };
         if let Some(other) = place.replace(modifier) {
-            return Err(Refusal::new(
+            return Err(LoweringRefusal::new(
                 format!("Modifiers '.{other}' and '.{modifier}' exclude each other"),
                 "leave one of them out",
             ));
@@ -278,7 +278,7 @@ const ROWS: &[Row] = &[
 
 impl Row {
     /// The row of an instruction, and the modifiers that it does not spell.
-    fn find<'a, 't>(instruction: &'a Instruction<'t>) -> Option<(&'static Row, &'a [&'t str])> {
+    fn find<'a, 't>(instruction: &'a PtxInstruction<'t>) -> Option<(&'static Row, &'a [&'t str])> {
         ROWS.iter().find_map(|row| {
             let (mut words, mut modifiers) = (row.spelled.split('.'), instruction.modifiers.iter());
             let spelled = words.next() == Some(instruction.opcode)
@@ -390,12 +390,12 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
 
 /// Reports of failures, which waits for the primary phase may ask for.
 fn check_reports(
-    instruction: &Instruction<'_>,
+    instruction: &PtxInstruction<'_>,
     row: &Row,
     form: &Form<'_>,
     modifiers: &Modifiers<'_>,
     arch: Arch,
-) -> Result<(), Refusal> {
+) -> Result<(), LoweringRefusal> {
     let Form { verb, reported, report, .. } = *form;
     // Where two predicates are named, constants are looked at first.
     if report.is_none() && matches!(instruction.operands.first(), Some(Operand::Pair(_))) {
@@ -403,7 +403,7 @@ fn check_reports(
     }
     if modifiers.phase_type == Some("phase_type::primary") {
         return match report {
-            Some(_) if arch.number() < 90 => Err(Refusal::lacking(
+            Some(_) if arch.number() < 90 => Err(LoweringRefusal::lacking(
                 "mbarrier with reportValue argument",
                 90,
                 "leave the value of the report out",
@@ -415,16 +415,16 @@ fn check_reports(
     match (reported, report) {
         (None, None) => Ok(()),
         (None, Some(_)) if no_parity => Ok(()),
-        _ => Err(Refusal::mismatch(row.name(), "reports go with .phase_type::primary")),
+        _ => Err(LoweringRefusal::mismatch(row.name(), "reports go with .phase_type::primary")),
     }
 }
 
 /// `.layout` and `.phase_type`
-fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     if modifiers.phase_type == Some("phase_type::conditional")
         && !matches!(row.verb, Verb::Wait { parity: true, .. })
     {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!(".parity modifier required for instruction '{}'", row.name()),
             "a conditional phase is waited for by its parity",
         ));
@@ -436,7 +436,7 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), R
             _ => false,
         };
         if arch.number() < 90 {
-            return Err(Refusal::lacking(
+            return Err(LoweringRefusal::lacking(
                 &format!(".{modifier}"),
                 90,
                 "leave it out: before sm_90 there is no choice",
@@ -444,23 +444,25 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), R
         }
         if !fits {
             let help = "layouts go with init and check_layout, types of phases with waits: leave it out";
-            return Err(Refusal::illegal(&format!(".{modifier}"), row.name(), help));
+            return Err(LoweringRefusal::illegal(&format!(".{modifier}"), row.name(), help));
         }
     }
     Ok(())
 }
 
-fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), Refusal> {
+fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), LoweringRefusal> {
     let copy = matches!(row.verb, Verb::CopyArrive { .. });
     match space {
-        Space::Cluster if arch.number() < 90 && !copy => {
-            Err(Refusal::lacking(".shared::cluster", 90, "before sm_90 there are no clusters; write .shared"))
-        }
+        Space::Cluster if arch.number() < 90 && !copy => Err(LoweringRefusal::lacking(
+            ".shared::cluster",
+            90,
+            "before sm_90 there are no clusters; write .shared",
+        )),
         Space::Cluster if !row.reaches_cluster() => {
             let help = "it works on objects of the own CTA only: write .shared::cta";
-            Err(Refusal::illegal("::cluster", row.name(), help))
+            Err(LoweringRefusal::illegal("::cluster", row.name(), help))
         }
-        Space::Cta if row.verb == Verb::PendingCount => Err(Refusal::new(
+        Space::Cta if row.verb == Verb::PendingCount => Err(LoweringRefusal::new(
             format!("No state space qualifier expected for instruction '{}'", row.name()),
             "it works on a state, not on memory: leave it out",
         )),
@@ -468,12 +470,12 @@ fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), Refusal> {
     }
 }
 
-fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     let name = row.name();
     let list = row.orderings;
     let bare = matches!(row.verb, Verb::Arrive { how: Arrival::NoComplete, .. });
     match (modifiers.sem, modifiers.scope) {
-        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => Err(Refusal::new(
+        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => Err(LoweringRefusal::new(
             format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
             format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
         )),
@@ -489,49 +491,51 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Ref
                 [] => "leave it out".into(),
                 _ => format!("write .{}", list.join(" or .")),
             };
-            Err(Refusal::illegal(&format!(".{sem}"), name, help))
+            Err(LoweringRefusal::illegal(&format!(".{sem}"), name, help))
         }
-        (Some(sem), None) => Err(Refusal::new(
+        (Some(sem), None) => Err(LoweringRefusal::new(
             format!("Modifier '.{sem}' requires scope with '{name}' instruction"),
             format!("write .{sem}.cta or .{sem}.cluster"),
         )),
         (None, Some(scope)) => Err(match list.first() {
-            Some(sem) => Refusal::new(
+            Some(sem) => LoweringRefusal::new(
                 format!("Modifier '.{scope}' requires order with '{name}' instruction"),
                 format!("write .{sem}.{scope}"),
             ),
-            None => Refusal::illegal(&format!(".{scope}"), name, "leave it out"),
+            None => LoweringRefusal::illegal(&format!(".{scope}"), name, "leave it out"),
         }),
         _ => Ok(()),
     }
 }
 
-fn check_scope(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Refusal> {
+fn check_scope(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     let sem = modifiers.sem.unwrap_or_default();
     match modifiers.scope {
         Some(scope) if row.orderings.is_empty() => {
-            Err(Refusal::illegal(&format!(".{scope}"), row.name(), "leave it out"))
+            Err(LoweringRefusal::illegal(&format!(".{scope}"), row.name(), "leave it out"))
         }
         Some(scope @ ("gpu" | "sys")) => {
             let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
-            Err(Refusal::illegal(&format!(".{scope}"), row.name(), help))
+            Err(LoweringRefusal::illegal(&format!(".{scope}"), row.name(), help))
         }
-        Some("cluster") if arch.number() < 90 => {
-            Err(Refusal::lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta"))
-        }
+        Some("cluster") if arch.number() < 90 => Err(LoweringRefusal::lacking(
+            ".cluster scope",
+            90,
+            "before sm_90 there are no clusters; write .cta",
+        )),
         _ => Ok(()),
     }
 }
 
 /// Modifiers that do not go together.
-fn apart(one: &str, other: &str, help: &str) -> Refusal {
-    Refusal::new(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
+fn apart(one: &str, other: &str, help: &str) -> LoweringRefusal {
+    LoweringRefusal::new(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
 }
 
 /// An object of another CTA gives no state.
-fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), Refusal> {
+fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), LoweringRefusal> {
     if form.result.is_some() {
-        return Err(Refusal::new(
+        return Err(LoweringRefusal::new(
             format!(
                 "Sink '_' is expected as a destination operand for instruction '{name}' with '.shared::cluster'"
             ),
@@ -545,7 +549,7 @@ fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), Refusa
 }
 
 /// Constants are in range. Assemblers count operands from 0.
-fn check_values(instruction: &Instruction<'_>, row: &Row) -> Result<(), Refusal> {
+fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), LoweringRefusal> {
     let name = row.name();
     let constant = |at: usize| match instruction.operands.get(at) {
         Some(Operand::Integer(value)) => Some(*value),
@@ -556,7 +560,7 @@ fn check_values(instruction: &Instruction<'_>, row: &Row) -> Result<(), Refusal>
         // [PTX] gives these counts the same range; assemblers refuse zero alone.
         Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. } => {
             return match constant(2) {
-                Some(count @ ..=0) => Err(Refusal::new(
+                Some(count @ ..=0) => Err(LoweringRefusal::new(
                     format!(
                         "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"
                     ),
@@ -567,7 +571,7 @@ fn check_values(instruction: &Instruction<'_>, row: &Row) -> Result<(), Refusal>
         }
         Verb::Wait { parity: true, .. } => {
             return match constant(2) {
-                Some(value) if !(0..=1).contains(&value) => Err(Refusal::new(
+                Some(value) if !(0..=1).contains(&value) => Err(LoweringRefusal::new(
                     format!(
                         "Argument 2 of instruction '{name}': unexpected value '{value}', expected to be 0 or 1"
                     ),
@@ -579,7 +583,7 @@ fn check_values(instruction: &Instruction<'_>, row: &Row) -> Result<(), Refusal>
         _ => return Ok(()),
     };
     match constant(at) {
-        Some(value) if !(1..=MOST).contains(&value) => Err(Refusal::new(
+        Some(value) if !(1..=MOST).contains(&value) => Err(LoweringRefusal::new(
             format!(
                 "Argument {at} of instruction '{name}': value '{value}' out of range, expected to be in range \
                  [1..{MOST}]"

@@ -9,13 +9,17 @@ mod fields;
 mod form;
 mod two_words;
 
-use super::Refusal;
+use super::LoweringRefusal;
 use super::code::Code;
 use super::operand::Reader;
 
 /// Writes the machine code of `mbarrier.*`, `cp.async.mbarrier.*`, of bulk copies and asynchronous operations that
 /// report to an object, of `mapa` and of fences around objects; `None` for anything else.
-pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) -> Option<Result<(), Refusal>> {
+pub(super) fn lower(
+    reader: &Reader<'_, '_>,
+    used: bool,
+    code: &mut Code<'_>,
+) -> Option<Result<(), LoweringRefusal>> {
     if !form::is_operation(reader.instruction) {
         return asynchronous::lower(reader, code);
     }

@@ -2,7 +2,7 @@
 
 use crate::arch::Arch;
 use crate::kernel::instruction::Operation;
-use crate::lower::{self, Frame, Refusal};
+use crate::lower::{self, Frame, LoweringRefusal};
 use crate::ptx::{self, Function, Module, Symbol, Type};
 use crate::sass::assemble;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn module(target: Arch) -> Module<'static> {
     Module { version: (9, 0), target, address_size: 64, variables: Vec::new(), functions: Vec::new() }
 }
 
-fn lines_of(function: &Function<'_>, used: bool, arch: Arch) -> Option<Result<Vec<String>, Refusal>> {
+fn lines_of(function: &Function<'_>, used: bool, arch: Arch) -> Option<Result<Vec<String>, LoweringRefusal>> {
     let mut frame = Frame::new();
     for at in 0..function.variables.len() {
         frame.place(Symbol::Local(at as u32), arch.shared_origin());
@@ -33,7 +33,7 @@ fn lines_of(function: &Function<'_>, used: bool, arch: Arch) -> Option<Result<Ve
     Some(Ok(lines))
 }
 
-fn lines(text: &str, name: &str) -> Result<Vec<String>, Refusal> {
+fn lines(text: &str, name: &str) -> Result<Vec<String>, LoweringRefusal> {
     let function = ptx::snippet(text).unwrap_or_else(|e| panic!("`{text}`: {e}"));
     lines_of(&function, true, arch(name)).unwrap_or_else(|| panic!("`{text}` is not lowered"))
 }

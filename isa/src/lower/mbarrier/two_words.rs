@@ -1,12 +1,12 @@
 //! sm_80 to sm_89: objects are two words, which plain atomics and ATOMS.ARRIVE work on (spec 6.2.1).
 
 use super::form::{Arrival, Form, Verb};
-use crate::lower::Refusal;
+use crate::lower::LoweringRefusal;
 use crate::lower::code::{Base, Code, Place, Reg, emit};
 use crate::lower::operand::{Address, Word};
 
 /// Writes the machine code of an instruction.
-pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), Refusal> {
+pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let result = form.result.filter(|_| used);
     if form.verb == Verb::PendingCount {
         if let (Some(count), Some(state)) = (form.result, form.state) {
@@ -117,7 +117,7 @@ fn arrive_some(
     count: Word,
     state: Option<Reg>,
     code: &mut Code<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), LoweringRefusal> {
     let count = code.word(count);
     let first = if drop { Some(code.place(address)?) } else { None };
     let second = match first {

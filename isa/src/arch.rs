@@ -155,7 +155,7 @@ impl Arch {
         }
     }
 
-    /// Offset in the CTA's part at which the first part of reserved shared memory begins, from sm_90 on. Source: as
+    /// Offset in the CTA's allocation at which the first part of reserved shared memory begins, from sm_90 on. Source: as
     /// for [`Arch::reserved_shared_offset`].
     pub const fn reserved_shared_first(self) -> u32 {
         match self.number {
@@ -186,7 +186,7 @@ impl Arch {
         }
     }
 
-    /// Offset of the first static shared variable in the CTA's part, in bytes. Source: spec 1.4.
+    /// Offset of the first static shared variable in the CTA's allocation, in bytes. Source: spec 1.4.
     pub const fn shared_origin(self) -> u32 {
         match self.number {
             ..=89 => 0,

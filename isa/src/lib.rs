@@ -1,10 +1,10 @@
 //! GPU machine code text and what it says.
 //!
 //! [`Program::parse`] reads a listing as `nvdisasm` or `cuobjdump -sass` prints it, with or without the encodings in
-//! comments, and gives decoded [`Kernel`]s: every operand is resolved to a number, so that whoever
+//! comments, and gives decoded [`Kernel`]s: every operand is resolved to a number, so that the code that
 //! carries an instruction out compares no strings. All problems of a listing are reported together
 //! ([`TextError`]). What the instructions *do* is written down beside their types; carrying them
-//! out, and everything about banks and cycles, is somebody else's business.
+//! out, and everything about banks and cycles, is the business of other crates.
 //!
 //! Instructions whose mnemonic exists but which this crate cannot decode are kept as
 //! [`Operation::Lacking`], so that a listing with a few of them still parses and the core can name them.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text is read no further than to so many problems: nobody reads more, and showing each takes time in
+/// A text is read no further than to so many problems: more would not be looked at, and showing each takes time in
 /// proportion to the text.
 pub(crate) const MOST_PROBLEMS: usize = 200;
 

@@ -86,7 +86,7 @@ pub enum Control {
         /// The convergence barrier.
         barrier: BarrierRegister,
     },
-    /// As [`Control::SyncBarrier`], but whoever has waited for long goes on: of code without convergence
+    /// As [`Control::SyncBarrier`], but a thread that has waited for long goes on: of code without convergence
     /// barriers of its own (PTX), in which the others may wait for what comes after.
     Meet {
         /// The convergence barrier.
@@ -309,7 +309,7 @@ pub enum WarpOp {
     ToUniform {
         /// Result.
         dst: UReg,
-        /// The active lanes whose value differs from it; PT where nobody wants to know.
+        /// The active lanes whose value differs from it; PT where it is not used.
         differs: Pred,
         /// `.OR`: those that `differs` held in before stay in it.
         accumulate: bool,

@@ -49,7 +49,7 @@ pub enum Scope {
 pub struct Ordering {
     /// What is ordered.
     pub semantics: Semantics,
-    /// For whom.
+    /// For which threads.
     pub scope: Scope,
 }
 

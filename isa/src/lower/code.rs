@@ -13,9 +13,9 @@ pub(super) struct Code<'f> {
     /// The number after `sm_`.
     pub(super) number: u16,
     pub(super) frame: &'f mut Frame,
-    /// Nothing follows in the kernel and nobody wants the result: who is done exits.
+    /// Nothing follows in the kernel and the result is not used: a thread that is done exits.
     pub(super) leave_early: bool,
-    /// Somebody reads the result; what only a fence waits for nobody does.
+    /// The result is read; what only a fence waits for is not.
     pub(super) wanted: bool,
     /// Packed halves are added by HFMA2.MMA already on sm_80: which pipe is less busy decides.
     pub(super) packed_on_mma: bool,
@@ -224,7 +224,7 @@ impl<'f> Code<'f> {
         emit!(self, "LDS{unsigned}{size} {to}, [{address}]");
     }
 
-    /// BSSY: those who are here will meet at the label.
+    /// BSSY: the threads that are here will meet at the label.
     pub(super) fn meet(&mut self, label: &str) -> Meeting {
         let barrier = self.clear_barrier();
         self.note(barrier, label)

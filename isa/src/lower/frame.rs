@@ -118,12 +118,12 @@ impl Frame {
         format!("L{}", self.next_label - 1)
     }
 
-    /// Says at which byte of the CTA's part a shared variable is.
+    /// Says at which byte of the CTA's allocation a shared variable is.
     pub fn place(&mut self, symbol: Symbol, address: u32) {
         self.shared.insert(symbol, address);
     }
 
-    /// At which byte of the CTA's part a shared variable is; `None` if it is not one.
+    /// At which byte of the CTA's allocation a shared variable is; `None` if it is not one.
     pub fn shared_address(&self, symbol: Symbol) -> Option<u32> {
         self.shared.get(&symbol).copied()
     }

@@ -60,8 +60,8 @@ impl LoweringRefusal {
 /// Machine code of a PTX instruction on shared memory at an architecture; `None` for one that is not lowered
 /// but interpreted.
 ///
-/// `used` says whether anybody reads the destination: a compiler leaves out what makes a result nobody wants.
-/// The guard is not part of the sequence: whoever runs it branches around it.
+/// `used` says whether the destination is read: a compiler leaves out what makes a result that is not.
+/// The guard is not part of the sequence: the caller branches around it.
 pub fn lower(
     module: &Module<'_>,
     function: &Function<'_>,

@@ -1,4 +1,4 @@
-//! Labels: where they stand, and who names them.
+//! Labels: where they stand, and what names them.
 
 use super::ast::{Function, Label, LabelId, Operand, Symbol};
 use super::parser::{Parsed, Parser};

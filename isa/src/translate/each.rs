@@ -1,4 +1,4 @@
-//! Lowering what can be lowered of a function, one instruction after the other, for whoever wants to see it.
+//! Lowering what can be lowered of a function, one instruction after the other, to be shown.
 
 use super::layout;
 use super::registers::{read, written};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 pub struct Lowered<'a, 't> {
     /// The instruction.
     pub instruction: &'a PtxInstruction<'t>,
-    /// Whether its result counts as used by somebody.
+    /// Whether its result counts as used.
     pub used: bool,
     /// The PTX registers it names, and the machine registers that hold them.
     pub registers: Vec<(String, String)>,

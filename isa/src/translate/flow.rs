@@ -1,12 +1,12 @@
 //! Where threads of a warp that part meet again.
 //!
-//! PTX does not say it; compilers note before a branch who is to meet (BSSY) and wait where all ways join
+//! PTX does not say it; compilers note before a branch which threads are to meet (BSSY) and wait where all ways join
 //! (BSYNC). The same is done here: the place is the first one through which every thread comes. Threads that
 //! leave a loop one by one meet behind it, and the note is made before the loop. A branch that goes the same
 //! way in all threads needs no note.
 //!
-//! Nobody may wait for ever: the core lets a thread go on that has waited for long (`Control::Meet`), and there
-//! is no meeting behind a loop in which a thread waits for another one: whom it waits for may stand there.
+//! Waits are bounded: the core lets a thread go on that has waited for long (`Control::Meet`), and there
+//! is no meeting behind a loop in which a thread waits for another one: the other one may stand there.
 
 use super::graph::{Blocks, Graph};
 use super::registers::{read, written};
@@ -91,7 +91,7 @@ impl Flow {
                     (Set::BeforeLoop(number), l.header, outer)
                 }
             };
-            // Whoever met there before on all ways to here meets us, too.
+            // A meeting there that lies on all ways to here is for these threads, too.
             let covered = meetings.iter().filter(|m| m.at == at).any(|m| {
                 let (origin, inside) = match m.set {
                     Set::AtEnd(b) => (b, graph.innermost(b)),

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// Most bytes of all variables of a module together.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// Between two variables lies so much that nobody gets from one into the other unseen.
+/// Between two variables lies so much that no access gets from one into the other unseen.
 const GAP: u64 = 256;
 
 /// Variables of a module that are there before any kernel runs.
@@ -32,7 +32,7 @@ pub(super) fn module_variables(module: &Module<'_>) -> Layout {
             StateSpace::Const => &mut next[1],
             _ => continue,
         };
-        // What is defined elsewhere has no place; whoever names it is told so.
+        // What is defined elsewhere has no place; code that names it is refused.
         let Some(bytes) = variable.bytes().filter(|_| !variable.external) else { continue };
         total = total.saturating_add(bytes);
         if total > MOST_BYTES {

@@ -33,7 +33,7 @@ pub(super) struct Place(pub(super) u32);
 /// Where a variable of the kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// Offset in the CTA's part.
+    /// Offset in the CTA's allocation.
     Shared(u32),
     /// Address in global memory, constants included.
     Global(u64),

@@ -134,7 +134,7 @@ fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
 struct Writer<'u, 'a, 't> {
     unit: &'u mut Unit<'a, 't>,
     flow: &'u Flow,
-    /// By the first instruction of a block: its place for those who come in, and for those who go round.
+    /// By the first instruction of a block: its place for threads that come in, and for threads that go round.
     heads: HashMap<usize, [Place; 2]>,
     read: HashSet<RegId>,
 }
@@ -202,7 +202,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let head = self.flow.heads.get(&index).cloned().unwrap_or_default();
         let entry = !head.meet.is_empty() || !head.set.is_empty();
         if entry && index > 0 && self.flow.goes_round(index - 1, index) {
-            // The loop's end lies before it and falls through: past what is for those who come in.
+            // The loop's end lies before it and falls through: past what is for threads that come in.
             self.unit.branch(round);
         }
         self.unit.bind(enter);

@@ -137,7 +137,7 @@ impl Code<'_> {
         }
     }
 
-    /// How the second carry out of IADD3 and those of IADD3.X are written, which nobody wants.
+    /// How the second carry out of IADD3 and those of IADD3.X are written, which are not used.
     fn carries(&self) -> (&'static str, &'static str) {
         if self.number >= 100 { (", PT", "PT, PT, ") } else { ("", "") }
     }

@@ -75,7 +75,7 @@ impl Code<'_> {
         (b, c)
     }
 
-    /// `.global`: one ATOMG, or RED where nobody wants the result.
+    /// `.global`: one ATOMG, or RED where the result is not used.
     pub(super) fn global(&mut self, form: &Form, operands: &Operands, used: bool) {
         let (b, c) = self.operands_in_registers(form, operands);
         let (base, offset) = self.wide_address(&operands.address);
@@ -152,7 +152,7 @@ impl Code<'_> {
         if manner == Manner::Spin {
             self.elsewhere(form, operands.b, result, (base, offset), &join, used);
         }
-        // Memory of the thread: nobody else is there.
+        // Memory of the thread: no other thread is there.
         self.alone(form, operands, b, result, (base, offset), used);
         if let Some(meeting) = &meeting {
             self.label(&join);

@@ -13,7 +13,7 @@ pub(super) enum AddressBase {
     Register(Reg),
     /// A 32-bit generic address: no second register.
     Word(Reg),
-    /// A shared variable, at this byte of the CTA's part.
+    /// A shared variable, at this byte of the CTA's allocation.
     Shared(u32),
     /// A global variable at this address.
     Global(u64),

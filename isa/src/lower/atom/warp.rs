@@ -198,7 +198,7 @@ impl Code<'_> {
         let mut from = b;
         for (step, distance) in ["0x1", "0x2", "0x4", "0x8", "0x10"].into_iter().enumerate() {
             emit!(self, "SHFL.BFLY PT, {other}, {from}, {distance}, 0x1f");
-            // Before sm_70 the first sum comes before the question who is first.
+            // Before sm_70 the first sum comes before the question which lane is first.
             if step == 1 && self.number < 70 {
                 emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
             }

@@ -205,7 +205,7 @@ fn arrive_uniform(
 }
 
 /// The states of lanes that arrived in one instruction: it gives all of them the object before it, and in the
-/// low word who took part. Each lane has those of lower number arrive before it.
+/// low word which lanes took part. Each lane has those of lower number arrive before it.
 fn states(low: Reg, count: &str) -> [String; 9] {
     let high = low.high();
     [

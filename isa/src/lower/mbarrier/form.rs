@@ -17,7 +17,7 @@ pub(super) enum Verb {
         how: Arrival,
     },
     Wait {
-        /// `try_wait`, which may sleep.
+        /// `try_wait`, which may suspend the thread.
         suspends: bool,
         /// The phase is named by its parity, not by a state.
         parity: bool,

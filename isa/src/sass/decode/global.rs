@@ -14,7 +14,7 @@ use crate::kernel::register::{Pred, Reg};
 use crate::sass::operand::Width;
 use atoms_ops::{Op, Operands, Size};
 
-/// Modifiers that say with whom, how strongly and through which cache: nothing here depends on them but
+/// Modifiers that say with which threads, how strongly and through which cache: nothing here depends on them but
 /// [`crate::kernel::order`].
 pub(crate) const ORDERING: &[&str] = &[
     "E",

@@ -7,7 +7,7 @@
 use super::Manner;
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, AtomicSpace, Form};
-use super::operand::{Address, AddressBase, Operands};
+use super::operand::{Address, Operands};
 use crate::lower::code::{Code, Reg, Value, emit};
 use crate::lower::offset::plus;
 use crate::ptx::Type;
@@ -33,6 +33,20 @@ impl Form {
     }
 }
 
+/// An atomic that the operation on a generic address left to do.
+struct Rest<'a> {
+    form: &'a Form,
+    operands: &'a Operands,
+    /// Operand B in registers.
+    b: Reg,
+    base: Reg,
+    offset: i64,
+    result: Reg,
+    /// Where all meet.
+    join: &'a str,
+    used: bool,
+}
+
 impl Code<'_> {
     /// A 64-bit address as it stands in brackets: `.64` says so from sm_80 on, but for CAS.
     pub(super) fn bracket(&self, base: impl Display, offset: i64, form: &Form) -> String {
@@ -56,13 +70,7 @@ impl Code<'_> {
     /// The generic address of a cluster-wide shared one, offset and all.
     pub(super) fn cluster_address(&mut self, address: &Address) -> Reg {
         let pair = self.scratch(2);
-        let low = match address.base {
-            // What a variable is called is the own CTA's.
-            AddressBase::Shared(_) => self.shared_register(address),
-            AddressBase::Register(_) | AddressBase::Word(_) | AddressBase::Global(_) => {
-                self.shared_register(address)
-            }
-        };
+        let low = self.shared_register(address);
         emit!(self, "S2R {}, SR_SWINHI", pair.high());
         emit!(self, "MOV {pair}, {low}");
         pair
@@ -149,11 +157,11 @@ impl Code<'_> {
         }
         self.leave_if(&done, &join);
         self.packed_on_mma = used;
+        let rest = Rest { form, operands, b, base, offset, result, join: &join, used };
         if manner == Manner::Spin {
-            self.elsewhere(form, operands.b, result, (base, offset), &join, used);
+            self.elsewhere(&rest);
         }
-        // Memory of the thread: no other thread is there.
-        self.alone(form, operands, b, result, (base, offset), used);
+        self.alone(&rest);
         if let Some(meeting) = &meeting {
             self.label(&join);
             self.met(meeting);
@@ -182,132 +190,96 @@ impl Code<'_> {
     }
 
     /// Shared memory of the own CTA, then, for the floats that have it, that of others.
-    fn elsewhere(
-        &mut self,
-        form: &Form,
-        b: Value,
-        result: Reg,
-        (base, offset): (Reg, i64),
-        join: &str,
-        used: bool,
-    ) {
-        let words = form.words();
-        let (asked, not_own) = (self.predicate(), self.frame.label());
-        emit!(self, "QSPC.E.S {asked}, RZ, [{base}{}]", plus(offset));
-        emit!(self, "@!{asked} BRA `({not_own})");
-        let meeting = self.inner_meeting();
-        let own = self.scratch(1);
-        if self.number < 90 {
-            emit!(self, "LOP3.LUT {own}, {base}, 0xffffff, RZ, 0xc0, !PT");
-        } else {
-            emit!(self, "MOV {own}, {base}");
+    fn elsewhere(&mut self, rest: &Rest<'_>) {
+        let Rest { form, operands, base, offset, used, .. } = *rest;
+        self.window(rest, 'S', |code| {
+            let own = code.scratch(1);
+            if code.number < 90 {
+                emit!(code, "LOP3.LUT {own}, {base}, 0xffffff, RZ, 0xc0, !PT");
+            } else {
+                emit!(code, "MOV {own}, {base}");
+            }
+            let address = format!("{own}{}", plus(offset));
+            let carry = if used && code.number < 90 { Carry::Add } else { Carry::Multiply };
+            let old = code.scratch(form.words());
+            code.spin_body(form, operands.b, old, [&address, &address], carry);
+            old
+        });
+        if self.number >= 90 && matches!(form.ty, Type::F32 | Type::F64) {
+            self.window(rest, 'D', |code| code.spin_in_cluster(rest));
         }
-        let address = format!("{own}{}", plus(offset));
-        let carry = if used && self.number < 90 { Carry::Add } else { Carry::Multiply };
-        let old = self.scratch(words);
-        self.spin_body(form, b, old, [&address, &address], carry);
+    }
+
+    /// Asks whether the address is in a window; `body`, carried out if so, gives what was there.
+    fn window(&mut self, rest: &Rest<'_>, window: char, body: impl FnOnce(&mut Self) -> Reg) {
+        let (asked, not_there) = (self.predicate(), self.frame.label());
+        emit!(self, "QSPC.E.{window} {asked}, RZ, [{}{}]", rest.base, plus(rest.offset));
+        emit!(self, "@!{asked} BRA `({not_there})");
+        let meeting = (!self.leave_early).then(|| self.meet_here());
+        let old = body(self);
         if let Some(meeting) = meeting {
             self.met(&meeting);
         }
-        if used {
-            self.copy(result, old, words);
+        if rest.used {
+            self.copy(rest.result, old, rest.form.words());
         }
-        self.leave(join);
-        self.label(&not_own);
-        if self.number >= 90 && matches!(form.ty, Type::F32 | Type::F64) {
-            self.in_the_cluster(form, b, result, (base, offset), join, used);
-        }
+        self.leave(rest.join);
+        self.label(&not_there);
     }
 
-    fn inner_meeting(&mut self) -> Option<crate::lower::code::Meeting> {
-        (!self.leave_early).then(|| self.meet_here())
-    }
-
-    /// Shared memory of another CTA of the cluster: a loop around a generic CAST.SPIN.
-    fn in_the_cluster(
-        &mut self,
-        form: &Form,
-        b: Value,
-        result: Reg,
-        (base, offset): (Reg, i64),
-        join: &str,
-        used: bool,
-    ) {
+    /// Shared memory of another CTA of the cluster: a loop around a generic CAST.SPIN. Gives what was there.
+    fn spin_in_cluster(&mut self, rest: &Rest<'_>) -> Reg {
+        let form = rest.form;
         let words = form.words();
         let size = if words == 2 { ".64" } else { "" };
-        let (asked, not_there) = (self.predicate(), self.frame.label());
-        emit!(self, "QSPC.E.D {asked}, RZ, [{base}{}]", plus(offset));
-        emit!(self, "@!{asked} BRA `({not_there})");
-        let meeting = self.inner_meeting();
-        let operand = self.operand(form, b);
+        let operand = self.operand(form, rest.operands.b);
         let (old, new, flag, done) =
             (self.scratch(words), self.scratch(words), self.scratch(words), self.predicate());
         let start = self.frame.label();
         self.label(&start);
-        let address = format!("[{base}{}]", plus(offset));
+        let address = format!("[{}{}]", rest.base, plus(rest.offset));
         self.load_wide("LD", old, &address, words);
         let new = self.compute(form, old, operand, new, Carry::Multiply);
-        emit!(self, "ATOM.E.CAST.SPIN{size}.STRONG.SM PT, {flag}, [{base}{}], {old}, {new}", plus(offset));
+        emit!(self, "ATOM.E.CAST.SPIN{size}.STRONG.SM PT, {flag}, {address}, {old}, {new}");
         if self.wide() && words == 2 {
             emit!(self, "ISETP.EQ.U64.AND {done}, PT, {flag}, 0x1, PT");
         } else {
             self.succeeded(&done, flag, words);
         }
         emit!(self, "@!{done} BRA `({start})");
-        if let Some(meeting) = meeting {
-            self.met(&meeting);
-        }
-        if used {
-            self.copy(result, old, words);
-        }
-        self.leave(join);
-        self.label(&not_there);
+        old
     }
 
-    /// Load, compute, store.
-    fn alone(
-        &mut self,
-        form: &Form,
-        operands: &Operands,
-        b: Reg,
-        result: Reg,
-        (base, offset): (Reg, i64),
-        used: bool,
-    ) {
+    /// Load, compute, store: in the thread's own memory there is no other thread.
+    fn alone(&mut self, rest: &Rest<'_>) {
+        let Rest { form, operands, b, result, .. } = *rest;
         let words = form.words();
-        let address = self.bracket(base, offset, form);
+        let address = self.bracket(rest.base, rest.offset, form);
         if form.op == AtomicOp::Exch {
-            if used {
+            if rest.used {
                 self.load_wide("LD", result, &address, if self.wanted { words } else { 1 });
             }
             self.store_wide(&address, b, words);
             return;
         }
         self.load_wide("LD", result, &address, words);
-        let new = self.scratch(words);
-        let new = match (form.op, form.ty) {
-            (AtomicOp::Min | AtomicOp::Max, _) => {
-                self.extremum(form, result, b, new);
-                new
-            }
+        let mut new = self.scratch(words);
+        match (form.op, form.ty) {
+            (AtomicOp::Min | AtomicOp::Max, _) => self.extremum(form, result, b, new),
             (AtomicOp::Cas, _) => {
                 let c = self.in_registers(operands.c, words);
                 self.exchange_if_equal(result, b, c, new);
-                new
             }
             // Compilers add packed halves as one integer here [TOOLS].
-            (_, Type::F16x2 | Type::Bf16x2) => {
-                self.sum("", new, b, &result.to_string());
-                new
-            }
+            (_, Type::F16x2 | Type::Bf16x2) => self.sum("", new, b, &result.to_string()),
             _ => {
                 let operand = match operands.b {
                     Value::Constant(_) => self.operand(form, operands.b),
                     Value::Register(_) => Operand::Register(b),
                 };
-                self.compute(form, result, operand, new, Carry::Multiply)
+                new = self.compute(form, result, operand, new, Carry::Multiply);
             }
-        };
+        }
         self.store_wide(&address, new, words);
     }
 

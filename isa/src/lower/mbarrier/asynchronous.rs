@@ -2,6 +2,7 @@
 //! around them: `mapa`, fences.
 
 use super::form::older_features;
+use crate::arch::Arch;
 use crate::lower::LoweringRefusal;
 use crate::lower::code::{Code, Place, Reg, emit};
 use crate::lower::operand::{Reader, Word};
@@ -47,26 +48,27 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("red", ["async", ..]) => ("red.async", reduce),
         _ => return None,
     };
-    if let Err(refusal) = older_features(reader.instruction, code.arch) {
-        return Some(Err(refusal));
-    }
-    if let Err(refusal) = types(reader.instruction, name) {
-        return Some(Err(refusal));
-    }
-    if old {
+    Some(legal(reader, name, code.arch).and_then(|()| writer(reader, modifiers, code)))
+}
+
+/// What assemblers look at before the rest of the instruction.
+fn legal(reader: &Reader<'_, '_>, name: &str, arch: Arch) -> Outcome {
+    older_features(reader.instruction, arch)?;
+    types(reader.instruction, name)?;
+    if arch.number() < 90 {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
-        return Some(Err(LoweringRefusal::lacking(name, 90, help)));
+        return Err(LoweringRefusal::lacking(name, 90, help));
     }
-    if let Some(scope) = modifiers.iter().find(|m| matches!(**m, "cta" | "cluster"))
-        && modifiers.contains(&"release")
-        && modifiers.contains(&COMPLETION)
-    {
-        return Some(Err(LoweringRefusal::new(
-            format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
-            "what reports to an object is .weak or .relaxed.cluster",
-        )));
+    let modifiers = &reader.instruction.modifiers;
+    match modifiers.iter().find(|m| matches!(**m, "cta" | "cluster")) {
+        Some(scope) if modifiers.contains(&"release") && modifiers.contains(&COMPLETION) => {
+            Err(LoweringRefusal::new(
+                format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
+                "what reports to an object is .weak or .relaxed.cluster",
+            ))
+        }
+        _ => Ok(()),
     }
-    Some(writer(reader, modifiers, code))
 }
 
 /// Types are looked at before the architecture.

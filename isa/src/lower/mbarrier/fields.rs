@@ -52,33 +52,21 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         (None, Some(Word::Register(id))) => code.register(id).to_string(),
         _ => "RZ".into(),
     };
+    let (unit, none) = if uniform { ("USYNCS", "URZ") } else { ("SYNCS", "RZ") };
+    let address = place.with_uniform();
     match form.verb {
-        Verb::Inval => {
-            let prefix = if uniform { "U" } else { "" };
-            emit!(code, "{prefix}SYNCS.CCTL.IV {}", place.with_uniform());
-        }
-        Verb::Arrive { drop, .. } if uniform => {
-            let state = result.map(|id| code.pair(id));
-            release(form, code);
-            arrive_uniform(form, drop, state, &place.with_uniform(), &amount, code);
-        }
-        Verb::ExpectTx if uniform => {
-            emit!(code, "USYNCS.ARRIVE.TRANS64.RED.A0TR URZ, {}, {amount}", place.with_uniform());
-        }
-        Verb::CompleteTx if uniform => {
-            emit!(code, "USYNCS.ARRIVE.TRANS64.RED.A0TX URZ, {}, {amount}", place.with_uniform());
-        }
+        Verb::Inval => emit!(code, "{unit}.CCTL.IV {address}"),
+        Verb::ExpectTx => emit!(code, "{unit}.ARRIVE.TRANS64.RED.A0TR {none}, {address}, {amount}"),
+        Verb::CompleteTx => emit!(code, "{unit}.ARRIVE.TRANS64.RED.A0TX {none}, {address}, {amount}"),
         Verb::Arrive { drop, how } => {
-            let mnemonic = arrive_mnemonic(form, drop, how, result.is_some());
             let state = result.map(|id| code.pair(id));
             release(form, code);
-            arrive(form, &mnemonic, state, lanes, place, &amount, code);
-        }
-        Verb::ExpectTx => {
-            emit!(code, "SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, {}, {amount}", place.with_uniform());
-        }
-        Verb::CompleteTx => {
-            emit!(code, "SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, {}, {amount}", place.with_uniform());
+            if uniform {
+                arrive_uniform(form, drop, state, &address, &amount, code);
+            } else {
+                let mnemonic = arrive_mnemonic(form, drop, how, state.is_some());
+                arrive(form, &mnemonic, state, lanes, &address, &amount, code);
+            }
         }
         Verb::CheckLayout => check_layout(form, place, code),
         Verb::Wait { suspends, parity } => wait(form, suspends, parity, place, code),
@@ -137,15 +125,14 @@ fn arrive(
     mnemonic: &str,
     state: Option<Reg>,
     lanes: Option<Lanes>,
-    place: Place,
+    address: &str,
     amount: &str,
     code: &mut Code<'_>,
 ) {
-    let address = place.with_uniform();
     let masks = mnemonic.contains(".TMASK");
     if let (Some(low), Some(lanes), Some(Word::Register(id)), true) = (state, lanes, form.amount, masks) {
         let count = code.register(id);
-        return masked_by_count(mnemonic, &address, count, low, lanes, code);
+        return masked_by_count(mnemonic, address, count, low, lanes, code);
     }
     let target = state.unwrap_or(Reg::ZERO);
     emit!(code, "{mnemonic} {target}, {address}, {amount}");

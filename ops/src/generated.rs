@@ -60,13 +60,11 @@ fn rtl_ranges(ops: &[Op]) -> String {
     runs.collect::<Vec<_>>().join(", ")
 }
 
-const RESULTS: [(ResultKind, &str); 5] = [
-    (ResultKind::Nothing, "ResultNothing"),
-    (ResultKind::Old, "ResultOld"),
-    (ResultKind::Flag, "ResultFlag"),
-    (ResultKind::MergedArrival, "ResultMergedArrival"),
-    (ResultKind::Predicate, "ResultPredicate"),
-];
+/// Kinds of results, in order of their codes in the RTL, which has no result as its default.
+const RESULTS: [ResultKind; 5] = {
+    use ResultKind::{Flag, MergedArrival, Nothing, Old, Predicate};
+    [Nothing, Old, Flag, MergedArrival, Predicate]
+};
 
 /// The text of `rtl/atoms_op_pkg.sv`.
 pub fn rtl_package() -> String {
@@ -84,7 +82,9 @@ pub fn rtl_package() -> String {
     let doc = "Why a request touched no memory.";
     rtl_enum(text_of, doc, "fault_e", 2, &Fault::ALL.map(|fault| (fault.rtl_name(), fault as u8)));
     let doc = "What a lane gets back.";
-    rtl_enum(text_of, doc, "result_e", 3, &RESULTS.map(|(kind, name)| (name, kind as u8)));
+    let results = RESULTS.map(|kind| format!("Result{kind:?}"));
+    let codes: Vec<_> = results.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
+    rtl_enum(text_of, doc, "result_e", 3, &codes);
 
     let mut legal: Vec<(String, Vec<Op>)> = Vec::new();
     for row in OPS {
@@ -118,14 +118,12 @@ pub fn rtl_package() -> String {
     let doc = ["Whether lanes of one address go in one pass, their operands merged or their result shared."];
     rtl_case(text_of, &doc, "logic coalesces(op_e op, logic red)", &arms, "1'b0");
 
-    let arms = RESULTS.map(|(kind, name)| (name.to_string(), ops_with(move |row| row.result == kind)));
-    rtl_case(
-        text_of,
-        &["What a lane gets back."],
-        "result_e result_kind(op_e op)",
-        &arms[1..],
-        arms[0].0.as_str(),
-    );
+    let arms: Vec<_> = RESULTS
+        .map(|kind| (format!("Result{kind:?}"), ops_with(|row| row.result == kind)))
+        .into_iter()
+        .skip(1)
+        .collect();
+    rtl_case(text_of, &["What a lane gets back."], "result_e result_kind(op_e op)", &arms, &results[0]);
 
     type Set = (&'static str, &'static str, fn(&OpRow) -> bool);
     const SETS: [Set; 7] = [

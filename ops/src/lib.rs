@@ -180,7 +180,7 @@ pub enum ClusterUse {
 }
 
 /// One row of the operation table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct OpRow {
     /// The operation.
     pub op: Op,
@@ -223,7 +223,7 @@ macro_rules! operations {
         ///
         /// Sizes are the union of what the machine reference lists and what the toolchain emits
         /// (spec 3, both columns), so that code of every architecture runs.
-        pub const OPS: &[OpRow] = &[$(row!($op, $name, [$($size)*], $class, $operands, $result, $memory, $coalescing, $cluster, $effect)),*];
+        pub const OPS: &[OpRow] = &[$(*Op::$op.row()),*];
 
         /// Calls a function with the operation in front of the other arguments, as a constant in each arm, so that what
         /// depends on the operation is chosen once: `for_each_op!(op => run(a, b))`.
@@ -240,27 +240,20 @@ macro_rules! operations {
             /// This operation's row of [`OPS`].
             pub const fn row(self) -> &'static OpRow {
                 match self {
-                    $(Op::$op => &row!($op, $name, [$($size)*], $class, $operands, $result, $memory, $coalescing, $cluster, $effect),)*
+                    $(Op::$op => &OpRow {
+                        op: Op::$op,
+                        name: $name,
+                        sizes: &[$(Size::$size),*],
+                        class: OpClass::$class,
+                        operands: Operands::$operands,
+                        result: ResultKind::$result,
+                        memory: MemoryEffect::$memory,
+                        coalescing: Coalescing::$coalescing,
+                        cluster: ClusterUse::$cluster,
+                        effect: $effect,
+                    },)*
                 }
             }
-        }
-    };
-}
-
-macro_rules! row {
-    ($op:ident, $name:literal, [$($size:ident)*], $class:ident, $operands:ident, $result:ident, $memory:ident,
-     $coalescing:ident, $cluster:ident, $effect:literal) => {
-        OpRow {
-            op: Op::$op,
-            name: $name,
-            sizes: &[$(Size::$size),*],
-            class: OpClass::$class,
-            operands: Operands::$operands,
-            result: ResultKind::$result,
-            memory: MemoryEffect::$memory,
-            coalescing: Coalescing::$coalescing,
-            cluster: ClusterUse::$cluster,
-            effect: $effect,
         }
     };
 }

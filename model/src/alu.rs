@@ -9,7 +9,7 @@ pub(crate) struct AluIn {
     pub(crate) signed: bool,
     /// Word read from the bank.
     pub(crate) old: u32,
-    /// Operand B: addend, bound or new value; what the lanes come to where they are joined.
+    /// Operand B: addend, bound or new value; what coalesced lanes come to together.
     pub(crate) b: u32,
     /// Operand C: the new value of CAS and CAST; the bits stored by a store.
     pub(crate) c: u32,
@@ -23,7 +23,7 @@ pub(crate) struct AluIn {
 #[inline(always)] // the pipeline calls it with a constant `op` in a loop over the banks
 pub(crate) fn alu(op: Op, i: AluIn) -> Option<u32> {
     match op {
-        Op::Add => Some(i.old.wrapping_add(i.b)),
+        Op::Add | Op::PopcInc => Some(i.old.wrapping_add(i.b)),
         Op::Min if i.signed => Some((i.old as i32).min(i.b as i32) as u32),
         Op::Min => Some(i.old.min(i.b)),
         Op::Max if i.signed => Some((i.old as i32).max(i.b as i32) as u32),
@@ -35,10 +35,10 @@ pub(crate) fn alu(op: Op, i: AluIn) -> Option<u32> {
         Op::Xor => Some(i.old ^ i.b),
         Op::Exch => Some(i.b),
         Op::Cas | Op::Cast | Op::CastSpin => i.hit.then_some(i.c),
-        Op::PopcInc => Some(i.old.wrapping_add(i.b)),
-        Op::Load => None,
+        Op::Store => Some((i.old & !i.c) | (i.b & i.c)),
+        Op::Load
         // Pairs of words: `mbarrier`.
-        Op::MbarInit
+        | Op::MbarInit
         | Op::MbarInval
         | Op::MbarExpectTx
         | Op::MbarCompleteTx
@@ -53,6 +53,5 @@ pub(crate) fn alu(op: Op, i: AluIn) -> Option<u32> {
         | Op::MbarTestWait
         | Op::MbarTryWait
         | Op::MbarArriveSm80 => None,
-        Op::Store => Some((i.old & !i.c) | (i.b & i.c)),
     }
 }

@@ -248,10 +248,10 @@ impl Diagnosis {
                 format!("{op} drops {count} of {} expected arrivals", Object::decode(self.word).expected)
             }
             Kind::ArriveBeyondPending { count } => {
-                let pending = match self.op {
-                    Op::MbarArriveSm80 => TwoWords::decode(self.word).pending,
-                    _ => Object::decode(self.word).pending,
-                };
+                let sm80 = self.op == Op::MbarArriveSm80;
+                let word = self.word;
+                let pending =
+                    if sm80 { TwoWords::decode(word).pending } else { Object::decode(word).pending };
                 let times = if count == 1 { "once".to_string() } else { format!("{count} times") };
                 format!("{op} arrives {times} with {pending} arrivals pending")
             }

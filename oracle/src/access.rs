@@ -80,10 +80,8 @@ pub(crate) fn resolve(
             Ok(word) => word,
             Err(fault) => return Err(FaultReport { fault, lane: lane as u8, addr }),
         };
-        access.key[lane] = match op {
-            Op::CastSpin => geometry.bank(access.word[lane]),
-            _ => access.word[lane],
-        };
+        let word = access.word[lane];
+        access.key[lane] = if op == Op::CastSpin { geometry.bank(word) } else { word };
     }
     Ok(Some(access))
 }

@@ -173,7 +173,7 @@ impl Checker {
     /// have no answer yet do from now on.
     ///
     /// # Errors
-    /// As [`Checker::request`], and [`Rejection::WokenEarly`] when this was the last request that could
+    /// As [`Checker::request`], and [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly) when this was the last request that could
     /// have explained an earlier wake-up.
     pub fn request_at<'a>(
         &mut self,
@@ -216,8 +216,8 @@ impl Checker {
     /// In the cycles `from` to `to` no wake-up was offered, and no answer of either port stood untaken.
     ///
     /// # Errors
-    /// [`Rejection::LeftAsleep`] or [`Rejection::Overslept`] when a wait should have been woken within
-    /// them; also [`Rejection::WokenEarly`], when they are so many that no answer can be outstanding.
+    /// [`WrongWaiter::LeftAsleep`](crate::WrongWaiter::LeftAsleep) or [`WrongWaiter::Overslept`](crate::WrongWaiter::Overslept) when a wait should have been woken within
+    /// them; also [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly), when they are so many that no answer can be outstanding.
     pub fn quiet(&mut self, from: u64, to: u64) -> Result<(), Rejection> {
         let mut waits = std::mem::take(&mut self.waits);
         let verdict = waits.quiet(from, to, self);
@@ -273,7 +273,7 @@ impl Checker {
     /// Judges what is still without an answer when nothing is left to be answered.
     ///
     /// # Errors
-    /// [`Rejection::NeverAnswered`] with the oldest wait that got none, or [`Rejection::WokenEarly`].
+    /// [`Rejection::NeverAnswered`] with the oldest wait that got none, or [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly).
     pub fn finish_waits(&self) -> Result<(), Rejection> {
         self.waits.finish(self)
     }
@@ -394,10 +394,8 @@ impl Checker {
         }
         let Some(access) = access else { return must_not_write(after, NoWrite::NoLane) };
         check_what_is_given(access.op, req, resp, access.lanes)?;
-        match access.op {
-            Op::Load => must_not_write(after, NoWrite::Load)?,
-            Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => must_not_write(after, NoWrite::Look)?,
-            _ => {}
+        if access.op.only_reads() {
+            must_not_write(after, if access.op == Op::Load { NoWrite::Load } else { NoWrite::Look })?;
         }
 
         let case = Case { access: &access, req, resp };

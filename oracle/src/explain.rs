@@ -86,17 +86,10 @@ pub(crate) fn explain(
         | Op::MbarArriveDrop
         | Op::MbarArriveDropCount
         | Op::MbarArriveDropExpectTx
-            if req.red =>
-        {
-            return explain_arrivals(case, unit, old, seen, left, choices);
-        }
-        Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
         | Op::MbarArriveSm80 => {
+            if req.red {
+                return explain_arrivals(case, unit, old, seen, left, choices);
+            }
             let end = explain_states(case, unit, old)?;
             return leave_object(case, unit, old, end, seen, left);
         }
@@ -286,14 +279,13 @@ fn may_leave(case: &Case<'_>, unit: &Unit, old: u128, end: u128) -> bool {
 /// EXCH, INC or DEC without results: every value that some order leaves.
 fn list_ends(case: &Case<'_>, unit: &Unit, old: u128, ends: &mut Vec<u128>) {
     let (limits, count) = sorted_limits(case, unit);
-    match case.access.op {
-        Op::Inc => ends.extend(counting::inc_ends(old as u32, &limits[..count])),
-        Op::Dec => ends.extend(counting::dec_ends(old as u32, &limits[..count])),
-        _ => {
-            let mask = value_mask(case.access.size);
-            ends.extend(lanes_of(unit.lanes).map(|lane| case.req.b[lane] & mask));
-            ends.sort_unstable();
-            ends.dedup();
-        }
+    if matches!(case.access.op, Op::Exch | Op::MbarInit) {
+        let mask = value_mask(case.access.size);
+        ends.extend(lanes_of(unit.lanes).map(|lane| case.req.b[lane] & mask));
+        ends.sort_unstable();
+        ends.dedup();
+        return;
     }
+    let of_limits = if case.access.op == Op::Inc { counting::inc_ends } else { counting::dec_ends };
+    ends.extend(of_limits(old as u32, &limits[..count]));
 }

@@ -7,72 +7,26 @@ use crate::mbarrier;
 
 /// Operation and size behind two port codes, if they are an instruction (spec 3, both columns of
 /// sizes; spec 3.5 for the plain accesses).
-///
-/// Written down a second time on purpose: the sizes in `atoms_ops` are what the other two voices use.
 pub(crate) fn instruction(op: u8, size: u8) -> Option<(Op, Size)> {
-    use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
     let (op, size) = (Op::from_code(op)?, Size::from_code(size)?);
-    let exists = match op {
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => matches!(size, U32 | S32),
-        Op::Inc | Op::Dec | Op::PopcInc => matches!(size, U32),
-        Op::Exch | Op::Cas => matches!(size, U32 | S32 | U64 | B128),
-        Op::Cast | Op::CastSpin => matches!(size, U32 | S32 | U64),
-        Op::Load => matches!(size, U8 | S8 | U16 | S16 | U32 | U64 | B128),
-        Op::Store => matches!(size, U8 | U16 | U32 | U64 | B128),
-        Op::MbarInit
-        | Op::MbarInval
-        | Op::MbarExpectTx
-        | Op::MbarCompleteTx
-        | Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveNoComplete
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveDropNoComplete
-        | Op::MbarTestWait
-        | Op::MbarTryWait
-        | Op::MbarArriveSm80 => matches!(size, U64),
-    };
-    exists.then_some((op, size))
+    rules(op).0.contains(&size).then_some((op, size))
 }
 
 /// Whether an operation exists on memory of another CTA of the cluster; `red`: without a result
 /// (spec 6.7; spec 7.5 for those on plain memory).
 pub(crate) fn reaches_the_cluster(op: Op, red: bool) -> bool {
-    match op {
-        Op::Add
-        | Op::Min
-        | Op::Max
-        | Op::Inc
-        | Op::Dec
-        | Op::And
-        | Op::Or
-        | Op::Xor
-        | Op::Exch
-        | Op::Cas
-        | Op::Cast
-        | Op::CastSpin
-        | Op::PopcInc
-        | Op::Load
-        | Op::Store => true,
-        Op::MbarExpectTx
-        | Op::MbarCompleteTx
-        | Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveSm80 => red,
-        Op::MbarInit
-        | Op::MbarInval
-        | Op::MbarArriveNoComplete
-        | Op::MbarArriveDropNoComplete
-        | Op::MbarTestWait
-        | Op::MbarTryWait => false,
+    match rules(op).1 {
+        Reach::Cluster => true,
+        Reach::ClusterWithoutResult => red,
+        Reach::Cta => false,
     }
+}
+
+/// How far an operation reaches.
+enum Reach {
+    Cluster,
+    ClusterWithoutResult,
+    Cta,
 }
 
 /// What the lanes of an operation get back.
@@ -94,31 +48,37 @@ pub(crate) enum Gives {
 
 impl Gives {
     pub(crate) fn of(op: Op) -> Self {
-        match op {
-            Op::Add
-            | Op::Min
-            | Op::Max
-            | Op::Inc
-            | Op::Dec
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Exch
-            | Op::Load
-            | Op::MbarInit
-            | Op::MbarArrive
-            | Op::MbarArriveCount
-            | Op::MbarArriveExpectTx
-            | Op::MbarArriveDrop
-            | Op::MbarArriveDropCount
-            | Op::MbarArriveDropExpectTx
-            | Op::MbarArriveSm80 => Gives::Old,
-            Op::Cas => Gives::OldAndStored,
-            Op::Cast | Op::CastSpin => Gives::Stored,
-            Op::PopcInc | Op::Store | Op::MbarInval | Op::MbarExpectTx | Op::MbarCompleteTx => Gives::Nothing,
-            Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => Gives::Together,
-            Op::MbarTestWait | Op::MbarTryWait => Gives::Complete,
-        }
+        rules(op).2
+    }
+}
+
+/// The sizes that an operation exists in, how far it reaches, and what it gives.
+///
+/// Written down a second time on purpose: the table in `atoms_ops` is what the other two voices use.
+fn rules(op: Op) -> (&'static [Size], Reach, Gives) {
+    use Reach::{Cluster, ClusterWithoutResult, Cta};
+    use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
+    match op {
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => (&[U32, S32], Cluster, Gives::Old),
+        Op::Inc | Op::Dec => (&[U32], Cluster, Gives::Old),
+        Op::PopcInc => (&[U32], Cluster, Gives::Nothing),
+        Op::Exch => (&[U32, S32, U64, B128], Cluster, Gives::Old),
+        Op::Cas => (&[U32, S32, U64, B128], Cluster, Gives::OldAndStored),
+        Op::Cast | Op::CastSpin => (&[U32, S32, U64], Cluster, Gives::Stored),
+        Op::Load => (&[U8, S8, U16, S16, U32, U64, B128], Cluster, Gives::Old),
+        Op::Store => (&[U8, U16, U32, U64, B128], Cluster, Gives::Nothing),
+        Op::MbarInit => (&[U64], Cta, Gives::Old),
+        Op::MbarInval => (&[U64], Cta, Gives::Nothing),
+        Op::MbarExpectTx | Op::MbarCompleteTx => (&[U64], ClusterWithoutResult, Gives::Nothing),
+        Op::MbarArrive
+        | Op::MbarArriveCount
+        | Op::MbarArriveExpectTx
+        | Op::MbarArriveDrop
+        | Op::MbarArriveDropCount
+        | Op::MbarArriveDropExpectTx
+        | Op::MbarArriveSm80 => (&[U64], ClusterWithoutResult, Gives::Old),
+        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => (&[U64], Cta, Gives::Together),
+        Op::MbarTestWait | Op::MbarTryWait => (&[U64], Cta, Gives::Complete),
     }
 }
 

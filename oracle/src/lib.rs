@@ -47,7 +47,7 @@ pub use arrivals::MAX_STATES;
 pub use checker::Checker;
 pub use lanes::Lanes;
 pub use mbarrier::{Layout, Object, Wrong};
-pub use rejection::{NoWrite, Rejection};
+pub use rejection::{NoWrite, Rejection, WrongWaiter};
 pub use request::{FaultReport, Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
 pub use trail::order_exists;
 pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};

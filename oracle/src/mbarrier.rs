@@ -242,7 +242,26 @@ impl Step {
                 Step { arrivals: count, dropped: count, ..none }
             }
             Op::MbarArriveDropExpectTx => Step { arrivals: 1, dropped: 1, tx: bytes, raises: true, ..none },
-            _ => return None,
+            Op::MbarInit
+            | Op::MbarInval
+            | Op::MbarTestWait
+            | Op::MbarTryWait
+            | Op::MbarArriveSm80
+            | Op::Add
+            | Op::Min
+            | Op::Max
+            | Op::Inc
+            | Op::Dec
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Exch
+            | Op::Cas
+            | Op::Cast
+            | Op::CastSpin
+            | Op::PopcInc
+            | Op::Load
+            | Op::Store => return None,
         };
         Some(step)
     }

@@ -74,13 +74,12 @@ fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Op
     let op = case.access.op;
     let object = |value: u128| Object { word: value as u64, layout: Layout::of(op) };
     let (before, got, expected) = (object(old), object(got), expected.map(object));
-    let sum = match op {
-        Op::MbarArriveSm80 => {
-            let mut sum = before.fields();
-            sum.pending = sum.pending.wrapping_sub(unit.lanes.count_ones());
-            sum
-        }
-        _ => arrivals_of(case, unit).sum(before.fields()),
+    let sum = if op == Op::MbarArriveSm80 {
+        let mut sum = before.fields();
+        sum.pending = sum.pending.wrapping_sub(unit.lanes.count_ones());
+        sum
+    } else {
+        arrivals_of(case, unit).sum(before.fields())
     };
     Rejection::WrongObject {
         op,
@@ -136,10 +135,8 @@ pub(crate) fn explain_arrivals(
     choices: &mut Vec<u128>,
 ) -> Result<Final, Rejection> {
     let Case { access, req, resp } = case;
-    let arrivals = match Gives::of(access.op) {
-        Gives::Together if !req.red => arrivals_together(case, unit)?,
-        _ => arrivals_of(case, unit),
-    };
+    let together = !req.red && Gives::of(access.op) == Gives::Together;
+    let arrivals = if together { arrivals_together(case, unit)? } else { arrivals_of(case, unit) };
     let before = Object { word: old as u64, layout: Layout::Sm90 };
     let start = before.fields();
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];

@@ -13,7 +13,7 @@ use atoms_ops::Op;
 use crate::access::Access;
 use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::{self, Fields, Layout, Object, Step};
-use crate::rejection::Rejection;
+use crate::rejection::{Rejection, WrongWaiter};
 use crate::request::{Geometry, Moment, Request};
 
 /// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
@@ -192,7 +192,7 @@ impl Waits {
     /// The request was judged, and `memory` is what it left of the objects `before` it.
     ///
     /// # Errors
-    /// [`Rejection::WokenEarly`] when the reason for a wake-up can no longer come.
+    /// [`WrongWaiter::WokenEarly`] when the reason for a wake-up can no longer come.
     pub(crate) fn happened(
         &mut self,
         moment: &Moment,
@@ -244,14 +244,9 @@ impl Waits {
         let closed = |claim: &Claim| oldest_unanswered.is_none_or(|accepted| accepted > claim.cycle);
         let Some(place) = self.claims.iter().position(closed) else { return Ok(()) };
         let Claim { number, lanes, question, cycle } = self.claims.swap_remove(place);
-        Err(Rejection::WokenEarly {
-            number,
-            lanes: Lanes(lanes),
-            addr: question.addr,
-            parity: question.parity,
-            cycle,
-            object: object(memory, question),
-        })
+        let (Question { addr, parity, .. }, object) = (question, object(memory, question));
+        let wrong = WrongWaiter::WokenEarly { addr, parity, cycle, object };
+        Err(Rejection::Wait { number, lanes: Lanes(lanes), wrong })
     }
 
     /// A wake-up appeared.
@@ -269,9 +264,8 @@ impl Waits {
         let waiter = self.waiters.swap_remove(place);
         self.older_sleep(number, cycle);
         let lanes = Lanes(waiter.lanes);
-        let Some(question) = waiter.question else {
-            return Err(Rejection::MustNotSleep { number, lanes, cycle });
-        };
+        let rejected = |wrong| Err(Rejection::Wait { number, lanes, wrong });
+        let Some(question) = waiter.question else { return rejected(WrongWaiter::MustNotSleep { cycle }) };
         let Question { addr, parity, .. } = question;
         if pred == waiter.lanes {
             if !waiter.was_complete {
@@ -280,17 +274,17 @@ impl Waits {
             return Ok(());
         }
         if pred != 0 {
-            return Err(Rejection::WrongWakeMask { number, lanes, pred, addr });
+            return rejected(WrongWaiter::WrongMask { pred, addr });
         }
         let Some((limit, _)) = waiter.limit else { return Ok(()) };
         let waited = cycle.saturating_sub(waiter.accepted);
         if waited < limit {
-            return Err(Rejection::GaveUpEarly { number, lanes, addr, waited, limit });
+            return rejected(WrongWaiter::GaveUpEarly { addr, waited, limit });
         }
         match waiter.complete {
             Some(complete) if complete < waiter.accepted + limit => {
                 let object = object(memory, question);
-                Err(Rejection::LostWakeUp { number, lanes, addr, parity, complete, cycle, object })
+                rejected(WrongWaiter::LostWakeUp { addr, parity, complete, cycle, object })
             }
             _ => Ok(()),
         }
@@ -312,24 +306,17 @@ impl Waits {
             let Some(question) = waiter.question else { continue };
             let Question { addr, parity, .. } = question;
             let late = |since: u64| to > since.max(before) + WAKE_CYCLES;
-            if let Some(complete) = waiter.complete.filter(|&complete| late(complete.max(asleep))) {
-                self.waiters.swap_remove(place);
+            let wrong = if let Some(complete) = waiter.complete.filter(|&complete| late(complete.max(asleep)))
+            {
                 let object = object(memory, question);
-                return Err(Rejection::LeftAsleep {
-                    number,
-                    lanes,
-                    addr,
-                    parity,
-                    complete,
-                    cycle: to,
-                    object,
-                });
-            }
-            if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(asleep + limit)) {
-                let waited = to - waiter.accepted;
-                self.waiters.swap_remove(place);
-                return Err(Rejection::Overslept { number, lanes, addr, waited, limit });
-            }
+                WrongWaiter::LeftAsleep { addr, parity, complete, cycle: to, object }
+            } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(asleep + limit)) {
+                WrongWaiter::Overslept { addr, waited: to - waiter.accepted, limit }
+            } else {
+                continue;
+            };
+            self.waiters.swap_remove(place);
+            return Err(Rejection::Wait { number, lanes, wrong });
         }
         if to > idle { self.close_claims(None, memory) } else { Ok(()) }
     }
@@ -363,11 +350,8 @@ fn effect(
     if lanes.peek().is_none() {
         return Effect::None;
     }
-    match access.op {
-        Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait | Op::MbarExpectTx => {
-            return Effect::None;
-        }
-        _ => {}
+    if access.op.only_reads() || access.op == Op::MbarExpectTx {
+        return Effect::None;
     }
     let Some(before) = before.map(Object::fields) else { return Effect::Unclear };
     let (mut sum, mut steps) = (before, Vec::new());

@@ -1,7 +1,7 @@
 //! `atoms config`: the named configurations.
 
 use atoms_cosim::configs::{self, ConfigsError, ListedConfig, NamedConfig};
-use atoms_model::config::{Kind, PARAMETERS};
+use atoms_model::config::{PARAMETERS, ParameterKind};
 use serde_json::{Map, Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
@@ -54,9 +54,9 @@ fn as_json(config: &NamedConfig) -> Value {
         .map(|p| {
             let number = (p.get)(&config.config);
             let value = match p.kind {
-                Kind::Number(..) => json!(number),
-                Kind::Flag => json!(number != 0),
-                Kind::Choice(names) => json!(names.get(number as usize)),
+                ParameterKind::Number(..) => json!(number),
+                ParameterKind::Flag => json!(number != 0),
+                ParameterKind::Choice(names) => json!(names.get(number as usize)),
             };
             (p.name.to_string(), value)
         })

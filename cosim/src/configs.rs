@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use atoms_model::Config;
-use atoms_model::config::{ConfigError, Kind, PARAMETERS};
+use atoms_model::config::{ConfigError, PARAMETERS, ParameterKind};
 use atoms_verilated::checkout;
 
 use crate::embedded;
@@ -178,17 +178,17 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
             malformed(format!("no parameter `{key}`; there are about, {}", known.join(", ")))
         })?;
         let number = match parameter.kind {
-            Kind::Number(..) => value.as_integer().and_then(|v| u32::try_from(v).ok()),
-            Kind::Flag => value.as_bool().map(u32::from),
-            Kind::Choice(names) => {
+            ParameterKind::Number(..) => value.as_integer().and_then(|v| u32::try_from(v).ok()),
+            ParameterKind::Flag => value.as_bool().map(u32::from),
+            ParameterKind::Choice(names) => {
                 value.as_str().and_then(|v| names.iter().position(|n| *n == v)).map(|at| at as u32)
             }
         };
         let number = number.ok_or_else(|| {
             let expected = match parameter.kind {
-                Kind::Number(low, high, _) => format!("a number, {low} to {high}"),
-                Kind::Flag => "true or false".to_string(),
-                Kind::Choice(names) => format!("one of {}", names.join(", ")),
+                ParameterKind::Number(low, high, _) => format!("a number, {low} to {high}"),
+                ParameterKind::Flag => "true or false".to_string(),
+                ParameterKind::Choice(names) => format!("one of {}", names.join(", ")),
             };
             malformed(format!("`{key}` is {value}: expected {expected}"))
         })?;

@@ -11,7 +11,7 @@ use atoms_model::Config;
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
 use atoms_oracle::trace::TraceWriter;
-use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest};
 
 use crate::monitor::{
     Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, Monitor, Unmatched, WarpAnswer,
@@ -31,7 +31,7 @@ pub struct Scoreboard {
     spin_hold: u32,
     cycle: u64,
     /// The request that the oracle is told of, in its own shape.
-    request: Request,
+    request: SerialRequest,
     spare_written: Vec<Vec<(u32, u32)>>,
     written: Vec<(u32, u32)>,
     /// What the oracle has yet to be told. The first, if there is one, is a cluster request that owes a
@@ -47,7 +47,7 @@ pub struct Scoreboard {
 /// Something that the oracle is told.
 enum Event {
     /// A write of the CTA table was taken.
-    Part { slot: u8, part: Option<Part> },
+    Part { slot: u8, part: Option<Allocation> },
     /// It was not refused, or is taken back by now.
     Written { slot: u8 },
     /// A request that may sleep was accepted.
@@ -83,7 +83,7 @@ fn moment(cycle: u64) -> u64 {
 }
 
 /// Writes a request in the shape of the oracle.
-fn put_warp(request: &mut Request, asked: &WarpRequest) {
+fn put_warp(request: &mut SerialRequest, asked: &WarpRequest) {
     request.op = asked.op;
     request.size = asked.size;
     request.red = asked.red;
@@ -103,8 +103,8 @@ fn put_warp(request: &mut Request, asked: &WarpRequest) {
 }
 
 /// As [`put_warp`]. The port names an offset; the oracle, an address with the rank of its owner.
-fn put_cluster(request: &mut Request, asked: &ClusterRequest, part: Option<Part>) {
-    *request = Request {
+fn put_cluster(request: &mut SerialRequest, asked: &ClusterRequest, part: Option<Allocation>) {
+    *request = SerialRequest {
         op: asked.op,
         size: asked.size,
         red: asked.red,
@@ -114,7 +114,7 @@ fn put_cluster(request: &mut Request, asked: &ClusterRequest, part: Option<Part>
         absolute: true,
         imm: asked.addr,
         ur: part.map_or(0, |part| u32::from(part.rank)) << 24,
-        ..Request::default()
+        ..SerialRequest::default()
     };
     (request.b[0], request.c[0]) = (asked.b, asked.c);
 }
@@ -263,7 +263,7 @@ impl Scoreboard {
             try_wait_limit: config.try_wait_limit,
             spin_hold: config.spin_hold,
             cycle: 0,
-            request: Request::default(),
+            request: SerialRequest::default(),
             spare_written: Vec::new(),
             written: Vec::new(),
             log: VecDeque::new(),
@@ -370,7 +370,8 @@ impl Scoreboard {
             self.cluster_done(done)?;
         }
         if let Some(write) = cycle.allocation {
-            let part = Part { base_row: u32::from(write.base), size_bytes: write.size, rank: write.rank };
+            let part =
+                Allocation { base_row: u32::from(write.base), size_bytes: write.size, rank: write.rank };
             self.happens(Event::Part { slot: write.slot, part: write.enable.then_some(part) })?;
         }
         if let Some(accepted) = &cycle.warp_accepted
@@ -394,13 +395,13 @@ impl Scoreboard {
             verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })?;
         }
         self.missing = 0;
-        let mut requests = vec![Request::default(); dropped.warps.len()];
+        let mut requests = vec![SerialRequest::default(); dropped.warps.len()];
         for (request, asked) in requests.iter_mut().zip(&dropped.warps) {
             put_warp(request, &asked.request);
         }
         for asked in &dropped.clusters {
             let part = self.checker.part(asked.request.slot);
-            let mut request = Request::default();
+            let mut request = SerialRequest::default();
             put_cluster(&mut request, &asked.request, part);
             requests.push(request);
         }
@@ -442,7 +443,7 @@ impl Scoreboard {
     /// The part of `slot` shares no row with another one.
     fn isolated(&self, slot: u8) -> Result<(), OracleViolation> {
         let row_bytes = 4 * self.geometry.banks;
-        let rows = |part: Part| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
+        let rows = |part: Allocation| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
         let Some((first, end)) = self.checker.part(slot).map(rows) else { return Ok(()) };
         let others = (0..=u8::MAX).filter(|other| *other != slot);
         for (other, part) in others.filter_map(|other| Some((other, self.checker.part(other)?))) {

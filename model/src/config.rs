@@ -56,9 +56,9 @@ pub struct Config {
     pub merge_red: bool,
     /// Merge lanes that arrive once at one mbarrier object.
     pub merge_arrive: bool,
-    /// Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.
+    /// Requests that can be suspended in MBAR.TRY_WAIT at once: 1 to 32.
     pub num_waiters: u32,
-    /// Cycles after which a request that sleeps is answered, where it names no limit (spec 6.10).
+    /// Cycles after which a suspended request is answered, where it names no limit (spec 6.10).
     pub try_wait_limit: u32,
     /// Swizzle the banks: bits of the row are added (XOR) to the bank number above a quad.
     pub bank_hash: bool,
@@ -87,7 +87,7 @@ impl Default for Config {
 
 /// How a parameter is written, and what it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParameterKind {
     /// A whole number from the first to the second; a power of two where the third says so.
     Number(u32, u32, bool),
     /// Yes or no.
@@ -103,7 +103,7 @@ pub struct Parameter {
     /// Name in `rtl/atoms_cfg_pkg.sv`.
     pub rtl_name: &'static str,
     /// What it may be.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// What it is, in one line.
     pub summary: &'static str,
     /// Its value, as a number.
@@ -115,20 +115,20 @@ pub struct Parameter {
 /// Every parameter, in the order of the RTL's package.
 #[rustfmt::skip]
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "num_lanes",     rtl_name: "NumLanes",     kind: Kind::Number(2, MAX_LANES as u32, true), summary: "Threads of a warp: 2 to 32, a power of two.", get: |c| c.num_lanes, set: |c, v| c.num_lanes = v },
-    Parameter { name: "num_banks",     rtl_name: "NumBanks",     kind: Kind::Number(4, MAX_BANKS as u32, true), summary: "Banks of shared memory, one word wide each: 4 to 64, a power of two.", get: |c| c.num_banks, set: |c, v| c.num_banks = v },
-    Parameter { name: "num_rows",      rtl_name: "NumRows",      kind: Kind::Number(2, 65536, false), summary: "Words of one bank: 2 to 65536, and 16 MiB at most in all.", get: |c| c.num_rows, set: |c, v| c.num_rows = v },
-    Parameter { name: "num_cta_slots", rtl_name: "NumCtaSlots",  kind: Kind::Number(1, 16, false), summary: "CTAs that can be resident at once: 1 to 16.", get: |c| c.num_cta_slots, set: |c, v| c.num_cta_slots = v },
-    Parameter { name: "queue_depth",   rtl_name: "QueueDepth",   kind: Kind::Number(1, 16, false), summary: "Warp requests that wait for issue: 1 to 16.", get: |c| c.queue_depth, set: |c, v| c.queue_depth = v },
-    Parameter { name: "rmw_latency",   rtl_name: "RmwLatency",   kind: Kind::Number(1, 8, false), summary: "Clock edges from reading a bank to writing it: 1 to 8.", get: |c| c.rmw_latency, set: |c, v| c.rmw_latency = v },
-    Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: Kind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
-    Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: Kind::Choice(&["lowest", "highest", "rotating"]), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
-    Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: Kind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
-    Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: Kind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
-    Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: Kind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
-    Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: Kind::Number(1, 32, false), summary: "Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },
-    Parameter { name: "try_wait_limit", rtl_name: "TryWaitLimit", kind: Kind::Number(1, 0x7fff_ffff, false), summary: "Cycles after which a request that sleeps is answered, where it names no limit.", get: |c| c.try_wait_limit, set: |c, v| c.try_wait_limit = v },
-    Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: Kind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
+    Parameter { name: "num_lanes",     rtl_name: "NumLanes",     kind: ParameterKind::Number(2, MAX_LANES as u32, true), summary: "Threads of a warp: 2 to 32, a power of two.", get: |c| c.num_lanes, set: |c, v| c.num_lanes = v },
+    Parameter { name: "num_banks",     rtl_name: "NumBanks",     kind: ParameterKind::Number(4, MAX_BANKS as u32, true), summary: "Banks of shared memory, one word wide each: 4 to 64, a power of two.", get: |c| c.num_banks, set: |c, v| c.num_banks = v },
+    Parameter { name: "num_rows",      rtl_name: "NumRows",      kind: ParameterKind::Number(2, 65536, false), summary: "Words of one bank: 2 to 65536, and 16 MiB at most in all.", get: |c| c.num_rows, set: |c, v| c.num_rows = v },
+    Parameter { name: "num_cta_slots", rtl_name: "NumCtaSlots",  kind: ParameterKind::Number(1, 16, false), summary: "CTAs that can be resident at once: 1 to 16.", get: |c| c.num_cta_slots, set: |c, v| c.num_cta_slots = v },
+    Parameter { name: "queue_depth",   rtl_name: "QueueDepth",   kind: ParameterKind::Number(1, 16, false), summary: "Warp requests that wait for issue: 1 to 16.", get: |c| c.queue_depth, set: |c, v| c.queue_depth = v },
+    Parameter { name: "rmw_latency",   rtl_name: "RmwLatency",   kind: ParameterKind::Number(1, 8, false), summary: "Clock edges from reading a bank to writing it: 1 to 8.", get: |c| c.rmw_latency, set: |c, v| c.rmw_latency = v },
+    Parameter { name: "forwarding",    rtl_name: "Forwarding",   kind: ParameterKind::Flag, summary: "1 forwards words on their way to a bank; 0 holds back a pass that would need one.", get: |c| u32::from(c.forwarding), set: |c, v| c.forwarding = v != 0 },
+    Parameter { name: "winner_policy", rtl_name: "WinnerPolicy", kind: ParameterKind::Choice(&["lowest", "highest", "rotating"]), summary: "Which lane of a bank's group goes first: 0 the lowest, 1 the highest, 2 rotating.", get: |c| c.winner_policy as u32, set: |c, v| c.winner_policy = WinnerPolicy::ALL[v as usize] },
+    Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: ParameterKind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
+    Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: ParameterKind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
+    Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: ParameterKind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
+    Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: ParameterKind::Number(1, 32, false), summary: "Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },
+    Parameter { name: "try_wait_limit", rtl_name: "TryWaitLimit", kind: ParameterKind::Number(1, 0x7fff_ffff, false), summary: "Cycles after which a request that sleeps is answered, where it names no limit.", get: |c| c.try_wait_limit, set: |c, v| c.try_wait_limit = v },
+    Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: ParameterKind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
 ];
 
 /// Why a set of parameters is no configuration.
@@ -184,16 +184,16 @@ impl Config {
         for p in PARAMETERS {
             let found = (p.get)(self);
             let expected = match p.kind {
-                Kind::Number(low, high, power) => {
+                ParameterKind::Number(low, high, power) => {
                     if (low..=high).contains(&found) && (!power || found.is_power_of_two()) {
                         continue;
                     }
                     format!("{low} to {high}{}", if power { ", a power of two" } else { "" })
                 }
-                Kind::Flag if found <= 1 => continue,
-                Kind::Flag => "true or false".to_string(),
-                Kind::Choice(names) if (found as usize) < names.len() => continue,
-                Kind::Choice(names) => names.join(" or "),
+                ParameterKind::Flag if found <= 1 => continue,
+                ParameterKind::Flag => "true or false".to_string(),
+                ParameterKind::Choice(names) if (found as usize) < names.len() => continue,
+                ParameterKind::Choice(names) => names.join(" or "),
             };
             return Err(ConfigError::Value { name: p.name, found, expected });
         }
@@ -211,7 +211,7 @@ impl Config {
         4 * u64::from(self.num_banks) * u64::from(self.num_rows)
     }
 
-    /// Bytes of one row, over all banks; parts start at multiples of it.
+    /// Bytes of one row, over all banks; allocations start at multiples of it.
     pub fn row_bytes(&self) -> u32 {
         4 * self.num_banks
     }
@@ -231,8 +231,8 @@ impl Config {
         for p in PARAMETERS {
             let value = (p.get)(self);
             let (ty, value) = match p.kind {
-                Kind::Flag => ("bit", format!("1'b{value}")),
-                Kind::Number(..) | Kind::Choice(_) => ("int unsigned", value.to_string()),
+                ParameterKind::Flag => ("bit", format!("1'b{value}")),
+                ParameterKind::Number(..) | ParameterKind::Choice(_) => ("int unsigned", value.to_string()),
             };
             text += &format!("  /// {}\n  parameter {ty} {} = {value};\n", p.summary, p.rtl_name);
         }
@@ -250,8 +250,8 @@ mod tests {
             let mut config = Config::default();
             let other = u32::from((p.get)(&config) == 0);
             let value = match p.kind {
-                Kind::Number(low, ..) => low,
-                Kind::Flag | Kind::Choice(_) => other,
+                ParameterKind::Number(low, ..) => low,
+                ParameterKind::Flag | ParameterKind::Choice(_) => other,
             };
             (p.set)(&mut config, value);
             assert_eq!((p.get)(&config), value, "{}", p.name);

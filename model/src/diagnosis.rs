@@ -5,7 +5,7 @@
 //! changes nothing: fields wrap in the model as they do in the RTL, watched or not.
 //!
 //! An object begins with `MBAR.INIT`. Compilers for sm_100 make it with a plain store instead, and a
-//! harness may load memory, so a word of init's form ([`init_fault`]) that nobody has worked on becomes
+//! harness may load memory, so a word of init's form ([`init_fault`]) that has not been worked on becomes
 //! an object with the first mbarrier operation on it. It ends with `MBAR.INVAL`, with a plain write
 //! (which is named), and silently with its CTA's part. After an end only `MBAR.INIT` or a plain write
 //! opens the place again: a word that merely stayed behind is no new object.
@@ -22,7 +22,7 @@ use std::fmt;
 
 use atoms_ops::{Op, Size};
 
-use crate::mbarrier::Object;
+use crate::mbarrier::MbarObject;
 
 /// One use of an mbarrier object that PTX leaves undefined, by one lane.
 ///
@@ -54,16 +54,16 @@ pub struct Diagnosis {
     /// The object's word before the operation.
     pub word: u64,
     /// What is undefined about it.
-    pub kind: Kind,
+    pub kind: DiagnosisKind,
 }
 
 /// What is undefined about the use of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DiagnosisKind {
     /// An mbarrier operation on a word that is not a live object.
     NotLive {
         /// How the object that was there ended, and in which cycle, if there was one.
-        ended: Option<(Ended, u64)>,
+        ended: Option<(ObjectEnd, u64)>,
     },
     /// Init over a live object, by `MBAR.INIT` or by a plain store of an init word.
     InitOverLive,
@@ -109,7 +109,7 @@ pub enum Kind {
 
 /// How an object ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ObjectEnd {
     /// By `MBAR.INVAL`.
     Invalidated,
     /// By a plain write.
@@ -148,7 +148,7 @@ pub enum InitFault {
 
 /// Why `word` is not one that init makes; `None` if it is.
 pub fn init_fault(word: u64) -> Option<InitFault> {
-    let object = Object::decode(word);
+    let object = MbarObject::decode(word);
     [
         (object.version, InitFault::Layout),
         (object.lock, InitFault::Locked),
@@ -161,43 +161,46 @@ pub fn init_fault(word: u64) -> Option<InitFault> {
     .find_map(|(found, fault)| found.then_some(fault))
 }
 
-impl Kind {
+impl DiagnosisKind {
     /// Name in counts and reports, without what the kind carries.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::NotLive { .. } => "no live object",
-            Kind::InitOverLive => "init over a live object",
-            Kind::PlainAccess(_) => "plain access to a live object",
-            Kind::InitWord(_) => "no init word",
-            Kind::Count => "count out of range",
-            Kind::TxOperand => "transaction count out of range",
-            Kind::TxRange { .. } => "tx-count out of range",
-            Kind::DropBeyondExpected { .. } => "drop beyond expected",
-            Kind::ArriveBeyondPending { .. } => "arrive beyond pending",
-            Kind::NoCompleteCompletes => "noComplete completes",
-            Kind::Stranded => "phase stranded",
-            Kind::StalePhase { .. } => "stale phase",
-            Kind::ForeignState => "foreign state",
-            Kind::ArriveUnwaited => "arrive without a wait",
-            Kind::CountSm80 => "counts out of range (sm_80)",
+            DiagnosisKind::NotLive { .. } => "no live object",
+            DiagnosisKind::InitOverLive => "init over a live object",
+            DiagnosisKind::PlainAccess(_) => "plain access to a live object",
+            DiagnosisKind::InitWord(_) => "no init word",
+            DiagnosisKind::Count => "count out of range",
+            DiagnosisKind::TxOperand => "transaction count out of range",
+            DiagnosisKind::TxRange { .. } => "tx-count out of range",
+            DiagnosisKind::DropBeyondExpected { .. } => "drop beyond expected",
+            DiagnosisKind::ArriveBeyondPending { .. } => "arrive beyond pending",
+            DiagnosisKind::NoCompleteCompletes => "noComplete completes",
+            DiagnosisKind::Stranded => "phase stranded",
+            DiagnosisKind::StalePhase { .. } => "stale phase",
+            DiagnosisKind::ForeignState => "foreign state",
+            DiagnosisKind::ArriveUnwaited => "arrive without a wait",
+            DiagnosisKind::CountSm80 => "counts out of range (sm_80)",
         }
     }
 
     /// The clause that leaves it undefined.
     pub const fn clause(self) -> &'static str {
         match self {
-            Kind::NotLive { .. } | Kind::InitOverLive | Kind::PlainAccess(_) => "spec 6.9",
-            Kind::InitWord(InitFault::Layout | InitFault::Locked) => "spec 6.2, 6.9",
-            Kind::InitWord(_) => "spec 6.1, 6.3, 6.9",
-            Kind::Count | Kind::TxOperand | Kind::TxRange { .. } | Kind::DropBeyondExpected { .. } => {
-                "spec 6.1, 6.9"
+            DiagnosisKind::NotLive { .. } | DiagnosisKind::InitOverLive | DiagnosisKind::PlainAccess(_) => {
+                "spec 6.9"
             }
-            Kind::ArriveBeyondPending { .. } => "spec 6.9",
-            Kind::NoCompleteCompletes => "spec 6.3, 6.9",
-            Kind::Stranded => "spec 6.3, 6.4",
-            Kind::StalePhase { .. } | Kind::ForeignState => "spec 6.5, 6.9",
-            Kind::ArriveUnwaited => "[PTX] 9.7.13.15.4",
-            Kind::CountSm80 => "spec 6.1, 6.2.1, 6.9",
+            DiagnosisKind::InitWord(InitFault::Layout | InitFault::Locked) => "spec 6.2, 6.9",
+            DiagnosisKind::InitWord(_) => "spec 6.1, 6.3, 6.9",
+            DiagnosisKind::Count
+            | DiagnosisKind::TxOperand
+            | DiagnosisKind::TxRange { .. }
+            | DiagnosisKind::DropBeyondExpected { .. } => "spec 6.1, 6.9",
+            DiagnosisKind::ArriveBeyondPending { .. } => "spec 6.9",
+            DiagnosisKind::NoCompleteCompletes => "spec 6.3, 6.9",
+            DiagnosisKind::Stranded => "spec 6.3, 6.4",
+            DiagnosisKind::StalePhase { .. } | DiagnosisKind::ForeignState => "spec 6.5, 6.9",
+            DiagnosisKind::ArriveUnwaited => "[PTX] 9.7.13.15.4",
+            DiagnosisKind::CountSm80 => "spec 6.1, 6.2.1, 6.9",
         }
     }
 }
@@ -212,12 +215,12 @@ impl Diagnosis {
     pub fn what(&self) -> String {
         let op = self.op;
         match self.kind {
-            Kind::NotLive { .. } => format!("{op} on a word that is not a live mbarrier object"),
-            Kind::InitOverLive if op == Op::Store => {
+            DiagnosisKind::NotLive { .. } => format!("{op} on a word that is not a live mbarrier object"),
+            DiagnosisKind::InitOverLive if op == Op::Store => {
                 format!("{op}.{} of an init word over a live mbarrier object", self.size)
             }
-            Kind::InitOverLive => format!("{op} over a live mbarrier object"),
-            Kind::PlainAccess(touched) => {
+            DiagnosisKind::InitOverLive => format!("{op} over a live mbarrier object"),
+            DiagnosisKind::PlainAccess(touched) => {
                 let part = match touched {
                     Touched::Both => "",
                     Touched::Low => "the low word of ",
@@ -225,8 +228,8 @@ impl Diagnosis {
                 };
                 format!("{op}.{} touches {part}a live mbarrier object", self.size)
             }
-            Kind::InitWord(fault) => {
-                let made = Object::decode(self.operand);
+            DiagnosisKind::InitWord(fault) => {
+                let made = MbarObject::decode(self.operand);
                 let fault = match fault {
                     InitFault::Layout => "bit 0 set, an unknown layout".to_string(),
                     InitFault::Locked => "the lock set".to_string(),
@@ -239,32 +242,34 @@ impl Diagnosis {
                 };
                 format!("{op} writes {:#018x}: {fault}", self.operand)
             }
-            Kind::Count => format!("{op} with a count of {}", self.operand as u32),
-            Kind::TxOperand => format!("{op} of {} transactions", self.operand as u32),
-            Kind::TxRange { tx } => {
+            DiagnosisKind::Count => format!("{op} with a count of {}", self.operand as u32),
+            DiagnosisKind::TxOperand => format!("{op} of {} transactions", self.operand as u32),
+            DiagnosisKind::TxRange { tx } => {
                 format!("{op} of {} transactions takes the tx-count to {tx}", self.operand as u32)
             }
-            Kind::DropBeyondExpected { count } => {
-                format!("{op} drops {count} of {} expected arrivals", Object::decode(self.word).expected)
+            DiagnosisKind::DropBeyondExpected { count } => {
+                format!("{op} drops {count} of {} expected arrivals", MbarObject::decode(self.word).expected)
             }
-            Kind::ArriveBeyondPending { count } => {
+            DiagnosisKind::ArriveBeyondPending { count } => {
                 let sm80 = self.op == Op::MbarArriveSm80;
                 let word = self.word;
                 let pending =
-                    if sm80 { TwoWords::decode(word).pending } else { Object::decode(word).pending };
+                    if sm80 { TwoWords::decode(word).pending } else { MbarObject::decode(word).pending };
                 let times = if count == 1 { "once".to_string() } else { format!("{count} times") };
                 format!("{op} arrives {times} with {pending} arrivals pending")
             }
-            Kind::NoCompleteCompletes => format!("{op} completes the phase"),
-            Kind::Stranded => format!("{op} brings the tx-count to 0 with no arrival pending"),
-            Kind::StalePhase { behind } => {
+            DiagnosisKind::NoCompleteCompletes => format!("{op} completes the phase"),
+            DiagnosisKind::Stranded => format!("{op} brings the tx-count to 0 with no arrival pending"),
+            DiagnosisKind::StalePhase { behind } => {
                 format!("{op} asks with state {:#010x}, {behind} phases old", self.operand as u32)
             }
-            Kind::ForeignState => {
+            DiagnosisKind::ForeignState => {
                 format!("{op} asks with state {:#010x}, which the object never gave", self.operand as u32)
             }
-            Kind::ArriveUnwaited => format!("{op} in a phase whose predecessor nobody has waited for"),
-            Kind::CountSm80 => format!("{op} on two words that no init and no arrive leaves"),
+            DiagnosisKind::ArriveUnwaited => {
+                format!("{op} in a phase whose predecessor nobody has waited for")
+            }
+            DiagnosisKind::CountSm80 => format!("{op} on two words that no init and no arrive leaves"),
         }
     }
 
@@ -278,57 +283,61 @@ impl Diagnosis {
     /// What stood there before.
     pub fn found(&self) -> String {
         match self.kind {
-            Kind::NotLive { ended } => {
+            DiagnosisKind::NotLive { ended } => {
                 let word = self.word;
                 match ended {
                     None => format!("word {word:#018x}, which no init made"),
-                    Some((Ended::Invalidated, cycle)) => format!("object invalidated in cycle {cycle}"),
-                    Some((Ended::Overwritten, cycle)) => {
+                    Some((ObjectEnd::Invalidated, cycle)) => format!("object invalidated in cycle {cycle}"),
+                    Some((ObjectEnd::Overwritten, cycle)) => {
                         format!("object overwritten in cycle {cycle}, now {word:#018x}")
                     }
-                    Some((Ended::PartTaken, cycle)) => {
+                    Some((ObjectEnd::PartTaken, cycle)) => {
                         format!("object of an earlier CTA, gone in cycle {cycle}")
                     }
                 }
             }
             _ if self.op == Op::MbarArriveSm80 => TwoWords::decode(self.word).to_string(),
-            Kind::InitWord(_) => format!("word {:#018x}", self.word),
-            _ => Object::decode(self.word).to_string(),
+            DiagnosisKind::InitWord(_) => format!("word {:#018x}", self.word),
+            _ => MbarObject::decode(self.word).to_string(),
         }
     }
 
     /// What the program probably meant to do.
     pub fn advice(&self) -> &'static str {
         match self.kind {
-            Kind::NotLive { ended: Some((Ended::Overwritten, _)) } => {
+            DiagnosisKind::NotLive { ended: Some((ObjectEnd::Overwritten, _)) } => {
                 "the object's bytes are in use for something else; keep them apart"
             }
-            Kind::NotLive { .. } if self.op == Op::MbarInval => "inval ends a live object, once",
-            Kind::NotLive { .. } => "init it first, and let every thread wait until that is done",
-            Kind::InitOverLive => "let one thread init, once; inval before the next init",
-            Kind::PlainAccess(_) => "inval the object before its bytes serve another purpose",
-            Kind::InitWord(_) => {
+            DiagnosisKind::NotLive { .. } if self.op == Op::MbarInval => "inval ends a live object, once",
+            DiagnosisKind::NotLive { .. } => "init it first, and let every thread wait until that is done",
+            DiagnosisKind::InitOverLive => "let one thread init, once; inval before the next init",
+            DiagnosisKind::PlainAccess(_) => "inval the object before its bytes serve another purpose",
+            DiagnosisKind::InitWord(_) => {
                 "init of n writes (2^20-n) << 1 below and (2^20-n) << 11 above, n from 1 to 1048575"
             }
-            Kind::Count => "counts go from 1 to 1048575",
-            Kind::TxOperand => "one operation counts up to 1048575 transactions; split larger copies",
-            Kind::TxRange { .. } => "expect what is completed and no more; the tx-count wraps here",
-            Kind::DropBeyondExpected { .. } => "a thread drops once; the expected count wraps here",
-            Kind::ArriveBeyondPending { .. } => {
+            DiagnosisKind::Count => "counts go from 1 to 1048575",
+            DiagnosisKind::TxOperand => {
+                "one operation counts up to 1048575 transactions; split larger copies"
+            }
+            DiagnosisKind::TxRange { .. } => "expect what is completed and no more; the tx-count wraps here",
+            DiagnosisKind::DropBeyondExpected { .. } => "a thread drops once; the expected count wraps here",
+            DiagnosisKind::ArriveBeyondPending { .. } => {
                 "init with all arrivals of a phase, and wait between two phases; the pending count wraps here"
             }
-            Kind::NoCompleteCompletes => "the last arrive of a phase is one without noComplete",
-            Kind::Stranded => {
+            DiagnosisKind::NoCompleteCompletes => "the last arrive of a phase is one without noComplete",
+            DiagnosisKind::Stranded => {
                 "expect before the last arrive, or with it: only arrives and complete_tx complete"
             }
-            Kind::StalePhase { .. } => {
+            DiagnosisKind::StalePhase { .. } => {
                 "a wait asks about the current phase or the one before; wait in every phase"
             }
-            Kind::ForeignState => "pass the state of an arrive on this object, or parity << 31",
-            Kind::ArriveUnwaited => {
+            DiagnosisKind::ForeignState => "pass the state of an arrive on this object, or parity << 31",
+            DiagnosisKind::ArriveUnwaited => {
                 "one wait at least sees a phase complete before anyone arrives in the next"
             }
-            Kind::CountSm80 => "init of n stores 2^30 - n below and 2^31 - n above, n from 1 to 1048575",
+            DiagnosisKind::CountSm80 => {
+                "init of n stores 2^30 - n below and 2^31 - n above, n from 1 to 1048575"
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ const TX_MASK: u32 = (1 << 21) - 1;
 
 /// Fields of a 64-bit object, sm_90 and later (spec 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Object {
+pub struct MbarObject {
     /// Parity of the phase.
     pub phase: bool,
     /// Arrivals expected in every phase, modulo 2^20.
@@ -32,18 +32,18 @@ pub struct Object {
     pub version: bool,
 }
 
-impl Object {
+impl MbarObject {
     /// The object that `mbarrier.init` makes; `count` modulo 2^20.
     pub fn init(count: u32) -> Self {
         let count = count & COUNT_MASK;
-        Object { expected: count, pending: count, ..Object::default() }
+        MbarObject { expected: count, pending: count, ..MbarObject::default() }
     }
 
     /// Fields of a word.
     pub fn decode(word: u64) -> Self {
         let negated = |shift: u32, mask: u32| ((word >> shift) as u32).wrapping_neg() & mask;
         let tx = negated(21, TX_MASK);
-        Object {
+        MbarObject {
             phase: word >> 63 != 0,
             expected: negated(1, COUNT_MASK),
             pending: negated(43, COUNT_MASK),
@@ -80,9 +80,9 @@ impl Object {
     }
 }
 
-impl fmt::Display for Object {
+impl fmt::Display for MbarObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Object { phase, expected, pending, tx, .. } = self;
+        let MbarObject { phase, expected, pending, tx, .. } = self;
         write!(
             f,
             "phase parity {}, {pending} of {expected} arrivals pending, tx-count {tx}",
@@ -148,7 +148,7 @@ impl Change {
 
 /// What one operation does to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ObjectStep {
     /// The word afterwards; `None` if the operation only looks.
     pub new: Option<u64>,
     /// The phase was completed.
@@ -160,22 +160,22 @@ pub struct Step {
 ///
 /// Cannot fail: counts wrap in the width of their fields, also where PTX leaves them undefined
 /// (spec 6.9). Operations that are not for mbarrier objects change nothing.
-pub fn step(op: Op, word: u64, b: u64) -> Step {
+pub fn step(op: Op, word: u64, b: u64) -> ObjectStep {
     if op == Op::MbarInit {
-        return Step { new: Some(b), completed: false };
+        return ObjectStep { new: Some(b), completed: false };
     }
     if op == Op::MbarArriveSm80 {
         return step_sm80(word);
     }
-    let Some(change) = Change::of(op, b as u32) else { return Step { new: None, completed: false } };
-    let mut object = Object::decode(word);
+    let Some(change) = Change::of(op, b as u32) else { return ObjectStep { new: None, completed: false } };
+    let mut object = MbarObject::decode(word);
     let completed = if op == Op::MbarArrive {
         let once = Change { arrive: 1, ..change };
         (0..change.arrive).fold(false, |completed, _| object.apply(once) | completed)
     } else {
         object.apply(change)
     };
-    Step { new: Some(object.encode()), completed }
+    ObjectStep { new: Some(object.encode()), completed }
 }
 
 /// The object before the lane `nth` (from 0) of those that arrive together by [`Op::MbarArrive`].
@@ -185,7 +185,7 @@ pub fn state_before(word: u64, nth: u32) -> u64 {
 
 /// Arrives once at an object of two words: offset 0 holds 2^30 - expected, offset 4 holds
 /// 2^31 - pending below the phase (spec 6.2.1).
-fn step_sm80(word: u64) -> Step {
+fn step_sm80(word: u64) -> ObjectStep {
     const HALF: u32 = 1 << 31;
     let (low, high) = (word as u32, (word >> 32) as u32);
     let phase = high >> 31;
@@ -194,7 +194,7 @@ fn step_sm80(word: u64) -> Step {
     let (phase, pending) =
         if completed { (phase ^ 1, (1u32 << 30).wrapping_sub(low) & (HALF - 1)) } else { (phase, pending) };
     let high = phase << 31 | pending.wrapping_neg() & (HALF - 1);
-    Step { new: Some(u64::from(high) << 32 | u64::from(low)), completed }
+    ObjectStep { new: Some(u64::from(high) << 32 | u64::from(low)), completed }
 }
 
 #[cfg(test)]
@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn objects_are_encoded_as_devices_hold_them() {
         for (count, word) in INIT {
-            assert_eq!(Object::init(count).encode(), word, "init({count})");
+            assert_eq!(MbarObject::init(count).encode(), word, "init({count})");
         }
-        let object = Object { tx: 64, ..Object::init(3) };
+        let object = MbarObject { tx: 64, ..MbarObject::init(3) };
         assert_eq!(object.encode(), 0x7fff_ebff_f81f_fffa);
-        let object = Object { phase: true, ..Object::init(2) };
+        let object = MbarObject { phase: true, ..MbarObject::init(2) };
         assert_eq!(object.encode(), 0xffff_f000_001f_fffc);
     }
 
@@ -227,7 +227,7 @@ mod tests {
     fn every_word_survives_decoding() {
         let mut word = 0x0123_4567_89ab_cdef_u64;
         for _ in 0..10_000 {
-            assert_eq!(Object::decode(word).encode(), word);
+            assert_eq!(MbarObject::decode(word).encode(), word);
             word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         }
     }
@@ -237,8 +237,8 @@ mod tests {
         // init(2), and after one arrival and after two.
         let init = 0x7fff_fffe_3fff_fffe;
         let one = step(Op::MbarArriveSm80, init, 1);
-        assert_eq!(one, Step { new: Some(0x7fff_ffff_3fff_fffe), completed: false });
+        assert_eq!(one, ObjectStep { new: Some(0x7fff_ffff_3fff_fffe), completed: false });
         let two = step(Op::MbarArriveSm80, 0x7fff_ffff_3fff_fffe, 1);
-        assert_eq!(two, Step { new: Some(0xffff_fffe_3fff_fffe), completed: true });
+        assert_eq!(two, ObjectStep { new: Some(0xffff_fffe_3fff_fffe), completed: true });
     }
 }

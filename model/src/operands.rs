@@ -1,4 +1,4 @@
-//! Brings the lanes' operands to the banks of one pass, and combines those of joined lanes.
+//! Brings the lanes' operands to the banks of one pass, and combines those of coalesced lanes.
 //! Mirror of `rtl/atoms_operands.sv`.
 
 use atoms_ops::{Op, Size};

@@ -115,7 +115,7 @@ ports! {
         /// Operand B per lane: addend, bound, new value, or the value compared against.
         req_b: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Operand C per lane: the new value of CAS and CAST; for MBAR.TRY_WAIT, in its low 32 bits, the
-        /// cycles to sleep at most, 0 for TryWaitLimit (spec 6.10). The winner's counts.
+        /// cycles to wait at most, 0 for TryWaitLimit (spec 6.10). The winner's counts.
         req_c: [u128; MAX_LANES] Shape::PerLane(128), Number;
         /// Operand B of the cluster request.
         cl_b: u128 Shape::Scalar(128), Number;
@@ -129,17 +129,17 @@ ports! {
         req_imm: u32 Shape::Scalar(24), Number;
         /// Uniform register of the address; 0 where the instruction names none.
         req_ur: u32 Shape::Scalar(32), Number;
-        /// Cluster request: byte offset inside the CTA's part, 24 bits.
+        /// Cluster request: byte offset inside the CTA's allocation, 24 bits.
         cl_addr: u32 Shape::Scalar(24), Number;
-        /// CTA table write: bytes of the part.
+        /// CTA table write: bytes of the allocation.
         cta_size: u32 Shape::Scalar(25), Number;
-        /// CTA table write: first row of the part in every bank.
+        /// CTA table write: first row of the allocation in every bank.
         cta_base: u16 Shape::Scalar(16), Number;
         /// CTA table write: rank of the CTA in its cluster (spec 1.4).
         cta_rank: u8 Shape::Scalar(8), Number;
         /// CTA table write: slot.
         cta_slot: u8 Shape::Scalar(4), Number;
-        /// CTA table write: 1 gives the slot a part, 0 takes it away.
+        /// CTA table write: 1 gives the slot an allocation, 0 takes it away.
         cta_enable: u8 Shape::Scalar(1), Number;
         /// CTA table write: valid.
         cta_valid: u8 Shape::Scalar(1), Number;
@@ -220,14 +220,14 @@ ports! {
         cl_rsp_pred: u8 Shape::Scalar(1), Number;
         /// Cluster response: fault code.
         cl_rsp_fault: u8 Shape::Scalar(2), Fault;
-        /// Wake-up: valid. It answers a MBAR.TRY_WAIT that was put to sleep, in place of a warp response.
+        /// Wake-up: valid. It answers a MBAR.TRY_WAIT that was suspended, in place of a warp response.
         wake_valid: u8 Shape::Scalar(1), Number;
         /// Wake-up: tag of the request answered.
         wake_tag: u8 Shape::Scalar(6), Number;
         /// A CTA table write is taken this cycle if it is valid: no request of the slot is inside.
         cta_ready: u8 Shape::Scalar(1), Number;
         /// The table write taken in the cycle before named bytes that do not exist or belong to
-        /// another slot, and was refused: the slot now has no part.
+        /// another slot, and was refused: the slot now has no allocation.
         cta_reject: u8 Shape::Scalar(1), Number;
     }
 }
@@ -248,7 +248,7 @@ ports! {
         pass_served: u32 Shape::LaneMask, Number;
         /// Lanes of the request at issue that still wait for a pass.
         issue_pending: u32 Shape::LaneMask, Number;
-        /// Places of the table of waiters whose request sleeps.
+        /// Places of the table of waiters whose request is suspended.
         wait_asleep: u32 Shape::Scalar(32), Number;
         /// Places whose request is woken or out of time, and not yet answered.
         wait_ready: u32 Shape::Scalar(32), Number;
@@ -282,7 +282,7 @@ ports! {
         stall: u8 Shape::Scalar(1), Number;
         /// First lane in the order of the rotating winner policy.
         rotate: u8 Shape::Scalar(8), Number;
-        /// The request in the last stage is put to sleep at the coming clock edge.
+        /// The request in the last stage is suspended at the coming clock edge.
         wait_enter: u8 Shape::Scalar(1), Number;
         /// A cluster request is carried out, at the coming clock edge.
         cl_done: u8 Shape::Scalar(1), Number;

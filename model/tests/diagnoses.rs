@@ -2,7 +2,7 @@
 
 use atoms_model::config::WinnerPolicy;
 use atoms_model::diagnosis::{KEPT, OBJECT_LOAD};
-use atoms_model::mbarrier::{MAX_COUNT, Object};
+use atoms_model::mbarrier::{MAX_COUNT, MbarObject};
 use atoms_model::port::{In, MAX_LANES};
 use atoms_model::{Config, Unit};
 use atoms_ops::{Op, Size};
@@ -11,7 +11,7 @@ const INIT_1: u64 = 0x7fff_f800_001f_fffe;
 const SM80_INIT_2: u64 = 0x7fff_fffe_3fff_fffe;
 
 fn init(count: u32) -> u128 {
-    u128::from(Object::init(count).encode())
+    u128::from(MbarObject::init(count).encode())
 }
 
 /// A unit that is watched, whose slot 0 has all of memory but the last row, which is slot 1's.

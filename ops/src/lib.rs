@@ -317,7 +317,7 @@ operations! { $
     MbarArriveDropNoComplete = 27, "MBAR.ARRIVE_DROP.NO_COMPLETE", [U64], Barrier, B, MergedArrival, Writes, Never, Never, "expected -= Rb; pending -= Rb; complete?";
     /// Whether the phase of the parity in bit 31 of `Rb` is complete (`SYNCS.PHASECHK.TRANS64`).
     MbarTestWait = 28, "MBAR.TEST_WAIT", [U64], Barrier, B, Predicate, Reads, Always, Never, "M";
-    /// As [`Op::MbarTestWait`]; while it is not, the request may sleep (`.TRYWAIT`).
+    /// As [`Op::MbarTestWait`]; while it is not, the request may be suspended (`.TRYWAIT`).
     MbarTryWait = 29, "MBAR.TRY_WAIT", [U64], Barrier, BC, Predicate, Reads, Always, Never, "M";
     /// Arrives once at an object of two 32-bit words, as sm_80 to sm_89 keep it (spec 6.2.1,
     /// `ATOMS.ARRIVE.64`).

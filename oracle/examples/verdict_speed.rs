@@ -7,10 +7,10 @@
 use std::time::Instant;
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::{Checker, Geometry, Part, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 512, xor_hash: false };
-const PART: Part = Part { base_row: 0, size_bytes: 65536, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 65536, rank: 0 };
 
 /// The order in which the lanes of the observation were served.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,13 @@ fn time(
     seen: bool,
     operands: impl Fn(u32) -> (u128, u128),
 ) -> f64 {
-    let mut req = Request { op: op as u8, size: Size::U32 as u8, red, mask: u32::MAX, ..Request::default() };
+    let mut req = SerialRequest {
+        op: op as u8,
+        size: Size::U32 as u8,
+        red,
+        mask: u32::MAX,
+        ..SerialRequest::default()
+    };
     let mut resp = Response::default();
     let mut memory = vec![0u128; 1024];
     memory.fill(5);
@@ -102,8 +108,13 @@ fn time(
 
 /// The longest verdict, for or against, over every value that such lanes might leave, in microseconds.
 fn longest(op: Op, start: u32, operands: impl Fn(u32) -> u32) -> f64 {
-    let mut req =
-        Request { op: op as u8, size: Size::U32 as u8, red: true, mask: u32::MAX, ..Request::default() };
+    let mut req = SerialRequest {
+        op: op as u8,
+        size: Size::U32 as u8,
+        red: true,
+        mask: u32::MAX,
+        ..SerialRequest::default()
+    };
     req.b = std::array::from_fn(|lane| operands(lane as u32).into());
     let mut checker = Checker::new(GEOMETRY);
     checker.set_part(0, Some(PART));
@@ -140,7 +151,13 @@ fn time_arrivals(
     before: u64,
     operands: impl Fn(u32) -> u64,
 ) -> f64 {
-    let mut req = Request { op: op as u8, size: Size::U64 as u8, red, mask: u32::MAX, ..Request::default() };
+    let mut req = SerialRequest {
+        op: op as u8,
+        size: Size::U64 as u8,
+        red,
+        mask: u32::MAX,
+        ..SerialRequest::default()
+    };
     let mut resp = Response::default();
     let mut word = before;
     for i in 0..32u32 {
@@ -174,8 +191,13 @@ fn time_arrivals(
 /// The longest verdict, for, against or none, over what a warp of red arrivals might leave.
 fn longest_arrivals(before: u64, operands: impl Fn(u32) -> u64) -> f64 {
     let op = Op::MbarArriveCount;
-    let mut req =
-        Request { op: op as u8, size: Size::U64 as u8, red: true, mask: u32::MAX, ..Request::default() };
+    let mut req = SerialRequest {
+        op: op as u8,
+        size: Size::U64 as u8,
+        red: true,
+        mask: u32::MAX,
+        ..SerialRequest::default()
+    };
     req.b = std::array::from_fn(|lane| operands(lane as u32).into());
     let mut checker = Checker::new(GEOMETRY);
     checker.set_part(0, Some(PART));

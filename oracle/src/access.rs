@@ -4,7 +4,7 @@ use atoms_ops::{Fault, Op, Size};
 
 use crate::kernel::{instruction, reaches_the_cluster};
 use crate::lanes::lanes_of;
-use crate::request::{FaultReport, Geometry, MAX_LANES, Part, Request};
+use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, SerialRequest};
 
 /// A request without fault, its addresses resolved.
 pub(crate) struct Access {
@@ -24,7 +24,7 @@ pub(crate) struct Access {
 }
 
 /// Address of a lane as formed, modulo 2^32 (spec 2.1, 2.2).
-pub(crate) fn address(req: &Request, lane: usize) -> u32 {
+pub(crate) fn address(req: &SerialRequest, lane: usize) -> u32 {
     let imm = req.imm & 0x00ff_ffff;
     if req.absolute {
         return imm.wrapping_add(req.ur);
@@ -38,7 +38,7 @@ pub(crate) fn address(req: &Request, lane: usize) -> u32 {
 }
 
 /// Index of the first memory word of an access, or why there is none.
-fn first_word(geometry: &Geometry, part: Option<&Part>, addr: u32, bytes: u32) -> Result<u32, Fault> {
+fn first_word(geometry: &Geometry, part: Option<&Allocation>, addr: u32, bytes: u32) -> Result<u32, Fault> {
     if !addr.is_multiple_of(bytes) {
         return Err(Fault::Misaligned);
     }
@@ -47,7 +47,7 @@ fn first_word(geometry: &Geometry, part: Option<&Part>, addr: u32, bytes: u32) -
     if rank != u32::from(part.rank) || offset + bytes > part.size_bytes {
         return Err(Fault::OutOfRange);
     }
-    // A part that reaches beyond the memory is the driver's mistake; what lies there cannot be named.
+    // An allocation that reaches beyond the memory is the driver's mistake; what lies there cannot be named.
     let word = u64::from(part.base_row) * u64::from(geometry.banks) + u64::from(offset / 4);
     let words = u64::from(bytes.div_ceil(4));
     if word + words > u64::from(geometry.words()) { Err(Fault::OutOfRange) } else { Ok(word as u32) }
@@ -58,8 +58,8 @@ fn first_word(geometry: &Geometry, part: Option<&Part>, addr: u32, bytes: u32) -
 /// `Ok(None)`: no lane is active, so nothing happens, whatever the codes say (spec 2.6).
 pub(crate) fn resolve(
     geometry: &Geometry,
-    part: Option<&Part>,
-    req: &Request,
+    part: Option<&Allocation>,
+    req: &SerialRequest,
 ) -> Result<Option<Access>, FaultReport> {
     let lanes = req.mask & geometry.lane_mask();
     if lanes == 0 {
@@ -92,8 +92,8 @@ mod tests {
 
     const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
 
-    fn lane0(ra: u32, absolute: bool, scale: u8, imm: u32, ur: u32) -> Request {
-        let mut req = Request { mask: 1, absolute, scale, imm, ur, ..Request::default() };
+    fn lane0(ra: u32, absolute: bool, scale: u8, imm: u32, ur: u32) -> SerialRequest {
+        let mut req = SerialRequest { mask: 1, absolute, scale, imm, ur, ..SerialRequest::default() };
         req.ra[0] = ra;
         req
     }
@@ -121,22 +121,22 @@ mod tests {
         }
     }
 
-    type WordCase = (&'static str, Option<Part>, u32, u32, Result<u32, Fault>);
+    type WordCase = (&'static str, Option<Allocation>, u32, u32, Result<u32, Fault>);
 
     #[rustfmt::skip]
     const WORDS: &[WordCase] = &[
         // rule                        part                                                 address      size word
-        ("the part's first byte",      Some(Part { base_row: 2, size_bytes: 64, rank: 0 }), 0,           4,  Ok(64)),
-        ("its last word",              Some(Part { base_row: 2, size_bytes: 64, rank: 0 }), 60,          4,  Ok(79)),
-        ("one beyond",                 Some(Part { base_row: 2, size_bytes: 64, rank: 0 }), 64,          4,  Err(Fault::OutOfRange)),
-        ("last byte of an odd part",   Some(Part { base_row: 0, size_bytes: 6,  rank: 0 }), 5,           1,  Ok(1)),
-        ("all of it must be inside",   Some(Part { base_row: 0, size_bytes: 6,  rank: 0 }), 4,           4,  Err(Fault::OutOfRange)),
-        ("the top byte is the rank",   Some(Part { base_row: 0, size_bytes: 64, rank: 3 }), 0x0300_0004, 4,  Ok(1)),
-        ("another CTA's rank",         Some(Part { base_row: 0, size_bytes: 64, rank: 3 }), 0x0200_0004, 4,  Err(Fault::OutOfRange)),
+        ("the part's first byte",      Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 0,           4,  Ok(64)),
+        ("its last word",              Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 60,          4,  Ok(79)),
+        ("one beyond",                 Some(Allocation { base_row: 2, size_bytes: 64, rank: 0 }), 64,          4,  Err(Fault::OutOfRange)),
+        ("last byte of an odd part",   Some(Allocation { base_row: 0, size_bytes: 6,  rank: 0 }), 5,           1,  Ok(1)),
+        ("all of it must be inside",   Some(Allocation { base_row: 0, size_bytes: 6,  rank: 0 }), 4,           4,  Err(Fault::OutOfRange)),
+        ("the top byte is the rank",   Some(Allocation { base_row: 0, size_bytes: 64, rank: 3 }), 0x0300_0004, 4,  Ok(1)),
+        ("another CTA's rank",         Some(Allocation { base_row: 0, size_bytes: 64, rank: 3 }), 0x0200_0004, 4,  Err(Fault::OutOfRange)),
         ("no part",                    None,                                                0,           4,  Err(Fault::OutOfRange)),
         ("misaligned comes first",     None,                                                2,           4,  Err(Fault::Misaligned)),
-        ("128 bits need 16",           Some(Part { base_row: 0, size_bytes: 64, rank: 0 }), 8,           16, Err(Fault::Misaligned)),
-        ("beyond the memory",          Some(Part { base_row: 63, size_bytes: 256, rank: 0 }), 128,       4,  Err(Fault::OutOfRange)),
+        ("128 bits need 16",           Some(Allocation { base_row: 0, size_bytes: 64, rank: 0 }), 8,           16, Err(Fault::Misaligned)),
+        ("beyond the memory",          Some(Allocation { base_row: 63, size_bytes: 256, rank: 0 }), 128,       4,  Err(Fault::OutOfRange)),
     ];
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::lanes::lanes_of;
-use crate::request::{MAX_LANES, Request, Response};
+use crate::request::{MAX_LANES, Response, SerialRequest};
 
 /// Most words that lanes explained together can name: 32 lanes of 64 bits each in one bank group.
 pub(crate) const UNIT_WORDS: usize = 2 * MAX_LANES;
@@ -10,7 +10,7 @@ pub(crate) const UNIT_WORDS: usize = 2 * MAX_LANES;
 /// A request without fault and the answer to it.
 pub(crate) struct Case<'a> {
     pub(crate) access: &'a Access,
-    pub(crate) req: &'a Request,
+    pub(crate) req: &'a SerialRequest,
     pub(crate) resp: &'a Response,
 }
 

@@ -9,7 +9,7 @@ use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
 use crate::lanes::{Lanes, lanes_of};
 use crate::rejection::{NoWrite, Rejection};
-use crate::request::{FaultReport, Geometry, MAX_LANES, Moment, Part, Request, Response};
+use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, Moment, Response, SerialRequest};
 use crate::waits::{self, Waits};
 use crate::worlds::{self, Worlds};
 
@@ -19,11 +19,11 @@ const ACCOUNTED: u32 = 1 << 31;
 /// The serial oracle over one memory: takes requests in order and accepts what some order of their
 /// lanes explains.
 ///
-/// Memory begins as zeros and without parts.
+/// Memory begins as zeros and without allocations.
 #[derive(Clone, Debug)]
 pub struct Checker {
     geometry: Geometry,
-    parts: Vec<Option<Part>>,
+    parts: Vec<Option<Allocation>>,
     memory: Vec<u32>,
     worlds: Worlds,
     /// For each word, 1 + its place in the list of words written, during a request that has one.
@@ -43,7 +43,7 @@ impl waits::Memory for Checker {
 }
 
 impl Checker {
-    /// A checker over zeroed memory in which no slot has a part.
+    /// A checker over zeroed memory in which no slot has an allocation.
     ///
     /// Lanes beyond 32 and words beyond [`MAX_WORDS`](crate::MAX_WORDS) do not exist.
     pub fn new(geometry: Geometry) -> Self {
@@ -75,13 +75,13 @@ impl Checker {
         self.geometry
     }
 
-    /// Gives a slot of the CTA table a part, or takes it away.
-    pub fn set_part(&mut self, slot: u8, part: Option<Part>) {
+    /// Gives a slot of the CTA table an allocation, or takes it away.
+    pub fn set_part(&mut self, slot: u8, part: Option<Allocation>) {
         self.parts[usize::from(slot)] = part;
     }
 
-    /// The part of a slot.
-    pub fn part(&self, slot: u8) -> Option<Part> {
+    /// The allocation of a slot.
+    pub fn part(&self, slot: u8) -> Option<Allocation> {
         self.parts[usize::from(slot)]
     }
 
@@ -129,7 +129,7 @@ impl Checker {
     /// verdicts mean nothing.
     pub fn request<'a>(
         &mut self,
-        req: &Request,
+        req: &SerialRequest,
         resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
@@ -158,8 +158,8 @@ impl Checker {
     }
 
     /// The warp port accepted a request, number `number` in order of acceptance. Only MBAR.TRY_WAIT,
-    /// which may be put to sleep, is taken note of.
-    pub fn accept(&mut self, number: u64, cycle: u64, req: &Request) {
+    /// which may be suspended, is taken note of.
+    pub fn accept(&mut self, number: u64, cycle: u64, req: &SerialRequest) {
         if req.op != Op::MbarTryWait as u8 {
             return;
         }
@@ -169,7 +169,7 @@ impl Checker {
         self.waits = waits;
     }
 
-    /// As [`Checker::request`], for a request among others that sleep: older ones of the warp port that
+    /// As [`Checker::request`], for a request among others that are suspended: older ones of the warp port that
     /// have no answer yet do from now on.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ impl Checker {
     pub fn request_at<'a>(
         &mut self,
         moment: &Moment,
-        req: &Request,
+        req: &SerialRequest,
         resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
@@ -216,7 +216,7 @@ impl Checker {
     /// In the cycles `from` to `to` no wake-up was offered, and no answer of either port stood untaken.
     ///
     /// # Errors
-    /// [`WrongWaiter::LeftAsleep`](crate::WrongWaiter::LeftAsleep) or [`WrongWaiter::Overslept`](crate::WrongWaiter::Overslept) when a wait should have been woken within
+    /// [`WrongWaiter::NeverWoken`](crate::WrongWaiter::NeverWoken) or [`WrongWaiter::Overdue`](crate::WrongWaiter::Overdue) when a wait should have been woken within
     /// them; also [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly), when they are so many that no answer can be outstanding.
     pub fn quiet(&mut self, from: u64, to: u64) -> Result<(), Rejection> {
         let mut waits = std::mem::take(&mut self.waits);
@@ -225,17 +225,17 @@ impl Checker {
         verdict
     }
 
-    /// The unit was reset, with `dropped` inside, which get no answer. No slot has a part then, no wait is left,
+    /// The unit was reset, with `dropped` inside, which get no answer. No slot has an allocation then, no wait is left,
     /// and memory keeps its content. `written` lists the words that were seen written for requests
     /// without an answer, with their values.
     ///
     /// The unit works off one request after the other, so at most one of those dropped was carried out in part.
     /// Which of its lanes came about is not judged, only that nothing else was written. Waits of which it
-    /// is not certain that they should have been woken count as rightly asleep.
+    /// is not certain that they should have been woken count as rightly suspended.
     ///
     /// # Errors
     /// [`Rejection::StrayWrite`] when no request dropped accounts for all that was written.
-    pub fn reset(&mut self, dropped: &[Request], written: &[(u32, u32)]) -> Result<(), Rejection> {
+    pub fn reset(&mut self, dropped: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         let verdict = self.lost(dropped, written);
         self.waits.reset();
         self.fairness.reset();
@@ -248,8 +248,8 @@ impl Checker {
     ///
     /// # Errors
     /// [`Rejection::StrayWrite`] when none of them accounts for all that was written.
-    pub fn lost(&mut self, requests: &[Request], written: &[(u32, u32)]) -> Result<(), Rejection> {
-        let accounts = |request: &Request| {
+    pub fn lost(&mut self, requests: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
+        let accounts = |request: &SerialRequest| {
             let access = self.resolve(request).filter(|access| !access.op.only_reads());
             access.is_some_and(|access| {
                 let words = access.size.bytes().div_ceil(4);
@@ -279,19 +279,19 @@ impl Checker {
     }
 
     /// The verdict on a request that got no answer and is no wait.
-    pub fn never_answered(&self, req: &Request) -> Rejection {
+    pub fn never_answered(&self, req: &SerialRequest) -> Rejection {
         let lanes = req.mask & self.geometry.lane_mask();
         let addr = access::address(req, lanes.trailing_zeros() as usize & 31);
         Rejection::NeverAnswered { op: req.op, lanes: Lanes(lanes), addr, waits_for: None }
     }
 
     /// Whether the request must be given a response (spec 4.7): all are, but for a posted one without a fault.
-    pub fn owes_response(&self, req: &Request) -> bool {
+    pub fn owes_response(&self, req: &SerialRequest) -> bool {
         let part = self.parts[usize::from(req.slot)].as_ref();
         !req.is_posted() || access::resolve(&self.geometry, part, req).is_err()
     }
 
-    fn resolve(&self, req: &Request) -> Option<Access> {
+    fn resolve(&self, req: &SerialRequest) -> Option<Access> {
         access::resolve(&self.geometry, self.parts[usize::from(req.slot)].as_ref(), req).ok().flatten()
     }
 
@@ -355,7 +355,7 @@ impl Checker {
 
     fn judge(
         &mut self,
-        req: &Request,
+        req: &SerialRequest,
         resp: Option<&Response>,
         after: Option<&[(u32, u32)]>,
     ) -> Result<(), Rejection> {
@@ -560,7 +560,7 @@ fn must_not_write(after: Option<&[(u32, u32)]>, why: NoWrite) -> Result<(), Reje
 }
 
 /// Results and predicates where the operation gives some, and flags that are flags.
-fn check_what_is_given(op: Op, req: &Request, resp: &Response, lanes: u32) -> Result<(), Rejection> {
+fn check_what_is_given(op: Op, req: &SerialRequest, resp: &Response, lanes: u32) -> Result<(), Rejection> {
     let gives = Gives::of(op);
     let predicate = matches!(gives, Gives::OldAndStored | Gives::Stored | Gives::Complete);
     if !predicate && resp.pred & lanes != 0 {

@@ -20,7 +20,7 @@
 //! An mbarrier object is two words with operations of their own (`mbarrier.rs`, spec 6). Arrivals that
 //! give the state form a trail like the others. For those that do not, only the moments matter at which
 //! a phase completes, and the one search there is goes through these (`arrivals.rs`), up to a
-//! bound. [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge the waits that sleep through
+//! bound. [`Checker::accept`], [`Checker::wake`] and [`Checker::quiet`] judge the waits that are suspended through
 //! other requests (`waits.rs`): woken too early, too late or never.
 
 #![forbid(unsafe_code)]
@@ -46,9 +46,9 @@ mod worlds;
 pub use arrivals::MAX_STATES;
 pub use checker::Checker;
 pub use lanes::Lanes;
-pub use mbarrier::{Layout, Object, Wrong};
+pub use mbarrier::{ObjectLayout, ObjectWord, Wrong};
 pub use rejection::{NoWrite, Rejection, WrongWaiter};
-pub use request::{FaultReport, Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
+pub use request::{Allocation, FaultReport, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
 pub use trail::order_exists;
 pub use waits::{WAKE_CYCLES, WORK_OFF_CYCLES};
 pub use worlds::MAX_WORLDS;

@@ -15,36 +15,36 @@ const SM80: u32 = 0x7fff_ffff;
 
 /// Which of the two layouts a word is read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ObjectLayout {
     /// sm_90 and later (spec 6.2).
     Sm90,
     /// sm_80 to sm_89, two 32-bit words (spec 6.2.1).
     Sm80,
 }
 
-impl Layout {
+impl ObjectLayout {
     /// The layout that an operation works on.
     pub(crate) fn of(op: Op) -> Self {
-        if op == Op::MbarArriveSm80 { Layout::Sm80 } else { Layout::Sm90 }
+        if op == Op::MbarArriveSm80 { ObjectLayout::Sm80 } else { ObjectLayout::Sm90 }
     }
 }
 
 /// A word as an mbarrier object; prints its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Object {
+pub struct ObjectWord {
     /// The word.
     pub word: u64,
     /// How to read it.
-    pub layout: Layout,
+    pub layout: ObjectLayout,
 }
 
-impl Object {
+impl ObjectWord {
     /// Its fields; an object of sm_80 has no tx-count.
     pub(crate) fn fields(self) -> Fields {
         let (low, high) = (self.word as u32, (self.word >> 32) as u32);
         match self.layout {
-            Layout::Sm90 => Fields::of(self.word),
-            Layout::Sm80 => Fields {
+            ObjectLayout::Sm90 => Fields::of(self.word),
+            ObjectLayout::Sm80 => Fields {
                 kept: 0,
                 expected: 0x4000_0000_u32.wrapping_sub(low),
                 tx: 0,
@@ -55,12 +55,12 @@ impl Object {
     }
 }
 
-impl fmt::Display for Object {
+impl fmt::Display for ObjectWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = self.fields();
         let Fields { kept, expected, pending, phase, .. } = fields;
         write!(f, "phase {phase}, expected {expected}, pending {pending}")?;
-        if self.layout == Layout::Sm90 {
+        if self.layout == ObjectLayout::Sm90 {
             write!(f, ", tx {}", fields.signed_tx())?;
         }
         if kept & 1 << 42 != 0 {
@@ -106,7 +106,13 @@ pub enum Wrong {
 impl Wrong {
     /// What is wrong with `got`, where `sum` would be left without any completion and `expected` is, if
     /// order does not matter.
-    pub(crate) fn with(before: Object, got: Object, sum: Fields, expected: Option<Object>, op: Op) -> Self {
+    pub(crate) fn with(
+        before: ObjectWord,
+        got: ObjectWord,
+        sum: Fields,
+        expected: Option<ObjectWord>,
+        op: Op,
+    ) -> Self {
         let (before, got) = (before.fields(), got.fields());
         if got.kept != before.kept {
             return Wrong::Kept;
@@ -120,7 +126,7 @@ impl Wrong {
         if op != Op::MbarExpectTx && got.nothing_left() && sum.expected != 0 && got.phase == before.phase {
             return Wrong::NotAdvanced;
         }
-        let Some(expected) = expected.map(Object::fields) else { return Wrong::NoOrder };
+        let Some(expected) = expected.map(ObjectWord::fields) else { return Wrong::NoOrder };
         let completes = expected.phase != before.phase || expected.pending != sum.pending;
         match (got.phase == expected.phase, completes) {
             (false, false) if op == Op::MbarExpectTx => Wrong::ByExpectTx,
@@ -435,18 +441,18 @@ mod tests {
 
     #[test]
     fn an_object_prints_its_fields() {
-        let print = |word, layout| Object { word, layout }.to_string();
+        let print = |word, layout| ObjectWord { word, layout }.to_string();
         assert_eq!(
-            print(0x7fff_ebff_f81f_fffa, Layout::Sm90),
+            print(0x7fff_ebff_f81f_fffa, ObjectLayout::Sm90),
             "phase 0, expected 3, pending 3, tx 64 (0x7fffebfff81ffffa)"
         );
         let owing = leaves(Op::MbarCompleteTx, init(2) | 1 << 42, 5);
         assert_eq!(
-            print(owing, Layout::Sm90),
+            print(owing, ObjectLayout::Sm90),
             "phase 0, expected 2, pending 2, tx -5, lock 1 (0x7ffff40000bffffc)"
         );
         assert_eq!(
-            print(0xffff_fffe_3fff_ffff, Layout::Sm80),
+            print(0xffff_fffe_3fff_ffff, ObjectLayout::Sm80),
             "phase 1, expected 1, pending 2 (0xfffffffe3fffffff)"
         );
     }

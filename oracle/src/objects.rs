@@ -9,14 +9,14 @@ use crate::arrivals::{self, Arrivals, End, NoOrder};
 use crate::case::{Case, Final, Unit, join, split};
 use crate::kernel::{Gives, leaves, value_mask};
 use crate::lanes::{Lanes, lanes_of};
-use crate::mbarrier::{self, Fields, Layout, Object, Step, Wrong};
+use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step, Wrong};
 use crate::rejection::Rejection;
 use crate::trail::{Edges, NoTrail};
 
 /// Lanes that wait: each one's predicate says how the object stands (spec 6.5).
 pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(), Rejection> {
     let Case { access, req, resp } = case;
-    let object = Object { word: old as u64, layout: Layout::Sm90 };
+    let object = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
     for lane in lanes_of(unit.lanes) {
         let (pred, parity) = ((resp.pred >> lane & 1) as u8, mbarrier::parity_asked(req.b[lane]));
         if (pred == 1) != mbarrier::is_complete(object.word, parity) {
@@ -32,7 +32,7 @@ pub(crate) fn explain_states(case: &Case<'_>, unit: &Unit, old: u128) -> Result<
     let Case { access, req, resp } = case;
     let (op, size) = (access.op, access.size);
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
-    let object = |value: u128| Object { word: value as u64, layout: Layout::of(op) };
+    let object = |value: u128| ObjectWord { word: value as u64, layout: ObjectLayout::of(op) };
     let before = object(old);
     let mut edges = Edges::new();
     for lane in lanes_of(unit.lanes) {
@@ -72,7 +72,7 @@ pub(crate) fn leave_object(
 #[cold]
 fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Option<u128>) -> Rejection {
     let op = case.access.op;
-    let object = |value: u128| Object { word: value as u64, layout: Layout::of(op) };
+    let object = |value: u128| ObjectWord { word: value as u64, layout: ObjectLayout::of(op) };
     let (before, got, expected) = (object(old), object(got), expected.map(object));
     let sum = if op == Op::MbarArriveSm80 {
         let mut sum = before.fields();
@@ -137,7 +137,7 @@ pub(crate) fn explain_arrivals(
     let Case { access, req, resp } = case;
     let together = !req.red && Gives::of(access.op) == Gives::Together;
     let arrivals = if together { arrivals_together(case, unit)? } else { arrivals_of(case, unit) };
-    let before = Object { word: old as u64, layout: Layout::Sm90 };
+    let before = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
     let start = before.fields();
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
     let stuck = |places: u32| {

@@ -5,7 +5,7 @@ use std::fmt;
 use atoms_ops::{Fault, Op};
 
 use crate::lanes::Lanes;
-use crate::mbarrier::{Layout, Object, Wrong};
+use crate::mbarrier::{ObjectLayout, ObjectWord, Wrong};
 use crate::request::FaultReport;
 
 /// A verdict against the observation, or, as [`Rejection::is_undecided`] says, none.
@@ -150,44 +150,44 @@ pub enum Rejection {
     },
     /// A state was returned that the object never had.
     #[error("{lanes} got the state {got} from {addr:#x}, which never had it: it was {before} before the request and no lane left that state ({})", self.clause())]
-    StateNeverThere { lanes: Lanes, addr: u32, got: Object, before: Object },
+    StateNeverThere { lanes: Lanes, addr: u32, got: ObjectWord, before: ObjectWord },
     /// More lanes got a state than times the object had it.
     #[error("{lanes} all got the state {got} from {addr:#x}, which had it {} only: an arrival was lost ({})", Times(*times), self.clause())]
-    LostArrival { lanes: Lanes, addr: u32, got: Object, times: u32 },
+    LostArrival { lanes: Lanes, addr: u32, got: ObjectWord, times: u32 },
     /// Lanes whose states explain each other and hang on nothing.
     #[error("{lanes} explain each other's states of {addr:#x}, but no order leads there from {before}, the object before the request ({})", self.clause())]
-    StateCircle { lanes: Lanes, addr: u32, before: Object },
+    StateCircle { lanes: Lanes, addr: u32, before: ObjectWord },
     /// The object left is none that the lanes can leave.
     #[error("{op} of {lanes} found {addr:#x} at {before} and left {got}{}: {wrong} ({})", Instead(*expected), self.clause())]
     WrongObject {
         op: Op,
         lanes: Lanes,
         addr: u32,
-        before: Object,
+        before: ObjectWord,
         /// The one that every order leaves, if there is one.
-        expected: Option<Object>,
-        got: Object,
+        expected: Option<ObjectWord>,
+        got: ObjectWord,
         /// What is wrong with it.
         wrong: Wrong,
     },
     /// A wait's predicate contradicts the object.
     #[error("lane {lane} asked {addr:#x} for the phase of parity {parity} and got predicate {pred}, but the object was {object} ({})", self.clause())]
-    WrongWait { lane: u8, addr: u32, parity: u8, pred: u8, object: Object },
+    WrongWait { lane: u8, addr: u32, parity: u8, pred: u8, object: ObjectWord },
     /// Lanes said to have arrived together that did not all get the same, or are not at one object.
     #[error("lane {lane} got {got:#x} from {addr:#x}: the low word must name the lanes that arrived together, itself among them, and all of them get the same ({})", self.clause())]
     WrongTogether { lane: u8, addr: u32, got: u128 },
     /// Lanes that arrived together when the object cannot have been as they say.
-    #[error("{lanes} got the high word {high:#x} of {addr:#x} ({}), but no order of the lanes leads there: it was {before} before the request ({})", Object { word: u64::from(*high) << 32 | before.word & 0xffff_ffff, layout: before.layout }, self.clause())]
+    #[error("{lanes} got the high word {high:#x} of {addr:#x} ({}), but no order of the lanes leads there: it was {before} before the request ({})", ObjectWord { word: u64::from(*high) << 32 | before.word & 0xffff_ffff, layout: before.layout }, self.clause())]
     StateApart {
         lanes: Lanes,
         addr: u32,
         /// High word that the lowest of them got.
         high: u32,
-        before: Object,
+        before: ObjectWord,
     },
     /// A wake-up of nothing that waits.
     #[error("a wake-up in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer ({})", self.clause())]
-    NotAsleep { number: u64, cycle: u64 },
+    NotWaiting { number: u64, cycle: u64 },
     /// A wait ended as it must not, or not when it must.
     #[error("wait {number} of {lanes} {wrong} ({})", self.clause())]
     Wait {
@@ -204,7 +204,7 @@ pub enum Rejection {
         /// Address of the lowest of them.
         addr: u32,
         /// Parity of the phase that it waits for, and the object, if it waits for one.
-        waits_for: Option<(u8, Object)>,
+        waits_for: Option<(u8, ObjectWord)>,
     },
     /// A posted cluster request without a fault got a response.
     #[error("{} is posted and does not fault, and yet it has a response ({})", Operation(*op), self.clause())]
@@ -238,7 +238,7 @@ pub enum WrongWaiter {
     #[error(
         "was woken in cycle {cycle}, too early: it asks {addr:#x} for the phase of parity {parity}, which was never complete; the object is {object}"
     )]
-    WokenEarly { addr: u32, parity: u8, cycle: u64, object: Object },
+    WokenEarly { addr: u32, parity: u8, cycle: u64, object: ObjectWord },
     /// A wake-up tells all lanes the same.
     #[error(
         "at {addr:#x} was woken with predicates {pred:#x}: its lanes ask the same, so all of them or none are told so"
@@ -256,17 +256,17 @@ pub enum WrongWaiter {
     #[error(
         "gave up in cycle {cycle}: a lost wake-up, as the phase of parity {parity} of {addr:#x} was complete by cycle {complete}, before its limit passed; the object is {object}"
     )]
-    LostWakeUp { addr: u32, parity: u8, complete: u64, cycle: u64, object: Object },
+    LostWakeUp { addr: u32, parity: u8, complete: u64, cycle: u64, object: ObjectWord },
     /// It stays suspended although its phase completed.
     #[error(
         "is left asleep in cycle {cycle}: the phase of parity {parity} of {addr:#x} was complete by cycle {complete}; the object is {object}"
     )]
-    LeftAsleep { addr: u32, parity: u8, complete: u64, cycle: u64, object: Object },
+    NeverWoken { addr: u32, parity: u8, complete: u64, cycle: u64, object: ObjectWord },
     /// It stays suspended although its limit passed.
     #[error(
         "at {addr:#x} overslept: unanswered {waited} cycles after it was accepted, with a limit of {limit}"
     )]
-    Overslept { addr: u32, waited: u64, limit: u64 },
+    Overdue { addr: u32, waited: u64, limit: u64 },
 }
 
 impl WrongWaiter {
@@ -276,8 +276,8 @@ impl WrongWaiter {
             | WrongWaiter::WrongMask { .. }
             | WrongWaiter::MustNotSleep { .. }
             | WrongWaiter::LostWakeUp { .. }
-            | WrongWaiter::LeftAsleep { .. } => "spec 6.3",
-            WrongWaiter::GaveUpEarly { .. } | WrongWaiter::Overslept { .. } => "spec 6.10",
+            | WrongWaiter::NeverWoken { .. } => "spec 6.3",
+            WrongWaiter::GaveUpEarly { .. } | WrongWaiter::Overdue { .. } => "spec 6.10",
         }
     }
 }
@@ -361,11 +361,13 @@ impl Rejection {
             Rejection::NonePossible { instance, .. } => instance.clause_and_subject(),
             Rejection::StateNeverThere { .. } | Rejection::StateApart { .. } => ("spec 6.6", "rd"),
             Rejection::LostArrival { .. } => ("spec 6.3", "rd"),
-            Rejection::WrongObject { got, .. } if got.layout == Layout::Sm80 => ("spec 6.2.1", "object"),
+            Rejection::WrongObject { got, .. } if got.layout == ObjectLayout::Sm80 => {
+                ("spec 6.2.1", "object")
+            }
             Rejection::WrongObject { wrong, .. } => (wrong.clause(), "object"),
             Rejection::WrongWait { .. } => ("spec 6.5", "pred"),
             Rejection::WrongTogether { .. } => ("spec 6.8", "rd"),
-            Rejection::NotAsleep { .. } => ("spec 6.3", "wait"),
+            Rejection::NotWaiting { .. } => ("spec 6.3", "wait"),
             Rejection::Wait { wrong, .. } => (wrong.clause(), "wait"),
             Rejection::NeverAnswered { waits_for: Some(_), .. } => ("spec 6.3", "answer"),
             Rejection::NeverAnswered { waits_for: None, .. } => ("spec 4.6", "answer"),
@@ -436,7 +438,7 @@ impl fmt::Display for Operation {
 }
 
 /// What a request without an answer waits for; nothing if it need not wait.
-struct WaitsFor(Option<(u8, Object)>);
+struct WaitsFor(Option<(u8, ObjectWord)>);
 
 impl fmt::Display for WaitsFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -447,7 +449,7 @@ impl fmt::Display for WaitsFor {
 }
 
 /// `, where every order leaves ...`; nothing if there is no such one.
-struct Instead(Option<Object>);
+struct Instead(Option<ObjectWord>);
 
 impl fmt::Display for Instead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use atoms_ops::{Fault, Op};
 
-/// Lanes that a [`Request`] has room for.
+/// Lanes that a [`SerialRequest`] has room for.
 pub const MAX_LANES: usize = 32;
 
 /// Most words of memory that a [`Checker`](crate::Checker) holds: 64 windows of 16 MiB (spec 1.3).
@@ -42,10 +42,10 @@ impl Geometry {
     }
 }
 
-/// The part of shared memory that a CTA owns (spec 1.3).
+/// The allocation of shared memory that a CTA owns (spec 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Row of its first byte; parts begin on whole rows.
+pub struct Allocation {
+    /// Row of its first byte; allocations begin on whole rows.
     pub base_row: u32,
     /// Bytes in it.
     pub size_bytes: u32,
@@ -55,16 +55,16 @@ pub struct Part {
 
 /// One request of a warp as it stands on the port: nothing in it need be legal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct SerialRequest {
     /// Operation code, as in `atoms_ops::Op`, or one that is none.
     pub op: u8,
     /// Size code, as in `atoms_ops::Size`, or one that is none.
     pub size: u8,
-    /// Rd is RZ: no result is given back. From the cluster port it is posted: see [`Request::is_posted`].
+    /// Rd is RZ: no result is given back. From the cluster port it is posted: see [`SerialRequest::is_posted`].
     pub red: bool,
     /// It came through the cluster port, where fewer operations exist (spec 6.7).
     pub cluster: bool,
-    /// Slot of the CTA table; one without a part has no memory.
+    /// Slot of the CTA table; one without an allocation has no memory.
     pub slot: u8,
     /// Active lanes, lane 0 in bit 0. Bits of lanes that do not exist are ignored.
     pub mask: u32,
@@ -84,7 +84,7 @@ pub struct Request {
     pub c: [u128; MAX_LANES],
 }
 
-impl Request {
+impl SerialRequest {
     /// A cluster request that wants no result and gives no predicate (spec 3.2): it has no response unless it
     /// faults (spec 4.7).
     pub fn is_posted(&self) -> bool {
@@ -93,7 +93,7 @@ impl Request {
     }
 }
 
-/// When a request was accepted and answered: what the judgement of requests that sleep needs.
+/// When a request was accepted and answered: what the judgement of suspended requests needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Number of the request, counted on each port in order of acceptance.
@@ -101,11 +101,11 @@ pub struct Moment {
     /// Cycle in which its answer appeared; of a cluster request, the cycle after it was carried out.
     pub answered: u64,
     /// Cycle in which the oldest request of either port was accepted that is still unanswered and not
-    /// known to sleep.
+    /// known to be suspended.
     pub oldest_unanswered: Option<u64>,
 }
 
-/// The unit's answer to one [`Request`].
+/// The unit's answer to one [`SerialRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// Rd of each lane, extended with zeros; 0 where no result is given.

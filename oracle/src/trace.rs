@@ -13,7 +13,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use crate::checker::Checker;
 use crate::lanes::lanes_of;
 use crate::rejection::Rejection;
-use crate::request::{Geometry, MAX_LANES, MAX_WORDS, Moment, Part, Request, Response};
+use crate::request::{Allocation, Geometry, MAX_LANES, MAX_WORDS, Moment, Response, SerialRequest};
 
 /// Version of the format that is written, and the only one read.
 pub const TRACE_VERSION: u32 = 1;
@@ -23,7 +23,7 @@ pub const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Why a trace could not be judged, or the verdict against it.
 #[derive(Debug, thiserror::Error)]
-pub enum TraceError {
+pub enum RecordingError {
     /// The line could not be read at all.
     #[error("line {line}: cannot read the trace")]
     Read {
@@ -58,16 +58,16 @@ pub enum TraceError {
     },
 }
 
-impl TraceError {
+impl RecordingError {
     /// Whether the trace was judged and found wrong, as opposed to not judged.
     pub fn is_verdict(&self) -> bool {
-        matches!(self, TraceError::Rejected { .. })
+        matches!(self, RecordingError::Rejected { .. })
     }
 }
 
 /// What an accepted trace consisted of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct TraceSummary {
     /// Lines, blank ones and the header included.
     pub lines: u64,
     /// Requests.
@@ -78,7 +78,7 @@ pub struct Summary {
     pub faults: u64,
     /// Requests whose memory afterwards was not recorded.
     pub unseen: u64,
-    /// Wake-ups of requests that slept.
+    /// Wake-ups of suspended requests.
     pub wakes: u64,
     /// Words of memory that were compared with what the requests left.
     pub final_words: u64,
@@ -87,9 +87,9 @@ pub struct Summary {
 /// Judges a whole trace, in memory that does not grow with its length.
 ///
 /// # Errors
-/// [`TraceError::Rejected`] with the first line that nothing explains; every other variant means that
+/// [`RecordingError::Rejected`] with the first line that nothing explains; every other variant means that
 /// no verdict was reached.
-pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
+pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError> {
     let mut trace = TraceReader::new(reader)?;
     let lane_mask = trace.geometry().lane_mask();
     let mut checker = Checker::new(trace.geometry());
@@ -99,7 +99,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
     if let Some(requests) = trace.spin_hold() {
         checker.set_spin_hold(requests);
     }
-    let mut summary = Summary::default();
+    let mut summary = TraceSummary::default();
     while let Some((line, event)) = trace.next_event()? {
         let verdict = match event {
             Event::Part { slot, part } => {
@@ -123,7 +123,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
                     }
                     None if checker.is_waiting() => {
                         let problem = "a wait is open, so the `request` needs `number` and `answered`";
-                        return Err(TraceError::Malformed { line, problem: problem.to_owned() });
+                        return Err(RecordingError::Malformed { line, problem: problem.to_owned() });
                     }
                     None => checker.request(&request, response.as_ref(), after.as_deref()),
                 }
@@ -148,9 +148,9 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
             let undecided = rejection.is_undecided();
             let rejection = Box::new(rejection);
             if undecided {
-                TraceError::Undecided { line, rejection }
+                RecordingError::Undecided { line, rejection }
             } else {
-                TraceError::Rejected { line, rejection }
+                RecordingError::Rejected { line, rejection }
             }
         })?;
     }
@@ -161,25 +161,25 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<Summary, TraceError> {
 /// One line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A slot of the CTA table gets a part or loses it.
+    /// A slot of the CTA table gets an allocation or loses it.
     Part {
         /// The slot.
         slot: u8,
-        /// Its part from now on.
-        part: Option<Part>,
+        /// Its allocation from now on.
+        part: Option<Allocation>,
     },
     /// Words of memory set from outside: (index, value).
     Init(Vec<(u32, u32)>),
     /// A request and what came of it.
     Request(Box<Exchange>),
-    /// A request that may sleep was accepted, as [`Checker::accept`] takes it.
+    /// A request that may be suspended was accepted, as [`Checker::accept`] takes it.
     Wait {
         /// Number on the warp port.
         number: u64,
         /// Cycle of acceptance.
         accepted: u64,
         /// The request.
-        request: Box<Request>,
+        request: Box<SerialRequest>,
     },
     /// A wake-up, as for [`Checker::wake`].
     Wake {
@@ -200,7 +200,7 @@ pub enum Event {
     /// A reset, as for [`Checker::reset`].
     Reset {
         /// Requests without an answer.
-        dropped: Vec<Request>,
+        dropped: Vec<SerialRequest>,
         /// Words written for them, and their values afterwards.
         written: Vec<(u32, u32)>,
     },
@@ -214,7 +214,7 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The request.
-    pub request: Request,
+    pub request: SerialRequest,
     /// The response; none for a posted request without a fault (spec 4.7).
     pub response: Option<Response>,
     /// Words written and their values afterwards, as for [`Checker::request`].
@@ -238,8 +238,8 @@ impl<R: BufRead> TraceReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`TraceError::Read`], or [`TraceError::Malformed`] if the first line is no header.
-    pub fn new(reader: R) -> Result<Self, TraceError> {
+    /// [`RecordingError::Read`], or [`RecordingError::Malformed`] if the first line is no header.
+    pub fn new(reader: R) -> Result<Self, RecordingError> {
         let geometry = Geometry { lanes: 0, banks: 0, rows: 0, xor_hash: false };
         let mut trace = TraceReader {
             reader,
@@ -251,7 +251,7 @@ impl<R: BufRead> TraceReader<R> {
         };
         let Some(wire) = trace.next_line()? else {
             let problem = format!("the trace is empty; it must begin with a header such as {HEADER}");
-            return Err(TraceError::Malformed { line: 1, problem });
+            return Err(RecordingError::Malformed { line: 1, problem });
         };
         trace.geometry = header(&wire).map_err(|problem| trace.malformed(problem))?;
         let limit = wire.try_wait_limit.map(|cycles| cycles.u64("try_wait_limit")).transpose();
@@ -278,8 +278,8 @@ impl<R: BufRead> TraceReader<R> {
     /// The next event and the number of its line, from 1; `None` at the end.
     ///
     /// # Errors
-    /// [`TraceError::Read`] or [`TraceError::Malformed`].
-    pub fn next_event(&mut self) -> Result<Option<(u64, Event)>, TraceError> {
+    /// [`RecordingError::Read`] or [`RecordingError::Malformed`].
+    pub fn next_event(&mut self) -> Result<Option<(u64, Event)>, RecordingError> {
         while let Some(wire) = self.next_line()? {
             if let Some(event) = event(wire, &self.geometry).map_err(|problem| self.malformed(problem))? {
                 return Ok(Some((self.line, event)));
@@ -289,14 +289,14 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// The next line that is not blank.
-    fn next_line(&mut self) -> Result<Option<LineWire>, TraceError> {
+    fn next_line(&mut self) -> Result<Option<LineWire>, RecordingError> {
         loop {
             self.text.clear();
             self.line += 1;
             let line = self.line;
             let mut limited = (&mut self.reader).take(MAX_LINE_BYTES + 1);
             let read = limited.read_until(b'\n', &mut self.text);
-            if read.map_err(|source| TraceError::Read { line, source })? == 0 {
+            if read.map_err(|source| RecordingError::Read { line, source })? == 0 {
                 self.line -= 1;
                 return Ok(None);
             }
@@ -310,13 +310,13 @@ impl<R: BufRead> TraceReader<R> {
         }
     }
 
-    fn malformed(&self, problem: String) -> TraceError {
-        TraceError::Malformed { line: self.line, problem }
+    fn malformed(&self, problem: String) -> RecordingError {
+        RecordingError::Malformed { line: self.line, problem }
     }
 }
 
 impl<R: BufRead> Iterator for TraceReader<R> {
-    type Item = Result<(u64, Event), TraceError>;
+    type Item = Result<(u64, Event), RecordingError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_event().transpose()
@@ -355,10 +355,10 @@ impl<W: Write> TraceWriter<W> {
         Ok(TraceWriter { writer, lane_mask: geometry.lane_mask(), text: String::new() })
     }
 
-    /// Records that a slot of the CTA table gets a part or loses it.
-    pub fn part(&mut self, slot: u8, part: Option<Part>) -> io::Result<()> {
+    /// Records that a slot of the CTA table gets an allocation or loses it.
+    pub fn part(&mut self, slot: u8, part: Option<Allocation>) -> io::Result<()> {
         match part {
-            Some(Part { base_row, size_bytes, rank }) => writeln!(
+            Some(Allocation { base_row, size_bytes, rank }) => writeln!(
                 self.writer,
                 r#"{{"part":{{"slot":{slot},"base_row":{base_row},"size_bytes":{size_bytes},"rank":{rank}}}}}"#
             ),
@@ -379,10 +379,10 @@ impl<W: Write> TraceWriter<W> {
     /// Records a request, its response, if it has one, and, if they were seen, the words written. Only what is not
     /// zero is written, and of the lanes that do not exist nothing but their results.
     ///
-    /// `moment` is needed while a request sleeps or may yet be put to sleep.
+    /// `moment` is needed while a request is suspended or may yet be.
     pub fn request<'a>(
         &mut self,
-        req: &Request,
+        req: &SerialRequest,
         resp: impl Into<Option<&'a Response>>,
         after: Option<&[(u32, u32)]>,
         moment: Option<&Moment>,
@@ -408,8 +408,8 @@ impl<W: Write> TraceWriter<W> {
         self.writer.write_all(text.as_bytes())
     }
 
-    /// Records that the warp port accepted a request that may sleep.
-    pub fn wait(&mut self, number: u64, accepted: u64, req: &Request) -> io::Result<()> {
+    /// Records that the warp port accepted a request that may be suspended.
+    pub fn wait(&mut self, number: u64, accepted: u64, req: &SerialRequest) -> io::Result<()> {
         self.text.clear();
         self.text.push_str(r#"{"wait":"#);
         self.push_request(req);
@@ -428,7 +428,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Records a reset: requests that it dropped, and the words written for them.
-    pub fn reset(&mut self, dropped: &[Request], written: &[(u32, u32)]) -> io::Result<()> {
+    pub fn reset(&mut self, dropped: &[SerialRequest], written: &[(u32, u32)]) -> io::Result<()> {
         self.text.clear();
         self.text.push_str(r#"{"reset":["#);
         for (at, request) in dropped.iter().enumerate() {
@@ -446,7 +446,7 @@ impl<W: Write> TraceWriter<W> {
         writeln!(self.writer, r#"{{"end":true}}"#)
     }
 
-    fn push_request(&mut self, req: &Request) {
+    fn push_request(&mut self, req: &SerialRequest) {
         let text = &mut self.text;
         text.push_str(r#"{"op":"#);
         name_or_code(text, Op::from_code(req.op).map(Op::name), req.op);
@@ -988,7 +988,7 @@ fn part_event(wire: &PartWire) -> Result<Event, String> {
     }
     let missing =
         |field: &str| format!("the part has no `{field}`; a slot without one is `\"unassigned\":true`");
-    let part = Part {
+    let part = Allocation {
         base_row: wire.base_row.ok_or_else(|| missing("base_row"))?.u32("base_row")?,
         size_bytes: wire.size_bytes.ok_or_else(|| missing("size_bytes"))?.u32("size_bytes")?,
         rank: or_zero(wire.rank).u8("rank")?,
@@ -1004,12 +1004,12 @@ fn memory_words(words: &[(Number, Number)], geometry: &Geometry) -> Result<Vec<(
         .collect()
 }
 
-fn request_of(wire: RequestWire, lanes: u32) -> Result<Request, String> {
+fn request_of(wire: RequestWire, lanes: u32) -> Result<SerialRequest, String> {
     let listed = wire.lanes.as_deref();
     if listed.is_none() && wire.mask.is_none() {
         return Err("the request has neither `lanes` nor a `mask`: which lanes are active?".to_owned());
     }
-    let mut req = Request {
+    let mut req = SerialRequest {
         op: op_code(&wire.op)?,
         size: size_code(&wire.size)?,
         red: wire.red,
@@ -1020,7 +1020,7 @@ fn request_of(wire: RequestWire, lanes: u32) -> Result<Request, String> {
         scale: or_zero(wire.scale).u8("scale")?,
         imm: wire.imm.map_or(0, |imm| imm.0 as u32 & 0x00ff_ffff),
         ur: or_zero(wire.ur).u32("ur")?,
-        ..Request::default()
+        ..SerialRequest::default()
     };
     fill(&wire.ra, &mut req.ra, |value| value.u32("ra"))?;
     fill(&wire.b, &mut req.b, |value| Ok(value.0))?;

@@ -1,7 +1,7 @@
-//! Requests that sleep: MBAR.TRY_WAIT put to sleep until a phase completes or a limit passes (spec 6.3).
+//! Suspended requests: MBAR.TRY_WAIT suspended until a phase completes or a limit passes (spec 6.3).
 //!
-//! A sleeping request gets no response but one wake-up, while others are answered. What it slept
-//! through is known only from the answers of those others, so there is doubt about moments: a wait is
+//! A suspended request gets no response but one wake-up, while others are answered. What happened
+//! meanwhile is known only from the answers of those others, so there is doubt about moments: a wait is
 //! worked off at some time between the older and the younger requests of its port, and what an answer
 //! shows has happened some cycles before. Where the doubt matters, the verdict is in favour.
 //!
@@ -12,9 +12,9 @@ use atoms_ops::Op;
 
 use crate::access::Access;
 use crate::lanes::{Lanes, lanes_of};
-use crate::mbarrier::{self, Fields, Layout, Object, Step};
+use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step};
 use crate::rejection::{Rejection, WrongWaiter};
-use crate::request::{Geometry, Moment, Request};
+use crate::request::{Geometry, Moment, SerialRequest};
 
 /// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
 pub const WAKE_CYCLES: u64 = 4;
@@ -39,12 +39,12 @@ struct Waiter {
     number: u64,
     accepted: u64,
     lanes: u32,
-    /// `None`: it faults, or its lanes ask different questions, and it may not sleep.
+    /// `None`: it faults, or its lanes ask different questions, and it may not be suspended.
     question: Option<Question>,
     /// Shortest and longest limit of a lane, in cycles, if they are known.
     limit: Option<(u64, u64)>,
-    /// By which cycle it is known to sleep.
-    asleep: Option<u64>,
+    /// By which cycle it is known to be suspended.
+    suspended: Option<u64>,
     /// By which cycle its phase is known to be complete, so that it must be told.
     complete: Option<u64>,
     /// Its phase may have been complete at some moment.
@@ -80,9 +80,9 @@ pub(crate) trait Memory {
     fn word(&self, word: u32) -> u32;
 }
 
-fn object(memory: &impl Memory, question: Question) -> Object {
+fn object(memory: &impl Memory, question: Question) -> ObjectWord {
     let (low, high) = (memory.word(question.word), memory.word(question.word + 1));
-    Object { word: u64::from(high) << 32 | u64::from(low), layout: Layout::Sm90 }
+    ObjectWord { word: u64::from(high) << 32 | u64::from(low), layout: ObjectLayout::Sm90 }
 }
 
 /// Whether the phase may be, and whether it must be complete.
@@ -95,7 +95,7 @@ fn complete(memory: &impl Memory, question: Question) -> (bool, bool) {
 /// What a request did to the object of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing that anyone could wait for.
+    /// Nothing that a wait could be for.
     None,
     /// It completed the phase asked about.
     Completed,
@@ -123,7 +123,7 @@ impl Waits {
         &mut self,
         number: u64,
         cycle: u64,
-        req: &Request,
+        req: &SerialRequest,
         geometry: &Geometry,
         access: Option<&Access>,
         memory: &impl Memory,
@@ -154,30 +154,30 @@ impl Waits {
             lanes,
             question,
             limit,
-            asleep: None,
+            suspended: None,
             complete: must.then_some(cycle),
             was_complete: may,
         });
     }
 
-    /// A request is answered: a wait that is no longer one, and older ones that sleep. To be told
+    /// A request is answered: a wait that is no longer one, and older ones that are suspended. To be told
     /// before what the request did, which comes after them.
     pub(crate) fn answered(&mut self, moment: &Moment, cluster: bool) {
         self.last_answer = self.last_answer.max(moment.answered);
         if !cluster {
             self.waiters.retain(|waiter| waiter.number != moment.number);
-            self.older_sleep(moment.number, moment.answered);
+            self.suspend_older(moment.number, moment.answered);
         }
     }
 
-    fn older_sleep(&mut self, number: u64, cycle: u64) {
+    fn suspend_older(&mut self, number: u64, cycle: u64) {
         for waiter in self.waiters.iter_mut().filter(|waiter| waiter.number < number) {
-            waiter.asleep.get_or_insert(cycle);
+            waiter.suspended.get_or_insert(cycle);
         }
     }
 
     /// The objects asked about, as far as they are known, before a request: for [`Waits::happened`].
-    pub(crate) fn objects(&self, memory: &impl Memory) -> Vec<Option<Object>> {
+    pub(crate) fn objects(&self, memory: &impl Memory) -> Vec<Option<ObjectWord>> {
         let questions = self.waiters.iter().map(|waiter| waiter.question);
         let known = |question: Question| {
             let certain = |word: u32| memory.possible(word).len() == 1;
@@ -196,12 +196,12 @@ impl Waits {
     pub(crate) fn happened(
         &mut self,
         moment: &Moment,
-        req: &Request,
+        req: &SerialRequest,
         access: Option<&Access>,
-        before: &[Option<Object>],
+        before: &[Option<ObjectWord>],
         memory: &impl Memory,
     ) -> Result<(), Rejection> {
-        let effect_on = |question: Question, before: Option<Object>| match access {
+        let effect_on = |question: Question, before: Option<ObjectWord>| match access {
             Some(access) => effect(req, access, question, before, memory),
             None => Effect::None,
         };
@@ -211,8 +211,8 @@ impl Waits {
             let (may, must) = complete(memory, question);
             waiter.was_complete |= may || effect != Effect::None;
             let older = !req.cluster && moment.number < waiter.number;
-            waiter.complete = match waiter.asleep {
-                // Whatever comes later, it has been completed in its sleep.
+            waiter.complete = match waiter.suspended {
+                // Whatever comes later, it has been completed while it was suspended.
                 Some(_) if effect == Effect::Completed => waiter.complete.or(Some(moment.answered)),
                 Some(_) => waiter.complete,
                 // It will be worked off after this request, or, if that came from the cluster, perhaps.
@@ -259,10 +259,10 @@ impl Waits {
     ) -> Result<(), Rejection> {
         self.quiet = None;
         let Some(place) = self.waiters.iter().position(|waiter| waiter.number == number) else {
-            return Err(Rejection::NotAsleep { number, cycle });
+            return Err(Rejection::NotWaiting { number, cycle });
         };
         let waiter = self.waiters.swap_remove(place);
-        self.older_sleep(number, cycle);
+        self.suspend_older(number, cycle);
         let lanes = Lanes(waiter.lanes);
         let rejected = |wrong| Err(Rejection::Wait { number, lanes, wrong });
         let Some(question) = waiter.question else { return rejected(WrongWaiter::MustNotSleep { cycle }) };
@@ -302,19 +302,19 @@ impl Waits {
         for place in 0..self.waiters.len() {
             let waiter = &self.waiters[place];
             let (number, lanes) = (waiter.number, Lanes(waiter.lanes));
-            let asleep = waiter.asleep.unwrap_or(idle.max(waiter.accepted + WORK_OFF_CYCLES));
+            let suspended = waiter.suspended.unwrap_or(idle.max(waiter.accepted + WORK_OFF_CYCLES));
             let Some(question) = waiter.question else { continue };
             let Question { addr, parity, .. } = question;
             let late = |since: u64| to > since.max(before) + WAKE_CYCLES;
-            let wrong = if let Some(complete) = waiter.complete.filter(|&complete| late(complete.max(asleep)))
-            {
-                let object = object(memory, question);
-                WrongWaiter::LeftAsleep { addr, parity, complete, cycle: to, object }
-            } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(asleep + limit)) {
-                WrongWaiter::Overslept { addr, waited: to - waiter.accepted, limit }
-            } else {
-                continue;
-            };
+            let wrong =
+                if let Some(complete) = waiter.complete.filter(|&complete| late(complete.max(suspended))) {
+                    let object = object(memory, question);
+                    WrongWaiter::NeverWoken { addr, parity, complete, cycle: to, object }
+                } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(suspended + limit)) {
+                    WrongWaiter::Overdue { addr, waited: to - waiter.accepted, limit }
+                } else {
+                    continue;
+                };
             self.waiters.swap_remove(place);
             return Err(Rejection::Wait { number, lanes, wrong });
         }
@@ -336,10 +336,10 @@ impl Waits {
 
 /// What a request without fault did to the object that a wait asks about.
 fn effect(
-    req: &Request,
+    req: &SerialRequest,
     access: &Access,
     question: Question,
-    before: Option<Object>,
+    before: Option<ObjectWord>,
     memory: &impl Memory,
 ) -> Effect {
     let names = |&lane: &usize| {
@@ -353,7 +353,7 @@ fn effect(
     if access.op.only_reads() || access.op == Op::MbarExpectTx {
         return Effect::None;
     }
-    let Some(before) = before.map(Object::fields) else { return Effect::Unclear };
+    let Some(before) = before.map(ObjectWord::fields) else { return Effect::Unclear };
     let (mut sum, mut steps) = (before, Vec::new());
     for lane in lanes {
         let Some(step) = Step::of(access.op, req.b[lane] as u32) else { return Effect::Unclear };

@@ -2,11 +2,11 @@
 
 mod serial;
 
-use atoms_oracle::{Checker, Geometry, Part, Request};
+use atoms_oracle::{Allocation, Checker, Geometry, SerialRequest};
 use proptest::prelude::*;
 use serial::{Machine, active, heard, objects, request};
 
-const PART: Part = Part { base_row: 3, size_bytes: 1000, rank: 2 };
+const PART: Allocation = Allocation { base_row: 3, size_bytes: 1000, rank: 2 };
 
 fn geometry() -> impl Strategy<Value = Geometry> {
     (prop::sample::select(vec![4u32, 8, 32]), any::<bool>(), prop::sample::select(vec![4u32, 32]))
@@ -14,7 +14,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
 }
 
 /// A request, an order of its lanes, and which noComplete arrivals go together.
-type Turn = (Request, Vec<usize>, u32);
+type Turn = (SerialRequest, Vec<usize>, u32);
 
 fn sequence(fault: u32) -> impl Strategy<Value = Vec<Turn>> {
     let order = Just((0..32usize).collect::<Vec<_>>()).prop_shuffle();

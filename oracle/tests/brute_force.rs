@@ -5,11 +5,11 @@ mod serial;
 use std::collections::BTreeSet;
 
 use atoms_ops::Op;
-use atoms_oracle::{Checker, Geometry, Part, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 use proptest::prelude::*;
 use serial::{Machine, active, objects, orders, request, value};
 
-const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 
 fn geometry(xor_hash: bool) -> Geometry {
     Geometry { lanes: 6, banks: 32, rows: 4, xor_hash }
@@ -76,7 +76,7 @@ fn start() -> impl Strategy<Value = Vec<u32>> {
 }
 
 /// The orders of a request's lanes, each with every way in which noComplete arrivals go together.
-fn turns(req: &Request, geometry: &Geometry) -> Vec<(Vec<usize>, u32)> {
+fn turns(req: &SerialRequest, geometry: &Geometry) -> Vec<(Vec<usize>, u32)> {
     let merges = matches!(
         Op::from_code(req.op),
         Some(Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete) if !req.red
@@ -128,7 +128,7 @@ proptest! {
 fn follow(
     memories: &BTreeSet<Vec<u32>>,
     geometry: Geometry,
-    req: &Request,
+    req: &SerialRequest,
     resp: &Response,
 ) -> BTreeSet<Vec<u32>> {
     let turns = turns(req, &geometry);

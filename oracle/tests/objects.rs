@@ -4,15 +4,15 @@
 mod serial;
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Checker, Geometry, Part, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 use serial::{Machine, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
 /// Byte 0x40 of the part is word 16 of memory.
-const PART: Part = Part { base_row: 0, size_bytes: 1024, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
-fn request(op: Op, red: bool, lanes: &[(usize, u128)]) -> Request {
-    let mut req = Request { op: op as u8, size: Size::U64 as u8, red, ..Request::default() };
+fn request(op: Op, red: bool, lanes: &[(usize, u128)]) -> SerialRequest {
+    let mut req = SerialRequest { op: op as u8, size: Size::U64 as u8, red, ..SerialRequest::default() };
     for &(lane, b) in lanes {
         req.mask |= 1 << lane;
         (req.ra[lane], req.b[lane]) = (0x40, b);

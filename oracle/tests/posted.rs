@@ -1,18 +1,26 @@
 //! Posted requests: those of the cluster port that want no result have no response (spec 4.7).
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Rejection, Response, SerialRequest};
 
 fn checker() -> Checker {
     let mut checker = Checker::new(Geometry { lanes: 4, banks: 4, rows: 8, xor_hash: false });
-    checker.set_part(0, Some(Part { base_row: 0, size_bytes: 64, rank: 0 }));
+    checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 64, rank: 0 }));
     checker
 }
 
-fn add(red: bool, imm: u32) -> Request {
+fn add(red: bool, imm: u32) -> SerialRequest {
     let (op, size) = (Op::Add as u8, Size::U32 as u8);
-    let mut request =
-        Request { op, size, red, cluster: true, mask: 1, absolute: true, imm, ..Request::default() };
+    let mut request = SerialRequest {
+        op,
+        size,
+        red,
+        cluster: true,
+        mask: 1,
+        absolute: true,
+        imm,
+        ..SerialRequest::default()
+    };
     request.b[0] = 5;
     request
 }
@@ -52,6 +60,6 @@ fn what_is_not_posted_has_one() {
     let mut warp = add(true, 8);
     warp.cluster = false;
     checker.request(&warp, None, Some(&[(2, 5)])).expect_err("it came from a warp");
-    let cas = Request { op: Op::Cas as u8, ..add(true, 8) };
+    let cas = SerialRequest { op: Op::Cas as u8, ..add(true, 8) };
     assert!(!cas.is_posted(), "a compare-and-store tells whether it stored (spec 3.2)");
 }

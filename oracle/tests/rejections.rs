@@ -1,11 +1,11 @@
 //! Each row is one way to be wrong, and the sentence that says so.
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Checker, Geometry, Part, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
 /// Byte 0x40 of the part is word 16 of memory.
-const PART: Part = Part { base_row: 0, size_bytes: 1024, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
 /// What a row is about: lane, address, Rb, Rc, and Rd and predicate of the response.
 type Lane = (usize, u32, u128, u128, u128, u32);
@@ -156,7 +156,7 @@ const ROWS: &[Row] = &[
 fn every_row_is_rejected_in_its_words() {
     for row in ROWS {
         let (mut checker, mut req, mut resp) =
-            (Checker::new(GEOMETRY), Request::default(), Response::default());
+            (Checker::new(GEOMETRY), SerialRequest::default(), Response::default());
         checker.set_part(0, Some(PART));
         row.before.iter().for_each(|&(word, value)| checker.set_word(word, value));
         (req.op, req.size, req.red) = (row.op as u8, row.size as u8, row.red);
@@ -173,8 +173,13 @@ fn every_row_is_rejected_in_its_words() {
     }
 }
 
-fn add(lane: usize, got: u128) -> (Request, Response) {
-    let mut req = Request { op: Op::Add as u8, size: Size::U32 as u8, mask: 1 << lane, ..Request::default() };
+fn add(lane: usize, got: u128) -> (SerialRequest, Response) {
+    let mut req = SerialRequest {
+        op: Op::Add as u8,
+        size: Size::U32 as u8,
+        mask: 1 << lane,
+        ..SerialRequest::default()
+    };
     (req.ra[lane], req.b[lane]) = (0x40, 1);
     let mut resp = Response::default();
     resp.rd[lane] = got;
@@ -206,7 +211,7 @@ fn inactive_and_missing_lanes_get_nothing() {
 
 #[test]
 fn without_active_lanes_nothing_is_even_illegal() {
-    let req = Request { op: 200, size: 200, slot: 9, ..Request::default() };
+    let req = SerialRequest { op: 200, size: 200, slot: 9, ..SerialRequest::default() };
     assert_eq!(checker().request(&req, &Response::default(), Some(&[])), Ok(()));
     let says = checker().request(&req, &Response::default(), Some(&[(0, 0)])).unwrap_err().to_string();
     assert!(says.ends_with("it has no active lane (spec 2.6)"), "{says}");
@@ -234,8 +239,13 @@ fn checking_goes_on_from_what_was_seen() {
 /// Two lanes exchange without results and unseen: what `checker` then holds is 7 or 8.
 fn seven_or_eight() -> Checker {
     let mut checker = checker();
-    let mut req =
-        Request { op: Op::Exch as u8, size: Size::U32 as u8, red: true, mask: 3, ..Request::default() };
+    let mut req = SerialRequest {
+        op: Op::Exch as u8,
+        size: Size::U32 as u8,
+        red: true,
+        mask: 3,
+        ..SerialRequest::default()
+    };
     (req.ra[0], req.ra[1], req.b[0], req.b[1]) = (0x40, 0x40, 7, 8);
     assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
     checker
@@ -274,18 +284,19 @@ fn beyond_the_limit_there_is_no_verdict() {
     // Four words with 32 values each, then one access to all of them together.
     let mut checker = checker();
     for word in 0..4 {
-        let mut req = Request {
+        let mut req = SerialRequest {
             op: Op::Exch as u8,
             size: Size::U32 as u8,
             red: true,
             mask: u32::MAX,
-            ..Request::default()
+            ..SerialRequest::default()
         };
         req.ra = [0x40 + 4 * word; 32];
         req.b = std::array::from_fn(|lane| lane as u128);
         assert_eq!(checker.request(&req, &Response::default(), None), Ok(()));
     }
-    let mut req = Request { op: Op::Load as u8, size: Size::B128 as u8, mask: 1, ..Request::default() };
+    let mut req =
+        SerialRequest { op: Op::Load as u8, size: Size::B128 as u8, mask: 1, ..SerialRequest::default() };
     req.ra[0] = 0x40;
     let rejection = checker.request(&req, &Response::default(), None).unwrap_err();
     assert!(rejection.is_undecided());
@@ -300,17 +311,17 @@ fn beyond_the_limit_there_is_no_verdict() {
 fn bad_shapes_are_no_reason_to_panic() {
     for (lanes, banks, rows) in [(0, 0, 0), (99, 0, 7), (32, 3, 5), (32, 1, 1), (1, 2, u32::MAX)] {
         let mut checker = Checker::new(Geometry { lanes, banks, rows, xor_hash: true });
-        checker.set_part(0, Some(Part { base_row: u32::MAX, size_bytes: u32::MAX, rank: 255 }));
+        checker.set_part(0, Some(Allocation { base_row: u32::MAX, size_bytes: u32::MAX, rank: 255 }));
         checker.set_word(u32::MAX, 1);
         for op in 0..20 {
             for size in 0..12 {
-                let req = Request {
+                let req = SerialRequest {
                     op,
                     size,
                     mask: u32::MAX,
                     ur: 0xff00_0000,
                     ra: [0xff_fff0; 32],
-                    ..Request::default()
+                    ..SerialRequest::default()
                 };
                 let _ = checker.request(&req, &Response::default(), Some(&[(u32::MAX, 0), (0, 0)]));
                 let _ = checker.request(&req, &Response::default(), None);
@@ -322,8 +333,12 @@ fn bad_shapes_are_no_reason_to_panic() {
 /// One request of two lanes at two words of bank 16, both of which hold what is compared against; lane `stored`
 /// stores, or none.
 fn spin(checker: &mut Checker, stored: Option<usize>) -> Result<(), atoms_oracle::Rejection> {
-    let mut req =
-        Request { op: Op::CastSpin as u8, size: Size::U32 as u8, mask: 0b10_0100, ..Request::default() };
+    let mut req = SerialRequest {
+        op: Op::CastSpin as u8,
+        size: Size::U32 as u8,
+        mask: 0b10_0100,
+        ..SerialRequest::default()
+    };
     (req.ra[2], req.ra[5]) = (0x40, 0xc0);
     // Lane 5 fails whether it is selected or not, where no lane stores.
     req.b[5] = u128::from(stored.is_none());

@@ -4,14 +4,14 @@ mod serial;
 
 use std::io::Cursor;
 
-use atoms_oracle::trace::{Event, Summary, TraceError, TraceReader, TraceWriter, check_trace};
-use atoms_oracle::{Geometry, Moment, Part, Response};
+use atoms_oracle::trace::{Event, RecordingError, TraceReader, TraceSummary, TraceWriter, check_trace};
+use atoms_oracle::{Allocation, Geometry, Moment, Response};
 use proptest::prelude::*;
 use serial::{Machine, active, heard, request, value};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/trace-format.md");
 const HEADER: &str = r#"{"atoms_trace":1,"lanes":32,"banks":32,"rows":512}"#;
-const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 
 /// The example of this number in the document, from 1.
 fn example_of(number: usize) -> String {
@@ -23,7 +23,7 @@ fn example() -> String {
     example_of(1)
 }
 
-fn check(text: &str) -> Result<Summary, TraceError> {
+fn check(text: &str) -> Result<TraceSummary, RecordingError> {
     check_trace(Cursor::new(text))
 }
 
@@ -32,7 +32,7 @@ fn the_documented_example_is_accepted() {
     let summary = check(&example()).unwrap();
     assert_eq!(
         summary,
-        Summary { lines: 20, requests: 5, lanes: 9, faults: 1, unseen: 2, wakes: 0, final_words: 2 }
+        TraceSummary { lines: 20, requests: 5, lanes: 9, faults: 1, unseen: 2, wakes: 0, final_words: 2 }
     );
 }
 
@@ -60,7 +60,10 @@ fn any_change_to_the_documented_example_is_found_in_its_line() {
 #[test]
 fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
     let summary = check(&example_of(2)).unwrap();
-    assert_eq!(summary, Summary { lines: 13, requests: 2, lanes: 3, wakes: 1, ..Summary::default() });
+    assert_eq!(
+        summary,
+        TraceSummary { lines: 13, requests: 2, lanes: 3, wakes: 1, ..TraceSummary::default() }
+    );
     #[rustfmt::skip]
     let changes = [
         (r#""rd":"0x7ffff800001ffffc""#,  r#""rd":"0x7ffff000001ffffc""#,   10, "an arrival was lost"),
@@ -181,7 +184,7 @@ fn an_undecided_trace_is_no_verdict() {
     }
     text += r#"{"request":{"op":"LDS","size":"b128","mask":1},"response":{}}"#;
     let error = check(&text).unwrap_err();
-    assert!(matches!(error, TraceError::Undecided { line: 7, .. }), "{error}");
+    assert!(matches!(error, RecordingError::Undecided { line: 7, .. }), "{error}");
     assert!(!error.is_verdict());
 }
 
@@ -195,7 +198,7 @@ fn a_failing_reader_is_reported_with_its_line() {
     }
     let header = Cursor::new(format!("{HEADER}\n"));
     let error = check_trace(std::io::BufReader::new(std::io::Read::chain(header, Fails))).unwrap_err();
-    assert!(matches!(error, TraceError::Read { line: 2, .. }), "{error}");
+    assert!(matches!(error, RecordingError::Read { line: 2, .. }), "{error}");
 }
 
 fn response() -> impl Strategy<Value = Response> {
@@ -282,7 +285,7 @@ proptest! {
         let text = writer.into_inner().unwrap();
         match check_trace(text.as_slice()) {
             Ok(summary) => prop_assert_eq!(summary.requests, requests.len() as u64),
-            Err(error) => prop_assert!(matches!(error, TraceError::Undecided { .. }), "{}", error),
+            Err(error) => prop_assert!(matches!(error, RecordingError::Undecided { .. }), "{}", error),
         }
     }
 

@@ -3,11 +3,13 @@
 mod serial;
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response, WORK_OFF_CYCLES};
+use atoms_oracle::{
+    Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest, WORK_OFF_CYCLES,
+};
 use serial::{heard, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 64, xor_hash: false };
-const PART: Part = Part { base_row: 0, size_bytes: 1024, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 1024, rank: 0 };
 
 /// A checker with an object at byte 0x40, and the requests of a warp port counted.
 struct Bench {
@@ -16,9 +18,9 @@ struct Bench {
     number: u64,
 }
 
-fn wait(lanes: u32, parity: u128, limit: u128) -> Request {
+fn wait(lanes: u32, parity: u128, limit: u128) -> SerialRequest {
     let (op, size) = (Op::MbarTryWait as u8, Size::U64 as u8);
-    let mut req = Request { op, size, mask: lanes, ra: [0x40; 32], ..Request::default() };
+    let mut req = SerialRequest { op, size, mask: lanes, ra: [0x40; 32], ..SerialRequest::default() };
     (req.b, req.c) = ([parity << 31; 32], [limit; 32]);
     req
 }
@@ -40,7 +42,7 @@ impl Bench {
         self.accepts(cycle, &wait(3, 0, limit))
     }
 
-    fn accepts(&mut self, cycle: u64, req: &Request) -> u64 {
+    fn accepts(&mut self, cycle: u64, req: &SerialRequest) -> u64 {
         self.checker.accept(self.number, cycle, req);
         self.number += 1;
         self.number - 1
@@ -61,7 +63,15 @@ impl Bench {
         oldest_unanswered: Option<u64>,
     ) -> Result<(), Rejection> {
         let (op, size) = (Op::MbarArrive as u8, Size::U64 as u8);
-        let req = Request { op, size, red: true, cluster, mask: 1, ra: [0x40; 32], ..Request::default() };
+        let req = SerialRequest {
+            op,
+            size,
+            red: true,
+            cluster,
+            mask: 1,
+            ra: [0x40; 32],
+            ..SerialRequest::default()
+        };
         let field = |at: u32| (1 << 20) - (self.object >> at & 0xf_ffff) as i64;
         let (expected, pending, phase) = (field(1), field(43) - 1, self.object >> 63);
         self.object = match pending {
@@ -295,7 +305,7 @@ fn never_answered() {
         "MBAR.TRY_WAIT of lanes 0 and 1 at 0x40 was never answered: it waits for the phase of parity 0, and the object is \
          phase 0, expected 3, pending 2, tx 0 (0x7ffff000001ffffa) (spec 6.3)"
     );
-    let add = Request { op: Op::Add as u8, mask: 4, ra: [0x44; 32], ..Request::default() };
+    let add = SerialRequest { op: Op::Add as u8, mask: 4, ra: [0x44; 32], ..SerialRequest::default() };
     assert_eq!(
         bench.checker.never_answered(&add).to_string(),
         "ADD of lane 2 at 0x44 was never answered (spec 4.6)"
@@ -308,7 +318,7 @@ fn several_phases_in_one_request_excuse_a_wake_up() {
     let mut bench = Bench::new(1);
     let number = bench.waits(10, 0);
     let (op, size) = (Op::MbarArrive as u8, Size::U64 as u8);
-    let req = Request { op, size, red: true, mask: 3, ra: [0x40; 32], ..Request::default() };
+    let req = SerialRequest { op, size, red: true, mask: 3, ra: [0x40; 32], ..SerialRequest::default() };
     let moment = Moment { number: 1, answered: 20, oldest_unanswered: None };
     let after = [(16, bench.object as u32), (17, (bench.object >> 32) as u32)];
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&after)).unwrap();
@@ -321,7 +331,7 @@ fn a_store_to_an_object_wakes_nobody_for_certain() {
     let mut bench = Bench::new(2);
     let number = bench.waits(10, 100);
     let (op, size) = (Op::Store as u8, Size::U32 as u8);
-    let mut req = Request { op, size, mask: 1, ra: [0x44; 32], ..Request::default() };
+    let mut req = SerialRequest { op, size, mask: 1, ra: [0x44; 32], ..SerialRequest::default() };
     req.b[0] = 0xffff_f000;
     let moment = Moment { number: 1, answered: 20, oldest_unanswered: None };
     bench.checker.request_at(&moment, &req, &Response::default(), Some(&[(17, 0xffff_f000)])).unwrap();

@@ -7,7 +7,7 @@ use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Listener;
 use atoms_cosim::stimulus::settle;
 use atoms_model::Config;
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
 use atoms_regress::coverage::{Map, Model, Sampler};
@@ -128,7 +128,7 @@ fn object(op: Op, b: u128) -> Request {
 }
 
 fn init(count: u32) -> Request {
-    object(Op::MbarInit, Object::init(count).encode().into())
+    object(Op::MbarInit, MbarObject::init(count).encode().into())
 }
 
 impl Request {

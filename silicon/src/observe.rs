@@ -2,7 +2,7 @@
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::trace::TraceWriter;
-use atoms_oracle::{Geometry, Part, Request, Response};
+use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 
 use crate::draw::DrawnCase;
 use crate::instruction::{LaneResult, Meaning};
@@ -110,7 +110,7 @@ impl Observed {
     }
 
     /// As one request of the unit with its response; nothing for what is no operation of it.
-    pub fn request(&self, step: &ProgramStep) -> Option<(Request, Response)> {
+    pub fn request(&self, step: &ProgramStep) -> Option<(SerialRequest, Response)> {
         let (op, size) = match step.meaning {
             Meaning::Unit { op, size } => (op, size),
             Meaning::Init => (Op::MbarInit, Size::U64),
@@ -126,7 +126,7 @@ impl Observed {
         // The state of a noComplete arrive is put together by code behind the unit's answer (spec 6.8).
         let together = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
         let mask = (0..LANES).filter(|lane| self.active[*lane]).fold(0, |mask, lane| mask | 1 << lane);
-        let request = Request {
+        let request = SerialRequest {
             op: op as u8,
             size: size as u8,
             red: step.answer != LaneResult::Register || together,
@@ -134,7 +134,7 @@ impl Observed {
             ra: self.offset,
             b,
             c: if op == Op::MbarTryWait { [0; LANES] } else { self.c },
-            ..Request::default()
+            ..SerialRequest::default()
         };
         let mut response = Response::default();
         for lane in self.lanes() {
@@ -179,7 +179,7 @@ pub fn write_trace<W: std::io::Write>(
     });
     let words = words.unwrap_or(0);
     let mut trace = TraceWriter::new(writer, geometry(words), None, None)?;
-    trace.part(0, Some(Part { base_row: 0, size_bytes: 4 * words, rank: 0 }))?;
+    trace.part(0, Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 }))?;
     let indexed = |memory: &[u32]| (0..).zip(memory.iter().copied()).collect::<Vec<(u32, u32)>>();
     for (launch, output) in program.launches.iter().zip(outputs) {
         let Reading::Steps(steps) = &launch.reading else { continue };
@@ -202,7 +202,7 @@ pub fn write_trace<W: std::io::Write>(
 }
 
 /// Bytes that a request accesses, and whether it only reads.
-pub(crate) fn reach(request: &Request) -> (u32, bool) {
+pub(crate) fn reach(request: &SerialRequest) -> (u32, bool) {
     let bytes = Size::from_code(request.size).map_or(4, Size::bytes);
     (bytes, Op::from_code(request.op).is_some_and(Op::only_reads))
 }

@@ -4,7 +4,7 @@
 use atoms_cosim::case::{Case, Pauses};
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
 use atoms_model::Config;
-use atoms_model::mbarrier::{self, Object};
+use atoms_model::mbarrier::{self, MbarObject};
 use atoms_ops::{OPS, Op, Size};
 use proptest::prelude::*;
 use proptest::{bits, collection, option, sample};
@@ -68,7 +68,7 @@ fn mbarrier_operand(op: Op, pick: u32) -> Option<u128> {
     Some(match op {
         // One of the other layout, too, an arrival before its phase is complete.
         Op::MbarInit if pick == 6 => 0x7fff_ffff_3fff_ffff,
-        Op::MbarInit => u128::from(Object::init(of(&[1, 2, 3, 4, 32, most])).encode()),
+        Op::MbarInit => u128::from(MbarObject::init(of(&[1, 2, 3, 4, 32, most])).encode()),
         Op::MbarTestWait | Op::MbarTryWait => u128::from(of(&[0, 1 << 31])),
         _ if op.is_mbarrier() => u128::from(of(&[1, 2, 0, most, 3, u32::MAX])),
         _ => return None,

@@ -17,7 +17,7 @@ use atoms_cosim::request::{Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_model::Config;
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use atoms_tests::bench::{run_case, whole};
 use atoms_tests::hunt::cases_or;
@@ -260,7 +260,7 @@ fn arrivals() -> impl Strategy<Value = Case> {
             ..WarpRequest::default()
         };
         let lane = |object: u32, b: u64| Lane { ra: 8 * object, b: b.into(), c: 0 };
-        let init = (0..).zip(&counts).map(|(object, count)| lane(object, Object::init(*count).encode()));
+        let init = (0..).zip(&counts).map(|(object, count)| lane(object, MbarObject::init(*count).encode()));
         let mut warps = vec![request(Op::MbarInit, true, (1 << OBJECTS) - 1, init.collect())];
         for (op, red, mask, lanes) in requests {
             let lanes = lanes.iter().map(|(object, b)| lane(*object, *b)).collect();

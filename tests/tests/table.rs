@@ -7,7 +7,7 @@ use atoms_model::Config;
 use atoms_model::config::PARAMETERS;
 use atoms_model::port::{Field, In, Out, Probe, Shape};
 use atoms_ops::{Fault, OPS, Op, Size, legal};
-use atoms_oracle::{Checker, Geometry, Part, Rejection, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Rejection, Response, SerialRequest};
 use atoms_tests::{all_configs, text_of};
 
 /// Values of an enum of `rtl/atoms_op_pkg.sv`, in order of declaration, and the bits of its type.
@@ -114,8 +114,8 @@ fn the_oracle_finds_the_same_pairs_legal() {
     for op in 0..32 {
         for size in 0..16 {
             let mut checker = Checker::new(geometry);
-            checker.set_part(0, Some(Part { base_row: 0, size_bytes: 32, rank: 0 }));
-            let request = Request { op, size, mask: 1, ..Request::default() };
+            checker.set_part(0, Some(Allocation { base_row: 0, size_bytes: 32, rank: 0 }));
+            let request = SerialRequest { op, size, mask: 1, ..SerialRequest::default() };
             let illegal = Response { fault: Fault::Illegal, ..Response::default() };
             let verdict = checker.request(&request, &illegal, Some(&[]));
             if in_spec(op, size) {

@@ -9,7 +9,7 @@ use atoms_cosim::request::{ClusterRequest, Lane, WarpRequest};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Sides;
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::In;
 use atoms_ops::{Op, Size};
 use atoms_tests::plant::{Patch, plant};
@@ -110,7 +110,7 @@ impl<M: Machine + Sides> Side<M> {
         side.clock();
         side.inputs.cta_valid = 0;
         // The object that the other side arrives at: more are expected than come.
-        let object = Lane { b: Object::init(1000).encode().into(), ..Lane::default() };
+        let object = Lane { b: MbarObject::init(1000).encode().into(), ..Lane::default() };
         let (op, size) = (Op::MbarInit as u8, Size::U64 as u8);
         side.warp(&WarpRequest { op, size, mask: 1, lanes: vec![object], ..WarpRequest::default() });
         for _ in 0..20 {

@@ -1,6 +1,6 @@
 //! Operands of mbarrier operations, and what comes in place of one that is drawn.
 
-use atoms_model::mbarrier::{self, Object};
+use atoms_model::mbarrier::{self, MbarObject};
 use atoms_ops::Op;
 use rand::RngExt;
 
@@ -27,9 +27,9 @@ impl RandomStimulus {
     }
 
     /// The next request with which the phase of an object is completed, by an operation drawn if it can.
-    pub(super) fn nearer(&mut self, object: &Object, lanes: u32) -> Option<Step> {
+    pub(super) fn nearer(&mut self, object: &MbarObject, lanes: u32) -> Option<Step> {
         let drawn = self.profile.ops.draw(&mut self.rng);
-        let arrive = |count| Object { pending: count, tx: 0, ..*object };
+        let arrive = |count| MbarObject { pending: count, tx: 0, ..*object };
         let listed = |op: &Op| self.listed(*op);
         let exact = Step::completing(drawn, object, lanes).or_else(|| {
             let ops = [Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx, Op::MbarArriveExpectTx];
@@ -93,7 +93,7 @@ impl RandomStimulus {
         }
         let strange = profile.barriers.strange.happens(rng);
         let [lock, version, phase] = [(); 3].map(|()| strange && rng.random());
-        u128::from(Object { lock, version, phase, ..Object::init(count) }.encode())
+        u128::from(MbarObject { lock, version, phase, ..MbarObject::init(count) }.encode())
     }
 
     /// Operand B of one lane of an mbarrier operation; `None` where it reads none.
@@ -102,7 +102,7 @@ impl RandomStimulus {
             return Some(self.init(at >= self.profile.barriers.objects.ends().1));
         }
         let most = mbarrier::MAX_COUNT;
-        let Object { phase, pending, tx, .. } = self.objects.object(slot, at);
+        let MbarObject { phase, pending, tx, .. } = self.objects.object(slot, at);
         let profile = &self.profile;
         let rng = &mut self.rng;
         let b = match op {

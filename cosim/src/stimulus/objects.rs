@@ -5,7 +5,7 @@
 //! returns puts it right again, so that waits ask about phases that are there, and phases are completed
 //! on purpose.
 
-use atoms_model::mbarrier::{self, Object};
+use atoms_model::mbarrier::{self, MbarObject};
 use atoms_model::port::{MAX_LANES, Out};
 use atoms_ops::{Op, ResultKind};
 
@@ -57,8 +57,8 @@ impl Objects {
     }
 
     /// The object as it will be once everything offered is done.
-    pub(super) fn object(&self, slot: u8, object: u32) -> Object {
-        Object::decode(self.known[usize::from(slot & 15)][object as usize % MAX_OBJECTS].word)
+    pub(super) fn object(&self, slot: u8, object: u32) -> MbarObject {
+        MbarObject::decode(self.known[usize::from(slot & 15)][object as usize % MAX_OBJECTS].word)
     }
 
     /// Upper word of the state that an arrival at it returned last.
@@ -67,7 +67,7 @@ impl Objects {
     }
 
     /// Whether a phase of it could be completed by a few requests.
-    pub(super) fn sound(object: &Object) -> bool {
+    pub(super) fn sound(object: &MbarObject) -> bool {
         let some = 1..1 << 12;
         !object.lock
             && !object.version

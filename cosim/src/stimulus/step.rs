@@ -1,6 +1,6 @@
 //! Requests at an mbarrier object such that a phase is completed, or just not.
 
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 
 /// A request of the first lanes with one operand for all of them.
@@ -17,8 +17,8 @@ impl Step {
     }
 
     /// A request of `op` that completes the phase at once.
-    pub(super) fn completing(op: Op, object: &Object, lanes: u32) -> Option<Step> {
-        let Object { pending, tx, .. } = *object;
+    pub(super) fn completing(op: Op, object: &MbarObject, lanes: u32) -> Option<Step> {
+        let MbarObject { pending, tx, .. } = *object;
         match op {
             Op::MbarCompleteTx if pending == 0 && tx >= 0 => Step::one(op, tx as u32),
             Op::MbarArrive if tx == 0 && (1..=lanes).contains(&pending) => {
@@ -41,8 +41,8 @@ impl Step {
     }
 
     /// A request of `op` after which one of the two counts is 0 and the other is not.
-    pub(super) fn just_not(op: Op, object: &Object, lanes: u32) -> Option<Step> {
-        let Object { pending, tx, .. } = *object;
+    pub(super) fn just_not(op: Op, object: &MbarObject, lanes: u32) -> Option<Step> {
+        let MbarObject { pending, tx, .. } = *object;
         match op {
             Op::MbarCompleteTx if pending > 0 && tx > 0 => Step::one(op, tx as u32),
             Op::MbarExpectTx if tx < 0 => Step::one(op, tx.unsigned_abs()),
@@ -51,15 +51,20 @@ impl Step {
             Op::MbarArriveExpectTx | Op::MbarArriveDropExpectTx if pending > 1 && tx <= 0 => {
                 Step::one(op, tx.unsigned_abs())
             }
-            _ if tx != 0 => Step::completing(op, &Object { tx: 0, ..*object }, lanes),
+            _ if tx != 0 => Step::completing(op, &MbarObject { tx: 0, ..*object }, lanes),
             _ => None,
         }
     }
 
     /// A request of one of the operations `listed` that brings the object nearer to where `op` completes
     /// its phase.
-    pub(super) fn towards(op: Op, object: &Object, lanes: u32, listed: impl Fn(Op) -> bool) -> Option<Step> {
-        let Object { pending, tx, .. } = *object;
+    pub(super) fn towards(
+        op: Op,
+        object: &MbarObject,
+        lanes: u32,
+        listed: impl Fn(Op) -> bool,
+    ) -> Option<Step> {
+        let MbarObject { pending, tx, .. } = *object;
         let arrive = |count: u32| {
             if (1..=lanes).contains(&count) && listed(Op::MbarArrive) {
                 Some(Step { op: Op::MbarArrive, lanes: count, b: 0 })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::config::WinnerPolicy;
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::In;
 use atoms_ops::{Op, Operands as Reads, Size};
 use rand::{Rng, RngExt};
@@ -179,7 +179,7 @@ impl RandomStimulus {
         let lanes = self.config.num_lanes as usize;
         let Chosen { op, slot, .. } = *chosen;
         if let Some(Step { b, .. }) = chosen.step {
-            let b = if op == Op::MbarInit { Object::init(b).encode() } else { b.into() };
+            let b = if op == Op::MbarInit { MbarObject::init(b).encode() } else { b.into() };
             i.req_b[..lanes].fill(b.into());
             return;
         }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use atoms_ops::{Op, Operands, ResultKind, Size};
 
-use super::{Diagnosis, Ended, Kind, Touched, TwoWords, init_fault};
+use super::{Diagnosis, DiagnosisKind, ObjectEnd, Touched, TwoWords, init_fault};
 use crate::bank::Banks;
 use crate::config::Config;
 use crate::cta_table::Allocation;
 use crate::issue::Pass;
 use crate::lanes::{FirstWords, lanes};
-use crate::mbarrier::{self, Change, MAX_COUNT, Object};
+use crate::mbarrier::{self, Change, MAX_COUNT, MbarObject};
 use crate::operands::{BankWork, last_word};
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES};
@@ -30,7 +30,7 @@ const NO_REQUEST: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 enum Place {
     Live(Life),
-    Ended { how: Ended, cycle: u64, request: u64 },
+    Ended { how: ObjectEnd, cycle: u64, request: u64 },
 }
 
 /// What memory does not tell about a live object.
@@ -114,7 +114,7 @@ impl Watch {
         &self.kept
     }
 
-    /// How many there were of each kind ([`Kind::name`]), also of those not kept.
+    /// How many there were of each kind ([`DiagnosisKind::name`]), also of those not kept.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.iter().map(|(name, count)| (*name, *count))
     }
@@ -160,7 +160,7 @@ impl Watch {
         for place in self.places.values_mut() {
             if matches!(place, Place::Live(life) if slot.is_none_or(|slot| slot == life.slot)) {
                 // No request ended it: the next one may make an object here.
-                *place = Place::Ended { how: Ended::PartTaken, cycle, request: NO_REQUEST };
+                *place = Place::Ended { how: ObjectEnd::PartTaken, cycle, request: NO_REQUEST };
             }
         }
     }
@@ -217,7 +217,7 @@ impl Watch {
     }
 
     /// Carries out `o` on the pair at `at`: gives the word afterwards, and what is undefined about it.
-    fn operate(&mut self, at: u32, o: &Operation) -> (u64, [Option<Kind>; 2]) {
+    fn operate(&mut self, at: u32, o: &Operation) -> (u64, [Option<DiagnosisKind>; 2]) {
         // Operations without an operand arrive once.
         let operand = if o.op.row().operands == Operands::None { 1 } else { o.operand };
         let step = mbarrier::step(o.op, o.word, operand);
@@ -226,19 +226,21 @@ impl Watch {
             return (after, [self.judge_sm80(at, o.word), None]);
         }
         if o.op == Op::MbarInit {
-            let over = self.is_live(at).then_some(Kind::InitOverLive);
+            let over = self.is_live(at).then_some(DiagnosisKind::InitOverLive);
             self.set(at, Place::Live(Life::new(o.slot)));
-            return (after, [over, init_fault(o.operand).map(Kind::InitWord)]);
+            return (after, [over, init_fault(o.operand).map(DiagnosisKind::InitWord)]);
         }
         if !self.places.contains_key(&at) && init_fault(o.word).is_none() {
             self.set(at, Place::Live(Life::new(o.slot)));
         }
         let kind = match self.places.get_mut(&at) {
-            None => Some(Kind::NotLive { ended: None }),
-            Some(Place::Ended { how, cycle, .. }) => Some(Kind::NotLive { ended: Some((*how, *cycle)) }),
+            None => Some(DiagnosisKind::NotLive { ended: None }),
+            Some(Place::Ended { how, cycle, .. }) => {
+                Some(DiagnosisKind::NotLive { ended: Some((*how, *cycle)) })
+            }
             Some(place @ Place::Live(_)) if o.op == Op::MbarInval => {
                 let (cycle, request) = (self.cycle, self.request);
-                *place = Place::Ended { how: Ended::Invalidated, cycle, request };
+                *place = Place::Ended { how: ObjectEnd::Invalidated, cycle, request };
                 None
             }
             Some(Place::Live(life)) if o.op.asks_phase() => judge_wait(life, o),
@@ -247,16 +249,16 @@ impl Watch {
         (after, [kind, None])
     }
 
-    fn judge_sm80(&self, at: u32, word: u64) -> Option<Kind> {
+    fn judge_sm80(&self, at: u32, word: u64) -> Option<DiagnosisKind> {
         let object = TwoWords::decode(word);
         let expected = object.expected as i32;
         let limit = MAX_COUNT as i32;
         if self.is_live(at) || !(-limit..=limit).contains(&expected) {
-            Some(Kind::NotLive { ended: None })
+            Some(DiagnosisKind::NotLive { ended: None })
         } else if object.pending == 0 {
-            Some(Kind::ArriveBeyondPending { count: 1 })
+            Some(DiagnosisKind::ArriveBeyondPending { count: 1 })
         } else if expected < 0 || object.pending > MAX_COUNT {
-            Some(Kind::CountSm80)
+            Some(DiagnosisKind::CountSm80)
         } else {
             None
         }
@@ -274,7 +276,7 @@ impl Watch {
                 None if init_fault(word).is_none() => continue,
                 None => None,
             };
-            let kind = Kind::NotLive { ended };
+            let kind = DiagnosisKind::NotLive { ended };
             self.report(pass, seen, taken, &access, Diagnosed { operand: 0, word, kind });
         }
     }
@@ -298,15 +300,17 @@ impl Watch {
                 // The lanes of the request that overwrites are all named, later requests are not.
                 let named = match self.places.get(&at) {
                     Some(Place::Live(_)) => true,
-                    Some(Place::Ended { how: Ended::Overwritten, request, .. }) => *request == self.request,
+                    Some(Place::Ended { how: ObjectEnd::Overwritten, request, .. }) => {
+                        *request == self.request
+                    }
                     Some(Place::Ended { .. }) | None => false,
                 };
                 if named {
                     let kind = match (last, access.bank & 1) {
-                        _ if init => Kind::InitOverLive,
-                        (0, 0) => Kind::PlainAccess(Touched::Low),
-                        (0, _) => Kind::PlainAccess(Touched::High),
-                        _ => Kind::PlainAccess(Touched::Both),
+                        _ if init => DiagnosisKind::InitOverLive,
+                        (0, 0) => DiagnosisKind::PlainAccess(Touched::Low),
+                        (0, _) => DiagnosisKind::PlainAccess(Touched::High),
+                        _ => DiagnosisKind::PlainAccess(Touched::Both),
                     };
                     let word = u64::from(seen.banks.read(low | 1, access.row)) << 32
                         | u64::from(seen.banks.read(low, access.row));
@@ -328,7 +332,7 @@ impl Watch {
             None => {}
             Some(Place::Live(_)) if init => self.set(at, Place::Live(Life::new(slot))),
             Some(Place::Live(_)) => {
-                self.set(at, Place::Ended { how: Ended::Overwritten, cycle, request });
+                self.set(at, Place::Ended { how: ObjectEnd::Overwritten, cycle, request });
             }
             Some(Place::Ended { request: by, .. }) if *by == request => {}
             Some(Place::Ended { .. }) => {
@@ -390,7 +394,7 @@ struct Operation {
 struct Diagnosed {
     operand: u64,
     word: u64,
-    kind: Kind,
+    kind: DiagnosisKind,
 }
 
 /// One lane's access.
@@ -436,7 +440,7 @@ fn pair(words: &[u32; MAX_BANKS], low: usize) -> u64 {
 }
 
 /// What is undefined about a wait on a live object.
-fn judge_wait(life: &mut Life, o: &Operation) -> Option<Kind> {
+fn judge_wait(life: &mut Life, o: &Operation) -> Option<DiagnosisKind> {
     let asked = o.operand as u32;
     let complete = o.word >> 63 != u64::from(asked >> 31);
     life.waited |= complete;
@@ -445,18 +449,20 @@ fn judge_wait(life: &mut Life, o: &Operation) -> Option<Kind> {
         return None;
     }
     match life.states.get(&asked) {
-        None => Some(Kind::ForeignState),
-        Some(phase) if phase + 1 < life.phase => Some(Kind::StalePhase { behind: life.phase - phase }),
+        None => Some(DiagnosisKind::ForeignState),
+        Some(phase) if phase + 1 < life.phase => {
+            Some(DiagnosisKind::StalePhase { behind: life.phase - phase })
+        }
         Some(_) => None,
     }
 }
 
 /// What is undefined about any other operation on a live object, in the order in which it would go
 /// wrong; one finding leads to the next, so the first is enough.
-fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::Step) -> Option<Kind> {
+fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Option<DiagnosisKind> {
     let Operation { op, word, .. } = *o;
     let count = o.operand as u32;
-    let before = Object::decode(word);
+    let before = MbarObject::decode(word);
     // Operations without an operand arrive once.
     let once = op.row().operands == Operands::None;
     let change = Change::of(op, if once { 1 } else { count })?;
@@ -465,23 +471,23 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::Step) -> Option<K
     let no_complete = op.row().result == ResultKind::MergedArrival;
     let counted = no_complete || matches!(op, Op::MbarArriveCount | Op::MbarArriveDropCount);
     let kind = if counted && (count == 0 || count > MAX_COUNT) {
-        Some(Kind::Count)
+        Some(DiagnosisKind::Count)
     } else if change.tx.unsigned_abs() > limit {
-        Some(Kind::TxOperand)
+        Some(DiagnosisKind::TxOperand)
     } else if change.tx != 0 && tx.unsigned_abs() > limit {
-        Some(Kind::TxRange { tx })
+        Some(DiagnosisKind::TxRange { tx })
     } else if change.drop > before.expected {
-        Some(Kind::DropBeyondExpected { count: change.drop })
+        Some(DiagnosisKind::DropBeyondExpected { count: change.drop })
     } else if change.arrive > before.pending {
-        Some(Kind::ArriveBeyondPending { count: change.arrive })
+        Some(DiagnosisKind::ArriveBeyondPending { count: change.arrive })
     } else if no_complete && step.completed {
-        Some(Kind::NoCompleteCompletes)
+        Some(DiagnosisKind::NoCompleteCompletes)
     } else if op == Op::MbarExpectTx && before.tx != 0 && tx == 0 && before.pending == 0 {
-        Some(Kind::Stranded)
+        Some(DiagnosisKind::Stranded)
     } else if change.arrive > 0 && !life.waited {
         // Once a phase.
         life.waited = true;
-        Some(Kind::ArriveUnwaited)
+        Some(DiagnosisKind::ArriveUnwaited)
     } else {
         None
     };

@@ -7,24 +7,24 @@
 use std::collections::BTreeSet;
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Geometry, Part, Request, Response};
+use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 use proptest::prelude::*;
 
 /// Memory, and the one part that every request of these tests belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
     pub(crate) geometry: Geometry,
-    pub(crate) part: Part,
+    pub(crate) part: Allocation,
     pub(crate) bytes: Vec<u8>,
 }
 
 /// What a unit lets be heard of this response: nothing of a posted request without a fault (spec 4.7).
-pub(crate) fn heard<'a>(req: &Request, resp: &'a Response) -> Option<&'a Response> {
+pub(crate) fn heard<'a>(req: &SerialRequest, resp: &'a Response) -> Option<&'a Response> {
     (!req.is_posted() || resp.fault != Fault::None).then_some(resp)
 }
 
 impl Machine {
-    pub(crate) fn new(geometry: Geometry, part: Part) -> Self {
+    pub(crate) fn new(geometry: Geometry, part: Allocation) -> Self {
         Machine { geometry, part, bytes: vec![0; (geometry.banks * geometry.rows * 4) as usize] }
     }
 
@@ -46,7 +46,7 @@ impl Machine {
 
     /// Does the request, its lanes in this order; of each bank group CAST.SPIN selects the first.
     /// Gives the response and the words that were written.
-    pub(crate) fn run(&mut self, req: &Request, order: &[usize]) -> (Response, BTreeSet<u32>) {
+    pub(crate) fn run(&mut self, req: &SerialRequest, order: &[usize]) -> (Response, BTreeSet<u32>) {
         self.run_merged(req, order, 0)
     }
 
@@ -54,7 +54,7 @@ impl Machine {
     /// together with the one before it at the same object, if there is one.
     pub(crate) fn run_merged(
         &mut self,
-        req: &Request,
+        req: &SerialRequest,
         order: &[usize],
         merged: u32,
     ) -> (Response, BTreeSet<u32>) {
@@ -244,7 +244,7 @@ fn object_after(op: Op, word: u64, b: u32) -> u64 {
     object(expected, pending, tx, phase) | word & (1 | 1 << 42)
 }
 
-fn formed(req: &Request, lane: usize) -> u32 {
+fn formed(req: &SerialRequest, lane: usize) -> u32 {
     let imm = i64::from(req.imm);
     if req.absolute {
         return (imm + i64::from(req.ur)) as u32;
@@ -255,7 +255,7 @@ fn formed(req: &Request, lane: usize) -> u32 {
 }
 
 /// Active lanes, ascending.
-pub(crate) fn active(req: &Request, geometry: &Geometry) -> Vec<usize> {
+pub(crate) fn active(req: &SerialRequest, geometry: &Geometry) -> Vec<usize> {
     (0..geometry.lanes as usize).filter(|lane| req.mask >> lane & 1 == 1).collect()
 }
 
@@ -340,7 +340,7 @@ pub(crate) fn value() -> impl Strategy<Value = u128> {
 
 /// Requests of up to `lanes` active lanes of which many meet at one address or in one bank; `fault` in
 /// a hundred addresses, sizes or operations are broken.
-pub(crate) fn request(part: Part, lanes: usize, fault: u32) -> impl Strategy<Value = Request> {
+pub(crate) fn request(part: Allocation, lanes: usize, fault: u32) -> impl Strategy<Value = SerialRequest> {
     let operands = (0usize..5, value(), value(), 0u32..100);
     (
         prop::sample::select(LEGAL),
@@ -362,7 +362,7 @@ pub(crate) fn request(part: Part, lanes: usize, fault: u32) -> impl Strategy<Val
                 (imm, broken, op_code, size_code),
                 spread,
             )| {
-                let mut req = Request {
+                let mut req = SerialRequest {
                     op: op as u8,
                     size: size as u8,
                     red,
@@ -370,7 +370,7 @@ pub(crate) fn request(part: Part, lanes: usize, fault: u32) -> impl Strategy<Val
                     absolute,
                     scale,
                     imm,
-                    ..Request::default()
+                    ..SerialRequest::default()
                 };
                 if broken < fault {
                     (req.op, req.size) = (op_code, size_code);

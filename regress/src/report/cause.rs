@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use atoms_cosim::configs::NamedConfig;
-use atoms_model::config::{Kind, PARAMETERS, Parameter};
+use atoms_model::config::{PARAMETERS, Parameter, ParameterKind};
 
 use crate::report::summary::{Bucket, Cause, Separation};
 use crate::run::totals::Cell;
@@ -89,7 +89,7 @@ fn separation(
     let value = |config: &NamedConfig| (parameter.get)(&config.config);
     let low = failing.iter().map(|config| value(config)).min()?;
     let high = failing.iter().map(|config| value(config)).max()?;
-    let number = matches!(parameter.kind, Kind::Number(..));
+    let number = matches!(parameter.kind, ParameterKind::Number(..));
     type Holds<'a> = &'a dyn Fn(u32) -> bool;
     let ways: [(bool, Holds, String); 3] = [
         (low == high, &|v| v == low, format!("= {}", shown(parameter, low))),
@@ -118,9 +118,9 @@ fn separation(
 
 fn shown(parameter: &Parameter, value: u32) -> String {
     match parameter.kind {
-        Kind::Number(..) => value.to_string(),
-        Kind::Flag => (value != 0).to_string(),
-        Kind::Choice(names) => names.get(value as usize).copied().unwrap_or_default().to_string(),
+        ParameterKind::Number(..) => value.to_string(),
+        ParameterKind::Flag => (value != 0).to_string(),
+        ParameterKind::Choice(names) => names.get(value as usize).copied().unwrap_or_default().to_string(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::Config;
-use atoms_model::config::{Kind as ParameterKind, PARAMETERS};
+use atoms_model::config::{PARAMETERS, ParameterKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -8,7 +8,7 @@ use crate::port::{Address, Request};
 use crate::port::{Origin, Reply, Transfer};
 use crate::warp::{Busy, LANES, Wait, Warp, lanes};
 use atoms_isa::{BarrierAccess, Path, Reg, Source, UReg};
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -233,7 +233,7 @@ fn note_question(warp: &mut Warp, request: &Request) {
 
 /// The fields of an object, and what is missing.
 fn object(bits: u64) -> String {
-    let object = Object::decode(bits);
+    let object = MbarObject::decode(bits);
     let mut missing = Vec::new();
     if object.pending != 0 {
         missing.push(format!("{} of {} arrivals", object.pending, object.expected));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 
 use super::place::{Place, Port};
@@ -58,8 +58,8 @@ pub(super) struct ObjectAccount {
 
 impl ObjectAccount {
     /// The object as it was written last.
-    pub(super) fn found(&self) -> Object {
-        Object::decode(self.word)
+    pub(super) fn found(&self) -> MbarObject {
+        MbarObject::decode(self.word)
     }
 
     /// It has come to what it was brought, and to what the design says.
@@ -68,7 +68,7 @@ impl ObjectAccount {
         let begun = i64::from(self.begun_with) - i64::from(found.pending);
         let tx = self.expected_tx as i64 - self.completed_tx as i64;
         let conserved = self.used as i64 + begun == self.arrived as i64 && i64::from(found.tx) == tx;
-        let right = Object { phase: self.phases & 1 != 0, ..Object::init(self.left) };
+        let right = MbarObject { phase: self.phases & 1 != 0, ..MbarObject::init(self.left) };
         if !conserved || self.completed != self.phases || found != right {
             return Err(format!("{self:?} at the end is {found}, and should be {right}"));
         }

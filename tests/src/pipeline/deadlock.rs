@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 
 /// What each agent waits for while none goes on.
@@ -43,7 +43,7 @@ pub enum Awaited {
         /// Phases completed.
         completed: u32,
         /// The object as it is.
-        found: Object,
+        found: MbarObject,
     },
     /// An answer to a request of this operation, offered or taken.
     Answer(Op),

@@ -2,7 +2,7 @@
 
 use atoms_cosim::request::PartWrite;
 use atoms_model::Config;
-use atoms_model::mbarrier::Object;
+use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 
 use super::account::{Account, ObjectAccount};
@@ -76,7 +76,7 @@ impl Program {
 
     /// Has the object made by its slot's own warp: the cluster port knows no init.
     fn init(&mut self, place: Place, count: u32) {
-        let access_of = |lane| LaneAccess { lane, place, b: Object::init(count).encode() };
+        let access_of = |lane| LaneAccess { lane, place, b: MbarObject::init(count).encode() };
         let lane = self.dice.below(self.lanes);
         // Often several by one request.
         let together = !self.dice.one_in(3);

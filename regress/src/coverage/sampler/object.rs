@@ -1,6 +1,6 @@
 //! A pass in the last stage of the pipeline: what it does to mbarrier objects.
 
-use atoms_model::mbarrier::{MAX_COUNT, Object};
+use atoms_model::mbarrier::{MAX_COUNT, MbarObject};
 use atoms_ops::Op;
 
 use super::hits::Hits;
@@ -42,7 +42,7 @@ struct Place {
 
 fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u64) {
     let Place { low, row, lane } = at;
-    let before = Object::decode(old);
+    let before = MbarObject::decode(old);
     if let Some(op) = LayoutOp::new(step.op) {
         let extra = match (before.lock, before.version) {
             (false, false) => Extra::Rest,
@@ -85,7 +85,7 @@ fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u6
     hits.hit(PendingBefore, (op, Pending::new(before.pending)));
     if !completed {
         let new = u64::from(step.m.values[low | 1]) << 32 | u64::from(step.m.values[low]);
-        near(hits, op, Object::decode(new));
+        near(hits, op, MbarObject::decode(new));
     }
     counts(step, hits, before, operand);
     if step.config.merge_arrive && step.op == Op::MbarArrive {
@@ -108,7 +108,7 @@ fn clear_since(shadow: &mut Shadow, row: u16, low: usize) {
     }
 }
 
-fn near(hits: &mut Hits, op: SteppingOp, after: Object) {
+fn near(hits: &mut Hits, op: SteppingOp, after: MbarObject) {
     let left = match (after.pending, after.tx) {
         (0, 1..) => Left::Positive,
         (0, i32::MIN..=-1) => Left::Negative,
@@ -118,7 +118,7 @@ fn near(hits: &mut Hits, op: SteppingOp, after: Object) {
     hits.hit(NearCompletion, (op, left));
 }
 
-fn counts(step: &Step<'_>, hits: &mut Hits, before: Object, operand: u32) {
+fn counts(step: &Step<'_>, hits: &mut Hits, before: MbarObject, operand: u32) {
     if let Some(op) = DroppingOp::new(step.op) {
         let counted = matches!(step.op, Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete);
         let dropped = if counted { operand } else { 1 };
@@ -160,7 +160,7 @@ fn counts(step: &Step<'_>, hits: &mut Hits, before: Object, operand: u32) {
 }
 
 /// Phases that `lanes` arrivals complete, one after the other.
-fn completions(before: Object, lanes: u32) -> u32 {
+fn completions(before: MbarObject, lanes: u32) -> u32 {
     if before.tx != 0 {
         return 0;
     }

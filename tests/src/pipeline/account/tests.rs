@@ -6,14 +6,14 @@ const HERE: Place = Place { slot: 0, offset: 8 };
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     Brought(Op, u64),
-    Written(Object),
-    Completed(Object),
+    Written(MbarObject),
+    Completed(MbarObject),
 }
 
 use Entry::{Brought, Completed, Written};
 
-const fn object(phase: bool, pending: u32, tx: i32, expected: u32) -> Object {
-    Object { phase, expected, pending, tx, lock: false, version: false }
+const fn object(phase: bool, pending: u32, tx: i32, expected: u32) -> MbarObject {
+    MbarObject { phase, expected, pending, tx, lock: false, version: false }
 }
 
 /// A phase of two arrivals and 16 bytes, then one of two arrivals of which one drops.

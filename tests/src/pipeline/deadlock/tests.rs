@@ -1,7 +1,7 @@
 use super::*;
 
 fn missing(phase: i64, completed: u32, pending: u32, tx: i32) -> String {
-    let found = Object { pending, tx, ..Object::init(3) };
+    let found = MbarObject { pending, tx, ..MbarObject::init(3) };
     Awaited::Phase { object: "full".into(), address: 8, phase, completed, found }.missing()
 }
 

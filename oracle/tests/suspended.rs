@@ -6,13 +6,13 @@ mod serial;
 use std::collections::{BTreeSet, VecDeque};
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::{Checker, Geometry, Moment, Part, Rejection, Request, Response};
+use atoms_oracle::{Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest};
 use proptest::prelude::RngExt as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serial::{Machine, active, heard, object};
 
 const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 32, rows: 4, xor_hash: false };
-const PART: Part = Part { base_row: 0, size_bytes: 512, rank: 0 };
+const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 const LIMIT: u64 = 60;
 
 /// One way to treat sleepers wrongly, done once in a run.
@@ -28,13 +28,13 @@ enum Fault {
 struct Taken {
     number: u64,
     accepted: u64,
-    req: Request,
+    req: SerialRequest,
 }
 
 struct Answer {
     due: u64,
     number: u64,
-    req: Request,
+    req: SerialRequest,
     resp: Response,
     after: Vec<(u32, u32)>,
 }
@@ -102,11 +102,12 @@ impl Unit {
         unit
     }
 
-    fn request(&mut self, cluster: bool) -> Request {
+    fn request(&mut self, cluster: bool) -> SerialRequest {
         let ops = [Op::MbarArrive, Op::MbarArrive, Op::MbarExpectTx, Op::MbarCompleteTx, Op::MbarTryWait];
         let op = ops[self.rng.random_range(0..if cluster { 4 } else { 5 })];
         let mask = if cluster { 1 } else { self.rng.random_range(1..16) };
-        let mut req = Request { op: op as u8, size: Size::U64 as u8, cluster, mask, ..Request::default() };
+        let mut req =
+            SerialRequest { op: op as u8, size: Size::U64 as u8, cluster, mask, ..SerialRequest::default() };
         req.red = op != Op::MbarTryWait;
         let (addr, parity) = (self.rng.random_range(0..2) * 8, self.rng.random_range(0..2u128));
         let limit = [0, 20, 200][self.rng.random_range(0..3)];
@@ -147,7 +148,7 @@ impl Unit {
         let (mut resp, mut written) = (Response::default(), BTreeSet::new());
         for lane in order {
             let before = [0, 2].map(|word| self.parity(word));
-            let (part, words) = self.machine.run(&Request { mask: 1 << lane, ..req.clone() }, &[lane]);
+            let (part, words) = self.machine.run(&SerialRequest { mask: 1 << lane, ..req.clone() }, &[lane]);
             resp.pred |= part.pred;
             written.extend(words);
             for sleeper in &mut self.sleepers {
@@ -163,7 +164,7 @@ impl Unit {
     }
 
     /// Whether a wait is put to sleep, as most are that may be.
-    fn sleeps(&mut self, number: u64, accepted: u64, req: &Request, order: &[usize]) -> bool {
+    fn sleeps(&mut self, number: u64, accepted: u64, req: &SerialRequest, order: &[usize]) -> bool {
         let (word, parity) = (req.ra[order[0]] / 4, (req.b[0] >> 31) as u32);
         let one = order.iter().all(|&lane| req.ra[lane] / 4 == word);
         if !one || self.parity(word) != parity || self.chance(10) {

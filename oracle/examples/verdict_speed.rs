@@ -4,127 +4,106 @@
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
+#[path = "../tests/serial/mod.rs"]
+mod serial;
+
 use std::time::Instant;
 
 use atoms_ops::{Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
+use serial::Machine;
 
 const GEOMETRY: Geometry = Geometry { lanes: 32, banks: 32, rows: 512, xor_hash: false };
-const PART: Allocation = Allocation { base_row: 0, size_bytes: 65536, rank: 0 };
+const WHOLE: Allocation = Allocation { base_row: 0, size_bytes: 65536, rank: 0 };
 
-/// The order in which the lanes of the observation were served.
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    Ascending,
-    Shuffled,
-}
-
-fn step(op: Op, m: u128, b: u128, c: u128) -> u128 {
-    match op {
-        Op::Add => (m + b) & 0xffff_ffff,
-        Op::Exch | Op::Store => b,
-        Op::Inc => {
-            if m >= b {
-                0
-            } else {
-                m + 1
-            }
-        }
-        Op::Dec => {
-            if m == 0 || m > b {
-                b
-            } else {
-                m - 1
-            }
-        }
-        Op::Cas | Op::Cast => {
-            if m == b {
-                c
-            } else {
-                m
-            }
-        }
-        _ => m,
-    }
-}
-
-/// Time of one verdict in microseconds; `operands` gives Rb and Rc, `stride` the bytes between lanes.
-fn time(
+/// A full warp.
+#[derive(Clone, Copy)]
+struct Warp {
     op: Op,
+    /// No result is wanted.
     red: bool,
-    order: Order,
+    /// Bytes from lane to lane.
     stride: u32,
-    seen: bool,
-    operands: impl Fn(u32) -> (u128, u128),
-) -> f64 {
-    let mut req = SerialRequest {
-        op: op as u8,
-        size: Size::U32 as u8,
-        red,
-        mask: u32::MAX,
-        ..SerialRequest::default()
-    };
-    let mut resp = Response::default();
-    let mut memory = vec![0u128; 1024];
-    memory.fill(5);
-    for i in 0..32u32 {
-        let lane = match order {
-            Order::Ascending => i,
-            Order::Shuffled => (i * 13 + 7) % 32,
-        } as usize;
-        req.ra[lane] = lane as u32 * stride;
-        (req.b[lane], req.c[lane]) = operands(i);
-        let word = &mut memory[req.ra[lane] as usize / 4];
-        let old = *word;
-        *word = step(op, old, req.b[lane], req.c[lane]);
-        let stored = matches!(op, Op::Cas | Op::Cast) && old == req.b[lane];
-        resp.pred |= u32::from(stored) << lane;
-        resp.rd[lane] = match op {
-            _ if red || op == Op::Store => 0,
-            Op::Cast => stored.into(),
-            _ => old,
-        };
-    }
-    let mut after: Vec<(u32, u32)> =
-        req.ra.iter().map(|ra| (ra / 4, memory[*ra as usize / 4] as u32)).collect();
-    after.sort_unstable();
-    after.dedup();
-    if op == Op::Load {
-        after.clear();
-    }
-    let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
-    let (mut rounds, begin) = (0u32, Instant::now());
-    while rounds < 200_000 && (rounds < 3 || begin.elapsed().as_millis() < 300) {
-        for ra in &req.ra {
-            checker.set_word(ra / 4, 5);
-        }
-        let verdict = checker.request(&req, &resp, seen.then_some(&after));
-        assert!(verdict.is_ok(), "{op} {verdict:?}");
-        rounds += 1;
-    }
-    begin.elapsed().as_secs_f64() * 1e6 / f64::from(rounds)
+    /// What every lane's word or object holds before.
+    before: u64,
+    /// Rb and Rc of the lane that is served as the n-th.
+    operands: fn(u128) -> (u128, u128),
 }
 
-/// The longest verdict, for or against, over every value that such lanes might leave, in microseconds.
-fn longest(op: Op, start: u32, operands: impl Fn(u32) -> u32) -> f64 {
-    let mut req = SerialRequest {
-        op: op as u8,
-        size: Size::U32 as u8,
-        red: true,
-        mask: u32::MAX,
-        ..SerialRequest::default()
-    };
-    req.b = std::array::from_fn(|lane| operands(lane as u32).into());
-    let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
-    let one = |end: u32| {
-        checker.set_word(0, start);
-        let begin = Instant::now();
-        let _ = checker.request(&req, &Response::default(), Some(&[(0, end)]));
-        begin.elapsed().as_secs_f64() * 1e6
-    };
-    (0..100).map(one).fold(0.0, f64::max)
+/// Lanes that give a result, at one address.
+fn warp(op: Op, operands: fn(u128) -> (u128, u128)) -> Warp {
+    Warp { op, red: false, stride: 0, before: 5, operands }
+}
+
+/// Lanes without a result, at one address.
+fn red(op: Op, operands: fn(u128) -> (u128, u128)) -> Warp {
+    Warp { red: true, ..warp(op, operands) }
+}
+
+fn ascending(nth: usize) -> usize {
+    nth
+}
+
+fn shuffled(nth: usize) -> usize {
+    (nth * 13 + 7) % 32
+}
+
+impl Warp {
+    fn request(&self, order: fn(usize) -> usize) -> SerialRequest {
+        let size = if self.op.is_mbarrier() { Size::U64 } else { Size::U32 };
+        let (op, size) = (self.op as u8, size as u8);
+        let mut req = SerialRequest { op, size, red: self.red, mask: u32::MAX, ..SerialRequest::default() };
+        for nth in 0..32 {
+            let lane = order(nth);
+            req.ra[lane] = lane as u32 * self.stride;
+            (req.b[lane], req.c[lane]) = (self.operands)(nth as u128);
+        }
+        req
+    }
+
+    /// The words of all lanes, with what they hold before.
+    fn words(&self, req: &SerialRequest) -> Vec<(u32, u32)> {
+        let both = |ra: &u32| [(ra / 4, self.before as u32), (ra / 4 + 1, (self.before >> 32) as u32)];
+        let words = if self.op.is_mbarrier() { 2 } else { 1 };
+        req.ra.iter().flat_map(|ra| both(ra).into_iter().take(words)).collect()
+    }
+
+    /// Time of one verdict in microseconds, with the memory `seen` afterwards or not.
+    fn time(&self, order: fn(usize) -> usize, seen: bool) -> f64 {
+        let req = self.request(order);
+        let words = self.words(&req);
+        let mut machine = Machine::new(GEOMETRY, WHOLE);
+        words.iter().for_each(|(word, value)| machine.set_word(*word, *value));
+        let lanes: Vec<usize> = (0..32).map(order).collect();
+        let (resp, written) = machine.run(&req, &lanes);
+        let after: Vec<(u32, u32)> = written.into_iter().map(|word| (word, machine.word(word))).collect();
+        let mut checker = Checker::new(GEOMETRY);
+        checker.set_part(0, Some(WHOLE));
+        let (mut rounds, begin) = (0u32, Instant::now());
+        while rounds < 200_000 && (rounds < 3 || begin.elapsed().as_millis() < 300) {
+            words.iter().for_each(|(word, value)| checker.set_word(*word, *value));
+            let verdict = checker.request(&req, &resp, seen.then_some(&after));
+            assert!(verdict.is_ok(), "{} {verdict:?}", self.op);
+            rounds += 1;
+        }
+        begin.elapsed().as_secs_f64() * 1e6 / f64::from(rounds)
+    }
+
+    /// The longest verdict, for, against or none, over 100 values that such lanes might leave, in microseconds.
+    fn longest(&self, end: impl Fn(u64) -> u64) -> f64 {
+        let req = self.request(ascending);
+        let words = self.words(&req);
+        let mut checker = Checker::new(GEOMETRY);
+        checker.set_part(0, Some(WHOLE));
+        let one = |n: u64| {
+            words.iter().for_each(|(word, value)| checker.set_word(*word, *value));
+            let after = [(0, end(n) as u32), (1, (end(n) >> 32) as u32)];
+            let begin = Instant::now();
+            let _ = checker.request(&req, &Response::default(), Some(&after[..words.len() / 32]));
+            begin.elapsed().as_secs_f64() * 1e6
+        };
+        (0..100).map(one).fold(0.0, f64::max)
+    }
 }
 
 /// An mbarrier object with a tx-count of 0 and phase 0 (spec 6.2).
@@ -133,168 +112,83 @@ fn object(expected: u64, pending: u64) -> u64 {
     negative(expected) << 1 | negative(pending) << 43
 }
 
-/// A lane arrives `b` times at an object without a tx-count (spec 6.3).
-fn arrive(word: u64, b: u64) -> u64 {
-    let (phase, expected) = (word >> 63, (word >> 1).wrapping_neg() & 0xf_ffff);
-    match ((word >> 43).wrapping_neg() & 0xf_ffff).wrapping_sub(b) & 0xf_ffff {
-        0 => object(expected, expected) | (phase ^ 1) << 63,
-        pending => object(expected, pending) | phase << 63,
-    }
-}
-
-/// As [`time`] for a warp that arrives at one object, `operands` times each lane.
-fn time_arrivals(
-    op: Op,
-    red: bool,
-    order: Order,
-    seen: bool,
-    before: u64,
-    operands: impl Fn(u32) -> u64,
-) -> f64 {
-    let mut req = SerialRequest {
-        op: op as u8,
-        size: Size::U64 as u8,
-        red,
-        mask: u32::MAX,
-        ..SerialRequest::default()
-    };
-    let mut resp = Response::default();
-    let mut word = before;
-    for i in 0..32u32 {
-        let lane = match order {
-            Order::Ascending => i,
-            Order::Shuffled => (i * 13 + 7) % 32,
-        } as usize;
-        req.b[lane] = operands(i).into();
-        if !red {
-            resp.rd[lane] = match op {
-                Op::MbarArriveNoComplete => u128::from(word >> 32) << 32 | 1 << lane,
-                _ => word.into(),
-            };
-        }
-        word = arrive(word, operands(i));
-    }
-    let after = [(0, word as u32), (1, (word >> 32) as u32)];
-    let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
-    let (mut rounds, begin) = (0u32, Instant::now());
-    while rounds < 200_000 && (rounds < 3 || begin.elapsed().as_millis() < 300) {
-        checker.set_word(0, before as u32);
-        checker.set_word(1, (before >> 32) as u32);
-        let verdict = checker.request(&req, &resp, seen.then_some(&after));
-        assert!(verdict.is_ok(), "{op} {verdict:?}");
-        rounds += 1;
-    }
-    begin.elapsed().as_secs_f64() * 1e6 / f64::from(rounds)
-}
-
-/// The longest verdict, for, against or none, over what a warp of red arrivals might leave.
-fn longest_arrivals(before: u64, operands: impl Fn(u32) -> u64) -> f64 {
-    let op = Op::MbarArriveCount;
-    let mut req = SerialRequest {
-        op: op as u8,
-        size: Size::U64 as u8,
-        red: true,
-        mask: u32::MAX,
-        ..SerialRequest::default()
-    };
-    req.b = std::array::from_fn(|lane| operands(lane as u32).into());
-    let mut checker = Checker::new(GEOMETRY);
-    checker.set_part(0, Some(PART));
-    let one = |pending: u64| {
-        checker.set_word(0, before as u32);
-        checker.set_word(1, (before >> 32) as u32);
-        let end = object((before >> 1).wrapping_neg() & 0xf_ffff, pending / 2) | pending << 63;
-        let after = [(0, end as u32), (1, (end >> 32) as u32)];
-        let begin = Instant::now();
-        let _ = checker.request(&req, &Response::default(), Some(&after));
-        begin.elapsed().as_secs_f64() * 1e6
-    };
-    (0..100).map(one).fold(0.0, f64::max)
-}
-
 fn main() {
+    let at = |warp: Warp, before: u64| Warp { before, ..warp };
+    let spread = |warp: Warp| Warp { stride: 4, ..warp };
     println!("microseconds for one verdict on 32 active lanes");
     println!("{:44} {:>10} {:>10}", "", "ascending", "shuffled");
-    let row = |name: &str, op: Op, red: bool, stride: u32, operands: &dyn Fn(u32) -> (u128, u128)| {
-        let [a, s] =
-            [Order::Ascending, Order::Shuffled].map(|order| time(op, red, order, stride, true, operands));
-        println!("{name:44} {a:10.2} {s:10.2}");
-    };
-    row("ADD 1, one address", Op::Add, false, 0, &|_| (1, 0));
-    row("ADD 0, one address", Op::Add, false, 0, &|_| (0, 0));
-    row("EXCH, one address", Op::Exch, false, 0, &|i| (u128::from(i) + 100, 0));
-    row("EXCH, two values, one address", Op::Exch, false, 0, &|i| (u128::from(i % 3 / 2), 0));
-    row("CAS, a chain of hits, one address", Op::Cas, false, 0, &|i| (u128::from(i) + 5, u128::from(i) + 6));
-    row("CAS, one hit, one address", Op::Cas, false, 0, &|i| (5, u128::from(i) + 100));
-    row("CAST, one hit, one address", Op::Cast, false, 0, &|i| (5, u128::from(i) + 100));
-    row("INC below 10, one address", Op::Inc, false, 0, &|_| (10, 0));
-    row("DEC below 10, one address", Op::Dec, false, 0, &|_| (10, 0));
-    row("ADD 1, 32 addresses", Op::Add, false, 4, &|_| (1, 0));
-    row("LDS, 32 addresses", Op::Load, false, 4, &|_| (0, 0));
-    row("STS, 32 addresses", Op::Store, false, 4, &|i| (i.into(), 0));
-    row("red ADD 1, one address", Op::Add, true, 0, &|_| (1, 0));
-    row("red EXCH, one address", Op::Exch, true, 0, &|i| (u128::from(i) + 100, 0));
-    row("red CAS, one hit, one address", Op::Cas, true, 0, &|i| (5, u128::from(i) + 100));
-    row("red INC below 10, one address", Op::Inc, true, 0, &|_| (10, 0));
-    row("red INC, 32 limits, one address", Op::Inc, true, 0, &|i| (u128::from(i * 7 % 32), 0));
-    row("red DEC, 32 limits, one address", Op::Dec, true, 0, &|i| (u128::from(i * 7 % 32), 0));
-    let row = |name: &str, op: Op, red: bool, before: u64, operands: &dyn Fn(u32) -> u64| {
-        let [a, s] = [Order::Ascending, Order::Shuffled]
-            .map(|order| time_arrivals(op, red, order, true, before, operands));
-        println!("{name:44} {a:10.2} {s:10.2}");
-    };
-    row("MBAR.ARRIVE of 32", Op::MbarArrive, false, object(32, 32), &|_| 1);
-    row("MBAR.ARRIVE of 5, over and over", Op::MbarArrive, false, object(5, 3), &|_| 1);
-    row("MBAR.ARRIVE.NO_COMPLETE of 64", Op::MbarArriveNoComplete, false, object(64, 64), &|_| 1);
-    row("red MBAR.ARRIVE of 32", Op::MbarArrive, true, object(32, 32), &|_| 1);
-    row("red MBAR.ARRIVE_COUNT, never complete", Op::MbarArriveCount, true, object(999, 999), &|i| i.into());
-    row("red MBAR.ARRIVE_COUNT, 4 counts, 10 phases", Op::MbarArriveCount, true, object(7, 7), &|i| {
-        u64::from(i % 4) + 1
-    });
-    row("red MBAR.ARRIVE_COUNT, 32 counts", Op::MbarArriveCount, true, object(60, 60), &|i| i.into());
-    println!("without the memory afterwards (every value that can be left is listed)");
-    let row = |name: &str, op: Op, operands: &dyn Fn(u32) -> (u128, u128)| {
-        let a = time(op, true, Order::Ascending, 0, false, operands);
-        println!("{name:44} {a:10.2}");
-    };
-    row("red EXCH, one address", Op::Exch, &|i| (u128::from(i) + 100, 0));
-    row("red INC below 10, one address", Op::Inc, &|_| (10, 0));
-    row("red INC, 32 limits, one address", Op::Inc, &|i| (i.into(), 0));
-    row("red INC, limits 0 to 3, one address", Op::Inc, &|i| (u128::from(i % 4), 0));
-    row("red DEC, 32 limits, one address", Op::Dec, &|i| (i.into(), 0));
-    row("red DEC, limits 0 to 7, one address", Op::Dec, &|i| (u128::from(i % 8), 0));
-    row("red DEC, 32 limits far apart, one address", Op::Dec, &|i| (u128::from(i) * 100 + 40, 0));
-    let row = |name: &str, before: u64, operands: &dyn Fn(u32) -> u64| {
-        let op = Op::MbarArriveCount;
-        let a = time_arrivals(op, true, Order::Ascending, false, before, operands);
-        println!("{name:44} {a:10.2}");
-    };
-    row("red MBAR.ARRIVE_COUNT, never complete", object(999, 999), &|i| i.into());
-    row("red MBAR.ARRIVE_COUNT, 2 counts", object(7, 7), &|i| u64::from(i % 2) + 1);
-    row("red MBAR.ARRIVE_COUNT, 4 counts", object(7, 7), &|i| u64::from(i % 4) + 1);
-    println!("the longest verdict over all values left, right or wrong");
-    for op in [Op::Inc, Op::Dec] {
-        println!("{:44} {:10.0}", format!("red {op}, limits 0 to 31"), longest(op, 3, |lane| lane));
-        println!("{:44} {:10.0}", format!("red {op}, limits 0 to 7"), longest(op, 3, |lane| lane % 8));
-        println!("{:44} {:10.0}", format!("red {op}, limits 0 to 3"), longest(op, 3, |lane| lane % 4));
-        println!("{:44} {:10.0}", format!("red {op}, limits 1 and 2"), longest(op, 3, |lane| 1 + lane % 2));
-        println!("{:44} {:10.0}", format!("red {op}, limits 2 to 17"), longest(op, 30, |lane| 2 + lane / 2));
-        println!("{:44} {:10.0}", format!("red {op}, limits 5"), longest(op, 3, |_| 5));
+    let seen: &[(&str, Warp)] = &[
+        ("ADD 1, one address", warp(Op::Add, |_| (1, 0))),
+        ("ADD 0, one address", warp(Op::Add, |_| (0, 0))),
+        ("EXCH, one address", warp(Op::Exch, |i| (i + 100, 0))),
+        ("EXCH, two values, one address", warp(Op::Exch, |i| (i % 3 / 2, 0))),
+        ("CAS, a chain of hits, one address", warp(Op::Cas, |i| (i + 5, i + 6))),
+        ("CAS, one hit, one address", warp(Op::Cas, |i| (5, i + 100))),
+        ("CAST, one hit, one address", warp(Op::Cast, |i| (5, i + 100))),
+        ("INC below 10, one address", warp(Op::Inc, |_| (10, 0))),
+        ("DEC below 10, one address", warp(Op::Dec, |_| (10, 0))),
+        ("ADD 1, 32 addresses", spread(warp(Op::Add, |_| (1, 0)))),
+        ("LDS, 32 addresses", spread(warp(Op::Load, |_| (0, 0)))),
+        ("STS, 32 addresses", spread(warp(Op::Store, |i| (i, 0)))),
+        ("red ADD 1, one address", red(Op::Add, |_| (1, 0))),
+        ("red EXCH, one address", red(Op::Exch, |i| (i + 100, 0))),
+        ("red CAS, one hit, one address", red(Op::Cas, |i| (5, i + 100))),
+        ("red INC below 10, one address", red(Op::Inc, |_| (10, 0))),
+        ("red INC, 32 limits, one address", red(Op::Inc, |i| (i * 7 % 32, 0))),
+        ("red DEC, 32 limits, one address", red(Op::Dec, |i| (i * 7 % 32, 0))),
+        ("MBAR.ARRIVE of 32", at(warp(Op::MbarArrive, |_| (0, 0)), object(32, 32))),
+        ("MBAR.ARRIVE of 5, over and over", at(warp(Op::MbarArrive, |_| (0, 0)), object(5, 3))),
+        ("MBAR.ARRIVE.NO_COMPLETE of 64", at(warp(Op::MbarArriveNoComplete, |_| (1, 0)), object(64, 64))),
+        ("red MBAR.ARRIVE of 32", at(red(Op::MbarArrive, |_| (0, 0)), object(32, 32))),
+        ("red MBAR.ARRIVE_COUNT, never complete", at(red(Op::MbarArriveCount, |i| (i, 0)), object(999, 999))),
+        (
+            "red MBAR.ARRIVE_COUNT, 4 counts, 10 phases",
+            at(red(Op::MbarArriveCount, |i| (i % 4 + 1, 0)), object(7, 7)),
+        ),
+        ("red MBAR.ARRIVE_COUNT, 32 counts", at(red(Op::MbarArriveCount, |i| (i, 0)), object(60, 60))),
+    ];
+    for (name, warp) in seen {
+        println!("{name:44} {:10.2} {:10.2}", warp.time(ascending, true), warp.time(shuffled, true));
     }
-    println!(
-        "{:44} {:10.0}",
-        "red MBAR.ARRIVE_COUNT, 2 counts",
-        longest_arrivals(object(7, 7), |i| 1 + u64::from(i % 2))
-    );
-    println!(
-        "{:44} {:10.0}",
-        "red MBAR.ARRIVE_COUNT, 4 counts",
-        longest_arrivals(object(7, 7), |i| 1 + u64::from(i % 4))
-    );
-    println!(
-        "{:44} {:10.0}",
-        "red MBAR.ARRIVE_COUNT, 32 counts",
-        longest_arrivals(object(60, 60), |i| i.into())
-    );
+    println!("without the memory afterwards (every value that can be left is listed)");
+    let unseen: &[(&str, Warp)] = &[
+        ("red EXCH, one address", red(Op::Exch, |i| (i + 100, 0))),
+        ("red INC below 10, one address", red(Op::Inc, |_| (10, 0))),
+        ("red INC, 32 limits, one address", red(Op::Inc, |i| (i, 0))),
+        ("red INC, limits 0 to 3, one address", red(Op::Inc, |i| (i % 4, 0))),
+        ("red DEC, 32 limits, one address", red(Op::Dec, |i| (i, 0))),
+        ("red DEC, limits 0 to 7, one address", red(Op::Dec, |i| (i % 8, 0))),
+        ("red DEC, 32 limits far apart, one address", red(Op::Dec, |i| (i * 100 + 40, 0))),
+        ("red MBAR.ARRIVE_COUNT, never complete", at(red(Op::MbarArriveCount, |i| (i, 0)), object(999, 999))),
+        ("red MBAR.ARRIVE_COUNT, 2 counts", at(red(Op::MbarArriveCount, |i| (i % 2 + 1, 0)), object(7, 7))),
+        ("red MBAR.ARRIVE_COUNT, 4 counts", at(red(Op::MbarArriveCount, |i| (i % 4 + 1, 0)), object(7, 7))),
+    ];
+    for (name, warp) in unseen {
+        println!("{name:44} {:10.2}", warp.time(ascending, false));
+    }
+    println!("the longest verdict over all values left, right or wrong");
+    type Limits = (&'static str, u64, fn(u128) -> (u128, u128));
+    let limits: [Limits; 6] = [
+        ("limits 0 to 31", 3, |i| (i, 0)),
+        ("limits 0 to 7", 3, |i| (i % 8, 0)),
+        ("limits 0 to 3", 3, |i| (i % 4, 0)),
+        ("limits 1 and 2", 3, |i| (1 + i % 2, 0)),
+        ("limits 2 to 17", 30, |i| (2 + i / 2, 0)),
+        ("limits 5", 3, |_| (5, 0)),
+    ];
+    for (op, (name, start, operands)) in
+        [Op::Inc, Op::Dec].into_iter().flat_map(|op| limits.map(|row| (op, row)))
+    {
+        println!("{:44} {:10.0}", format!("red {op}, {name}"), at(red(op, operands), start).longest(|n| n));
+    }
+    let counts: [Limits; 3] = [
+        ("2 counts", 7, |i| (1 + i % 2, 0)),
+        ("4 counts", 7, |i| (1 + i % 4, 0)),
+        ("32 counts", 60, |i| (i, 0)),
+    ];
+    for (name, expected, operands) in counts {
+        let warp = at(red(Op::MbarArriveCount, operands), object(expected, expected));
+        let time = warp.longest(|pending| object(expected, pending / 2) | pending << 63);
+        println!("{:44} {time:10.0}", format!("red MBAR.ARRIVE_COUNT, {name}"));
+    }
 }

@@ -247,9 +247,8 @@ pub(crate) use operations;
 
 /// A group: name, dimensions, reason, clause, and which bins a configuration can hit.
 macro_rules! cover {
-    ($(#[$doc:meta])* $name:ident $text:literal ($($dimension:ident: $value:ty),*)
+    ($name:ident $text:literal ($($dimension:ident: $value:ty),*)
         $reason:literal $clause:literal; |$config:pat_param| $reachable:expr) => {
-        $(#[$doc])*
         #[doc = $reason]
         pub struct $name;
 
@@ -268,6 +267,38 @@ macro_rules! cover {
     };
 }
 pub(crate) use cover;
+
+/// The dimensions and groups of a file, each by one of the macros above. A group that says nothing of
+/// configurations can be hit in every one.
+macro_rules! table {
+    () => {};
+    ($(#[$doc:meta])* values $name:ident $values:tt needs |$this:ident| $needs:expr; $($rest:tt)*) => {
+        $crate::coverage::cross::values! { $(#[$doc])* $name $values needs |$this| $needs }
+        $crate::coverage::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* values $name:ident $values:tt $($rest:tt)*) => {
+        $crate::coverage::cross::values! { $(#[$doc])* $name $values }
+        $crate::coverage::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* numbers $name:ident: $count:literal from $first:literal; $($rest:tt)*) => {
+        $crate::coverage::cross::numbers! { $(#[$doc])* $name: $count from $first }
+        $crate::coverage::cross::table! { $($rest)* }
+    };
+    ($(#[$doc:meta])* operations $name:ident $ops:tt $($rest:tt)*) => {
+        $crate::coverage::cross::operations! { $(#[$doc])* $name $ops }
+        $crate::coverage::cross::table! { $($rest)* }
+    };
+    (cover $name:ident $text:literal $dimensions:tt $reason:literal $clause:literal;
+        |$config:pat_param| $reachable:expr; $($rest:tt)*) => {
+        $crate::coverage::cross::cover! { $name $text $dimensions $reason $clause; |$config| $reachable }
+        $crate::coverage::cross::table! { $($rest)* }
+    };
+    (cover $name:ident $text:literal $dimensions:tt $reason:literal $clause:literal; $($rest:tt)*) => {
+        $crate::coverage::cross::cover! { $name $text $dimensions $reason $clause; |_| true }
+        $crate::coverage::cross::table! { $($rest)* }
+    };
+}
+pub(crate) use table;
 
 /// Numbers the bins of all groups through, and lists the groups.
 macro_rules! groups {

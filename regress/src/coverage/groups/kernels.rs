@@ -4,27 +4,94 @@ use atoms_ops::{Op, Size};
 
 use super::requests::Policy;
 use super::values::{AnySize, Width, legal};
-use crate::coverage::cross::{cover, operations, values};
+use crate::coverage::cross::table;
 
-operations! {
+table! {
     /// An operation with an operand that the word meets.
-    BinaryOp { Add Min Max Inc Dec And Or Xor Exch Store }
-}
-operations! {
+    operations BinaryOp { Add Min Max Inc Dec And Or Xor Exch Store }
     /// An operation whose outcome depends on both values.
-    ArithmeticOp { Add Min Max Inc Dec And Or Xor Exch PopcInc }
-}
-operations! {
+    operations ArithmeticOp { Add Min Max Inc Dec And Or Xor Exch PopcInc }
     /// An operation that stores where a comparison holds.
-    CompareOp { Cas Cast CastSpin }
-}
-
-values! {
+    operations CompareOp { Cas Cast CastSpin }
     /// A value in the width of its access.
-    Class {
+    values Class {
         Zero = "0", One = "1", Max = "largest positive", Min = "smallest negative", Ones = "all ones",
         Other = "other",
     }
+
+    cover Values "values" (operation: BinaryOp, size: AnySize, operand: Class, word: Class)
+    "Kernels change behaviour at the ends of their number ranges, and where both the word and the operand stand at one." "3";
+    |_| legal(operation.0, size);
+
+    /// What became of the word.
+    values Outcome {
+        Unchanged = "unchanged", Changed = "changed", Carry = "carry", Overflow = "signed overflow",
+        Both = "carry and signed overflow", AtBound = "at the bound", BeyondBound = "beyond the bound",
+        FromZero = "from 0",
+    }
+    cover Arithmetic "arithmetic" (operation: ArithmeticOp, size: AnySize, outcome: Outcome)
+    "Each arm of a kernel is another piece of logic: carry and overflow of sums, keeping and taking, counting and wrapping." "3";
+    |_| legal(operation.0, size) && match operation.0 {
+        Op::Add => !matches!(outcome, Outcome::AtBound | Outcome::BeyondBound | Outcome::FromZero),
+        Op::PopcInc => matches!(outcome, Outcome::Changed | Outcome::Carry | Outcome::Overflow),
+        Op::Inc => matches!(outcome, Outcome::Changed | Outcome::AtBound | Outcome::BeyondBound),
+        Op::Dec => matches!(outcome, Outcome::Changed | Outcome::AtBound | Outcome::BeyondBound | Outcome::FromZero),
+        _ => matches!(outcome, Outcome::Unchanged | Outcome::Changed),
+    };
+
+    /// Of several, how many.
+    values Share { None = "none", Some = "some", All = "all", }
+    /// How the lanes of a request stand to each other.
+    values Meeting {
+        Alone = "one lane", Apart = "several, each on its own bank", Bank = "some on one bank",
+        Address = "some at one address",
+    }
+    cover Compare "compare" (operation: CompareOp, size: AnySize, stored: Share, lanes: Meeting)
+    "Who stores decides retry loops: none, some or all of the lanes, on their own, on one bank, or chained through one word." "3, 5.3";
+    |config| legal(operation.0, size)
+        && match lanes {
+            Meeting::Alone => stored != Share::Some,
+            Meeting::Apart => {
+                let width = match Width::new(size.0) { Width::Quad => 4, Width::Pair => 2, _ => 1 };
+                config.num_banks / width > 1
+            }
+            // Losers of CAST.SPIN never store.
+            Meeting::Bank | Meeting::Address => operation.0 != Op::CastSpin || stored != Share::All,
+        };
+
+    /// Which words of a wide access differ from the value compared against.
+    values Difference {
+        Equal = "none", First = "the first alone", Last = "the last alone", Middle = "one between",
+        Several = "several",
+    }
+    cover CompareWords "compare_words" (operation: CompareOp, size: AnySize, words_that_differ: Difference)
+    "A wide comparison joins what each bank finds; a single word that differs must keep all of them from being stored." "3, 4.4";
+    |_| legal(operation.0, size) && match Width::new(size.0) {
+        Width::Pair => words_that_differ != Difference::Middle,
+        Width::Quad => true,
+        _ => false,
+    };
+
+    /// Which address the losers of a bank name.
+    values Losers {
+        None = "no losers", Same = "at the winner's address", Other = "at other addresses", Both = "both",
+    }
+    /// Whether the selected lane stored.
+    values Selected { Stored = "stored", Failed = "failed", Missed = "failed while a loser would match", }
+    cover Spin "spin" (size: AnySize, losers: Losers, selected_lane: Selected)
+    "Losers fail whatever their word holds and whichever address of the bank they name, and only the selected lane compares." "5.1, 5.3";
+    |config| legal(Op::CastSpin, size)
+        && (losers != Losers::Both || config.num_lanes > 2)
+        && (losers != Losers::None || selected_lane != Selected::Missed);
+
+    /// What the counter of the group does.
+    values Counter { Steps = "goes from lane to lane", Holds = "holds one lane", }
+    /// The favoured lane of a group that several lanes ask.
+    values Favoured { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
+    cover Favour "favour" (policy: Policy, counter: Counter, favoured_lane: Favoured)
+    "The favoured lane goes before the one that the policy lets go first, and only if it asks." "5.4";
+    |config| policy as u32 == config.winner_policy as u32
+        && (favoured_lane != Favoured::Away || config.num_lanes > 2);
 }
 
 impl Class {
@@ -63,103 +130,4 @@ impl Class {
             }
         }
     }
-}
-
-cover! {
-    Values "values" (operation: BinaryOp, size: AnySize, operand: Class, word: Class)
-    "Kernels change behaviour at the ends of their number ranges, and where both the word and the operand stand at one." "3";
-    |_| legal(operation.0, size)
-}
-
-values! {
-    /// What became of the word.
-    Outcome {
-        Unchanged = "unchanged", Changed = "changed", Carry = "carry", Overflow = "signed overflow",
-        Both = "carry and signed overflow", AtBound = "at the bound", BeyondBound = "beyond the bound",
-        FromZero = "from 0",
-    }
-}
-cover! {
-    Arithmetic "arithmetic" (operation: ArithmeticOp, size: AnySize, outcome: Outcome)
-    "Each arm of a kernel is another piece of logic: carry and overflow of sums, keeping and taking, counting and wrapping." "3";
-    |_| legal(operation.0, size) && match operation.0 {
-        Op::Add => !matches!(outcome, Outcome::AtBound | Outcome::BeyondBound | Outcome::FromZero),
-        Op::PopcInc => matches!(outcome, Outcome::Changed | Outcome::Carry | Outcome::Overflow),
-        Op::Inc => matches!(outcome, Outcome::Changed | Outcome::AtBound | Outcome::BeyondBound),
-        Op::Dec => matches!(outcome, Outcome::Changed | Outcome::AtBound | Outcome::BeyondBound | Outcome::FromZero),
-        _ => matches!(outcome, Outcome::Unchanged | Outcome::Changed),
-    }
-}
-
-values! {
-    /// Of several, how many.
-    Share { None = "none", Some = "some", All = "all", }
-}
-values! {
-    /// How the lanes of a request stand to each other.
-    Meeting {
-        Alone = "one lane", Apart = "several, each on its own bank", Bank = "some on one bank",
-        Address = "some at one address",
-    }
-}
-cover! {
-    Compare "compare" (operation: CompareOp, size: AnySize, stored: Share, lanes: Meeting)
-    "Who stores decides retry loops: none, some or all of the lanes, on their own, on one bank, or chained through one word." "3, 5.3";
-    |config| legal(operation.0, size)
-        && match lanes {
-            Meeting::Alone => stored != Share::Some,
-            Meeting::Apart => {
-                let width = match Width::new(size.0) { Width::Quad => 4, Width::Pair => 2, _ => 1 };
-                config.num_banks / width > 1
-            }
-            // Losers of CAST.SPIN never store.
-            Meeting::Bank | Meeting::Address => operation.0 != Op::CastSpin || stored != Share::All,
-        }
-}
-values! {
-    /// Which words of a wide access differ from the value compared against.
-    Difference {
-        Equal = "none", First = "the first alone", Last = "the last alone", Middle = "one between",
-        Several = "several",
-    }
-}
-cover! {
-    CompareWords "compare_words" (operation: CompareOp, size: AnySize, words_that_differ: Difference)
-    "A wide comparison joins what each bank finds; a single word that differs must keep all of them from being stored." "3, 4.4";
-    |_| legal(operation.0, size) && match Width::new(size.0) {
-        Width::Pair => words_that_differ != Difference::Middle,
-        Width::Quad => true,
-        _ => false,
-    }
-}
-values! {
-    /// Which address the losers of a bank name.
-    Losers {
-        None = "no losers", Same = "at the winner's address", Other = "at other addresses", Both = "both",
-    }
-}
-values! {
-    /// Whether the selected lane stored.
-    Selected { Stored = "stored", Failed = "failed", Missed = "failed while a loser would match", }
-}
-cover! {
-    Spin "spin" (size: AnySize, losers: Losers, selected_lane: Selected)
-    "Losers fail whatever their word holds and whichever address of the bank they name, and only the selected lane compares." "5.1, 5.3";
-    |config| legal(Op::CastSpin, size)
-        && (losers != Losers::Both || config.num_lanes > 2)
-        && (losers != Losers::None || selected_lane != Selected::Missed)
-}
-values! {
-    /// What the counter of the group does.
-    Counter { Steps = "goes from lane to lane", Holds = "holds one lane", }
-}
-values! {
-    /// The favoured lane of a group that several lanes ask.
-    Favoured { First = "first by the policy too", Behind = "behind another by the policy", Away = "does not ask", }
-}
-cover! {
-    Favour "favour" (policy: Policy, counter: Counter, favoured_lane: Favoured)
-    "The favoured lane goes before the one that the policy lets go first, and only if it asks." "5.4";
-    |config| policy as u32 == config.winner_policy as u32
-        && (favoured_lane != Favoured::Away || config.num_lanes > 2)
 }

@@ -7,79 +7,48 @@ use super::ports::Rank;
 use super::values::{
     AnyOp, AnySize, Bank, Degree, Few, Lane, PlainOp, Port, SlotNumber, Wanted, Width, legal, rows,
 };
-use crate::coverage::cross::{cover, numbers, operations, values};
+use crate::coverage::cross::table;
 
-numbers! {
+table! {
     /// Operation code on the port.
-    OpCode: 32 from 0
-}
-numbers! {
+    numbers OpCode: 32 from 0;
     /// Size code on the port.
-    SizeCode: 16 from 0
-}
-cover! {
-    Decode "decode" (operation_code: OpCode, size_code: SizeCode)
+    numbers SizeCode: 16 from 0;
+    cover Decode "decode" (operation_code: OpCode, size_code: SizeCode)
     "Each pair of codes is an instruction or is refused; one wrong entry of the decoder shows in no other pair." "3.3";
-    |_| true
-}
-cover! {
-    Operation "operation" (operation: AnyOp, size: AnySize, result: Wanted, port: Port)
+
+    cover Operation "operation" (operation: AnyOp, size: AnySize, result: Wanted, port: Port)
     "Every instruction works with and without a result and from either port, through the same kernels but other response registers." "3, 6.3, 6.7";
-    |_| legal(operation.0, size) && (port == Port::Warp || operation.0.cluster_legal(result == Wanted::None))
-}
+    |_| legal(operation.0, size) && (port == Port::Warp || operation.0.cluster_legal(result == Wanted::None));
 
-values! {
     /// How many lanes take part.
-    Population { None = "none", One = "one", Some = "some", All = "all", }
-}
-cover! {
-    Lanes "lanes" (operation: AnyOp, lanes: Population)
+    values Population { None = "none", One = "one", Some = "some", All = "all", }
+    cover Lanes "lanes" (operation: AnyOp, lanes: Population)
     "A guard may leave any number of lanes; none at all must still be answered, and all is what merging and joining are widest in." "2.6";
-    |config| lanes != Population::Some || config.num_lanes > 2
-}
-cover! {
-    LaneAlone "lane_alone" (lane: Lane)
+    |config| lanes != Population::Some || config.num_lanes > 2;
+
+    cover LaneAlone "lane_alone" (lane: Lane)
     "Each lane can be the only one, so that nothing but its own wires serves it." "2.6";
-    |config| u32::from(lane.0) < config.num_lanes
-}
-cover! {
-    Conflict "conflict" (operation: PlainOp, size: AnySize, lanes_at_one_group: Degree)
+    |config| u32::from(lane.0) < config.num_lanes;
+
+    cover Conflict "conflict" (operation: PlainOp, size: AnySize, lanes_at_one_group: Degree)
     "How many passes a request takes follows from the lanes of its fullest bank group, which differs by size, and from what the operation does with those that do not win." "4.3, 4.4";
-    |config| legal(operation.0, size) && lanes_at_one_group.least() <= config.num_lanes
-}
-cover! {
-    Addresses "addresses" (operation: PlainOp, addresses_in_one_group: Degree)
+    |config| legal(operation.0, size) && lanes_at_one_group.least() <= config.num_lanes;
+
+    cover Addresses "addresses" (operation: PlainOp, addresses_in_one_group: Degree)
     "Lanes of one bank and different rows can never share a pass, whatever joins or merges." "4.1";
-    |config| addresses_in_one_group.least() <= config.num_lanes.min(rows(config))
-}
-cover! {
-    SameAddress "same_address" (operation: PlainOp, result: Wanted, lanes_at_one_address: Degree)
+    |config| addresses_in_one_group.least() <= config.num_lanes.min(rows(config));
+
+    cover SameAddress "same_address" (operation: PlainOp, result: Wanted, lanes_at_one_address: Degree)
     "Lanes at one address are served one after the other, joined, merged or failed, by operation and by whether a result is wanted." "3.5, 4.5, 5.1";
-    |config| lanes_at_one_address.least() <= config.num_lanes
-}
+    |config| lanes_at_one_address.least() <= config.num_lanes;
 
-operations! {
     /// An operation whose lanes at one address may be served together.
-    MergedOp { Add Min Max And Or Xor PopcInc Load Store MbarArrive MbarTestWait MbarTryWait Inc Exch }
-}
-values! {
+    operations MergedOp { Add Min Max And Or Xor PopcInc Load Store MbarArrive MbarTestWait MbarTryWait Inc Exch }
     /// What became of lanes at one address.
-    Together { No = "one after the other", Yes = "together", }
-}
+    values Together { No = "one after the other", Yes = "together", }
 
-/// Whether a configuration serves lanes of one address together.
-pub fn merges(config: &atoms_model::Config, op: Op, result: Wanted) -> bool {
-    match op {
-        Op::Load | Op::Store | Op::PopcInc | Op::MbarTestWait | Op::MbarTryWait => true,
-        Op::MbarArrive => config.merge_arrive,
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => {
-            config.merge_red && result == Wanted::None
-        }
-        _ => false,
-    }
-}
-cover! {
-    Merging "merging" (operation: MergedOp, result: Wanted, lanes_at_one_address: Together, addresses: Few)
+    cover Merging "merging" (operation: MergedOp, result: Wanted, lanes_at_one_address: Together, addresses: Few)
     "Joining and merging are decided by operation, result and configuration, and must leave lanes of other addresses on the bank their own pass." "3.5, 4.5";
     |config| {
         // Lanes: two at one address, and one at each of the others.
@@ -88,37 +57,27 @@ cover! {
             && rows <= config.num_rows
             && rows < config.num_lanes
             && (lanes_at_one_address == Together::Yes) == merges(config, operation.0, result)
-    }
-}
-cover! {
-    Crossbar "crossbar" (lane: Lane, bank: Bank)
-    "Operands travel from each lane to each bank and results back; a wire that is crossed shows in its own pair only." "4.1";
-    |config| u32::from(lane.0) < config.num_lanes && u32::from(bank.0) < config.num_banks
-}
+    };
 
-values! {
+    cover Crossbar "crossbar" (lane: Lane, bank: Bank)
+    "Operands travel from each lane to each bank and results back; a wire that is crossed shows in its own pair only." "4.1";
+    |config| u32::from(lane.0) < config.num_lanes && u32::from(bank.0) < config.num_banks;
+
     /// Whether the winner stands first, last or between among the lanes of its bank.
-    Standing { Lowest = "lowest", Between = "between", Highest = "highest", }
-}
-values! {
+    values Standing { Lowest = "lowest", Between = "between", Highest = "highest", }
     /// The configuration's rule.
-    Policy { Lowest = "lowest first", Highest = "highest first", Rotating = "rotating", }
-}
-cover! {
-    Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
+    values Policy { Lowest = "lowest first", Highest = "highest first", Rotating = "rotating", }
+    cover Winner "winner" (policy: Policy, winner_of_the_bank: Standing)
     "The policy decides which lane goes first; the rotating one lets any of the contenders. CAST.SPIN has a rule of its own." "4.2";
     |config| policy as u32 == config.winner_policy as u32 && match config.winner_policy {
         WinnerPolicy::Lowest => winner_of_the_bank == Standing::Lowest,
         WinnerPolicy::Highest => winner_of_the_bank == Standing::Highest,
         WinnerPolicy::Rotating => winner_of_the_bank != Standing::Between || config.num_lanes > 2,
-    }
-}
-values! {
+    };
+
     /// Where the winner is in the rotating order.
-    Turn { AtStart = "at the start", Behind = "behind the start", Round = "round past the last lane", }
-}
-cover! {
-    Rotation "rotation" (start: Lane, winner: Turn)
+    values Turn { AtStart = "at the start", Behind = "behind the start", Round = "round past the last lane", }
+    cover Rotation "rotation" (start: Lane, winner: Turn)
     "The order starts at every lane in turn and goes round, which only a conflict shows." "4.2";
     |config| config.winner_policy == WinnerPolicy::Rotating
         && u32::from(start.0) < config.num_lanes
@@ -127,70 +86,47 @@ cover! {
             // Two lanes of the bank, none of them where the order starts.
             Turn::Behind => u32::from(start.0) + 1 < config.num_lanes && config.num_lanes > 2,
             Turn::Round => start.0 >= 2,
-        }
-}
-numbers! {
+        };
+
     /// What the hash adds to a bank's number, in quads.
-    Swizzle: 16 from 0
-}
-cover! {
-    Hash "hash" (swizzle: Swizzle, width: Width)
+    numbers Swizzle: 16 from 0;
+    cover Hash "hash" (swizzle: Swizzle, width: Width)
     "The hash moves quads of banks, so that wide accesses stay together; each of its values is another permutation." "1.2";
-    |config| config.bank_hash && u32::from(swizzle.0) < (config.num_banks / 4).min(config.num_rows)
-}
-cover! {
-    WideAccess "wide_access" (width: Width, first_bank: Bank)
+    |config| config.bank_hash && u32::from(swizzle.0) < (config.num_banks / 4).min(config.num_rows);
+
+    cover WideAccess "wide_access" (width: Width, first_bank: Bank)
     "Each pair and each quad of banks is a unit of its own for grouping, comparing and writing." "4.4";
     |config| {
         let banks = match width { Width::Sub | Width::Word => return false, Width::Pair => 2, Width::Quad => 4 };
         u32::from(first_bank.0) < config.num_banks && first_bank.0 % banks == 0
-    }
-}
+    };
 
-numbers! {
     /// Byte within its word.
-    Byte: 4 from 0
-}
-values! {
+    numbers Byte: 4 from 0;
     /// Highest bit of what a sub-word access moves.
-    Sign { Clear = "clear", Set = "set", }
-}
-cover! {
-    SubWord "sub_word" (operation: PlainOp, size: AnySize, byte: Byte, highest_bit: Sign)
+    values Sign { Clear = "clear", Set = "set", }
+    cover SubWord "sub_word" (operation: PlainOp, size: AnySize, byte: Byte, highest_bit: Sign)
     "Bytes and halves are cut out of their word at every place, and extended with or without sign." "3.5";
-    |_| legal(operation.0, size) && Width::new(size.0) == Width::Sub && u32::from(byte.0) % size.0.bytes() == 0
-}
-values! {
-    /// What lanes of one word store.
-    Overlay { Alone = "alone in its word", Same = "over the same bytes", Beside = "beside others in the word", }
-}
-cover! {
-    StoreOverlay "store_overlay" (size: AnySize, lanes: Overlay)
-    "Of several stores to the same bytes the highest lane's stays, and stores to other bytes of the word must not touch them." "3.5";
-    |_| legal(Op::Store, size) && (lanes != Overlay::Beside || Width::new(size.0) == Width::Sub)
-}
+    |_| legal(operation.0, size) && Width::new(size.0) == Width::Sub && u32::from(byte.0) % size.0.bytes() == 0;
 
-values! {
+    /// What lanes of one word store.
+    values Overlay { Alone = "alone in its word", Same = "over the same bytes", Beside = "beside others in the word", }
+    cover StoreOverlay "store_overlay" (size: AnySize, lanes: Overlay)
+    "Of several stores to the same bytes the highest lane's stays, and stores to other bytes of the word must not touch them." "3.5";
+    |_| legal(Op::Store, size) && (lanes != Overlay::Beside || Width::new(size.0) == Width::Sub);
+
     /// Form of the address.
-    Form { Register = "register", Absolute = "absolute", }
-}
-values! {
+    values Form { Register = "register", Absolute = "absolute", }
     /// Factor on the register.
-    Scale { One = "1", Four = "4", Eight = "8", Sixteen = "16", Reserved = "reserved code", }
-}
-values! {
+    values Scale { One = "1", Four = "4", Eight = "8", Sixteen = "16", Reserved = "reserved code", }
     /// Whether a uniform register adds in.
-    Uniform { Zero = "none", Other = "uniform register", }
-}
-values! {
+    values Uniform { Zero = "none", Other = "uniform register", }
     /// The immediate, and whether the sum leaves 32 bits.
-    Immediate {
+    values Immediate {
         Zero = "0", Positive = "positive", Negative = "highest bit set", ZeroWraps = "0, sum wraps",
         PositiveWraps = "positive, sum wraps", NegativeWraps = "highest bit set, sum wraps",
     }
-}
-cover! {
-    Address "address" (form: Form, scale: Scale, uniform: Uniform, immediate: Immediate)
+    cover Address "address" (form: Form, scale: Scale, uniform: Uniform, immediate: Immediate)
     "Each form adds other terms, and a sum that wraps or an immediate that is sign-extended only shows when the access is good all the same." "2.1, 2.2";
     |config| {
         let adds = uniform == Uniform::Other;
@@ -205,40 +141,40 @@ cover! {
             (Form::Register, Immediate::ZeroWraps) => adds,
             (Form::Register, Immediate::NegativeWraps) => adds || high,
         }
-    }
-}
-cover! {
-    Slot "slot" (port: Port, slot: SlotNumber)
+    };
+
+    cover Slot "slot" (port: Port, slot: SlotNumber)
     "Each slot's part is looked up and its requests are counted in registers of its own." "1.3";
-    |config| u32::from(slot.0) < config.num_cta_slots
-}
-numbers! {
+    |config| u32::from(slot.0) < config.num_cta_slots;
+
     /// Bits of an offset.
-    OffsetBits: 25 from 0
-}
-cover! {
-    Offset "offset" (port: Port, rank: Rank, offset_bits: OffsetBits)
+    numbers OffsetBits: 25 from 0;
+    cover Offset "offset" (port: Port, rank: Rank, offset_bits: OffsetBits)
     "Each bit of an offset reaches the bank or the row, up to the last byte of the window, beside every rank." "1.2, 1.3, 1.4";
-    |config| offset_bits.0 == 0 || config.bytes() > 1 << (offset_bits.0 - 1)
-}
-numbers! {
+    |config| offset_bits.0 == 0 || config.bytes() > 1 << (offset_bits.0 - 1);
+
     /// A tag.
-    Tag: 64 from 0
-}
-cover! {
-    Tags "tag" (port: Port, tag: Tag)
+    numbers Tag: 64 from 0;
+    cover Tags "tag" (port: Port, tag: Tag)
     "A tag comes back as it went in, bit for bit." "4.6";
-    |_| true
-}
-values! {
+
     /// What else the tag names.
-    Reuse {
+    values Reuse {
         Fresh = "nothing near", Again = "the request answered last", Other = "a request at the other port",
         Both = "both",
     }
-}
-cover! {
-    TagReuse "tag_reuse" (port: Port, names_also: Reuse)
+    cover TagReuse "tag_reuse" (port: Port, names_also: Reuse)
     "Answers are told apart by port and order as well as by tag, so that a tag can be used again at once, and at both ports." "4.6";
-    |_| true
+}
+
+/// Whether a configuration serves lanes of one address together.
+pub fn merges(config: &atoms_model::Config, op: Op, result: Wanted) -> bool {
+    match op {
+        Op::Load | Op::Store | Op::PopcInc | Op::MbarTestWait | Op::MbarTryWait => true,
+        Op::MbarArrive => config.merge_arrive,
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => {
+            config.merge_red && result == Wanted::None
+        }
+        _ => false,
+    }
 }

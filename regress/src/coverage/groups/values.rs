@@ -3,28 +3,75 @@
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
 
-use crate::coverage::cross::{Needs, Value, numbers, operations, values};
+use crate::coverage::cross::{Needs, Value, table};
 
-operations! {
+table! {
     /// Any operation.
-    AnyOp {
+    operations AnyOp {
         Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store MbarInit MbarInval
         MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx MbarArriveNoComplete
         MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx MbarArriveDropNoComplete MbarTestWait
         MbarTryWait MbarArriveSm80
     }
-}
-operations! {
     /// An operation on plain memory.
-    PlainOp { Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store }
-}
-operations! {
+    operations PlainOp { Add Min Max Inc Dec And Or Xor Exch Cas Cast CastSpin PopcInc Load Store }
     /// An operation on mbarrier objects.
-    ObjectOp {
+    operations ObjectOp {
         MbarInit MbarInval MbarExpectTx MbarCompleteTx MbarArrive MbarArriveCount MbarArriveExpectTx
         MbarArriveNoComplete MbarArriveDrop MbarArriveDropCount MbarArriveDropExpectTx
         MbarArriveDropNoComplete MbarTestWait MbarTryWait MbarArriveSm80
     }
+
+    /// Where a request came in.
+    values Port { Warp = "warp", Cluster = "cluster", }
+    /// Whether the requester wants a result.
+    values Wanted { Result = "result", None = "no result", }
+    /// A number of lanes, in the steps in which conflicts are counted.
+    values Degree {
+        One = "1", Two = "2", ThreeFour = "3-4", FiveEight = "5-8", NineSixteen = "9-16", Most = "17-31",
+        All = "32",
+    }
+
+    /// What of the pipeline an operation uses.
+    values Kind {
+        Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin",
+        Object = "object", Look = "look",
+    } needs |kind| Needs {
+        ops: match kind {
+            Kind::Load => &[Op::Load],
+            Kind::Store => &[Op::Store],
+            Kind::Update => &[
+                Op::Add, Op::Min, Op::Max, Op::Inc, Op::Dec, Op::And, Op::Or, Op::Xor, Op::Exch, Op::PopcInc,
+            ],
+            Kind::Compare => &[Op::Cas, Op::Cast],
+            Kind::Spin => &[Op::CastSpin],
+            Kind::Object => &[Op::MbarInit, Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx],
+            Kind::Look => &[Op::MbarTestWait, Op::MbarTryWait, Op::MbarInval],
+        },
+        ..Needs::default()
+    };
+
+    /// Banks that an access takes.
+    values Width { Sub = "part of a word", Word = "word", Pair = "pair", Quad = "quad", }
+    needs |width| {
+        let (sizes, support): (&[_], &[_]) = match width {
+            Width::Sub => (&[Size::U8, Size::U16, Size::S8, Size::S16], &[Op::Load, Op::Store]),
+            Width::Word => (&[Size::U32, Size::S32], &[]),
+            Width::Pair => (&[Size::U64], &[]),
+            Width::Quad => (&[Size::B128], &[Op::Load, Op::Store, Op::Exch, Op::Cas]),
+        };
+        Needs { sizes, support, ..Needs::default() }
+    };
+
+    /// A few of something.
+    values Few { Zero = "0", One = "1", Two = "2", More = "more", }
+
+    /// A lane.
+    numbers Lane: 32 from 0;
+    /// A bank.
+    numbers Bank: 64 from 0;
+    /// A CTA slot.
+    numbers SlotNumber: 16 from 0;
 }
 
 /// A size, by its name.
@@ -66,22 +113,6 @@ pub fn legal(op: Op, size: AnySize) -> bool {
     op.row().sizes.contains(&size.0)
 }
 
-values! {
-    /// Where a request came in.
-    Port { Warp = "warp", Cluster = "cluster", }
-}
-values! {
-    /// Whether the requester wants a result.
-    Wanted { Result = "result", None = "no result", }
-}
-values! {
-    /// A number of lanes, in the steps in which conflicts are counted.
-    Degree {
-        One = "1", Two = "2", ThreeFour = "3-4", FiveEight = "5-8", NineSixteen = "9-16", Most = "17-31",
-        All = "32",
-    }
-}
-
 impl Degree {
     /// The step that a number of lanes, from 1, is in.
     #[inline(always)]
@@ -108,27 +139,6 @@ impl Degree {
     }
 }
 
-values! {
-    /// What of the pipeline an operation uses.
-    Kind {
-        Load = "load", Store = "store", Update = "update", Compare = "compare", Spin = "spin",
-        Object = "object", Look = "look",
-    } needs |kind| Needs {
-        ops: match kind {
-            Kind::Load => &[Op::Load],
-            Kind::Store => &[Op::Store],
-            Kind::Update => &[
-                Op::Add, Op::Min, Op::Max, Op::Inc, Op::Dec, Op::And, Op::Or, Op::Xor, Op::Exch, Op::PopcInc,
-            ],
-            Kind::Compare => &[Op::Cas, Op::Cast],
-            Kind::Spin => &[Op::CastSpin],
-            Kind::Object => &[Op::MbarInit, Op::MbarArrive, Op::MbarArriveCount, Op::MbarCompleteTx],
-            Kind::Look => &[Op::MbarTestWait, Op::MbarTryWait, Op::MbarInval],
-        },
-        ..Needs::default()
-    }
-}
-
 impl Kind {
     /// The kind of an operation.
     pub const fn new(op: Op) -> Self {
@@ -149,20 +159,6 @@ impl Kind {
     }
 }
 
-values! {
-    /// Banks that an access takes.
-    Width { Sub = "part of a word", Word = "word", Pair = "pair", Quad = "quad", }
-    needs |width| {
-        let (sizes, support): (&[_], &[_]) = match width {
-            Width::Sub => (&[Size::U8, Size::U16, Size::S8, Size::S16], &[Op::Load, Op::Store]),
-            Width::Word => (&[Size::U32, Size::S32], &[]),
-            Width::Pair => (&[Size::U64], &[]),
-            Width::Quad => (&[Size::B128], &[Op::Load, Op::Store, Op::Exch, Op::Cas]),
-        };
-        Needs { sizes, support, ..Needs::default() }
-    }
-}
-
 impl Width {
     /// Width of an access of this size.
     pub const fn new(size: Size) -> Self {
@@ -175,30 +171,11 @@ impl Width {
     }
 }
 
-values! {
-    /// A few of something.
-    Few { Zero = "0", One = "1", Two = "2", More = "more", }
-}
-
 impl Few {
     /// The value of a count.
     pub fn new(count: u32) -> Self {
         Few::ALL[count.min(3) as usize]
     }
-}
-
-numbers! {
-    /// A lane.
-    Lane: 32 from 0
-}
-numbers! {
-    /// A bank.
-    Bank: 64 from 0
-}
-
-numbers! {
-    /// A CTA slot.
-    SlotNumber: 16 from 0
 }
 
 /// Rows of the largest part a configuration can give.

@@ -5,7 +5,7 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
-use crate::machine::{Machine, Stop};
+use crate::machine::{LastCycle, Machine, Stop};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
 /// RTL and model side by side.
@@ -13,10 +13,8 @@ use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subje
 pub struct Lockstep {
     rtl: Rtl,
     model: Unit,
-    out: Out,
-    probe: Probe,
+    last: LastCycle,
     model_probe: Probe,
-    cycles: u64,
     /// The RTL after reset, where its variant can be saved.
     start: Option<Snapshot>,
     apart: bool,
@@ -51,10 +49,8 @@ impl Lockstep {
             apart: false,
             rtl,
             model: Unit::new(config),
-            out: Out::default(),
-            probe: Probe::default(),
+            last: LastCycle::default(),
             model_probe: Probe::default(),
-            cycles: 0,
         })
     }
 
@@ -86,7 +82,7 @@ impl Lockstep {
         if watched {
             self.model.watch();
         }
-        self.cycles = 0;
+        self.last.cycles = 0;
         Ok(())
     }
 
@@ -113,7 +109,11 @@ impl Lockstep {
     /// # Errors
     /// [`Stop::Rtl`] when the RTL has stopped itself, or was built as a variant that cannot be saved.
     pub fn save(&mut self) -> Result<Checkpoint, Stop> {
-        Ok(Checkpoint { rtl: self.rtl.save()?, model: Box::new(self.model.clone()), cycles: self.cycles })
+        Ok(Checkpoint {
+            rtl: self.rtl.save()?,
+            model: Box::new(self.model.clone()),
+            cycles: self.last.cycles,
+        })
     }
 
     /// Goes back to a checkpoint of this machine.
@@ -123,7 +123,7 @@ impl Lockstep {
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Stop> {
         self.rtl.restore(&checkpoint.rtl)?;
         self.model = (*checkpoint.model).clone();
-        self.cycles = checkpoint.cycles;
+        self.last.cycles = checkpoint.cycles;
         Ok(())
     }
 
@@ -140,10 +140,10 @@ impl Lockstep {
             tag: pass.tag,
             op: pass.kind.map(|(op, _)| op as u8),
         });
-        let subject = found
-            .first()
-            .and_then(|first| subject(first.signal, (&self.out, &self.probe), self.model_side(), last));
-        Mismatch { subject, ..Mismatch::new(self.cycles, found) }
+        let subject = found.first().and_then(|first| {
+            subject(first.signal, (&self.last.out, &self.last.probe), self.model_side(), last)
+        });
+        Mismatch { subject, ..Mismatch::new(self.last.cycles, found) }
     }
 
     /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
@@ -151,7 +151,7 @@ impl Lockstep {
     pub fn model_side(&self) -> (&Out, &Probe) {
         // The clock edge has changed the model's outputs since, unless the two are apart; but then
         // they were equal.
-        (if self.apart { self.model.out() } else { &self.out }, &self.model_probe)
+        (if self.apart { self.model.out() } else { &self.last.out }, &self.model_probe)
     }
 }
 
@@ -161,13 +161,13 @@ impl Machine for Lockstep {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Stop> {
-        let rtl = self.rtl.cycle(i, &mut self.out, &mut self.probe);
+        let rtl = self.rtl.cycle(i, &mut self.last.out, &mut self.last.probe);
         self.model.evaluate(i);
         self.model.probe(&mut self.model_probe);
-        // A difference explains more than the broken promise it may lead to in the same cycle.
-        if self.out != *self.model.out() || self.probe != self.model_probe {
+        // A difference explains more than the failed assertion it may lead to in the same cycle.
+        if self.last.out != *self.model.out() || self.last.probe != self.model_probe {
             self.apart = true;
-            let found = differences((&self.out, &self.probe), self.model_side());
+            let found = differences((&self.last.out, &self.last.probe), self.model_side());
             return Err(Stop::Mismatch(Box::new(self.mismatch(found))));
         }
         if let Err(stopped) = rtl {
@@ -175,20 +175,12 @@ impl Machine for Lockstep {
             return Err(stopped.into());
         }
         self.model.tick(i);
-        self.cycles += 1;
+        self.last.cycles += 1;
         Ok(())
     }
 
-    fn out(&self) -> &Out {
-        &self.out
-    }
-
-    fn probe(&self) -> &Probe {
-        &self.probe
-    }
-
-    fn cycles(&self) -> u64 {
-        self.cycles
+    fn last(&self) -> &LastCycle {
+        &self.last
     }
 
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
@@ -202,8 +194,7 @@ impl Machine for Lockstep {
     }
 
     fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
-        let mut words = vec![0; self.rtl.library().words()];
-        self.rtl.read_memory(&mut words)?;
+        let words = self.rtl.read_memory();
         let banks = self.model.config().num_banks as usize;
         let found: Vec<_> = words
             .iter()
@@ -221,7 +212,7 @@ impl Machine for Lockstep {
             Ok(words)
         } else {
             self.apart = true;
-            Err(Stop::Mismatch(Box::new(Mismatch::new(self.cycles, found))))
+            Err(Stop::Mismatch(Box::new(Mismatch::new(self.last.cycles, found))))
         }
     }
 

@@ -13,7 +13,7 @@ pub enum Stop {
     /// RTL and model differ: the product of lockstep, not an error of it.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
-    /// The RTL stopped itself, with a broken promise for instance.
+    /// The RTL stopped itself, with a failed assertion for instance.
     #[error(transparent)]
     Rtl(#[from] RtlError),
 }
@@ -30,14 +30,23 @@ pub trait Machine {
     /// [`Stop`]; the machine is then of no further use.
     fn cycle(&mut self, i: &In) -> Result<(), Stop>;
 
+    /// The cycle last run.
+    fn last(&self) -> &LastCycle;
+
     /// Outputs of the cycle last run.
-    fn out(&self) -> &Out;
+    fn out(&self) -> &Out {
+        &self.last().out
+    }
 
     /// Probe of the cycle last run.
-    fn probe(&self) -> &Probe;
+    fn probe(&self) -> &Probe {
+        &self.last().probe
+    }
 
     /// Cycles run.
-    fn cycles(&self) -> u64;
+    fn cycles(&self) -> u64 {
+        self.last().cycles
+    }
 
     /// Sets all of memory: word `row * num_banks + bank`.
     ///
@@ -67,19 +76,28 @@ pub trait Machine {
     }
 }
 
+/// What a machine showed in the cycle last run, and how many there were.
+#[derive(Clone, Debug, Default)]
+pub struct LastCycle {
+    /// Outputs.
+    pub out: Out,
+    /// Probe.
+    pub probe: Probe,
+    /// Cycles run.
+    pub cycles: u64,
+}
+
 /// The model alone.
 #[derive(Clone, Debug)]
 pub struct ModelMachine {
     unit: Unit,
-    out: Out,
-    probe: Probe,
-    cycles: u64,
+    last: LastCycle,
 }
 
 impl ModelMachine {
     /// A model after reset with a memory of zeros. `config` must have passed [`Config::check`].
     pub fn new(config: Config) -> Self {
-        ModelMachine { unit: Unit::new(config), out: Out::default(), probe: Probe::default(), cycles: 0 }
+        ModelMachine { unit: Unit::new(config), last: LastCycle::default() }
     }
 }
 
@@ -89,23 +107,15 @@ impl Machine for ModelMachine {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Stop> {
-        self.out = *self.unit.evaluate(i);
-        self.unit.probe(&mut self.probe);
+        self.last.out = *self.unit.evaluate(i);
+        self.unit.probe(&mut self.last.probe);
         self.unit.tick(i);
-        self.cycles += 1;
+        self.last.cycles += 1;
         Ok(())
     }
 
-    fn out(&self) -> &Out {
-        &self.out
-    }
-
-    fn probe(&self) -> &Probe {
-        &self.probe
-    }
-
-    fn cycles(&self) -> u64 {
-        self.cycles
+    fn last(&self) -> &LastCycle {
+        &self.last
     }
 
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
@@ -139,9 +149,7 @@ impl Machine for ModelMachine {
 pub struct RtlMachine {
     rtl: Rtl,
     config: Config,
-    out: Out,
-    probe: Probe,
-    cycles: u64,
+    last: LastCycle,
 }
 
 impl RtlMachine {
@@ -152,7 +160,7 @@ impl RtlMachine {
     pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
         rtl.reset()?;
         rtl.clear_memory();
-        Ok(RtlMachine { rtl, config, out: Out::default(), probe: Probe::default(), cycles: 0 })
+        Ok(RtlMachine { rtl, config, last: LastCycle::default() })
     }
 }
 
@@ -162,21 +170,13 @@ impl Machine for RtlMachine {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Stop> {
-        self.rtl.cycle(i, &mut self.out, &mut self.probe)?;
-        self.cycles += 1;
+        self.rtl.cycle(i, &mut self.last.out, &mut self.last.probe)?;
+        self.last.cycles += 1;
         Ok(())
     }
 
-    fn out(&self) -> &Out {
-        &self.out
-    }
-
-    fn probe(&self) -> &Probe {
-        &self.probe
-    }
-
-    fn cycles(&self) -> u64 {
-        self.cycles
+    fn last(&self) -> &LastCycle {
+        &self.last
     }
 
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Stop> {
@@ -184,14 +184,11 @@ impl Machine for RtlMachine {
     }
 
     fn read_memory(&mut self) -> Result<Vec<u32>, Stop> {
-        let mut words = vec![0; self.rtl.library().words()];
-        self.rtl.read_memory(&mut words)?;
-        Ok(words)
+        Ok(self.rtl.read_memory())
     }
 
     fn word(&self, index: usize) -> u32 {
-        let mut words = vec![0; self.rtl.library().words()];
-        let read = self.rtl.read_memory(&mut words);
-        read.ok().and_then(|()| words.get(index).copied()).unwrap_or(0)
+        let banks = self.config.num_banks as usize;
+        self.rtl.read_word(index % banks, index / banks).unwrap_or(0)
     }
 }

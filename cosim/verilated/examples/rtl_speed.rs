@@ -75,9 +75,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     rtl.restore(&snapshot)?;
     println!("save {saved:?}, restore {:?}, {snapshot:?}", start.elapsed());
-    let mut words = vec![0; library.words()];
     let start = Instant::now();
-    rtl.read_memory(&mut words)?;
+    let words = rtl.read_memory();
     println!(
         "read_memory {:?}, sum {}",
         start.elapsed(),

@@ -206,15 +206,12 @@ impl Rtl {
         Ok(())
     }
 
-    /// Copies the whole memory into `words`, in linear order: word `row * banks + bank`.
-    ///
-    /// # Errors
-    /// [`RtlError::MemoryLength`] unless `words` has [`Library::words`] elements.
-    pub fn read_memory(&self, words: &mut [u32]) -> Result<(), RtlError> {
-        self.check_length(words.len())?;
-        // SAFETY: the handle is live; the shim writes exactly as many words as were just checked.
+    /// The whole memory, in linear order: word `row * banks + bank`.
+    pub fn read_memory(&self) -> Vec<u32> {
+        let mut words = vec![0; self.library.words()];
+        // SAFETY: the handle is live; the shim writes exactly as many words as the library has.
         unsafe { (self.library.api().read_memory)(self.handle.as_ptr(), words.as_mut_ptr()) };
-        Ok(())
+        words
     }
 
     /// Overwrites the whole memory with `words`, in the order of [`Self::read_memory`].
@@ -222,7 +219,10 @@ impl Rtl {
     /// # Errors
     /// [`RtlError::MemoryLength`] unless `words` has [`Library::words`] elements.
     pub fn write_memory(&mut self, words: &[u32]) -> Result<(), RtlError> {
-        self.check_length(words.len())?;
+        let (expected, found) = (self.library.words(), words.len());
+        if found != expected {
+            return Err(RtlError::MemoryLength { expected, found });
+        }
         // SAFETY: the handle is live; the shim reads exactly as many words as were just checked.
         unsafe { (self.library.api().write_memory)(self.handle.as_ptr(), words.as_ptr()) };
         Ok(())
@@ -285,11 +285,6 @@ impl Rtl {
         // SAFETY: the handle is live and `bank` one of its banks; each has `rows` words, so the
         // offset stays inside.
         Ok(unsafe { (self.library.api().bank)(self.handle.as_ptr(), bank as u32).add(row) })
-    }
-
-    fn check_length(&self, found: usize) -> Result<(), RtlError> {
-        let expected = self.library.words();
-        if found == expected { Ok(()) } else { Err(RtlError::MemoryLength { expected, found }) }
     }
 
     /// What the shim recorded about a status that is not `OK`.

@@ -164,43 +164,33 @@ pub fn init_fault(word: u64) -> Option<InitFault> {
 impl DiagnosisKind {
     /// Name in counts and reports, without what the kind carries.
     pub const fn name(self) -> &'static str {
-        match self {
-            DiagnosisKind::NotLive { .. } => "no live object",
-            DiagnosisKind::InitOverLive => "init over a live object",
-            DiagnosisKind::PlainAccess(_) => "plain access to a live object",
-            DiagnosisKind::InitWord(_) => "no init word",
-            DiagnosisKind::Count => "count out of range",
-            DiagnosisKind::TxOperand => "transaction count out of range",
-            DiagnosisKind::TxRange { .. } => "tx-count out of range",
-            DiagnosisKind::DropBeyondExpected { .. } => "drop beyond expected",
-            DiagnosisKind::ArriveBeyondPending { .. } => "arrive beyond pending",
-            DiagnosisKind::NoCompleteCompletes => "noComplete completes",
-            DiagnosisKind::Stranded => "phase stranded",
-            DiagnosisKind::StalePhase { .. } => "stale phase",
-            DiagnosisKind::ForeignState => "foreign state",
-            DiagnosisKind::ArriveUnwaited => "arrive without a wait",
-            DiagnosisKind::CountSm80 => "counts out of range (sm_80)",
-        }
+        self.name_and_clause().0
     }
 
     /// The clause that leaves it undefined.
     pub const fn clause(self) -> &'static str {
+        self.name_and_clause().1
+    }
+
+    const fn name_and_clause(self) -> (&'static str, &'static str) {
+        use DiagnosisKind as Kind;
         match self {
-            DiagnosisKind::NotLive { .. } | DiagnosisKind::InitOverLive | DiagnosisKind::PlainAccess(_) => {
-                "spec 6.9"
-            }
-            DiagnosisKind::InitWord(InitFault::Layout | InitFault::Locked) => "spec 6.2, 6.9",
-            DiagnosisKind::InitWord(_) => "spec 6.1, 6.3, 6.9",
-            DiagnosisKind::Count
-            | DiagnosisKind::TxOperand
-            | DiagnosisKind::TxRange { .. }
-            | DiagnosisKind::DropBeyondExpected { .. } => "spec 6.1, 6.9",
-            DiagnosisKind::ArriveBeyondPending { .. } => "spec 6.9",
-            DiagnosisKind::NoCompleteCompletes => "spec 6.3, 6.9",
-            DiagnosisKind::Stranded => "spec 6.3, 6.4",
-            DiagnosisKind::StalePhase { .. } | DiagnosisKind::ForeignState => "spec 6.5, 6.9",
-            DiagnosisKind::ArriveUnwaited => "[PTX] 9.7.13.15.4",
-            DiagnosisKind::CountSm80 => "spec 6.1, 6.2.1, 6.9",
+            Kind::NotLive { .. } => ("no live object", "spec 6.9"),
+            Kind::InitOverLive => ("init over a live object", "spec 6.9"),
+            Kind::PlainAccess(_) => ("plain access to a live object", "spec 6.9"),
+            Kind::InitWord(InitFault::Layout | InitFault::Locked) => ("no init word", "spec 6.2, 6.9"),
+            Kind::InitWord(_) => ("no init word", "spec 6.1, 6.3, 6.9"),
+            Kind::Count => ("count out of range", "spec 6.1, 6.9"),
+            Kind::TxOperand => ("transaction count out of range", "spec 6.1, 6.9"),
+            Kind::TxRange { .. } => ("tx-count out of range", "spec 6.1, 6.9"),
+            Kind::DropBeyondExpected { .. } => ("drop beyond expected", "spec 6.1, 6.9"),
+            Kind::ArriveBeyondPending { .. } => ("arrive beyond pending", "spec 6.9"),
+            Kind::NoCompleteCompletes => ("noComplete completes", "spec 6.3, 6.9"),
+            Kind::Stranded => ("phase stranded", "spec 6.3, 6.4"),
+            Kind::StalePhase { .. } => ("stale phase", "spec 6.5, 6.9"),
+            Kind::ForeignState => ("foreign state", "spec 6.5, 6.9"),
+            Kind::ArriveUnwaited => ("arrive without a wait", "[PTX] 9.7.13.15.4"),
+            Kind::CountSm80 => ("counts out of range (sm_80)", "spec 6.1, 6.2.1, 6.9"),
         }
     }
 }

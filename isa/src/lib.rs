@@ -22,25 +22,21 @@ mod sass;
 mod translate;
 
 pub use arch::{Arch, ClusterOffsets};
-pub use kernel::alu::{Alu, AluOp, BoolOp, Compare, FloatCompare, IntType, Path};
 pub use kernel::compute::{
-    BitOp, COMPUTE_OPERANDS, Compute, ComputeInput, ComputeOp, ComputeOutput, FloatOp, FloatTest, IntOp,
-    MinMax, Part, Window,
+    BoolOp, Compare, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, FloatTest, IntOp, MinMax, Path,
+    ProductPart, Window,
 };
 pub use kernel::control::{
     BarrierVote, BlockBarrier, BranchCondition, Collective, Control, FloatRedux, JumpBase, ReduxOp,
     ShuffleMode, SyncWay, VoteMode, WarpOp,
 };
-pub use kernel::instruction::{Guard, Instruction, Operation, PredicateMove};
+pub use kernel::instruction::{Effect, Guard, Instruction, Operation, PredicateMove};
 pub use kernel::memory::{
     AddressBase, AsyncAccess, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask,
     BulkWay, ConstAccess, CopyArrival, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, Reduction,
     SharedAccess, SharedAddress, SharedResult, Space, ThreadCopy, WideOp,
 };
-pub use kernel::number::{
-    DotPieces, FloatFormat, FloatMode, HalfFormat, HalfLimit, HalfMode, IntSize, MufuFunction, PermuteMode,
-    Rounding,
-};
+pub use kernel::number::{DotPieces, FloatMode, MufuFunction, PermuteMode, Rounding, Type};
 pub use kernel::order::{Ordering, Scope, Semantics};
 pub use kernel::program::{
     CompiledBank, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel,

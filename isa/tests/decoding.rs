@@ -98,7 +98,7 @@ const R5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Reg(Reg(5))
 /// Text; operation, result, operand B (spec 6.8).
 #[rustfmt::skip]
 const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
-    ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::plain(Value::Reg(Reg(4))))),
+    ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::pair(Value::Reg(Reg(4))))),
     ("SYNCS.LD.64 R2, [R0+URZ]",                               Op::Load,                     BarrierResult::Pair(Reg(2)), BarrierOperand::Whole),
     ("SYNCS.CCTL.IV [R2+URZ]",                                 Op::MbarInval,                BarrierResult::None,         BarrierOperand::None),
     ("SYNCS.ARRIVE.TRANS64.A1T0 R2, [R0], RZ",                 Op::MbarArrive,               BarrierResult::Pair(Reg(2)), BarrierOperand::None),
@@ -124,7 +124,7 @@ const UR5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Uniform(UR
 /// The same of USYNCS, which the warp carries out once.
 #[rustfmt::skip]
 const UNIFORM_BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
-    ("USYNCS.EXCH.64 URZ, [UR6], UR4",                         Op::MbarInit,                 BarrierResult::None,                   BarrierOperand::Pair(Source::plain(Value::Uniform(UReg(4))))),
+    ("USYNCS.EXCH.64 URZ, [UR6], UR4",                         Op::MbarInit,                 BarrierResult::None,                   BarrierOperand::Pair(Source::pair(Value::Uniform(UReg(4))))),
     ("USYNCS.CCTL.IV [UR4+0x10]",                              Op::MbarInval,                BarrierResult::None,                   BarrierOperand::None),
     ("USYNCS.ARRIVE.TRANS64.ACT0 UR4, [UR4+0x10], UR5",        Op::MbarArriveCount,          BarrierResult::UniformPair(UReg(4)),   BarrierOperand::Active),
     ("USYNCS.ARRIVE.TRANS64.OPTOUT.ACT0 URZ, [UR4], UR5",      Op::MbarArriveDropCount,      BarrierResult::None,                   BarrierOperand::Active),
@@ -169,7 +169,7 @@ fn barrier_accesses() {
     let BarrierAccess { op, path, result, reported: None, address, b } = a else { panic!() };
     assert_eq!((op, path, result), (Op::MbarInit, Path::Uniform, BarrierResult::None));
     assert_eq!((address.ra, address.ur, address.imm), (Reg::RZ, UReg(6), 8));
-    assert_eq!(b, BarrierOperand::Pair(Source::plain(Value::Uniform(UReg(4)))));
+    assert_eq!(b, BarrierOperand::Pair(Source::pair(Value::Uniform(UReg(4)))));
     assert_eq!(decode("SYNCS.CCTL.IVALL ;").operation, Operation::Control(Control::Fence));
 }
 

@@ -4,24 +4,24 @@ use atoms_ops::Op;
 
 /// Kernel inputs; fields are the ports without `_i`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AluIn {
+pub struct AluIn {
     /// MIN and MAX order as two's complement.
-    pub(crate) signed: bool,
+    pub signed: bool,
     /// Word read from the bank.
-    pub(crate) old: u32,
+    pub old: u32,
     /// Operand B: addend, bound or new value; what coalesced lanes come to together.
-    pub(crate) b: u32,
+    pub b: u32,
     /// Operand C: the new value of CAS and CAST; the bits stored by a store.
-    pub(crate) c: u32,
+    pub c: u32,
     /// Every word of the access equals its operand B.
-    pub(crate) hit: bool,
+    pub hit: bool,
 }
 
 /// Applies `op` to `i.old`: the word to write, if any.
 ///
 /// Cannot fail: every operation is defined for every word, modulo 2^32. Source: spec 3.
 #[inline(always)] // the pipeline calls it with a constant `op` in a loop over the banks
-pub(crate) fn alu(op: Op, i: AluIn) -> Option<u32> {
+pub fn alu(op: Op, i: AluIn) -> Option<u32> {
     match op {
         Op::Add | Op::PopcInc => Some(i.old.wrapping_add(i.b)),
         Op::Min if i.signed => Some((i.old as i32).min(i.b as i32) as u32),

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agen;
-mod alu;
+pub mod alu;
 mod bank;
 mod cluster_rsp;
 mod collect;

@@ -10,15 +10,10 @@
 
 #![forbid(unsafe_code)]
 
-mod alu;
-mod atomic;
 mod compute;
 mod config;
-mod convert;
 mod core;
 mod error;
-mod float;
-mod half;
 mod launch;
 mod memory;
 mod observer;
@@ -30,9 +25,7 @@ mod report;
 mod statistics;
 mod support;
 mod template;
-mod typed;
 mod warp;
-mod warp_op;
 
 pub use atoms_model::MemoryPort;
 pub use config::SmConfig;

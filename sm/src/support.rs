@@ -2,8 +2,8 @@
 
 use crate::error::{KernelError, LackingInstruction};
 use atoms_isa::{
-    Alu, BarrierAccess, BarrierOperand, BranchCondition, Collective, ConstAddress, ConstIndex, Control,
-    Grain, Kernel, MNEMONICS, Operation, PredicateMove, Source, Support, Value, WarpOp,
+    BarrierAccess, BarrierOperand, BranchCondition, Collective, ConstAddress, ConstIndex, Control, Grain,
+    Kernel, MNEMONICS, Operation, PredicateMove, Source, Support, Value, WarpOp,
 };
 
 /// Names every instruction of the kernel that cannot be carried out.
@@ -88,10 +88,9 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         Operation::Collective(Collective { members, op, .. }) => {
             of(members, 4).into_iter().chain(constants(&Operation::Warp(*op))).collect()
         }
-        Operation::Alu(alu) => {
-            let [a, b, c] = crate::alu::wide_operands(alu.op).map(|wide| if wide { 8 } else { 4 });
-            let Alu { a: source_a, b: source_b, c: source_c, .. } = alu;
-            [of(source_a, a), of(source_b, b), of(source_c, c)].into_iter().flatten().collect()
+        Operation::Compute(compute) => {
+            let bytes = |source: &Source| if source.wide { 8 } else { 4 };
+            compute.sources.iter().filter_map(|source| of(source, bytes(source))).collect()
         }
         Operation::Const(access) => {
             let bytes = match access.grain {
@@ -128,7 +127,6 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
             of(&barrier.barrier, 4).into_iter().chain(threads).collect()
         }
         Operation::Special { .. }
-        | Operation::Ptx(_)
         | Operation::Shared(_)
         | Operation::Barrier(_)
         | Operation::ThreadCopy(_)

@@ -1,58 +1,65 @@
-//! Instructions of PTX that compute, typed as PTX types them.
+//! Instructions that compute: registers and predicates in, one register result and predicates out.
 //!
-//! Machine code has [`crate::Alu`]; what PTX computes in one instruction may take many of those, and which ones
-//! is the compiler's secret. Such an instruction is carried out as it stands instead, lane by lane.
+//! Listings and PTX become the same form. What PTX computes in one instruction may take many of machine code, and
+//! which ones is the compiler's secret: such an instruction is carried out as it stands, lane by lane.
 
-use crate::kernel::alu::{BoolOp, FloatCompare};
-use crate::kernel::number::{PermuteMode, Rounding};
-use crate::kernel::register::{PredSource, Reg};
-use crate::ptx::Type;
+use crate::kernel::number::{DotPieces, FloatMode, MufuFunction, PermuteMode, Type};
+use crate::kernel::register::{Pred, PredSource, Reg, UReg};
+use crate::kernel::source::Source;
 
-/// Most operands that one instruction takes.
-pub const COMPUTE_OPERANDS: usize = 4;
-
-/// Where an operand's bits come from. A narrower operation takes the low ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ComputeInput {
-    /// One register.
-    Word(Reg),
-    /// A register and the next.
-    Pair(Reg),
-    /// The same bits in all lanes.
-    Imm(u64),
-    /// 1 where the predicate holds, else 0.
-    Pred(PredSource),
-}
-
-/// Where the result goes.
+/// Which datapath an instruction goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComputeOutput {
-    /// Nowhere.
-    None,
-    /// One register.
-    Word(Reg),
-    /// A register and the next.
-    Pair(Reg),
-    /// A predicate of the thread, by its number: bit 0.
-    Pred(u16),
+pub enum Path {
+    /// Once per active lane.
+    Vector,
+    /// Once per warp, on uniform registers.
+    Uniform,
 }
 
-/// A compute instruction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compute {
-    /// What is computed.
-    pub op: ComputeOp,
-    /// The result.
-    pub dst: ComputeOutput,
-    /// Number of the predicate for the second result: the carry out, the inverse of a comparison, "not zero".
-    pub second: Option<u16>,
-    /// Operands; those not used are zero.
-    pub inputs: [ComputeInput; COMPUTE_OPERANDS],
+/// Comparison of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// Never.
+    False,
+    /// Less.
+    Lt,
+    /// Equal.
+    Eq,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Not equal.
+    Ne,
+    /// Greater or equal.
+    Ge,
+    /// Always.
+    True,
+}
+
+/// Comparison of floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatCompare {
+    /// The comparison of ordered operands.
+    pub compare: Compare,
+    /// What a NaN operand gives.
+    pub unordered: bool,
+}
+
+/// How a comparison is combined with the predicate operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoolOp {
+    /// Conjunction.
+    And,
+    /// Disjunction.
+    Or,
+    /// Exclusive or.
+    Xor,
 }
 
 /// Which part of a product is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ProductPart {
     /// The low half.
     Low,
     /// The high half.
@@ -61,23 +68,33 @@ pub enum Part {
     Wide,
 }
 
-/// Integer operations, of the type beside them.
+/// Integer operations, of the type beside them. `p` are predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntOp {
     /// `a + b`
     Add,
     /// `a - b`
     Sub,
+    /// `a + b + c + p0 + p1`; the predicates count the carries out. A negated operand counts as its inverse plus
+    /// one, so that the carry of a subtraction is its inverted borrow. Source: observed in compiled 64-bit arithmetic,
+    /// data/sass.
+    Add3,
+    /// `a - b - p0`; the first predicate is the borrow.
+    SubBorrow,
     /// `a * b`
-    Mul(Part),
-    /// `a * b + c`
-    Mad(Part),
+    Mul(ProductPart),
+    /// `a * b + c + p0`; the first predicate is the carry.
+    Mad(ProductPart),
+    /// High word of `a * b + c + p0`, where `c` is as wide as the product; the first predicate is the carry.
+    MadWideHigh,
     /// Product of 24-bit integers: bits 31:0, or 47:16.
-    Mul24(Part),
+    Mul24(ProductPart),
     /// The same plus `c`.
-    Mad24(Part),
+    Mad24(ProductPart),
     /// `c + |a - b|`
     Sad,
+    /// `c` plus the sum of `|a - b|` over the parts of the type.
+    SadParts,
     /// `a / b`
     Div,
     /// Remainder of that.
@@ -86,10 +103,13 @@ pub enum IntOp {
     Abs,
     /// `-a`
     Neg,
-    /// The smaller.
-    Min,
-    /// The larger.
-    Max,
+    /// `p0 ? min(a, b) : max(a, b)`. The first predicate says whether `a` was taken; of halves, the predicates say it of
+    /// the low and of the high one.
+    MinMax,
+    /// The least, if `p0`, or the greatest of `a`, `b` and `c`.
+    MinMax3,
+    /// `p0 ? min(a + b, c) : max(a + b, c)`; the sum wraps.
+    AddMinMax,
     /// Left by `b`, no more than the width.
     Shl,
     /// Right by `b`, no more than the width; a signed type repeats its sign.
@@ -98,7 +118,7 @@ pub enum IntOp {
     Popc,
     /// Zeros before the highest one.
     Clz,
-    /// Position of the highest bit that is not the sign; or its distance from the top.
+    /// Position of the highest bit that is not the sign, or its distance from the top; all ones if there is none.
     Bfind {
         /// The distance.
         shift_amount: bool,
@@ -109,19 +129,6 @@ pub enum IntOp {
     Bfe,
     /// `b` with `a` put in `d` bits from bit `c` on.
     Bfi,
-}
-
-/// Bitwise operations on as many bits as said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BitOp {
-    /// Conjunction.
-    And,
-    /// Disjunction.
-    Or,
-    /// Exclusive or.
-    Xor,
-    /// Inverse of `a`.
-    Not,
     /// 1 if `a` is zero, else 0.
     Cnot,
 }
@@ -139,10 +146,8 @@ pub enum FloatOp {
     Fma,
     /// `a / b`
     Div,
-    /// The smaller.
-    Min(MinMax),
-    /// The larger.
-    Max(MinMax),
+    /// `p0 ? min(a, b) : max(a, b)`; -0 is less than +0.
+    MinMax(MinMax),
     /// `|a|`
     Abs,
     /// `-a`
@@ -210,11 +215,25 @@ pub enum Window {
     Global,
 }
 
-/// What a [`Compute`] instruction computes from its operands `a`, `b`, `c`, `d`.
+/// What a [`Compute`] instruction computes from its operands `a`, `b`, `c`, `d` and its predicates `p`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ComputeOp {
     /// `a`.
     Move,
+    /// `p0 ? a : b`.
+    Select {
+        /// Type of both.
+        ty: Type,
+        /// Flush a subnormal result.
+        flush: bool,
+    },
+    /// `c >= 0 ? a : b`.
+    SelectBySign {
+        /// Type of `c`: s32 or f32.
+        ty: Type,
+        /// Flush a subnormal `c`.
+        flush: bool,
+    },
     /// `bits` bits of `a` from bit `shift` on.
     Extract {
         /// First bit.
@@ -235,35 +254,45 @@ pub enum ComputeOp {
         ty: Type,
         /// Limit to the type in place of wrapping.
         saturate: bool,
+        /// No less than zero at last.
+        relu: bool,
     },
-    /// `a + b + d`, or `a * b + c + d` of the part; the second result is the carry. Of the subtraction it is
-    /// the borrow, in and out.
-    Carry {
-        /// [`IntOp::Add`], [`IntOp::Sub`] or [`IntOp::Mad`].
-        op: IntOp,
-        /// Of which type.
-        ty: Type,
-    },
-    /// A bitwise operation on the bits of the type.
-    Bits {
-        /// Which.
-        op: BitOp,
-        /// How many bits.
-        ty: Type,
-    },
-    /// Bitwise function of three words: bit `a << 2 | b << 1 | c` of the table. The second result is "not
-    /// zero", combined with `d`.
+    /// Bitwise function of three operands: bit `a << 2 | b << 1 | c` of the table. The first predicate is "not zero",
+    /// combined with `p0`.
     Lop3 {
         /// Truth table.
         table: u8,
-        /// How `d` enters the second result.
+        /// How many bits.
+        ty: Type,
+        /// How `p0` enters the predicate.
         combine: BoolOp,
     },
-    /// `{b, a}` shifted by `c`: the high word of it shifted left, or the low word of it shifted right.
+    /// Function of the three predicates `p`: bit `p0 << 2 | p1 << 1 | p2` of a table per result.
+    PredLogic {
+        /// Truth tables of the first and the second predicate result.
+        tables: [u8; 2],
+    },
+    /// `(a << shift) + b`; carry out in the first predicate. Negated operands are as in [`IntOp::Add3`].
+    Lea {
+        /// 0 to 31.
+        shift: u8,
+    },
+    /// `({c, a} >> (32 - shift)) + b + p0`; carry out in the first predicate.
+    LeaHi {
+        /// 0 to 31.
+        shift: u8,
+        /// Take the sign of `a` in place of `c`.
+        sign_extend: bool,
+    },
+    /// A word of `{c, a}` shifted by `b`; to the right, a signed type repeats the sign of `c`.
     Funnel {
         /// Which way.
         left: bool,
-        /// Take the distance modulo 32 in place of limiting it to 32.
+        /// Largest shift, 32 or 64, and signedness.
+        ty: Type,
+        /// Give the high word.
+        high: bool,
+        /// Take the shift modulo the width in place of limiting it.
         wrap: bool,
     },
     /// Position of the `c`th one of `a` from bit `b` on.
@@ -273,48 +302,45 @@ pub enum ComputeOp {
         /// Take both modulo 32 in place of limiting them.
         wrap: bool,
     },
-    /// Lowest `b` bits of `a`, extended by sign or zero.
+    /// Lowest `b` bits of `a`, extended to 32.
     Extend {
         /// By sign.
         signed: bool,
         /// Take `b` modulo 32 in place of limiting it.
         wrap: bool,
     },
-    /// `c` and the products of four bytes of `a` and `b`.
-    Dot4 {
-        /// Whether `a` and `b` are signed.
+    /// `c` plus the sum of products of the bytes of `b` with the bytes, or with two halves, of `a`.
+    Dot {
+        /// What `a` holds.
+        pieces: DotPieces,
+        /// Signedness of the pieces of `a` and of `b`.
         signed: [bool; 2],
     },
-    /// `c` and the products of two halves of `a` and two bytes of `b`.
-    Dot2 {
-        /// Whether `a` and `b` are signed.
-        signed: [bool; 2],
-        /// The high bytes of `b`.
-        high: bool,
-    },
-    /// Bytes of `{b, a}` chosen by `c`.
+    /// Bytes of `{c, a}` chosen by `b`, as the mode says.
     Permute(PermuteMode),
-    /// `c ? a : b`, `c` a predicate.
-    Select,
-    /// `c >= 0 ? a : b`.
-    SelectBySign {
-        /// Type of `c`: s32 or f32.
-        ty: Type,
-        /// Flush a subnormal `c`.
-        flush: bool,
-    },
-    /// `a compare b`, combined with the predicate `c`; the second result takes the inverse comparison.
+    /// `a compare b`, combined with `p0`; the second predicate takes the inverse comparison, of packed types that of the
+    /// high half.
     Compare {
         /// The comparison.
         compare: FloatCompare,
         /// Of which type.
         ty: Type,
-        /// How `c` enters.
+        /// How `p0` enters.
         combine: BoolOp,
         /// Flush subnormal operands.
         flush: bool,
-        /// The result is all ones, or 1.0, in place of a predicate.
+        /// The register result: all ones of a type, or its 1.0.
         result: Option<Type>,
+        /// Of what it is one part.
+        part: ComparePart,
+    },
+    /// The first predicate: `a` is the minimum (or maximum) of `a` and `b`, binary64, where a NaN loses
+    /// against a number; the second: both are NaN (chosen: what compiled fmin and fmax make of them).
+    MinMaxTaken {
+        /// Minimum.
+        min: bool,
+        /// Combination with `p0`.
+        combine: BoolOp,
     },
     /// A float operation.
     Float {
@@ -322,16 +348,16 @@ pub enum ComputeOp {
         op: FloatOp,
         /// Of which type.
         ty: Type,
-        /// How it is rounded.
-        rounding: Rounding,
-        /// Flush subnormal operands and results.
-        flush: bool,
-        /// Limit to 0.0 to 1.0; NaN becomes 0.
-        saturate: bool,
-        /// Of a fused multiply-add: a negative result becomes 0.
-        relu: bool,
+        /// How it rounds, flushes and limits.
+        mode: FloatMode,
+        /// Of packed halves, the result is that of the low ones in binary32.
+        widen: bool,
     },
-    /// Whether `a` is what is asked.
+    /// Predicate: the quotient `a / b`, binary32, needs more than the short sequence around a reciprocal.
+    DivisionIsHard,
+    /// A function of the multi-function unit of `a`.
+    Mufu(MufuFunction),
+    /// Whether `a` is what is asked: the first predicate.
     Test {
         /// What is asked.
         test: FloatTest,
@@ -344,32 +370,91 @@ pub enum ComputeOp {
         from: Type,
         /// Type of the result.
         to: Type,
-        /// How it is rounded.
-        rounding: Rounding,
+        /// How it rounds and flushes; limits to an integer type, or a float to 0.0 to 1.0.
+        mode: FloatMode,
         /// Round a float to an integer that stays a float.
         integral: bool,
-        /// Flush subnormal operands and results.
-        flush: bool,
-        /// Limit to the type, or to 0.0 to 1.0.
-        saturate: bool,
-        /// A negative result becomes 0.
-        relu: bool,
+        /// A NaN gives the integer zero in place of the highest bit alone (chosen: what [PTX] cvt and the instruction
+        /// without `.NTZ` are said to give); so it does for 8 and 16 bits.
+        nan_to_zero: bool,
     },
     /// `a` and `b`, binary32, as halves of a packed result; `a` is the high one.
     Pack {
         /// f16x2 or bf16x2.
         to: Type,
-        /// How it is rounded.
-        rounding: Rounding,
-        /// A negative half becomes 0.
-        relu: bool,
+        /// How it rounds and limits.
+        mode: FloatMode,
+        /// A NaN gives zero.
+        nan_to_zero: bool,
     },
+    /// `c << 2n | a << n | b`, of `a` and `b` limited to the range of a type of n bits.
+    PackInt(Type),
     /// The address `a` of a memory as a generic one.
     ToGeneric(Window),
-    /// Whether the generic address `a` is in the memory.
+    /// Whether the generic address `a` is in the memory: the first predicate. The rank of the own CTA is `b`.
     InWindow(Window),
     /// The shared address `a` in the CTA of rank `b`.
     MapRank,
     /// The rank in the shared address `a`.
     RankOf,
+}
+
+/// Of what a comparison is one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparePart {
+    /// It stands alone.
+    Whole,
+    /// It is that of high words; `p1` is the result for the low ones, and decides where these are alike.
+    High,
+    /// Of packed types: the first predicate takes the conjunction of both halves, the second its inverse.
+    BothHalves,
+}
+
+impl ComputeOp {
+    /// A comparison by itself.
+    pub const fn compare(compare: FloatCompare, ty: Type, combine: BoolOp, flush: bool) -> ComputeOp {
+        ComputeOp::Compare { compare, ty, combine, flush, result: None, part: ComparePart::Whole }
+    }
+
+    /// An integer operation that wraps.
+    pub const fn int(op: IntOp, ty: Type) -> ComputeOp {
+        ComputeOp::Int { op, ty, saturate: false, relu: false }
+    }
+
+    /// A float operation on each number of the type.
+    pub const fn float(op: FloatOp, ty: Type, mode: FloatMode) -> ComputeOp {
+        ComputeOp::Float { op, ty, mode, widen: false }
+    }
+}
+
+/// An instruction that computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compute {
+    /// What it computes.
+    pub op: ComputeOp,
+    /// Whether it runs per lane or per warp, which is also the file `dst` names.
+    pub path: Path,
+    /// Number of the result register (or of the low one of a pair) in the file of `path`; the zero
+    /// register where there is none.
+    pub dst: u16,
+    /// The result is a pair of registers.
+    pub wide: bool,
+    /// Predicate results; PT where there is none.
+    pub pred_dst: [Pred; 2],
+    /// Operands `a`, `b`, `c`, `d`; those not used are zero.
+    pub sources: [Source; 4],
+    /// Predicate operands.
+    pub p: [PredSource; 3],
+}
+
+impl Compute {
+    /// Of `path`, without operands and results.
+    pub const fn new(op: ComputeOp, path: Path) -> Compute {
+        let dst = match path {
+            Path::Vector => Reg::RZ.0,
+            Path::Uniform => UReg::URZ.0 as u16,
+        };
+        let (sources, p) = ([Source::ZERO; 4], [PredSource::FALSE; 3]);
+        Compute { op, path, dst, wide: false, pred_dst: [Pred::PT; 2], sources, p }
+    }
 }

@@ -1,16 +1,16 @@
 //! A decoded instruction.
 
-use crate::kernel::alu::{Alu, Path};
-use crate::kernel::compute::Compute;
+use crate::kernel::compute::{Compute, Path};
 use crate::kernel::control::{Collective, Control, WarpOp};
 use crate::kernel::memory::{
-    AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, LocalAccess, SharedAccess,
-    ThreadCopy,
+    AsyncAccess, BarrierAccess, BulkCopy, ConstAccess, CopyArrival, GlobalAccess, GlobalOp, LocalAccess,
+    SharedAccess, ThreadCopy,
 };
 use crate::kernel::order::Ordering;
 use crate::kernel::register::{Pred, PredSource};
 use crate::kernel::source::Source;
 use crate::kernel::special::SpecialRegister;
+use atoms_ops::Op;
 
 /// Which lanes take part (spec 2.6).
 pub type Guard = PredSource;
@@ -35,9 +35,7 @@ pub struct PredicateMove {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
     /// Compute.
-    Alu(Alu),
-    /// Compute, as PTX types it.
-    Ptx(Compute),
+    Compute(Compute),
     /// Read a special register.
     Special {
         /// Whether per lane or per warp; also the file `dst` names.
@@ -86,6 +84,57 @@ pub enum Operation {
     Collective(Collective),
     /// An instruction that exists and cannot be decoded here.
     Lacking,
+}
+
+/// What other threads can see of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it changes what the threads have to themselves.
+    Own,
+    /// Nothing, but it depends on time.
+    Time,
+    /// Memory is accessed; whether a word changes, the answer tells.
+    Access,
+    /// Memory changes, now or later.
+    Write,
+    /// Threads have come to where others wait for them.
+    Arrival,
+    /// Nothing: threads wait for others.
+    Wait,
+}
+
+impl Operation {
+    /// What other threads can see of it.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Operation::Special { register, .. } if register.is_time() => Effect::Time,
+            Operation::Compute(_)
+            | Operation::Special { .. }
+            | Operation::Const(_)
+            | Operation::Local(_)
+            | Operation::Predicates(_)
+            | Operation::QuerySpace { .. }
+            | Operation::Warp(_)
+            | Operation::Collective(_)
+            | Operation::Lacking => Effect::Own,
+            Operation::Global(access) if matches!(access.op, GlobalOp::Load | GlobalOp::Atomic(_)) => {
+                Effect::Access
+            }
+            Operation::Barrier(access) if access.op.only_reads() && access.op != Op::MbarInval => {
+                Effect::Access
+            }
+            Operation::Shared(_) => Effect::Access,
+            Operation::Global(_)
+            | Operation::Barrier(_)
+            | Operation::ThreadCopy(_)
+            | Operation::CopyArrival(_)
+            | Operation::BulkCopy(_)
+            | Operation::Async(_) => Effect::Write,
+            Operation::Control(Control::Exit | Control::Block(_) | Control::ClusterArrive) => Effect::Arrival,
+            Operation::Control(Control::ClusterWait) => Effect::Wait,
+            Operation::Control(_) => Effect::Own,
+        }
+    }
 }
 
 /// A decoded instruction.

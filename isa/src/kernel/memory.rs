@@ -1,7 +1,7 @@
 //! Instructions that touch memory.
 
-use crate::kernel::alu::Path;
-use crate::kernel::number::HalfFormat;
+use crate::kernel::compute::Path;
+use crate::kernel::number::Type;
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::{ConstAddress, Source};
 use atoms_ops::{Op, Size};
@@ -267,11 +267,11 @@ pub enum WideOp {
     /// Float addition, binary64, to nearest.
     AddF64,
     /// Float addition in both halves.
-    AddHalves(HalfFormat),
+    AddHalves(Type),
     /// Minimum in both halves; a NaN loses.
-    MinHalves(HalfFormat),
+    MinHalves(Type),
     /// Maximum in both halves; a NaN loses.
-    MaxHalves(HalfFormat),
+    MaxHalves(Type),
     /// Integer addition, 64 bits.
     Add64,
     /// Minimum, 64 bits unsigned.

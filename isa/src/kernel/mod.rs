@@ -1,6 +1,5 @@
 //! Kernels decoded: the form that listings and PTX become, and that a core carries out.
 
-pub(crate) mod alu;
 pub(crate) mod compute;
 pub(crate) mod control;
 pub(crate) mod instruction;

@@ -1,41 +1,109 @@
 //! Formats of numbers, and how operations on them round, limit and choose.
 
-/// Width and signedness of an integer that is converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntSize {
-    /// 8, 16, 32 or 64.
-    pub bits: u8,
-    /// Two's complement.
-    pub signed: bool,
-}
-
-/// Format of a float.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FloatFormat {
-    /// IEEE binary16.
+/// Type of a register, a variable or an operation. Source: [PTX] types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[expect(missing_docs, reason = "each is its name in PTX")]
+pub enum Type {
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    U16x2,
+    S16x2,
+    U8x4,
+    S8x4,
     F16,
-    /// bfloat16.
+    F16x2,
     Bf16,
-    /// IEEE binary32.
+    Bf16x2,
     F32,
-    /// IEEE binary64.
     F64,
+    Pred,
 }
 
-impl FloatFormat {
-    /// Whether it has 64 bits.
-    pub const fn wide(self) -> bool {
-        matches!(self, FloatFormat::F64)
+impl Type {
+    /// The type with this name, without a dot.
+    pub fn from_name(name: &str) -> Option<Type> {
+        name.parse().ok()
     }
-}
 
-/// Format of the two halves of a packed operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HalfFormat {
-    /// IEEE binary16.
-    F16,
-    /// bfloat16.
-    Bf16,
+    /// Its name in PTX, without a dot.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Bits of a value; 1 for a predicate.
+    #[inline]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Type::Pred => 1,
+            Type::B8 | Type::U8 | Type::S8 => 8,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 16,
+            Type::B32 | Type::U32 | Type::S32 | Type::F32 => 32,
+            Type::U16x2 | Type::S16x2 | Type::F16x2 | Type::Bf16x2 => 32,
+            Type::U8x4 | Type::S8x4 => 32,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 64,
+            Type::B128 => 128,
+        }
+    }
+
+    /// The type of each part, if it is one of several integers.
+    #[inline]
+    pub const fn integer_part(self) -> Option<Type> {
+        match self {
+            Type::U16x2 => Some(Type::U16),
+            Type::S16x2 => Some(Type::S16),
+            Type::U8x4 => Some(Type::U8),
+            Type::S8x4 => Some(Type::S8),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an integer that has a sign.
+    #[inline]
+    pub const fn signed(self) -> bool {
+        matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 | Type::S8x4)
+    }
+
+    /// Whether it is a float, or two of them.
+    #[inline]
+    pub const fn float(self) -> bool {
+        matches!(self, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
+    }
+
+    /// Whether it has 64 bits.
+    #[inline]
+    pub const fn wide(self) -> bool {
+        self.bits() == 64
+    }
+
+    /// The type of each half, if it is two floats.
+    #[inline]
+    pub const fn float_half(self) -> Option<Type> {
+        match self {
+            Type::F16x2 => Some(Type::F16),
+            Type::Bf16x2 => Some(Type::Bf16),
+            _ => None,
+        }
+    }
+
+    /// 32-bit machine registers that hold a value; none for a predicate.
+    pub const fn words(self) -> u8 {
+        match self {
+            Type::Pred => 0,
+            _ => self.bits().div_ceil(32) as u8,
+        }
+    }
 }
 
 /// Where a result goes that a format cannot hold.
@@ -51,7 +119,7 @@ pub enum Rounding {
     Zero,
 }
 
-/// How an operation on binary32 rounds, flushes and limits.
+/// How a float operation rounds, flushes and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatMode {
     /// Rounding.
@@ -60,35 +128,14 @@ pub struct FloatMode {
     pub flush: bool,
     /// `.SAT`: limit the result to 0.0 to 1.0; NaN gives 0.0.
     pub saturate: bool,
+    /// `.RELU`: a negative result becomes 0; NaN stays.
+    pub relu: bool,
 }
 
 impl FloatMode {
     /// To nearest even, subnormals kept.
-    pub const PLAIN: FloatMode = FloatMode { round: Rounding::Nearest, flush: false, saturate: false };
-}
-
-/// What is done to a result of packed arithmetic at last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HalfLimit {
-    /// Nothing.
-    None,
-    /// `.SAT`: limit to 0.0 to 1.0; NaN gives 0.0.
-    Saturate,
-    /// `.RELU`: no less than zero; NaN stays.
-    Relu,
-}
-
-/// How packed arithmetic works; to nearest even.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HalfMode {
-    /// Format of the halves.
-    pub format: HalfFormat,
-    /// `.F32`: the result is that of the low halves, in binary32.
-    pub single: bool,
-    /// `.FTZ`: flush subnormal operands and results to zero.
-    pub flush: bool,
-    /// What is done at last.
-    pub limit: HalfLimit,
+    pub const PLAIN: FloatMode =
+        FloatMode { round: Rounding::Nearest, flush: false, saturate: false, relu: false };
 }
 
 /// Function of the multi-function unit. The GPU's are approximations; here results are those of the exact

@@ -20,12 +20,12 @@ pub enum Semantics {
 
 impl Semantics {
     /// Whether what comes after must not move before.
-    pub(crate) const fn acquires(self) -> bool {
+    pub const fn acquires(self) -> bool {
         matches!(self, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
     }
 
     /// Whether what comes before must not move after.
-    pub(crate) const fn releases(self) -> bool {
+    pub const fn releases(self) -> bool {
         matches!(self, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
     }
 }

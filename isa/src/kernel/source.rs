@@ -58,6 +58,8 @@ pub enum HalfSelect {
 pub struct Source {
     /// Where the bits come from.
     pub value: Value,
+    /// It has 64 bits: a register is this one and the next. Else 32, of an immediate the low ones.
+    pub wide: bool,
     /// Arithmetic negation: two's complement of integers, the sign of floats.
     pub negate: bool,
     /// Absolute value, before the negation.
@@ -74,6 +76,11 @@ impl Source {
 
     /// `value`, unmodified.
     pub const fn plain(value: Value) -> Source {
-        Source { value, negate: false, absolute: false, invert: false, half: HalfSelect::Both }
+        Source { value, wide: false, negate: false, absolute: false, invert: false, half: HalfSelect::Both }
+    }
+
+    /// The 64 bits of `value`, unmodified.
+    pub const fn pair(value: Value) -> Source {
+        Source { wide: true, ..Source::plain(value) }
     }
 }

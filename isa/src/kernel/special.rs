@@ -112,6 +112,17 @@ special_registers! {
 }
 
 impl SpecialRegister {
+    /// Whether its value depends on time.
+    pub const fn is_time(self) -> bool {
+        matches!(
+            self,
+            SpecialRegister::ClockLo
+                | SpecialRegister::ClockHi
+                | SpecialRegister::GlobalTimerLo
+                | SpecialRegister::GlobalTimerHi
+        )
+    }
+
     /// Whether CS2R reads it, and the one after it, into a pair.
     pub const fn pair(self) -> bool {
         matches!(self, SpecialRegister::Zero | SpecialRegister::ClockLo | SpecialRegister::GlobalTimerLo)

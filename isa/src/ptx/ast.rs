@@ -1,6 +1,7 @@
 //! What a PTX module says, with names resolved to indices. Text borrows from the file.
 
 use crate::arch::Arch;
+use crate::kernel::number::Type;
 
 /// A PTX file.
 #[derive(Clone, Debug)]
@@ -21,82 +22,6 @@ impl<'t> Module<'t> {
     /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&Function<'t>> {
         self.functions.iter().find(|f| f.entry && f.name == name)
-    }
-}
-
-/// Type of a register, a variable or an operation. Source: [PTX] types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-#[expect(missing_docs, reason = "each is its name in PTX")]
-pub enum Type {
-    B8,
-    B16,
-    B32,
-    B64,
-    B128,
-    U8,
-    U16,
-    U32,
-    U64,
-    S8,
-    S16,
-    S32,
-    S64,
-    U16x2,
-    S16x2,
-    U8x4,
-    S8x4,
-    F16,
-    F16x2,
-    Bf16,
-    Bf16x2,
-    F32,
-    F64,
-    Pred,
-}
-
-impl Type {
-    /// The type with this name, without a dot.
-    pub fn from_name(name: &str) -> Option<Type> {
-        name.parse().ok()
-    }
-
-    /// Its name in PTX, without a dot.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
-    /// Bits of a value; 1 for a predicate.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Type::Pred => 1,
-            Type::B8 | Type::U8 | Type::S8 => 8,
-            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 16,
-            Type::B32 | Type::U32 | Type::S32 | Type::F32 => 32,
-            Type::U16x2 | Type::S16x2 | Type::F16x2 | Type::Bf16x2 => 32,
-            Type::U8x4 | Type::S8x4 => 32,
-            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 64,
-            Type::B128 => 128,
-        }
-    }
-
-    /// The type of each part, if it is one of several integers.
-    pub const fn integer_part(self) -> Option<Type> {
-        match self {
-            Type::U16x2 => Some(Type::U16),
-            Type::S16x2 => Some(Type::S16),
-            Type::U8x4 => Some(Type::U8),
-            Type::S8x4 => Some(Type::S8),
-            _ => None,
-        }
-    }
-
-    /// 32-bit machine registers that hold a value; none for a predicate.
-    pub const fn words(self) -> u8 {
-        match self {
-            Type::Pred => 0,
-            _ => self.bits().div_ceil(32) as u8,
-        }
     }
 }
 

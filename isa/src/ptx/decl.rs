@@ -1,9 +1,10 @@
 //! Declarations of variables, parameters and registers.
 
-use super::ast::{Initial, PtxRegister, RegId, StateSpace, Type, Variable};
+use super::ast::{Initial, PtxRegister, RegId, StateSpace, Variable};
 use super::number::{Number, number};
 use super::parser::{Parsed, Parser, twice};
 use super::scope::Entry;
+use crate::kernel::number::Type;
 use crate::nearest::nearest;
 use crate::problem::Problem;
 use std::ops::Range;

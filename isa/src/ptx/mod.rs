@@ -17,9 +17,10 @@ pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
 /// Addresses at which global variables of a module lie (`.global`).
 pub const GLOBALS: std::ops::Range<u64> = 0x2_0000_0000..0x3_0000_0000;
 
+pub use crate::kernel::number::Type;
 pub use ast::{
     Base, Directives, Function, Initial, Label, LabelId, Module, Operand, PtxGuard, PtxInstruction,
-    PtxRegister, RegId, StateSpace, Symbol, Type, Variable,
+    PtxRegister, RegId, StateSpace, Symbol, Variable,
 };
 
 use crate::problem::TextError;

@@ -1,10 +1,11 @@
 //! Operands, and what the names in them stand for.
 
-use super::ast::{Base, Operand, PtxRegister, RegId, StateSpace, Symbol, Type, Variable};
+use super::ast::{Base, Operand, PtxRegister, RegId, StateSpace, Symbol, Variable};
 use super::number::{Number, number};
 use super::opcode;
 use super::parser::{Parsed, Parser};
 use super::scope::{Entry, Flow, Reference, SUGGESTIONS, Site};
+use crate::kernel::number::Type;
 use crate::nearest::close;
 use crate::problem::Problem;
 use std::ops::Range;

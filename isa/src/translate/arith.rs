@@ -1,20 +1,13 @@
 //! Instructions that compute.
 
-use super::unit::{Unit, operand};
+use super::unit::{Output, Unit, imm, operand, word};
 use super::{Fail, Mods};
-use crate::kernel::alu::{BoolOp, Compare, FloatCompare};
 use crate::kernel::compute::{
-    BitOp, ComputeInput, ComputeOp, ComputeOutput, FloatOp, FloatTest, IntOp, MinMax, Part,
+    BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, FloatOp, FloatTest, IntOp, MinMax, ProductPart,
 };
-use crate::kernel::number::{PermuteMode, Rounding};
+use crate::kernel::number::{DotPieces, FloatMode, PermuteMode, Rounding};
+use crate::kernel::register::{Pred, PredSource};
 use crate::ptx::{Operand, PtxInstruction, Type};
-
-const fn is_float(ty: Type) -> bool {
-    matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
-}
-
-/// Which operands an instruction has after its result, and of which type each is.
-type Types<'a> = &'a [Type];
 
 impl<'t> Unit<'_, 't> {
     /// Translates an instruction that computes; `false` if it is none.
@@ -28,28 +21,22 @@ impl<'t> Unit<'_, 't> {
                 let part = part(m).ok_or(Fail::Lacking)?;
                 let saturate = m.take("sat");
                 let ty = m.ty()?;
-                let op = if i.opcode == "mul24" { IntOp::Mul24(part) } else { IntOp::Mad24(part) };
-                let all = [ty; 3];
-                let count = if i.opcode == "mul24" { 2 } else { 3 };
-                self.typed(i, m, ComputeOp::Int { op, ty, saturate }, all.get(..count).unwrap_or(&all))?;
+                let (op, count) =
+                    if i.opcode == "mul24" { (IntOp::Mul24(part), 2) } else { (IntOp::Mad24(part), 3) };
+                self.typed(i, m, ComputeOp::Int { op, ty, saturate, relu: false }, &[ty; 3][..count])?;
             }
             "div" | "min" | "max" | "abs" | "neg" | "rem" | "sad" => self.either(i, m)?,
-            "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => {
-                let op = match i.opcode {
-                    "rcp" => FloatOp::Rcp,
-                    "sqrt" => FloatOp::Sqrt,
-                    "rsqrt" => FloatOp::Rsqrt,
-                    "sin" => FloatOp::Sin,
-                    "cos" => FloatOp::Cos,
-                    "lg2" => FloatOp::Lg2,
-                    "ex2" => FloatOp::Ex2,
-                    _ => FloatOp::Tanh,
-                };
-                self.float(i, m, op, 1)?;
-            }
+            "rcp" => self.float(i, m, FloatOp::Rcp, 1)?,
+            "sqrt" => self.float(i, m, FloatOp::Sqrt, 1)?,
+            "rsqrt" => self.float(i, m, FloatOp::Rsqrt, 1)?,
+            "sin" => self.float(i, m, FloatOp::Sin, 1)?,
+            "cos" => self.float(i, m, FloatOp::Cos, 1)?,
+            "lg2" => self.float(i, m, FloatOp::Lg2, 1)?,
+            "ex2" => self.float(i, m, FloatOp::Ex2, 1)?,
+            "tanh" => self.float(i, m, FloatOp::Tanh, 1)?,
             "copysign" => {
                 let ty = m.ty()?;
-                self.typed(i, m, plain_float(FloatOp::CopySign, ty), &[ty, ty])?;
+                self.typed(i, m, ComputeOp::float(FloatOp::CopySign, ty, FloatMode::PLAIN), &[ty, ty])?;
             }
             "testp" => {
                 let test = match m.next() {
@@ -64,50 +51,31 @@ impl<'t> Unit<'_, 't> {
                 let ty = m.ty()?;
                 self.typed(i, m, ComputeOp::Test { test, ty }, &[ty])?;
             }
-            "and" | "or" | "xor" | "not" | "cnot" => {
-                let (op, count) = match i.opcode {
-                    "and" => (BitOp::And, 2),
-                    "or" => (BitOp::Or, 2),
-                    "xor" => (BitOp::Xor, 2),
-                    "not" => (BitOp::Not, 1),
-                    _ => (BitOp::Cnot, 1),
-                };
-                let ty = m.ty()?;
-                let all = [ty; 2];
-                self.typed(i, m, ComputeOp::Bits { op, ty }, all.get(..count).unwrap_or(&all))?;
-            }
-            "popc" | "clz" | "brev" => {
-                let ty = m.ty()?;
-                let op = match i.opcode {
-                    "popc" => IntOp::Popc,
-                    "clz" => IntOp::Clz,
-                    _ => IntOp::Brev,
-                };
-                self.int(i, m, op, ty, &[ty])?;
-            }
+            "and" => self.bitwise(i, m, 0b1100_0000, 2)?,
+            "or" => self.bitwise(i, m, 0b1111_1100, 2)?,
+            "xor" => self.bitwise(i, m, 0b0011_1100, 2)?,
+            "not" => self.bitwise(i, m, 0b0000_1111, 1)?,
+            "cnot" => self.int(i, m, IntOp::Cnot, &[])?,
+            "popc" => self.int(i, m, IntOp::Popc, &[])?,
+            "clz" => self.int(i, m, IntOp::Clz, &[])?,
+            "brev" => self.int(i, m, IntOp::Brev, &[])?,
             "bfind" => {
                 let shift_amount = m.take("shiftamt");
-                let ty = m.ty()?;
-                self.int(i, m, IntOp::Bfind { shift_amount }, ty, &[ty])?;
+                self.int(i, m, IntOp::Bfind { shift_amount }, &[])?;
             }
-            "bfe" => {
-                let ty = m.ty()?;
-                self.int(i, m, IntOp::Bfe, ty, &[ty, Type::U32, Type::U32])?;
-            }
+            "bfe" => self.int(i, m, IntOp::Bfe, &[Type::U32, Type::U32])?,
             "bfi" => {
                 let ty = m.ty()?;
-                self.int(i, m, IntOp::Bfi, ty, &[ty, ty, Type::U32, Type::U32])?;
+                self.int_of(i, m, IntOp::Bfi, ty, &[ty, ty, Type::U32, Type::U32])?;
             }
-            "shl" | "shr" => {
-                let ty = m.ty()?;
-                let op = if i.opcode == "shl" { IntOp::Shl } else { IntOp::Shr };
-                self.int(i, m, op, ty, &[ty, Type::U32])?;
-            }
+            "shl" => self.int(i, m, IntOp::Shl, &[Type::U32])?,
+            "shr" => self.int(i, m, IntOp::Shr, &[Type::U32])?,
             "shf" => {
                 let left = m.take_any(&["l", "r"]).ok_or(Fail::Lacking)? == "l";
                 let wrap = m.take_any(&["wrap", "clamp"]).ok_or(Fail::Lacking)? == "wrap";
                 let ty = m.ty()?;
-                self.typed(i, m, ComputeOp::Funnel { left, wrap }, &[ty; 3])?;
+                let op = ComputeOp::Funnel { left, ty: Type::U32, high: left, wrap };
+                self.typed(i, m, op, &[ty; 3])?;
             }
             "fns" => {
                 let ty = m.ty()?;
@@ -126,11 +94,12 @@ impl<'t> Unit<'_, 't> {
                 let high = i.opcode == "dp2a" && m.take_any(&["lo", "hi"]).ok_or(Fail::Lacking)? == "hi";
                 let (a, b) = (m.ty()?, m.ty()?);
                 let signed = [a == Type::S32, b == Type::S32];
-                let op = match i.opcode {
-                    "dp4a" => ComputeOp::Dot4 { signed },
-                    _ => ComputeOp::Dot2 { signed, high },
+                let pieces = match (i.opcode, high) {
+                    ("dp4a", _) => DotPieces::Bytes,
+                    (_, false) => DotPieces::HalvesLow,
+                    (_, true) => DotPieces::HalvesHigh,
                 };
-                self.typed(i, m, op, &[a, b, Type::U32])?;
+                self.typed(i, m, ComputeOp::Dot { pieces, signed }, &[a, b, Type::U32])?;
             }
             "prmt" => {
                 let ty = m.ty()?;
@@ -149,7 +118,7 @@ impl<'t> Unit<'_, 't> {
             "lop3" => self.lop3(i, m)?,
             "selp" => {
                 let ty = m.ty()?;
-                self.typed(i, m, ComputeOp::Select, &[ty, ty, Type::Pred])?;
+                self.typed(i, m, ComputeOp::Select { ty: Type::B64, flush: false }, &[ty, ty, Type::Pred])?;
             }
             "slct" => {
                 let flush = m.take("ftz");
@@ -169,25 +138,25 @@ impl<'t> Unit<'_, 't> {
         i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: ComputeOp,
-        types: Types<'_>,
+        types: &[Type],
     ) -> Result<(), Fail> {
-        self.carried(i, m, op, types, None, None)
+        self.with_pred(i, m, op, types, PredSource::FALSE, None)
     }
 
-    fn carried(
+    /// Emits `op` with operands of these types, and a predicate in and out.
+    fn with_pred(
         &mut self,
         i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: ComputeOp,
-        types: Types<'_>,
-        carry_in: Option<ComputeInput>,
-        carry_out: Option<u16>,
+        types: &[Type],
+        mut p: PredSource,
+        pred_dst: Option<Pred>,
     ) -> Result<(), Fail> {
         m.done()?;
-        let number = |ty: Type| ty != Type::Pred && !is_float(ty);
         let known = match op {
-            ComputeOp::Int { ty, .. } | ComputeOp::Carry { ty, .. } => number(ty),
-            ComputeOp::Test { ty, .. } | ComputeOp::Float { ty, .. } => is_float(ty),
+            ComputeOp::Int { ty, .. } => ty != Type::Pred && !ty.float(),
+            ComputeOp::Test { ty, .. } | ComputeOp::Float { ty, .. } => ty.float(),
             _ => true,
         };
         if !known || types.contains(&Type::B128) {
@@ -197,7 +166,7 @@ impl<'t> Unit<'_, 't> {
             let ComputeOp::Int { op, saturate, .. } = op else { return Err(Fail::Lacking) };
             let bytes = part.bits() == 8;
             match (op, saturate) {
-                (IntOp::Add, _) | (IntOp::Min | IntOp::Max, false) => {}
+                (IntOp::Add, _) | (IntOp::MinMax, false) => {}
                 (IntOp::Sub, _) if bytes => {}
                 (IntOp::Neg, false) if part == Type::S8 => {}
                 _ => return Err(Fail::Lacking),
@@ -209,9 +178,17 @@ impl<'t> Unit<'_, 't> {
             }
         }
         let (dst, second) = self.outputs(operand(i, 0)?)?;
-        let mut inputs = [ComputeInput::Imm(0); 4];
-        for (at, (input, ty)) in inputs.iter_mut().zip(types).enumerate() {
-            *input = self.input(operand(i, at + 1)?, *ty)?;
+        let test = matches!(op, ComputeOp::Test { .. });
+        if !test {
+            dst.value()?;
+        }
+        let mut sources = [imm(0); 4];
+        for (at, (source, ty)) in sources.iter_mut().zip(types).enumerate() {
+            let operand = operand(i, at + 1)?;
+            match ty {
+                Type::Pred => p = self.pred_source(operand)?,
+                ty => *source = self.input(operand, *ty)?,
+            }
         }
         if i.operands.len() > types.len() + 1 {
             return Err(Fail::wrong(
@@ -219,25 +196,60 @@ impl<'t> Unit<'_, 't> {
                 format!("{} has {}", Mods::name(i), types.len() + 1),
             ));
         }
-        if let Some(carry) = carry_in {
-            inputs[3] = carry;
+        if matches!(op, ComputeOp::Permute(_) | ComputeOp::Funnel { .. }) {
+            // The machine names the selector, or the distance, second.
+            sources.swap(1, 2);
         }
-        self.compute_with(op, dst, carry_out.or(second), &inputs);
+        let first = if test { dst.pred() } else { pred_dst.unwrap_or(second) };
+        self.compute_with(op, dst, [first, Pred::PT], &sources, p);
         Ok(())
     }
 
+    /// An integer operation on the type that the instruction names, with operands of `others` besides.
     fn int(
+        &mut self,
+        i: &PtxInstruction<'t>,
+        m: &mut Mods<'_>,
+        op: IntOp,
+        others: &[Type],
+    ) -> Result<(), Fail> {
+        let ty = m.ty()?;
+        let types = [&[ty], others].concat();
+        self.int_of(i, m, op, ty, &types)
+    }
+
+    fn int_of(
         &mut self,
         i: &PtxInstruction<'t>,
         m: &Mods<'_>,
         op: IntOp,
         ty: Type,
-        types: Types<'_>,
+        types: &[Type],
     ) -> Result<(), Fail> {
-        if is_float(ty) || ty == Type::Pred || ty.bits() > 64 {
+        if ty.float() || ty == Type::Pred || ty.bits() > 64 {
             return Err(Fail::Lacking);
         }
-        self.typed(i, m, ComputeOp::Int { op, ty, saturate: false }, types)
+        self.typed(i, m, ComputeOp::int(op, ty), types)
+    }
+
+    /// A bitwise operation on values, or on predicates.
+    fn bitwise(
+        &mut self,
+        i: &PtxInstruction<'t>,
+        m: &mut Mods<'_>,
+        table: u8,
+        count: usize,
+    ) -> Result<(), Fail> {
+        let ty = m.ty()?;
+        if ty != Type::Pred {
+            return self.typed(i, m, ComputeOp::Lop3 { table, ty, combine: BoolOp::And }, &[ty; 2][..count]);
+        }
+        m.done()?;
+        let dst = self.pred_output(operand(i, 0)?)?;
+        let a = self.pred_source(operand(i, 1)?)?;
+        let b = if count > 1 { self.pred_source(operand(i, 2)?)? } else { PredSource::FALSE };
+        self.pred_logic(table, dst, [a, b]);
+        Ok(())
     }
 
     /// A float operation with the modifiers that all of them have.
@@ -248,90 +260,81 @@ impl<'t> Unit<'_, 't> {
         op: FloatOp,
         operands: usize,
     ) -> Result<(), Fail> {
-        let rounding = m.rounding().unwrap_or(Rounding::Nearest);
-        let (flush, saturate, relu) = (m.take("ftz"), m.take("sat"), m.take("relu"));
+        let round = m.rounding();
+        let mode = mode(m, round);
         m.take_any(&["approx", "full"]);
         m.drop_hints();
         let ty = m.ty()?;
-        if !is_float(ty) {
+        if !ty.float() {
             return Err(Fail::Lacking);
         }
-        let all = [ty; 3];
-        let op = ComputeOp::Float { op, ty, rounding, flush, saturate, relu };
-        self.typed(i, m, op, all.get(..operands).unwrap_or(&all))
+        let p = if i.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
+        self.with_pred(i, m, ComputeOp::float(op, ty, mode), &[ty; 3][..operands], p, None)
     }
 
     fn sum(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let subtract = i.opcode.starts_with("sub");
         let (takes, gives) = (i.opcode.ends_with('c'), m.take("cc"));
-        if i.modifiers.iter().any(|n| Type::from_name(n).is_some_and(is_float)) {
+        if names_float(i) {
             let op = if subtract { FloatOp::Sub } else { FloatOp::Add };
             return self.float(i, m, op, 2);
         }
         let saturate = m.take("sat");
         let ty = m.ty()?;
-        let op = if subtract { IntOp::Sub } else { IntOp::Add };
         if !takes && !gives {
-            return self.typed(i, m, ComputeOp::Int { op, ty, saturate }, &[ty, ty]);
+            let op = if subtract { IntOp::Sub } else { IntOp::Add };
+            return self.typed(i, m, ComputeOp::Int { op, ty, saturate, relu: false }, &[ty, ty]);
         }
-        self.with_carry(i, m, op, ty, &[ty, ty], takes, gives)
+        let op = if subtract { IntOp::SubBorrow } else { IntOp::Add3 };
+        self.with_carry(i, m, ComputeOp::int(op, ty), &[ty, ty], [takes, gives])
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is a part of the instruction")]
     fn with_carry(
         &mut self,
         i: &PtxInstruction<'t>,
         m: &Mods<'_>,
-        op: IntOp,
-        ty: Type,
-        types: Types<'_>,
-        takes: bool,
-        gives: bool,
+        op: ComputeOp,
+        types: &[Type],
+        [takes, gives]: [bool; 2],
     ) -> Result<(), Fail> {
-        let carry = self.carry();
-        let input = crate::kernel::register::PredSource {
-            pred: crate::kernel::register::Pred::Thread(carry),
-            negate: false,
-        };
-        let carry_in = takes.then_some(ComputeInput::Pred(input));
-        self.carried(i, m, ComputeOp::Carry { op, ty }, types, carry_in, gives.then_some(carry))
+        let pred = Pred::Thread(self.carry());
+        let carry_in = if takes { PredSource { pred, negate: false } } else { PredSource::FALSE };
+        self.with_pred(i, m, op, types, carry_in, gives.then_some(pred))
     }
 
     fn product(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let adds = i.opcode != "mul";
-        if i.opcode == "fma" || i.modifiers.iter().any(|n| Type::from_name(n).is_some_and(is_float)) {
+        let count = if adds { 3 } else { 2 };
+        if i.opcode == "fma" || names_float(i) {
             let op = if adds { FloatOp::Fma } else { FloatOp::Mul };
-            return self.float(i, m, op, if adds { 3 } else { 2 });
+            return self.float(i, m, op, count);
         }
         let part = part(m).ok_or(Fail::Lacking)?;
         let (saturate, gives) = (m.take("sat"), m.take("cc"));
         let ty = m.ty()?;
         let wide = match (part, ty) {
-            (Part::Wide, Type::U16) => Type::U32,
-            (Part::Wide, Type::S16) => Type::S32,
-            (Part::Wide, Type::U32) => Type::U64,
-            (Part::Wide, Type::S32) => Type::S64,
-            (Part::Wide, _) => return Err(Fail::Lacking),
+            (ProductPart::Wide, Type::U16) => Type::U32,
+            (ProductPart::Wide, Type::S16) => Type::S32,
+            (ProductPart::Wide, Type::U32) => Type::U64,
+            (ProductPart::Wide, Type::S32) => Type::S64,
+            (ProductPart::Wide, _) => return Err(Fail::Lacking),
             _ => ty,
         };
         let op = if adds { IntOp::Mad(part) } else { IntOp::Mul(part) };
-        if i.opcode == "madc" || gives {
-            return self.with_carry(i, m, op, ty, &[ty, ty, wide], i.opcode == "madc", gives);
-        }
         let types = [ty, ty, wide];
-        let count = if adds { 3 } else { 2 };
-        self.typed(i, m, ComputeOp::Int { op, ty, saturate }, types.get(..count).unwrap_or(&types))
+        if i.opcode == "madc" || gives {
+            return self.with_carry(i, m, ComputeOp::int(op, ty), &types, [i.opcode == "madc", gives]);
+        }
+        self.typed(i, m, ComputeOp::Int { op, ty, saturate, relu: false }, &types[..count])
     }
 
     /// Instructions that exist for integers and floats.
     fn either(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let how = MinMax { nan: m.take("NaN"), xor_sign_abs: m.take("xorsign") & m.take("abs") };
-        let float = i.modifiers.iter().any(|n| Type::from_name(n).is_some_and(is_float));
-        if float {
+        if names_float(i) {
             let (op, operands) = match i.opcode {
                 "div" => (FloatOp::Div, 2),
-                "min" => (FloatOp::Min(how), 2),
-                "max" => (FloatOp::Max(how), 2),
+                "min" | "max" => (FloatOp::MinMax(how), 2),
                 "abs" => (FloatOp::Abs, 1),
                 "neg" => (FloatOp::Neg, 1),
                 _ => return Err(Fail::Lacking),
@@ -343,32 +346,27 @@ impl<'t> Unit<'_, 't> {
         let (op, operands) = match i.opcode {
             "div" => (IntOp::Div, 2),
             "rem" => (IntOp::Rem, 2),
-            "min" => (IntOp::Min, 2),
-            "max" => (IntOp::Max, 2),
+            "min" | "max" => (IntOp::MinMax, 2),
             "sad" => (IntOp::Sad, 3),
             "abs" => (IntOp::Abs, 1),
             _ => (IntOp::Neg, 1),
         };
-        let all = [ty; 3];
-        if !relu {
-            return self.typed(
-                i,
-                m,
-                ComputeOp::Int { op, ty, saturate },
-                all.get(..operands).unwrap_or(&all),
-            );
+        let p = if i.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
+        let computed = ComputeOp::Int { op, ty, saturate, relu: false };
+        if relu {
+            if op != IntOp::MinMax || !matches!(ty, Type::S32 | Type::S16x2 | Type::S8x4) {
+                return Err(Fail::Lacking);
+            }
+            if ty == Type::S32 && self.arch.number() < 90 {
+                return Err(Fail::since(&Mods::name(i), 90));
+            }
         }
-        if !matches!(op, IntOp::Min | IntOp::Max) || !matches!(ty, Type::S32 | Type::S16x2 | Type::S8x4) {
-            return Err(Fail::Lacking);
+        self.with_pred(i, m, computed, &[ty; 3][..operands], p, None)?;
+        if relu {
+            let (dst, _) = self.outputs(operand(i, 0)?)?;
+            let Output::Word(reg) = dst else { return Err(Fail::Lacking) };
+            self.compute(computed, dst, &[word(reg), imm(0)]);
         }
-        if ty == Type::S32 && self.arch.number() < 90 {
-            return Err(Fail::since(&Mods::name(i), 90));
-        }
-        self.typed(i, m, ComputeOp::Int { op, ty, saturate }, &[ty; 2])?;
-        let (dst, _) = self.outputs(operand(i, 0)?)?;
-        let ComputeOutput::Word(word) = dst else { return Err(Fail::Lacking) };
-        let op = ComputeOp::Int { op: IntOp::Max, ty, saturate };
-        self.compute(op, dst, &[ComputeInput::Word(word), ComputeInput::Imm(0)]);
         Ok(())
     }
 
@@ -380,22 +378,21 @@ impl<'t> Unit<'_, 't> {
         let ty = m.ty()?;
         m.done()?;
         let (dst, second) = self.outputs(operand(i, 0)?)?;
-        let mut inputs = [ComputeInput::Imm(0); 4];
-        for (at, input) in inputs.iter_mut().take(3).enumerate() {
-            *input = self.input(operand(i, at + 1)?, ty)?;
+        let mut sources = [imm(0); 3];
+        for (at, source) in sources.iter_mut().enumerate() {
+            *source = self.input(operand(i, at + 1)?, ty)?;
         }
         let Operand::Integer(table) = operand(i, 4)? else {
             return Err(Fail::wrong("a table that is no number", "write one from 0 to 255"));
         };
-        if let Some(with) = i.operands.get(5) {
-            inputs[3] = self.input(with, Type::Pred)?;
-        }
-        self.compute_with(ComputeOp::Lop3 { table: *table as u8, combine }, dst, second, &inputs);
+        let p = i.operands.get(5).map_or(Ok(PredSource::FALSE), |with| self.pred_source(with))?;
+        let op = ComputeOp::Lop3 { table: *table as u8, ty: Type::B32, combine };
+        self.compute_with(op, dst, [second, Pred::PT], &sources, p);
         Ok(())
     }
 
     fn compare(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
-        let comparison = comparison(m.next().unwrap_or("")).ok_or(Fail::Lacking)?;
+        let compare = comparison(m.next().unwrap_or("")).ok_or(Fail::Lacking)?;
         let combine = match m.take_any(&["and", "or", "xor"]) {
             Some("or") => BoolOp::Or,
             Some("xor") => BoolOp::Xor,
@@ -422,36 +419,37 @@ impl<'t> Unit<'_, 't> {
         let a = self.input(operand(i, 1)?, ty)?;
         let b = self.input(operand(i, 2)?, ty)?;
         // Without a third operand the comparison stands alone.
-        let (c, combine) = match i.operands.get(3) {
-            Some(with) => (self.input(with, Type::Pred)?, combine),
-            None => (ComputeInput::Imm(1), BoolOp::And),
+        let (p, combine) = match i.operands.get(3) {
+            Some(with) => (self.pred_source(with)?, combine),
+            None => (PredSource::TRUE, BoolOp::And),
         };
-        let op = ComputeOp::Compare { compare: comparison, ty, combine, flush, result };
-        self.compute_with(op, dst, second, &[a, b, c]);
+        let op = ComputeOp::Compare { compare, ty, combine, flush, result, part: ComparePart::Whole };
+        self.compute_with(op, dst, [dst.pred(), second], &[a, b], p);
         Ok(())
     }
 
     fn convert(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
         let integral = m.take_any(&["rni", "rzi", "rmi", "rpi"]);
-        let rounding = match integral {
+        let round = match integral {
             Some("rzi") => Some(Rounding::Zero),
             Some("rmi") => Some(Rounding::Down),
             Some("rpi") => Some(Rounding::Up),
             Some(_) => Some(Rounding::Nearest),
             None => m.rounding(),
         };
-        let rounding = rounding.unwrap_or(Rounding::Nearest);
-        let (flush, saturate, relu) = (m.take("ftz"), m.take("sat"), m.take("relu"));
+        let mode = mode(m, round);
         let (to, from) = (m.ty()?, m.ty()?);
         if let (Type::F16x2 | Type::Bf16x2, Type::F32) = (to, from) {
-            return self.typed(i, m, ComputeOp::Pack { to, rounding, relu }, &[from, from]);
+            let mode = FloatMode { flush: false, saturate: false, ..mode };
+            return self.typed(i, m, ComputeOp::Pack { to, mode, nan_to_zero: false }, &[from, from]);
         }
         let packed = |ty: Type| matches!(ty, Type::F16x2 | Type::Bf16x2 | Type::Pred | Type::B128);
         if packed(to) || packed(from) {
             return Err(Fail::Lacking);
         }
-        let integral = integral.is_some();
-        let op = ComputeOp::Convert { from, to, rounding, integral, flush, saturate, relu };
+        // Source: [PTX] cvt, what a NaN gives.
+        let nan_to_zero = from != Type::F64 && to.bits() < 64;
+        let op = ComputeOp::Convert { from, to, mode, integral: integral.is_some(), nan_to_zero };
         self.typed(i, m, op, &[from])
     }
 
@@ -461,28 +459,28 @@ impl<'t> Unit<'_, 't> {
             Type::S8 | Type::S16 | Type::S32 => (Type::S32, Type::S64),
             _ => (Type::U32, Type::U64),
         };
-        let op = ComputeOp::Convert {
-            from,
-            to,
-            rounding: Rounding::Nearest,
-            integral: false,
-            flush: false,
-            saturate: false,
-            relu: false,
-        };
-        self.compute(op, ComputeOutput::Pair(reg), &[ComputeInput::Word(reg)]);
+        let (mode, integral, nan_to_zero) = (FloatMode::PLAIN, false, false);
+        let op = ComputeOp::Convert { from, to, mode, integral, nan_to_zero };
+        self.compute(op, Output::Pair(reg), &[word(reg)]);
     }
 }
 
-fn plain_float(op: FloatOp, ty: Type) -> ComputeOp {
-    ComputeOp::Float { op, ty, rounding: Rounding::Nearest, flush: false, saturate: false, relu: false }
+/// Whether an instruction is one on floats.
+fn names_float(i: &PtxInstruction<'_>) -> bool {
+    i.modifiers.iter().any(|name| Type::from_name(name).is_some_and(Type::float))
 }
 
-fn part(m: &mut Mods<'_>) -> Option<Part> {
+/// How a float operation rounds, flushes and limits.
+fn mode(m: &mut Mods<'_>, round: Option<Rounding>) -> FloatMode {
+    let round = round.unwrap_or(Rounding::Nearest);
+    FloatMode { round, flush: m.take("ftz"), saturate: m.take("sat"), relu: m.take("relu") }
+}
+
+fn part(m: &mut Mods<'_>) -> Option<ProductPart> {
     Some(match m.take_any(&["lo", "hi", "wide"])? {
-        "lo" => Part::Low,
-        "hi" => Part::High,
-        _ => Part::Wide,
+        "lo" => ProductPart::Low,
+        "hi" => ProductPart::High,
+        _ => ProductPart::Wide,
     })
 }
 

@@ -1,9 +1,8 @@
 //! Barriers, fences, and instructions by which the lanes of a warp look at each other.
 
 use super::ordering;
-use super::unit::{Unit, operand};
+use super::unit::{Unit, imm, operand};
 use super::{Fail, Mods};
-use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput};
 use crate::kernel::control::{
     BarrierVote, BlockBarrier, Collective, Control, FloatRedux, ReduxOp, ShuffleMode, SyncWay, VoteMode,
     WarpOp,
@@ -30,7 +29,7 @@ impl<'t> Unit<'_, 't> {
             // A cache policy, for which there is no use.
             "createpolicy" => {
                 let (dst, _) = self.outputs(operand(i, 0)?)?;
-                self.compute(ComputeOp::Move, dst, &[ComputeInput::Imm(0)]);
+                self.move_to(dst, imm(0));
             }
             "nanosleep" => {
                 m.ty()?;
@@ -62,9 +61,8 @@ impl<'t> Unit<'_, 't> {
                 }
                 m.done()?;
                 let members = self.source(operand(i, 1)?)?;
-                let (dst, pred) = self.outputs(operand(i, 0)?)?;
-                let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
-                self.collective(members, WarpOp::Elect { pred_dst, dst: UReg::URZ }, word(dst));
+                let (dst, pred_dst) = self.outputs(operand(i, 0)?)?;
+                self.collective(members, WarpOp::Elect { pred_dst, dst: UReg::URZ }, dst.reg());
             }
             _ => return Ok(false),
         }
@@ -142,11 +140,8 @@ impl<'t> Unit<'_, 't> {
         let pred = self.pred_source(pred)?;
         let block = BlockBarrier { barrier, threads, wait: true, vote: Some((vote, pred)) };
         self.control(Control::Block(block));
-        let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
-            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
-            ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
-            ComputeOutput::None => (Reg::RZ, Pred::PT),
-        };
+        let output = self.output(operand(i, 0)?)?;
+        let (dst, pred_dst) = (output.reg(), output.pred());
         self.emit(Operation::Warp(WarpOp::BarrierResult { dst, pred_dst }));
         Ok(())
     }
@@ -159,9 +154,8 @@ impl<'t> Unit<'_, 't> {
         m.done()?;
         let members = self.source(operand(i, 2)?)?;
         let src = self.in_register(operand(i, 1)?, ty)?;
-        let (dst, pred) = self.outputs(operand(i, 0)?)?;
-        let dst = word(dst);
-        let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
+        let (dst, pred_dst) = self.outputs(operand(i, 0)?)?;
+        let dst = dst.reg();
         let wide = ty.bits() == 64;
         self.collective(members, WarpOp::Match { all, wide, dst, pred_dst, src }, Reg::RZ);
         Ok(())
@@ -179,11 +173,8 @@ impl<'t> Unit<'_, 't> {
         m.done()?;
         let members = if sync { Some(self.source(operand(i, 2)?)?) } else { None };
         let src = self.pred_source(operand(i, 1)?)?;
-        let (dst, pred_dst) = match self.output(operand(i, 0)?)? {
-            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => (reg, Pred::PT),
-            ComputeOutput::Pred(number) => (Reg::RZ, Pred::Thread(number)),
-            ComputeOutput::None => (Reg::RZ, Pred::PT),
-        };
+        let output = self.output(operand(i, 0)?)?;
+        let (dst, pred_dst) = (output.reg(), output.pred());
         self.among(members, WarpOp::Vote { mode, dst, pred_dst, src });
         Ok(())
     }
@@ -200,11 +191,10 @@ impl<'t> Unit<'_, 't> {
         m.ty()?;
         m.done()?;
         let members = if sync { Some(self.source(operand(i, 4)?)?) } else { None };
-        let (dst, pred) = self.outputs(operand(i, 0)?)?;
-        let dst = word(dst);
+        let (dst, pred_dst) = self.outputs(operand(i, 0)?)?;
+        let dst = dst.reg();
         let src = self.in_register(operand(i, 1)?, Type::B32)?;
         let (lane, control) = (self.source(operand(i, 2)?)?, self.source(operand(i, 3)?)?);
-        let pred_dst = pred.map_or(Pred::PT, Pred::Thread);
         self.among(members, WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control });
         Ok(())
     }
@@ -240,15 +230,7 @@ impl<'t> Unit<'_, 't> {
         let members = self.source(operand(i, 2)?)?;
         let src = self.in_register(operand(i, 1)?, ty)?;
         let dst = self.output(operand(i, 0)?)?;
-        self.collective(members, WarpOp::Redux { op, dst: UReg::URZ, src }, word(dst));
+        self.collective(members, WarpOp::Redux { op, dst: UReg::URZ, src }, dst.reg());
         Ok(())
-    }
-}
-
-/// The register of a result that is no predicate.
-fn word(dst: ComputeOutput) -> Reg {
-    match dst {
-        ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => reg,
-        ComputeOutput::None | ComputeOutput::Pred(_) => Reg::RZ,
     }
 }

@@ -1,14 +1,14 @@
 //! Asynchronous copies that are not lowered, and what else the core has an operation for.
 
 use super::memory::Memory;
-use super::unit::{Unit, operand};
+use super::unit::{Output, Unit, imm, operand, pair, word};
 use super::{Fail, Mods};
-use crate::kernel::alu::{BoolOp, Compare, FloatCompare};
-use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
 use crate::kernel::control::Control;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{AddressBase, GlobalAddress, ThreadCopy};
 use crate::kernel::register::{Pred, PredSource, Reg};
+use crate::kernel::source::Source;
 use crate::ptx::{Operand, PtxInstruction, Type};
 use atoms_ops::Size;
 
@@ -69,12 +69,10 @@ impl<'t> Unit<'_, 't> {
                 let length = self.input(source, Type::U32)?;
                 let from = self.global_pair(operand(i, 1)?)?;
                 let sum = self.scratch(2);
-                let whole = ComputeInput::Imm(*bytes as u64);
-                let sub = ComputeOp::Int { op: IntOp::Sub, ty: Type::U32, saturate: false };
-                self.compute(sub, ComputeOutput::Pair(sum), &[whole, length]);
-                let add = ComputeOp::Int { op: IntOp::Add, ty: Type::U64, saturate: false };
-                let inputs = [ComputeInput::Pair(sum), ComputeInput::Pair(from)];
-                self.compute(add, ComputeOutput::Pair(sum), &inputs);
+                let sub = ComputeOp::int(IntOp::Sub, Type::U32);
+                self.compute(sub, Output::Pair(sum), &[imm(*bytes as u64), length]);
+                let add = ComputeOp::int(IntOp::Add, Type::U64);
+                self.compute(add, Output::Pair(sum), &[pair(sum), pair(from)]);
                 copy.enable = self.not_zero(length);
                 copy.global = GlobalAddress { base: AddressBase::Pair(sum), ur: None, imm: 0 };
                 copy.fill = true;
@@ -88,32 +86,22 @@ impl<'t> Unit<'_, 't> {
     fn global_pair(&mut self, operand: &Operand<'t>) -> Result<Reg, Fail> {
         let (_, address) = self.global_address(Memory::Global, operand, 0)?;
         let base = match address.base {
-            AddressBase::Pair(reg) => ComputeInput::Pair(reg),
-            AddressBase::Word(reg) => ComputeInput::Word(reg),
-            AddressBase::None => ComputeInput::Imm(0),
+            AddressBase::Pair(reg) => pair(reg),
+            AddressBase::Word(reg) => word(reg),
+            AddressBase::None => imm(0),
         };
-        let pair = self.scratch(2);
-        let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U64, saturate: false };
-        self.compute(
-            op,
-            ComputeOutput::Pair(pair),
-            &[base, ComputeInput::Imm(i64::from(address.imm) as u64)],
-        );
-        Ok(pair)
+        let sum = self.scratch(2);
+        let op = ComputeOp::int(IntOp::Add, Type::U64);
+        self.compute(op, Output::Pair(sum), &[base, imm(i64::from(address.imm) as u64)]);
+        Ok(sum)
     }
 
-    fn not_zero(&mut self, word: ComputeInput) -> PredSource {
-        let pred = self.frame.scratch_predicate();
-        let op = ComputeOp::Compare {
-            compare: FloatCompare { compare: Compare::Ne, unordered: false },
-            ty: Type::U32,
-            combine: BoolOp::And,
-            flush: false,
-            result: None,
-        };
-        let inputs = [word, ComputeInput::Imm(0), ComputeInput::Imm(1)];
-        self.compute(op, ComputeOutput::Pred(pred), &inputs);
-        PredSource { pred: Pred::Thread(pred), negate: false }
+    fn not_zero(&mut self, word: Source) -> PredSource {
+        let pred = Pred::Thread(self.frame.scratch_predicate());
+        let compare = FloatCompare { compare: Compare::Ne, unordered: false };
+        let op = ComputeOp::compare(compare, Type::U32, BoolOp::And, false);
+        self.compute_pred(op, pred, &[word, imm(0)]);
+        PredSource { pred, negate: false }
     }
 
     fn groups(&mut self, i: &PtxInstruction<'t>, what: &str, read: bool) -> Result<(), Fail> {

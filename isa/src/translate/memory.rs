@@ -1,17 +1,16 @@
 //! Loads, stores and atomics.
 
 use super::ordering::ordering;
-use super::unit::{Home, Unit, operand};
+use super::unit::{Home, Output, Unit, imm, operand, pair, word};
 use super::{Fail, Mods};
-use crate::kernel::alu::Path;
-use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::compute::{ComputeOp, IntOp, Path};
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{
     AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, LocalAccess, SharedAccess,
     SharedAddress, SharedResult, Space,
 };
 use crate::kernel::register::{Pred, Reg, UReg};
-use crate::kernel::source::{ConstAddress, ConstIndex};
+use crate::kernel::source::{ConstAddress, ConstIndex, Source, Value};
 use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Base, Operand, PtxInstruction, StateSpace, Type};
 use atoms_ops::{Op, Size};
@@ -198,25 +197,24 @@ impl<'t> Unit<'_, 't> {
     fn take_apart(&mut self, ty: Type, parts: &[Operand<'t>], from: Reg) -> Result<(), Fail> {
         let ordering = self.ordering.take();
         for (at, part) in parts.iter().enumerate() {
-            let dst = self.output(part)?;
+            let dst = self.value_output(part)?;
             let bit = at as u32 * ty.bits();
             let reg = from.plus((bit / 32) as u8);
             match ty.bits() {
-                64 => self.move_to(dst, ComputeInput::Pair(reg)),
-                32 => self.move_to(dst, ComputeInput::Word(reg)),
+                64 => self.move_to(dst, pair(reg)),
+                32 => self.move_to(dst, word(reg)),
                 128 => {
                     let to = self.output_reg(part)?;
                     for half in [0, 2] {
-                        self.move_to(ComputeOutput::Pair(to.plus(half)), ComputeInput::Pair(from.plus(half)));
+                        self.move_to(Output::Pair(to.plus(half)), pair(from.plus(half)));
                     }
                 }
                 bits => {
                     let op = ComputeOp::Extract { shift: (bit % 32) as u8, bits: bits as u8 };
-                    self.compute(op, dst, &[ComputeInput::Word(reg)]);
-                    if let (true, ComputeOutput::Word(reg)) = (signed(ty), dst) {
+                    self.compute(op, dst, &[word(reg)]);
+                    if let (true, Output::Word(reg)) = (signed(ty), dst) {
                         let op = ComputeOp::Extend { signed: true, wrap: false };
-                        let count = ComputeInput::Imm(bits.into());
-                        self.compute(op, dst, &[ComputeInput::Word(reg), count]);
+                        self.compute(op, dst, &[word(reg), imm(bits.into())]);
                     }
                 }
             }
@@ -235,10 +233,10 @@ impl<'t> Unit<'_, 't> {
             }
             let reg = to.plus(at as u8 * ty.words());
             match (ty.bits(), inputs.as_slice()) {
-                (64, [input]) => self.move_to(ComputeOutput::Pair(reg), *input),
-                (32, [input]) => self.move_to(ComputeOutput::Word(reg), *input),
+                (64, [input]) => self.move_to(Output::Pair(reg), *input),
+                (32, [input]) => self.move_to(Output::Word(reg), *input),
                 (bits @ (8 | 16), inputs) => {
-                    self.compute(ComputeOp::Concat { bits: bits as u8 }, ComputeOutput::Word(reg), inputs);
+                    self.compute(ComputeOp::Concat { bits: bits as u8 }, Output::Word(reg), inputs);
                 }
                 _ => return Err(Fail::Lacking),
             }
@@ -374,15 +372,14 @@ impl<'t> Unit<'_, 't> {
             let imm = offset as u32 & 0xff_ffff;
             return Ok(SharedAddress { ra, scale: 0, ur: UReg::URZ, imm, absolute: false });
         }
-        let sum = self.sum32(ComputeInput::Word(ra), offset);
+        let sum = self.sum32(word(ra), offset);
         Ok(SharedAddress { ra: sum, scale: 0, ur: UReg::URZ, imm: 0, absolute: false })
     }
 
-    fn sum32(&mut self, a: ComputeInput, offset: i64) -> Reg {
+    fn sum32(&mut self, a: Source, offset: i64) -> Reg {
         let ordering = self.ordering.take();
         let sum = self.scratch(1);
-        let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
-        self.compute(op, ComputeOutput::Word(sum), &[a, ComputeInput::Imm(offset as u32 as u64)]);
+        self.add32(Output::Word(sum), a, offset as u32 as u64);
         self.ordering = ordering;
         sum
     }
@@ -401,57 +398,50 @@ impl<'t> Unit<'_, 't> {
         if memory == Memory::Cluster {
             // The generic address of it: the high word says that it is shared memory.
             let low = match base {
-                Base::Register(id) => ComputeInput::Word(self.reg(id)?.0),
+                Base::Register(id) => word(self.reg(id)?.0),
                 Base::Symbol(symbol) => match (self.home(symbol)?, self.shared_base()) {
-                    (Home::Shared(at), Some(base)) => {
-                        ComputeInput::Word(self.sum32(ComputeInput::Word(base), at.into()))
-                    }
+                    (Home::Shared(at), Some(base)) => word(self.sum32(word(base), at.into())),
                     _ => return Err(Fail::wrong("a variable that is not shared", "declare it .shared")),
                 },
-                Base::None => ComputeInput::Imm(0),
+                Base::None => imm(0),
             };
             let pair = self.scratch(2);
-            let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
-            self.compute(op, ComputeOutput::Word(pair), &[low, ComputeInput::Imm(offset as u32 as u64)]);
+            self.add32(Output::Word(pair), low, offset as u32 as u64);
             self.special_to(pair.plus(1), SpecialRegister::SharedWindowHigh);
             self.ordering = ordering;
             return Ok((space, GlobalAddress { base: AddressBase::Pair(pair), ur: None, imm: 0 }));
         }
-        let imm = i32::try_from(offset).ok();
-        let address = match (base, imm) {
+        let short = i32::try_from(offset).ok();
+        let address = match (base, short) {
             (Base::Register(id), imm) => {
                 let (reg, words) = self.reg(id)?;
                 match (imm, words) {
                     (Some(imm), 1) => GlobalAddress { base: AddressBase::Word(reg), ur: None, imm },
                     (Some(imm), _) => GlobalAddress { base: AddressBase::Pair(reg), ur: None, imm },
                     (None, _) => {
-                        let input =
-                            if words == 1 { ComputeInput::Word(reg) } else { ComputeInput::Pair(reg) };
+                        let input = if words == 1 { word(reg) } else { pair(reg) };
                         self.sum64(input, offset)
                     }
                 }
             }
             (Base::Symbol(symbol), _) => match self.home(symbol)? {
-                Home::Global(at) => self.sum64(ComputeInput::Imm(at), offset),
+                Home::Global(at) => self.sum64(imm(at), offset),
                 _ => return Err(Fail::wrong("a variable of another state space", "it is not global")),
             },
             (Base::None, Some(imm)) => GlobalAddress { base: AddressBase::None, ur: None, imm },
-            (Base::None, None) => self.sum64(ComputeInput::Imm(0), offset),
+            (Base::None, None) => self.sum64(imm(0), offset),
         };
         self.ordering = ordering;
         Ok((space, address))
     }
 
-    fn sum64(&mut self, a: ComputeInput, offset: i64) -> GlobalAddress {
+    fn sum64(&mut self, a: Source, offset: i64) -> GlobalAddress {
         let pair = self.scratch(2);
-        match a {
-            ComputeInput::Imm(at) => {
-                let at = at.wrapping_add(offset as u64);
-                self.move_to(ComputeOutput::Pair(pair), ComputeInput::Imm(at));
-            }
-            input => {
-                let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U64, saturate: false };
-                self.compute(op, ComputeOutput::Pair(pair), &[input, ComputeInput::Imm(offset as u64)]);
+        match a.value {
+            Value::Imm(at) => self.move_to(Output::Pair(pair), imm(at.wrapping_add(offset) as u64)),
+            _ => {
+                let op = ComputeOp::int(IntOp::Add, Type::U64);
+                self.compute(op, Output::Pair(pair), &[a, imm(offset as u64)]);
             }
         }
         GlobalAddress { base: AddressBase::Pair(pair), ur: None, imm: 0 }
@@ -487,7 +477,7 @@ impl<'t> Unit<'_, 't> {
         if SHARED_OFFSETS.contains(&offset) {
             return Ok(SharedAddress { ra, scale: 0, ur: UReg::URZ, imm, absolute: ra.is_zero() });
         }
-        let sum = self.sum32(ComputeInput::Word(ra), offset);
+        let sum = self.sum32(word(ra), offset);
         Ok(SharedAddress { ra: sum, scale: 0, ur: UReg::URZ, imm: 0, absolute: false })
     }
 }

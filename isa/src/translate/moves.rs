@@ -1,9 +1,9 @@
 //! Moves, and instructions on addresses.
 
 use super::special::{Special, special};
-use super::unit::{Home, Unit, operand};
+use super::unit::{Home, Output, Unit, imm, operand, pair, word};
 use super::{Fail, Mods};
-use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp, Window};
+use crate::kernel::compute::{ComputeOp, Path, Window};
 use crate::kernel::register::Reg;
 use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Operand, PtxInstruction, Type};
@@ -24,7 +24,7 @@ impl<'t> Unit<'_, 't> {
                 let window = window(m).ok_or(Fail::Lacking)?;
                 let ty = m.ty()?;
                 m.done()?;
-                let dst = self.output(operand(i, 0)?)?;
+                let dst = self.value_output(operand(i, 0)?)?;
                 let a = self.input(operand(i, 1)?, ty)?;
                 let op = match window {
                     Window::Global | Window::Const => ComputeOp::Move,
@@ -36,19 +36,19 @@ impl<'t> Unit<'_, 't> {
             "isspacep" => {
                 let window = window(m).ok_or(Fail::Lacking)?;
                 m.done()?;
-                let dst = self.output(operand(i, 0)?)?;
+                let dst = self.pred_output(operand(i, 0)?)?;
                 let a = self.input(operand(i, 1)?, Type::U64)?;
                 let rank = match (window, self.arch.number()) {
-                    (Window::SharedCta, 90..) => ComputeInput::Word(self.special(SpecialRegister::CgaCtaId)),
-                    _ => ComputeInput::Imm(0),
+                    (Window::SharedCta, 90..) => word(self.special(SpecialRegister::CgaCtaId)),
+                    _ => imm(0),
                 };
-                self.compute(ComputeOp::InWindow(window), dst, &[a, rank]);
+                self.compute_pred(ComputeOp::InWindow(window), dst, &[a, rank]);
             }
             "mapa" | "getctarank" => {
                 m.take("shared::cluster");
                 let ty = m.ty()?;
                 m.done()?;
-                let dst = self.output(operand(i, 0)?)?;
+                let dst = self.value_output(operand(i, 0)?)?;
                 let a = self.input(operand(i, 1)?, ty)?;
                 if i.opcode == "getctarank" {
                     self.compute(ComputeOp::RankOf, dst, &[a]);
@@ -72,21 +72,26 @@ impl<'t> Unit<'_, 't> {
                 };
                 let (to, from) = (self.reg(*to)?.0, self.reg(*from)?.0);
                 for half in [0, 2] {
-                    self.move_to(ComputeOutput::Pair(to.plus(half)), ComputeInput::Pair(from.plus(half)));
+                    self.move_to(Output::Pair(to.plus(half)), pair(from.plus(half)));
                 }
                 Ok(())
             }
+            _ if ty == Type::Pred => {
+                let (dst, a) = (self.pred_output(to)?, self.pred_source(from)?);
+                self.pred_logic(0b1111_0000, dst, [a; 2]);
+                Ok(())
+            }
             (_, Operand::Special(name)) => {
-                let dst = self.output(to)?;
+                let dst = self.value_output(to)?;
                 match (special(name, self.arch), dst) {
-                    (Some(Special::Register(register)), ComputeOutput::Word(reg)) => {
+                    (Some(Special::Register(register)), Output::Word(reg)) => {
                         self.special_to(reg, register);
                     }
-                    (Some(Special::Pair(low, high)), ComputeOutput::Pair(reg)) => {
+                    (Some(Special::Pair(low, high)), Output::Pair(reg)) => {
                         self.special_to(reg, low);
                         self.special_to(reg.plus(1), high);
                     }
-                    (Some(Special::Constant(offset)), ComputeOutput::Word(reg)) => self.constant(reg, offset),
+                    (Some(Special::Constant(offset)), Output::Word(reg)) => self.constant(reg, offset),
                     _ => {
                         let input = self.input(from, ty)?;
                         self.move_to(dst, input);
@@ -95,13 +100,12 @@ impl<'t> Unit<'_, 't> {
                 Ok(())
             }
             (_, Operand::Symbol { symbol, offset }) => {
-                let dst = self.output(to)?;
+                let dst = self.value_output(to)?;
                 if let Home::Shared(at) = self.home(*symbol)?
                     && let Some(base) = self.shared_base()
                 {
                     let at = i64::from(at).wrapping_add(*offset) as u32;
-                    let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
-                    self.compute(op, dst, &[ComputeInput::Word(base), ComputeInput::Imm(at.into())]);
+                    self.add32(dst, word(base), at.into());
                     return Ok(());
                 }
                 let input = self.input(from, ty)?;
@@ -109,7 +113,7 @@ impl<'t> Unit<'_, 't> {
                 Ok(())
             }
             _ => {
-                let dst = self.output(to)?;
+                let dst = self.value_output(to)?;
                 let input = self.input(from, ty)?;
                 self.move_to(dst, input);
                 Ok(())
@@ -124,16 +128,16 @@ impl<'t> Unit<'_, 't> {
             Operand::Register(id) if ty == Type::B128 => {
                 let reg = self.reg(*id)?.0;
                 for (part, half) in parts.iter().zip([0, 2]) {
-                    let dst = self.output(part)?;
-                    self.move_to(dst, ComputeInput::Pair(reg.plus(half)));
+                    let dst = self.value_output(part)?;
+                    self.move_to(dst, pair(reg.plus(half)));
                 }
                 return Ok(());
             }
             _ => self.input(from, ty)?,
         };
         for (at, part) in parts.iter().enumerate() {
-            let dst = self.output(part)?;
-            if dst != ComputeOutput::None {
+            let dst = self.value_output(part)?;
+            if dst != Output::None {
                 let shift = (at as u32 * bits) as u8;
                 self.compute(ComputeOp::Extract { shift, bits: bits as u8 }, dst, &[low]);
             }
@@ -148,11 +152,11 @@ impl<'t> Unit<'_, 't> {
             let to = self.output_reg(to)?;
             for (part, half) in parts.iter().zip([0, 2]) {
                 let input = self.input(part, Type::B64)?;
-                self.move_to(ComputeOutput::Pair(to.plus(half)), input);
+                self.move_to(Output::Pair(to.plus(half)), input);
             }
             return Ok(());
         }
-        let dst = self.output(to)?;
+        let dst = self.value_output(to)?;
         let mut inputs = Vec::new();
         for part in parts {
             inputs.push(self.input(part, ty)?);
@@ -169,7 +173,7 @@ impl<'t> Unit<'_, 't> {
             offset,
         };
         self.emit(crate::kernel::instruction::Operation::Const(crate::kernel::memory::ConstAccess {
-            path: crate::kernel::alu::Path::Vector,
+            path: Path::Vector,
             dst: dst.0,
             grain: crate::kernel::memory::Grain::Words(1),
             address,

@@ -2,7 +2,7 @@
 
 use super::{Fail, Mods};
 use crate::arch::Arch;
-use crate::kernel::compute::{COMPUTE_OPERANDS, Compute, ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::compute::{Compute, ComputeOp, IntOp, Path};
 use crate::kernel::control::{BranchCondition, Control};
 use crate::kernel::instruction::{Guard, Instruction, Operation};
 use crate::kernel::order::Ordering;
@@ -41,6 +41,62 @@ pub(super) enum Home {
     Local(u32),
     /// Offset in constant bank 0.
     Param(u32),
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// Nowhere.
+    None,
+    /// One register.
+    Word(Reg),
+    /// A register and the next.
+    Pair(Reg),
+    /// A predicate, by its number.
+    Pred(u16),
+}
+
+impl Output {
+    /// The register; RZ where there is none.
+    pub(super) fn reg(self) -> Reg {
+        match self {
+            Output::Word(reg) | Output::Pair(reg) => reg,
+            Output::None | Output::Pred(_) => Reg::RZ,
+        }
+    }
+
+    /// This, if it is no predicate.
+    pub(super) fn value(self) -> Result<Output, Fail> {
+        match self {
+            Output::Pred(_) => {
+                Err(Fail::wrong("a predicate where a value should go", "name a register such as %r1"))
+            }
+            Output::None | Output::Word(_) | Output::Pair(_) => Ok(self),
+        }
+    }
+
+    /// The predicate; PT where there is none.
+    pub(super) fn pred(self) -> Pred {
+        match self {
+            Output::Pred(number) => Pred::Thread(number),
+            Output::None | Output::Word(_) | Output::Pair(_) => Pred::PT,
+        }
+    }
+}
+
+/// 32 bits of a register.
+pub(super) const fn word(reg: Reg) -> Source {
+    Source::plain(Value::Reg(reg))
+}
+
+/// 64 bits of a register and the next.
+pub(super) const fn pair(reg: Reg) -> Source {
+    Source::pair(Value::Reg(reg))
+}
+
+/// The same bits in all lanes.
+pub(super) const fn imm(bits: u64) -> Source {
+    Source::pair(Value::Imm(bits as i64))
 }
 
 pub(super) struct Unit<'a, 't> {
@@ -93,24 +149,38 @@ impl<'t> Unit<'_, 't> {
         self.control(Control::Branch { target, condition: BranchCondition::Thread });
     }
 
-    pub(super) fn compute(&mut self, op: ComputeOp, dst: ComputeOutput, inputs: &[ComputeInput]) {
-        self.compute_with(op, dst, None, inputs);
+    /// Computes a value.
+    pub(super) fn compute(&mut self, op: ComputeOp, dst: Output, sources: &[Source]) {
+        self.compute_with(op, dst, [Pred::PT; 2], sources, PredSource::FALSE);
+    }
+
+    /// Computes a predicate, without another to combine it with.
+    pub(super) fn compute_pred(&mut self, op: ComputeOp, dst: Pred, sources: &[Source]) {
+        self.compute_with(op, Output::None, [dst, Pred::PT], sources, PredSource::TRUE);
     }
 
     pub(super) fn compute_with(
         &mut self,
         op: ComputeOp,
-        dst: ComputeOutput,
-        second: Option<u16>,
-        inputs: &[ComputeInput],
+        dst: Output,
+        pred_dst: [Pred; 2],
+        sources: &[Source],
+        p: PredSource,
     ) {
-        let mut all = [ComputeInput::Imm(0); COMPUTE_OPERANDS];
-        all.iter_mut().zip(inputs).for_each(|(to, from)| *to = *from);
-        self.emit(Operation::Ptx(Compute { op, dst, second, inputs: all }));
+        let (dst, wide) = (dst.reg().0, matches!(dst, Output::Pair(_)));
+        let mut compute = Compute { dst, wide, pred_dst, ..Compute::new(op, Path::Vector) };
+        compute.sources.iter_mut().zip(sources).for_each(|(to, from)| *to = *from);
+        compute.p[0] = p;
+        self.emit(Operation::Compute(compute));
     }
 
-    pub(super) fn move_to(&mut self, dst: ComputeOutput, input: ComputeInput) {
-        self.compute(ComputeOp::Move, dst, &[input]);
+    pub(super) fn move_to(&mut self, dst: Output, source: Source) {
+        self.compute(ComputeOp::Move, dst, &[source]);
+    }
+
+    /// The sum of 32 bits and a number, in `dst`.
+    pub(super) fn add32(&mut self, dst: Output, a: Source, b: u64) {
+        self.compute(ComputeOp::int(IntOp::Add, Type::U32), dst, &[a, imm(b)]);
     }
 
     /// Declared type of a register.
@@ -168,8 +238,7 @@ impl<'t> Unit<'_, 't> {
     }
 
     pub(super) fn special_to(&mut self, reg: Reg, register: SpecialRegister) {
-        let path = crate::kernel::alu::Path::Vector;
-        self.emit(Operation::Special { path, dst: reg.0, wide: false, register });
+        self.emit(Operation::Special { path: Path::Vector, dst: reg.0, wide: false, register });
     }
 
     pub(super) fn home(&self, symbol: Symbol) -> Result<Home, Fail> {
@@ -192,57 +261,43 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// The address of a variable in its own space, as an operand.
-    fn address_of(&mut self, symbol: Symbol, offset: i64) -> Result<ComputeInput, Fail> {
+    fn address_of(&mut self, symbol: Symbol, offset: i64) -> Result<Source, Fail> {
         Ok(match self.home(symbol)? {
             Home::Shared(at) => {
-                let at = i64::from(at).wrapping_add(offset) as u32;
+                let at = u64::from(i64::from(at).wrapping_add(offset) as u32);
                 match self.shared_base() {
-                    None => ComputeInput::Imm(at.into()),
+                    None => imm(at),
                     Some(base) => {
                         let sum = self.scratch(1);
-                        let op = ComputeOp::Int { op: IntOp::Add, ty: Type::U32, saturate: false };
-                        self.compute(
-                            op,
-                            ComputeOutput::Word(sum),
-                            &[ComputeInput::Word(base), ComputeInput::Imm(at.into())],
-                        );
-                        ComputeInput::Word(sum)
+                        self.add32(Output::Word(sum), word(base), at);
+                        word(sum)
                     }
                 }
             }
-            Home::Global(at) => ComputeInput::Imm(at.wrapping_add(offset as u64)),
-            Home::Local(at) | Home::Param(at) => {
-                ComputeInput::Imm(i64::from(at).wrapping_add(offset) as u32 as u64)
-            }
+            Home::Global(at) => imm(at.wrapping_add(offset as u64)),
+            Home::Local(at) | Home::Param(at) => imm(i64::from(at).wrapping_add(offset) as u32 as u64),
         })
     }
 
-    /// What an operand of this type reads.
-    pub(super) fn input(&mut self, operand: &Operand<'t>, ty: Type) -> Result<ComputeInput, Fail> {
+    /// What an operand of this type reads; a predicate as 1 or 0.
+    pub(super) fn input(&mut self, operand: &Operand<'t>, ty: Type) -> Result<Source, Fail> {
         Ok(match operand {
-            Operand::Register(id) if self.type_of(*id)? == Type::Pred => {
-                let pred = Pred::Thread(self.predicate(*id)?);
-                ComputeInput::Pred(PredSource { pred, negate: false })
-            }
-            Operand::Register(id) => match self.reg(*id)? {
-                (reg, 1) => ComputeInput::Word(reg),
-                (reg, _) => ComputeInput::Pair(reg),
+            Operand::Register(id) if self.type_of(*id)? != Type::Pred => match self.reg(*id)? {
+                (reg, 1) => word(reg),
+                (reg, _) => pair(reg),
             },
-            Operand::Not(id) => {
-                ComputeInput::Pred(PredSource { pred: Pred::Thread(self.predicate(*id)?), negate: true })
+            Operand::Register(_) | Operand::Not(_) => {
+                let (pred, dst) = (self.pred_source(operand)?, self.scratch(1));
+                let op = ComputeOp::Select { ty: Type::B32, flush: false };
+                self.compute_with(op, Output::Word(dst), [Pred::PT; 2], &[imm(1), imm(0)], pred);
+                word(dst)
             }
-            Operand::Integer(value) if ty == Type::Pred => {
-                ComputeInput::Pred(if *value != 0 { PredSource::TRUE } else { PredSource::FALSE })
-            }
-            Operand::Integer(value) => ComputeInput::Imm(*value as u64),
-            Operand::Single(bits) if ty == Type::F64 => {
-                ComputeInput::Imm(f64::from(f32::from_bits(*bits)).to_bits())
-            }
-            Operand::Single(bits) => ComputeInput::Imm((*bits).into()),
-            Operand::Double(bits) if ty == Type::F32 => {
-                ComputeInput::Imm((f64::from_bits(*bits) as f32).to_bits().into())
-            }
-            Operand::Double(bits) => ComputeInput::Imm(*bits),
+            Operand::Integer(value) if ty == Type::Pred => imm(u64::from(*value != 0)),
+            Operand::Integer(value) => imm(*value as u64),
+            Operand::Single(bits) if ty == Type::F64 => imm(f64::from(f32::from_bits(*bits)).to_bits()),
+            Operand::Single(bits) => imm((*bits).into()),
+            Operand::Double(bits) if ty == Type::F32 => imm((f64::from_bits(*bits) as f32).to_bits().into()),
+            Operand::Double(bits) => imm(*bits),
             Operand::Special(name) => self.read_special(name)?,
             Operand::Symbol { symbol, offset } => self.address_of(*symbol, *offset)?,
             _ => {
@@ -256,34 +311,34 @@ impl<'t> Unit<'_, 't> {
 
     /// A predicate operand.
     pub(super) fn pred_source(&mut self, operand: &Operand<'t>) -> Result<PredSource, Fail> {
-        match self.input(operand, Type::Pred)? {
-            ComputeInput::Pred(source) => Ok(source),
-            _ => Err(Fail::wrong("a value where a predicate should be", "write a predicate such as %p1")),
-        }
-    }
-
-    /// An operand of 32 bits as instructions of the machine take it.
-    pub(super) fn source(&mut self, operand: &Operand<'t>) -> Result<Source, Fail> {
-        Ok(match self.input(operand, Type::U32)? {
-            ComputeInput::Word(reg) | ComputeInput::Pair(reg) => Source::plain(Value::Reg(reg)),
-            ComputeInput::Imm(bits) => Source::plain(Value::Imm(bits as i64)),
-            input @ ComputeInput::Pred(_) => {
-                let reg = self.scratch(1);
-                self.move_to(ComputeOutput::Word(reg), input);
-                Source::plain(Value::Reg(reg))
+        let (id, negate) = match operand {
+            Operand::Register(id) if self.type_of(*id)? == Type::Pred => (id, false),
+            Operand::Not(id) => (id, true),
+            Operand::Integer(0) => return Ok(PredSource::FALSE),
+            Operand::Integer(_) => return Ok(PredSource::TRUE),
+            _ => {
+                return Err(Fail::wrong(
+                    "a value where a predicate should be",
+                    "write a predicate such as %p1",
+                ));
             }
-        })
+        };
+        Ok(PredSource { pred: Pred::Thread(self.predicate(*id)?), negate })
     }
 
-    /// An operand in a register: where it is none, in a scratch register of `words`.
+    /// An operand of 32 bits.
+    pub(super) fn source(&mut self, operand: &Operand<'t>) -> Result<Source, Fail> {
+        Ok(Source { wide: false, ..self.input(operand, Type::U32)? })
+    }
+
+    /// An operand in a register: where it is none, in a scratch register of the type.
     pub(super) fn in_register(&mut self, operand: &Operand<'t>, ty: Type) -> Result<Reg, Fail> {
         let words = ty.words().max(1);
         match self.input(operand, ty)? {
-            ComputeInput::Word(reg) if words == 1 => Ok(reg),
-            ComputeInput::Pair(reg) => Ok(reg),
+            Source { value: Value::Reg(reg), wide, .. } if wide || words == 1 => Ok(reg),
             input => {
                 let reg = self.scratch(words);
-                let to = if words == 1 { ComputeOutput::Word(reg) } else { ComputeOutput::Pair(reg) };
+                let to = if words == 1 { Output::Word(reg) } else { Output::Pair(reg) };
                 self.move_to(to, input);
                 Ok(reg)
             }
@@ -291,26 +346,26 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// Where a result goes.
-    pub(super) fn output(&mut self, operand: &Operand<'t>) -> Result<ComputeOutput, Fail> {
+    pub(super) fn output(&mut self, operand: &Operand<'t>) -> Result<Output, Fail> {
         match operand {
             Operand::Register(id) if self.type_of(*id)? == Type::Pred => {
-                Ok(ComputeOutput::Pred(self.predicate(*id)?))
+                Ok(Output::Pred(self.predicate(*id)?))
             }
             Operand::Register(id) => Ok(match self.reg(*id)? {
-                (reg, 1) => ComputeOutput::Word(reg),
-                (reg, _) => ComputeOutput::Pair(reg),
+                (reg, 1) => Output::Word(reg),
+                (reg, _) => Output::Pair(reg),
             }),
-            Operand::Sink => Ok(ComputeOutput::None),
+            Operand::Sink => Ok(Output::None),
             _ => Err(Fail::wrong("a result that goes nowhere", "name a register, or _")),
         }
     }
 
     /// A result and, after `|`, a predicate.
-    pub(super) fn outputs(&mut self, operand: &Operand<'t>) -> Result<(ComputeOutput, Option<u16>), Fail> {
-        let Operand::Pair(pair) = operand else { return Ok((self.output(operand)?, None)) };
+    pub(super) fn outputs(&mut self, operand: &Operand<'t>) -> Result<(Output, Pred), Fail> {
+        let Operand::Pair(pair) = operand else { return Ok((self.output(operand)?, Pred::PT)) };
         let second = match &pair[1] {
-            Operand::Sink => None,
-            Operand::Register(id) => Some(self.predicate(*id)?),
+            Operand::Sink => Pred::PT,
+            Operand::Register(id) => Pred::Thread(self.predicate(*id)?),
             _ => {
                 return Err(Fail::wrong("a second result that is no predicate", "write it as %r1|%p1"));
             }
@@ -318,42 +373,48 @@ impl<'t> Unit<'_, 't> {
         Ok((self.output(&pair[0])?, second))
     }
 
-    /// Register of a result that has to be one.
-    pub(super) fn output_reg(&mut self, operand: &Operand<'t>) -> Result<Reg, Fail> {
-        match self.output(operand)? {
-            ComputeOutput::Word(reg) | ComputeOutput::Pair(reg) => Ok(reg),
-            ComputeOutput::None => Ok(Reg::RZ),
-            ComputeOutput::Pred(_) => {
-                Err(Fail::wrong("a predicate where a value should go", "name a register such as %r1"))
-            }
+    /// Where a result goes that is no predicate.
+    pub(super) fn value_output(&mut self, operand: &Operand<'t>) -> Result<Output, Fail> {
+        self.output(operand)?.value()
+    }
+
+    /// Where a result goes that is a predicate.
+    pub(super) fn pred_output(&mut self, operand: &Operand<'t>) -> Result<Pred, Fail> {
+        match operand {
+            Operand::Register(id) => Ok(Pred::Thread(self.predicate(*id)?)),
+            _ => self.output(operand).map(Output::pred),
         }
     }
 
-    fn read_special(&mut self, name: &str) -> Result<ComputeInput, Fail> {
+    /// A function of two predicates: bit `a << 2 | b << 1` of the table.
+    pub(super) fn pred_logic(&mut self, table: u8, dst: Pred, [a, b]: [PredSource; 2]) {
+        let op = ComputeOp::PredLogic { tables: [table, 0] };
+        let pred_dst = [dst, Pred::PT];
+        let p = [a, b, PredSource::FALSE];
+        self.emit(Operation::Compute(Compute { pred_dst, p, ..Compute::new(op, Path::Vector) }));
+    }
+
+    /// Register of a result that has to be one.
+    pub(super) fn output_reg(&mut self, operand: &Operand<'t>) -> Result<Reg, Fail> {
+        self.value_output(operand).map(Output::reg)
+    }
+
+    fn read_special(&mut self, name: &str) -> Result<Source, Fail> {
         use super::special::{Special, special};
         let found = special(name, self.arch).ok_or(Fail::Lacking)?;
         Ok(match found {
-            Special::Number(value) => ComputeInput::Imm(value),
-            Special::Register(register) => ComputeInput::Word(self.special(register)),
+            Special::Number(value) => imm(value),
+            Special::Register(register) => word(self.special(register)),
             Special::Pair(low, high) => {
-                let pair = self.scratch(2);
-                self.special_to(pair, low);
-                self.special_to(pair.plus(1), high);
-                ComputeInput::Pair(pair)
+                let to = self.scratch(2);
+                self.special_to(to, low);
+                self.special_to(to.plus(1), high);
+                pair(to)
             }
             Special::Constant(offset) => {
                 let reg = self.scratch(1);
-                self.emit(Operation::Const(crate::kernel::memory::ConstAccess {
-                    path: crate::kernel::alu::Path::Vector,
-                    dst: reg.0,
-                    grain: crate::kernel::memory::Grain::Words(1),
-                    address: crate::kernel::source::ConstAddress {
-                        bank: 0,
-                        index: crate::kernel::source::ConstIndex::None,
-                        offset,
-                    },
-                }));
-                ComputeInput::Word(reg)
+                self.constant(reg, offset);
+                word(reg)
             }
         })
     }

@@ -4,11 +4,10 @@ use super::flow::Flow;
 use super::layout::{self, Layout};
 use super::ordering;
 use super::registers::read;
-use super::unit::{Emitted, Home, Place, Unit, operand};
+use super::unit::{Emitted, Home, Output, Place, Unit, imm, operand, word};
 use super::{Fail, Mods, inline};
 use crate::arch::Arch;
-use crate::kernel::alu::{Compare, FloatCompare};
-use crate::kernel::compute::{ComputeInput, ComputeOp, ComputeOutput, IntOp};
+use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
 use crate::kernel::control::Control;
 use crate::kernel::instruction::{Guard, Operation};
 use crate::kernel::order::Ordering;
@@ -250,15 +249,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         for (number, target) in targets.iter().enumerate() {
             let place = self.target(index, *target);
             if number + 1 < targets.len() {
-                let op = ComputeOp::Compare {
-                    compare: FloatCompare { compare: Compare::Eq, unordered: false },
-                    ty: Type::U32,
-                    combine: crate::kernel::alu::BoolOp::And,
-                    flush: false,
-                    result: None,
-                };
-                let inputs = [at, ComputeInput::Imm(number as u64), ComputeInput::Imm(1)];
-                self.unit.compute(op, ComputeOutput::Pred(chosen), &inputs);
+                let compare = FloatCompare { compare: Compare::Eq, unordered: false };
+                let op = ComputeOp::compare(compare, Type::U32, BoolOp::And, false);
+                self.unit.compute_pred(op, Pred::Thread(chosen), &[at, imm(number as u64)]);
                 self.unit.guard = PredSource { pred: Pred::Thread(chosen), negate: false };
             }
             // What names none of them is undefined; here it is the last.
@@ -368,8 +361,8 @@ fn finish(mut unit: Unit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         (unit.text, unit.mnemonic) = ("mov.u32 base, %cluster_ctarank".into(), "mov.u32".into());
         unit.special_to(base, SpecialRegister::CgaCtaId);
         (unit.text, unit.mnemonic) = ("shl.b32 base, base, 24".into(), "shl.b32".into());
-        let op = ComputeOp::Int { op: IntOp::Shl, ty: Type::B32, saturate: false };
-        unit.compute(op, ComputeOutput::Word(base), &[ComputeInput::Word(base), ComputeInput::Imm(24)]);
+        let op = ComputeOp::int(IntOp::Shl, Type::B32);
+        unit.compute(op, Output::Word(base), &[word(base), imm(24)]);
         let before = unit.code.len() as u32;
         unit.places.iter_mut().flatten().for_each(|at| *at += before);
         unit.code.extend(body);

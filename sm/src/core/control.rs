@@ -2,9 +2,9 @@
 
 use super::Core;
 use super::issue::{At, Stop, Then};
+use crate::compute::lanes::{Part, execute_together};
 use crate::support;
 use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes};
-use crate::warp_op::{self, Part};
 use atoms_isa::{BlockBarrier, BranchCondition, Collective, Control, JumpBase, Operation, SyncWay};
 
 /// The lanes of `mask` by their words in `row`: word, lanes.
@@ -266,7 +266,7 @@ impl Core<'_> {
             };
             let splits = warp.splits.iter().enumerate().filter(|(_, s)| s.wait == wait);
             let parts: Vec<Part> = splits.filter_map(part).collect();
-            let foreign = warp_op::execute_together(&parts, warp, &self.constants);
+            let foreign = execute_together(&parts, warp, &self.constants);
             for Part { index, mask, pc, .. } in parts {
                 self.tell_foreign(pc, foreign & mask);
                 warp.splits[index].pc = pc + 1;

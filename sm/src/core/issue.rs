@@ -3,6 +3,7 @@
 use super::Core;
 use super::cta::Stage;
 use super::special_register::moved_predicates;
+use crate::compute;
 use crate::error::KernelError;
 use crate::memory::SharedPlace;
 use crate::memory::{SHARED_WINDOW_HIGH, generic};
@@ -10,10 +11,8 @@ use crate::observer::Issue;
 use crate::port::Request;
 use crate::port::{Origin, Reply, Transfer};
 use crate::warp::{Busy, LANES, Row, View, Warp, lanes};
-use crate::{alu, typed, warp_op};
 use atoms_isa::{
-    AddressBase, ConstAccess, Control, GlobalAddress, GlobalOp, Grain, Operation, Path, Reg, SpecialRegister,
-    UReg,
+    AddressBase, ConstAccess, Control, Effect, GlobalAddress, Grain, Operation, Path, Reg, UReg,
 };
 use atoms_ops::{Op, Size};
 
@@ -92,20 +91,21 @@ impl Core<'_> {
         }
         warp.splits[index].pc = pc + 1;
         self.count(warp, index, pc, mask);
-        if mask != 0 && others_see(&instruction.operation) {
+        if mask != 0
+            && matches!(instruction.operation.effect(), Effect::Time | Effect::Write | Effect::Arrival)
+        {
             self.quiet.change(self.cycle);
         }
 
         let at = At { slot, index, mask, pc };
         match &instruction.operation {
-            Operation::Alu(alu) => {
-                let misused = warp.states.misused(alu, &warp.view(index, &self.constants), mask);
+            Operation::Compute(compute) => {
+                let misused = warp.states.misused(compute, &warp.view(index, &self.constants), mask);
                 if misused != 0 {
                     self.observer.foreign_pending_count(self.cycle, pc, misused);
                 }
-                alu::execute(alu, warp, index, mask, &self.constants);
+                compute::execute(compute, warp, index, mask, &self.constants);
             }
-            Operation::Ptx(compute) => typed::execute(compute, warp, index, mask, &self.constants),
             Operation::Special { path, dst, wide, register } => {
                 self.special(warp, index, mask, (*path, *dst, *wide), *register);
             }
@@ -129,14 +129,14 @@ impl Core<'_> {
                 let addresses = addresses(&warp.view(index, &self.constants), address);
                 let addresses = addresses.map(|address| generic(arch, address));
                 let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
-                let there = |l: &usize| typed::in_window(*space, addresses[*l], rank);
+                let there = |l: &usize| crate::memory::in_window(*space, addresses[*l], rank);
                 let shared = lanes(mask).filter(there).fold(0, |m, l| m | 1 << l);
                 warp.set_pred(index, *pred_dst, mask, shared);
             }
             Operation::Local(access) => self.local_access(at, warp, access)?,
             Operation::Predicates(moved) => moved_predicates(warp, index, mask, moved, &self.constants),
             Operation::Warp(op) => {
-                let foreign = warp_op::execute(op, warp, index, mask, &self.constants);
+                let foreign = compute::lanes::execute(op, warp, index, mask, &self.constants);
                 self.tell_foreign(pc, foreign);
             }
             Operation::Collective(collective) => self.collective(at, warp, collective)?,
@@ -255,64 +255,8 @@ impl Stop {
     }
 }
 
-/// Whether another thread may see that the instruction was carried out, or it depends on time itself: all but
-/// what changes nothing outside the warp's own registers.
-fn others_see(operation: &Operation) -> bool {
-    match operation {
-        Operation::Alu(_)
-        | Operation::Ptx(_)
-        | Operation::Const(_)
-        | Operation::Local(_)
-        | Operation::Predicates(_)
-        | Operation::QuerySpace { .. }
-        | Operation::Warp(_)
-        | Operation::Collective(_)
-        | Operation::Lacking => false,
-        Operation::Special { register, .. } => {
-            matches!(
-                register,
-                SpecialRegister::ClockLo
-                    | SpecialRegister::ClockHi
-                    | SpecialRegister::GlobalTimerLo
-                    | SpecialRegister::GlobalTimerHi
-            )
-        }
-        // The answer tells whether a word changed; it is known at once where the core does the atomic itself.
-        Operation::Shared(_) => false,
-        Operation::Global(access) => !matches!(access.op, GlobalOp::Load | GlobalOp::Atomic(_)),
-        Operation::Barrier(access) => !access.op.only_reads() || access.op == Op::MbarInval,
-        Operation::ThreadCopy(_)
-        | Operation::CopyArrival(_)
-        | Operation::BulkCopy(_)
-        | Operation::Async(_) => true,
-        Operation::Control(control) => match control {
-            Control::Exit | Control::Block(_) | Control::ClusterArrive => true,
-            Control::Branch { .. }
-            | Control::Jump { .. }
-            | Control::Trap
-            | Control::EndGroup
-            | Control::WaitGroups { .. }
-            | Control::SetBarrier { .. }
-            | Control::SyncBarrier { .. }
-            | Control::Meet { .. }
-            | Control::BreakBarrier { .. }
-            | Control::BarrierToReg { .. }
-            | Control::RegToBarrier { .. }
-            | Control::WarpSync { .. }
-            | Control::EndCollective
-            | Control::Yield
-            | Control::Sleep { .. }
-            | Control::ClusterWait
-            | Control::ReturnPcToReg { .. }
-            | Control::RegToReturnPc { .. }
-            | Control::Fence
-            | Control::Nop => false,
-        },
-    }
-}
-
 /// Whether a generic address names shared memory.
-pub(super) fn in_window(address: u64) -> bool {
+pub(super) fn in_shared_window(address: u64) -> bool {
     (address >> 32) as u32 == SHARED_WINDOW_HIGH
 }
 

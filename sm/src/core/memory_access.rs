@@ -1,8 +1,8 @@
 //! Global and generic memory, and the memory that each thread has to itself.
 
 use super::Core;
-use super::issue::{At, Stop, addresses, extend, in_window, rank_of};
-use crate::atomic;
+use super::issue::{At, Stop, addresses, extend, in_shared_window, rank_of};
+use crate::compute::atomic;
 use crate::memory::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
 use crate::port::{Address, Request, gather, scatter};
 use crate::port::{Origin, Reply, Transfer};
@@ -36,7 +36,9 @@ impl Core<'_> {
         let c = gather(&view, access.rc, size);
         let window = match access.space {
             Space::Global => 0,
-            Space::Generic => lanes(mask).filter(|l| in_window(addresses[*l])).fold(0, |m, l| m | 1 << l),
+            Space::Generic => {
+                lanes(mask).filter(|l| in_shared_window(addresses[*l])).fold(0, |m, l| m | 1 << l)
+            }
         };
         let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
         let shared = lanes(window).filter(|l| rank_of(addresses[*l]) == rank).fold(0, |m, l| m | 1 << l);

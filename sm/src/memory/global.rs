@@ -1,7 +1,7 @@
 //! Global memory: named buffers at fixed addresses.
 
 use crate::launch::{Launch, ParamKind};
-use atoms_isa::{Arch, ModuleVariable};
+use atoms_isa::{Arch, ModuleVariable, Window};
 
 /// First byte of buffer `index`. Each has 4 GiB of addresses to itself, and starts just below a
 /// multiple of 2^32, so that code which drops the carry into the high word is found out.
@@ -49,6 +49,33 @@ pub(crate) const CONSTANTS: std::ops::Range<u64> = atoms_isa::ptx::CONSTANTS;
 /// barrier counts in. [CHOSEN: the place]
 pub(crate) const GRID_WORKSPACE: u64 = 0x7c00_0000_0000;
 const GRID_WORKSPACE_BYTES: u32 = 8;
+
+/// Whether a generic address names this memory; `rank` is that of the own CTA.
+pub(crate) fn in_window(window: Window, address: u64, rank: u32) -> bool {
+    let high = (address >> 32) as u32;
+    match window {
+        Window::SharedCta => high == SHARED_WINDOW_HIGH && (address as u32) >> 24 == rank,
+        Window::SharedCluster => high == SHARED_WINDOW_HIGH,
+        Window::Local => high == LOCAL_WINDOW_HIGH,
+        Window::Param => high == PARAM_WINDOW_HIGH,
+        Window::Const => CONSTANTS.contains(&address),
+        Window::Global => {
+            let other = [SHARED_WINDOW_HIGH, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH].contains(&high);
+            !other && !CONSTANTS.contains(&address)
+        }
+    }
+}
+
+/// The address of a memory as a generic one.
+pub(crate) fn to_generic(window: Window, address: u64) -> u64 {
+    let of = |high: u32| u64::from(high) << 32 | address & 0xffff_ffff;
+    match window {
+        Window::SharedCta | Window::SharedCluster => of(SHARED_WINDOW_HIGH),
+        Window::Local => of(LOCAL_WINDOW_HIGH),
+        Window::Param => of(PARAM_WINDOW_HIGH),
+        Window::Const | Window::Global => address,
+    }
+}
 
 struct Region {
     name: String,

@@ -6,6 +6,6 @@ mod shared_place;
 
 pub(crate) use constant::ConstantBank;
 pub(crate) use global::{
-    CONSTANTS, GlobalMemory, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH, generic,
+    GlobalMemory, LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, SHARED_WINDOW_HIGH, generic, in_window, to_generic,
 };
 pub(crate) use shared_place::SharedPlace;

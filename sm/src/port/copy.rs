@@ -8,7 +8,7 @@
 //! the responses of its writes.
 
 use super::transfer::{Answer, Origin, Reply, Transfer};
-use crate::atomic;
+use crate::compute::atomic;
 use crate::config::SmConfig;
 use crate::memory::{GlobalMemory, SharedPlace};
 use crate::random::SplitMix64;

@@ -1,6 +1,6 @@
 //! A warp's request to the unit, from the instruction to the answer.
 
-use crate::atomic;
+use crate::compute::atomic;
 use crate::warp::high_words;
 use crate::warp::{LANES, Row, View, Warp, lanes};
 use atoms_isa::{

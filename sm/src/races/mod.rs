@@ -25,7 +25,8 @@ pub use finding::{Finding, Kind, Party, Strength};
 pub use rules::Text;
 
 use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
-use atoms_isa::{Control, GlobalOp, Kernel, Operation, Semantics};
+use crate::warp::lanes;
+use atoms_isa::{Control, GlobalOp, Kernel, Operation};
 use atoms_ops::Op;
 use engine::{Copying, Engine, Rule, Threads, Touch};
 use warp::Barrier;
@@ -54,7 +55,7 @@ impl<'k> Races<'k> {
 impl Races<'_> {
     /// Each 8 bytes that a plain store fills may be meant as an mbarrier object: compilers make them so, too.
     fn stored(&mut self, access: &Access<'_>) {
-        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
+        for lane in lanes(access.mask) {
             let (address, bits) = (access.addresses[lane], access.operand[lane]);
             for object in 0..access.size.bytes() / 8 {
                 let bits = (bits >> (64 * object)) as u64;
@@ -95,9 +96,7 @@ impl Observer for Races<'_> {
             Control::WarpSync { .. } => self.engine.arrive(threads, Barrier::Warp, true),
             Control::ClusterArrive => {
                 let release = match (ordering, self.text) {
-                    (Some(ordering), _) => {
-                        matches!(ordering.semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
-                    }
+                    (Some(ordering), _) => ordering.semantics.releases(),
                     (None, text) => text == Text::Ptx,
                 };
                 self.engine.cluster_arrive(threads, release);
@@ -166,7 +165,7 @@ impl Observer for Races<'_> {
             return;
         };
         self.engine.conflicts(&touch);
-        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
+        for lane in lanes(access.mask) {
             let b = access.operand.get(lane).map_or(0, |b| *b as u64);
             match op {
                 Op::MbarInit => self.engine.init(access.memory, access.addresses[lane], b),

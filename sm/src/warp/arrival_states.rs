@@ -5,7 +5,7 @@
 //! out of the state's high word with a shift or a mask.
 
 use super::registers::{LANES, Row, View, lanes};
-use atoms_isa::{Alu, AluOp, Reg, Source, Value};
+use atoms_isa::{Compute, ComputeOp, Reg, Source, Value};
 use atoms_ops::Op;
 
 /// States kept for each warp, the newest.
@@ -56,12 +56,12 @@ impl States {
         self.kept.push((register, mask, *high));
     }
 
-    /// Lanes of `mask` in which `alu` takes a pending count out of such a state.
-    pub(crate) fn misused(&self, alu: &Alu, view: &View<'_>, mask: u32) -> u32 {
+    /// Lanes of `mask` in which `compute` takes a pending count out of such a state.
+    pub(crate) fn misused(&self, compute: &Compute, view: &View<'_>, mask: u32) -> u32 {
         if self.kept.is_empty() {
             return 0;
         }
-        let Some(register) = counted(alu) else { return 0 };
+        let Some(register) = counted(compute) else { return 0 };
         let row = view.reg(register);
         // A register that holds another word by now was written since.
         let same = |high: &Row, held: u32| {
@@ -73,16 +73,17 @@ impl States {
 }
 
 /// The register whose pending count an instruction takes, if that is what it does.
-fn counted(alu: &Alu) -> Option<Reg> {
+fn counted(compute: &Compute) -> Option<Reg> {
     let reg = |source: &Source| match source.value {
         Value::Reg(reg) if !reg.is_zero() => Some(reg),
         _ => None,
     };
     let is =
         |source: &Source, word: i64| matches!(source.value, Value::Imm(imm) if imm as u32 == word as u32);
-    match alu.op {
-        AluOp::ShiftRight { high: true, .. } if is(&alu.b, COUNT_SHIFT) => reg(&alu.c),
-        AluOp::Lop3 { .. } if is(&alu.b, i64::from(COUNT_MASK_SM80)) => reg(&alu.a),
+    let [a, b, c, _] = &compute.sources;
+    match compute.op {
+        ComputeOp::Funnel { left: false, high: true, .. } if is(b, COUNT_SHIFT) => reg(c),
+        ComputeOp::Lop3 { .. } if is(b, i64::from(COUNT_MASK_SM80)) => reg(a),
         _ => None,
     }
 }

@@ -1,7 +1,9 @@
 //! Modifiers and operands of one statement, taken one after another.
 
 use super::{Decoded, Failure, Targets};
-use crate::kernel::alu::{Alu, AluOp, Path};
+use crate::kernel::compute::{Compute, ComputeOp, Path};
+use crate::kernel::instruction::Operation;
+use crate::kernel::number::Type;
 use crate::kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 use crate::kernel::source::{ConstAddress, ConstIndex, Source, Value};
 use crate::sass::listing::Statement;
@@ -290,18 +292,59 @@ impl<'a, 't> Args<'a, 't> {
         };
         self.take();
         let Signs { negate, absolute, invert } = signs;
-        Ok(Source { value, negate, absolute, invert, half })
+        Ok(Source { value, wide: false, negate, absolute, invert, half })
     }
 
     /// A data operand of 64 bits: registers are pairs.
     pub(super) fn source_pair(&mut self, reading: Reading) -> Decoded<Source> {
-        let source = self.source(reading)?;
-        match source.value {
+        let mut source = self.source(reading)?;
+        source.wide = true;
+        match &mut source.value {
             Value::Reg(reg) => self.aligned((!reg.is_zero()).then_some(reg.0), 2, "R")?,
             Value::Uniform(reg) => self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?,
+            Value::Imm(high) if reading == Reading::F64 => *high <<= 32,
             Value::Imm(_) | Value::Const(_) => {}
         }
         Ok(source)
+    }
+
+    /// A data operand of this type: one of 64 bits is a pair, and of halves the bits are given.
+    pub(super) fn source_of(&mut self, ty: Type) -> Decoded<Source> {
+        match (ty.wide(), ty.float()) {
+            (true, true) => self.source_pair(Reading::F64),
+            (true, false) => self.source_pair(Reading::Int64),
+            (false, _) if ty == Type::F32 => self.source(Reading::F32),
+            (false, _) => self.source(Reading::Int),
+        }
+    }
+
+    /// The next operands, all of this type.
+    pub(super) fn sources_of<const N: usize>(&mut self, ty: Type, compute: &mut Compute) -> Decoded<()> {
+        compute.sources.iter_mut().take(N).try_for_each(|source| {
+            *source = self.source_of(ty)?;
+            Ok(())
+        })
+    }
+
+    /// An instruction with a result register, or a pair of them.
+    pub(super) fn result(&mut self, op: ComputeOp, path: Path, wide: bool) -> Decoded<Compute> {
+        let dst = self.dst(path, if wide { 2 } else { 1 })?;
+        Ok(Compute { dst, wide, ..Compute::new(op, path) })
+    }
+
+    /// An instruction with a result register and `N` operands of 32 bits.
+    pub(super) fn plain<const N: usize>(&mut self, op: ComputeOp, path: Path) -> Decoded<Operation> {
+        let mut compute = self.result(op, path, false)?;
+        self.sources_of::<N>(Type::B32, &mut compute)?;
+        Ok(Operation::Compute(compute))
+    }
+
+    /// The predicate results that may stand before the operands.
+    pub(super) fn preds_if_any(&mut self, compute: &mut Compute) -> Decoded<()> {
+        for result in &mut compute.pred_dst {
+            *result = self.pred_dst_if_any()?.unwrap_or(*result);
+        }
+        Ok(())
     }
 
     /// An operand of two packed halves: one of 32 bits, or two numbers, high half first.
@@ -460,22 +503,5 @@ fn immediate(number: Number, reading: Reading) -> Option<i64> {
         (Number::Float(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
         (Number::Dec(value), Reading::F64) => Some(((value as f64).to_bits() >> 32) as i64),
         (Number::Float(value), Reading::F64) => Some((value.to_bits() >> 32) as i64),
-    }
-}
-
-/// An instruction on up to three data operands, with none of its operands set.
-pub(super) fn blank(op: AluOp, path: Path) -> Alu {
-    Alu {
-        op,
-        path,
-        dst: match path {
-            Path::Vector => Reg::RZ.0,
-            Path::Uniform => UReg::URZ.0.into(),
-        },
-        pred_dst: [Pred::PT; 2],
-        a: Source::ZERO,
-        b: Source::ZERO,
-        c: Source::ZERO,
-        p: [PredSource::TRUE; 3],
     }
 }

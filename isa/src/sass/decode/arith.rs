@@ -1,34 +1,32 @@
 //! Integer arithmetic.
 
-use super::args::{Args, Reading, blank};
+use super::args::{Args, Reading};
 use super::{Decoded, Failure};
-use crate::kernel::alu::{Alu, AluOp, BoolOp, Compare, IntType, Path};
+use crate::kernel::compute::{
+    BoolOp, Compare, ComparePart, Compute, ComputeOp, FloatCompare, IntOp, Path, ProductPart,
+};
 use crate::kernel::instruction::Operation;
+use crate::kernel::number::Type;
 use crate::kernel::register::PredSource;
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let (path, name) = path_of(base);
     match name {
-        "IADD3" => iadd3(args, path),
+        "IADD3" => sum::<3>(args, path),
         "VIADD" => match args.choose(parts) {
-            Some(kind) => sum_of_parts(args, path, kind),
-            None => iadd(args, path),
+            Some(ty) => sum_of_parts(args, path, ty),
+            None => sum::<2>(args, path),
         },
-        "IADD" => iadd(args, path),
+        "IADD" => sum::<2>(args, path),
         "IMAD" => imad(args, path),
         "LEA" => lea(args, path),
         "ISETP" => isetp(args, path),
         "VIMNMX" => match args.choose(|m| halves(m).or(bytes(m))) {
-            Some(kind) => min_max_of_parts(args, path, kind),
+            Some(ty) => min_max_of_parts(args, path, ty),
             None => imnmx(args, path),
         },
         "IMNMX" => imnmx(args, path),
-        "IABS" => {
-            let mut alu = blank(AluOp::IAbs, path);
-            alu.dst = args.dst(path, 1)?;
-            alu.a = args.source(Reading::Int)?;
-            Ok(Operation::Alu(alu))
-        }
+        "IABS" => args.plain::<1>(ComputeOp::int(IntOp::Abs, Type::S32), path),
         _ => Err(Failure::Lacking),
     }
 }
@@ -41,50 +39,20 @@ pub(super) fn path_of(base: &str) -> (Path, &str) {
     }
 }
 
-/// `IADD3[.X] d, [p, [q,]] a, b, c[, p[, q]]`, `IADD3.64[.X] d, [p, [q,]] a, b, c[, p[, q]]`
-fn iadd3(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+/// `IADD3[.64][.X] d, [p, [q,]] a, b, c[, p[, q]]`, `VIADD d, a, b`, `IADD[.64][.X] d, [p,] a, b[, p]`
+fn sum<const N: usize>(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let extended = args.modifier("X");
-    let wide = args.modifier("64");
-    let mut alu = blank(if wide { AluOp::IAdd64 } else { AluOp::IAdd3 }, path);
-    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
-    for slot in 0..2 {
-        if let Some(pred) = args.pred_dst_if_any()? {
-            alu.pred_dst[slot] = pred;
+    let ty = if args.modifier("64") { Type::U64 } else { Type::U32 };
+    let mut compute = args.result(ComputeOp::int(IntOp::Add3, ty), path, ty.wide())?;
+    args.preds_if_any(&mut compute)?;
+    args.sources_of::<N>(ty, &mut compute)?;
+    if extended {
+        compute.p[0] = args.pred()?;
+        if N == 3 {
+            compute.p[1] = args.pred_if_any().unwrap_or(PredSource::FALSE);
         }
     }
-    let mut source = || if wide { args.source_pair(Reading::Int64) } else { args.source(Reading::Int) };
-    alu.a = source()?;
-    alu.b = source()?;
-    alu.c = source()?;
-    alu.p = [PredSource::FALSE; 3];
-    if extended {
-        alu.p[0] = args.pred()?;
-        alu.p[1] = args.pred_if_any().unwrap_or(PredSource::FALSE);
-    }
-    Ok(Operation::Alu(alu))
-}
-
-/// `VIADD d, a, b`, `IADD[.X] d, [p,] a, b[, p]`, `IADD.64[.X] d, [p,] a, b[, p]`
-fn iadd(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let extended = args.modifier("X");
-    let wide = args.modifier("64");
-    let mut alu = blank(if wide { AluOp::IAdd64 } else { AluOp::IAdd3 }, path);
-    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
-    for slot in 0..2 {
-        if let Some(pred) = args.pred_dst_if_any()? {
-            alu.pred_dst[slot] = pred;
-        }
-    }
-    (alu.a, alu.b) = if wide {
-        (args.source_pair(Reading::Int64)?, args.source_pair(Reading::Int64)?)
-    } else {
-        (args.source(Reading::Int)?, args.source(Reading::Int)?)
-    };
-    alu.p = [PredSource::FALSE; 3];
-    if extended {
-        alu.p[0] = args.pred()?;
-    }
-    Ok(Operation::Alu(alu))
+    Ok(Operation::Compute(compute))
 }
 
 /// `IMAD[.MOV|.SHL|.IADD|.X|.WIDE|.HI][.U32] d, [p,] a, b, c[, p]`
@@ -92,33 +60,31 @@ fn imad(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let wide = args.modifier("WIDE");
     let high = !wide && args.modifier("HI");
     let extended = args.modifier("X");
-    let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
+    let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
     args.ignore(&["S32"]);
     if !wide && !high {
         // Spellings of one instruction: the low word does not depend on signedness.
         args.ignore(&["MOV", "SHL", "IADD"]);
     }
     let op = match (wide, high) {
-        (true, _) => AluOp::IMadWide(kind),
-        (_, true) => AluOp::IMadHi(kind),
-        _ => AluOp::IMad,
+        (true, _) => IntOp::Mad(ProductPart::Wide),
+        (_, true) => IntOp::MadWideHigh,
+        _ => IntOp::Mad(ProductPart::Low),
     };
-    let mut alu = blank(op, path);
-    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
+    let mut compute = args.result(ComputeOp::int(op, ty), path, wide)?;
     if let Some(pred) = args.pred_dst_if_any()? {
         if !wide && !high && !pred.is_true() {
             return Err(Failure::Lacking);
         }
-        alu.pred_dst[0] = pred;
+        compute.pred_dst[0] = pred;
     }
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = if wide || high { args.source_pair(Reading::Int)? } else { args.source(Reading::Int)? };
-    alu.p = [PredSource::FALSE; 3];
+    args.sources_of::<2>(ty, &mut compute)?;
+    compute.sources[2] =
+        if wide || high { args.source_pair(Reading::Int)? } else { args.source(Reading::Int)? };
     if extended {
-        alu.p[0] = args.pred()?;
+        compute.p[0] = args.pred()?;
     }
-    Ok(Operation::Alu(alu))
+    Ok(Operation::Compute(compute))
 }
 
 /// `LEA d, [p,] a, b, shift` and `LEA.HI[.X][.SX32] d, [p,] a, b, [c,] shift[, p]`
@@ -126,24 +92,21 @@ fn lea(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let high = args.modifier("HI");
     let extended = args.modifier("X");
     let sign_extend = args.modifier("SX32");
-    let mut alu = blank(AluOp::Lea { shift: 0 }, path);
-    alu.dst = args.dst(path, 1)?;
+    let mut compute = args.result(ComputeOp::Lea { shift: 0 }, path, false)?;
     if let Some(pred) = args.pred_dst_if_any()? {
-        alu.pred_dst[0] = pred;
+        compute.pred_dst[0] = pred;
         args.pred_dst_if_any()?;
     }
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
+    args.sources_of::<2>(Type::U32, &mut compute)?;
     if high && !sign_extend {
-        alu.c = args.source(Reading::Int)?;
+        compute.sources[2] = args.source(Reading::Int)?;
     }
     let shift = args.number(31)? as u8;
-    alu.op = if high { AluOp::LeaHi { shift, sign_extend } } else { AluOp::Lea { shift } };
-    alu.p = [PredSource::FALSE; 3];
+    compute.op = if high { ComputeOp::LeaHi { shift, sign_extend } } else { ComputeOp::Lea { shift } };
     if extended {
-        alu.p[0] = args.pred()?;
+        compute.p[0] = args.pred()?;
     }
-    Ok(Operation::Alu(alu))
+    Ok(Operation::Compute(compute))
 }
 
 pub(super) fn compare(name: &str) -> Option<Compare> {
@@ -169,118 +132,123 @@ pub(super) fn combine(name: &str) -> Option<BoolOp> {
     })
 }
 
-pub(super) fn int_type(name: &str) -> Option<IntType> {
+/// A type of a single number.
+pub(super) fn number_type(name: &str) -> Option<Type> {
     Some(match name {
-        "U32" => IntType::U32,
-        "S32" => IntType::S32,
-        "U64" => IntType::U64,
-        "S64" => IntType::S64,
+        "U8" => Type::U8,
+        "S8" => Type::S8,
+        "U16" => Type::U16,
+        "S16" => Type::S16,
+        "U32" => Type::U32,
+        "S32" => Type::S32,
+        "U64" => Type::U64,
+        "S64" => Type::S64,
+        "F16" => Type::F16,
+        "BF16" => Type::Bf16,
+        "F32" => Type::F32,
+        "F64" => Type::F64,
         _ => return None,
     })
+}
+
+/// An integer type that arithmetic is done in.
+pub(super) fn int_type(name: &str) -> Option<Type> {
+    number_type(name).filter(|ty| !ty.float() && ty.bits() >= 32)
 }
 
 /// `ISETP.cmp[.U32].bool[.EX] p, q, a, b, p[, p]`
 fn isetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let Some(compare) = args.choose(compare) else { return Err(Failure::Lacking) };
-    let kind = args.choose(int_type).unwrap_or(IntType::S32);
+    let ty = args.choose(int_type).unwrap_or(Type::S32);
     let Some(combine) = args.choose(combine) else { return Err(Failure::Lacking) };
-    let extended = args.modifier("EX");
-    let mut alu = blank(AluOp::ISetP { compare, kind, combine, extended }, path);
-    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
-    if kind.wide() {
-        alu.a = args.source_pair(Reading::Int64)?;
-        alu.b = args.source_pair(Reading::Int64)?;
-    } else {
-        alu.a = args.source(Reading::Int)?;
-        alu.b = args.source(Reading::Int)?;
+    let part = if args.modifier("EX") { ComparePart::High } else { ComparePart::Whole };
+    let compare = FloatCompare { compare, unordered: false };
+    let op = ComputeOp::Compare { compare, ty, combine, flush: false, result: None, part };
+    let mut compute = Compute::new(op, path);
+    compute.pred_dst = [args.pred_dst()?, args.pred_dst()?];
+    args.sources_of::<2>(ty, &mut compute)?;
+    compute.p[0] = args.pred()?;
+    if part == ComparePart::High {
+        compute.p[1] = args.pred()?;
     }
-    alu.p[0] = args.pred()?;
-    if extended {
-        alu.p[1] = args.pred()?;
-    }
-    Ok(Operation::Alu(alu))
+    Ok(Operation::Compute(compute))
 }
 
 /// Types of two halves.
-pub(super) fn halves(name: &str) -> Option<IntType> {
+pub(super) fn halves(name: &str) -> Option<Type> {
     match name {
-        "U16x2" => Some(IntType::U16x2),
-        "S16x2" => Some(IntType::S16x2),
+        "U16x2" => Some(Type::U16x2),
+        "S16x2" => Some(Type::S16x2),
         _ => None,
     }
 }
 
 /// Types of four bytes.
-fn bytes(name: &str) -> Option<IntType> {
+fn bytes(name: &str) -> Option<Type> {
     match name {
-        "U8x4" => Some(IntType::U8x4),
-        "S8x4" => Some(IntType::S8x4),
+        "U8x4" => Some(Type::U8x4),
+        "S8x4" => Some(Type::S8x4),
         _ => None,
     }
 }
 
 /// Types that VIADD names: unsigned ones where it does not say.
-fn parts(name: &str) -> Option<IntType> {
+fn parts(name: &str) -> Option<Type> {
     match name {
-        "32" => Some(IntType::U32),
-        "S32" => Some(IntType::S32),
-        "16x2" => Some(IntType::U16x2),
-        "S16x2" => Some(IntType::S16x2),
+        "32" => Some(Type::U32),
+        "S32" => Some(Type::S32),
+        "16x2" => Some(Type::U16x2),
+        "S16x2" => Some(Type::S16x2),
         _ => bytes(name),
     }
 }
 
 /// `VIADD.32|S32|16x2|S16x2|U8x4|S8x4[.ISAT] d, a, b`
-fn sum_of_parts(args: &mut Args<'_, '_>, path: Path, kind: IntType) -> Decoded<Operation> {
+fn sum_of_parts(args: &mut Args<'_, '_>, path: Path, ty: Type) -> Decoded<Operation> {
     let saturate = args.modifier("ISAT");
-    let dst = args.dst(path, 1)?;
-    let (a, mut b) = (args.source(Reading::Int)?, args.source(Reading::Int)?);
-    let subtract = std::mem::take(&mut b.negate);
+    let mut compute = args.result(ComputeOp::Move, path, false)?;
+    args.sources_of::<2>(ty, &mut compute)?;
+    let [a, b, ..] = &mut compute.sources;
     if a.negate {
         return Err(Failure::Lacking);
     }
-    let op = AluOp::AddParts { kind, subtract, saturate };
-    Ok(Operation::Alu(Alu { dst, a, b, ..blank(op, path) }))
+    let op = if std::mem::take(&mut b.negate) { IntOp::Sub } else { IntOp::Add };
+    compute.op = ComputeOp::Int { op, ty, saturate, relu: false };
+    Ok(Operation::Compute(compute))
+}
+
+/// The least or the greatest, chosen by a predicate.
+fn min_max(args: &mut Args<'_, '_>, ty: Type) -> ComputeOp {
+    ComputeOp::Int { op: IntOp::MinMax, ty, saturate: false, relu: args.modifier("RELU") }
 }
 
 /// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`, `VIMNMX.U8x4|S8x4[.RELU] d, a, b, p`
-fn min_max_of_parts(args: &mut Args<'_, '_>, path: Path, kind: IntType) -> Decoded<Operation> {
-    let relu = args.modifier("RELU");
-    let mut alu = blank(AluOp::IMinMax { kind, relu }, path);
-    alu.dst = args.dst(path, 1)?;
-    if kind.bits() == 16 {
-        for choice in &mut alu.pred_dst {
-            *choice = args.pred_dst_if_any()?.unwrap_or(*choice);
-        }
+fn min_max_of_parts(args: &mut Args<'_, '_>, path: Path, ty: Type) -> Decoded<Operation> {
+    let op = min_max(args, ty);
+    let mut compute = args.result(op, path, false)?;
+    if matches!(ty, Type::U16x2 | Type::S16x2) {
+        args.preds_if_any(&mut compute)?;
     }
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.p[0] = args.pred()?;
-    Ok(Operation::Alu(alu))
+    args.sources_of::<2>(ty, &mut compute)?;
+    compute.p[0] = args.pred()?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `IMNMX[.U32|.U64|.S64] [p, q,] d, a, b, p[, q]`, `VIMNMX[.U32][.RELU] d, [p, q,] a, b, p`
 fn imnmx(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let kind = args.choose(int_type).unwrap_or(IntType::S32);
-    let relu = args.modifier("RELU");
-    let mut alu = blank(AluOp::IMinMax { kind, relu }, path);
-    if kind.wide() {
+    let ty = args.choose(int_type).unwrap_or(Type::S32);
+    let op = min_max(args, ty);
+    if ty.wide() {
         no_choices(args)?;
     }
-    alu.dst = args.dst(path, if kind.wide() { 2 } else { 1 })?;
+    let mut compute = args.result(op, path, ty.wide())?;
     no_choices(args)?;
-    if kind.wide() {
-        alu.a = args.source_pair(Reading::Int64)?;
-        alu.b = args.source_pair(Reading::Int64)?;
-    } else {
-        alu.a = args.source(Reading::Int)?;
-        alu.b = args.source(Reading::Int)?;
-    }
-    alu.p[0] = args.pred()?;
-    if kind.wide() && args.pred_if_any().is_some_and(|p| p != PredSource::FALSE) {
+    args.sources_of::<2>(ty, &mut compute)?;
+    compute.p[0] = args.pred()?;
+    if ty.wide() && args.pred_if_any().is_some_and(|p| p != PredSource::FALSE) {
         return Err(Failure::Lacking);
     }
-    Ok(Operation::Alu(alu))
+    Ok(Operation::Compute(compute))
 }
 
 /// Up to two predicate results that would say which operand was taken: only PT is known to be written by

@@ -3,7 +3,7 @@
 use super::args::{Args, Reading};
 use super::shared::address;
 use super::{Decoded, Failure};
-use crate::kernel::alu::Path;
+use crate::kernel::compute::Path;
 use crate::kernel::control::Control;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{BarrierAccess, BarrierOperand, BarrierResult};
@@ -98,7 +98,8 @@ fn predicate(path: Path, args: &mut Args<'_, '_>) -> Decoded<Pred> {
 
 /// An operand without signs; no instruction here has any.
 fn plain(source: Source) -> Decoded<Source> {
-    if source == Source::plain(source.value) { Ok(source) } else { Err(Failure::Lacking) }
+    let same = Source { wide: source.wide, ..Source::plain(source.value) };
+    if source == same { Ok(source) } else { Err(Failure::Lacking) }
 }
 
 fn pair(reg: Reg) -> BarrierResult {

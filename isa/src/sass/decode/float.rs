@@ -1,68 +1,72 @@
 //! Floats of one format: binary32 and binary64.
 
-use super::args::{Args, Reading, blank};
+use super::args::{Args, Reading};
 use super::arith::{combine, path_of};
 use super::{Decoded, Failure};
-use crate::kernel::alu::{Alu, AluOp, Compare, FloatCompare, Path};
+use crate::kernel::compute::{
+    BoolOp, Compare, ComparePart, Compute, ComputeOp, FloatCompare, FloatOp, MinMax, Path,
+};
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{FloatMode, MufuFunction, Rounding};
+use crate::kernel::number::{FloatMode, MufuFunction, Rounding, Type};
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let (path, name) = path_of(base);
     match name {
-        "FADD" | "FMUL" | "FFMA" => arithmetic(name, args, path),
+        "FADD" => arithmetic::<2>(args, path, FloatOp::Add),
+        "FMUL" => arithmetic::<2>(args, path, FloatOp::Mul),
+        "FFMA" => arithmetic::<3>(args, path, FloatOp::Fma),
         "FSETP" => {
             let (compare, combine) = comparison(args)?;
             let flush = args.modifier("FTZ");
-            let mut alu = blank(AluOp::FSetP { compare, combine, flush }, path);
-            alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
-            two(alu, args)
+            setp(args, path, Type::F32, ComputeOp::compare(compare, Type::F32, combine, flush))
         }
         "FSET" => {
-            let one = args.modifier("BF");
+            let result = Some(if args.modifier("BF") { Type::F32 } else { Type::U32 });
             let (compare, combine) = comparison(args)?;
-            let flush = args.modifier("FTZ");
-            let alu = result(args, AluOp::FSet { compare, combine, flush, one }, path, 1)?;
-            two(alu, args)
+            let (flush, ty, part) = (args.modifier("FTZ"), Type::F32, ComparePart::Whole);
+            let op = ComputeOp::Compare { compare, ty, combine, flush, result, part };
+            let compute = args.result(op, path, false)?;
+            two(args, Type::F32, compute)
         }
         "FMNMX" => {
-            let (flush, nan) = (args.modifier("FTZ"), args.modifier("NAN"));
-            let alu = result(args, AluOp::FMinMax { flush, nan }, path, 1)?;
-            two(alu, args)
+            let mode = FloatMode { flush: args.modifier("FTZ"), ..FloatMode::PLAIN };
+            let how = MinMax { nan: args.modifier("NAN"), xor_sign_abs: false };
+            let compute =
+                args.result(ComputeOp::float(FloatOp::MinMax(how), Type::F32, mode), path, false)?;
+            two(args, Type::F32, compute)
         }
         "FSEL" => {
-            let flush = args.modifier("FTZ");
-            let alu = result(args, AluOp::FSelect { flush }, path, 1)?;
-            two(alu, args)
+            let op = ComputeOp::Select { ty: Type::F32, flush: args.modifier("FTZ") };
+            let compute = args.result(op, path, false)?;
+            two(args, Type::F32, compute)
         }
         "FCHK" => {
             args.ignore(&["DIVIDE"]);
-            let mut alu = blank(AluOp::FCheck, path);
-            alu.pred_dst[0] = args.pred_dst()?;
-            alu.a = args.source(Reading::F32)?;
-            alu.b = args.source(Reading::F32)?;
-            Ok(Operation::Alu(alu))
+            let mut compute = Compute::new(ComputeOp::DivisionIsHard, path);
+            compute.pred_dst[0] = args.pred_dst()?;
+            args.sources_of::<2>(Type::F32, &mut compute)?;
+            Ok(Operation::Compute(compute))
         }
         "MUFU" => mufu(args, path),
-        "DADD" | "DMUL" | "DFMA" => double(name, args, path),
+        "DADD" => double::<2>(args, path, FloatOp::Add),
+        "DMUL" => double::<2>(args, path, FloatOp::Mul),
+        "DFMA" => double::<3>(args, path, FloatOp::Fma),
         "DSETP" => dsetp(args, path),
         _ => Err(Failure::Lacking),
     }
 }
 
-/// An instruction with a result register, or a group of them.
-pub(super) fn result(args: &mut Args<'_, '_>, op: AluOp, path: Path, registers: u8) -> Decoded<Alu> {
-    let mut alu = blank(op, path);
-    alu.dst = args.dst(path, registers)?;
-    Ok(alu)
+/// Two operands and a predicate.
+fn two(args: &mut Args<'_, '_>, ty: Type, mut compute: Compute) -> Decoded<Operation> {
+    args.sources_of::<2>(ty, &mut compute)?;
+    compute.p[0] = args.pred()?;
+    Ok(Operation::Compute(compute))
 }
 
-/// Two binary32 operands and a predicate.
-fn two(mut alu: Alu, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    alu.a = args.source(Reading::F32)?;
-    alu.b = args.source(Reading::F32)?;
-    alu.p[0] = args.pred()?;
-    Ok(Operation::Alu(alu))
+/// Two predicate results, two operands and a predicate.
+fn setp(args: &mut Args<'_, '_>, path: Path, ty: Type, op: ComputeOp) -> Decoded<Operation> {
+    let pred_dst = [args.pred_dst()?, args.pred_dst()?];
+    two(args, ty, Compute { pred_dst, ..Compute::new(op, path) })
 }
 
 /// `.RN`, `.RM`, `.RP` or `.RZ`; to nearest without.
@@ -78,28 +82,20 @@ pub(super) fn rounding(args: &mut Args<'_, '_>) -> Rounding {
 }
 
 pub(super) fn float_mode(args: &mut Args<'_, '_>) -> FloatMode {
-    FloatMode { flush: args.modifier("FTZ"), round: rounding(args), saturate: args.modifier("SAT") }
+    let (flush, round, saturate) = (args.modifier("FTZ"), rounding(args), args.modifier("SAT"));
+    FloatMode { flush, round, saturate, relu: false }
 }
 
 /// `FADD[.FTZ][.RM][.SAT] d, a, b`, `FFMA... d, a, b, c`
-fn arithmetic(name: &str, args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let mode = float_mode(args);
-    let op = match name {
-        "FADD" => AluOp::FAdd(mode),
-        "FMUL" => AluOp::FMul(mode),
-        _ => AluOp::FFma(mode),
-    };
-    let mut alu = result(args, op, path, 1)?;
-    alu.a = args.source(Reading::F32)?;
-    alu.b = args.source(Reading::F32)?;
-    if name == "FFMA" {
-        alu.c = args.source(Reading::F32)?;
-    }
-    Ok(Operation::Alu(alu))
+fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, path: Path, op: FloatOp) -> Decoded<Operation> {
+    let op = ComputeOp::float(op, Type::F32, float_mode(args));
+    let mut compute = args.result(op, path, false)?;
+    args.sources_of::<N>(Type::F32, &mut compute)?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `.cmp` and `.bool`
-pub(super) fn comparison(args: &mut Args<'_, '_>) -> Decoded<(FloatCompare, crate::kernel::alu::BoolOp)> {
+pub(super) fn comparison(args: &mut Args<'_, '_>) -> Decoded<(FloatCompare, BoolOp)> {
     let compare = args.choose(float_compare).ok_or(Failure::Lacking)?;
     Ok((compare, args.choose(combine).ok_or(Failure::Lacking)?))
 }
@@ -133,46 +129,33 @@ fn mufu(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         _ => None,
     });
     let function = function.ok_or(Failure::Lacking)?;
-    let mut alu = result(args, AluOp::Mufu(function), path, 1)?;
+    let mut compute = args.result(ComputeOp::Mufu(function), path, false)?;
     // The high word of a binary64 is written as the number that it begins.
     let high = matches!(function, MufuFunction::Rcp64High | MufuFunction::Rsq64High);
-    alu.a = args.source(if high { Reading::F64 } else { Reading::F32 })?;
-    Ok(Operation::Alu(alu))
+    compute.sources[0] = args.source(if high { Reading::F64 } else { Reading::F32 })?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `DADD[.RM] d, a, b`, `DFMA[.RM] d, a, b, c`
-fn double(name: &str, args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let round = rounding(args);
-    let op = match name {
-        "DADD" => AluOp::DAdd(round),
-        "DMUL" => AluOp::DMul(round),
-        _ => AluOp::DFma(round),
-    };
-    let mut alu = result(args, op, path, 2)?;
-    alu.a = args.source_pair(Reading::F64)?;
-    alu.b = args.source_pair(Reading::F64)?;
-    if name == "DFMA" {
-        alu.c = args.source_pair(Reading::F64)?;
-    }
-    Ok(Operation::Alu(alu))
+fn double<const N: usize>(args: &mut Args<'_, '_>, path: Path, op: FloatOp) -> Decoded<Operation> {
+    let mode = FloatMode { round: rounding(args), ..FloatMode::PLAIN };
+    let mut compute = args.result(ComputeOp::float(op, Type::F64, mode), path, true)?;
+    args.sources_of::<N>(Type::F64, &mut compute)?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `DSETP.cmp.bool p, q, a, b, p`, `DSETP.MIN|MAX.bool p, q, a, b, p`
 fn dsetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     let extreme = args.choose(|m| ["MIN", "MAX"].into_iter().find(|name| *name == m));
     let op = match extreme {
-        Some(name) => {
-            AluOp::DMinMaxP { min: name == "MIN", combine: args.choose(combine).ok_or(Failure::Lacking)? }
-        }
+        Some(name) => ComputeOp::MinMaxTaken {
+            min: name == "MIN",
+            combine: args.choose(combine).ok_or(Failure::Lacking)?,
+        },
         None => {
             let (compare, combine) = comparison(args)?;
-            AluOp::DSetP { compare, combine }
+            ComputeOp::compare(compare, Type::F64, combine, false)
         }
     };
-    let mut alu = blank(op, path);
-    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
-    alu.a = args.source_pair(Reading::F64)?;
-    alu.b = args.source_pair(Reading::F64)?;
-    alu.p[0] = args.pred()?;
-    Ok(Operation::Alu(alu))
+    setp(args, path, Type::F64, op)
 }

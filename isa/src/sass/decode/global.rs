@@ -3,13 +3,13 @@
 use super::args::Args;
 use super::shared::registers;
 use super::{Decoded, Failure};
-use crate::kernel::alu::Path;
+use crate::kernel::compute::Path;
 use crate::kernel::compute::Window;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{
     AddressBase, ConstAccess, GlobalAccess, GlobalAddress, GlobalOp, Grain, Space, WideOp,
 };
-use crate::kernel::number::HalfFormat;
+use crate::kernel::number::Type;
 use crate::kernel::register::{Pred, Reg};
 use crate::sass::operand::Width;
 use atoms_ops::{Op, Operands, Size};
@@ -153,8 +153,8 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
 pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)> {
     use crate::kernel::memory::WideOp::*;
     let halves = match kind {
-        "F16x2" | "F16X2" => Some(HalfFormat::F16),
-        "BF16x2" | "BF16X2" | "BF16_V2" => Some(HalfFormat::Bf16),
+        "F16x2" | "F16X2" => Some(Type::F16x2),
+        "BF16x2" | "BF16X2" | "BF16_V2" => Some(Type::Bf16x2),
         _ => None,
     };
     let (wide, size) = match (op, kind, halves) {

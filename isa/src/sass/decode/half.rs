@@ -1,67 +1,67 @@
 //! Packed halves.
 
-use super::args::{Args, blank};
-use super::float::{comparison, result};
+use super::args::Args;
+use super::float::comparison;
 use super::{Decoded, Failure};
-use crate::kernel::alu::{AluOp, Path};
+use crate::kernel::compute::{ComparePart, Compute, ComputeOp, FloatOp, MinMax, Path};
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{HalfFormat, HalfLimit, HalfMode};
+use crate::kernel::number::{FloatMode, Rounding, Type};
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["MMA"]);
-    let format = if args.modifier("BF16_V2") { HalfFormat::Bf16 } else { HalfFormat::F16 };
-    let bits = move |value: f64| match format {
-        HalfFormat::F16 => f16_bits(value),
-        HalfFormat::Bf16 => ((value as f32).to_bits() >> 16) as u16,
+    let ty = if args.modifier("BF16_V2") { Type::Bf16x2 } else { Type::F16x2 };
+    let bits = move |value: f64| match ty {
+        Type::Bf16x2 => ((value as f32).to_bits() >> 16) as u16,
+        _ => f16_bits(value),
     };
     let path = Path::Vector;
-    let mut alu = match base {
+    let mut compute = match base {
         "HADD2" | "HMUL2" | "HFMA2" => {
-            let mode = mode(args, format);
             let op = match base {
-                "HADD2" => AluOp::HAdd2(mode),
-                "HMUL2" => AluOp::HMul2(mode),
-                _ => AluOp::HFma2(mode),
+                "HADD2" => FloatOp::Add,
+                "HMUL2" => FloatOp::Mul,
+                _ => FloatOp::Fma,
             };
-            result(args, op, path, 1)?
+            let op = arithmetic(args, op, ty);
+            args.result(op, path, false)?
         }
         "HMNMX2" => {
-            let nan = args.modifier("NAN");
-            result(args, AluOp::HMinMax2 { format, nan }, path, 1)?
+            let how = MinMax { nan: args.modifier("NAN"), xor_sign_abs: false };
+            args.result(ComputeOp::float(FloatOp::MinMax(how), ty, FloatMode::PLAIN), path, false)?
         }
         "HSETP2" => {
             let (compare, combine) = comparison(args)?;
-            let (flush, both) = (args.modifier("FTZ"), args.modifier("H_AND"));
-            let mut alu = blank(AluOp::HSetP2 { format, compare, combine, both, flush }, path);
-            alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
-            alu
+            let flush = args.modifier("FTZ");
+            let part = if args.modifier("H_AND") { ComparePart::BothHalves } else { ComparePart::Whole };
+            let op = ComputeOp::Compare { compare, ty, combine, flush, result: None, part };
+            let pred_dst = [args.pred_dst()?, args.pred_dst()?];
+            Compute { pred_dst, ..Compute::new(op, path) }
         }
         "HSET2" => {
-            let one = args.modifier("BF");
+            let result = Some(if args.modifier("BF") { ty } else { Type::U16 });
             let (compare, combine) = comparison(args)?;
-            let flush = args.modifier("FTZ");
-            result(args, AluOp::HSet2 { format, compare, combine, flush, one }, path, 1)?
+            let (flush, part) = (args.modifier("FTZ"), ComparePart::Whole);
+            let op = ComputeOp::Compare { compare, ty, combine, flush, result, part };
+            args.result(op, path, false)?
         }
         _ => return Err(Failure::Lacking),
     };
-    alu.a = args.source_halves(bits)?;
-    alu.b = args.source_halves(bits)?;
+    compute.sources[0] = args.source_halves(bits)?;
+    compute.sources[1] = args.source_halves(bits)?;
     match base {
-        "HFMA2" => alu.c = args.source_halves(bits)?,
-        "HMNMX2" | "HSETP2" | "HSET2" => alu.p[0] = args.pred()?,
+        "HFMA2" => compute.sources[2] = args.source_halves(bits)?,
+        "HMNMX2" | "HSETP2" | "HSET2" => compute.p[0] = args.pred()?,
         _ => {}
     }
-    Ok(Operation::Alu(alu))
+    Ok(Operation::Compute(compute))
 }
 
 /// `[.F32][.FTZ][.SAT|.RELU]`
-fn mode(args: &mut Args<'_, '_>, format: HalfFormat) -> HalfMode {
-    let limit = match (args.modifier("SAT"), args.modifier("RELU")) {
-        (true, _) => HalfLimit::Saturate,
-        (_, true) => HalfLimit::Relu,
-        _ => HalfLimit::None,
-    };
-    HalfMode { format, single: args.modifier("F32"), flush: args.modifier("FTZ"), limit }
+fn arithmetic(args: &mut Args<'_, '_>, op: FloatOp, ty: Type) -> ComputeOp {
+    let (saturate, relu) = (args.modifier("SAT"), args.modifier("RELU"));
+    let (widen, flush) = (args.modifier("F32"), args.modifier("FTZ"));
+    let mode = FloatMode { round: Rounding::Nearest, flush, saturate, relu: relu && !saturate };
+    ComputeOp::Float { op, ty, mode, widen }
 }
 
 /// Bits of a binary16 that text states exactly; what it cannot hold is cut off.

@@ -1,11 +1,11 @@
 //! Bits, bytes, shifts, selection and moves.
 
-use super::args::{Args, Reading, blank};
+use super::args::Args;
 use super::{Decoded, Failure, Targets};
-use crate::kernel::alu::{AluOp, BoolOp, IntType, Path};
+use crate::kernel::compute::{BoolOp, Compute, ComputeOp, IntOp, Path};
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::PermuteMode;
-use crate::kernel::register::PredSource;
+use crate::kernel::number::{PermuteMode, Type};
+use crate::kernel::register::{Pred, PredSource};
 use crate::kernel::source::{Source, Value};
 use crate::sass::listing::INSTRUCTION_BYTES;
 
@@ -22,21 +22,21 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
         "BMSK" => {
             let wrap = args.modifier("W");
             args.ignore(&["C"]);
-            two_operands(args, path, AluOp::BitMask { wrap })
+            args.plain::<2>(ComputeOp::Mask { wrap }, path)
         }
         "SGXT" => {
             let wrap = args.modifier("W");
             args.ignore(&["C", "S32"]);
             let signed = !args.modifier("U32");
-            two_operands(args, path, AluOp::Extend { signed, wrap })
+            args.plain::<2>(ComputeOp::Extend { signed, wrap }, path)
         }
-        "POPC" => one_operand(args, path, AluOp::PopCount),
-        "BREV" => one_operand(args, path, AluOp::BitReverse),
+        "POPC" => args.plain::<1>(ComputeOp::int(IntOp::Popc, Type::B32), path),
+        "BREV" => args.plain::<1>(ComputeOp::int(IntOp::Brev, Type::B32), path),
         "FLO" => {
-            let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
+            let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
             args.ignore(&["S32"]);
             let shift_amount = args.modifier("SH");
-            one_operand(args, path, AluOp::FindLeadingOne { kind, shift_amount })
+            args.plain::<1>(ComputeOp::int(IntOp::Bfind { shift_amount }, ty), path)
         }
         _ => Err(Failure::Lacking),
     }
@@ -52,40 +52,23 @@ pub(super) fn program_counter(
         return Err(Failure::Lacking);
     }
     let (path, _) = super::arith::path_of(base);
-    let mut alu = blank(AluOp::Mov64, path);
-    alu.dst = args.dst(path, 2)?;
+    let mut compute = args.result(ComputeOp::Move, path, true)?;
     let index = if args.left() > 0 { args.target(targets)? } else { targets.at + 1 };
-    alu.a = Source::plain(Value::Imm(i64::from(index) * i64::from(INSTRUCTION_BYTES)));
-    Ok(Operation::Alu(alu))
-}
-
-fn one_operand(args: &mut Args<'_, '_>, path: Path, op: AluOp) -> Decoded<Operation> {
-    let mut alu = blank(op, path);
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    Ok(Operation::Alu(alu))
-}
-
-fn two_operands(args: &mut Args<'_, '_>, path: Path, op: AluOp) -> Decoded<Operation> {
-    let mut alu = blank(op, path);
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    Ok(Operation::Alu(alu))
+    compute.sources[0] = Source::pair(Value::Imm(i64::from(index) * i64::from(INSTRUCTION_BYTES)));
+    Ok(Operation::Compute(compute))
 }
 
 /// `MOV d, a[, mask]`, `MOV.64 d, a`
 fn mov(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     if args.modifier("64") {
-        let mut alu = blank(AluOp::Mov64, path);
-        alu.dst = args.dst(path, 2)?;
-        alu.a = args.source_pair(Reading::Int64)?;
-        return Ok(Operation::Alu(alu));
+        let mut compute = args.result(ComputeOp::Move, path, true)?;
+        args.sources_of::<1>(Type::B64, &mut compute)?;
+        return Ok(Operation::Compute(compute));
     }
     if !args.modifiers_left().is_empty() {
         return Err(Failure::Lacking);
     }
-    let mov = one_operand(args, path, AluOp::Mov)?;
+    let mov = args.plain::<1>(ComputeOp::Move, path)?;
     if args.left() > 0 && args.number(0xf)? != 0xf {
         return Err(Failure::Lacking);
     }
@@ -96,27 +79,22 @@ fn mov(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
 fn lop3(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     args.ignore(&["LUT"]);
     let combine = if args.modifier("PAND") { BoolOp::And } else { BoolOp::Or };
-    let mut alu = blank(AluOp::Lop3 { table: 0, combine }, path);
-    if let Some(pred) = args.pred_dst_if_any()? {
-        alu.pred_dst[0] = pred;
-    }
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = args.source(Reading::Int)?;
-    alu.op = AluOp::Lop3 { table: args.number(0xff)? as u8, combine };
-    alu.p[0] = args.pred_if_any().unwrap_or(PredSource::FALSE);
-    Ok(Operation::Alu(alu))
+    let pred = args.pred_dst_if_any()?;
+    let mut compute = args.result(ComputeOp::Move, path, false)?;
+    compute.pred_dst[0] = pred.unwrap_or(Pred::PT);
+    args.sources_of::<3>(Type::B32, &mut compute)?;
+    compute.op = ComputeOp::Lop3 { table: args.number(0xff)? as u8, ty: Type::B32, combine };
+    compute.p[0] = args.pred_if_any().unwrap_or(PredSource::FALSE);
+    Ok(Operation::Compute(compute))
 }
 
 /// `PLOP3.LUT p, q, p, p, p, table, table`
 fn plop3(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     args.ignore(&["LUT"]);
-    let mut alu = blank(AluOp::PLop3 { tables: [0; 2] }, path);
-    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
-    alu.p = [args.pred()?, args.pred()?, args.pred()?];
-    alu.op = AluOp::PLop3 { tables: [args.number(0xff)? as u8, args.number(0xff)? as u8] };
-    Ok(Operation::Alu(alu))
+    let pred_dst = [args.pred_dst()?, args.pred_dst()?];
+    let p = [args.pred()?, args.pred()?, args.pred()?];
+    let op = ComputeOp::PredLogic { tables: [args.number(0xff)? as u8, args.number(0xff)? as u8] };
+    Ok(Operation::Compute(Compute { pred_dst, p, ..Compute::new(op, path) }))
 }
 
 /// `PSETP.op.op p, q, p, p, p`: `(p0 op p1) op p2`, and for the second result `!(p0 op p1) op p2`.
@@ -135,10 +113,10 @@ fn psetp(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
             table | u8::from(apply(second, inner, bit(0))) << at
         })
     };
-    let mut alu = blank(AluOp::PLop3 { tables: [table(false), table(true)] }, path);
-    alu.pred_dst = [args.pred_dst()?, args.pred_dst()?];
-    alu.p = [args.pred()?, args.pred()?, args.pred()?];
-    Ok(Operation::Alu(alu))
+    let op = ComputeOp::PredLogic { tables: [table(false), table(true)] };
+    let pred_dst = [args.pred_dst()?, args.pred_dst()?];
+    let p = [args.pred()?, args.pred()?, args.pred()?];
+    Ok(Operation::Compute(Compute { pred_dst, p, ..Compute::new(op, path) }))
 }
 
 /// `SHF.L|R[.W].type[.HI] d, a, b, c`
@@ -148,32 +126,18 @@ fn shf(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         return Err(Failure::Lacking);
     }
     let wrap = args.modifier("W");
-    let kind = args.choose(super::arith::int_type).ok_or(Failure::Lacking)?;
+    let ty = args.choose(super::arith::int_type).ok_or(Failure::Lacking)?;
     let high = args.modifier("HI");
-    let op =
-        if left { AluOp::ShiftLeft { kind, high, wrap } } else { AluOp::ShiftRight { kind, high, wrap } };
-    let mut alu = blank(op, path);
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = args.source(Reading::Int)?;
-    Ok(Operation::Alu(alu))
+    args.plain::<3>(ComputeOp::Funnel { left, ty, high, wrap }, path)
 }
 
 /// `SEL[.64] d, a, b, p`
 fn sel(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let wide = args.modifier("64");
-    let mut alu = blank(if wide { AluOp::Select64 } else { AluOp::Select }, path);
-    alu.dst = args.dst(path, if wide { 2 } else { 1 })?;
-    if wide {
-        alu.a = args.source_pair(Reading::Int64)?;
-        alu.b = args.source_pair(Reading::Int64)?;
-    } else {
-        alu.a = args.source(Reading::Int)?;
-        alu.b = args.source(Reading::Int)?;
-    }
-    alu.p[0] = args.pred()?;
-    Ok(Operation::Alu(alu))
+    let ty = if args.modifier("64") { Type::B64 } else { Type::B32 };
+    let mut compute = args.result(ComputeOp::Select { ty, flush: false }, path, ty.wide())?;
+    args.sources_of::<2>(ty, &mut compute)?;
+    compute.p[0] = args.pred()?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `PRMT[.mode] d, a, selector, c`
@@ -188,10 +152,5 @@ fn prmt(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         "IDX" => Some(PermuteMode::Index),
         _ => None,
     });
-    let mut alu = blank(AluOp::Permute(mode.unwrap_or(PermuteMode::Index)), path);
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = args.source(Reading::Int)?;
-    Ok(Operation::Alu(alu))
+    args.plain::<3>(ComputeOp::Permute(mode.unwrap_or(PermuteMode::Index)), path)
 }

@@ -2,7 +2,7 @@
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
-use crate::kernel::alu::Path;
+use crate::kernel::compute::Path;
 use crate::kernel::instruction::{Operation, PredicateMove};
 use crate::kernel::source::HalfSelect;
 

@@ -1,28 +1,34 @@
 //! Integer arithmetic on bytes and halves, or of more than one step.
 
-use super::args::{Args, Reading, blank};
-use super::arith::{halves, int_type, no_choices};
+use super::args::Args;
+use super::arith::{halves, int_type, no_choices, number_type};
 use super::{Decoded, Failure};
-use crate::kernel::alu::{AluOp, IntType, Path};
+use crate::kernel::compute::{ComputeOp, IntOp, Path};
 use crate::kernel::instruction::Operation;
-use crate::kernel::number::{DotPieces, IntSize};
+use crate::kernel::number::{DotPieces, Type};
+use crate::kernel::source::Source;
 
 pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let (path, name) = super::arith::path_of(base);
     match name {
         "VABSDIFF" => {
-            let kind = if args.modifier("U32") { IntType::U32 } else { IntType::S32 };
+            let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
             args.ignore(&["S32"]);
-            three_operands(args, path, AluOp::AbsDiff(kind))
+            args.plain::<3>(ComputeOp::int(IntOp::Sad, ty), path)
         }
         "VABSDIFF4" => {
-            let signed = args.modifier("S8");
+            let ty = if args.modifier("S8") { Type::S8x4 } else { Type::U8x4 };
             args.ignore(&["U8"]);
             let accumulate = args.modifier("ACC");
-            three_operands(args, path, AluOp::AbsDiff4 { signed, accumulate })
+            let mut compute = args.result(ComputeOp::int(IntOp::SadParts, ty), path, false)?;
+            args.sources_of::<3>(Type::B32, &mut compute)?;
+            if !accumulate {
+                compute.sources[2] = Source::ZERO;
+            }
+            Ok(Operation::Compute(compute))
         }
-        "VIADDMNMX" => min_max(args, path, |kind, relu| AluOp::AddMinMax { kind, relu }),
-        "VIMNMX3" => min_max(args, path, |kind, relu| AluOp::IMinMax3 { kind, relu }),
+        "VIADDMNMX" => min_max(args, path, IntOp::AddMinMax),
+        "VIMNMX3" => min_max(args, path, IntOp::MinMax3),
         "IDP" => dot(args, path),
         "IDP4A" => {
             args.ignore(&["4A"]);
@@ -32,30 +38,18 @@ pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> 
     }
 }
 
-fn three_operands(args: &mut Args<'_, '_>, path: Path, op: AluOp) -> Decoded<Operation> {
-    let mut alu = blank(op, path);
-    alu.dst = args.dst(path, 1)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = args.source(Reading::Int)?;
-    Ok(Operation::Alu(alu))
-}
-
 /// `VIADDMNMX[.U32|.U16x2|.S16x2][.RELU] d, [p, q,] a, b, c, p`
-fn min_max(args: &mut Args<'_, '_>, path: Path, op: impl Fn(IntType, bool) -> AluOp) -> Decoded<Operation> {
-    let kind = args.choose(|m| int_type(m).or(halves(m))).unwrap_or(IntType::S32);
-    if kind.wide() {
+fn min_max(args: &mut Args<'_, '_>, path: Path, op: IntOp) -> Decoded<Operation> {
+    let ty = args.choose(|m| int_type(m).or(halves(m))).unwrap_or(Type::S32);
+    if ty.wide() {
         return Err(Failure::Lacking);
     }
-    let relu = args.modifier("RELU");
-    let mut alu = blank(op(kind, relu), path);
-    alu.dst = args.dst(path, 1)?;
+    let op = ComputeOp::Int { op, ty, saturate: false, relu: args.modifier("RELU") };
+    let mut compute = args.result(op, path, false)?;
     no_choices(args)?;
-    alu.a = args.source(Reading::Int)?;
-    alu.b = args.source(Reading::Int)?;
-    alu.c = args.source(Reading::Int)?;
-    alu.p[0] = args.pred()?;
-    Ok(Operation::Alu(alu))
+    args.sources_of::<3>(ty, &mut compute)?;
+    compute.p[0] = args.pred()?;
+    Ok(Operation::Compute(compute))
 }
 
 /// `IDP.4A.type.type d, a, b, c`, `IDP.2A.LO|HI.type.type d, a, b, c`
@@ -75,21 +69,15 @@ fn dot_of(args: &mut Args<'_, '_>, path: Path, pieces: DotPieces) -> Decoded<Ope
         args.choose(|m| names.iter().position(|n| *n == m)).map(|at| at == 1).ok_or(Failure::Lacking)
     };
     let signed = [sign(args, piece)?, sign(args, ["U8", "S8"])?];
-    three_operands(args, path, AluOp::Dot { pieces, signed })
+    args.plain::<3>(ComputeOp::Dot { pieces, signed }, path)
 }
 
 /// `I2IP.type.S32.SAT d, a, b, c`
 fn pack(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let to = args.choose(|m| match m {
-        "U8" => Some(IntSize { bits: 8, signed: false }),
-        "S8" => Some(IntSize { bits: 8, signed: true }),
-        "U16" => Some(IntSize { bits: 16, signed: false }),
-        "S16" => Some(IntSize { bits: 16, signed: true }),
-        _ => None,
-    });
-    let to = to.ok_or(Failure::Lacking)?;
+    let narrow = |name: &str| number_type(name).filter(|ty| !ty.float() && ty.bits() <= 16);
+    let to = args.choose(narrow).ok_or(Failure::Lacking)?;
     if !args.modifier("S32") || !args.modifier("SAT") {
         return Err(Failure::Lacking);
     }
-    three_operands(args, path, AluOp::PackInt(to))
+    args.plain::<3>(ComputeOp::PackInt(to), path)
 }

@@ -2,7 +2,7 @@
 
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
-use crate::kernel::alu::Path;
+use crate::kernel::compute::Path;
 use crate::kernel::control::{FloatRedux, ReduxOp, ShuffleMode, VoteMode, WarpOp};
 use crate::kernel::instruction::Operation;
 use crate::kernel::register::{Pred, Reg};

@@ -1,9 +1,9 @@
 //! Registers that instructions read and write, and the instructions that may follow another.
 
 use atoms_isa::{
-    AddressBase, Alu, BranchCondition, Collective, Compute, ComputeInput, ComputeOutput, Control,
-    GlobalAccess, GlobalAddress, GlobalOp, Instruction, Kernel, Operation, Path, Pred, PredSource, Reg,
-    SharedAccess, SharedAddress, SharedResult, Source, Value, WarpOp,
+    AddressBase, BranchCondition, Collective, Compute, Control, GlobalAccess, GlobalAddress, GlobalOp,
+    Instruction, Kernel, Operation, Path, Pred, PredSource, Reg, SharedAccess, SharedAddress, SharedResult,
+    Source, Value, WarpOp,
 };
 use atoms_ops::Op;
 use std::collections::BTreeSet;
@@ -113,50 +113,37 @@ pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     next
 }
 
+/// The registers that an operand names.
 pub(super) fn source(source: &Source) -> Vec<Name> {
+    let words = if source.wide { 2 } else { 1 };
     match source.value {
-        // A 64-bit operand is a pair.
-        Value::Reg(reg) => vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)],
-        Value::Uniform(reg) => vec![Name::Uniform(reg.0), Name::Uniform(reg.plus(1).0)],
+        Value::Reg(reg) => (0..words).map(|word| Name::Reg(reg.plus(word).0)).collect(),
+        Value::Uniform(reg) => (0..words).map(|word| Name::Uniform(reg.plus(word).0)).collect(),
         Value::Imm(_) | Value::Const(_) => Vec::new(),
     }
 }
 
-/// What a compute instruction of PTX reads and writes.
+/// What an instruction that computes reads and writes.
 pub(super) fn computed(compute: &Compute) -> FromTo {
-    let pair = |reg: Reg| vec![Name::Reg(reg.0), Name::Reg(reg.plus(1).0)];
-    let read = |input: &ComputeInput| match input {
-        ComputeInput::Word(reg) => vec![Name::Reg(reg.0)],
-        ComputeInput::Pair(reg) => pair(*reg),
-        ComputeInput::Imm(_) => Vec::new(),
-        ComputeInput::Pred(source) => vec![pred(source.pred)],
-    };
-    let mut writes = match compute.dst {
-        ComputeOutput::None => Vec::new(),
-        ComputeOutput::Word(reg) => vec![Name::Reg(reg.0)],
-        ComputeOutput::Pair(reg) => pair(reg),
-        ComputeOutput::Pred(number) => vec![Name::Pred(number)],
-    };
-    writes.extend(compute.second.map(Name::Pred));
-    (compute.inputs.iter().flat_map(read).collect(), writes)
+    let mut reads: Vec<Name> = compute.sources.iter().flat_map(source).collect();
+    reads.extend(compute.p.iter().map(|p| pred(p.pred)));
+    let mut writes = result(compute.path, compute.dst, compute.wide);
+    writes.extend(compute.pred_dst.iter().map(|p| pred(*p)));
+    (reads, writes)
+}
+
+fn result(path: Path, dst: u16, wide: bool) -> Vec<Name> {
+    match path {
+        Path::Vector if wide => vec![Name::Reg(dst), Name::Reg(Reg(dst).plus(1).0)],
+        Path::Vector => vec![Name::Reg(dst)],
+        Path::Uniform => vec![Name::Uniform(dst as u8)],
+    }
 }
 
 /// What an instruction that computes reads and writes; of others, what they write for certain.
 pub(super) fn effect(instruction: &Instruction) -> FromTo {
-    let result = |path: Path, dst: u16, wide: bool| match path {
-        Path::Vector if wide => vec![Name::Reg(dst), Name::Reg(Reg(dst).plus(1).0)],
-        Path::Vector => vec![Name::Reg(dst)],
-        Path::Uniform => vec![Name::Uniform(dst as u8)],
-    };
     match &instruction.operation {
-        Operation::Alu(Alu { path, dst, pred_dst, a, b, c, p, .. }) => {
-            let mut reads: Vec<Name> = [a, b, c].into_iter().flat_map(source).collect();
-            reads.extend(p.iter().map(|p| pred(p.pred)));
-            let mut writes = result(*path, *dst, false);
-            writes.extend(pred_dst.iter().map(|p| pred(*p)));
-            (reads, writes)
-        }
-        Operation::Ptx(compute) => computed(compute),
+        Operation::Compute(compute) => computed(compute),
         Operation::Special { path, dst, wide, .. } => (Vec::new(), result(*path, *dst, *wide)),
         Operation::Const(access) => (Vec::new(), result(access.path, access.dst, true)),
         Operation::Collective(Collective { op, spread, .. }) => {

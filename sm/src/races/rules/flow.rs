@@ -3,7 +3,7 @@
 use super::dataflow::{Address, FAR, Name, comparer, effect, is_constant, load, no_barrier, pred, reach};
 use super::value_flow;
 use atoms_isa::{
-    BranchCondition, Control, Instruction, Kernel, Operation, PredSource, Reg, Semantics, SharedAddress,
+    BranchCondition, Control, Effect, Instruction, Kernel, Operation, PredSource, Reg, SharedAddress,
 };
 use atoms_ops::Op;
 use std::collections::BTreeSet;
@@ -27,24 +27,11 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
     }
 }
 
-/// Whether nobody else learns of the instruction: no memory, no meeting.
+/// Whether no other thread learns of the instruction, nor does it wait for one.
 fn quiet(instruction: &Instruction) -> bool {
-    match &instruction.operation {
-        Operation::Alu(_)
-        | Operation::Ptx(_)
-        | Operation::Predicates(_)
-        | Operation::Special { .. }
-        | Operation::Const(_)
-        | Operation::Warp(_)
-        | Operation::Collective(_) => true,
-        // `@!PT LDS RZ, [RZ]`: a compiler's filler.
-        _ if instruction.guard == PredSource::FALSE => true,
-        Operation::Control(control) => !matches!(
-            control,
-            Control::Exit | Control::Block(_) | Control::ClusterArrive | Control::ClusterWait
-        ),
-        _ => false,
-    }
+    // `@!PT LDS RZ, [RZ]`: a compiler's filler.
+    instruction.guard == PredSource::FALSE
+        || matches!(instruction.operation.effect(), Effect::Own | Effect::Time)
 }
 
 /// Whether a load is all that a loop repeats, at one address, until its value ends the loop; or the first turn of such a
@@ -135,10 +122,11 @@ pub(super) fn part_of_atomic(kernel: &Kernel, pc: usize) -> bool {
 pub(super) fn behind_fence(kernel: &Kernel, pc: usize) -> bool {
     for instruction in kernel.instructions.iter().take(pc).rev().take(FAR) {
         match &instruction.operation {
-            Operation::Control(Control::Fence) => match instruction.ordering.map(|o| o.semantics) {
-                Some(Semantics::Release | Semantics::AcqRel | Semantics::Sc) => return true,
-                _ => continue,
-            },
+            Operation::Control(Control::Fence) => {
+                if instruction.ordering.is_some_and(|ordering| ordering.semantics.releases()) {
+                    return true;
+                }
+            }
             Operation::Control(Control::Branch { .. } | Control::SyncBarrier { .. }) => return false,
             _ if quiet(instruction) => continue,
             _ => return false,

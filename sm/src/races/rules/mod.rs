@@ -103,9 +103,8 @@ fn stated(Ordering { semantics, scope }: Ordering) -> Rule {
         Semantics::Weak => Strength::Weak,
         _ => Strength::Strong(Some(scope)),
     };
-    let acquires = matches!(semantics, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc);
-    let releases = matches!(semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc);
-    Rule { strength, acquire: acquires.then_some(scope), release: releases.then_some(scope), ..Rule::WEAK }
+    let (acquire, release) = (semantics.acquires().then_some(scope), semantics.releases().then_some(scope));
+    Rule { strength, acquire, release, ..Rule::WEAK }
 }
 
 /// What PTX means where it says nothing. Source: [PTX] atom (relaxed, .gpu), mbarrier.arrive (release, .cta),

@@ -5,7 +5,8 @@ use super::dataflow::{
     source,
 };
 use atoms_isa::{
-    Alu, AluOp, ComputeOp, Control, GlobalOp, Instruction, Kernel, Operation, PredSource, Reg, Source, Value,
+    ComputeOp, Control, GlobalOp, Instruction, IntOp, Kernel, Operation, PredSource, ProductPart, Reg,
+    Source, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,52 +104,37 @@ fn origins(kernel: &Kernel, pc: usize, mut names: Vec<Name>) -> Vec<Name> {
 
 /// The registers named as operands of an instruction that computes.
 fn operands(instruction: &Instruction) -> Vec<Name> {
-    let Operation::Alu(Alu { op, a, b, c, .. }) = &instruction.operation else { return Vec::new() };
-    let wide = matches!(op, AluOp::Mov64 | AluOp::IAdd64 | AluOp::Select64);
-    let named = |of: &Source| source(of).into_iter().take(if wide { 2 } else { 1 });
-    [a, b, c].into_iter().flat_map(named).filter(|name| !is_constant(name)).collect()
+    let Operation::Compute(compute) = &instruction.operation else { return Vec::new() };
+    compute.sources.iter().flat_map(source).filter(|name| !is_constant(name)).collect()
 }
 
 /// What an instruction computes from what: registers and predicates.
 fn computes(instruction: &Instruction) -> Option<FromTo> {
-    let Operation::Alu(Alu { p, .. }) = &instruction.operation else { return None };
-    let preds = p.iter().map(|p| pred(p.pred)).chain([pred(instruction.guard.pred)]);
-    let from = operands(instruction).into_iter().chain(preds.filter(|name| !is_constant(name)));
-    Some((from.collect(), effect(instruction).1))
+    let Operation::Compute(compute) = &instruction.operation else { return None };
+    let (mut from, to) = computed(compute);
+    from.push(pred(instruction.guard.pred));
+    from.retain(|name| !is_constant(name));
+    Some((from, to))
 }
 
 /// From where to where an instruction brings a value, or parts of one, and computes nothing else.
 fn moved(instruction: &Instruction) -> Option<FromTo> {
-    let (op, a, b) = match &instruction.operation {
-        Operation::Alu(Alu { op, a, b, .. }) => (op, a, b),
-        Operation::Ptx(compute) => {
-            let moves = matches!(
-                compute.op,
-                ComputeOp::Move
-                    | ComputeOp::Extract { .. }
-                    | ComputeOp::Concat { .. }
-                    | ComputeOp::Bits { .. }
-                    | ComputeOp::Lop3 { .. }
-            );
-            return moves.then(|| computed(compute));
-        }
-        _ => return None,
-    };
+    let Operation::Compute(compute) = &instruction.operation else { return None };
     let zero = |source: &Source| matches!(source.value, Value::Reg(reg) if reg.is_zero());
-    let moves = match op {
-        AluOp::Mov
-        | AluOp::Mov64
-        | AluOp::Select
-        | AluOp::Select64
-        | AluOp::Permute(_)
-        | AluOp::IMinMax { .. }
-        | AluOp::Lop3 { .. } => true,
+    let moves = match compute.op {
+        ComputeOp::Move
+        | ComputeOp::Extract { .. }
+        | ComputeOp::Concat { .. }
+        | ComputeOp::Select { flush: false, .. }
+        | ComputeOp::Permute(_)
+        | ComputeOp::Int { op: IntOp::MinMax, .. }
+        | ComputeOp::Lop3 { .. } => true,
         // `IMAD.MOV d, RZ, RZ, c`
-        AluOp::IMad => zero(a) || zero(b),
+        ComputeOp::Int { op: IntOp::Mad(ProductPart::Low), .. } => compute.sources[..2].iter().any(zero),
         _ => false,
     };
     let registers = |name: &Name| matches!(name, Name::Reg(_) | Name::Uniform(_));
-    moves.then(|| (operands(instruction), effect(instruction).1.into_iter().filter(registers).collect()))
+    moves.then(|| (operands(instruction), computed(compute).1.into_iter().filter(registers).collect()))
 }
 
 /// Words of a load of several, by bit, that nothing looks at.
@@ -184,7 +170,7 @@ fn reads(instruction: &Instruction) -> Option<Vec<Name>> {
         (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(reg.plus(word).0)).collect()
     };
     Some(match &instruction.operation {
-        Operation::Alu(_) | Operation::Special { .. } => effect(instruction).0,
+        Operation::Compute(_) | Operation::Special { .. } => effect(instruction).0,
         Operation::Shared(a) => {
             let operands = [a.rb, a.rc].into_iter().flat_map(|reg| group(reg, a.size.bytes()));
             Address::Shared(a.address).names().into_iter().chain(operands).collect()

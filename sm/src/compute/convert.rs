@@ -1,0 +1,135 @@
+//! Conversions between integers and floats, and among each. Source: [PTX] cvt.
+
+use super::float::{flushed, limited, nan, round_of};
+use super::{int, ones};
+use atoms_isa::{FloatMode, Rounding, Type};
+use rustc_apfloat::{Float, FloatConvert, ieee};
+
+/// The value of a float, exactly.
+pub(super) fn exact(ty: Type, bits: u64) -> f64 {
+    fn widen<F: FloatConvert<ieee::Double>>(bits: u64) -> f64 {
+        let mut exact = false;
+        f64::from_bits(F::from_bits(u128::from(bits)).convert(&mut exact).value.to_bits() as u64)
+    }
+    match ty {
+        Type::F64 => f64::from_bits(bits),
+        Type::F32 => f64::from(f32::from_bits(bits as u32)),
+        Type::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
+        _ => widen::<ieee::Half>(bits & 0xffff),
+    }
+}
+
+/// A value in a format: the one NaN that it has, or rounded.
+pub(super) fn rounded(ty: Type, round: Rounding, value: f64) -> u64 {
+    fn narrow<F: Float>(round: Rounding, value: f64) -> u64
+    where
+        ieee::Double: FloatConvert<F>,
+    {
+        let double = ieee::Double::from_bits(u128::from(value.to_bits()));
+        let mut exact = false;
+        let narrow: F = double.convert_r(round_of(round), &mut exact).value;
+        narrow.to_bits() as u64
+    }
+    if value.is_nan() {
+        return nan(ty);
+    }
+    match ty {
+        Type::F64 => value.to_bits(),
+        Type::F32 if round == Rounding::Nearest => u64::from((value as f32).to_bits()),
+        Type::F32 => narrow::<ieee::Single>(round, value),
+        Type::Bf16 => narrow::<ieee::BFloat>(round, value),
+        _ => narrow::<ieee::Half>(round, value),
+    }
+}
+
+/// An integer as a float.
+fn int_to_float(to: Type, round: Rounding, number: i128) -> u64 {
+    fn of<F: Float>(round: Rounding, number: i128) -> u64 {
+        F::from_i128_r(number, round_of(round)).value.to_bits() as u64
+    }
+    match to {
+        Type::F64 => of::<ieee::Double>(round, number),
+        Type::F32 if round == Rounding::Nearest => u64::from((number as f32).to_bits()),
+        Type::F32 => of::<ieee::Single>(round, number),
+        Type::Bf16 => of::<ieee::BFloat>(round, number),
+        _ => of::<ieee::Half>(round, number),
+    }
+}
+
+/// A whole number.
+fn to_whole(round: Rounding, value: f64) -> f64 {
+    match round {
+        Rounding::Nearest => value.round_ties_even(),
+        Rounding::Down => value.floor(),
+        Rounding::Up => value.ceil(),
+        Rounding::Zero => value.trunc(),
+    }
+}
+
+/// A float as an integer, limited to its range.
+fn float_to_int(to: Type, round: Rounding, nan_to_zero: bool, value: f64) -> u64 {
+    if value.is_nan() {
+        let zero = nan_to_zero || to.bits() < 32;
+        return if zero { 0 } else { 1 << (to.bits() - 1) };
+    }
+    // Rust's conversion limits to the range of i128, which holds those of all types.
+    int::limited(to, to_whole(round, value) as i128) as u64
+}
+
+/// `a` as another type; a signed integer comes extended to all bits: registers may be wider than it.
+pub(super) fn convert(
+    from: Type,
+    to: Type,
+    mode: FloatMode,
+    integral: bool,
+    nan_to_zero: bool,
+    a: u64,
+) -> u64 {
+    // Only binary32 is flushed.
+    let flush = |ty: Type, bits: u64| flushed(ty, mode.flush && ty == Type::F32, bits);
+    if !from.float() {
+        let number = int::number(from, a);
+        return match (to.float(), mode.saturate) {
+            (true, _) => limited(to, mode, int_to_float(to, mode.round, number)),
+            (false, true) => extended(to, int::limited(to, number) as u64),
+            (false, false) => extended(to, number as u64),
+        };
+    }
+    let value = exact(from, flush(from, a & ones(from.bits())));
+    if !to.float() {
+        return extended(to, float_to_int(to, mode.round, nan_to_zero, value));
+    }
+    // Whole numbers that a rounding can give are exact in every format.
+    let (value, round) = match integral {
+        true => (to_whole(mode.round, value).copysign(value), Rounding::Nearest),
+        false => (value, mode.round),
+    };
+    let value = match mode.saturate {
+        true if value > 0.0 => value.min(1.0),
+        true => 0.0,
+        false => value,
+    };
+    let mode = FloatMode { relu: mode.relu, ..FloatMode::PLAIN };
+    limited(to, mode, flush(to, rounded(to, round, value)))
+}
+
+fn extended(ty: Type, bits: u64) -> u64 {
+    let width = ty.bits().min(64);
+    if ty.signed() { ((bits << (64 - width)) as i64 >> (64 - width)) as u64 } else { bits & ones(width) }
+}
+
+/// Two binary32 as packed halves, `a` high.
+pub(super) fn pack(to: Type, mode: FloatMode, nan_to_zero: bool, a: u64, b: u64) -> u64 {
+    let half = if to == Type::Bf16x2 { Type::Bf16 } else { Type::F16 };
+    let [high, low] = [a, b].map(|bits| match exact(Type::F32, bits).is_nan() && nan_to_zero {
+        true => 0,
+        false => convert(Type::F32, half, mode, false, false, bits),
+    });
+    high << 16 | low
+}
+
+/// A binary32 as a binary16, rounded towards zero.
+pub(super) fn to_half_toward_zero(bits: u64) -> u64 {
+    let mode = FloatMode { round: Rounding::Zero, ..FloatMode::PLAIN };
+    convert(Type::F32, Type::F16, mode, false, false, bits)
+}

@@ -1,0 +1,263 @@
+//! Float arithmetic of every format and rounding, bit for bit: one NaN for each format, subnormals kept unless flushed.
+//!
+//! The host rounds binary32 and binary64 to nearest even as IEEE asks; all else is done in software.
+
+use super::{convert, ones};
+use atoms_isa::{FloatMode, FloatOp, FloatTest, MinMax, MufuFunction, Rounding, Type};
+use rustc_apfloat::{Float, Round, ieee};
+use std::cmp::Ordering;
+
+/// The only NaN that arithmetic gives in a format. Source: [PTX] floating-point instructions; of binary64 chosen, x86's
+/// and PTX's default NaN.
+pub(super) fn nan(ty: Type) -> u64 {
+    match ty {
+        Type::F64 => 0x7ff8_0000_0000_0000,
+        Type::F32 => 0x7fff_ffff,
+        _ => 0x7fff,
+    }
+}
+
+/// The rounding as the software arithmetic names it.
+pub(super) fn round_of(round: Rounding) -> Round {
+    match round {
+        Rounding::Nearest => Round::NearestTiesToEven,
+        Rounding::Down => Round::TowardNegative,
+        Rounding::Up => Round::TowardPositive,
+        Rounding::Zero => Round::TowardZero,
+    }
+}
+
+fn sign_bit(ty: Type) -> u64 {
+    1 << (ty.bits() - 1)
+}
+
+/// 1.0 in this type.
+fn one(ty: Type) -> u64 {
+    match ty {
+        Type::F64 => 1.0_f64.to_bits(),
+        Type::F32 => 1.0_f32.to_bits().into(),
+        Type::Bf16 | Type::Bf16x2 => 0x3f80,
+        _ => 0x3c00,
+    }
+}
+
+/// What a comparison gives as a value: 1.0 or all ones if it holds.
+pub(super) fn truth(to: Type, holds: bool) -> u64 {
+    match holds {
+        false => 0,
+        true if to.float() => one(to),
+        true => ones(to.bits()),
+    }
+}
+
+/// A subnormal becomes zero of its sign, if asked; integers stay.
+pub(super) fn flushed(ty: Type, wanted: bool, bits: u64) -> u64 {
+    let digits = match ty {
+        Type::F64 => 52,
+        Type::F32 => 23,
+        Type::Bf16 => 7,
+        _ => 10,
+    };
+    let sign = sign_bit(ty);
+    let subnormal = (bits & (sign - 1)) >> digits == 0;
+    if wanted && subnormal { bits & sign } else { bits }
+}
+
+/// Flushes and limits a result as asked.
+pub(super) fn limited(ty: Type, mode: FloatMode, bits: u64) -> u64 {
+    let mut bits = flushed(ty, mode.flush, bits);
+    if !mode.saturate && !mode.relu {
+        return bits;
+    }
+    let number = convert::exact(ty, bits);
+    if mode.saturate {
+        bits = match number {
+            n if n >= 1.0 => one(ty),
+            n if n > 0.0 => bits,
+            _ => 0,
+        };
+    }
+    if mode.relu && (number < 0.0 || bits == sign_bit(ty)) { 0 } else { bits }
+}
+
+/// The operation, in both halves of a packed type, or with `widen` on the low ones in binary32; `min` chooses.
+pub(super) fn float(
+    op: FloatOp,
+    ty: Type,
+    mode: FloatMode,
+    widen: bool,
+    operands: [u64; 3],
+    min: bool,
+) -> u64 {
+    if let Some(half) = ty.float_half() {
+        if widen {
+            // Every half is exact in binary32.
+            let single = |v: u64| u64::from((convert::exact(half, v) as f32).to_bits());
+            return float(op, Type::F32, mode, false, operands.map(single), min);
+        }
+        let of = |shift: u32| float(op, half, mode, false, operands.map(|v| v >> shift & 0xffff), min);
+        return of(0) | of(16) << 16;
+    }
+    let operands = operands.map(|v| flushed(ty, mode.flush, v & ones(ty.bits())));
+    let [a, b, _] = operands;
+    let round = mode.round;
+    let by_host = |f: fn(f64) -> f64| convert::rounded(ty, round, f(convert::exact(ty, a)));
+    let result = match op {
+        FloatOp::Abs => a & !sign_bit(ty),
+        FloatOp::Neg => a ^ sign_bit(ty),
+        FloatOp::CopySign => (b & !sign_bit(ty)) | (a & sign_bit(ty)),
+        FloatOp::MinMax(how) => min_max(min, how, ty, a, b),
+        FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma | FloatOp::Div => {
+            arithmetic(op, ty, round, operands)
+        }
+        FloatOp::Rcp => arithmetic(FloatOp::Div, ty, round, [one(ty), a, 0]),
+        FloatOp::Sqrt => sqrt(ty, round, a),
+        FloatOp::Rsqrt => by_host(|x| 1.0 / x.sqrt()),
+        FloatOp::Sin => by_host(f64::sin),
+        FloatOp::Cos => by_host(f64::cos),
+        FloatOp::Lg2 => by_host(f64::log2),
+        FloatOp::Ex2 => by_host(f64::exp2),
+        FloatOp::Tanh => by_host(f64::tanh),
+    };
+    limited(ty, mode, result)
+}
+
+fn arithmetic(op: FloatOp, ty: Type, round: Rounding, operands: [u64; 3]) -> u64 {
+    let bits = match (ty, round) {
+        (Type::F32, Rounding::Nearest) => {
+            let [a, b, c] = operands.map(|v| f32::from_bits(v as u32));
+            let result = match op {
+                FloatOp::Sub => a - b,
+                FloatOp::Mul => a * b,
+                FloatOp::Fma => a.mul_add(b, c),
+                FloatOp::Div => a / b,
+                _ => a + b,
+            };
+            (!result.is_nan()).then_some(result.to_bits().into())
+        }
+        (Type::F64, Rounding::Nearest) => {
+            let [a, b, c] = operands.map(f64::from_bits);
+            let result = match op {
+                FloatOp::Sub => a - b,
+                FloatOp::Mul => a * b,
+                FloatOp::Fma => a.mul_add(b, c),
+                FloatOp::Div => a / b,
+                _ => a + b,
+            };
+            (!result.is_nan()).then_some(result.to_bits())
+        }
+        (Type::F32, _) => software::<ieee::Single>(op, round, operands),
+        (Type::F64, _) => software::<ieee::Double>(op, round, operands),
+        (Type::Bf16, _) => software::<ieee::BFloat>(op, round, operands),
+        _ => software::<ieee::Half>(op, round, operands),
+    };
+    bits.unwrap_or(nan(ty))
+}
+
+/// `None` for a NaN.
+fn software<F: Float>(op: FloatOp, round: Rounding, operands: [u64; 3]) -> Option<u64> {
+    let [a, b, c] = operands.map(|v| F::from_bits(v.into()));
+    let round = round_of(round);
+    let result = match op {
+        FloatOp::Sub => a.sub_r(b, round),
+        FloatOp::Mul => a.mul_r(b, round),
+        FloatOp::Fma => a.mul_add_r(b, c, round),
+        FloatOp::Div => a.div_r(b, round),
+        _ => a.add_r(b, round),
+    };
+    (!result.value.is_nan()).then_some(result.value.to_bits() as u64)
+}
+
+/// Square root of any rounding, from the host's to nearest.
+pub(super) fn sqrt(ty: Type, rounding: Rounding, a: u64) -> u64 {
+    let x = convert::exact(ty, a);
+    let root = x.sqrt();
+    // The root of a number of 24 digits is no closer to another such than binary64 can tell.
+    if ty != Type::F64 || rounding == Rounding::Nearest || !root.is_normal() {
+        return convert::rounded(ty, rounding, root);
+    }
+    // A power of four more keeps the residue of the least numbers exact.
+    let (x, scaled) =
+        if x < 2.0_f64.powi(-900) { (x * 2.0_f64.powi(200), root * 2.0_f64.powi(100)) } else { (x, root) };
+    let residue = scaled.mul_add(scaled, -x);
+    let up = rounding == Rounding::Up;
+    match residue.partial_cmp(&0.0) {
+        Some(Ordering::Less) if up => root.next_up().to_bits(),
+        Some(Ordering::Greater) if !up => root.next_down().to_bits(),
+        _ => root.to_bits(),
+    }
+}
+
+/// Minimum or maximum: a NaN loses against a number unless it is to win, and -0 is less than +0.
+fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
+    let sign = sign_bit(ty);
+    let signs = (a ^ b) & sign;
+    let [x, y] = if how.xor_sign_abs { [a & !sign, b & !sign] } else { [a, b] };
+    let [fx, fy] = [x, y].map(|v| convert::exact(ty, v));
+    let chosen = match (fx.is_nan(), fy.is_nan()) {
+        (true, true) => return nan(ty),
+        (true, _) | (_, true) if how.nan => return nan(ty),
+        (true, false) => y,
+        (false, true) => x,
+        (false, false) if fx.total_cmp(&fy).is_lt() == min => x,
+        (false, false) => y,
+    };
+    if how.xor_sign_abs { chosen | signs } else { chosen }
+}
+
+/// The order of two floats; none if one is a NaN.
+pub(super) fn order(ty: Type, flush: bool, a: u64, b: u64) -> Option<Ordering> {
+    let [a, b] = [a, b].map(|v| convert::exact(ty, flushed(ty, flush, v & ones(ty.bits()))));
+    a.partial_cmp(&b)
+}
+
+pub(super) fn test(test: FloatTest, ty: Type, a: u64) -> bool {
+    let a = a & ones(ty.bits());
+    let number = convert::exact(ty, a);
+    let subnormal = flushed(ty, true, a) != a;
+    match test {
+        FloatTest::Finite => number.is_finite(),
+        FloatTest::Infinite => number.is_infinite(),
+        FloatTest::Normal => number.is_finite() && !subnormal,
+        FloatTest::Number => !number.is_nan(),
+        FloatTest::NotANumber => number.is_nan(),
+        FloatTest::Subnormal => subnormal,
+    }
+}
+
+/// Whether the quotient of two binary32 may come out wrong, rounded, from a reciprocal, products and remainders:
+/// an operand is zero, subnormal, infinite or NaN, or something on the way would be subnormal or infinite.
+pub(super) fn division_is_hard(a: u32, b: u32) -> bool {
+    let exponent = |bits: u32| (bits >> 23 & 0xff) as i32;
+    let (ea, eb) = (exponent(a), exponent(b));
+    // The reciprocal is normal, the remainder too, and the quotient.
+    !(26..=253).contains(&ea) || !(1..=252).contains(&eb) || !(-125..=125).contains(&(ea - eb))
+}
+
+/// A function of the multi-function unit: of a binary32, or of the high word of a binary64.
+pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
+    let mode = FloatMode { flush: true, ..FloatMode::PLAIN };
+    let single = |op: FloatOp| float(op, Type::F32, mode, false, [bits.into(), 0, 0], false) as u32;
+    let of_turns = |f: fn(f64) -> f64| {
+        let turns = convert::exact(Type::F32, flushed(Type::F32, true, bits.into()));
+        let value = convert::rounded(Type::F32, Rounding::Nearest, f(std::f64::consts::TAU * turns.fract()));
+        flushed(Type::F32, true, value) as u32
+    };
+    let high = |op: FloatOp| {
+        let whole = u64::from(bits) << 32;
+        (float(op, Type::F64, FloatMode::PLAIN, false, [whole, 0, 0], false) >> 32) as u32
+    };
+    match function {
+        // Divided in its own format: rounded once.
+        MufuFunction::Rcp => single(FloatOp::Rcp),
+        MufuFunction::Rsq => single(FloatOp::Rsqrt),
+        MufuFunction::Sqrt => single(FloatOp::Sqrt),
+        MufuFunction::Ex2 => single(FloatOp::Ex2),
+        MufuFunction::Lg2 => single(FloatOp::Lg2),
+        MufuFunction::Sin => of_turns(f64::sin),
+        MufuFunction::Cos => of_turns(f64::cos),
+        MufuFunction::Tanh => single(FloatOp::Tanh),
+        MufuFunction::Rcp64High => high(FloatOp::Rcp),
+        MufuFunction::Rsq64High => high(FloatOp::Rsqrt),
+    }
+}

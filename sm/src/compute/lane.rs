@@ -1,0 +1,187 @@
+//! What an instruction computes in one lane.
+
+use super::float::{self, flushed};
+use super::{bits, convert, int, ones};
+use crate::memory::{in_window, to_generic};
+use atoms_isa::{BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, Type};
+use std::cmp::Ordering;
+
+/// Register result and predicate results of one lane.
+pub(super) struct Computed {
+    pub(super) value: u64,
+    pub(super) preds: [bool; 2],
+}
+
+impl Computed {
+    /// A value, and no predicates.
+    pub(super) fn value(value: u64) -> Computed {
+        Computed { value, preds: [false; 2] }
+    }
+
+    /// A value and the first predicate.
+    pub(super) fn with(value: u64, pred: bool) -> Computed {
+        Computed { value, preds: [pred, false] }
+    }
+}
+
+/// One lane. `carries` is the number of negated operands of an operation with carries.
+///
+/// Put in place wherever it is called, so that a constant operation leaves its own arm alone.
+#[inline(always)]
+pub(super) fn compute(op: ComputeOp, [a, b, c, d]: [u64; 4], p: [bool; 3], carries: u64) -> Computed {
+    let (a32, b32, c32) = (a as u32, b as u32, c as u32);
+    let word = |value: u32| Computed::value(value.into());
+    match op {
+        ComputeOp::Move => Computed::value(a),
+        ComputeOp::Select { ty, flush } => Computed::value(flushed(ty, flush, if p[0] { a } else { b })),
+        ComputeOp::SelectBySign { ty, flush } => {
+            let not_negative = match ty {
+                Type::F32 => f32::from_bits(flushed(ty, flush, c & ones(32)) as u32) >= 0.0,
+                _ => int::number(ty, c) >= 0,
+            };
+            Computed::value(if not_negative { a } else { b })
+        }
+        ComputeOp::Extract { shift, bits } => {
+            Computed::value(a.checked_shr(shift.into()).unwrap_or(0) & ones(bits.into()))
+        }
+        ComputeOp::Concat { bits } => {
+            let parts = [a, b, c, d].into_iter().enumerate();
+            Computed::value(parts.fold(0, |all, (i, part)| {
+                all | (part & ones(bits.into())).checked_shl(i as u32 * u32::from(bits)).unwrap_or(0)
+            }))
+        }
+        ComputeOp::Int { op, ty, saturate, relu } => {
+            int::int(op, ty, [saturate, relu], [a, b, c, d], p, carries)
+        }
+        ComputeOp::Lop3 { table, ty, combine } => {
+            let value = bits::lop3(table, [a, b, c]) & ones(ty.bits());
+            Computed::with(value, combined(combine, value != 0, p[0]))
+        }
+        ComputeOp::PredLogic { tables } => {
+            let at = u8::from(p[0]) << 2 | u8::from(p[1]) << 1 | u8::from(p[2]);
+            Computed { value: 0, preds: tables.map(|t| t >> at & 1 != 0) }
+        }
+        ComputeOp::Lea { shift } => {
+            let sum = u64::from(a32 << (shift & 31)) + u64::from(b32) + carries;
+            Computed::with(sum & ones(32), sum >> 32 != 0)
+        }
+        ComputeOp::LeaHi { shift, sign_extend } => {
+            let upper = if sign_extend { (a32 as i32 >> 31) as u32 } else { c32 };
+            let whole = u64::from(upper) << 32 | u64::from(a32);
+            let shifted = (whole >> (32 - u32::from(shift & 31))) as u32;
+            let sum = u64::from(shifted) + u64::from(b32) + u64::from(p[0]);
+            Computed::with(sum & ones(32), sum >> 32 != 0)
+        }
+        ComputeOp::Funnel { left, ty, high, wrap } => {
+            word(bits::funnel(left, ty, high, wrap, [a32, b32, c32]))
+        }
+        ComputeOp::FindNth => word(bits::find_nth(a32, b32, c32 as i32)),
+        ComputeOp::Mask { wrap } => word(bits::mask(wrap, a32, b32)),
+        ComputeOp::Extend { signed, wrap } => {
+            word(bits::extend(signed, if wrap { b32 & 31 } else { b32 }, a32))
+        }
+        ComputeOp::Dot { pieces, signed } => word(bits::dot(pieces, signed, a32, b32).wrapping_add(c32)),
+        ComputeOp::Permute(mode) => word(bits::permute(mode, a32, b32, c32)),
+        ComputeOp::Compare { compare, ty, combine, flush, result, part } => {
+            compared(compare, (ty, flush), combine, result, part, [a, b], p)
+        }
+        ComputeOp::MinMaxTaken { min, combine } => {
+            let [a, b] = [a, b].map(f64::from_bits);
+            let first = match (a.is_nan(), b.is_nan()) {
+                (true, _) => false,
+                (false, true) => true,
+                (false, false) => a.total_cmp(&b).is_lt() == min,
+            };
+            let both = a.is_nan() && b.is_nan();
+            Computed { value: 0, preds: [combined(combine, first, p[0]), both] }
+        }
+        ComputeOp::Float { op, ty, mode, widen } => {
+            Computed::value(float::float(op, ty, mode, widen, [a, b, c], p[0]))
+        }
+        ComputeOp::DivisionIsHard => Computed::with(0, float::division_is_hard(a32, b32)),
+        ComputeOp::Mufu(function) => word(float::mufu(function, a32)),
+        ComputeOp::Test { test, ty } => {
+            let holds = float::test(test, ty, a);
+            Computed::with(holds.into(), holds)
+        }
+        ComputeOp::Convert { from, to, mode, integral, nan_to_zero } => {
+            Computed::value(convert::convert(from, to, mode, integral, nan_to_zero, a))
+        }
+        ComputeOp::Pack { to, mode, nan_to_zero } => {
+            Computed::value(convert::pack(to, mode, nan_to_zero, a, b))
+        }
+        ComputeOp::PackInt(to) => {
+            let piece = |word: u32| int::limited(to, i128::from(word as i32)) as u64 & ones(to.bits());
+            let above = c32.checked_shl(2 * to.bits()).unwrap_or(0);
+            Computed::value(u64::from(above) | piece(a32) << to.bits() | piece(b32))
+        }
+        ComputeOp::ToGeneric(window) => Computed::value(to_generic(window, a)),
+        ComputeOp::InWindow(window) => {
+            let holds = in_window(window, a, b32);
+            Computed::with(holds.into(), holds)
+        }
+        ComputeOp::MapRank => Computed::value((a & !0xff00_0000) | (b & 0xff) << 24),
+        ComputeOp::RankOf => Computed::value(a >> 24 & 0xff),
+    }
+}
+
+#[inline(always)]
+fn compared(
+    how: FloatCompare,
+    (ty, flush): (Type, bool),
+    combine: BoolOp,
+    result: Option<Type>,
+    part: ComparePart,
+    [a, b]: [u64; 2],
+    p: [bool; 3],
+) -> Computed {
+    let with = |holds: bool| combined(combine, holds, p[0]);
+    if let Some(half) = ty.float_half() {
+        let both = [0, 16].map(|shift| compare(how, float::order(half, flush, a >> shift, b >> shift)));
+        if part == ComparePart::BothHalves {
+            let holds = both[0] && both[1];
+            return Computed { value: 0, preds: [with(holds), with(!holds)] };
+        }
+        let preds = both.map(with);
+        let word = |to: Type| float::truth(to, preds[0]) | float::truth(to, preds[1]) << 16;
+        return Computed { value: result.map_or(preds[0].into(), word), preds };
+    }
+    let order = if ty.float() {
+        float::order(ty, flush, a, b)
+    } else {
+        Some(int::number(ty, a).cmp(&int::number(ty, b)))
+    };
+    let always = matches!(how.compare, Compare::False | Compare::True);
+    // High words alike: the low words decide.
+    let low_decides = part == ComparePart::High && !always && order == Some(Ordering::Equal);
+    let holds = if low_decides { p[1] } else { compare(how, order) };
+    let preds = [with(holds), with(!holds)];
+    Computed { value: result.map_or(preds[0].into(), |to| float::truth(to, preds[0])), preds }
+}
+
+/// A comparison, from the order of its operands; there is none if one is a NaN.
+#[inline(always)]
+fn compare(how: FloatCompare, order: Option<Ordering>) -> bool {
+    let Some(order) = order else {
+        return how.unordered;
+    };
+    match how.compare {
+        // `.NAN` holds for no order.
+        Compare::False => false,
+        Compare::Lt => order.is_lt(),
+        Compare::Eq => order.is_eq(),
+        Compare::Le => order.is_le(),
+        Compare::Gt => order.is_gt(),
+        Compare::Ne => order.is_ne(),
+        Compare::Ge => order.is_ge(),
+        Compare::True => true,
+    }
+}
+
+fn combined(how: BoolOp, holds: bool, with: bool) -> bool {
+    match how {
+        BoolOp::And => holds && with,
+        BoolOp::Or => holds || with,
+        BoolOp::Xor => holds != with,
+    }
+}

@@ -1,0 +1,299 @@
+//! Instructions that compute: operands in, registers and predicates out.
+//!
+//! Approximate functions (`rcp.approx`, `sin.approx`, ...) give the result rounded to nearest. [CHOSEN: the
+//! GPU's are within a few units in the last place of it]
+
+pub(crate) mod atomic;
+mod bits;
+mod convert;
+mod float;
+mod int;
+mod lane;
+pub(crate) mod lanes;
+
+#[cfg(test)]
+mod tests;
+
+use crate::memory::ConstantBank;
+use crate::warp::{LANES, View, Warp, lanes as lanes_of};
+use atoms_isa::{
+    BoolOp, ComparePart, Compute, ComputeOp, HalfSelect, IntOp, Path, ProductPart, Reg, Source, Type, UReg,
+};
+use lane::{Computed, compute};
+
+/// Bits of a value of this type, from the lowest.
+const fn ones(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// What the modifiers of an operand mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Modifiers {
+    /// Two's complement.
+    Int,
+    /// As [`Modifiers::Int`], but a negation is an inversion plus one carry (see [`IntOp::Add3`]).
+    Carry,
+    /// These bits are signs.
+    Signs(u64),
+}
+
+impl Modifiers {
+    fn of(op: ComputeOp) -> Modifiers {
+        let ty = match op {
+            ComputeOp::Lea { .. } | ComputeOp::Int { op: IntOp::Add3, .. } => return Modifiers::Carry,
+            ComputeOp::Select { ty, .. }
+            | ComputeOp::Compare { ty, .. }
+            | ComputeOp::Float { ty, .. }
+            | ComputeOp::Convert { from: ty, .. } => ty,
+            ComputeOp::Pack { .. } | ComputeOp::Mufu(_) | ComputeOp::DivisionIsHard => Type::F32,
+            ComputeOp::MinMaxTaken { .. } => Type::F64,
+            ComputeOp::Move
+            | ComputeOp::SelectBySign { .. }
+            | ComputeOp::Extract { .. }
+            | ComputeOp::Concat { .. }
+            | ComputeOp::Int { .. }
+            | ComputeOp::Lop3 { .. }
+            | ComputeOp::PredLogic { .. }
+            | ComputeOp::LeaHi { .. }
+            | ComputeOp::Funnel { .. }
+            | ComputeOp::FindNth
+            | ComputeOp::Mask { .. }
+            | ComputeOp::Extend { .. }
+            | ComputeOp::Dot { .. }
+            | ComputeOp::Permute(_)
+            | ComputeOp::Test { .. }
+            | ComputeOp::PackInt(_)
+            | ComputeOp::ToGeneric(_)
+            | ComputeOp::InWindow(_)
+            | ComputeOp::MapRank
+            | ComputeOp::RankOf => return Modifiers::Int,
+        };
+        match ty {
+            Type::F64 => Modifiers::Signs(1 << 63),
+            Type::F32 => Modifiers::Signs(1 << 31),
+            ty if ty.float() => Modifiers::Signs(0x8000_8000),
+            _ => Modifiers::Int,
+        }
+    }
+}
+
+/// An operand after its modifiers, per lane.
+fn load(view: &View<'_>, source: &Source, modifiers: Modifiers) -> [u64; LANES] {
+    let mut values = if source.wide { view.pairs(source) } else { view.row(source).map(u64::from) };
+    match source.half {
+        HalfSelect::Both => {}
+        HalfSelect::Low => values = values.map(|v| (v & 0xffff) * 0x1_0001),
+        HalfSelect::High => values = values.map(|v| (v >> 16 & 0xffff) * 0x1_0001),
+        HalfSelect::Single => values = values.map(|v| convert::to_half_toward_zero(v) * 0x1_0001),
+        HalfSelect::Byte(byte) => values = values.map(|v| v >> (8 * (byte & 3)) & 0xff),
+    }
+    if !source.negate && !source.absolute && !source.invert {
+        return values;
+    }
+    let wide = source.wide;
+    let word = if wide { u64::MAX } else { u64::from(u32::MAX) };
+    values.map(|mut v| {
+        if source.invert {
+            v = !v & word;
+        }
+        match modifiers {
+            Modifiers::Signs(signs) => {
+                v = if source.absolute { v & !signs } else { v };
+                if source.negate { v ^ signs } else { v }
+            }
+            Modifiers::Int => {
+                if source.absolute {
+                    v = if wide { (v as i64).unsigned_abs() } else { u64::from((v as i32).unsigned_abs()) };
+                }
+                if source.negate { v.wrapping_neg() & word } else { v }
+            }
+            Modifiers::Carry if source.negate => !v & word,
+            Modifiers::Carry => v,
+        }
+    })
+}
+
+/// Operands after their modifiers, per lane.
+struct Operands<'a> {
+    a: &'a [u64; LANES],
+    b: &'a [u64; LANES],
+    c: &'a [u64; LANES],
+    p: [u32; 3],
+    /// Negated operands of an operation with carries.
+    carries: u64,
+    /// The first so many lanes take part, or do not.
+    count: usize,
+}
+
+/// Results per lane, as words.
+struct Results {
+    low: [u32; LANES],
+    high: [u32; LANES],
+    preds: [u32; 2],
+}
+
+impl Operands<'_> {
+    /// All lanes, whether they take part or not: where the operation is a constant of the caller, no
+    /// lane has to ask which it is.
+    #[inline(always)]
+    fn each(&self, op: ComputeOp) -> Results {
+        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
+        for lane in 0..self.count {
+            self.lane(op, lane, 0, &mut results);
+        }
+        results
+    }
+
+    /// As [`Operands::each`] without predicate results.
+    #[inline(always)]
+    fn values(&self, op: ComputeOp) -> Results {
+        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
+        for lane in 0..self.count {
+            let p = self.p.map(|p| p >> lane & 1 != 0);
+            let operands = [self.a[lane], self.b[lane], self.c[lane], 0];
+            let Computed { value, .. } = compute(op, operands, p, self.carries);
+            results.low[lane] = value as u32;
+            results.high[lane] = (value >> 32) as u32;
+        }
+        results
+    }
+
+    /// The lanes of `mask`, with the fourth operand.
+    #[inline(never)]
+    fn of_any(&self, op: ComputeOp, mask: u32, d: &[u64; LANES]) -> Results {
+        let mut results = Results { low: [0; LANES], high: [0; LANES], preds: [0; 2] };
+        for lane in lanes_of(mask) {
+            self.lane(op, lane, d[lane], &mut results);
+        }
+        results
+    }
+
+    #[inline(always)]
+    fn lane(&self, op: ComputeOp, lane: usize, d: u64, results: &mut Results) {
+        let p = self.p.map(|p| p >> lane & 1 != 0);
+        let operands = [self.a[lane], self.b[lane], self.c[lane], d];
+        let Computed { value, preds } = compute(op, operands, p, self.carries);
+        results.low[lane] = value as u32;
+        results.high[lane] = (value >> 32) as u32;
+        for (bits, pred) in results.preds.iter_mut().zip(preds) {
+            *bits |= u32::from(pred) << lane;
+        }
+    }
+
+    /// An operation that loops are made of, known where the lanes are gone through; `None` if it is none of them.
+    fn common(&self, op: ComputeOp, preds: bool) -> Option<Results> {
+        const fn word(op: IntOp) -> ComputeOp {
+            ComputeOp::int(op, Type::U32)
+        }
+        const fn wide(ty: Type) -> ComputeOp {
+            ComputeOp::int(IntOp::Mad(ProductPart::Wide), ty)
+        }
+        const fn lop3(table: u8, combine: BoolOp) -> ComputeOp {
+            ComputeOp::Lop3 { table, ty: Type::B32, combine }
+        }
+        Some(match op {
+            ComputeOp::Move => self.values(ComputeOp::Move),
+            ComputeOp::Select { flush: false, .. } => {
+                self.values(ComputeOp::Select { ty: Type::B64, flush: false })
+            }
+            ComputeOp::Int {
+                op: IntOp::Add,
+                ty: Type::U64 | Type::S64 | Type::B64,
+                saturate: false,
+                relu: false,
+            } => self.values(ComputeOp::int(IntOp::Add, Type::U64)),
+            ComputeOp::Int { op, ty, saturate: false, relu: false } if ty.bits() == 32 && !preds => {
+                match (op, ty) {
+                    (_, Type::U16x2 | Type::S16x2 | Type::U8x4 | Type::S8x4) => return None,
+                    (IntOp::Add, _) => self.values(word(IntOp::Add)),
+                    (IntOp::Sub, _) => self.values(word(IntOp::Sub)),
+                    (IntOp::Add3, _) => self.values(word(IntOp::Add3)),
+                    (IntOp::Mul(ProductPart::Low), _) => self.values(word(IntOp::Mul(ProductPart::Low))),
+                    (IntOp::Mad(ProductPart::Low), _) => self.values(word(IntOp::Mad(ProductPart::Low))),
+                    (IntOp::Mad(ProductPart::Wide), Type::S32) => self.values(wide(Type::S32)),
+                    (IntOp::Mad(ProductPart::Wide), Type::U32) => self.values(wide(Type::U32)),
+                    (IntOp::Shl, _) => self.values(word(IntOp::Shl)),
+                    (IntOp::Shr, Type::U32) => self.values(word(IntOp::Shr)),
+                    _ => return None,
+                }
+            }
+            ComputeOp::Int { op: IntOp::Add3, ty: Type::U32, saturate: false, relu: false } => {
+                self.each(word(IntOp::Add3))
+            }
+            ComputeOp::Int {
+                op: IntOp::Mad(ProductPart::Wide),
+                ty: Type::U32,
+                saturate: false,
+                relu: false,
+            } => self.each(wide(Type::U32)),
+            ComputeOp::Lea { shift } => self.each(ComputeOp::Lea { shift }),
+            ComputeOp::LeaHi { shift, sign_extend } => self.each(ComputeOp::LeaHi { shift, sign_extend }),
+            ComputeOp::Lop3 { table, ty: Type::B32 | Type::U32 | Type::S32, combine } => match (table, preds)
+            {
+                (0b1100_0000, false) => self.values(lop3(0b1100_0000, BoolOp::And)),
+                (0b1111_1100, false) => self.values(lop3(0b1111_1100, BoolOp::And)),
+                (0b0011_1100, false) => self.values(lop3(0b0011_1100, BoolOp::And)),
+                (table, false) => self.values(lop3(table, BoolOp::And)),
+                (table, true) => self.each(lop3(table, combine)),
+            },
+            ComputeOp::Compare {
+                compare,
+                ty: ty @ (Type::S32 | Type::U32),
+                combine: BoolOp::And,
+                flush: false,
+                result: None,
+                part: ComparePart::Whole,
+            } => match ty {
+                Type::S32 => self.each(ComputeOp::compare(compare, Type::S32, BoolOp::And, false)),
+                _ => self.each(ComputeOp::compare(compare, Type::U32, BoolOp::And, false)),
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// Carries out the instruction for split `index`, in the lanes of `mask`.
+pub(crate) fn execute(compute: &Compute, warp: &mut Warp, index: usize, mask: u32, constants: &ConstantBank) {
+    if mask == 0 {
+        return;
+    }
+    let (mask, count) = match compute.path {
+        Path::Vector => (mask, LANES),
+        Path::Uniform => (1, 1),
+    };
+    let view = warp.view(index, constants);
+    let modifiers = Modifiers::of(compute.op);
+    let [a, b, c, d] = &compute.sources;
+    let operands = Operands {
+        a: &load(&view, a, modifiers),
+        b: &load(&view, b, modifiers),
+        c: &load(&view, c, modifiers),
+        p: compute.p.map(|p| view.pred(p)),
+        carries: [a, b, c].iter().filter(|s| modifiers == Modifiers::Carry && s.negate).count() as u64,
+        count,
+    };
+    let wants_preds = compute.pred_dst.iter().any(|pred| !pred.is_true());
+    let results = operands.common(compute.op, wants_preds);
+    let Results { low, high, preds } =
+        results.unwrap_or_else(|| operands.of_any(compute.op, mask, &load(&view, d, modifiers)));
+    match compute.path {
+        Path::Vector => {
+            let dst = Reg(compute.dst);
+            warp.registers.set(dst, mask, &low);
+            if compute.wide {
+                warp.registers.set(dst.plus(1), mask, &high);
+            }
+        }
+        Path::Uniform => {
+            let dst = UReg(compute.dst as u8);
+            let uniform = &mut warp.splits[index].uniform;
+            uniform.set(dst, low[0]);
+            if compute.wide {
+                uniform.set(dst.plus(1), high[0]);
+            }
+        }
+    }
+    for (pred, values) in compute.pred_dst.into_iter().zip(preds) {
+        warp.set_pred(index, pred, mask, values);
+    }
+}

@@ -1,9 +1,7 @@
 //! Vector clocks: what of each thread has happened before.
 
+use crate::warp::LANES;
 use std::rc::Rc;
-
-/// Lanes of a row.
-pub(super) const LANES: usize = 32;
 
 /// A row: the threads of a warp, or the copies it has asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,11 +1,12 @@
 //! The detector: what has happened before what, and which accesses met without.
 
 use super::clock::{Clock, Row};
-use super::finding::{Findings, Kind, Party, Strength};
+use super::finding::{Findings, Kind, Party, Site, Strength};
 use super::shadow::{Accessor, Record, Shadow};
-use super::sync::{Place, Release, Site, Sync};
+use super::sync::{Place, Release, Sync};
 use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
 use crate::observer::Memory;
+use crate::warp::lanes;
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::HashMap;
@@ -128,8 +129,12 @@ fn words(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
     })
 }
 
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+/// Where the threads are, their warp, and the strand that they go on in.
+fn find(ctas: &mut HashMap<u32, Cta>, threads: Threads) -> Option<(Site, &mut Warp, usize)> {
+    let cta = ctas.get_mut(&threads.cta)?;
+    let warp = cta.warps.get_mut(threads.warp as usize)?;
+    let at = warp.together(threads.together);
+    Some((cta.site, warp, at))
 }
 
 impl Engine {
@@ -194,25 +199,21 @@ impl Engine {
 
     /// Threads arrive at the cluster's barrier; without `release`, what a fence covers is all that they bring.
     pub(super) fn cluster_arrive(&mut self, threads: Threads, release: bool) {
-        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
-        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
-        let at = warp.together(threads.together);
+        let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
         let mut clock = if release { warp.release(at) } else { Clock::default() };
         let Some(strand) = warp.strand(at) else { return };
         for fence in strand.fences.iter().filter(|f| f.scope >= Scope::Cluster && f.mask & threads.mask != 0)
         {
             clock.join(&fence.clock);
         }
-        let meeting = self.clusters.entry(cta.site.cluster).or_default();
+        let meeting = self.clusters.entry(site.cluster).or_default();
         strand.at_cluster = Some(meeting.arrive(&clock));
     }
 
     /// Threads wait at the cluster's barrier.
     pub(super) fn cluster_wait(&mut self, threads: Threads) {
-        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
-        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
-        let at = warp.together(threads.together);
-        let meeting = self.clusters.entry(cta.site.cluster).or_default();
+        let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
+        let meeting = self.clusters.entry(site.cluster).or_default();
         let Some(strand) = warp.strand(at) else { return };
         let generation = strand.at_cluster.unwrap_or(meeting.generation());
         strand.waits.push(Waits { at: Barrier::Cluster, generation });
@@ -220,15 +221,13 @@ impl Engine {
 
     /// Threads pass a fence.
     pub(super) fn fence(&mut self, threads: Threads, semantics: Semantics, scope: Scope) {
-        let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
-        let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
-        let at = warp.together(threads.together);
-        if matches!(semantics, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
+        let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
+        if semantics.acquires()
             && let Some(strand) = warp.strand(at)
         {
-            strand.acquire(scope, cta.site);
+            strand.acquire(scope, site);
         }
-        if matches!(semantics, Semantics::Release | Semantics::AcqRel | Semantics::Sc) {
+        if semantics.releases() {
             warp.fence(at, threads.mask, scope);
         }
     }
@@ -252,8 +251,7 @@ impl Engine {
         if touch.rule.strength == Strength::Weak {
             return;
         }
-        let Some((site, warp)) = self.warp(touch.threads) else { return };
-        let at = warp.together(touch.threads.together);
+        let Some((site, ..)) = find(&mut self.ctas, touch.threads) else { return };
         let places = |mask: u32| {
             let word = move |lane: usize| {
                 words(touch.addresses[lane], touch.bytes)
@@ -267,7 +265,7 @@ impl Engine {
         if touch.writes & touch.threads.mask == 0 {
             return;
         }
-        let Some((_, warp)) = self.warp(touch.threads) else { return };
+        let Some((_, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
         let itself = (touch.rule.fenced && !fences.is_empty()).then(|| warp.tick());
         let scope = touch.rule.scope();
@@ -285,8 +283,7 @@ impl Engine {
     /// A lane has worked on an mbarrier object with the count `b`, or was told that the phase of the parity in its bit 31
     /// is complete.
     pub(super) fn object(&mut self, touch: &Touch<'_>, lane: usize, op: Op, b: u64) {
-        let Some((site, warp)) = self.warp(touch.threads) else { return };
-        let at = warp.together(touch.threads.together);
+        let Some((site, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let place = Place { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
         if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
             let learnt: Vec<Release> = self.sync.phase(place, b >> 31 & 1 != 0).cloned().collect();
@@ -352,7 +349,7 @@ impl Engine {
 
     /// What threads have asked for since the last time is a group of each of them.
     pub(super) fn end_group(&mut self, threads: Threads) {
-        let Some((_, warp)) = self.warp(threads) else { return };
+        let Some((_, warp, _)) = find(&mut self.ctas, threads) else { return };
         let asked = warp.copies;
         for lane in lanes(threads.mask) {
             warp.groups[lane].push(asked);
@@ -362,8 +359,7 @@ impl Engine {
     /// Threads wait until no more than so many of their last groups are on their way, or have yet to `read`.
     pub(super) fn wait_groups(&mut self, threads: Threads, most: u32, read: bool) {
         let [copies, written] = [1, 3].map(|which| row(threads.cta, threads.warp, which));
-        let Some((_, warp)) = self.warp(threads) else { return };
-        let at = warp.together(threads.together);
+        let Some((_, warp, at)) = find(&mut self.ctas, threads) else { return };
         for lane in lanes(threads.mask) {
             let groups = &mut warp.groups[lane];
             let complete = groups.len().saturating_sub(most as usize);
@@ -408,19 +404,13 @@ impl Engine {
 
     /// The fences that threads have passed which now access memory. Behind a plain access they are not the last thing.
     fn fences(&mut self, touch: &Touch<'_>) -> Vec<Fence> {
-        let Some((_, warp)) = self.warp(touch.threads) else { return Vec::new() };
-        let at = warp.together(touch.threads.together);
+        let Some((_, warp, at)) = find(&mut self.ctas, touch.threads) else { return Vec::new() };
         let Some(strand) = warp.strand(at) else { return Vec::new() };
         let fences = strand.fences.clone();
         if !touch.rule.strength.is_atomic() {
             strand.fences.iter_mut().for_each(|fence| fence.last &= !touch.threads.mask);
         }
         fences
-    }
-
-    fn warp(&mut self, threads: Threads) -> Option<(Site, &mut Warp)> {
-        let cta = self.ctas.get_mut(&threads.cta)?;
-        Some((cta.site, cta.warps.get_mut(threads.warp as usize)?))
     }
 
     fn acquire<'r>(
@@ -430,8 +420,7 @@ impl Engine {
         site: Site,
         releases: impl Iterator<Item = &'r Release>,
     ) {
-        let Some((_, warp)) = self.warp(threads) else { return };
-        let at = warp.together(threads.together);
+        let Some((_, warp, at)) = find(&mut self.ctas, threads) else { return };
         let Some(strand) = warp.strand(at) else { return };
         let scope = rule.scope();
         for release in releases {
@@ -448,12 +437,9 @@ impl Engine {
 
     /// Lanes access memory, looked at for conflicts alone.
     pub(super) fn conflicts(&mut self, touch: &Touch<'_>) {
-        let Threads { cta, warp: number, together, mask } = touch.threads;
-        let Some(state) = self.ctas.get_mut(&cta) else { return };
-        let Some(warp) = state.warps.get_mut(number as usize) else { return };
-        let at = warp.together(together);
+        let Threads { warp: number, together, mask, .. } = touch.threads;
+        let Some((Site { cta, cluster }, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let (row, time) = (warp.row, warp.time);
-        let cluster = state.site.cluster;
         let Some(strand) = warp.strand(at) else { return };
         let who = Accessor { row, together, clock: &strand.clock };
         for lane in lanes(mask) {

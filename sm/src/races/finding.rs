@@ -67,6 +67,24 @@ impl Strength {
     }
 }
 
+/// A thread as scopes see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    pub(super) cta: u32,
+    pub(super) cluster: u32,
+}
+
+impl Site {
+    /// Whether `scope` around this thread includes the other.
+    pub(super) fn reaches(self, scope: Scope, other: Site) -> bool {
+        match scope {
+            Scope::Cta => self.cta == other.cta,
+            Scope::Cluster => self.cluster == other.cluster,
+            Scope::Gpu | Scope::Sys => true,
+        }
+    }
+}
+
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Party {
@@ -88,6 +106,13 @@ pub struct Party {
     pub writes: bool,
     /// Whether it is atomic, and to whom.
     pub strength: Strength,
+}
+
+impl Party {
+    /// Where it is, as scopes see it.
+    pub(super) fn site(&self) -> Site {
+        Site { cta: self.cta, cluster: self.cluster }
+    }
 }
 
 /// What two instructions did to each other.

@@ -42,11 +42,7 @@ impl Accessor<'_> {
 
 /// Whether the scope of one includes the other.
 fn includes(scope: Option<Scope>, one: &Party, other: &Party) -> bool {
-    match scope {
-        Some(Scope::Cta) => one.cta == other.cta,
-        Some(Scope::Cluster) => one.cluster == other.cluster,
-        Some(Scope::Gpu | Scope::Sys) | None => true,
-    }
+    scope.is_none_or(|scope| one.site().reaches(scope, other.site()))
 }
 
 /// Why two accesses that nothing orders must not meet, if they must not.

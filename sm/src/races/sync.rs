@@ -5,28 +5,12 @@
 //! scope.
 
 use super::clock::Clock;
+use super::finding::Site;
 use crate::observer::Memory;
 use atoms_isa::Scope;
+use atoms_model::mbarrier;
 use atoms_ops::Op;
 use std::collections::HashMap;
-
-/// A thread as scopes see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Site {
-    pub(super) cta: u32,
-    pub(super) cluster: u32,
-}
-
-impl Site {
-    /// Whether `scope` around this thread includes the other.
-    pub(super) fn reaches(self, scope: Scope, other: Site) -> bool {
-        match scope {
-            Scope::Cta => self.cta == other.cta,
-            Scope::Cluster => self.cluster == other.cluster,
-            Scope::Gpu | Scope::Sys => true,
-        }
-    }
-}
 
 /// What has been released, to whom.
 #[derive(Clone, Debug)]
@@ -52,47 +36,30 @@ pub(super) struct Place {
     pub(super) word: u64,
 }
 
-/// The counts of an mbarrier object, as far as they say when a phase ends, and what was released in each.
+/// An mbarrier object, and what was released in each phase.
 #[derive(Default)]
 struct Object {
-    expected: i64,
-    pending: i64,
-    tx: i64,
-    odd: bool,
+    /// As it is in memory.
+    bits: u64,
     /// In the present phase.
     filling: Vec<Release>,
     /// Up to the end of the last phase of each parity.
     complete: [Vec<Release>; 2],
 }
 
-/// Bits 20:1 of the object count up to the expected arrivals, bits 62:43 up to the pending ones (spec 6.2).
-fn field(bits: u64, low: u32) -> i64 {
-    ((bits >> low) & 0xf_ffff).wrapping_neg() as i64 & 0xf_ffff
-}
-
 impl Object {
+    fn odd(&self) -> bool {
+        self.bits >> 63 != 0
+    }
+
     fn apply(&mut self, op: Op, b: u64) {
-        let count = i64::from(b as u32);
-        let (arrive, drop, expect) = match op {
-            Op::MbarExpectTx => (0, false, count),
-            Op::MbarCompleteTx => (0, false, -count),
-            Op::MbarArrive | Op::MbarArriveSm80 => (1, false, 0),
-            Op::MbarArriveCount | Op::MbarArriveNoComplete => (count, false, 0),
-            Op::MbarArriveExpectTx => (1, false, count),
-            Op::MbarArriveDrop => (1, true, 0),
-            Op::MbarArriveDropCount | Op::MbarArriveDropNoComplete => (count, true, 0),
-            Op::MbarArriveDropExpectTx => (1, true, count),
-            _ => (0, false, 0),
-        };
-        self.tx += expect;
-        self.pending -= arrive;
-        if drop {
-            self.expected -= arrive;
-        }
-        if self.pending == 0 && self.tx == 0 {
-            self.complete[usize::from(self.odd)] = std::mem::take(&mut self.filling);
-            self.odd = !self.odd;
-            self.pending = self.expected;
+        // Lanes arrive one by one here.
+        let b = if matches!(op, Op::MbarArrive | Op::MbarArriveDrop) { 1 } else { b };
+        let odd = self.odd();
+        let step = mbarrier::step(op, self.bits, b);
+        self.bits = step.new.unwrap_or(self.bits);
+        if step.completed {
+            self.complete[usize::from(odd)] = std::mem::take(&mut self.filling);
         }
     }
 }
@@ -125,8 +92,7 @@ impl Sync {
 
     /// A word has become an mbarrier object.
     pub(super) fn init(&mut self, place: Place, bits: u64) {
-        let object = Object { expected: field(bits, 1), pending: field(bits, 43), ..Object::default() };
-        self.objects.insert(place, object);
+        self.objects.insert(place, Object { bits, ..Object::default() });
     }
 
     /// An operation has been done on an mbarrier object.
@@ -141,7 +107,7 @@ impl Sync {
         let object = self.objects.get(&place);
         let complete = object.map(|o| &o.complete[usize::from(odd)]);
         // What ended the phase may be on its way to us still, by the other port.
-        let filling = object.filter(|o| o.odd == odd).map(|o| &o.filling);
+        let filling = object.filter(|o| o.odd() == odd).map(|o| &o.filling);
         complete.into_iter().chain(filling).flatten()
     }
 

@@ -1,7 +1,9 @@
 //! Threads of a warp, and where they meet others.
 
-use super::clock::{Clock, LANES, Row};
-use super::sync::{Release, Site, merge};
+use super::clock::{Clock, Row};
+use super::finding::Site;
+use super::sync::{Release, merge};
+use crate::warp::LANES;
 use atoms_isa::Scope;
 
 /// Releases by fences that are kept of a strand; those before them are narrower or older.

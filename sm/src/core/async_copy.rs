@@ -1,7 +1,7 @@
 //! Instructions that start asynchronous copies, and what comes back from the cluster port.
 
 use super::Core;
-use super::issue::{At, Stop, addresses};
+use super::issue::{At, ExecError, addresses};
 use crate::error::KernelError;
 use crate::memory::SharedPlace;
 use crate::port::{Action, Asker, Completion, Data, Payload};
@@ -19,7 +19,7 @@ const BULK_STEP: u32 = 16;
 
 impl Core<'_> {
     /// LDGSTS.
-    pub(super) fn thread_copy(&mut self, at: At, warp: &Warp, copy: &ThreadCopy) -> Result<(), Stop> {
+    pub(super) fn thread_copy(&mut self, at: At, warp: &Warp, copy: &ThreadCopy) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         let view = warp.view(index, &self.constants);
         let from = addresses(&view, &copy.global);
@@ -31,7 +31,7 @@ impl Core<'_> {
             let missing = if copy.fill { (from[lane] % u64::from(bytes)) as u32 } else { 0 };
             let (from, there) = (from[lane] - u64::from(missing), bytes - missing);
             let what = format!("copy of {there} bytes from global {from:#x} to shared {address:#010x}");
-            let failed = |message: String| Stop::copy(pc, lane as u32, format!("{what}: {message}"));
+            let failed = |message: String| ExecError::copy(pc, lane as u32, format!("{what}: {message}"));
             let data = if enabled >> lane & 1 != 0 {
                 self.global.check(from, u64::from(there), u64::from(bytes)).map_err(failed)?;
                 Data::Global { from, bytes: there }
@@ -49,14 +49,19 @@ impl Core<'_> {
     }
 
     /// ARRIVES.LDGSTSBAR: one operation for each thread.
-    pub(super) fn copy_arrival(&mut self, at: At, warp: &Warp, arrival: &CopyArrival) -> Result<(), Stop> {
+    pub(super) fn copy_arrival(
+        &mut self,
+        at: At,
+        warp: &Warp,
+        arrival: &CopyArrival,
+    ) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         let shared = self.shared_address(warp, index, &arrival.address);
         for lane in lanes(mask) {
             let address = shared.sum(lane);
             let failed = |message: String| {
                 let what = format!("{} after the thread's copies at mbarrier {address:#010x}", arrival.op);
-                Stop::copy(pc, lane as u32, format!("{what}: {message}"))
+                ExecError::copy(pc, lane as u32, format!("{what}: {message}"))
             };
             let at = self.own_place(warp.cta_slot, address).map_err(failed)?;
             self.check_part(at, 8, 8).map_err(failed)?;
@@ -72,7 +77,7 @@ impl Core<'_> {
     }
 
     /// UBLKCP and UBLKRED: once for the warp.
-    pub(super) fn bulk_copy(&mut self, at: At, warp: &Warp, copy: &BulkCopy) -> Result<(), Stop> {
+    pub(super) fn bulk_copy(&mut self, at: At, warp: &Warp, copy: &BulkCopy) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         if mask == 0 {
             return Ok(());
@@ -87,7 +92,7 @@ impl Core<'_> {
             let (global, from) = (uniform.pair(copy.to), uniform.get(copy.from));
             let failed = |message: String| {
                 let what = format!("copy of {bytes} bytes from shared {from:#010x} to global {global:#x}");
-                Stop::copy(pc, lane, format!("{what}: {message}"))
+                ExecError::copy(pc, lane, format!("{what}: {message}"))
             };
             self.global.check(global, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             let place = self.own_place(warp.cta_slot, from).map_err(failed)?;
@@ -110,7 +115,7 @@ impl Core<'_> {
         };
         let failed = |message: String| {
             let what = format!("copy of {bytes} bytes from {space} {from:#x} to shared {to:#010x}");
-            Stop::copy(pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
+            ExecError::copy(pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
         };
         let data = if copy.way == BulkWay::AmongShared {
             let place = self.own_place(warp.cta_slot, from as u32).map_err(failed)?;
@@ -150,7 +155,12 @@ impl Core<'_> {
     }
 
     /// STAS and REDAS.
-    pub(super) fn async_access(&mut self, at: At, warp: &Warp, access: &AsyncAccess) -> Result<(), Stop> {
+    pub(super) fn async_access(
+        &mut self,
+        at: At,
+        warp: &Warp,
+        access: &AsyncAccess,
+    ) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         let view = warp.view(index, &self.constants);
         let (data, barriers) = (*view.reg(access.addresses), *view.reg(access.addresses.plus(1)));
@@ -164,7 +174,7 @@ impl Core<'_> {
             let (address, barrier) = (data[lane], barriers[lane]);
             let failed = |message: String| {
                 let what = format!("asynchronous {action} of {bytes} bytes at shared {address:#010x}");
-                Stop::copy(pc, lane as u32, format!("{what}, mbarrier {barrier:#010x}: {message}"))
+                ExecError::copy(pc, lane as u32, format!("{what}, mbarrier {barrier:#010x}: {message}"))
             };
             let to = self.resolve(warp.cta_slot, address).map_err(failed)?;
             self.check_part(to, bytes, bytes).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::cta::Stage;
-use super::issue::{At, Stop};
+use super::issue::{At, ExecError};
 use crate::memory::SharedPlace;
 use crate::port::{Address, Request};
 use crate::port::{Origin, Reply, Transfer};
@@ -24,7 +24,7 @@ impl Core<'_> {
         at: At,
         warp: &mut Warp,
         access: &BarrierAccess,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ExecError> {
         let At { slot, index, mask: active, pc } = at;
         let mask = match access.path {
             Path::Vector => active,
@@ -41,7 +41,7 @@ impl Core<'_> {
         let local = lanes(mask).filter(|l| request.address.sum(*l) >> 24 == rank).fold(0, |m, l| m | 1 << l);
         for lane in lanes(mask & !local) {
             let address = request.address.sum(lane);
-            let refused = |message| Stop::remote(pc, lane as u32, message);
+            let refused = |message| ExecError::remote(pc, lane as u32, message);
             let place = self.resolve(cta_slot, address).map_err(refused)?;
             if !access.op.cluster_legal(request.red) {
                 let result = if request.red { "" } else { " with a result" };

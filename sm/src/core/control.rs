@@ -1,7 +1,7 @@
 //! Instructions that direct threads.
 
 use super::Core;
-use super::issue::{At, Stop, Then};
+use super::issue::{At, ExecError, Then};
 use crate::compute::lanes::{Part, execute_together};
 use crate::support;
 use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes};
@@ -35,7 +35,7 @@ const INSTRUCTION_BYTES: u32 = 16;
 const PATIENCE: u32 = 1024;
 
 impl Core<'_> {
-    pub(super) fn control(&mut self, at: At, warp: &mut Warp, control: &Control) -> Result<Then, Stop> {
+    pub(super) fn control(&mut self, at: At, warp: &mut Warp, control: &Control) -> Result<Then, ExecError> {
         let At { index, mask, pc, .. } = at;
         match *control {
             Control::Branch { target, condition } => {
@@ -54,7 +54,7 @@ impl Core<'_> {
                 } else {
                     ""
                 };
-                return Err(Stop::operand(pc, format!("a trap{why}")));
+                return Err(ExecError::operand(pc, format!("a trap{why}")));
             }
             Control::EndGroup => {
                 lanes(mask).for_each(|lane| self.copies.end_group((at.slot, lane as u32)));
@@ -196,14 +196,14 @@ impl Core<'_> {
         warp: &mut Warp,
         row: &Row,
         wait: impl Fn(u32) -> Wait,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ExecError> {
         let At { index, mask, pc, .. } = at;
         if let Some(lane) = lanes(mask).find(|lane| row[*lane] >> lane & 1 == 0) {
             let message = format!(
                 "lane {lane} is not in the mask {:#010x} that it gives, which PTX leaves undefined",
                 row[lane]
             );
-            return Err(Stop::operand(pc, message));
+            return Err(ExecError::operand(pc, message));
         }
         let arriving: Vec<(u32, Wait)> = groups(mask, row).map(|(word, group)| (group, wait(word))).collect();
         let waiting = warp.splits.iter().map(|split| (split.mask, split.wait));
@@ -220,7 +220,7 @@ impl Core<'_> {
                     "lanes {here:#010x} wait with mask {named:#010x} and lanes {there:#010x} with mask {members:#010x}: they \
                      name each other, and PTX wants the same mask and the same instruction of all that a mask names"
                 );
-                return Err(Stop::operand(pc, message));
+                return Err(ExecError::operand(pc, message));
             }
         }
         self.wait_apart(warp, index, mask, row, wait);
@@ -233,7 +233,7 @@ impl Core<'_> {
         at: At,
         warp: &mut Warp,
         collective: &Collective,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ExecError> {
         let At { index, mask, pc, .. } = at;
         if mask == 0 {
             return Ok(());
@@ -301,7 +301,7 @@ impl Core<'_> {
     }
 
     /// Threads go where their registers say, together as far as that is the same place.
-    fn jump(&self, at: At, warp: &mut Warp, base: JumpBase, offset: i32) -> Result<(), Stop> {
+    fn jump(&self, at: At, warp: &mut Warp, base: JumpBase, offset: i32) -> Result<(), ExecError> {
         let At { index, mask, pc, .. } = at;
         let view = warp.view(index, &self.constants);
         let row = match base {
@@ -316,7 +316,7 @@ impl Core<'_> {
                 let bytes = self.kernel.instructions.len() * INSTRUCTION_BYTES as usize;
                 let message =
                     format!("a jump to {address:#x}; the kernel's {bytes:#x} bytes of code begin at 0");
-                return Err(Stop::operand(pc, message));
+                return Err(ExecError::operand(pc, message));
             }
             go(warp, index, group, target);
             if target <= pc {
@@ -327,7 +327,7 @@ impl Core<'_> {
     }
 
     /// BAR, in the lanes of `mask`, of which there is one.
-    fn block_barrier(&mut self, at: At, warp: &mut Warp, block: &BlockBarrier) -> Result<Then, Stop> {
+    fn block_barrier(&mut self, at: At, warp: &mut Warp, block: &BlockBarrier) -> Result<Then, ExecError> {
         let At { index, mask, pc, .. } = at;
         let view = warp.view(index, &self.constants);
         let lowest = mask.trailing_zeros() as usize % LANES;
@@ -338,7 +338,7 @@ impl Core<'_> {
             self.tell_barrier(at, warp, id, block.wait);
         }
         let Some(cta) = self.ctas[warp.cta_slot].as_mut().filter(|_| id < 16) else {
-            return Err(Stop::operand(pc, format!("block barrier {id}; there are 0 to 15")));
+            return Err(ExecError::operand(pc, format!("block barrier {id}; there are 0 to 15")));
         };
         let barrier = &mut cta.barriers[id as usize];
         barrier.expected = threads.or(barrier.expected);

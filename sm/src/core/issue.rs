@@ -73,12 +73,12 @@ impl Core<'_> {
         self.release_ended();
     }
 
-    fn step(&mut self, slot: usize, warp: &mut Warp) -> Result<Then, Stop> {
+    fn step(&mut self, slot: usize, warp: &mut Warp) -> Result<Then, ExecError> {
         warp.count_down();
         let Some(index) = warp.turn(self.cycle) else { return Ok(Then::Nothing) };
         let pc = warp.splits[index].pc;
         let Some(instruction) = self.kernel.instructions.get(pc as usize) else {
-            return Err(Stop::ran_off(pc));
+            return Err(ExecError::ran_off(pc));
         };
         warp.busy = Busy::No;
         let mask = warp.splits[index].mask & warp.view(index, &self.constants).pred(instruction.guard);
@@ -94,7 +94,7 @@ impl Core<'_> {
         if mask != 0
             && matches!(instruction.operation.effect(), Effect::Time | Effect::Write | Effect::Arrival)
         {
-            self.quiet.change(self.cycle);
+            self.livelock.change(self.cycle);
         }
 
         let at = At { slot, index, mask, pc };
@@ -142,7 +142,7 @@ impl Core<'_> {
             Operation::Collective(collective) => self.collective(at, warp, collective)?,
             Operation::Control(control) => return self.control(at, warp, control),
             Operation::Lacking => {
-                return Err(Stop::operand(pc, "an instruction that was not decoded".into()));
+                return Err(ExecError::operand(pc, "an instruction that was not decoded".into()));
             }
         }
         Ok(Then::Nothing)
@@ -209,7 +209,7 @@ impl Core<'_> {
 }
 
 /// A stop whose place is not yet written out.
-pub(super) enum Stop {
+pub(super) enum ExecError {
     RanOff { pc: u32 },
     Operand { pc: u32, message: String },
     Global { pc: u32, lane: u32, message: String },
@@ -217,38 +217,40 @@ pub(super) enum Stop {
     Copy { pc: u32, lane: u32, message: String },
 }
 
-impl Stop {
-    fn ran_off(pc: u32) -> Stop {
-        Stop::RanOff { pc }
+impl ExecError {
+    fn ran_off(pc: u32) -> ExecError {
+        ExecError::RanOff { pc }
     }
 
-    pub(super) fn remote(pc: u32, lane: u32, message: String) -> Stop {
-        Stop::Remote { pc, lane, message }
+    pub(super) fn remote(pc: u32, lane: u32, message: String) -> ExecError {
+        ExecError::Remote { pc, lane, message }
     }
 
-    pub(super) fn copy(pc: u32, lane: u32, message: String) -> Stop {
-        Stop::Copy { pc, lane, message }
+    pub(super) fn copy(pc: u32, lane: u32, message: String) -> ExecError {
+        ExecError::Copy { pc, lane, message }
     }
 
-    pub(super) fn operand(pc: u32, message: String) -> Stop {
-        Stop::Operand { pc, message }
+    pub(super) fn operand(pc: u32, message: String) -> ExecError {
+        ExecError::Operand { pc, message }
     }
 
-    pub(super) fn global(pc: u32, lane: u32, message: String) -> Stop {
-        Stop::Global { pc, lane, message }
+    pub(super) fn global(pc: u32, lane: u32, message: String) -> ExecError {
+        ExecError::Global { pc, lane, message }
     }
 
     fn locate(self, core: &Core<'_>, slot: usize) -> KernelError {
         match self {
-            Stop::RanOff { pc } => KernelError::RanOff { place: core.place(slot, pc.saturating_sub(1)) },
-            Stop::Operand { pc, message } => KernelError::Operand { message, place: core.place(slot, pc) },
-            Stop::Global { pc, lane, message } => {
+            ExecError::RanOff { pc } => KernelError::RanOff { place: core.place(slot, pc.saturating_sub(1)) },
+            ExecError::Operand { pc, message } => {
+                KernelError::Operand { message, place: core.place(slot, pc) }
+            }
+            ExecError::Global { pc, lane, message } => {
                 KernelError::Global { message, lane, place: core.place(slot, pc) }
             }
-            Stop::Remote { pc, lane, message } => {
+            ExecError::Remote { pc, lane, message } => {
                 KernelError::Remote { message, lane, place: core.place(slot, pc) }
             }
-            Stop::Copy { pc, lane, message } => {
+            ExecError::Copy { pc, lane, message } => {
                 KernelError::Copy { message, lane, place: core.place(slot, pc) }
             }
         }

@@ -29,7 +29,7 @@ enum Watch {
 }
 
 /// What has happened since something changed that another thread could see.
-pub(crate) struct Quiet {
+pub(crate) struct LivelockWatch {
     /// Cycles before warps are looked at: looking takes time, and most runs never need it.
     patience: u64,
     since: u64,
@@ -37,9 +37,9 @@ pub(crate) struct Quiet {
     watches: Vec<Watch>,
 }
 
-impl Quiet {
-    pub(crate) fn new(patience: u64, warps: usize) -> Quiet {
-        Quiet { patience, since: 0, watches: (0..warps).map(|_| Watch::Unseen).collect() }
+impl LivelockWatch {
+    pub(crate) fn new(patience: u64, warps: usize) -> LivelockWatch {
+        LivelockWatch { patience, since: 0, watches: (0..warps).map(|_| Watch::Unseen).collect() }
     }
 
     /// Something changed that another thread could see, or is about to.
@@ -91,7 +91,7 @@ impl Quiet {
     }
 
     /// Whether the warp in `slot` can do nothing but what it has done since the last change.
-    pub(crate) fn hopeless(&self, slot: usize, warp: &Warp) -> bool {
+    pub(crate) fn is_livelocked(&self, slot: usize, warp: &Warp) -> bool {
         let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Asleep(_));
         let blocked = warp.busy == Busy::No && !warp.splits.iter().any(goes_on);
         blocked || matches!(self.watches[slot], Watch::Repeats)

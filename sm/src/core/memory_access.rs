@@ -1,7 +1,7 @@
 //! Global and generic memory, and the memory that each thread has to itself.
 
 use super::Core;
-use super::issue::{At, Stop, addresses, extend, in_shared_window, rank_of};
+use super::issue::{At, ExecError, addresses, extend, in_shared_window, rank_of};
 use crate::compute::atomic;
 use crate::memory::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
 use crate::port::{Address, Request, gather, scatter};
@@ -21,7 +21,7 @@ impl Core<'_> {
         at: At,
         warp: &mut Warp,
         access: &GlobalAccess,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
         if mask == 0 {
             return Ok(());
@@ -48,7 +48,7 @@ impl Core<'_> {
         {
             let lane = (mask & !shared).trailing_zeros();
             let address = addresses[lane as usize % LANES];
-            return Err(Stop::global(
+            return Err(ExecError::global(
                 pc,
                 lane,
                 format!("{op} at {address:#x}, which is not in shared memory of the CTA"),
@@ -62,8 +62,8 @@ impl Core<'_> {
                 Space::Global => 0,
                 Space::Generic => (address >> 32) as u32,
             };
-            let outside = |message: String| Stop::global(pc, lane as u32, message);
-            let local = |message: String| Stop::operand(pc, message);
+            let outside = |message: String| ExecError::global(pc, lane as u32, message);
+            let local = |message: String| ExecError::operand(pc, message);
             let old = match (op, high) {
                 (GlobalOp::Store, _) => 0,
                 (_, LOCAL_WINDOW_HIGH) => local_load(warp, lane, address as u32, size).map_err(local)?,
@@ -76,7 +76,7 @@ impl Core<'_> {
             };
             let new = atomic::apply(op, size, old, b[lane], c[lane]);
             if new.is_some_and(|new| new != old) {
-                self.quiet.change(self.cycle);
+                self.livelock.change(self.cycle);
             }
             match (new, high) {
                 (None, _) => {}
@@ -115,7 +115,7 @@ impl Core<'_> {
         };
         if let Some(op) = first {
             for lane in lanes(remote) {
-                let refused = |message| Stop::remote(pc, lane as u32, message);
+                let refused = |message| ExecError::remote(pc, lane as u32, message);
                 let place = self.resolve(warp.cta_slot, addresses[lane] as u32).map_err(refused)?;
                 let reply = match reply {
                     Reply::Update { op, dst, .. } => Reply::Update { op, operand: b[lane] as u64, dst },
@@ -167,7 +167,12 @@ impl Core<'_> {
     }
 
     /// LDL and STL.
-    pub(super) fn local_access(&self, at: At, warp: &mut Warp, access: &LocalAccess) -> Result<(), Stop> {
+    pub(super) fn local_access(
+        &self,
+        at: At,
+        warp: &mut Warp,
+        access: &LocalAccess,
+    ) -> Result<(), ExecError> {
         let At { index, mask, pc, .. } = at;
         let view = warp.view(index, &self.constants);
         let address = Address::of(&access.address, &view);
@@ -175,7 +180,7 @@ impl Core<'_> {
         let size = access.size;
         let mut results = [0; LANES];
         for lane in lanes(mask) {
-            let (first, failed) = (address.sum(lane), |message: String| Stop::operand(pc, message));
+            let (first, failed) = (address.sum(lane), |message: String| ExecError::operand(pc, message));
             if access.op == Op::Load {
                 results[lane] = extend(size, local_load(warp, lane, first, size).map_err(failed)?);
             } else {

@@ -33,7 +33,7 @@ use atoms_model::MemoryPort;
 use atoms_model::port::In;
 use atoms_ops::{Fault, OPS, Op};
 use cta::Cta;
-use livelock::Quiet;
+use livelock::LivelockWatch;
 use std::collections::BTreeSet;
 use warp_slots::Slots;
 
@@ -54,7 +54,7 @@ pub fn run<P: MemoryPort>(
     run_observed(kernel, launch, port, config, &mut ())
 }
 
-/// As [`run`], with somebody looking on.
+/// As [`run`], with an observer.
 ///
 /// # Errors
 /// As [`run`].
@@ -130,7 +130,7 @@ struct Core<'a> {
     part: (u32, u32),
     cluster_port: ClusterPort,
     copies: CopyEngine,
-    quiet: Quiet,
+    livelock: LivelockWatch,
     /// Of sm_80 to sm_89, whose objects are waited for by plain loads: slot and offset of those arrived at.
     objects: BTreeSet<(usize, u32)>,
     next_cluster: u32,
@@ -222,7 +222,7 @@ impl<'a> Core<'a> {
             part,
             cluster_port: ClusterPort::default(),
             copies: CopyEngine::new(config, geometry.slots),
-            quiet: Quiet::new(config.quiet_cycles, max_warps as usize),
+            livelock: LivelockWatch::new(config.quiet_cycles, max_warps as usize),
             objects: BTreeSet::new(),
             next_cluster: 0,
             cycle: 0,
@@ -248,7 +248,7 @@ impl<'a> Core<'a> {
             self.start_clusters();
         }
         if !self.copies.idle() || !self.cluster_port.idle() || !self.table.idle() {
-            self.quiet.change(self.cycle);
+            self.livelock.change(self.cycle);
         }
         let mut issued = false;
         let mut repeats = false;
@@ -261,7 +261,7 @@ impl<'a> Core<'a> {
                 issued = true;
             }
         }
-        if !issued && self.stuck() {
+        if !issued && self.is_deadlocked() {
             let warps = self.standing(word);
             return Err(KernelError::Deadlock {
                 kernel: self.kernel.name.clone(),
@@ -269,11 +269,11 @@ impl<'a> Core<'a> {
                 warps,
             });
         }
-        if repeats && self.hopeless() {
+        if repeats && self.is_livelocked() {
             return Err(KernelError::WaitsForEver {
                 kernel: self.kernel.name.clone(),
                 cycles: self.cycle,
-                quiet: self.quiet.cycles(self.cycle),
+                quiet: self.livelock.cycles(self.cycle),
                 in_step: Some(self.kernel.arch).filter(|_| self.held_back()),
                 warps: self.standing(word),
             });
@@ -288,23 +288,23 @@ impl<'a> Core<'a> {
     /// Looks at a warp that is about to issue, if nothing has changed for long; `true` if it is found to
     /// repeat itself.
     fn look(&mut self, slot: usize) -> bool {
-        if !self.quiet.long(self.cycle) {
+        if !self.livelock.long(self.cycle) {
             return false;
         }
         let Some(warp) = self.warps[slot].as_deref_mut() else { return false };
         // The split whose turn it is is the one that issues.
         warp.turn(self.cycle);
-        self.quiet.visit(slot, warp)
+        self.livelock.visit(slot, warp)
     }
 
-    /// Nobody is left who could change anything.
-    fn hopeless(&self) -> bool {
+    /// No thread is left that could change anything.
+    fn is_livelocked(&self) -> bool {
         let mut warps = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
-        warps.all(|(slot, warp)| self.quiet.hopeless(slot, warp))
+        warps.all(|(slot, warp)| self.livelock.is_livelocked(slot, warp))
     }
 
     /// Nothing that could change is on its way.
-    fn stuck(&self) -> bool {
+    fn is_deadlocked(&self) -> bool {
         let waits = |w: &Warp| w.busy != Busy::No;
         self.table.idle()
             && self.copies.idle()
@@ -406,7 +406,7 @@ impl<'a> Core<'a> {
         let lanes = self.geometry.lanes;
         count_request(&mut self.statistics, request.op);
         if request.changed(outputs, lanes) {
-            self.quiet.change(self.cycle);
+            self.livelock.change(self.cycle);
         }
         self.statistics.passes += u64::from(outputs.rsp_passes);
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use atoms_cosim::rtl::BuildStep;
+pub(crate) use atoms_regress::report::text::count as grouped;
 use atoms_verilated::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -44,28 +45,4 @@ pub(crate) fn bar(length: u64, what: &'static str) -> ProgressBar {
     bar.set_message(what);
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn numbers_are_grouped_by_three() {
-        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
-        for (number, text) in cases {
-            assert_eq!(super::grouped(number), text);
-        }
-    }
 }

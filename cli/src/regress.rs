@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use atoms_cosim::configs;
 use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
-use atoms_regress::cluster::slurm::{Options, Outcome as Waited, Slurm, Tools};
+use atoms_regress::cluster::slurm::{Options, Slurm, Tools, WaitOutcome as Waited};
 use atoms_regress::cluster::{Cut, Manifest};
 use atoms_regress::plan::Tests;
 use atoms_regress::report;
@@ -17,9 +17,9 @@ use atoms_regress::report::finish::finish;
 use atoms_regress::report::summary::Summary;
 use atoms_regress::run::journal::Suspect;
 use atoms_regress::run::scheduler::Limits;
-use atoms_regress::run::session::{self, Choice, Progress};
-use atoms_regress::run::store::{self, Header, Store};
-use atoms_regress::run::supervisor::{Event, Leash, Pull, listen, supervise};
+use atoms_regress::run::session::{self, RunProgress, RunRequest};
+use atoms_regress::run::store::{self, RunHeader, Store};
+use atoms_regress::run::supervisor::{ControlPipe, StopMode, SupervisorEvent, listen, supervise};
 use atoms_regress::run::timing::Timing;
 use atoms_regress::run::worker::Context;
 use atoms_verilated::Environment;
@@ -58,8 +58,8 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
 }
 
 /// What was begun in an output folder.
-fn again(out: &Path) -> Result<(Tests, Header), CliError> {
-    Choice::again(out, configs::rtl_dir()).map_err(CliError::of)
+fn again(out: &Path) -> Result<(Tests, RunHeader), CliError> {
+    RunRequest::again(out, configs::rtl_dir()).map_err(CliError::of)
 }
 
 /// Builds the RTL, where a person sees it; the process that runs the tests finds it in the cache.
@@ -87,7 +87,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         _ => args.profile.clone(),
     };
     let rtl_dir = configs::rtl_dir();
-    let choice = Choice { plan: plan(args)?, profile, seed: args.seed, tags: args.tag.clone(), rtl_dir };
+    let choice = RunRequest { plan: plan(args)?, profile, seed: args.seed, tags: args.tag.clone(), rtl_dir };
     let (tests, header) = choice.tests().map_err(CliError::of)?;
     if args.list {
         return list(&tests);
@@ -149,7 +149,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    fn run(&self, context: &Context, header: &Header) -> Result<Verdict, CliError> {
+    fn run(&self, context: &Context, header: &RunHeader) -> Result<Verdict, CliError> {
         match supervised(self.out, self.workers, &[])? {
             Ended::ByItself => {}
             Ended::AtOnce => goes_on(self.out),
@@ -208,11 +208,11 @@ enum Ended {
 
 /// Runs the tests that are left in `folder` in a process of its own, and goes on when it dies.
 fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended, CliError> {
-    let leash = Arc::new(Leash::default());
-    let held = Arc::clone(&leash);
-    let asked = move || match held.pull() {
-        Pull::Finish => note!("regress: finishes the tests at work; once more ends at once"),
-        Pull::End => note!("regress: ends"),
+    let pipe = Arc::new(ControlPipe::default());
+    let held = Arc::clone(&pipe);
+    let asked = move || match held.stop() {
+        StopMode::Finish => note!("regress: finishes the tests at work; once more ends at once"),
+        StopMode::End => note!("regress: ends"),
     };
     ctrlc::set_handler(asked).map_err(CliError::of)?;
     let program = std::env::current_exe().map_err(CliError::of)?;
@@ -232,10 +232,10 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
         arguments.extend(bundle);
         command(&arguments)
     };
-    let status = supervise(folder, || command(&whole), alone, &leash, tell).map_err(CliError::of)?;
+    let status = supervise(folder, || command(&whole), alone, &pipe, tell).map_err(CliError::of)?;
     Ok(match status.success() {
         true => Ended::ByItself,
-        false if leash.is_pulled() => Ended::AtOnce,
+        false if pipe.is_stopping() => Ended::AtOnce,
         false => Ended::Failed,
     })
 }
@@ -286,7 +286,7 @@ fn as_here() -> Result<Options, CliError> {
 fn on_slurm(
     whole: &Whole<'_>,
     context: &Context,
-    header: &Header,
+    header: &RunHeader,
     options: Options,
 ) -> Result<Verdict, CliError> {
     let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
@@ -301,7 +301,7 @@ fn on_slurm(
     let asked = Arc::clone(&stop);
     ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).map_err(CliError::of)?;
     let bar = crate::progress::bar(u64::from(manifest.count()), "shards");
-    let outcome = slurm.wait(&stop, &mut |progress| bar.set_position(u64::from(progress.done)));
+    let outcome = slurm.wait(&stop, &mut |done| bar.set_position(u64::from(done)));
     bar.finish_and_clear();
     match outcome.map_err(CliError::of)? {
         Waited::Done => merge(whole, context, header),
@@ -316,7 +316,7 @@ fn on_slurm(
     }
 }
 
-fn merge(whole: &Whole<'_>, context: &Context, header: &Header) -> Result<Verdict, CliError> {
+fn merge(whole: &Whole<'_>, context: &Context, header: &RunHeader) -> Result<Verdict, CliError> {
     let manifest = Manifest::read(whole.out).map_err(CliError::of)?;
     manifest.admit(whole.out, &header.origin).map_err(CliError::of)?;
     let summary = shard::merge(whole.out, &manifest, context, header).map_err(CliError::of)?;
@@ -324,16 +324,16 @@ fn merge(whole: &Whole<'_>, context: &Context, header: &Header) -> Result<Verdic
     whole.report(&summary, &timing)
 }
 
-fn tell(event: &Event) {
+fn tell(event: &SupervisorEvent) {
     match event {
-        Event::Died { how, suspects } => {
+        SupervisorEvent::Died { how, suspects } => {
             note!("regress: the process died ({how}); tests at work, now run alone: {suspects}");
         }
-        Event::Hung { tests } => {
+        SupervisorEvent::Hung { tests } => {
             let tests = tests.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             note!("regress: the process was killed: no progress in test {tests}");
         }
-        Event::GoesOn { crashed } => {
+        SupervisorEvent::GoesOn { crashed } => {
             note!("regress: goes on; tests that crash: {}", crashed.len());
         }
     }
@@ -359,7 +359,7 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     let (store, checkpoint) = Store::reopen(out, records).map_err(CliError::of)?;
     let limits = Limits { jobs: jobs(workers), until: None, stop: &stop };
     let bar = bar();
-    let mut show = |progress: &Progress| show(&bar, progress);
+    let mut show = |progress: &RunProgress| show(&bar, progress);
     let range = 0..end.unwrap_or(u64::MAX);
     let outcome = session::run(&context, range, store, Some(checkpoint), &limits, &mut show);
     bar.finish_and_clear();
@@ -392,7 +392,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-fn show(bar: &ProgressBar, progress: &Progress) {
+fn show(bar: &ProgressBar, progress: &RunProgress) {
     let seconds = progress.elapsed.as_secs_f64();
     let (hit, bins) = progress.bins;
     let mut text = grouped(progress.done);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use atoms_cosim::{configs, rtl};
 use atoms_regress::report::text::plain;
-use atoms_regress::run::journal::Desk;
-use atoms_regress::run::supervisor::{Leash, listen};
+use atoms_regress::run::journal::WorkerJournal;
+use atoms_regress::run::supervisor::{ControlPipe, listen};
 use atoms_regress::triage::death::Death;
 use atoms_regress::triage::repro::Bundle;
 use atoms_regress::triage::signature::Signature;
@@ -27,8 +27,8 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     if let Some(folder) = &args.in_this_process {
         std::thread::spawn(|| listen(std::io::stdin().lock(), || ()));
         let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
-        let desk = Desk::open(folder, 0).map_err(CliError::of)?;
-        return replay(args, &bundle, &desk);
+        let journal = WorkerJournal::open(folder, 0).map_err(CliError::of)?;
+        return replay(args, &bundle, &journal);
     }
     let bundle = Bundle::read(&args.bundle).map_err(CliError::of)?;
     let mut files = machine::files();
@@ -43,10 +43,10 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     let rtl = choose(args, &bundle)?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::message(format!("cannot find the program that runs: {error}")))?;
-    let desks = Environment::from_process().target.join("repro").join(std::process::id().to_string());
-    let desks = std::path::absolute(&desks).unwrap_or(desks);
+    let journals = Environment::from_process().target.join("repro").join(std::process::id().to_string());
+    let journals = std::path::absolute(&journals).unwrap_or(journals);
     let mut command = Command::new(&program);
-    command.arg("repro").arg("--in-this-process").arg(&desks);
+    command.arg("repro").arg("--in-this-process").arg(&journals);
     command.arg(match rtl {
         Rtl::Here => "--here",
         Rtl::Bundle => "--trust",
@@ -55,8 +55,8 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
         command.arg("--trace").arg(path);
     }
     command.arg("--").arg(&args.bundle);
-    let ended = Leash::default().run(command, &desks).map_err(CliError::of);
-    let _ = std::fs::remove_dir_all(&desks);
+    let ended = ControlPipe::default().run(command, &journals).map_err(CliError::of);
+    let _ = std::fs::remove_dir_all(&journals);
     let ended = ended?;
     match (ended.died(), ended.status.code()) {
         (None, Some(0)) => Ok(Verdict::Agree),
@@ -147,14 +147,14 @@ fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
     Ok(Verdict::Disagree)
 }
 
-/// Replays a bundle; `desk` is for the process that watches this one.
-fn replay(args: &ReproArgs, bundle: &Bundle, desk: &Desk) -> Result<Verdict, CliError> {
+/// Replays a bundle; `journal` is for the process that watches this one.
+fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<Verdict, CliError> {
     let dir = if args.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
     let session = bundle.session(&dir, &mut build_step).map_err(CliError::of)?;
-    desk.test(0, Duration::MAX, None);
-    let (session, ()) = session.listened_by(desk.pulse());
+    journal.test(0, Duration::MAX, None);
+    let (session, ()) = session.listened_by(journal.pulse());
     let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;
-    desk.idle();
+    journal.idle();
     if let Some(path) = &args.trace {
         outln!("  wave       {}", shell(path))?;
     }

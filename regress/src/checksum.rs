@@ -1,5 +1,5 @@
 //! Checksums in JSON: the last field of an object, over all that stands before it. They show damage by
-//! accident, a changed digit or a lost block; who changes a file on purpose can change them too.
+//! accident, a changed digit or a lost block; a change on purpose can change them too.
 
 use sha2::{Digest, Sha256};
 
@@ -22,6 +22,13 @@ pub enum Broken {
 /// SHA-256 in hexadecimal digits: hashes are compared between machines and years.
 pub(crate) fn hex(digest: impl AsRef<[u8]>) -> String {
     digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// FNV-1a of a text, begun with `seed`: the same on every machine and in every version.
+pub(crate) fn fnv1a(seed: u64, text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 fn sum(bytes: &[u8]) -> String {

@@ -18,3 +18,4 @@ pub mod report;
 pub mod run;
 pub mod steer;
 pub mod triage;
+pub mod whole_file;

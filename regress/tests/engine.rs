@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use atoms_regress::coverage::Map;
 use atoms_regress::plan::{Job, Test};
 use atoms_regress::run::result::{self, Status};
-use atoms_regress::run::scheduler::{self, Collect, Limits, Work};
-use atoms_regress::run::worker::Outcome;
+use atoms_regress::run::scheduler::{self, Collect, Limits, Worker};
+use atoms_regress::run::worker::TestOutcome;
 use atoms_regress::triage::death::Death;
 use atoms_regress::triage::test_failure::{FailedRun, TestFailure};
 
@@ -24,21 +24,21 @@ fn test(index: u64) -> Test {
     }
 }
 
-fn passed() -> Outcome {
-    Outcome { hits: Map::new(10_000), ..Outcome::passed(result::Work::default(), Duration::ZERO) }
+fn passed() -> TestOutcome {
+    TestOutcome { hits: Map::new(10_000), ..TestOutcome::passed(result::Work::default(), Duration::ZERO) }
 }
 
 /// A worker that sleeps the less the later the test, so that results come out of order.
 struct Sleepy;
 
-impl Work for Sleepy {
+impl Worker for Sleepy {
     type Bundle = u64;
 
-    fn test(&mut self, test: &Test) -> Outcome {
+    fn test(&mut self, test: &Test) -> TestOutcome {
         std::thread::sleep(Duration::from_micros(300 * (test.index % 7)));
         match test.index % 1_000 {
             13 => panic!("unlucky"),
-            14 => Outcome::ended(test, TestFailure::Cannot("no".to_string()), Duration::ZERO),
+            14 => TestOutcome::ended(test, TestFailure::Cannot("no".to_string()), Duration::ZERO),
             _ => passed(),
         }
     }
@@ -68,12 +68,12 @@ impl Collect for Taken {
         (index < self.last).then(|| test(index))
     }
 
-    fn known(&mut self, test: &Test) -> Option<Outcome> {
+    fn known(&mut self, test: &Test) -> Option<TestOutcome> {
         let crash = || TestFailure::Died { death: Death::Signal(6), beside_others: false };
-        (test.index == 5).then(|| Outcome::ended(test, crash(), Duration::ZERO))
+        (test.index == 5).then(|| TestOutcome::ended(test, crash(), Duration::ZERO))
     }
 
-    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<FailedRun>>, &'static str> {
+    fn take(&mut self, test: &Test, outcome: TestOutcome) -> Result<Option<Box<FailedRun>>, &'static str> {
         if self.full_at == Some(test.index) {
             return Err("the disk is full");
         }
@@ -162,9 +162,9 @@ fn an_error_of_the_collector_ends_the_run() {
 #[test]
 fn a_test_that_does_nothing_costs_next_to_nothing() {
     struct Idle;
-    impl Work for Idle {
+    impl Worker for Idle {
         type Bundle = u64;
-        fn test(&mut self, _: &Test) -> Outcome {
+        fn test(&mut self, _: &Test) -> TestOutcome {
             passed()
         }
         fn bundle(&mut self, _: &Test, _: &FailedRun) -> u64 {

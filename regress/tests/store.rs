@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use atoms_regress::run::origin::Origin;
 use atoms_regress::run::result::{Status, TestResult, Work};
-use atoms_regress::run::state::{Record, State};
-use atoms_regress::run::store::{self, FORMAT, Header, Store, StoreError};
+use atoms_regress::run::state::{State, TestRecord};
+use atoms_regress::run::store::{self, FORMAT, RunHeader, Store, StoreError};
 use atoms_regress::run::timing::Timing;
 
-fn header() -> Header {
-    Header {
+fn header() -> RunHeader {
+    RunHeader {
         format: FORMAT,
         origin: Origin::default(),
         plan: "plan.toml".into(),
@@ -23,7 +23,7 @@ fn header() -> Header {
     }
 }
 
-fn record(index: u64) -> Record {
+fn record(index: u64) -> TestRecord {
     let result = TestResult {
         index,
         name: format!("e/c/{index}"),
@@ -34,7 +34,7 @@ fn record(index: u64) -> Record {
         new_bins: 0,
         failure: None,
     };
-    Record { result, candidates: Vec::new(), finds: Vec::new() }
+    TestRecord { result, candidates: Vec::new(), finds: Vec::new() }
 }
 
 /// A folder with `tests` results, and a checkpoint behind the first `saved` of them.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use atoms_host::processes;
 use atoms_regress::run::journal::{self, Suspect};
-use atoms_regress::run::supervisor::{Leash, Pull, SupervisorError, supervise};
+use atoms_regress::run::supervisor::{ControlPipe, StopMode, SupervisorError, supervise};
 use atoms_regress::triage::death::Death;
 
 /// A shell that is at these tests, each of which may be quiet for `patience` seconds.
@@ -39,7 +39,8 @@ fn blamed(deaths: &[&[u64]], deadly: &[u64], way: &str) -> Vec<(u64, Death)> {
         Suspect::Test(index) if deadly.contains(&index) => shell(dir.path(), &[index], 60.0, way),
         _ => shell(dir.path(), &[], 60.0, "exit 0"),
     };
-    let status = supervise(dir.path(), whole, alone, &Leash::default(), |_| {}).expect("it is supervised");
+    let status =
+        supervise(dir.path(), whole, alone, &ControlPipe::default(), |_| {}).expect("it is supervised");
     assert!(status.success());
     assert_eq!(round.get(), deaths.len() + 1, "it was started again behind each death");
     let crashes = journal::crashes(dir.path()).expect("crashes");
@@ -75,7 +76,7 @@ fn a_test_that_calls_exit_has_died() {
 fn a_death_with_no_test_at_work_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
     let whole = || shell(dir.path(), &[], 60.0, ABORT);
-    let ended = supervise(dir.path(), whole, |_| Command::new("true"), &Leash::default(), |_| {});
+    let ended = supervise(dir.path(), whole, |_| Command::new("true"), &ControlPipe::default(), |_| {});
     assert!(ended.expect_err("no test is to blame").to_string().contains("SIGABRT"));
 }
 
@@ -102,7 +103,7 @@ fn a_test_that_shows_no_progress_is_killed() {
         command
     };
     let alone = |_| panic!("what hangs is known");
-    supervise(dir.path(), whole, alone, &Leash::default(), |_| {}).expect("it is supervised");
+    supervise(dir.path(), whole, alone, &ControlPipe::default(), |_| {}).expect("it is supervised");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     let crashes = journal::crashes(dir.path()).expect("crashes");
     let died: Vec<_> = crashes.iter().map(|(index, crash)| (*index, crash.death)).collect();
@@ -115,7 +116,7 @@ fn a_test_that_shows_no_progress_is_killed() {
 #[test]
 fn the_second_pull_kills_the_process_and_what_it_started() {
     let dir = tempfile::tempdir().expect("a folder");
-    let leash = Leash::default();
+    let pipe = ControlPipe::default();
     let child = dir.path().join("child");
     let script = format!("sleep 1000 & echo $! > '{}'; wait", child.display());
     let began = Instant::now();
@@ -124,15 +125,15 @@ fn the_second_pull_kills_the_process_and_what_it_started() {
             while !std::fs::read_to_string(&child).is_ok_and(|id| id.ends_with('\n')) {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            assert_eq!(leash.pull(), Pull::Finish);
+            assert_eq!(pipe.stop(), StopMode::Finish);
             std::thread::sleep(Duration::from_millis(100));
-            assert_eq!(leash.pull(), Pull::End);
+            assert_eq!(pipe.stop(), StopMode::End);
         });
         supervise(
             dir.path(),
             || shell(dir.path(), &[1], 60.0, &script),
             |_| panic!("it was told to end"),
-            &leash,
+            &pipe,
             |_| {},
         )
     });

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use atoms_regress::cluster::{Manifest, Results, result, sweep, write_whole};
+use atoms_regress::cluster::{Manifest, Results, result, sweep};
 use atoms_regress::run::result::{Status, TestResult, Work};
-use atoms_regress::run::state::{Record, State};
-use atoms_regress::run::store::{self, FORMAT, Header, Store};
+use atoms_regress::run::state::{State, TestRecord};
+use atoms_regress::run::store::{self, FORMAT, RunHeader, Store};
 use atoms_regress::run::timing::Timing;
+use atoms_regress::whole_file::write_whole;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -46,7 +47,7 @@ fn shard(out: &Path, number: u32) -> Outcome {
     if result::verify(out, &manifest, number).is_ok() {
         return Ok(());
     }
-    let header = Header {
+    let header = RunHeader {
         format: FORMAT,
         origin: manifest.origin.clone(),
         plan: "plan.toml".into(),
@@ -62,7 +63,7 @@ fn shard(out: &Path, number: u32) -> Outcome {
     for index in tests.tests() {
         std::thread::sleep(Duration::from_millis(manifest.text.parse()?));
         let result = test(&manifest, index);
-        let (record, _) = state.take(Record { result, candidates: Vec::new(), finds: Vec::new() });
+        let (record, _) = state.take(TestRecord { result, candidates: Vec::new(), finds: Vec::new() });
         store.push(&record, 1.0)?;
         if let Some(bundle) = bundle(index) {
             let folder = work.join("failures").join(&bundle);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl;
-use atoms_regress::cluster::write_whole;
+use atoms_regress::whole_file::write_whole;
 use atoms_verilated::{Library, Variant};
 
 use crate::generated;

@@ -3,8 +3,8 @@
 use std::fs;
 
 use atoms_cosim::configs;
-use atoms_regress::run::session::{self, Choice};
-use atoms_regress::run::worker::{Outcome, Runner};
+use atoms_regress::run::session::{self, RunRequest};
+use atoms_regress::run::worker::{Runner, TestOutcome};
 use atoms_tests::generated;
 
 /// Runs of the series.
@@ -21,11 +21,11 @@ fn a_series_counts_less_when_nothing_is_left_to_find() {
     );
     fs::write(&plan, text).expect("it can be written");
     let rtl_dir = configs::rtl_dir();
-    let choice = Choice { plan, profile: None, seed: None, tags: Vec::new(), rtl_dir: rtl_dir.clone() };
+    let choice = RunRequest { plan, profile: None, seed: None, tags: Vec::new(), rtl_dir: rtl_dir.clone() };
     let (tests, _) = choice.tests().expect("a plan");
     let mut context = session::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");
     let test = context.tests.test(0).expect("there is a series");
-    let mut outcome = |all_hit: bool| -> Outcome {
+    let mut outcome = |all_hit: bool| -> TestOutcome {
         context.baseline.fill(all_hit);
         let outcome = Runner::new(&context, None).run(&test);
         assert!(outcome.failed.is_none(), "{outcome:?}");

@@ -16,7 +16,7 @@ use atoms_ops::Op;
 use atoms_regress::checksum::{opened, sealed};
 use atoms_regress::episode::Episode;
 use atoms_regress::triage::bundle::{BundleContext, BundleInfo, Original, bundle};
-use atoms_regress::triage::minimize::{Effort, Small, small_case};
+use atoms_regress::triage::minimize::{Effort, MinimizedCase, minimize_recorded};
 use atoms_regress::triage::replay::Run;
 use atoms_regress::triage::repro::{Bundle, Replayed};
 use atoms_regress::triage::test_failure::FailedRun;
@@ -66,10 +66,10 @@ fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option
 }
 
 impl Met {
-    fn small(&self) -> Option<Small> {
+    fn small(&self) -> Option<MinimizedCase> {
         let mut session = session(&self.library, &self.named);
         let recorder = self.failed.recorder.as_ref().expect("it was given one");
-        small_case(&mut session, recorder, &self.named.name, &self.failed.signature, Effort::default())
+        minimize_recorded(&mut session, recorder, &self.named.name, &self.failed.signature, Effort::default())
     }
 
     /// Writes the bundle; `rtl` is the folder that the bug was planted in.

@@ -12,8 +12,8 @@ use atoms_regress::plan::Tests;
 use atoms_regress::report::finish::finish;
 use atoms_regress::report::summary::Summary;
 use atoms_regress::run::scheduler::Limits;
-use atoms_regress::run::session::{self, Choice};
-use atoms_regress::run::store::{Header, Store};
+use atoms_regress::run::session::{self, RunRequest};
+use atoms_regress::run::store::{RunHeader, Store};
 use atoms_regress::run::worker::Context;
 use atoms_tests::generated;
 use atoms_tests::regression::{assert_same, plan, rtl_with_bugs};
@@ -26,8 +26,8 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn choice(plan: PathBuf, profile: &str, rtl_dir: PathBuf) -> Choice {
-    Choice { plan, profile: Some(profile.to_string()), seed: None, tags: Vec::new(), rtl_dir }
+fn choice(plan: PathBuf, profile: &str, rtl_dir: PathBuf) -> RunRequest {
+    RunRequest { plan, profile: Some(profile.to_string()), seed: None, tags: Vec::new(), rtl_dir }
 }
 
 fn run(context: &Context, dir: &Path, records: bool, end: u64, jobs: usize) {
@@ -36,14 +36,20 @@ fn run(context: &Context, dir: &Path, records: bool, end: u64, jobs: usize) {
     session::run(context, 0..end, store, Some(checkpoint), &limits, &mut |_| ()).expect("it can be written");
 }
 
-fn whole(context: &Context, tests: &Tests, header: &Header, out: &Path) -> Summary {
+fn whole(context: &Context, tests: &Tests, header: &RunHeader, out: &Path) -> Summary {
     session::create(out, tests, header, "local", false).expect("a new folder");
     run(context, out, false, u64::MAX, 1);
     let checkpoint = atoms_regress::run::store::checkpoint(out).expect("it was written");
     finish(context, header, &checkpoint, out, out).expect("reports can be written")
 }
 
-fn run_shard(context: &Context, header: &Header, out: &Path, manifest: &Manifest, number: u32) -> Published {
+fn run_shard(
+    context: &Context,
+    header: &RunHeader,
+    out: &Path,
+    manifest: &Manifest,
+    number: u32,
+) -> Published {
     let tests = manifest.shard(number).expect("there is one");
     let work = work_folder(out, number);
     shard::begin(&work, context, header, tests).expect("a new folder");

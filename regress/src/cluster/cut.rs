@@ -31,7 +31,7 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// Cuts `tests` tests, of which each takes `cost` seconds as far as anybody can tell, into shards that
+    /// Cuts `tests` tests, of which each takes `cost` seconds by the estimate, into shards that
     /// take about as long as each other. The order of tests stays, and no shard is empty. Asks for each
     /// cost twice.
     pub fn shards(self, tests: u64, cost: impl Fn(u64) -> f64) -> Vec<Shard> {

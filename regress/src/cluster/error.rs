@@ -129,7 +129,7 @@ pub enum ShardProblem {
     /// Its content is not what was written: it is cut short, or changed.
     #[error("is damaged: {0}")]
     Damaged(String),
-    /// It is of another shard: somebody copied or renamed it.
+    /// It is of another shard: it was copied or renamed.
     #[error("is of shard {0}")]
     OtherShard(u32),
     /// It has other tests: the plan was cut into other shards.

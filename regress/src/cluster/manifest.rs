@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::cut::Shard;
 use super::error::ClusterError;
-use super::publish::write_whole;
 use crate::checksum::hex;
 use crate::run::origin::Origin;
+use crate::whole_file::write_whole;
 
 /// Version of the format of `manifest.json` and of result files.
 pub const FORMAT: u32 = 1;

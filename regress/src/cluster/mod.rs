@@ -10,7 +10,6 @@
 mod cut;
 mod error;
 mod manifest;
-mod publish;
 pub mod result;
 mod results;
 pub mod shard;
@@ -19,6 +18,4 @@ pub mod slurm;
 pub use cut::{Cut, Shard};
 pub use error::{ClusterError, ShardProblem};
 pub use manifest::{FORMAT, MANIFEST, Manifest};
-pub(crate) use publish::unique;
-pub use publish::write_whole;
 pub use results::{Results, sweep};

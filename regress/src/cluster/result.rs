@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::cut::Shard;
 use super::error::{ClusterError, ShardProblem};
 use super::manifest::Manifest;
-use super::publish::{sync_folder, unique};
 use crate::run::origin::Origin;
-use crate::run::store::{self, Checkpoint, StoreError};
+use crate::run::store::{self, RunCheckpoint, StoreError};
 use crate::triage::layout::FAILURES;
+use crate::whole_file::{sync_folder, unique};
 
 /// Whose results they are, and what of them lies in files of its own: `shard.json`, the last file written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,14 +94,14 @@ pub fn publish(
 ///
 /// # Errors
 /// [`ClusterError::Shard`] with what is wrong; [`ClusterError::Read`]; [`ClusterError::NoShard`].
-pub fn verify(out: &Path, manifest: &Manifest, shard: u32) -> Result<Checkpoint, ClusterError> {
+pub fn verify(out: &Path, manifest: &Manifest, shard: u32) -> Result<RunCheckpoint, ClusterError> {
     let tests = manifest.shard(shard)?;
     let path = folder(out, shard);
     let found = check(&path, manifest, shard, tests);
     found.map_err(|problem| ClusterError::Shard { shard, path, problem })
 }
 
-fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<Checkpoint, ShardProblem> {
+fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<RunCheckpoint, ShardProblem> {
     if !path.exists() {
         return Err(ShardProblem::Absent);
     }
@@ -132,7 +132,7 @@ fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<C
 }
 
 /// Whether each test of a shard has its result: tests are written down in order, each once.
-fn check_tests(checkpoint: &Checkpoint, tests: Shard) -> Result<(), String> {
+fn check_tests(checkpoint: &RunCheckpoint, tests: Shard) -> Result<(), String> {
     let state = &checkpoint.state;
     if state.from != tests.first || state.next > tests.end {
         let last = |end: u64| end.saturating_sub(1);

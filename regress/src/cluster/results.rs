@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::error::{ClusterError, ShardProblem};
 use super::manifest::Manifest;
-use super::publish::is_part;
 use super::result;
+use crate::whole_file::is_part;
 
 /// Which shards have a valid result. Looks at each file until it was valid once, and no more.
 #[derive(Clone, Debug, Default)]

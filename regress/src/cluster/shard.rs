@@ -8,15 +8,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, result, unique};
+use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, result};
 use crate::plan::Tests;
 use crate::report::finish::{FinishError, finish};
 use crate::report::summary::Summary;
 use crate::run::state::{RawBucket, State};
-use crate::run::store::{self, Checkpoint, Header, Store, StoreError, reading, writing};
+use crate::run::store::{self, RunCheckpoint, RunHeader, Store, StoreError, reading, writing};
 use crate::run::timing::Timing;
 use crate::run::worker::Context;
 use crate::triage::layout::FAILURES;
+use crate::whole_file::unique;
 
 /// Why a shard or a merge does not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +40,7 @@ pub enum ShardError {
 ///
 /// # Errors
 /// [`ShardError`].
-pub fn cut(out: &Path, tests: &Tests, header: &Header, cut: Cut) -> Result<Manifest, ShardError> {
+pub fn cut(out: &Path, tests: &Tests, header: &RunHeader, cut: Cut) -> Result<Manifest, ShardError> {
     let endless = |what: &str| {
         let message = format!(
             "profile `{}` has a budget of {what}, which is known only while tests run: shards are cut before; \
@@ -73,7 +74,7 @@ pub fn cut(out: &Path, tests: &Tests, header: &Header, cut: Cut) -> Result<Manif
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn begin(work: &Path, context: &Context, header: &Header, shard: Shard) -> Result<(), StoreError> {
+pub fn begin(work: &Path, context: &Context, header: &RunHeader, shard: Shard) -> Result<(), StoreError> {
     let mut store = Store::create(work, header, true, true)?;
     store.checkpoint(&context.state(shard.first), &Timing::default(), false)
 }
@@ -86,11 +87,11 @@ pub fn merge(
     out: &Path,
     manifest: &Manifest,
     context: &Context,
-    header: &Header,
+    header: &RunHeader,
 ) -> Result<Summary, ShardError> {
     Results::expect_all(out, manifest)?;
     let began = store::checkpoint(out)?.timing;
-    // Beside its place, so that who looks at the folder sees an old state or the new one.
+    // Beside its place, so that the folder has an old state or the new one at any time.
     let draft = unique(&out.join("merge"));
     let mut store = Store::create(&draft, header, false, true)?;
     let mut state = context.state(0);
@@ -111,7 +112,7 @@ pub fn merge(
     let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
     timing.wall_s = now.unwrap_or_default().as_secs().saturating_sub(timing.started) as f64;
     store.checkpoint(&state, &timing, true)?;
-    let checkpoint = Checkpoint { complete: true, state, timing, ..Checkpoint::default() };
+    let checkpoint = RunCheckpoint { complete: true, state, timing, ..RunCheckpoint::default() };
     let summary = finish(context, header, &checkpoint, &draft, out)?;
     take_place(&draft, out)?;
     crate::cluster::sweep(out, manifest)?;

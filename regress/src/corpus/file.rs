@@ -10,7 +10,7 @@ use std::fmt::Write;
 use bitvec::vec::BitVec;
 use serde::{Deserialize, Serialize};
 
-use super::{Corpus, Entry};
+use super::{Corpus, KeptEpisode};
 use crate::coverage::{Group, Model};
 use crate::episode::Episode;
 
@@ -224,7 +224,7 @@ impl Corpus {
             if hit.any() {
                 read.corpus.covered |= &hit;
                 let Line { episode, found_by, .. } = line;
-                read.corpus.entries.push(Entry { episode, found_by, hit });
+                read.corpus.entries.push(KeptEpisode { episode, found_by, hit });
             } else {
                 read.dropped += 1;
             }
@@ -233,7 +233,7 @@ impl Corpus {
     }
 }
 
-impl Entry {
+impl KeptEpisode {
     /// The entry with the bins that are not `written` yet, which then are.
     fn line(&self, model: &Model, written: &mut BitVec) -> Line {
         let new = self.hit.clone() & !written.clone();

@@ -13,7 +13,7 @@ use crate::episode::Episode;
 
 /// An episode and what it hits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct KeptEpisode {
     /// The episode.
     pub episode: Episode,
     /// Test that found it, by name.
@@ -22,7 +22,7 @@ pub struct Entry {
     pub hit: BitVec,
 }
 
-impl Entry {
+impl KeptEpisode {
     /// What it costs to run, in warp requests: its own, and what starting a run costs.
     fn cost(&self) -> u64 {
         self.episode.requests.saturating_add(START)
@@ -35,7 +35,7 @@ const START: u64 = 20;
 /// Episodes, the most useful first once they are minimised.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corpus {
-    entries: Vec<Entry>,
+    entries: Vec<KeptEpisode>,
     covered: BitVec,
 }
 
@@ -46,7 +46,7 @@ impl Corpus {
     }
 
     /// The episodes.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[KeptEpisode] {
         &self.entries
     }
 
@@ -67,7 +67,7 @@ impl Corpus {
             let mut hit = hit.clone();
             hit.resize(self.covered.len(), false);
             self.covered |= &hit;
-            self.entries.push(Entry { episode: episode.clone(), found_by: found_by.to_string(), hit });
+            self.entries.push(KeptEpisode { episode: episode.clone(), found_by: found_by.to_string(), hit });
         }
         new
     }
@@ -95,7 +95,7 @@ impl Corpus {
         let mut left = self.covered.clone();
         let mut from = std::mem::take(&mut self.entries);
         while left.any() {
-            let gain = |entry: &Entry| (entry.hit.clone() & &left).count_ones() as u64;
+            let gain = |entry: &KeptEpisode| (entry.hit.clone() & &left).count_ones() as u64;
             let gains = from.iter().map(|entry| (gain(entry), entry.cost()));
             // Most bins a request, by cross multiplication; of equals the first.
             let best = gains.enumerate().max_by(|(at, (gain, cost)), (other_at, (other, other_cost))| {

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use atoms_verilated::{Coverage, Kind, Point};
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::summary::{FileCoverage, RtlCoverage};
+use crate::coverage::summary::{FileCoverage, RtlCoverageSummary};
 
 /// Counts of several tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -256,7 +256,7 @@ impl RtlMap {
     }
 
     /// What a report shows.
-    pub fn summary(&self) -> RtlCoverage {
+    pub fn summary(&self) -> RtlCoverageSummary {
         let file = |(name, file): (&String, &FileMap)| {
             let both = file.toggles.values().filter(|(up, down)| *up > 0 && *down > 0).count() as u64;
             FileCoverage {
@@ -266,7 +266,7 @@ impl RtlMap {
                 waivers: Vec::new(),
             }
         };
-        RtlCoverage {
+        RtlCoverageSummary {
             files: self.files.iter().map(file).collect(),
             covers: self.covers.iter().map(|(name, times)| (name.clone(), *times)).collect(),
             waived_covers: Vec::new(),

@@ -7,7 +7,8 @@ use super::model::bin_name;
 
 /// Functional coverage: bins that some configuration of the plan can hit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Coverage {
+#[schemars(rename = "Coverage")]
+pub struct FunctionalCoverage {
     /// Bins.
     pub bins: u64,
     /// Of them, those hit.
@@ -42,7 +43,7 @@ pub struct GroupCoverage {
     pub counts: Vec<Option<u32>>,
     /// What is waived among the bins not hit: places in `counts`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waivers: Vec<Waiver>,
+    pub waivers: Vec<WaivedPlaces>,
 }
 
 impl GroupCoverage {
@@ -59,7 +60,8 @@ impl GroupCoverage {
 
 /// Places that one reason excuses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Waiver {
+#[schemars(rename = "Waiver")]
+pub struct WaivedPlaces {
     /// Why nothing needs to hit them.
     pub reason: String,
     /// Which they are, in ascending order.
@@ -79,7 +81,8 @@ pub struct Gate {
 
 /// Coverage of the RTL's source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RtlCoverage {
+#[schemars(rename = "RtlCoverage")]
+pub struct RtlCoverageSummary {
     /// By file.
     pub files: Vec<FileCoverage>,
     /// Cover properties: name with module, and how often each held.
@@ -101,7 +104,7 @@ pub struct FileCoverage {
     pub toggles: Option<(u64, u64)>,
     /// What is waived among the lines that never ran: line numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waivers: Vec<Waiver>,
+    pub waivers: Vec<WaivedPlaces>,
 }
 
 impl FileCoverage {

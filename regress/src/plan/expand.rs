@@ -7,8 +7,11 @@ use atoms_cosim::case::Case;
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::stimulus::Profile as Stimulus;
 
-use super::file::{CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, Source};
+use super::file::{
+    CorpusEntry, DirectedEntry, KernelEntry, Plan, PlanEntry, Profile, RandomEntry, StimulusSource,
+};
 use super::{PlanError, timeout};
+use crate::checksum::fnv1a;
 use crate::corpus::Corpus;
 use crate::coverage::Model;
 use crate::episode::Episode;
@@ -49,7 +52,7 @@ pub struct Test {
     pub index: u64,
     /// `ENTRY/CONFIG/WHICH`.
     pub name: String,
-    /// Entry.
+    /// PlanEntry.
     pub entry: String,
     /// Configuration, an index into [`Tests::configs`].
     pub config: usize,
@@ -215,7 +218,7 @@ impl Tests {
             config,
             job: Job::Series {
                 stimulus: Box::new(stimulus.clone()),
-                seed: mixed(self.seed, &name),
+                seed: derive_seed(self.seed, &name),
                 episodes: entry.episodes,
                 requests: entry.requests,
                 steer: entry.steer,
@@ -240,10 +243,8 @@ impl Tests {
 
 /// A seed for everything called `name` in a plan with this seed: FNV-1a, then the finalizer of
 /// SplitMix64, so that neighbouring names have nothing in common.
-pub fn mixed(seed: u64, name: &str) -> u64 {
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    });
+pub fn derive_seed(seed: u64, name: &str) -> u64 {
+    let hash = fnv1a(seed, name);
     let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ hash >> 31
@@ -312,7 +313,7 @@ impl Expansion<'_> {
                 return Err(self.wrong(&format!("entry `{name}`"), "there is another entry of this name"));
             }
         }
-        let known: std::collections::BTreeSet<_> = plan.entries().flat_map(Entry::tags).collect();
+        let known: std::collections::BTreeSet<_> = plan.entries().flat_map(PlanEntry::tags).collect();
         for tag in &self.tests.settings.tags {
             if !known.contains(tag) {
                 let known = known.into_iter().map(|tag| format!("`{tag}`")).collect::<Vec<_>>().join(", ");
@@ -330,10 +331,10 @@ impl Expansion<'_> {
             }
             self.tests.entries.push(entry.name().to_string());
             match entry {
-                Entry::Random(entry) => self.random(entry)?,
-                Entry::Directed(entry) => self.directed(entry)?,
-                Entry::Kernels(entry) => self.kernels(entry)?,
-                Entry::Corpus(entry) => self.corpus(entry)?,
+                PlanEntry::Random(entry) => self.random(entry)?,
+                PlanEntry::Directed(entry) => self.directed(entry)?,
+                PlanEntry::Kernels(entry) => self.kernels(entry)?,
+                PlanEntry::Corpus(entry) => self.corpus(entry)?,
             }
         }
         if self.tests.fixed.is_empty() && self.tests.rounds.is_empty() {
@@ -379,8 +380,8 @@ impl Expansion<'_> {
     fn random(&mut self, entry: &RandomEntry) -> Result<(), PlanError> {
         let place = format!("random `{}`", entry.name);
         let stimulus = match &entry.stimulus {
-            Source::Stated(stimulus) => (**stimulus).clone(),
-            Source::Named(name) => {
+            StimulusSource::Stated(stimulus) => (**stimulus).clone(),
+            StimulusSource::Named(name) => {
                 let own = self.plan.stimulus.get(name).cloned();
                 own.or_else(|| Stimulus::named(name).ok()).ok_or_else(|| {
                     let own = self.plan.stimulus.keys().map(String::as_str);

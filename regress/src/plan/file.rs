@@ -104,7 +104,7 @@ pub struct RandomEntry {
     pub configs: Vec<String>,
     /// Kind of stimulus, by its name in the plan, or stated here.
     #[serde(default)]
-    pub stimulus: Source,
+    pub stimulus: StimulusSource,
     /// Series in each configuration.
     #[serde(default = "one")]
     pub series: u64,
@@ -126,7 +126,7 @@ pub struct RandomEntry {
 
 /// A kind of stimulus: named, or stated in place.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum StimulusSource {
     /// By its name in the plan.
     Named(String),
     /// In place.
@@ -134,32 +134,32 @@ pub enum Source {
 }
 
 /// By hand, since an untagged enumeration would not say what is wrong with a stimulus.
-impl<'de> Deserialize<'de> for Source {
+impl<'de> Deserialize<'de> for StimulusSource {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Either;
         impl<'de> Visitor<'de> for Either {
-            type Value = Source;
+            type Value = StimulusSource;
 
             fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
                 to.write_str("a name, or a table of what differs from the default stimulus")
             }
 
-            fn visit_str<E>(self, name: &str) -> Result<Source, E> {
-                Ok(Source::Named(name.to_string()))
+            fn visit_str<E>(self, name: &str) -> Result<StimulusSource, E> {
+                Ok(StimulusSource::Named(name.to_string()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StimulusSource, A::Error> {
                 Stimulus::deserialize(MapAccessDeserializer::new(map))
-                    .map(|stated| Source::Stated(Box::new(stated)))
+                    .map(|stated| StimulusSource::Stated(Box::new(stated)))
             }
         }
         from.deserialize_any(Either)
     }
 }
 
-impl Default for Source {
+impl Default for StimulusSource {
     fn default() -> Self {
-        Source::Stated(Box::default())
+        StimulusSource::Stated(Box::default())
     }
 }
 
@@ -226,7 +226,7 @@ pub struct CorpusEntry {
 
 /// Any entry of a plan.
 #[derive(Clone, Copy, Debug)]
-pub enum Entry<'a> {
+pub enum PlanEntry<'a> {
     /// Random tests.
     Random(&'a RandomEntry),
     /// Stored cases.
@@ -237,24 +237,24 @@ pub enum Entry<'a> {
     Corpus(&'a CorpusEntry),
 }
 
-impl<'a> Entry<'a> {
+impl<'a> PlanEntry<'a> {
     /// Its name.
     pub fn name(self) -> &'a str {
         match self {
-            Entry::Random(entry) => &entry.name,
-            Entry::Directed(entry) => &entry.name,
-            Entry::Kernels(entry) => &entry.name,
-            Entry::Corpus(entry) => &entry.name,
+            PlanEntry::Random(entry) => &entry.name,
+            PlanEntry::Directed(entry) => &entry.name,
+            PlanEntry::Kernels(entry) => &entry.name,
+            PlanEntry::Corpus(entry) => &entry.name,
         }
     }
 
     /// What profiles pick it by.
     pub fn tags(self) -> &'a [String] {
         match self {
-            Entry::Random(entry) => &entry.tags,
-            Entry::Directed(entry) => &entry.tags,
-            Entry::Kernels(entry) => &entry.tags,
-            Entry::Corpus(entry) => &entry.tags,
+            PlanEntry::Random(entry) => &entry.tags,
+            PlanEntry::Directed(entry) => &entry.tags,
+            PlanEntry::Kernels(entry) => &entry.tags,
+            PlanEntry::Corpus(entry) => &entry.tags,
         }
     }
 }
@@ -274,11 +274,11 @@ impl Plan {
 
     /// Its entries: stored cases first, since they are quick and were failures once, then the corpus,
     /// kernels and random tests.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let directed = self.directed.iter().map(Entry::Directed);
-        let corpus = self.corpus.iter().map(Entry::Corpus);
-        let kernels = self.kernels.iter().map(Entry::Kernels);
-        directed.chain(corpus).chain(kernels).chain(self.random.iter().map(Entry::Random))
+    pub fn entries(&self) -> impl Iterator<Item = PlanEntry<'_>> {
+        let directed = self.directed.iter().map(PlanEntry::Directed);
+        let corpus = self.corpus.iter().map(PlanEntry::Corpus);
+        let kernels = self.kernels.iter().map(PlanEntry::Kernels);
+        directed.chain(corpus).chain(kernels).chain(self.random.iter().map(PlanEntry::Random))
     }
 }
 

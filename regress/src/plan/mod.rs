@@ -11,9 +11,10 @@ mod file;
 use std::time::Duration;
 
 pub use error::PlanError;
-pub use expand::{Job, Test, Tests, mixed};
+pub use expand::{Job, Test, Tests, derive_seed};
 pub use file::{
-    CorpusEntry, DirectedEntry, Entry, KernelEntry, Plan, Profile, RandomEntry, RtlCoverage, Source,
+    CorpusEntry, DirectedEntry, KernelEntry, Plan, PlanEntry, Profile, RandomEntry, RtlCoverage,
+    StimulusSource,
 };
 
 /// Wall time a test of so much work, in warp requests, may take where its entry does not say: two minutes,

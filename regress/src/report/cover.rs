@@ -12,7 +12,7 @@ use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::report::figures::counted;
 use crate::report::summarize::{coverage, rtl_coverage};
 use crate::report::summary::{FORMAT, Summary};
-use crate::run::session::{Choice, RunError};
+use crate::run::session::{RunRequest, SessionError};
 use crate::run::state::State;
 use crate::run::store::{self, StoreError};
 
@@ -21,7 +21,7 @@ use crate::run::store::{self, StoreError};
 pub enum CoverError {
     /// One of them is of another program, plan or RTL.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] SessionError),
     /// An output folder.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -66,7 +66,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
         if !places.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
             return Err(CoverError::Twice { path: run.clone() });
         }
-        let (tests, header) = Choice::again(run, rtl_dir.to_path_buf())?;
+        let (tests, header) = RunRequest::again(run, rtl_dir.to_path_buf())?;
         let checkpoint = store::checkpoint(run)?;
         state.hits.merge(&checkpoint.state.hits);
         state.rtl.merge(&checkpoint.state.rtl);

@@ -12,7 +12,7 @@ use crate::report::json;
 use crate::report::junit::Junit;
 use crate::report::summarize::summarize;
 use crate::report::summary::{Summary, TrendPoint};
-use crate::run::store::{self, Checkpoint, Header, StoreError, reading, replace_bytes, writing};
+use crate::run::store::{self, RunCheckpoint, RunHeader, StoreError, reading, replace_bytes, writing};
 use crate::run::worker::Context;
 
 /// Why reports cannot be written.
@@ -39,8 +39,8 @@ const TREND: usize = 60;
 /// [`FinishError`].
 pub fn finish(
     context: &Context,
-    header: &Header,
-    checkpoint: &Checkpoint,
+    header: &RunHeader,
+    checkpoint: &RunCheckpoint,
     dir: &Path,
     place: &Path,
 ) -> Result<Summary, FinishError> {
@@ -81,7 +81,7 @@ pub fn finish(
     Ok(summary)
 }
 
-fn junit(summary: &Summary, checkpoint: &Checkpoint, dir: &Path) -> Result<(), FinishError> {
+fn junit(summary: &Summary, checkpoint: &RunCheckpoint, dir: &Path) -> Result<(), FinishError> {
     let mut junit = Junit::default();
     let mut durations = store::durations(dir)?;
     for result in store::results(dir)? {
@@ -95,7 +95,7 @@ fn junit(summary: &Summary, checkpoint: &Checkpoint, dir: &Path) -> Result<(), F
 fn html(
     context: &Context,
     summary: &Summary,
-    checkpoint: &Checkpoint,
+    checkpoint: &RunCheckpoint,
     dir: &Path,
     place: &Path,
 ) -> Result<(), FinishError> {
@@ -139,7 +139,7 @@ fn history(place: &Path, before: u64) -> Result<Vec<TrendPoint>, StoreError> {
 }
 
 /// Adds a finished run to what later ones are compared with; once, however often it is finished.
-fn remember(summary: &Summary, checkpoint: &Checkpoint, place: &Path) -> Result<(), StoreError> {
+fn remember(summary: &Summary, checkpoint: &RunCheckpoint, place: &Path) -> Result<(), StoreError> {
     let path = place.with_file_name("history.jsonl");
     let point = TrendPoint::of(summary, &checkpoint.timing);
     let next = point.started.saturating_add(1);

@@ -7,27 +7,27 @@ use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlItem;
-use crate::coverage::summary::{Coverage, Gate, GroupCoverage, RtlCoverage, Waiver};
+use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, RtlCoverageSummary, WaivedPlaces};
 use crate::coverage::waivers::Waivers;
 use crate::report::cause::causes;
 use crate::report::summary::{Bucket, FORMAT, Summary};
 use crate::run::state::{RawBucket, State};
-use crate::run::store::{Checkpoint, Header};
-use crate::run::totals::Part;
+use crate::run::store::{RunCheckpoint, RunHeader};
+use crate::run::totals::PartTotals;
 use crate::run::worker::Context;
 use crate::triage::layout::FAILURES;
 
 /// Summary of a run in the output folder `dir`.
 pub fn summarize(
     context: &Context,
-    header: &Header,
-    checkpoint: &Checkpoint,
+    header: &RunHeader,
+    checkpoint: &RunCheckpoint,
     waivers: &Waivers,
     gate: Option<Gate>,
     dir: &Path,
 ) -> Summary {
     let state = &checkpoint.state;
-    let place = |parts: &[Part], name: &str| parts.iter().position(|part| part.name == name);
+    let place = |parts: &[PartTotals], name: &str| parts.iter().position(|part| part.name == name);
     let mut cells = state.cells.clone();
     cells.sort_by_key(|cell| (place(&state.entries, &cell.entry), place(&state.configs, &cell.config)));
     let (buckets, entries_of) = buckets(state, dir);
@@ -126,9 +126,9 @@ pub(crate) fn coverage(
     state: &State,
     waivers: &Waivers,
     gate: Option<Gate>,
-) -> Coverage {
+) -> FunctionalCoverage {
     let is = |set: &BitVec, bin: usize| set.get(bin).is_some_and(|is| *is);
-    let mut all = Coverage { gate, ..Coverage::default() };
+    let mut all = FunctionalCoverage { gate, ..FunctionalCoverage::default() };
     for group in &model.groups {
         let mut own = GroupCoverage {
             name: group.name.to_string(),
@@ -160,7 +160,7 @@ pub(crate) fn coverage(
 }
 
 /// Coverage of the RTL's source, with what is waived of it.
-pub(crate) fn rtl_coverage(state: &State, waivers: &Waivers) -> RtlCoverage {
+pub(crate) fn rtl_coverage(state: &State, waivers: &Waivers) -> RtlCoverageSummary {
     let mut all = state.rtl.summary();
     for item in state.rtl.uncovered() {
         let Some(waiver) = waivers.item(&item) else { continue };
@@ -177,9 +177,9 @@ pub(crate) fn rtl_coverage(state: &State, waivers: &Waivers) -> RtlCoverage {
 }
 
 /// Adds a place to those with the same reason.
-fn waive(list: &mut Vec<Waiver>, reason: &str, at: u32) {
+fn waive(list: &mut Vec<WaivedPlaces>, reason: &str, at: u32) {
     match list.iter_mut().find(|waiver| waiver.reason == reason) {
         Some(waiver) => waiver.places.push(at),
-        None => list.push(Waiver { reason: reason.to_string(), places: vec![at] }),
+        None => list.push(WaivedPlaces { reason: reason.to_string(), places: vec![at] }),
     }
 }

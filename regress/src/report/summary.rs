@@ -7,10 +7,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::summary::{Coverage, RtlCoverage};
+use crate::coverage::summary::{FunctionalCoverage, RtlCoverageSummary};
 use crate::run::result::Status;
 use crate::run::timing::Timing;
-use crate::run::totals::{Cell, Part, Totals};
+use crate::run::totals::{Cell, PartTotals, Totals};
 
 /// Version of the format of `summary.json`; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -35,9 +35,9 @@ pub struct Summary {
     /// All tests.
     pub totals: Totals,
     /// The same by entry of the plan, in its order.
-    pub entries: Vec<Part>,
+    pub entries: Vec<PartTotals>,
     /// The same by configuration, in the order of `rtl/configs.toml`.
-    pub configs: Vec<Part>,
+    pub configs: Vec<PartTotals>,
     /// The same by entry and configuration, where there are tests; in the order of entries, then of
     /// configurations.
     pub cells: Vec<Cell>,
@@ -47,10 +47,10 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
     /// Functional coverage.
-    pub coverage: Coverage,
+    pub coverage: FunctionalCoverage,
     /// Coverage of the RTL's source, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rtl_coverage: Option<RtlCoverage>,
+    pub rtl_coverage: Option<RtlCoverageSummary>,
     /// Runs in the corpus, after it was minimised.
     pub corpus: u64,
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-pub use super::figures::plain;
-use super::figures::{count, counted, moment, percent, seconds};
-use crate::coverage::summary::{Coverage, Gate, RtlCoverage};
+pub use super::figures::{count, plain};
+use super::figures::{counted, moment, percent, seconds};
+use crate::coverage::summary::{FunctionalCoverage, Gate, RtlCoverageSummary};
 use crate::report::summary::{Bucket, Cause, Summary, Verdict};
 use crate::run::result::Status;
 use crate::run::timing::Timing;
-use crate::run::totals::{Part, Totals};
+use crate::run::totals::{PartTotals, Totals};
 
 /// Columns. Only lines to be copied are longer: those that reproduce, and paths.
 const WIDTH: usize = 80;
@@ -190,7 +190,7 @@ fn table(out: &mut String, summary: &Summary) {
         let rate = if tests == 0 { "-".into() } else { percent(totals.passed, tests) };
         let _ = writeln!(out, "  {title:<name$}{:>12}{rate:>9}{numbers}", count(tests));
     };
-    let mut parts = |title: &str, parts: &[Part]| {
+    let mut parts = |title: &str, parts: &[PartTotals]| {
         for part in parts {
             put(&format!("{title} {}", plain(&part.name)), &part.totals);
         }
@@ -215,8 +215,8 @@ fn table(out: &mut String, summary: &Summary) {
 }
 
 /// Functional coverage, the groups that miss most of their bins first.
-fn coverage(out: &mut String, coverage: &Coverage) {
-    let Coverage { bins, hit, waived, groups, .. } = coverage;
+fn coverage(out: &mut String, coverage: &FunctionalCoverage) {
+    let FunctionalCoverage { bins, hit, waived, groups, .. } = coverage;
     let missing = bins.saturating_sub(*hit).saturating_sub(*waived);
     let (share, bins) = (percent(*hit, *bins), counted(*bins, "bin"));
     let (hit, waived, missing) = (count(*hit), count(*waived), count(missing));
@@ -239,7 +239,7 @@ fn gap(out: &mut String, name: &str, hit: u64, all: u64, missing: u64) {
     row(out, 12, &plain(name), &format!("{share:>8}  {hit:>7} of {all:>7}{:>9} missing", count(missing)));
 }
 
-fn rtl_coverage(out: &mut String, rtl: &RtlCoverage) {
+fn rtl_coverage(out: &mut String, rtl: &RtlCoverageSummary) {
     let hit = rtl.files.iter().map(|file| file.hit()).sum();
     let lines = rtl.files.iter().map(|file| file.lines.len() as u64).sum();
     let held = rtl.covers.iter().filter(|(_, count)| *count > 0).count() as u64;

@@ -29,12 +29,12 @@ const CRASHED: &str = "crashed";
 /// What one worker is at: a file of one line, `BEATS WHAT INDEX SECONDS EPISODE`. It goes away with this
 /// value, so what is left when the process has ended was at work.
 #[derive(Debug)]
-pub struct Desk {
+pub struct WorkerJournal {
     path: PathBuf,
     heart: Heart,
 }
 
-/// Counts signs of life in the file of a [`Desk`].
+/// Counts signs of life in the file of a [`WorkerJournal`].
 #[derive(Clone, Debug)]
 struct Heart {
     file: Arc<File>,
@@ -131,8 +131,8 @@ pub fn patience(limit: Duration) -> Duration {
     limit.min(MOST_PATIENCE) + GRACE
 }
 
-impl Desk {
-    /// The desk of `worker` of this process.
+impl WorkerJournal {
+    /// The journal of `worker` of this process.
     ///
     /// # Errors
     /// [`StoreError::Write`].
@@ -141,10 +141,10 @@ impl Desk {
         fs::create_dir_all(&folder).map_err(writing(&folder))?;
         let path = folder.join(format!("{}-{worker}", std::process::id()));
         let file = Arc::new(File::create(&path).map_err(writing(&path))?);
-        Ok(Desk { path, heart: Heart { file, beats: Arc::default() } })
+        Ok(WorkerJournal { path, heart: Heart { file, beats: Arc::default() } })
     }
 
-    /// Says that the worker is at a test with this limit, and in which random run of it. A desk that cannot
+    /// Says that the worker is at a test with this limit, and in which random run of it. A journal that cannot
     /// be written to only makes a crash harder to pin down, so that is no reason to stop.
     pub fn test(&self, index: u64, limit: Duration, episode: Option<&Episode>) {
         let episode = episode.and_then(|episode| serde_json::to_string(episode).ok()).unwrap_or_default();
@@ -178,7 +178,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for WorkerJournal {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -228,7 +228,7 @@ impl AtWork {
     }
 }
 
-/// Clears all desks.
+/// Clears all journals.
 ///
 /// # Errors
 /// [`StoreError::Write`].

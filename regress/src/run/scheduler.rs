@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, unbounded};
 
 use crate::plan::Test;
-use crate::run::worker::Outcome;
+use crate::run::worker::TestOutcome;
 use crate::triage::test_failure::{FailedRun, TestFailure};
 
-/// Who runs tests; one for each thread.
-pub trait Work {
+/// What runs tests; one for each thread.
+pub trait Worker {
     /// What a failure is made into.
     type Bundle: Send;
 
     /// Runs a test.
-    fn test(&mut self, test: &Test) -> Outcome;
+    fn test(&mut self, test: &Test) -> TestOutcome;
 
-    /// Looks closer at a failure.
+    /// Triages a failure.
     fn bundle(&mut self, test: &Test, failed: &FailedRun) -> Self::Bundle;
 }
 
@@ -40,13 +40,13 @@ pub trait Collect {
     fn test(&mut self, index: u64) -> Option<Test>;
 
     /// The outcome of a test that was run before, if it was: it is not run again.
-    fn known(&mut self, test: &Test) -> Option<Outcome>;
+    fn known(&mut self, test: &Test) -> Option<TestOutcome>;
 
     /// Takes the next result. Gives a failed run back that is to be triaged.
     ///
     /// # Errors
     /// The run ends with it; what was taken before stays.
-    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<FailedRun>>, Self::Error>;
+    fn take(&mut self, test: &Test, outcome: TestOutcome) -> Result<Option<Box<FailedRun>>, Self::Error>;
 
     /// Takes what a failure was made into, or the words of the panic that came of it.
     ///
@@ -87,7 +87,7 @@ enum Task {
 }
 
 enum Done<B> {
-    Test(Box<Test>, Box<Outcome>),
+    Test(Box<Test>, Box<TestOutcome>),
     Bundle(Box<Test>, Result<B, String>),
 }
 
@@ -103,7 +103,7 @@ pub fn run<W, C>(
     collect: &mut C,
 ) -> Result<(), C::Error>
 where
-    W: Work<Bundle = C::Bundle>,
+    W: Worker<Bundle = C::Bundle>,
     C: Collect,
 {
     let jobs = limits.jobs.max(1);
@@ -137,8 +137,8 @@ fn collect_all<C: Collect>(
     let mut at_work = 0_u64;
     // One after the other, in the order of the plan: of two failures that turn out to be one, the first
     // stays.
-    let mut closer: VecDeque<Task> = VecDeque::new();
-    let mut looking = false;
+    let mut triage: VecDeque<Task> = VecDeque::new();
+    let mut triaging = false;
     let mut ticked = Instant::now();
     loop {
         let stopped = limits.stop.load(Ordering::Relaxed)
@@ -169,11 +169,11 @@ fn collect_all<C: Collect>(
                 continue;
             }
             if let Some(failed) = collect.take(&test, *outcome)? {
-                closer.push_back(Task::Bundle(test, failed));
+                triage.push_back(Task::Bundle(test, failed));
             }
         }
-        if !looking && let Some(task) = closer.pop_front() {
-            looking = true;
+        if !triaging && let Some(task) = triage.pop_front() {
+            triaging = true;
             waiting.push_front(task);
             continue;
         }
@@ -197,7 +197,7 @@ fn collect_all<C: Collect>(
         match done {
             Done::Test(test, outcome) => drop(early.insert(test.index, (test, outcome))),
             Done::Bundle(test, bundle) => {
-                looking = false;
+                triaging = false;
                 collect.bundled(&test, bundle)?;
             }
         }
@@ -220,7 +220,7 @@ fn hand_out(waiting: &mut VecDeque<Task>, tasks: &Sender<Task>, at_work: &mut u6
 }
 
 /// One worker's life.
-fn serve<W: Work>(
+fn serve<W: Worker>(
     worker: usize,
     work: &(impl Fn(usize) -> W + Sync),
     queue: &Receiver<Task>,
@@ -234,7 +234,7 @@ fn serve<W: Work>(
                 let outcome = catch_unwind(AssertUnwindSafe(|| own.test(&test))).unwrap_or_else(|panic| {
                     // Its machines may be in any state.
                     own = work(worker);
-                    Outcome::ended(&test, TestFailure::Panicked(words(&*panic)), began.elapsed())
+                    TestOutcome::ended(&test, TestFailure::Panicked(words(&*panic)), began.elapsed())
                 });
                 Done::Test(test, Box::new(outcome))
             }

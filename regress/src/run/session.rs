@@ -12,14 +12,14 @@ use bitvec::vec::BitVec;
 use crate::coverage::Model;
 use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::plan::{Job, Plan, PlanError, Test, Tests};
-use crate::run::journal::{self, Crash, Desk};
+use crate::run::journal::{self, Crash, WorkerJournal};
 use crate::run::origin::{Origin, OriginError};
 use crate::run::result::{FailureRecord, TestResult};
-use crate::run::scheduler::{self, Collect, Limits, Work};
-use crate::run::state::{Record, State};
-use crate::run::store::{self, Bundles, Checkpoint, Header, Store, StoreError};
+use crate::run::scheduler::{self, Collect, Limits, Worker};
+use crate::run::state::{State, TestRecord};
+use crate::run::store::{self, Bundles, RunCheckpoint, RunHeader, Store, StoreError};
 use crate::run::timing::{RtlBuild, Timing};
-use crate::run::worker::{Context, Outcome, Runner};
+use crate::run::worker::{Context, Runner, TestOutcome};
 use crate::triage;
 use crate::triage::bundle::{BundleContext, BundleInfo, Original};
 use crate::triage::minimize::Effort;
@@ -27,7 +27,7 @@ use crate::triage::test_failure::FailedRun;
 
 /// Why a regression cannot be run.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum SessionError {
     /// The plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -58,7 +58,7 @@ const DIFFERENCES: usize = 4;
 
 /// Which regression.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct RunRequest {
     /// The plan's file.
     pub plan: PathBuf,
     /// Profile; may be left away where the plan has one at most.
@@ -71,12 +71,12 @@ pub struct Choice {
     pub rtl_dir: PathBuf,
 }
 
-impl Choice {
+impl RunRequest {
     /// Its tests, and what the output folder says of it.
     ///
     /// # Errors
-    /// [`RunError`].
-    pub fn tests(&self) -> Result<(Tests, Header), RunError> {
+    /// [`SessionError`].
+    pub fn tests(&self) -> Result<(Tests, RunHeader), SessionError> {
         let (plan, text) = Plan::read(&self.plan)?;
         let profile = self.profile.as_deref();
         let model = Model::standard();
@@ -85,7 +85,7 @@ impl Choice {
         if let Some(path) = tests.waivers(&self.plan) {
             Waivers::read(&path, &self.rtl_dir, &model)?;
         }
-        let header = Header {
+        let header = RunHeader {
             format: store::FORMAT,
             origin: self.origin(&tests)?,
             plan: std::path::absolute(&self.plan).unwrap_or_else(|_| self.plan.clone()),
@@ -101,10 +101,10 @@ impl Choice {
     /// were.
     ///
     /// # Errors
-    /// [`RunError`].
-    pub fn again(dir: &Path, rtl_dir: PathBuf) -> Result<(Tests, Header), RunError> {
+    /// [`SessionError`].
+    pub fn again(dir: &Path, rtl_dir: PathBuf) -> Result<(Tests, RunHeader), SessionError> {
         let was = store::header(dir)?;
-        let choice = Choice {
+        let choice = RunRequest {
             plan: was.plan.clone(),
             profile: was.profile.clone(),
             seed: Some(was.seed),
@@ -126,11 +126,11 @@ impl Choice {
             changed.push(format!("{more} more"));
         }
         let changed = changed.join("; ");
-        Err(RunError::Changed(format!("cannot go on with `{}`: {changed}; {help}", dir.display())))
+        Err(SessionError::Changed(format!("cannot go on with `{}`: {changed}; {help}", dir.display())))
     }
 
     /// What results depend on, beside the plan.
-    fn origin(&self, tests: &Tests) -> Result<Origin, RunError> {
+    fn origin(&self, tests: &Tests) -> Result<Origin, SessionError> {
         let rtl = rtl::rtl_hash(&self.rtl_dir).map_err(|source| self.no_rtl("*", source))?;
         // As seen from the plan: a run is the same wherever its checkout lies.
         let folder = self.plan.parent().unwrap_or(Path::new(""));
@@ -139,20 +139,20 @@ impl Choice {
         Ok(Origin::of_process(env!("CARGO_PKG_VERSION"), &rtl, inputs)?)
     }
 
-    fn no_rtl(&self, config: &str, source: impl Into<RtlBuildError>) -> RunError {
-        RunError::Rtl { config: config.to_string(), source: Box::new(source.into()) }
+    fn no_rtl(&self, config: &str, source: impl Into<RtlBuildError>) -> SessionError {
+        SessionError::Rtl { config: config.to_string(), source: Box::new(source.into()) }
     }
 }
 
 /// Builds the RTL that `tests` need, and what else workers share.
 ///
 /// # Errors
-/// [`RunError::Rtl`].
+/// [`SessionError::Rtl`].
 pub fn prepare(
     tests: Tests,
     rtl_dir: &Path,
     progress: &mut dyn FnMut(&BuildStep),
-) -> Result<Context, RunError> {
+) -> Result<Context, SessionError> {
     let variant = tests.settings.rtl_coverage.variant();
     let began = Instant::now();
     let mut built = 0;
@@ -161,7 +161,7 @@ pub fn prepare(
         progress(step);
     };
     let libraries = rtl::libraries(rtl_dir, &tests.configs, variant, &mut counting)
-        .map_err(|failed| RunError::Rtl { config: failed.0.name.clone(), source: Box::new(failed.1) })?;
+        .map_err(|failed| SessionError::Rtl { config: failed.0.name.clone(), source: Box::new(failed.1) })?;
     let seconds = began.elapsed().as_secs_f64();
     let rtl = RtlBuild { place: rtl::place(rtl_dir), libraries: built, seconds };
     let model = Model::standard();
@@ -177,7 +177,7 @@ pub fn prepare(
 pub fn create(
     dir: &Path,
     tests: &Tests,
-    header: &Header,
+    header: &RunHeader,
     executor: &str,
     force: bool,
 ) -> Result<(), StoreError> {
@@ -189,9 +189,9 @@ pub fn create(
     store.checkpoint(&state, &timing, false)
 }
 
-/// How far a run is, for whoever shows it.
+/// How far a run is, to be shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
+pub struct RunProgress {
     /// Tests taken.
     pub done: u64,
     /// Tests in all, where that is known.
@@ -217,10 +217,10 @@ pub fn run(
     context: &Context,
     range: Range<u64>,
     mut store: Store,
-    checkpoint: Option<Checkpoint>,
+    checkpoint: Option<RunCheckpoint>,
     limits: &Limits,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Checkpoint, StoreError> {
+    progress: &mut dyn FnMut(&RunProgress),
+) -> Result<RunCheckpoint, StoreError> {
     let (state, timing) = match checkpoint {
         Some(checkpoint) => (checkpoint.state, checkpoint.timing),
         None => (context.state(range.start), Timing::default()),
@@ -237,13 +237,14 @@ pub fn run(
     let range = state.next..range.end;
     let timing = Timing { jobs: limits.jobs as u32, ..timing };
     let dir = store.dir().to_path_buf();
-    // A desk that cannot be opened ends the run here, and not on a worker's thread.
-    let desks = (0..limits.jobs).map(|worker| Desk::open(&dir, worker)).collect::<Result<Vec<_>, _>>()?;
+    // A journal that cannot be opened ends the run here, and not on a worker's thread.
+    let journals =
+        (0..limits.jobs).map(|worker| WorkerJournal::open(&dir, worker)).collect::<Result<Vec<_>, _>>()?;
     store.checkpoint(&state, &timing, false)?;
     let bundles = store.bundles();
     let worker = |worker: usize| Local {
-        runner: Runner::new(context, Some(&desks[worker])),
-        desk: &desks[worker],
+        runner: Runner::new(context, Some(&journals[worker])),
+        journal: &journals[worker],
         context,
         bundles: &bundles,
     };
@@ -271,7 +272,7 @@ pub fn run(
     ended?;
     saved?;
     journal::clear(&dir)?;
-    Ok(Checkpoint { complete, state, timing, ..Checkpoint::default() })
+    Ok(RunCheckpoint { complete, state, timing, ..RunCheckpoint::default() })
 }
 
 impl Context {
@@ -289,25 +290,25 @@ impl Context {
 
 struct Local<'a> {
     runner: Runner<'a>,
-    desk: &'a Desk,
+    journal: &'a WorkerJournal,
     context: &'a Context,
     bundles: &'a Bundles,
 }
 
-impl Work for Local<'_> {
+impl Worker for Local<'_> {
     type Bundle = Result<BundleInfo, String>;
 
-    fn test(&mut self, test: &Test) -> Outcome {
-        self.desk.test(test.index, test.timeout, None);
+    fn test(&mut self, test: &Test) -> TestOutcome {
+        self.journal.test(test.index, test.timeout, None);
         let outcome = self.runner.run(test);
-        self.desk.idle();
+        self.journal.idle();
         outcome
     }
 
     fn bundle(&mut self, test: &Test, failed: &FailedRun) -> Self::Bundle {
-        self.desk.bundle(test.index);
+        self.journal.bundle(test.index);
         let bundle = bundle(self.context, test, failed, &self.bundles.of(test.index));
-        self.desk.idle();
+        self.journal.idle();
         bundle
     }
 }
@@ -327,9 +328,9 @@ struct Collector<'a> {
     began: Instant,
     until: Option<Instant>,
     saved: Instant,
-    progress: &'a mut dyn FnMut(&Progress),
+    progress: &'a mut dyn FnMut(&RunProgress),
     end: u64,
-    /// Failures to be looked closer at that nobody has yet.
+    /// Failures that are yet to be triaged.
     unbundled: u64,
 }
 
@@ -347,7 +348,7 @@ impl Collector<'_> {
 
     fn tell(&mut self) {
         let totals = self.state.totals;
-        let progress = Progress {
+        let progress = RunProgress {
             done: self.state.next - self.state.from,
             tests: self.context.tests.count().map(|count| count.min(self.end) - self.state.from),
             failures: totals.tests() - totals.passed,
@@ -368,17 +369,17 @@ impl Collect for Collector<'_> {
         self.context.tests.test(index)
     }
 
-    fn known(&mut self, test: &Test) -> Option<Outcome> {
+    fn known(&mut self, test: &Test) -> Option<TestOutcome> {
         let crash = self.crashes.get(&test.index).filter(|crash| !crash.bundle)?;
-        let mut outcome = Outcome::ended(test, crash.failure(), Duration::ZERO);
+        let mut outcome = TestOutcome::ended(test, crash.failure(), Duration::ZERO);
         if let Some(failed) = &mut outcome.failed {
             failed.episode.clone_from(&crash.episode);
         }
         Some(outcome)
     }
 
-    fn take(&mut self, test: &Test, outcome: Outcome) -> Result<Option<Box<FailedRun>>, StoreError> {
-        let Outcome { status, work, hits, finds, rtl, failed, took } = outcome;
+    fn take(&mut self, test: &Test, outcome: TestOutcome) -> Result<Option<Box<FailedRun>>, StoreError> {
+        let TestOutcome { status, work, hits, finds, rtl, failed, took } = outcome;
         let failure = failed.as_ref().map(|failed| FailureRecord {
             bucket: failed.signature.to_string(),
             cycle: failed.cycle,
@@ -395,7 +396,7 @@ impl Collect for Collector<'_> {
             new_bins: 0,
             failure,
         };
-        let record = Record { result, candidates: hits.hit().iter_ones().collect(), finds };
+        let record = TestRecord { result, candidates: hits.hit().iter_ones().collect(), finds };
         let (record, new) = self.state.take(record);
         self.state.count_hits(&hits);
         if let Some(rtl) = rtl {
@@ -423,7 +424,7 @@ impl Collect for Collector<'_> {
 
     fn tick(&mut self) -> Result<(), StoreError> {
         self.clock();
-        // Who goes on from a checkpoint looks closer at the failures behind it alone.
+        // A run that goes on from a checkpoint triages only the failures behind it.
         if self.unbundled == 0 && self.saved.elapsed() >= CHECKPOINT_EVERY {
             self.store.checkpoint(&self.state, &self.timing, false)?;
             self.saved = Instant::now();
@@ -437,7 +438,7 @@ impl Collect for Collector<'_> {
     }
 }
 
-/// Looks closer at the failure of a test, and puts what it finds under `failures`.
+/// Triages the failure of a test: puts its bundle under `failures`.
 fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -> Result<BundleInfo, String> {
     let case;
     let original = match (&failed.episode, &test.job) {
@@ -472,18 +473,18 @@ fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -
     triage::bundle::bundle(&about, failed, failures).map_err(|error| error.to_string())
 }
 
-/// Runs one test, and looks closer at its failure if asked to; keeps nothing. For tests that may end the
+/// Runs one test, and triages its failure if asked to; keeps nothing. For tests that may end the
 /// process.
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn alone(context: &Context, index: u64, look_closer: bool, out: &Path) -> Result<(), StoreError> {
+pub fn alone(context: &Context, index: u64, triage_too: bool, out: &Path) -> Result<(), StoreError> {
     let Some(test) = context.tests.test(index) else { return Ok(()) };
-    let desk = Desk::open(out, 0)?;
-    desk.test(index, test.timeout, None);
-    let outcome = Runner::new(context, Some(&desk)).run(&test);
-    if let (true, Some(failed)) = (look_closer, outcome.failed) {
-        desk.bundle(index);
+    let journal = WorkerJournal::open(out, 0)?;
+    journal.test(index, test.timeout, None);
+    let outcome = Runner::new(context, Some(&journal)).run(&test);
+    if let (true, Some(failed)) = (triage_too, outcome.failed) {
+        journal.bundle(index);
         let _ = bundle(context, &test, &failed, &out.join(store::ALONE));
     }
     Ok(())

@@ -12,12 +12,12 @@ use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
 use crate::episode::Episode;
 use crate::run::result::{Status, TestResult};
-use crate::run::totals::{Cell, Part, Totals};
+use crate::run::totals::{Cell, PartTotals, Totals};
 use crate::triage::bundle::BundleInfo;
 
 /// What a state takes in of one test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct TestRecord {
     /// The result; its `new_bins` counts those new to the state that gave the record.
     pub result: TestResult,
     /// Bins it hit, or at least all of those that the receiving state may not have.
@@ -73,9 +73,9 @@ pub struct State {
     /// All tests.
     pub totals: Totals,
     /// By entry.
-    pub entries: Vec<Part>,
+    pub entries: Vec<PartTotals>,
     /// By configuration.
-    pub configs: Vec<Part>,
+    pub configs: Vec<PartTotals>,
     /// By entry and configuration, in the order they were met.
     pub cells: Vec<Cell>,
     /// Bins hit, and how often.
@@ -97,7 +97,7 @@ const MOST_BUCKETS: usize = 1_000;
 impl State {
     /// Before test `from`, of a model with `bins` bins.
     pub fn new(from: u64, bins: usize, entries: &[String], configs: &[String]) -> Self {
-        let part = |name: &String| Part { name: name.clone(), totals: Totals::default() };
+        let part = |name: &String| PartTotals { name: name.clone(), totals: Totals::default() };
         State {
             from,
             next: from,
@@ -117,7 +117,7 @@ impl State {
 
     /// Takes in the next test; [`State::count_hits`] takes its hits. Gives the record as it is to be kept,
     /// and whether its bucket is a new one.
-    pub fn take(&mut self, mut record: Record) -> (Record, bool) {
+    pub fn take(&mut self, mut record: TestRecord) -> (TestRecord, bool) {
         let fresh = |seen: &BitVec, bin: &usize| seen.get(*bin).is_some_and(|seen| !*seen);
         record.candidates.retain(|bin| fresh(&self.seen, bin));
         for bin in &record.candidates {

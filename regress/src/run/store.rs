@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::checksum::{self, sealed};
 use crate::run::origin::Origin;
 use crate::run::result::TestResult;
-use crate::run::state::{Record, State};
+use crate::run::state::{State, TestRecord};
 use crate::run::timing::Timing;
 use crate::triage::layout::FAILURES;
+use crate::whole_file::write_whole;
 
 /// Why the output folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +104,7 @@ pub fn reading(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
 /// What was run, for a run that goes on: `run.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Header {
+pub struct RunHeader {
     /// Version of the format of the folder.
     pub format: u32,
     /// What results depend on, beside the plan.
@@ -125,7 +126,7 @@ pub const FORMAT: u32 = 3;
 
 /// What the lines on disk amount to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct RunCheckpoint {
     /// All tests were run, or as many as the budget says.
     pub complete: bool,
     /// The state.
@@ -136,7 +137,7 @@ pub struct Checkpoint {
     pub lengths: Vec<u64>,
 }
 
-/// Files of lines, in the order of [`Checkpoint::lengths`].
+/// Files of lines, in the order of [`RunCheckpoint::lengths`].
 const LINES: [&str; 3] = ["results.jsonl", "timing.jsonl", "records.jsonl"];
 
 /// Folder of what tests leave that run alone.
@@ -178,7 +179,7 @@ impl Bundles {
     }
 }
 
-/// How long whoever goes on waits for a process that was told to end.
+/// How long a run that is resumed waits for a process that was told to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Makes a folder this process's for as long as the file given is open.
@@ -186,7 +187,7 @@ fn claim(dir: &Path, patience: Duration) -> Result<File, StoreError> {
     let path = dir.join(HEADER);
     let file = OpenOptions::new().append(true).open(&path).map_err(writing(&path))?;
     let began = Instant::now();
-    // Where the file system knows no locks, everybody is trusted.
+    // Where the file system knows no locks, there is no check.
     while let Err(TryLockError::WouldBlock) = file.try_lock() {
         if began.elapsed() >= patience {
             return Err(StoreError::InUse { path: dir.to_path_buf() });
@@ -293,7 +294,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn create(dir: &Path, header: &Header, records: bool, force: bool) -> Result<Self, StoreError> {
+    pub fn create(dir: &Path, header: &RunHeader, records: bool, force: bool) -> Result<Self, StoreError> {
         if dir.exists() {
             // What a process left that was killed while it wrote the first file is nothing.
             let draft = format!(".{HEADER}.");
@@ -328,7 +329,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn reopen(dir: &Path, records: bool) -> Result<(Self, Checkpoint), StoreError> {
+    pub fn reopen(dir: &Path, records: bool) -> Result<(Self, RunCheckpoint), StoreError> {
         let claim = claim(dir, PATIENCE)?;
         tidy(dir)?;
         let mut checkpoint = checkpoint(dir)?;
@@ -360,7 +361,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Write`].
-    pub fn push(&mut self, record: &Record, ms: f64) -> Result<(), StoreError> {
+    pub fn push(&mut self, record: &TestRecord, ms: f64) -> Result<(), StoreError> {
         let took = Took { index: record.result.index, ms };
         if let [results, timing, records @ ..] = &mut self.files[..] {
             results.push(&record.result)?;
@@ -390,7 +391,7 @@ impl Store {
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn verified(dir: &Path) -> Result<Checkpoint, StoreError> {
+pub fn verified(dir: &Path) -> Result<RunCheckpoint, StoreError> {
     let checkpoint = checkpoint(dir)?;
     for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
         let path = dir.join(name);
@@ -400,7 +401,7 @@ pub fn verified(dir: &Path) -> Result<Checkpoint, StoreError> {
         }
     }
     verify_lines(dir, &checkpoint)?;
-    Ok(Checkpoint { state: checkpoint.state.revived(), ..checkpoint })
+    Ok(RunCheckpoint { state: checkpoint.state.revived(), ..checkpoint })
 }
 
 fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
@@ -411,7 +412,7 @@ fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
 }
 
 /// Whether the lines that a checkpoint counts are as they were written, one a test.
-fn verify_lines(dir: &Path, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError> {
     let State { from, next, totals, .. } = &checkpoint.state;
     for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
         let path = dir.join(name);
@@ -441,7 +442,7 @@ fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> 
     })
 }
 
-/// [`Checkpoint`], to be written without copying a state.
+/// [`RunCheckpoint`], to be written without copying a state.
 #[derive(Serialize)]
 struct CheckpointRef<'a> {
     complete: bool,
@@ -457,7 +458,7 @@ const CHECKPOINT: &str = "checkpoint.json";
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn header(dir: &Path) -> Result<Header, StoreError> {
+pub fn header(dir: &Path) -> Result<RunHeader, StoreError> {
     let path = dir.join(HEADER);
     if !path.is_file() {
         return Err(StoreError::NoRun { path: dir.to_path_buf() });
@@ -479,7 +480,7 @@ pub fn header(dir: &Path) -> Result<Header, StoreError> {
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn checkpoint(dir: &Path) -> Result<Checkpoint, StoreError> {
+pub fn checkpoint(dir: &Path) -> Result<RunCheckpoint, StoreError> {
     let path = dir.join(CHECKPOINT);
     match path.exists() {
         true => read(&path),
@@ -509,7 +510,9 @@ pub fn durations(dir: &Path) -> Result<impl Iterator<Item = Result<Took, StoreEr
 ///
 /// # Errors
 /// [`StoreError`], for the file or for a line of it.
-pub fn records(dir: &Path) -> Result<impl Iterator<Item = Result<Record, StoreError>> + use<>, StoreError> {
+pub fn records(
+    dir: &Path,
+) -> Result<impl Iterator<Item = Result<TestRecord, StoreError>> + use<>, StoreError> {
     lines(dir.join(LINES[2]))
 }
 
@@ -555,16 +558,5 @@ pub fn replace(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
 /// # Errors
 /// [`StoreError::Write`].
 pub fn replace_bytes(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let write = || {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_data()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|cause| {
-        let _ = fs::remove_file(&beside);
-        writing(path)(cause)
-    })
+    write_whole(path, bytes).map_err(writing(path))
 }

@@ -38,9 +38,9 @@ pub enum SupervisorError {
     },
 }
 
-/// What happens, for those who watch.
+/// What happens to the process, to be shown.
 #[derive(Clone, Debug)]
-pub enum Event<'a> {
+pub enum SupervisorEvent<'a> {
     /// The process died; these were at work and are now run alone.
     Died {
         /// How.
@@ -63,24 +63,24 @@ pub enum Event<'a> {
 /// What ties the process that runs tests to the one that started it: the input of the one, held by the
 /// other. A byte on it says to finish; when it closes, the other process has ended.
 #[derive(Debug, Default)]
-pub struct Leash {
+pub struct ControlPipe {
     held: Mutex<Option<ChildStdin>>,
-    pulled: AtomicBool,
+    stopping: AtomicBool,
     ended: AtomicBool,
 }
 
-/// What [`Leash::pull`] asks for.
+/// What [`ControlPipe::stop`] asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pull {
+pub enum StopMode {
     /// The tests at work are to be finished, and no others.
     Finish,
     /// The process is killed now.
     End,
 }
 
-/// How a process on a [`Leash`] ended.
+/// How a process on a [`ControlPipe`] ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProcessEnd {
     /// Its exit status.
     pub status: ExitStatus,
     /// What it was at: nothing, if it came to an end of its own.
@@ -89,7 +89,7 @@ pub struct Ended {
     pub hung: bool,
 }
 
-impl Ended {
+impl ProcessEnd {
     /// How it died, unless it came to an end of its own.
     pub fn died(&self) -> Option<Death> {
         let by_signal = || self.status.signal().map(Death::Signal);
@@ -114,21 +114,21 @@ const POLL: Duration = Duration::from_millis(10);
 /// Time between looks at what it is at.
 const LOOK: Duration = Duration::from_millis(500);
 
-impl Leash {
+impl ControlPipe {
     /// Has the run stopped, as Ctrl-C does: when its tests at work are finished, and the second time at
     /// once. Says which.
-    pub fn pull(&self) -> Pull {
-        if self.pulled.swap(true, Ordering::SeqCst) {
+    pub fn stop(&self) -> StopMode {
+        if self.stopping.swap(true, Ordering::SeqCst) {
             self.ended.store(true, Ordering::SeqCst);
-            return Pull::End;
+            return StopMode::End;
         }
         self.finish();
-        Pull::Finish
+        StopMode::Finish
     }
 
     /// Whether the run is to stop.
-    pub fn is_pulled(&self) -> bool {
-        self.pulled.load(Ordering::SeqCst)
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
     }
 
     fn held(&self) -> MutexGuard<'_, Option<ChildStdin>> {
@@ -141,17 +141,17 @@ impl Leash {
         let _ = self.held().as_mut().map(|input| input.write_all(&[FINISH]));
     }
 
-    /// Runs a process on this leash to its end, whose workers keep their desks in `dir`. It is killed when
-    /// one of them hangs, or when the leash is pulled for the second time.
+    /// Runs a process on this pipe to its end, whose workers keep their journals in `dir`. It is killed when
+    /// one of them hangs, or when the pipe asks to stop for the second time.
     ///
     /// # Errors
     /// [`SupervisorError`].
-    pub fn run(&self, mut command: Command, dir: &Path) -> Result<Ended, SupervisorError> {
+    pub fn run(&self, mut command: Command, dir: &Path) -> Result<ProcessEnd, SupervisorError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |source| SupervisorError::Start { program: program.clone(), source };
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(failed)?;
         *self.held() = child.stdin.take();
-        if self.is_pulled() {
+        if self.is_stopping() {
             self.finish();
         }
         let mut watch = Watch { process: child.id(), seen: HashMap::new(), looked: Instant::now() };
@@ -172,10 +172,10 @@ impl Leash {
         };
         *self.held() = None;
         if !hung.is_empty() {
-            return Ok(Ended { status, at_work: hung, hung: true });
+            return Ok(ProcessEnd { status, at_work: hung, hung: true });
         }
         let at_work = journal::at_work(dir, watch.process)?.into_iter().map(|(_, at_work)| at_work).collect();
-        Ok(Ended { status, at_work, hung: false })
+        Ok(ProcessEnd { status, at_work, hung: false })
     }
 }
 
@@ -211,8 +211,8 @@ impl Watch {
     }
 }
 
-/// Listens on the other end of a [`Leash`], which is `input`, and says when the tests at work are to be the
-/// last. When it closes, the process that held the leash has ended, and this one ends with all that it has
+/// Listens on the other end of a [`ControlPipe`], which is `input`, and says when the tests at work are to be the
+/// last. When it closes, the process that held the pipe has ended, and this one ends with all that it has
 /// started.
 pub fn listen(input: impl io::BufRead, mut finish: impl FnMut()) -> ! {
     for byte in input.bytes() {
@@ -227,7 +227,7 @@ pub fn listen(input: impl io::BufRead, mut finish: impl FnMut()) -> ! {
 
 /// Runs `whole` to its end, and gives its exit status. When it dies, the tests that were at
 /// work in `dir` run by `alone`; those that die there too are written down as crashed, and `whole` is
-/// started again, unless the leash was pulled. Tests that hang are written down at once.
+/// started again, unless the pipe asked to stop. Tests that hang are written down at once.
 ///
 /// # Errors
 /// [`SupervisorError`].
@@ -235,12 +235,12 @@ pub fn supervise(
     dir: &Path,
     whole: impl Fn() -> Command,
     alone: impl Fn(Suspect) -> Command,
-    leash: &Leash,
-    mut tell: impl FnMut(&Event),
+    pipe: &ControlPipe,
+    mut tell: impl FnMut(&SupervisorEvent),
 ) -> Result<ExitStatus, SupervisorError> {
     let mut unexplained = BTreeSet::new();
     loop {
-        let ended = leash.run(whole(), dir)?;
+        let ended = pipe.run(whole(), dir)?;
         let status = ended.status;
         if ended.hung {
             let mut tests = Vec::new();
@@ -248,13 +248,13 @@ pub fn supervise(
                 tests.push(write_down(dir, at, Death::Hung(at.patience.as_secs()), false)?);
             }
             journal::clear(dir)?;
-            tell(&Event::Hung { tests: &tests });
-            if leash.is_pulled() {
+            tell(&SupervisorEvent::Hung { tests: &tests });
+            if pipe.is_stopping() {
                 return Ok(status);
             }
             continue;
         }
-        if leash.is_pulled() {
+        if pipe.is_stopping() {
             return Ok(status);
         }
         let Some(first) = ended.at_work.first() else {
@@ -267,11 +267,11 @@ pub fn supervise(
         let how = death.to_string();
         let mut suspects = ended.at_work;
         suspects.sort_by_key(|at| at.what);
-        tell(&Event::Died { how: &how, suspects: suspects.len() });
+        tell(&SupervisorEvent::Died { how: &how, suspects: suspects.len() });
         let mut died = Vec::new();
         for suspect in &suspects {
-            died.push(leash.run(alone(suspect.what), dir)?.died());
-            if leash.is_pulled() {
+            died.push(pipe.run(alone(suspect.what), dir)?.died());
+            if pipe.is_stopping() {
                 return Ok(status);
             }
         }
@@ -287,7 +287,7 @@ pub fn supervise(
             crashed.push(write_down(dir, at, died.unwrap_or(death), beside_others)?);
         }
         journal::clear(dir)?;
-        tell(&Event::GoesOn { crashed: &crashed });
+        tell(&SupervisorEvent::GoesOn { crashed: &crashed });
     }
 }
 

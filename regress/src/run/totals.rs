@@ -70,7 +70,8 @@ impl std::ops::AddAssign for Totals {
 
 /// Some of the tests: an entry of the plan, or a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Part {
+#[schemars(rename = "Part")]
+pub struct PartTotals {
     /// Its name.
     pub name: String,
     /// Its tests.

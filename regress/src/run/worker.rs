@@ -18,8 +18,8 @@ use bitvec::vec::BitVec;
 
 use crate::coverage::{Map, Model, Sampler};
 use crate::episode::Episode;
-use crate::plan::{Job, Test, Tests, mixed};
-use crate::run::journal::{Desk, Pulse};
+use crate::plan::{Job, Test, Tests, derive_seed};
+use crate::run::journal::{Pulse, WorkerJournal};
 use crate::run::result::{Status, Work};
 use crate::run::state::Find;
 use crate::run::timing::RtlBuild;
@@ -47,7 +47,7 @@ pub struct Context {
 
 /// What a test came to, and what it covered.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct TestOutcome {
     /// How it ended.
     pub status: Status,
     /// What it did.
@@ -71,7 +71,7 @@ impl Context {
             Job::Series { stimulus, seed, requests, .. } => Some(Episode {
                 config: self.tests.configs[test.config].name.clone(),
                 profile: (**stimulus).clone(),
-                seed: mixed(*seed, "0"),
+                seed: derive_seed(*seed, "0"),
                 requests: *requests,
                 towards: None,
             }),
@@ -81,17 +81,17 @@ impl Context {
     }
 }
 
-impl Outcome {
+impl TestOutcome {
     /// Of a test that passed and covered nothing.
     pub fn passed(work: Work, took: Duration) -> Self {
         let (hits, finds) = (Map::default(), Vec::new());
-        Outcome { status: Status::Passed, work, hits, finds, rtl: None, failed: None, took }
+        TestOutcome { status: Status::Passed, work, hits, finds, rtl: None, failed: None, took }
     }
 
     /// Of a test that was not run to an end of its own.
     pub fn ended(test: &Test, failure: TestFailure, took: Duration) -> Self {
         let (status, failed) = (Status::of(&failure), FailedRun::new(failure, &test.entry, 0));
-        Outcome { failed: Some(Box::new(failed)), status, ..Outcome::passed(Work::default(), took) }
+        TestOutcome { failed: Some(Box::new(failed)), status, ..TestOutcome::passed(Work::default(), took) }
     }
 }
 
@@ -99,7 +99,7 @@ impl Outcome {
 #[derive(Debug)]
 pub struct Runner<'a> {
     context: &'a Context,
-    desk: Option<&'a Desk>,
+    journal: Option<&'a WorkerJournal>,
     benches: HashMap<usize, Bench>,
 }
 
@@ -156,19 +156,19 @@ struct Sum {
 type Ended = Result<(), Box<FailedRun>>;
 
 impl<'a> Runner<'a> {
-    /// Without machines yet: they are made when a test needs them. On `desk` it says what it is at.
-    pub fn new(context: &'a Context, desk: Option<&'a Desk>) -> Self {
-        Runner { context, desk, benches: HashMap::new() }
+    /// Without machines yet: they are made when a test needs them. On `journal` it says what it is at.
+    pub fn new(context: &'a Context, journal: Option<&'a WorkerJournal>) -> Self {
+        Runner { context, journal, benches: HashMap::new() }
     }
 
     /// Runs one test.
-    pub fn run(&mut self, test: &Test) -> Outcome {
+    pub fn run(&mut self, test: &Test) -> TestOutcome {
         let began = Instant::now();
         let mut sum =
             Sum { work: Work::default(), hits: Map::new(self.context.model.bins()), finds: Vec::new() };
         let ended = self.job(test, began, &mut sum);
         let failed = ended.err();
-        Outcome {
+        TestOutcome {
             status: failed.as_ref().map_or(Status::Passed, |failed| Status::of(&failed.failure)),
             work: sum.work,
             hits: sum.hits,
@@ -188,10 +188,10 @@ impl<'a> Runner<'a> {
     }
 
     fn job(&mut self, test: &Test, began: Instant, sum: &mut Sum) -> Ended {
-        let (context, desk) = (self.context, self.desk);
+        let (context, journal) = (self.context, self.journal);
         let at = |episode: &Episode| {
-            if let Some(desk) = desk {
-                desk.test(test.index, test.timeout, Some(episode));
+            if let Some(journal) = journal {
+                journal.test(test.index, test.timeout, Some(episode));
             }
         };
         // Making the machine runs the RTL, too.
@@ -201,7 +201,7 @@ impl<'a> Runner<'a> {
         let bench = match self.benches.entry(test.config) {
             std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
             std::collections::hash_map::Entry::Vacant(free) => {
-                let made = Bench::new(context, desk, test.config);
+                let made = Bench::new(context, journal, test.config);
                 free.insert(made.map_err(|failure| without_run(failure.into(), &test.entry))?)
             }
         };
@@ -211,7 +211,7 @@ impl<'a> Runner<'a> {
             Job::Series { stimulus, seed, episodes, requests, steer } => {
                 let mut steering = Steering::towards(context.reachable[test.config].clone());
                 for nth in 0..*episodes {
-                    let own = mixed(*seed, &nth.to_string());
+                    let own = derive_seed(*seed, &nth.to_string());
                     let hit = context.baseline.clone() | sum.hits.hit();
                     let counts = steering.counts(nth, &hit);
                     let (aim, towards) = if *steer && nth > 0 {
@@ -243,11 +243,11 @@ fn without_run(failure: TestFailure, entry: &str) -> Box<FailedRun> {
 }
 
 impl Bench {
-    fn new(context: &Context, desk: Option<&Desk>, config: usize) -> Result<Self, Failure> {
+    fn new(context: &Context, journal: Option<&WorkerJournal>, config: usize) -> Result<Self, Failure> {
         let named = context.tests.configs[config].clone();
         let rtl = context.libraries[config].instantiate().map_err(Stop::from)?;
         let observers = Observers {
-            pulse: desk.map(Desk::pulse),
+            pulse: journal.map(WorkerJournal::pulse),
             sampler: Box::new(Sampler::new(&named.config)),
             counts: false,
             recorder: Recorder::new(&named.config),
@@ -290,7 +290,7 @@ impl Bench {
         sum.end(run, None)
     }
 
-    /// One run from reset, with everybody looking on; whether it counts bins is asked for.
+    /// One run from reset, with all listeners; it counts bins if asked to.
     fn run(
         &mut self,
         counts: bool,

@@ -25,9 +25,9 @@ use crate::checksum::sealed;
 use crate::episode::Episode;
 use crate::triage::error::BundleError;
 use crate::triage::layout::{FORMAT, file};
-use crate::triage::minimize::{Effort, Small, small_case, smallest_of};
+use crate::triage::minimize::{Effort, MinimizedCase, minimize, minimize_recorded};
 use crate::triage::page::page;
-use crate::triage::record::{Record, json, parameters};
+use crate::triage::record::{BundleRecord, json, parameters};
 use crate::triage::replay::Run;
 use crate::triage::signature::FailureKind;
 use crate::triage::test_failure::FailedRun;
@@ -166,7 +166,7 @@ pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session
     Ok(Session::new(machine, Some(Scoreboard::new(&config.config, &[]))))
 }
 
-fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Small>, BundleError> {
+fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<MinimizedCase>, BundleError> {
     if !failed.signature.kind().is_dut_failure() {
         return Ok(None);
     }
@@ -174,17 +174,17 @@ fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Sm
     // A directed case need not be looked for.
     if let Original::Case(case) = context.original {
         let candidates = std::iter::once(case.clone());
-        return Ok(smallest_of(&mut session, candidates, &failed.signature, context.effort));
+        return Ok(minimize(&mut session, candidates, &failed.signature, context.effort));
     }
     Ok(failed.recorder.as_ref().and_then(|recorder| {
-        small_case(&mut session, recorder, &context.config.name, &failed.signature, context.effort)
+        minimize_recorded(&mut session, recorder, &context.config.name, &failed.signature, context.effort)
     }))
 }
 
 fn write(
     context: &BundleContext<'_>,
     failed: &FailedRun,
-    small: Option<&Small>,
+    small: Option<&MinimizedCase>,
     info: &BundleInfo,
     folder: &Path,
 ) -> Result<(), BundleError> {
@@ -198,7 +198,7 @@ fn write(
     }
     let verilator = Verilator::find(&Environment::from_process())
         .map_or_else(|_| "not found".to_string(), |verilator| verilator.version.to_string());
-    let record = Record {
+    let record = BundleRecord {
         format: FORMAT,
         atoms: env!("CARGO_PKG_VERSION").to_string(),
         key: info.key.clone(),
@@ -251,7 +251,7 @@ fn write(
     put(folder, file::TEXT, text(&report))?;
     put(folder, file::PAGE, page(&report))?;
     // Last: a folder without it is no bundle.
-    let record = Record { files: sums(folder)?, ..record };
+    let record = BundleRecord { files: sums(folder)?, ..record };
     put(folder, file::RECORD, sealed(json(&record).into_bytes()))
 }
 

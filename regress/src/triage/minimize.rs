@@ -43,7 +43,7 @@ const OTHERS_ENOUGH: usize = 3;
 
 /// A case that fails, as small as it could be made.
 #[derive(Debug)]
-pub struct Small {
+pub struct MinimizedCase {
     /// The case.
     pub case: Case,
     /// How it fails.
@@ -91,23 +91,23 @@ impl Trials<'_> {
 /// First the key must stay as it is, so that no other defect takes its place; in the smallest case,
 /// whose every request is needed, any failure of the kind will do. So what one defect shows in
 /// different ways comes to one key.
-pub fn small_case(
+pub fn minimize_recorded(
     session: &mut Session<Lockstep>,
     recorder: &Recorder,
     config: &str,
     raw: &Signature,
     effort: Effort,
-) -> Option<Small> {
-    smallest_of(session, recorder.candidates(config), raw, effort)
+) -> Option<MinimizedCase> {
+    minimize(session, recorder.candidates(config), raw, effort)
 }
 
 /// The smallest case that fails as `raw` says, made of the first of `candidates` that does.
-pub fn smallest_of(
+pub fn minimize(
     session: &mut Session<Lockstep>,
     candidates: impl IntoIterator<Item = Case>,
     raw: &Signature,
     effort: Effort,
-) -> Option<Small> {
+) -> Option<MinimizedCase> {
     let kind = Some(raw.kind()).filter(|kind| kind.is_dut_failure())?;
     session.set_trace(None);
     session.set_scoreboard(Some(Scoreboard::new(session.machine().config(), &[])));
@@ -137,7 +137,7 @@ pub fn smallest_of(
     let (signature, failure) = trials.run(&case)?;
     let cycle = trials.session.machine().cycles();
     let signature = if any { signature.of_any_operation() } else { signature };
-    Some(Small { case, failure, cycle, signature, attempts, spent })
+    Some(MinimizedCase { case, failure, cycle, signature, attempts, spent })
 }
 
 /// Whether the case fails in the same field whatever its operation, and the case with the simplest one.

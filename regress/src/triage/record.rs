@@ -17,7 +17,7 @@ use crate::triage::signature::FailureKind;
 /// What a bundle is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct BundleRecord {
     /// [`FORMAT`].
     pub format: u32,
     /// Version of ATOMS that made it.
@@ -63,12 +63,12 @@ pub fn parameters(config: &Config) -> Map<String, Value> {
     PARAMETERS.iter().map(|p| (p.name.to_string(), value(p))).collect()
 }
 
-impl Record {
+impl BundleRecord {
     /// The record of the bundle in `folder`.
     ///
     /// # Errors
     /// [`BundleError`] when it is missing, cut short, of another format, or of something else.
-    pub fn read(folder: &Path) -> Result<Record, BundleError> {
+    pub fn read(folder: &Path) -> Result<BundleRecord, BundleError> {
         let path = folder.join(file::RECORD);
         if !folder.is_dir() {
             return Err(BundleError::NoFolder { path: folder.to_path_buf() });
@@ -86,7 +86,8 @@ impl Record {
         let text = std::fs::read(&path).map_err(|source| BundleError::Read { path: path.clone(), source })?;
         checksum::opened(&text).map_err(|broken| foreign(broken.to_string()))?;
         value.as_object_mut().map(|object| object.remove("sum"));
-        let record: Record = serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
+        let record: BundleRecord =
+            serde_json::from_value(value).map_err(|error| foreign(error.to_string()))?;
         if FailureKind::of_text(&record.key).is_none() {
             return Err(foreign(format!("`{}` is the key of no bucket", record.key)));
         }

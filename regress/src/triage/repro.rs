@@ -15,11 +15,11 @@ use atoms_verilated::Variant;
 use crate::triage::bundle::{files_named, finish, is_inside, session, sums, trace};
 use crate::triage::error::BundleError;
 use crate::triage::layout::file;
-use crate::triage::record::{Record, read_json};
+use crate::triage::record::{BundleRecord, read_json};
 use crate::triage::replay::{Run, found};
 use crate::triage::signature::Signature;
 use crate::triage::test_failure::FailedRun;
-use crate::triage::trust::{self, Refusal};
+use crate::triage::trust::{self, SourceRefusal};
 
 /// A bundle as it was read.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Bundle {
     /// Its folder.
     pub folder: PathBuf,
     /// What it is about.
-    pub record: Record,
+    pub record: BundleRecord,
     /// Its configuration.
     pub config: NamedConfig,
     /// The smallest case, if there is one.
@@ -37,7 +37,7 @@ pub struct Bundle {
     /// Whether the RTL in it is still that of the failure.
     pub rtl_is_its_own: bool,
     /// What of its RTL is not run unless the bundle is trusted.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<SourceRefusal>,
     /// Hash of the RTL in it; none where its list names other files than sources beside it.
     pub rtl: Option<String>,
     /// Other files in it that are no longer those of the failure.
@@ -65,7 +65,7 @@ impl Bundle {
     /// [`BundleError`] when files are missing, cut short, or of something else, and when one lies outside of it.
     pub fn read(folder: &Path) -> Result<Bundle, BundleError> {
         no_links(folder)?;
-        let record = Record::read(folder)?;
+        let record = BundleRecord::read(folder)?;
         let config = record.config(folder)?;
         let case = if record.case { Some(read_json(&folder.join(file::CASE))?) } else { None };
         let run: Run = read_json(&folder.join(file::ORIGINAL))?;

@@ -8,6 +8,7 @@ use atoms_cosim::session::Failure;
 use atoms_ops::Op;
 use atoms_verilated::RtlError;
 
+use crate::checksum::fnv1a;
 use crate::triage::death::Death;
 
 /// What tells a bucket from the others: kind of failure, what shows it, operation.
@@ -244,10 +245,8 @@ impl Signature {
             if c.is_ascii_alphanumeric() || "._".contains(c) { c.to_ascii_lowercase() } else { '-' }
         };
         let name: String = text.chars().map(plain).take(50).collect();
-        // FNV-1a: what the letters above leave out still tells keys apart, on every machine alike.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        // What the letters above leave out still tells signatures apart, on every machine alike.
+        let hash = fnv1a(0, &text);
         format!("{name}-{:08x}", hash >> 32 ^ hash & 0xffff_ffff)
     }
 }

@@ -11,8 +11,8 @@ use atoms_cosim::session::Failure;
 use atoms_ops::{Op, Operands, Size};
 
 use crate::triage::layout::file;
-use crate::triage::minimize::Small;
-use crate::triage::record::Record;
+use crate::triage::minimize::MinimizedCase;
+use crate::triage::record::BundleRecord;
 use crate::triage::replay::Run;
 use crate::triage::signature::OpName;
 use crate::triage::test_failure::FailedRun;
@@ -20,11 +20,11 @@ use crate::triage::timeline::{COLUMNS, Row};
 
 /// What a report is made of.
 pub(crate) struct Report<'a> {
-    pub(crate) record: &'a Record,
+    pub(crate) record: &'a BundleRecord,
     /// The failure as it was met.
     pub(crate) failed: &'a FailedRun,
     pub(crate) run: &'a Run,
-    pub(crate) small: Option<&'a Small>,
+    pub(crate) small: Option<&'a MinimizedCase>,
     /// What the oracle objects to in the RTL alone.
     pub(crate) opinion: Option<&'a OracleViolation>,
     pub(crate) rows: &'a [Row],

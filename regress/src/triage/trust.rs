@@ -37,7 +37,7 @@ const MOST_REFUSALS: usize = 20;
 
 /// Something that is not run unless the bundle is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct SourceRefusal {
     /// The file, as seen from the bundle.
     pub file: PathBuf,
     /// The line, from 1; 0 for the file as a whole.
@@ -46,7 +46,7 @@ pub struct Refusal {
     pub what: String,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for SourceRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Names come from the bundle: nothing in them may steer the terminal.
         let name = self.file.display().to_string();
@@ -62,10 +62,10 @@ impl fmt::Display for Refusal {
 ///
 /// # Errors
 /// [`BundleError::Read`] for a file that cannot be read.
-pub fn refusals(folder: &Path) -> Result<Vec<Refusal>, BundleError> {
+pub fn refusals(folder: &Path) -> Result<Vec<SourceRefusal>, BundleError> {
     let rtl = folder.join(file::RTL);
     let mut found = Vec::new();
-    let whole = |name: &str, what: &str| Refusal {
+    let whole = |name: &str, what: &str| SourceRefusal {
         file: Path::new(file::RTL).join(name),
         line: 0,
         what: what.to_string(),
@@ -81,7 +81,7 @@ pub fn refusals(folder: &Path) -> Result<Vec<Refusal>, BundleError> {
             names.insert(name.to_string());
         } else {
             let what = format!("`{}` is not the name of a source beside it", name.escape_debug());
-            found.push(Refusal { line: at + 1, ..whole(LIST, &what) });
+            found.push(SourceRefusal { line: at + 1, ..whole(LIST, &what) });
         }
     }
     let reading = |source| BundleError::Read { path: rtl.clone(), source };
@@ -102,7 +102,9 @@ pub fn refusals(folder: &Path) -> Result<Vec<Refusal>, BundleError> {
     for (name, text) in &sources {
         let mut reader = Reader::new(text.as_bytes(), &names, &macros);
         reader.read();
-        found.extend(reader.refused.into_iter().map(|(line, what)| Refusal { line, ..whole(name, &what) }));
+        found.extend(
+            reader.refused.into_iter().map(|(line, what)| SourceRefusal { line, ..whole(name, &what) }),
+        );
     }
     Ok(found)
 }

@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use atoms_regress::coverage::summary::{Coverage, FileCoverage, Gate, GroupCoverage, RtlCoverage, Waiver};
+use atoms_regress::coverage::summary::{
+    FileCoverage, FunctionalCoverage, Gate, GroupCoverage, RtlCoverageSummary, WaivedPlaces,
+};
 use atoms_regress::report::html::{self, Page};
 use atoms_regress::report::summary::{Bucket, FORMAT, Summary, TrendPoint};
 use atoms_regress::report::{json, junit::Junit};
 use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
 use atoms_regress::run::timing::{RtlBuild, Timing};
-use atoms_regress::run::totals::{Cell, Part, Totals};
+use atoms_regress::run::totals::{Cell, PartTotals, Totals};
 
 /// All that reports are made of.
 pub(crate) struct Regression {
@@ -203,9 +205,9 @@ fn results(fail: bool) -> Vec<(TestResult, Option<f64>)> {
 }
 
 fn tally(summary: &mut Summary, results: &[(TestResult, Option<f64>)]) {
-    let part = |parts: &mut Vec<Part>, name: &str, result: &TestResult| {
+    let part = |parts: &mut Vec<PartTotals>, name: &str, result: &TestResult| {
         if !parts.iter().any(|part| part.name == name) {
-            parts.push(Part { name: name.into(), totals: Totals::default() });
+            parts.push(PartTotals { name: name.into(), totals: Totals::default() });
         }
         let part = parts.iter_mut().find(|part| part.name == name).expect("just pushed");
         part.totals.add(result.status, result.work);
@@ -271,7 +273,7 @@ fn buckets(results: &[(TestResult, Option<f64>)]) -> Vec<Bucket> {
         .collect()
 }
 
-fn coverage(fail: bool, breadth: usize) -> Coverage {
+fn coverage(fail: bool, breadth: usize) -> FunctionalCoverage {
     let named = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>();
     let dimension = |name: &str, values: Vec<String>| (name.to_string(), values);
     let op = || dimension("operation", named(&OPS));
@@ -324,7 +326,7 @@ fn coverage(fail: bool, breadth: usize) -> Coverage {
         ),
     ];
     let mut draw = Draw(0x2545_f491_4f6c_dd1d);
-    let mut coverage = Coverage::default();
+    let mut coverage = FunctionalCoverage::default();
     for (name, reason, clause, dimensions) in groups {
         let size = dimensions.iter().map(|(_, values)| values.len()).product::<usize>();
         let last = dimensions[dimensions.len() - 1].1.len();
@@ -335,7 +337,7 @@ fn coverage(fail: bool, breadth: usize) -> Coverage {
             dimensions,
             ..GroupCoverage::default()
         };
-        let mut waiver = Waiver {
+        let mut waiver = WaivedPlaces {
             reason: "no configuration of this profile has so many banks".into(),
             places: Vec::new(),
         };
@@ -386,7 +388,7 @@ fn sources() -> Vec<(String, String)> {
     sources
 }
 
-fn rtl_coverage(fail: bool, sources: &[(String, String)]) -> RtlCoverage {
+fn rtl_coverage(fail: bool, sources: &[(String, String)]) -> RtlCoverageSummary {
     let mut draw = Draw(0x1234_5678_9abc_def1);
     let files: Vec<_> = sources
         .iter()
@@ -402,7 +404,7 @@ fn rtl_coverage(fail: bool, sources: &[(String, String)]) -> RtlCoverage {
             }
             if let Some(last) = lines.last_mut().filter(|_| name.contains("alu")) {
                 last.1 = 0;
-                waivers.push(Waiver {
+                waivers.push(WaivedPlaces {
                     reason: "an undefined code never leaves the issue stage".into(),
                     places: vec![last.0],
                 });
@@ -414,7 +416,7 @@ fn rtl_coverage(fail: bool, sources: &[(String, String)]) -> RtlCoverage {
         (0..24).map(|at| (format!("atoms_unit.u_mbar.Step{at}"), 1 + draw.below(9_000))).collect();
     covers[5].1 = 0;
     covers[9].1 = if fail { 0 } else { 3 };
-    RtlCoverage {
+    RtlCoverageSummary {
         files,
         covers,
         waived_covers: vec![("atoms_unit.u_mbar.Step5".into(), "needs two clusters".into())],

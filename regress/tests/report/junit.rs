@@ -3,7 +3,7 @@
 use atoms_regress::report::junit::{CASES, FAILING_CASES, Junit};
 use atoms_regress::report::summary::Summary;
 use atoms_regress::run::result::{FailureRecord, Status, TestResult, Work};
-use atoms_regress::run::totals::Part;
+use atoms_regress::run::totals::PartTotals;
 use roxmltree::{Document, Node};
 
 use crate::fixture;
@@ -92,8 +92,10 @@ fn many_tests_become_one_case_for_each_configuration() {
         let status = if index % 4 == 1 { Status::Failed } else { Status::Passed };
         junit.add(&result(index, status, "mismatch"), Some(0.25));
     }
-    let summary =
-        Summary { entries: vec![Part { name: "random".into(), ..Part::default() }], ..Summary::default() };
+    let summary = Summary {
+        entries: vec![PartTotals { name: "random".into(), ..PartTotals::default() }],
+        ..Summary::default()
+    };
     let xml = junit.finish(&summary, &Default::default()).expect("it serializes");
     let document = Document::parse(&xml).expect("it is XML");
     let cases = cases(&document);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_regress::coverage::summary::Waiver;
+use atoms_regress::coverage::summary::WaivedPlaces;
 use atoms_regress::report::summary::{Summary, TrendPoint};
 use atoms_regress::run::timing::Timing;
 use serde_json::{Value, json};
@@ -300,7 +300,7 @@ fn summaries_that_contradict_themselves_are_shown_all_the_same() {
             1 => group.dimensions.clear(),
             2 => group.dimensions[0].1.clear(),
             3 => (group.hit, group.waived, group.bins) = (u64::MAX / 4, u64::MAX / 4, 1),
-            _ => group.waivers.push(Waiver { reason: "beyond".into(), places: vec![u32::MAX] }),
+            _ => group.waivers.push(WaivedPlaces { reason: "beyond".into(), places: vec![u32::MAX] }),
         }
     }
     for file in summary.rtl_coverage.iter_mut().flat_map(|rtl| &mut rtl.files) {

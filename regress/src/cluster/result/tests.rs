@@ -8,13 +8,13 @@ use super::super::manifest::tests::manifest;
 use super::super::{Results, sweep};
 use super::*;
 use crate::run::result::{Status, TestResult, Work};
-use crate::run::state::{Record, State};
-use crate::run::store::{FORMAT, Header, Store};
+use crate::run::state::{State, TestRecord};
+use crate::run::store::{FORMAT, RunHeader, Store};
 use crate::run::timing::Timing;
 
 /// A folder in which the first `tests` of a shard have run.
 fn run_some(out: &Path, manifest: &Manifest, shard: u32, tests: u64) -> PathBuf {
-    let header = Header {
+    let header = RunHeader {
         format: FORMAT,
         origin: manifest.origin.clone(),
         plan: "plan.toml".into(),
@@ -38,7 +38,7 @@ fn run_some(out: &Path, manifest: &Manifest, shard: u32, tests: u64) -> PathBuf 
             new_bins: 0,
             failure: None,
         };
-        let (record, _) = state.take(Record { result, candidates: Vec::new(), finds: Vec::new() });
+        let (record, _) = state.take(TestRecord { result, candidates: Vec::new(), finds: Vec::new() });
         store.push(&record, 1.0).expect("there is room");
     }
     store.checkpoint(&state, &Timing::default(), true).expect("there is room");

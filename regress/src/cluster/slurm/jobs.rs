@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::super::error::ClusterError;
-use super::super::publish::{random, write_whole};
 use super::super::results::ranges;
 use super::Options;
 use super::tools::SlurmError;
+use crate::whole_file::{random, write_whole};
 
 /// Characters in a list of tasks, far below what a command line may have.
 const LIST_CHARS: usize = 30_000;
 
 /// `slurm/jobs.json`: what jobs are called, and how they are submitted. Jobs are found by their names
-/// and not by numbers that somebody would have to write down after each submission, so that one that
+/// and not by numbers, which would have to be written down after each submission, so that one that
 /// was submitted just before its client was killed is found again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

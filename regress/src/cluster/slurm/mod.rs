@@ -27,9 +27,9 @@ use crate::report::command::quote;
 use jobs::Jobs;
 use queue::{Limits, Queue};
 pub use tools::{SlurmError, Tools};
-pub use wait::{Lost, Outcome, Progress};
+pub use wait::{Lost, WaitOutcome};
 
-/// How jobs are submitted. Kept in the output folder, so that who resumes need not repeat it.
+/// How jobs are submitted. Kept in the output folder, so that it need not be repeated to resume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
@@ -133,7 +133,7 @@ impl Slurm {
     pub fn open(tools: Tools, out: &Path, options: Option<Options>) -> Result<Self, ClusterError> {
         let manifest = Manifest::read(out)?;
         let out = fs::canonicalize(out).map_err(ClusterError::read(out))?;
-        // Before anything is written: whoever has no Slurm wants to hear of that first.
+        // Before anything is written: that there is no Slurm is the first message.
         let limits = Limits::ask(&tools)?;
         for folder in ["shards", "slurm/log"] {
             let folder = out.join(folder);
@@ -233,18 +233,7 @@ impl Slurm {
         Ok(())
     }
 
-    /// Cancels what is queued or running. Results stay.
-    ///
-    /// # Errors
-    /// [`ClusterError::Slurm`].
-    pub fn cancel(&self) -> Result<(), ClusterError> {
-        let names = self.jobs.names(self.manifest.count()).join(",");
-        self.tools
-            .run("scancel", &["--quiet".into(), format!("--name={names},{}", self.jobs.merge_name())])?;
-        Ok(())
-    }
-
-    /// What to tell somebody who stops waiting.
+    /// What is said when waiting is stopped.
     pub fn come_back(&self) -> String {
         let out = quote(&self.out.to_string_lossy());
         let names = self.jobs.names(self.manifest.count()).join(",");

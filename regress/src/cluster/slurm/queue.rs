@@ -16,7 +16,7 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn ask(tools: &Tools) -> Result<Limits, SlurmError> {
-        // Whoever cannot submit wants to hear that and not that something else is missing.
+        // Where jobs cannot be submitted, that is the message, and not that something else is missing.
         tools.run("sbatch", &["--version".into()])?;
         let args = ["show".to_string(), "config".to_string()];
         let text = tools.run("scontrol", &args)?;
@@ -38,8 +38,8 @@ impl Limits {
 /// Where a task is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It waits for a machine, and why.
-    Pending(String),
+    /// It waits for a machine.
+    Pending,
     /// It has one.
     Running,
     /// It is over; in Slurm's words, how: `FAILED`.
@@ -47,12 +47,12 @@ pub(super) enum State {
 }
 
 impl State {
-    fn new(word: &str, reason: &str) -> State {
+    fn new(word: &str) -> State {
         // `CANCELLED by 1000`, `COMPLETED+`.
         let word = word.split([' ', '+']).next().unwrap_or_default();
         match word {
             "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
-                State::Pending(reason.to_string())
+                State::Pending
             }
             "BOOT_FAIL" | "CANCELLED" | "COMPLETED" | "DEADLINE" | "FAILED" | "LAUNCH_FAILED"
             | "NODE_FAIL" | "OUT_OF_MEMORY" | "PREEMPTED" | "RECONFIG_FAIL" | "REVOKED" | "TIMEOUT" => {
@@ -109,12 +109,12 @@ impl Queue {
         let mut queue = Queue::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let mut words = line.splitn(4, '|').map(str::trim);
-            let (Some(id), Some(name), Some(state), Some(reason)) =
+            let (Some(id), Some(name), Some(state), Some(_)) =
                 (words.next(), words.next(), words.next(), words.next())
             else {
                 return Err(line.to_string());
             };
-            let state = State::new(state, reason);
+            let state = State::new(state);
             if name == jobs.merge_name() {
                 queue.merging |= state == State::Running;
                 continue;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::super::error::ClusterError;
-use super::super::publish::write_whole;
 use super::Options;
 use super::tools::SlurmError;
 use crate::report::command::quote;
+use crate::whole_file::write_whole;
 
 /// The script of a shard, in the output folder.
 pub(super) const SHARD: &str = "slurm/shard.sh";

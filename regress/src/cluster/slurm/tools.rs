@@ -35,7 +35,7 @@ pub enum SlurmError {
         /// What it said.
         words: String,
     },
-    /// It answers what nobody expects.
+    /// It answers something unexpected.
     #[error("`{command}` answered `{answer}`, expected {expected}")]
     Unexpected {
         /// The command line.
@@ -110,7 +110,7 @@ impl Tools {
             .args(args)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
-            // Ctrl-C is for whoever waits, not for what it asks.
+            // Ctrl-C is for the process that waits, not for the commands that it runs.
             .process_group(0)
             .output()
             .map_err(|source| SlurmError::Start { tool: tool.to_string(), source })?;

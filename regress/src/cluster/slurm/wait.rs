@@ -17,27 +17,6 @@ use super::{Slurm, Try};
 /// Pauses between two looks: a tenth of the time that has gone, within these.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
-/// How far a regression on a cluster has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Shards.
-    pub shards: u32,
-    /// Of them, those with a valid result.
-    pub done: u32,
-    /// Those that have a machine.
-    pub running: u32,
-    /// Those that wait for one.
-    pub pending: u32,
-    /// Tests.
-    pub tests: u64,
-    /// Tests of shards that are done.
-    pub tests_done: u64,
-    /// Why the first of those that wait does, in Slurm's word: `Priority`.
-    pub reason: Option<String>,
-    /// Why this is not all that could be known: Slurm does not answer.
-    pub trouble: Option<String>,
-}
-
 /// A shard that ended without a result and is not submitted again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
@@ -78,18 +57,18 @@ impl fmt::Display for Lost {
 
 /// How waiting ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum WaitOutcome {
     /// Every shard has a valid result, and no job merges them any more.
     Done,
-    /// Somebody asked for an end. Jobs go on.
+    /// An end was asked for. Jobs go on.
     Interrupted,
     /// Nothing is queued or running, and these have no result.
     Lost(Vec<Lost>),
 }
 
 impl Slurm {
-    /// Waits until every shard has a result, shows how far it is after each look, and submits again what
-    /// was lost, unless somebody cancelled it, it was lost too often, or no shard has come to a result,
+    /// Waits until every shard has a result, gives the number of those that have one after each look, and submits again what
+    /// was lost, unless it was cancelled, it was lost too often, or no shard has come to a result,
     /// since the cause is then common to all. Ends early when `stop` is set, from another thread or a
     /// signal handler.
     ///
@@ -98,11 +77,7 @@ impl Slurm {
     /// submission; [`ClusterError::Read`], [`ClusterError::Write`].
     ///
     /// [`patience`]: super::Options::patience
-    pub fn wait(
-        &mut self,
-        stop: &AtomicBool,
-        see: &mut dyn FnMut(&Progress),
-    ) -> Result<Outcome, ClusterError> {
+    pub fn wait(&mut self, stop: &AtomicBool, see: &mut dyn FnMut(u32)) -> Result<WaitOutcome, ClusterError> {
         let begun = Instant::now();
         let mut results = Results::default();
         // Since when shards have been over without a result.
@@ -111,35 +86,35 @@ impl Slurm {
         while !stop.load(Ordering::Relaxed) {
             // The queue first: a task that ends between the two looks has left its result.
             let queue = match self.queue() {
-                Ok(queue) => Ok(queue),
+                Ok(queue) => Some(queue),
                 Err(error) if heard.elapsed() > self.jobs.options.patience => return Err(error),
-                Err(error) => Err(error.to_string()),
+                Err(_) => None,
             };
             let problems = results.look(&self.out, &self.manifest)?;
-            see(&self.progress(&results, &queue));
+            see(results.count());
             let done = results.count() == self.manifest.count();
             match queue {
-                Ok(queue) => {
+                Some(queue) => {
                     heard = Instant::now();
                     if done && !queue.merging {
                         self.drop_pending_merges()?;
                         // It may have begun between the two.
                         if !self.queue()?.merging {
-                            return Ok(Outcome::Done);
+                            return Ok(WaitOutcome::Done);
                         }
                     }
                     if !done && let Some(lost) = self.look_after(&results, &queue, &mut over)? {
-                        return Ok(Outcome::Lost(
+                        return Ok(WaitOutcome::Lost(
                             lost.iter().map(|s| self.lost(*s, &queue, &problems)).collect(),
                         ));
                     }
                 }
-                Err(_) if done => return Ok(Outcome::Done),
-                Err(_) => {}
+                None if done => return Ok(WaitOutcome::Done),
+                None => {}
             }
             pause((begun.elapsed() / 10).clamp(PAUSES.0, PAUSES.1), stop);
         }
-        Ok(Outcome::Interrupted)
+        Ok(WaitOutcome::Interrupted)
     }
 
     /// Submits again what was lost; gives what has no result when there is nothing to wait for.
@@ -153,7 +128,7 @@ impl Slurm {
         let options = &self.jobs.options;
         for shard in results.missing(&self.manifest) {
             if let Some(task) = queue.task(shard).filter(|task| task.state.is_live()) {
-                // Somebody else may have submitted it.
+                // Another process may have submitted it.
                 let tried = self.tries.entry(shard).or_default();
                 if tried.job != task.job {
                     *tried = Try { count: tried.count.max(1), job: task.job.clone() };
@@ -212,35 +187,6 @@ impl Slurm {
             last_lines: log.as_deref().map(last_lines).unwrap_or_default(),
             log,
         }
-    }
-
-    fn progress(&self, results: &Results, queue: &Result<Queue, String>) -> Progress {
-        let shards = self.manifest.shards.iter().zip(0..);
-        let tests = |shard: &Shard| shard.end - shard.first;
-        let mut progress = Progress {
-            shards: self.manifest.count(),
-            done: results.count(),
-            tests: self.manifest.tests,
-            tests_done: shards.filter(|(_, n)| results.has(*n)).map(|(shard, _)| tests(shard)).sum(),
-            ..Progress::default()
-        };
-        match queue {
-            Err(trouble) => progress.trouble = Some(trouble.clone()),
-            Ok(queue) => {
-                for task in results.missing(&self.manifest).into_iter().filter_map(|shard| queue.task(shard))
-                {
-                    match &task.state {
-                        State::Running => progress.running += 1,
-                        State::Pending(reason) => {
-                            progress.pending += 1;
-                            progress.reason.get_or_insert_with(|| reason.clone());
-                        }
-                        State::Ended(_) => {}
-                    }
-                }
-            }
-        }
-        progress
     }
 }
 

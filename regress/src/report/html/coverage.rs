@@ -6,14 +6,14 @@ use serde::Serialize;
 use super::super::figures::{count, counted, percent};
 use super::super::text::worst_first;
 use super::bar;
-use crate::coverage::summary::{Coverage, Gate, GroupCoverage, Waiver};
+use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, WaivedPlaces};
 
 /// Names listed of what the gate misses; `summary.json` has all of them.
 const LISTED: usize = 500;
 
 /// Groups, the worst first, and the gate.
-pub(super) fn section(coverage: &Coverage) -> Markup {
-    let Coverage { bins, hit, waived, groups, gate } = coverage;
+pub(super) fn section(coverage: &FunctionalCoverage) -> Markup {
+    let FunctionalCoverage { bins, hit, waived, groups, gate } = coverage;
     let missing = bins.saturating_sub(*hit).saturating_sub(*waived);
     html! {
         section #coverage {
@@ -50,7 +50,7 @@ pub(super) fn section(coverage: &Coverage) -> Markup {
     }
 }
 
-fn order(coverage: &Coverage) -> Vec<&GroupCoverage> {
+fn order(coverage: &FunctionalCoverage) -> Vec<&GroupCoverage> {
     worst_first(&coverage.groups, |group| (group.hit + group.waived, group.bins))
 }
 
@@ -126,11 +126,11 @@ struct Data<'a> {
     dimensions: &'a [(String, Vec<String>)],
     /// Hits; -1 where there is no bin.
     counts: Vec<i64>,
-    waivers: &'a [Waiver],
+    waivers: &'a [WaivedPlaces],
 }
 
 /// Bins as data in the page.
-pub(super) fn data(coverage: &Coverage) -> Markup {
+pub(super) fn data(coverage: &FunctionalCoverage) -> Markup {
     let groups: Vec<_> = order(coverage)
         .into_iter()
         .map(|group| Data {

@@ -5,16 +5,16 @@ use maud::{Markup, html};
 use super::super::figures::{count, percent};
 use super::super::text::worst_first;
 use super::bar;
-use crate::coverage::summary::{FileCoverage, RtlCoverage};
+use crate::coverage::summary::{FileCoverage, RtlCoverageSummary};
 
 /// Lines that ran, and lines that can.
-pub(super) fn lines(rtl: &RtlCoverage) -> (u64, u64) {
+pub(super) fn lines(rtl: &RtlCoverageSummary) -> (u64, u64) {
     let hit = rtl.files.iter().map(|file| file.hit()).sum();
     (hit, rtl.files.iter().map(|file| file.lines.len() as u64).sum())
 }
 
 /// Files, the worst first, with their text, and cover properties.
-pub(super) fn section(rtl: &RtlCoverage, sources: &[(String, String)]) -> Markup {
+pub(super) fn section(rtl: &RtlCoverageSummary, sources: &[(String, String)]) -> Markup {
     let (hit, all) = lines(rtl);
     let held = rtl.covers.iter().filter(|(_, count)| *count > 0).count() as u64;
     html! {
@@ -104,7 +104,7 @@ fn never(at: usize, file: &FileCoverage, text: Option<&String>) -> Markup {
     }
 }
 
-fn covers(rtl: &RtlCoverage) -> Markup {
+fn covers(rtl: &RtlCoverageSummary) -> Markup {
     let reason =
         |name: &str| rtl.waived_covers.iter().find(|(waived, _)| waived == name).map(|(_, reason)| reason);
     let mut order: Vec<_> = rtl.covers.iter().collect();

@@ -1,46 +1,9 @@
 //! Conversions between integers and floats, and among each. Source: [PTX] cvt.
 
-use super::float::{flushed, limited, nan, round_of};
+use super::format::{exact, flushed, limited, round_of, rounded};
 use super::{int, ones};
 use atoms_isa::{FloatMode, Rounding, Type};
-use rustc_apfloat::{Float, FloatConvert, ieee};
-
-/// The value of a float, exactly.
-pub(super) fn exact(ty: Type, bits: u64) -> f64 {
-    fn widen<F: FloatConvert<ieee::Double>>(bits: u64) -> f64 {
-        let mut exact = false;
-        f64::from_bits(F::from_bits(u128::from(bits)).convert(&mut exact).value.to_bits() as u64)
-    }
-    match ty {
-        Type::F64 => f64::from_bits(bits),
-        Type::F32 => f64::from(f32::from_bits(bits as u32)),
-        Type::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
-        _ => widen::<ieee::Half>(bits & 0xffff),
-    }
-}
-
-/// A value in a format: the one NaN that it has, or rounded.
-pub(super) fn rounded(ty: Type, round: Rounding, value: f64) -> u64 {
-    fn narrow<F: Float>(round: Rounding, value: f64) -> u64
-    where
-        ieee::Double: FloatConvert<F>,
-    {
-        let double = ieee::Double::from_bits(u128::from(value.to_bits()));
-        let mut exact = false;
-        let narrow: F = double.convert_r(round_of(round), &mut exact).value;
-        narrow.to_bits() as u64
-    }
-    if value.is_nan() {
-        return nan(ty);
-    }
-    match ty {
-        Type::F64 => value.to_bits(),
-        Type::F32 if round == Rounding::Nearest => u64::from((value as f32).to_bits()),
-        Type::F32 => narrow::<ieee::Single>(round, value),
-        Type::Bf16 => narrow::<ieee::BFloat>(round, value),
-        _ => narrow::<ieee::Half>(round, value),
-    }
-}
+use rustc_apfloat::{Float, ieee};
 
 /// An integer as a float.
 fn int_to_float(to: Type, round: Rounding, number: i128) -> u64 {

@@ -2,83 +2,11 @@
 //!
 //! The host rounds binary32 and binary64 to nearest even as IEEE asks; all else is done in software.
 
-use super::{convert, ones};
+use super::format::{exact, flushed, limited, nan, one, round_of, rounded, sign_bit};
+use super::ones;
 use atoms_isa::{FloatMode, FloatOp, FloatTest, MinMax, MufuFunction, Rounding, Type};
-use rustc_apfloat::{Float, Round, ieee};
+use rustc_apfloat::{Float, ieee};
 use std::cmp::Ordering;
-
-/// The only NaN that arithmetic gives in a format. Source: [PTX] floating-point instructions; of binary64 chosen, x86's
-/// and PTX's default NaN.
-pub(super) fn nan(ty: Type) -> u64 {
-    match ty {
-        Type::F64 => 0x7ff8_0000_0000_0000,
-        Type::F32 => 0x7fff_ffff,
-        _ => 0x7fff,
-    }
-}
-
-/// The rounding as the software arithmetic names it.
-pub(super) fn round_of(round: Rounding) -> Round {
-    match round {
-        Rounding::Nearest => Round::NearestTiesToEven,
-        Rounding::Down => Round::TowardNegative,
-        Rounding::Up => Round::TowardPositive,
-        Rounding::Zero => Round::TowardZero,
-    }
-}
-
-fn sign_bit(ty: Type) -> u64 {
-    1 << (ty.bits() - 1)
-}
-
-/// 1.0 in this type.
-fn one(ty: Type) -> u64 {
-    match ty {
-        Type::F64 => 1.0_f64.to_bits(),
-        Type::F32 => 1.0_f32.to_bits().into(),
-        Type::Bf16 | Type::Bf16x2 => 0x3f80,
-        _ => 0x3c00,
-    }
-}
-
-/// What a comparison gives as a value: 1.0 or all ones if it holds.
-pub(super) fn truth(to: Type, holds: bool) -> u64 {
-    match holds {
-        false => 0,
-        true if to.float() => one(to),
-        true => ones(to.bits()),
-    }
-}
-
-/// A subnormal becomes zero of its sign, if asked; integers stay.
-pub(super) fn flushed(ty: Type, wanted: bool, bits: u64) -> u64 {
-    let digits = match ty {
-        Type::F64 => 52,
-        Type::F32 => 23,
-        Type::Bf16 => 7,
-        _ => 10,
-    };
-    let sign = sign_bit(ty);
-    let subnormal = (bits & (sign - 1)) >> digits == 0;
-    if wanted && subnormal { bits & sign } else { bits }
-}
-
-/// Flushes and limits a result as asked.
-pub(super) fn limited(ty: Type, mode: FloatMode, bits: u64) -> u64 {
-    let mut bits = flushed(ty, mode.flush, bits);
-    if !mode.saturate && !mode.relu {
-        return bits;
-    }
-    let number = convert::exact(ty, bits);
-    if mode.saturate {
-        bits = match number {
-            n if n >= 1.0 => one(ty),
-            n if n > 0.0 => bits,
-            _ => 0,
-        };
-    }
-    if mode.relu && (number < 0.0 || bits == sign_bit(ty)) { 0 } else { bits }
-}
 
 /// The operation, in both halves of a packed type, or with `widen` on the low ones in binary32; `min` chooses.
 pub(super) fn float(
@@ -92,7 +20,7 @@ pub(super) fn float(
     if let Some(half) = ty.float_half() {
         if widen {
             // Every half is exact in binary32.
-            let single = |v: u64| u64::from((convert::exact(half, v) as f32).to_bits());
+            let single = |v: u64| u64::from((exact(half, v) as f32).to_bits());
             return float(op, Type::F32, mode, false, operands.map(single), min);
         }
         let of = |shift: u32| float(op, half, mode, false, operands.map(|v| v >> shift & 0xffff), min);
@@ -101,7 +29,7 @@ pub(super) fn float(
     let operands = operands.map(|v| flushed(ty, mode.flush, v & ones(ty.bits())));
     let [a, b, _] = operands;
     let round = mode.round;
-    let by_host = |f: fn(f64) -> f64| convert::rounded(ty, round, f(convert::exact(ty, a)));
+    let by_host = |f: fn(f64) -> f64| rounded(ty, round, f(exact(ty, a)));
     let result = match op {
         FloatOp::Abs => a & !sign_bit(ty),
         FloatOp::Neg => a ^ sign_bit(ty),
@@ -170,11 +98,11 @@ fn software<F: Float>(op: FloatOp, round: Rounding, operands: [u64; 3]) -> Optio
 
 /// Square root of any rounding, from the host's to nearest.
 pub(super) fn sqrt(ty: Type, rounding: Rounding, a: u64) -> u64 {
-    let x = convert::exact(ty, a);
+    let x = exact(ty, a);
     let root = x.sqrt();
     // The root of a number of 24 digits is no closer to another such than binary64 can tell.
     if ty != Type::F64 || rounding == Rounding::Nearest || !root.is_normal() {
-        return convert::rounded(ty, rounding, root);
+        return rounded(ty, rounding, root);
     }
     // A power of four more keeps the residue of the least numbers exact.
     let (x, scaled) =
@@ -193,7 +121,7 @@ fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
     let sign = sign_bit(ty);
     let signs = (a ^ b) & sign;
     let [x, y] = if how.xor_sign_abs { [a & !sign, b & !sign] } else { [a, b] };
-    let [fx, fy] = [x, y].map(|v| convert::exact(ty, v));
+    let [fx, fy] = [x, y].map(|v| exact(ty, v));
     let chosen = match (fx.is_nan(), fy.is_nan()) {
         (true, true) => return nan(ty),
         (true, _) | (_, true) if how.nan => return nan(ty),
@@ -207,13 +135,13 @@ fn min_max(min: bool, how: MinMax, ty: Type, a: u64, b: u64) -> u64 {
 
 /// The order of two floats; none if one is a NaN.
 pub(super) fn order(ty: Type, flush: bool, a: u64, b: u64) -> Option<Ordering> {
-    let [a, b] = [a, b].map(|v| convert::exact(ty, flushed(ty, flush, v & ones(ty.bits()))));
+    let [a, b] = [a, b].map(|v| exact(ty, flushed(ty, flush, v & ones(ty.bits()))));
     a.partial_cmp(&b)
 }
 
 pub(super) fn test(test: FloatTest, ty: Type, a: u64) -> bool {
     let a = a & ones(ty.bits());
-    let number = convert::exact(ty, a);
+    let number = exact(ty, a);
     let subnormal = flushed(ty, true, a) != a;
     match test {
         FloatTest::Finite => number.is_finite(),
@@ -239,8 +167,8 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
     let mode = FloatMode { flush: true, ..FloatMode::PLAIN };
     let single = |op: FloatOp| float(op, Type::F32, mode, false, [bits.into(), 0, 0], false) as u32;
     let of_turns = |f: fn(f64) -> f64| {
-        let turns = convert::exact(Type::F32, flushed(Type::F32, true, bits.into()));
-        let value = convert::rounded(Type::F32, Rounding::Nearest, f(std::f64::consts::TAU * turns.fract()));
+        let turns = exact(Type::F32, flushed(Type::F32, true, bits.into()));
+        let value = rounded(Type::F32, Rounding::Nearest, f(std::f64::consts::TAU * turns.fract()));
         flushed(Type::F32, true, value) as u32
     };
     let high = |op: FloatOp| {

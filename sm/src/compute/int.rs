@@ -1,6 +1,6 @@
 //! Integer arithmetic of any width.
 
-use super::lane::Computed;
+use super::computed::Computed;
 use super::ones;
 use atoms_isa::{IntOp, ProductPart, Type};
 

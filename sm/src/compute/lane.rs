@@ -1,28 +1,11 @@
 //! What an instruction computes in one lane.
 
-use super::float::{self, flushed};
-use super::{bits, convert, int, ones};
+use super::computed::Computed;
+use super::format::{flushed, truth};
+use super::{bits, convert, float, int, ones};
 use crate::memory::{in_window, to_generic};
 use atoms_isa::{BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, Type};
 use std::cmp::Ordering;
-
-/// Register result and predicate results of one lane.
-pub(super) struct Computed {
-    pub(super) value: u64,
-    pub(super) preds: [bool; 2],
-}
-
-impl Computed {
-    /// A value, and no predicates.
-    pub(super) fn value(value: u64) -> Computed {
-        Computed { value, preds: [false; 2] }
-    }
-
-    /// A value and the first predicate.
-    pub(super) fn with(value: u64, pred: bool) -> Computed {
-        Computed { value, preds: [pred, false] }
-    }
-}
 
 /// One lane. `carries` is the number of negated operands of an operation with carries.
 ///
@@ -143,7 +126,7 @@ fn compared(
             return Computed { value: 0, preds: [with(holds), with(!holds)] };
         }
         let preds = both.map(with);
-        let word = |to: Type| float::truth(to, preds[0]) | float::truth(to, preds[1]) << 16;
+        let word = |to: Type| truth(to, preds[0]) | truth(to, preds[1]) << 16;
         return Computed { value: result.map_or(preds[0].into(), word), preds };
     }
     let order = if ty.float() {
@@ -156,7 +139,7 @@ fn compared(
     let low_decides = part == ComparePart::High && !always && order == Some(Ordering::Equal);
     let holds = if low_decides { p[1] } else { compare(how, order) };
     let preds = [with(holds), with(!holds)];
-    Computed { value: result.map_or(preds[0].into(), |to| float::truth(to, preds[0])), preds }
+    Computed { value: result.map_or(preds[0].into(), |to| truth(to, preds[0])), preds }
 }
 
 /// A comparison, from the order of its operands; there is none if one is a NaN.

@@ -5,8 +5,10 @@
 
 pub(crate) mod atomic;
 mod bits;
+mod computed;
 mod convert;
 mod float;
+mod format;
 mod int;
 mod lane;
 pub(crate) mod lanes;
@@ -19,7 +21,8 @@ use crate::warp::{LANES, View, Warp, lanes as lanes_of};
 use atoms_isa::{
     BoolOp, ComparePart, Compute, ComputeOp, HalfSelect, IntOp, Path, ProductPart, Reg, Source, Type, UReg,
 };
-use lane::{Computed, compute};
+use computed::Computed;
+use lane::compute;
 
 /// Bits of a value of this type, from the lowest.
 const fn ones(bits: u32) -> u64 {

@@ -1,7 +1,8 @@
 //! Arithmetic against the host's, and against itself.
 
 use super::convert::{convert, pack};
-use super::float::{division_is_hard, float, flushed, mufu, nan, round_of, sqrt};
+use super::float::{division_is_hard, float, mufu, sqrt};
+use super::format::{flushed, nan, round_of};
 use super::int::int;
 use super::ones;
 use crate::launch::Element;

@@ -379,7 +379,7 @@ bugs! {
     a_bank_forgets_row_3 {
         on: On::Small,
         patches: patches!["atoms_bank.sv": "if (we_i) mem_q" => "if (we_i && (waddr_i != 16'd3)) mem_q"],
-        // Nobody reads the word again: only the whole memory at the end tells.
+        // No request reads the word again: only the whole memory at the end tells.
         shows_in: &["memory"],
         ops: &[],
         objection: "(spec 4.6)",

@@ -12,7 +12,7 @@ use proptest::{bits, collection, option, sample};
 /// Values at which operations change behaviour.
 const CORNERS: [u32; 8] = [0, 1, 2, 3, i32::MAX as u32, i32::MIN as u32, u32::MAX - 1, u32::MAX];
 
-/// Most slots that are given parts.
+/// Most slots that are given allocations.
 const SLOTS: u32 = 4;
 
 /// What requests are drawn from.
@@ -76,7 +76,7 @@ fn mbarrier_operand(op: Op, pick: u32) -> Option<u128> {
 }
 
 /// Cycles in which a port stands still: mostly none, else some of 64.
-fn pauses() -> impl Strategy<Value = Pauses> {
+pub fn pauses() -> impl Strategy<Value = Pauses> {
     let some = || prop_oneof![3 => Just(0), 1 => bits::u64::between(0, 64), 1 => Just(u64::MAX)];
     (some(), some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response, wake)| {
         Pauses { warp, response, cluster, cluster_response, wake }
@@ -90,7 +90,7 @@ fn part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
     (rank, missing).prop_map(|(rank, size)| PartWrite { rank, size, ..PartWrite::default() })
 }
 
-/// Puts parts side by side. `part.size` comes as the bytes missing from its last row.
+/// Puts allocations side by side. `part.size` comes as the bytes missing from its last row.
 fn lay_out(config: &Config, slot: u8, part: &mut PartWrite) {
     let slots = config.num_cta_slots.min(SLOTS);
     let share = (config.num_rows / slots).max(1);
@@ -102,7 +102,7 @@ fn lay_out(config: &Config, slot: u8, part: &mut PartWrite) {
     part.size = rows * config.row_bytes() - part.size;
 }
 
-/// A table write that is often refused, takes a part away, or names no slot.
+/// A table write that is often refused, takes an allocation away, or names no slot.
 fn any_part(config: &Config) -> impl Strategy<Value = PartWrite> + use<> {
     let size = prop_oneof![0..8 * config.row_bytes(), 0..1u32 << 25];
     let base = prop_oneof![4 => 0..=(config.num_rows - 1) as u16, 1 => any::<u16>()];
@@ -124,13 +124,13 @@ enum Place {
     Below(u32),
     /// The next unit if the request starts at an even one, and so many rows on: across a pair.
     Across(u32),
-    /// So many units before the end of the part.
+    /// So many units before the end of the allocation.
     FromEnd(u32),
-    /// Anywhere in the part, by unit.
+    /// Anywhere in the allocation, by unit.
     Anywhere(u32),
     /// So many bytes beside the start.
     Skewed(u32),
-    /// The first unit that is not wholly inside the part.
+    /// The first unit that is not wholly inside the allocation.
     Behind,
     /// The start, with another rank.
     Foreign(u8),
@@ -183,7 +183,7 @@ fn instruction(mix: Mix) -> impl Strategy<Value = (u8, u8)> {
         .flat_map(|op| [Size::U32, Size::U64].map(|size| (op as u8, size as u8)))
         .collect();
     let objects: Vec<_> = legal.iter().filter(|(op, _)| *op >= Op::MbarInit as u8).copied().collect();
-    // Waits and what ends them come often, or nobody would be woken.
+    // Waits and what ends them come often, or no waiter would be woken.
     let waits: Vec<_> =
         [Op::MbarInit, Op::MbarTryWait, Op::MbarArrive].map(|op| (op as u8, Size::U64 as u8)).into();
     let all = prop_oneof![20 => sample::select(legal), 5 => sample::select(contended), 4 => sample::select(waits.clone()), 1 => (0..32u8, 0..16u8)];
@@ -300,7 +300,7 @@ impl DrawnWarp {
         let bytes = bytes_of(self.instruction.1);
         let mut form = self.form;
         if form.absolute {
-            // All lanes on one address, inside the part unless the first lane is astray.
+            // All lanes on one address, inside the allocation unless the first lane is astray.
             let place = self.lanes.iter().flatten().next().map_or(Place::Near(0), |lane| lane.place);
             let address = place.address(config, &part, bytes, self.start);
             (form.imm, form.ur) = (address & 0xff_ffff, address & 0xff00_0000);

@@ -18,40 +18,24 @@ use proptest::test_runner::{Config as Settings, RngSeed, TestCaseError, TestErro
 use crate::draw::{self, Mix};
 use crate::{generated, root};
 
-/// A machine that can be made from a library, and start over.
+/// A machine that can be made from a library.
 pub trait Hunted: Machine + Sides + Sized {
     /// A machine of `config` with RTL from `library`.
     ///
     /// # Errors
     /// [`Stop`] when it does not come out of reset.
     fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop>;
-
-    /// Starts over: reset, with a memory of zeros.
-    ///
-    /// # Errors
-    /// [`Stop`] when it has stopped itself.
-    fn start_over(&mut self) -> Result<(), Stop>;
 }
 
 impl Hunted for Lockstep {
     fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop> {
         Lockstep::new(library.instantiate()?, config.config)
     }
-
-    fn start_over(&mut self) -> Result<(), Stop> {
-        self.restart()
-    }
 }
 
 impl Hunted for RtlMachine {
     fn make(library: &Library, config: &NamedConfig) -> Result<Self, Stop> {
         RtlMachine::new(library.instantiate()?, config.config)
-    }
-
-    fn start_over(&mut self) -> Result<(), Stop> {
-        self.cycle(&In::default())?;
-        let words = vec![0; (self.config().bytes() / 4) as usize];
-        self.load_memory(&words)
     }
 }
 
@@ -81,7 +65,9 @@ impl<M: Hunted> Judge<M> {
             None => (Session::new(M::make(&self.library, &self.named)?, None), true),
         };
         if !fresh {
-            session.machine_mut().start_over()?;
+            // All inputs zero are reset.
+            session.machine_mut().cycle(&In::default())?;
+            session.machine_mut().load_memory(&self.zeros)?;
         }
         session.restart(Some(Scoreboard::new(&self.named.config, &self.zeros)));
         session.run(&mut CaseStimulus::new(case), u64::MAX, |_| {})?;
@@ -120,6 +106,17 @@ pub fn cases_or(cases: u32) -> u32 {
     number("PROPTEST_CASES").map_or(cases, |cases| cases as u32)
 }
 
+/// `PROPTEST_RNG_SEED` if it is set, else 1.
+pub fn seed() -> u64 {
+    number("PROPTEST_RNG_SEED").unwrap_or(1)
+}
+
+/// Draws `cases` values, the same ones from the same seed, and shrinks one that fails in so many steps at most.
+pub fn settings(cases: u32, seed: u64, max_shrink_iters: u32) -> Settings {
+    let rng_seed = RngSeed::Fixed(seed);
+    Settings { cases, rng_seed, failure_persistence: None, max_shrink_iters, ..Settings::default() }
+}
+
 /// Draws up to `cases` cases of up to `requests` requests of `mix` for the judge's configuration; the first that
 /// fails is shrunk and kept as `failures/NAME.json`.
 ///
@@ -137,17 +134,10 @@ pub fn hunt<M: Hunted>(
     requests: usize,
     mix: Mix,
 ) -> Result<(), Box<Found>> {
-    let seed = number("PROPTEST_RNG_SEED").unwrap_or(1);
-    let settings = Settings {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: 20_000,
-        ..Settings::default()
-    };
+    let seed = seed();
     let strategy = draw::case(&judge.named.name, judge.named.config, requests, mix);
     let judge = RefCell::new(judge);
-    let outcome = TestRunner::new(settings).run(&strategy, |case| {
+    let outcome = TestRunner::new(settings(cases, seed, 20_000)).run(&strategy, |case| {
         judge.borrow_mut().judge(&case).map_err(|failure| {
             assert!(failure.is_finding(), "the case could not be judged: {failure}");
             TestCaseError::fail(failure.to_string())

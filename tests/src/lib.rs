@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl;
+use atoms_cosim::scoreboard::Scoreboard;
+use atoms_cosim::session::Session;
 use atoms_verilated::{Environment, Rtl, Variant};
 
 /// Every named configuration.
@@ -45,6 +47,11 @@ pub fn rtl_of(config: &NamedConfig) -> Rtl {
 /// RTL and model of a configuration.
 pub fn lockstep_of(config: &NamedConfig) -> Lockstep {
     Lockstep::new(rtl_of(config), config.config).expect("the RTL comes out of reset")
+}
+
+/// RTL and model of a configuration with the oracle listening, after reset and with a memory of zeros.
+pub fn judged_lockstep_of(config: &NamedConfig) -> Session<Lockstep> {
+    Session::new(lockstep_of(config), Some(Scoreboard::new(&config.config, &[])))
 }
 
 /// Root of the checkout.

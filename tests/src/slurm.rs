@@ -22,7 +22,7 @@ pub struct Cluster {
     daemons: Vec<(&'static str, Child)>,
 }
 
-/// Ports of loopback that nobody uses.
+/// Ports of loopback that are free.
 fn free_ports(count: usize) -> Vec<u16> {
     let listeners: Vec<_> =
         (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("loopback has a free port")).collect();
@@ -94,7 +94,7 @@ impl Cluster {
              PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO\n"
         );
         fs::write(self.folder.join("slurm.conf"), text).expect("the configuration can be written");
-        // Whoever knows the key may submit; it lives as long as the cluster.
+        // A client that knows the key may submit; it lives as long as the cluster.
         let key = self.folder.join("munge/key");
         fs::write(
             &key,

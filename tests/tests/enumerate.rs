@@ -28,12 +28,11 @@
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::request::{Lane, PartWrite};
-use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Stimulus;
 use atoms_model::port::{In, Out};
 use atoms_ops::{OPS, Op, Operands, Size};
-use atoms_tests::{config, lockstep_of};
+use atoms_tests::{config, judged_lockstep_of};
 
 /// Values at which 32-bit operations change behaviour.
 const WORDS: [u128; 6] = [0, 1, 2, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
@@ -117,9 +116,7 @@ struct Run {
 
 impl Run {
     fn new(named: &NamedConfig, allocations: Vec<PartWrite>) -> Self {
-        let zeros = vec![0; (named.config.bytes() / 4) as usize];
-        let scoreboard = Scoreboard::new(&named.config, &zeros);
-        let mut run = Run { session: Session::new(lockstep_of(named), Some(scoreboard)), expected: 0 };
+        let mut run = Run { session: judged_lockstep_of(named), expected: 0 };
         run.take("allocations", allocations, &[]);
         run
     }

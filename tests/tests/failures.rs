@@ -22,6 +22,7 @@ use atoms_regress::triage::repro::{Bundle, Replayed};
 use atoms_regress::triage::test_failure::FailedRun;
 use atoms_tests::bugs::Bug;
 use atoms_tests::draw::Mix;
+use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, generated, root, test_each_bug};
 use atoms_verilated::Library;
@@ -49,7 +50,7 @@ struct Met {
 }
 
 fn session(library: &Library, named: &NamedConfig) -> Session<Lockstep> {
-    let machine = Lockstep::new(library.instantiate().expect("an instance"), named.config).expect("a reset");
+    let machine = Lockstep::make(library, named).expect("it comes out of reset");
     Session::new(machine, Some(Scoreboard::new(&named.config, &[])))
 }
 
@@ -63,6 +64,14 @@ fn meet(library: &Library, named: &NamedConfig, ops: &[Op], seed: u64) -> Option
     let (_, recorder) = session.listened_by(());
     let failed = FailedRun { recorder: Some(Box::new(recorder)), ..failed };
     Some(Met { named: named.clone(), library: library.clone(), episode, failed })
+}
+
+/// A failure of RTL with a bug, and the folder of that RTL.
+fn met_in_small() -> (Met, PathBuf) {
+    let named = config("small");
+    let library = plant("bundle", &named, &[INC_TOO_FAR]);
+    let met = meet(&library, &named, &[], 1).expect("it is met");
+    (met, generated("planted").join("bundle"))
 }
 
 impl Met {
@@ -213,10 +222,7 @@ fn a_bug_of_any_operation_is_one_bucket() {
 
 #[test]
 fn a_bundle_is_the_same_again_and_repeats_its_failure() {
-    let named = config("small");
-    let library = plant("bundle", &named, &[INC_TOO_FAR]);
-    let rtl = generated("planted").join("bundle");
-    let met = meet(&library, &named, &[], 1).expect("it is met");
+    let (met, rtl) = met_in_small();
     let parents = ["once", "twice"].map(empty);
     let infos = parents.each_ref().map(|parent| met.bundle(7, &rtl, parent));
     assert_eq!(infos[0].text, infos[1].text);
@@ -267,10 +273,7 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
 /// Without a smaller case, the run itself is repeated.
 #[test]
 fn a_failure_that_needs_its_history_is_repeated_with_it() {
-    let named = config("small");
-    let library = plant("bundle", &named, &[INC_TOO_FAR]);
-    let rtl = generated("planted").join("bundle");
-    let mut met = meet(&library, &named, &[], 1).expect("it is met");
+    let (mut met, rtl) = met_in_small();
     met.failed.recorder = None;
     let parent = empty("history");
     let info = met.bundle(0, &rtl, &parent);
@@ -335,10 +338,7 @@ fn a_kernel_leaves_a_case() {
 
 #[test]
 fn what_is_no_bundle_is_refused() {
-    let named = config("small");
-    let library = plant("bundle", &named, &[INC_TOO_FAR]);
-    let rtl = generated("planted").join("bundle");
-    let met = meet(&library, &named, &[], 1).expect("it is met");
+    let (met, rtl) = met_in_small();
     let parent = empty("broken");
     let folder = parent.join(met.bundle(0, &rtl, &parent).folder);
     let good = fs::read_to_string(folder.join("bundle.json")).expect("a record");

@@ -1,21 +1,17 @@
 //! Random stimulus through RTL, model and oracle, in every named configuration.
 
 use atoms_cosim::configs::NamedConfig;
-use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Faults, Paces, Profile, RandomStimulus, Share};
 use atoms_regress::coverage::{Map, Model, Sampler};
 use atoms_regress::steer::Steering;
-use atoms_tests::{config, lockstep_of, test_each, test_each_configuration};
+use atoms_tests::{config, judged_lockstep_of, test_each, test_each_configuration};
 
 /// Warp requests per configuration.
 const REQUESTS: u64 = 20_000;
 
 fn random_requests_agree(name: &str) {
     let named = config(name);
-    let memory = vec![0; (named.config.bytes() / 4) as usize];
-    let scoreboard = Scoreboard::new(&named.config, &memory);
-    let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
+    let mut session = judged_lockstep_of(&named);
     let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), 1, REQUESTS);
     let tally = session
         .run(&mut stimulus, u64::MAX, |_| {})
@@ -35,8 +31,7 @@ test_each_configuration! { random_requests: random_requests_agree }
 
 /// Runs a profile through RTL, model and oracle; gives what it hit.
 fn agree(named: &NamedConfig, profile: &Profile, what: &str, seed: u64, requests: u64) -> Map {
-    let session = Session::new(lockstep_of(named), Some(Scoreboard::new(&named.config, &[])));
-    let (mut session, ()) = session.listened_by(Sampler::new(&named.config));
+    let (mut session, ()) = judged_lockstep_of(named).listened_by(Sampler::new(&named.config));
     let mut stimulus = RandomStimulus::new(named.config, profile, seed, requests);
     let tally = session
         .run(&mut stimulus, u64::MAX, |_| {})

@@ -14,21 +14,21 @@ use atoms_cosim::case::{Case, Pauses};
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::request::{Lane, WarpRequest};
-use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use atoms_tests::bench::{run_case, whole};
-use atoms_tests::hunt::cases_or;
+use atoms_tests::draw::pauses;
+use atoms_tests::hunt::{cases_or, seed, settings};
 use atoms_tests::pipeline::{
     Awaited, Deadlock, Design, Events, Manner, Member, Mistake, NO_LIMIT, PipelineDesign, PipelineFailure,
     PipelineOutcome, ProducerReach, Waiting, run,
 };
-use atoms_tests::{config, lockstep_of, test_each};
+use atoms_tests::{config, judged_lockstep_of, test_each};
+use proptest::collection;
 use proptest::prelude::*;
-use proptest::test_runner::{Config as Settings, RngSeed, TestRunner};
-use proptest::{bits, collection};
+use proptest::test_runner::TestRunner;
 
 /// RTL and model of a configuration, with the oracle listening and the model watching.
 struct Stand {
@@ -37,10 +37,7 @@ struct Stand {
 
 impl Stand {
     fn new(name: &str) -> Self {
-        let named = config(name);
-        let zeros = vec![0; (named.config.bytes() / 4) as usize];
-        let scoreboard = Scoreboard::new(&named.config, &zeros);
-        let mut session = Session::new(lockstep_of(&named), Some(scoreboard));
+        let mut session = judged_lockstep_of(&config(name));
         session.machine_mut().watch();
         Stand { session }
     }
@@ -67,24 +64,10 @@ impl Stand {
 
 /// Draws `cases` values, the same ones for the same `PROPTEST_RNG_SEED`, and shrinks one that fails.
 fn for_all<S: Strategy>(cases: u32, strategy: &S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    let settings = Settings {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: 2000,
-        ..Settings::default()
-    };
-    if let Err(found) = TestRunner::new(settings).run(strategy, law) {
+    let seed = seed();
+    if let Err(found) = TestRunner::new(settings(cases, seed, 2000)).run(strategy, law) {
         panic!("PROPTEST_RNG_SEED={seed}: {found}");
     }
-}
-
-fn pauses() -> impl Strategy<Value = Pauses> {
-    let some = || prop_oneof![3 => Just(0), 1 => bits::u64::between(0, 64), 1 => Just(u64::MAX)];
-    (some(), some(), some(), some(), some()).prop_map(|(warp, response, cluster, cluster_response, wake)| {
-        Pauses { warp, response, cluster, cluster_response, wake }
-    })
 }
 
 /// Members of a crew.

@@ -9,13 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use atoms_isa::Arch;
-use atoms_tests::ptx::bench::{PtxBench, miscompiled};
+use atoms_tests::ptx::bench::PtxBench;
 use atoms_tests::ptx::body::Body;
-use atoms_tests::ptx::case::{cases, judge};
+use atoms_tests::ptx::case::cases;
 use atoms_tests::ptx::kernel::{BarrierKernel, Tail, layout};
 use atoms_tests::ptx::spelling::{ROWS, SpelledOperation, SpelledReduction, Spelling};
 use atoms_tests::test_each;
-use serde_json::Value;
+use serde::Deserialize;
 
 /// Architectures, and how many cases are tried on each.
 const ARCHITECTURES: [(&str, usize); 6] =
@@ -50,6 +50,7 @@ const LINES: &[(SpelledOperation, [usize; 6])] = &[
 ];
 
 /// One line of PTX, and what it becomes on some architectures.
+#[derive(Deserialize)]
 struct Form {
     ptx: String,
     targets: Vec<String>,
@@ -58,17 +59,7 @@ struct Form {
 
 fn forms() -> Vec<Form> {
     let text = include_str!("../vectors/mbarrier_forms.json");
-    let rows: Vec<Value> = serde_json::from_str(text).expect("the rows are readable");
-    let list = |row: &Value, key: &str| -> Vec<String> {
-        let items = row[key].as_array().expect("a list").iter();
-        items.map(|item| item.as_str().expect("a text").to_string()).collect()
-    };
-    let form = |row: &Value| Form {
-        ptx: row["ptx"].as_str().expect("a line").into(),
-        targets: list(row, "targets"),
-        sass: list(row, "sass"),
-    };
-    rows.iter().map(form).collect()
+    serde_json::from_str(text).expect("the rows are readable")
 }
 
 /// A line on one architecture.
@@ -108,23 +99,7 @@ fn every_line_runs(_: &str, column: usize, configuration: &str) {
             apart_ran += usize::from(case.objects.len() > 1);
             remote_ran += usize::from(case.ctas > 1);
             let kernel = BarrierKernel { arch, spelling, body, case, tail: &tail };
-            let wrong = arch.number() < 90 && spelling.operation == CopyArrive && case.objects.len() > 1;
-            let why = match bench.observe(&kernel) {
-                // Nothing that happens after it could be believed.
-                Err(why) => {
-                    bench = PtxBench::new(configuration);
-                    why
-                }
-                Ok(observed) if wrong => {
-                    assert_eq!(observed.words, miscompiled(case, layout(arch)), "`{ptx}`, {}", case.what);
-                    continue;
-                }
-                Ok(observed) => match judge(case, spelling, layout(arch), &observed) {
-                    Ok(()) => continue,
-                    Err(why) => why,
-                },
-            };
-            failures.push(format!("`{ptx}`, {}: {why}\n{}", case.what, kernel.listing()));
+            failures.extend(bench.check(&kernel).err().map(|why| format!("`{ptx}`, {why}")));
         }
     }
     let first = failures.first().map_or("", String::as_str);

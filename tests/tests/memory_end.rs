@@ -11,6 +11,7 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_ops::{Op, Size};
 use atoms_tests::bench::whole;
 use atoms_tests::bugs::Bug;
+use atoms_tests::hunt::Hunted;
 use atoms_tests::{config, lockstep_of, rtl_of, test_each};
 
 /// A bank that forgets what it is told drives the same outputs and the same probe: the difference
@@ -19,8 +20,7 @@ use atoms_tests::{config, lockstep_of, rtl_of, test_each};
 fn memory_that_differs_is_found_at_the_end() {
     let named = config("small");
     let library = Bug::named("a_bank_forgets_row_3").planted();
-    let rtl = library.instantiate().expect("an instance");
-    let pair = Lockstep::new(rtl, named.config).expect("the RTL comes out of reset");
+    let pair = Lockstep::make(&library, &named).expect("the RTL comes out of reset");
     let mut session = Session::new(pair, None);
     // Bank 2 of row 3.
     let store = WarpRequest {

@@ -2,7 +2,7 @@
 //! the RTL, and on both in lockstep, with the oracle listening.
 //!
 //! Tables, by what their rows have in common: operations (spec 3, 5), addresses (spec 2), faults
-//! (spec 2.4, 2.6, 3.3, 1.4), parts (spec 1.3, 1.4), passes (spec 4), order (spec 4.2), and the
+//! (spec 2.4, 2.6, 3.3, 1.4), allocations (spec 1.3, 1.4), passes (spec 4), order (spec 4.2), and the
 //! cluster port (spec 1.4, 7.5).
 
 use atoms_cosim::case::Case;
@@ -194,8 +194,8 @@ fn warp(op: u8, size: u8, red: bool, lanes: &[L]) -> WarpRequest {
     }
 }
 
-fn one(part: PartWrite, request: WarpRequest) -> Case {
-    Case { parts: vec![part], warps: vec![request], ..Case::default() }
+fn one(allocation: PartWrite, request: WarpRequest) -> Case {
+    Case { parts: vec![allocation], warps: vec![request], ..Case::default() }
 }
 
 fn memory_of(bench: &Bench, words: &[W]) -> Vec<u32> {
@@ -376,18 +376,18 @@ const FAULTS: &[FaultRow] = {
         ("2.4 the last word",                       XC, B4,  1,      256, 0, &[252],                     None,       0, 0),
         ("2.4 the last pair",                       XC, B8,  1,      256, 0, &[248],                     None,       0, 0),
         ("2.4 the last quad",                       XC, BG,  1,      256, 0, &[240],                     None,       0, 0),
-        ("2.4 the byte behind the part",            ST, B1,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
-        ("2.4 the half behind the part",            ST, B2,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
-        ("2.4 the word behind the part",            XC, B4,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
-        ("2.4 the pair behind the part",            XC, B8,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
-        ("2.4 the quad behind the part",            XC, BG,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
-        ("2.4 the last byte of an odd part",        ST, B1,  1,      255, 0, &[254],                     None,       0, 0),
-        ("2.4 a half cut by the part's end",        ST, B2,  1,      255, 0, &[254],                     OutOfRange, 0, 254),
-        ("2.4 a word cut by the part's end",        XC, B4,  1,      255, 0, &[252],                     OutOfRange, 0, 252),
+        ("2.4 the byte behind the allocation",      ST, B1,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
+        ("2.4 the half behind the allocation",      ST, B2,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
+        ("2.4 the word behind the allocation",      XC, B4,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
+        ("2.4 the pair behind the allocation",      XC, B8,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
+        ("2.4 the quad behind the allocation",      XC, BG,  1,      256, 0, &[256],                     OutOfRange, 0, 256),
+        ("2.4 the last byte of an odd allocation",  ST, B1,  1,      255, 0, &[254],                     None,       0, 0),
+        ("2.4 a half cut by the allocation's end",  ST, B2,  1,      255, 0, &[254],                     OutOfRange, 0, 254),
+        ("2.4 a word cut by the allocation's end",  XC, B4,  1,      255, 0, &[252],                     OutOfRange, 0, 252),
         ("2.4 a word cut after one byte",           XC, B4,  1,      253, 0, &[252],                     OutOfRange, 0, 252),
         ("2.4 a pair cut in the middle",            XC, B8,  1,      252, 0, &[248],                     OutOfRange, 0, 248),
         ("2.4 a quad cut by its last byte",         XC, BG,  1,      255, 0, &[240],                     OutOfRange, 0, 240),
-        ("2.4 an empty part has no byte",           ST, B1,  1,      0,   0, &[0],                       OutOfRange, 0, 0),
+        ("2.4 an empty allocation has no byte",     ST, B1,  1,      0,   0, &[0],                       OutOfRange, 0, 0),
         ("2.4 the end of the window",               XC, B4,  1,      256, 0, &[0x00ff_fffc],             OutOfRange, 0, 0x00ff_fffc),
         ("1.4 another CTA's rank",                  XC, B4,  1,      256, 3, &[0x0200_0000],             OutOfRange, 0, 0x0200_0000),
         ("1.4 no rank, where the own one is 3",     XC, B4,  1,      256, 3, &[0x40],                    OutOfRange, 0, 0x40),
@@ -432,8 +432,8 @@ fn a_fault_is_named_and_touches_nothing() {
             let &&FaultRow { rule, op, size, mask, bytes, rank, ra, fault, lane, addr } = row;
             let lanes: Vec<L> = ra.iter().map(|&ra| (ra, u128::MAX, 0)).collect();
             let request = WarpRequest { mask, ..warp(op, size, RD, &lanes) };
-            let part = PartWrite { size: bytes, rank, ..bench.whole() };
-            let case = one(part, request);
+            let allocation = PartWrite { size: bytes, rank, ..bench.whole() };
+            let case = one(allocation, request);
             for (side, observed) in bench.run(rule, &case, &memory) {
                 let what = format!("{rule}, on the {side}");
                 let answer = &observed.warps[0];
@@ -455,7 +455,7 @@ fn a_fault_is_named_and_touches_nothing() {
 }
 
 /// An STS after writes of the CTA table.
-struct PartRow {
+struct AllocationRow {
     rule: &'static str,
     /// Slot, enable, first row, bytes, rank.
     writes: &'static [(u8, bool, u16, u32, u8)],
@@ -469,48 +469,48 @@ struct PartRow {
 }
 
 /// In `small`: rows of 16 bytes, 8 of them, 2 slots.
-const PARTS: &[PartRow] = rows! {
-    PartRow { rule, writes, refused, slot, addr, stored }
-    // rule                                         writes                                                   refused slot addr stored
-    ("1.3 address 0 is the CTA's first byte",       &[(0, true, 2, 32, 0)],                                       0, 0, 0,  Some(32)),
-    ("1.3 the part's last word",                    &[(0, true, 2, 32, 0)],                                       0, 0, 28, Some(60)),
-    ("1.3 the word behind it",                      &[(0, true, 2, 32, 0)],                                       0, 0, 32, None),
-    ("1.3 the same offset in two parts, first",     &[(0, true, 0, 64, 0), (1, true, 4, 64, 0)],                  0, 0, 4,  Some(4)),
-    ("1.3 the same offset in two parts, second",    &[(0, true, 0, 64, 0), (1, true, 4, 64, 0)],                  0, 1, 4,  Some(68)),
-    ("1.3 the neighbour's first byte",              &[(0, true, 0, 64, 0), (1, true, 4, 64, 0)],                  0, 0, 64, None),
-    ("1.3 a slot without a part",                   &[(0, true, 0, 64, 0)],                                       0, 1, 0,  None),
-    ("1.3 a slot that does not exist",              &[(0, true, 0, 64, 0)],                                       0, 2, 0,  None),
-    ("1.3 a slot that cannot have a part",          &[(2, true, 0, 64, 0)],                                       1, 2, 0,  None),
-    ("1.3 a part taken away",                       &[(0, true, 0, 64, 0), (0, false, 0, 64, 0)],                 0, 0, 0,  None),
-    ("1.3 a part given again",                      &[(0, true, 0, 64, 0), (0, false, 0, 0, 0), (0, true, 4, 64, 0)], 0, 0, 0, Some(64)),
-    ("1.3 a part may move over itself",             &[(0, true, 0, 64, 0), (0, true, 1, 64, 0)],                  0, 0, 0,  Some(16)),
-    ("1.3 a part in another's way is refused",      &[(0, true, 0, 64, 0), (1, true, 3, 64, 0)],                  1, 1, 0,  None),
-    ("1.3 the one there first stays",               &[(0, true, 0, 64, 0), (1, true, 3, 64, 0)],                  1, 0, 60, Some(60)),
-    ("1.3 a part around another is refused",        &[(0, true, 2, 32, 0), (1, true, 0, 128, 0)],                 1, 1, 0,  None),
-    ("1.3 a part inside another is refused",        &[(0, true, 0, 128, 0), (1, true, 2, 16, 0)],                 1, 1, 0,  None),
-    ("1.3 parts never share a row",                 &[(0, true, 0, 20, 0), (1, true, 1, 16, 0)],                  1, 1, 0,  None),
-    ("1.3 the row behind an odd part is free",      &[(0, true, 0, 20, 0), (1, true, 2, 16, 0)],                  0, 1, 0,  Some(32)),
-    ("1.3 an odd part ends inside its row",         &[(0, true, 0, 20, 0)],                                       0, 0, 20, None),
-    ("1.3 the last row",                            &[(0, true, 7, 16, 0)],                                       0, 0, 12, Some(124)),
-    ("1.3 a part behind the memory is refused",     &[(0, true, 7, 17, 0)],                                       1, 0, 0,  None),
-    ("1.3 a part from beyond it is refused",        &[(0, true, 8, 4, 0)],                                        1, 0, 0,  None),
-    ("1.3 the largest size is refused",             &[(0, true, 0, 0x1ff_ffff, 0)],                               1, 0, 0,  None),
-    ("1.3 the largest base is refused",             &[(0, true, 0xffff, 16, 0)],                                  1, 0, 0,  None),
-    ("1.3 a refused write leaves no part",          &[(0, true, 0, 64, 0), (0, true, 8, 64, 0)],                  1, 0, 0,  None),
-    ("1.3 room that was taken away is free",        &[(0, true, 0, 64, 0), (0, false, 0, 0, 0), (1, true, 0, 64, 0)], 0, 1, 0, Some(0)),
-    ("1.4 each part has its own rank",              &[(0, true, 0, 64, 1), (1, true, 4, 64, 2)],                  0, 1, 0x0200_0000, Some(64)),
-    ("1.4 another's rank does not reach it",        &[(0, true, 0, 64, 1), (1, true, 4, 64, 2)],                  0, 1, 0x0100_0000, None),
+const ALLOCATIONS: &[AllocationRow] = rows! {
+    AllocationRow { rule, writes, refused, slot, addr, stored }
+    // rule                                            writes                                                   refused slot addr stored
+    ("1.3 address 0 is the CTA's first byte",          &[(0, true, 2, 32, 0)],                                       0, 0, 0,  Some(32)),
+    ("1.3 the allocation's last word",                 &[(0, true, 2, 32, 0)],                                       0, 0, 28, Some(60)),
+    ("1.3 the word behind it",                         &[(0, true, 2, 32, 0)],                                       0, 0, 32, None),
+    ("1.3 the same offset in two allocations, first",  &[(0, true, 0, 64, 0), (1, true, 4, 64, 0)],                  0, 0, 4,  Some(4)),
+    ("1.3 the same offset in two allocations, second", &[(0, true, 0, 64, 0), (1, true, 4, 64, 0)],                  0, 1, 4,  Some(68)),
+    ("1.3 the neighbour's first byte",                 &[(0, true, 0, 64, 0), (1, true, 4, 64, 0)],                  0, 0, 64, None),
+    ("1.3 a slot without an allocation",               &[(0, true, 0, 64, 0)],                                       0, 1, 0,  None),
+    ("1.3 a slot that does not exist",                 &[(0, true, 0, 64, 0)],                                       0, 2, 0,  None),
+    ("1.3 a slot that cannot have an allocation",      &[(2, true, 0, 64, 0)],                                       1, 2, 0,  None),
+    ("1.3 an allocation taken away",                   &[(0, true, 0, 64, 0), (0, false, 0, 64, 0)],                 0, 0, 0,  None),
+    ("1.3 an allocation given again",                  &[(0, true, 0, 64, 0), (0, false, 0, 0, 0), (0, true, 4, 64, 0)], 0, 0, 0, Some(64)),
+    ("1.3 an allocation may move over itself",         &[(0, true, 0, 64, 0), (0, true, 1, 64, 0)],                  0, 0, 0,  Some(16)),
+    ("1.3 an allocation in another's way is refused",  &[(0, true, 0, 64, 0), (1, true, 3, 64, 0)],                  1, 1, 0,  None),
+    ("1.3 the one there first stays",                  &[(0, true, 0, 64, 0), (1, true, 3, 64, 0)],                  1, 0, 60, Some(60)),
+    ("1.3 an allocation around another is refused",    &[(0, true, 2, 32, 0), (1, true, 0, 128, 0)],                 1, 1, 0,  None),
+    ("1.3 an allocation inside another is refused",    &[(0, true, 0, 128, 0), (1, true, 2, 16, 0)],                 1, 1, 0,  None),
+    ("1.3 allocations never share a row",              &[(0, true, 0, 20, 0), (1, true, 1, 16, 0)],                  1, 1, 0,  None),
+    ("1.3 the row behind an odd allocation is free",   &[(0, true, 0, 20, 0), (1, true, 2, 16, 0)],                  0, 1, 0,  Some(32)),
+    ("1.3 an odd allocation ends inside its row",      &[(0, true, 0, 20, 0)],                                       0, 0, 20, None),
+    ("1.3 the last row",                               &[(0, true, 7, 16, 0)],                                       0, 0, 12, Some(124)),
+    ("1.3 an allocation behind the memory is refused", &[(0, true, 7, 17, 0)],                                       1, 0, 0,  None),
+    ("1.3 an allocation from beyond it is refused",    &[(0, true, 8, 4, 0)],                                        1, 0, 0,  None),
+    ("1.3 the largest size is refused",                &[(0, true, 0, 0x1ff_ffff, 0)],                               1, 0, 0,  None),
+    ("1.3 the largest base is refused",                &[(0, true, 0xffff, 16, 0)],                                  1, 0, 0,  None),
+    ("1.3 a refused write leaves no allocation",       &[(0, true, 0, 64, 0), (0, true, 8, 64, 0)],                  1, 0, 0,  None),
+    ("1.3 room that was taken away is free",           &[(0, true, 0, 64, 0), (0, false, 0, 0, 0), (1, true, 0, 64, 0)], 0, 1, 0, Some(0)),
+    ("1.4 each allocation has its own rank",           &[(0, true, 0, 64, 1), (1, true, 4, 64, 2)],                  0, 1, 0x0200_0000, Some(64)),
+    ("1.4 another's rank does not reach it",           &[(0, true, 0, 64, 1), (1, true, 4, 64, 2)],                  0, 1, 0x0100_0000, None),
 };
 
 #[test]
-fn no_request_leaves_its_part() {
+fn no_request_leaves_its_allocation() {
     let mut bench = Bench::new(config("small"));
     let memory = named_words(&bench);
     each_row(
-        PARTS,
+        ALLOCATIONS,
         |row| row.rule,
         |row| {
-            let &&PartRow { rule, writes, refused, slot, addr, stored } = row;
+            let &&AllocationRow { rule, writes, refused, slot, addr, stored } = row;
             let parts = writes
                 .iter()
                 .map(|&(slot, enable, base, size, rank)| PartWrite { slot, enable, base, size, rank })
@@ -699,31 +699,31 @@ struct ClusterRow {
     after: &'static [W],
 }
 
-/// The part has rank 5 and 64 bytes from row 1 on, byte address 16 of `small`.
+/// The allocation has rank 5 and 64 bytes from row 1 on, byte address 16 of `small`.
 const CLUSTER: &[ClusterRow] = rows! {
     ClusterRow { rule, op, size, red, addr, b, c, before, rd, pred, fault, after }
-    // rule                                   op              size      RZ  offset b        c  before            rd       pred fault          after
-    ("1.4 an offset, whatever the rank",      Add as u8,      U32 as u8, RD, 4,    1,       0, &[(20, 7)],       7,       0, Fault::None,       &[(20, 8)]),
-    ("7.5 without result",                    Add as u8,      U32 as u8, RZ, 4,    1,       0, &[(20, 7)],       0,       0, Fault::None,       &[(20, 8)]),
-    ("7.5 min.s32",                           Min as u8,      S32 as u8, RD, 0,    TOP as u128, 0, &[(16, 7)],   7,       0, Fault::None,       &[(16, TOP)]),
-    ("7.5 cas.64",                            Cas as u8,      U64 as u8, RD, 8,    W1,      2, &[(28, 1)],       W1,      1, Fault::None,       &[(24, 2)]),
-    ("7.5 cas.64 miss",                       Cas as u8,      U64 as u8, RD, 8,    W1 | 1,  2, &[(28, 1)],       W1,      0, Fault::None,       &[(28, 1)]),
-    ("7.5 cast",                              Cast as u8,     U32 as u8, RD, 8,    0,       2, &[],              1,       1, Fault::None,       &[(24, 2)]),
-    ("7.5 a spin alone is selected",          CastSpin as u8, U32 as u8, RD, 8,    0,       2, &[],              1,       1, Fault::None,       &[(24, 2)]),
-    ("7.5 exch.128",                          Exch as u8,     B128 as u8, RD, 16,  W3 + 2,  0, &[(36, 9)],       9 * W1,  0, Fault::None,       &[(32, 2), (44, 1)]),
-    ("7.5 popc.inc counts one",               PopcInc as u8,  U32 as u8, RZ, 0,    0,       0, &[(16, 7)],       0,       0, Fault::None,       &[(16, 8)]),
-    ("7.5 sts.u8",                            Store as u8,    U8 as u8,  RZ, 1,    0xabcd,  0, &[(16, MAX)],     0,       0, Fault::None,       &[(16, 0xffff_cdff)]),
-    ("7.5 lds.s16",                           Load as u8,     S16 as u8, RD, 2,    0,       0, &[(16, TOP)],     0xffff_8000, 0, Fault::None,   &[(16, TOP)]),
-    ("2.4 the last word of the part",         Add as u8,      U32 as u8, RD, 60,   1,       0, &[],              0,       0, Fault::None,       &[(76, 1)]),
-    ("4.7 posted, the word behind it",        Add as u8,      U32 as u8, RZ, 64,   1,       0, &[],              0,       0, Fault::OutOfRange, &[]),
-    ("4.7 a cas without result still tells",  Cas as u8,      U32 as u8, RZ, 8,    0,       2, &[],              0,       1, Fault::None,       &[(24, 2)]),
-    ("4.7 so does a cast that fails",         Cast as u8,     U32 as u8, RZ, 8,    1,       2, &[],              0,       0, Fault::None,       &[]),
-    ("2.4 the word behind it",                Add as u8,      U32 as u8, RD, 64,   1,       0, &[],              0,       0, Fault::OutOfRange, &[]),
-    ("2.4 a quad at a pair",                  Exch as u8,     B128 as u8, RD, 56,  1,       0, &[],              0,       0, Fault::Misaligned, &[]),
-    ("2.4 misaligned",                        Add as u8,      U32 as u8, RD, 2,    1,       0, &[],              0,       0, Fault::Misaligned, &[]),
-    ("2.4 misaligned before out of range",    Add as u8,      U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Misaligned, &[]),
-    ("3.3 illegal before all others",         15,             U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Illegal,    &[]),
-    ("3.3 illegal in this size",              Add as u8,      U64 as u8, RD, 8,    1,       0, &[],              0,       0, Fault::Illegal,    &[]),
+    // rule                                  op              size      RZ  offset b        c  before            rd       pred fault          after
+    ("1.4 an offset, whatever the rank",     Add as u8,      U32 as u8, RD, 4,    1,       0, &[(20, 7)],       7,       0, Fault::None,       &[(20, 8)]),
+    ("7.5 without result",                   Add as u8,      U32 as u8, RZ, 4,    1,       0, &[(20, 7)],       0,       0, Fault::None,       &[(20, 8)]),
+    ("7.5 min.s32",                          Min as u8,      S32 as u8, RD, 0,    TOP as u128, 0, &[(16, 7)],   7,       0, Fault::None,       &[(16, TOP)]),
+    ("7.5 cas.64",                           Cas as u8,      U64 as u8, RD, 8,    W1,      2, &[(28, 1)],       W1,      1, Fault::None,       &[(24, 2)]),
+    ("7.5 cas.64 miss",                      Cas as u8,      U64 as u8, RD, 8,    W1 | 1,  2, &[(28, 1)],       W1,      0, Fault::None,       &[(28, 1)]),
+    ("7.5 cast",                             Cast as u8,     U32 as u8, RD, 8,    0,       2, &[],              1,       1, Fault::None,       &[(24, 2)]),
+    ("7.5 a spin alone is selected",         CastSpin as u8, U32 as u8, RD, 8,    0,       2, &[],              1,       1, Fault::None,       &[(24, 2)]),
+    ("7.5 exch.128",                         Exch as u8,     B128 as u8, RD, 16,  W3 + 2,  0, &[(36, 9)],       9 * W1,  0, Fault::None,       &[(32, 2), (44, 1)]),
+    ("7.5 popc.inc counts one",              PopcInc as u8,  U32 as u8, RZ, 0,    0,       0, &[(16, 7)],       0,       0, Fault::None,       &[(16, 8)]),
+    ("7.5 sts.u8",                           Store as u8,    U8 as u8,  RZ, 1,    0xabcd,  0, &[(16, MAX)],     0,       0, Fault::None,       &[(16, 0xffff_cdff)]),
+    ("7.5 lds.s16",                          Load as u8,     S16 as u8, RD, 2,    0,       0, &[(16, TOP)],     0xffff_8000, 0, Fault::None,   &[(16, TOP)]),
+    ("2.4 the last word of the allocation",  Add as u8,      U32 as u8, RD, 60,   1,       0, &[],              0,       0, Fault::None,       &[(76, 1)]),
+    ("4.7 posted, the word behind it",       Add as u8,      U32 as u8, RZ, 64,   1,       0, &[],              0,       0, Fault::OutOfRange, &[]),
+    ("4.7 a cas without result still tells", Cas as u8,      U32 as u8, RZ, 8,    0,       2, &[],              0,       1, Fault::None,       &[(24, 2)]),
+    ("4.7 so does a cast that fails",        Cast as u8,     U32 as u8, RZ, 8,    1,       2, &[],              0,       0, Fault::None,       &[]),
+    ("2.4 the word behind it",               Add as u8,      U32 as u8, RD, 64,   1,       0, &[],              0,       0, Fault::OutOfRange, &[]),
+    ("2.4 a quad at a pair",                 Exch as u8,     B128 as u8, RD, 56,  1,       0, &[],              0,       0, Fault::Misaligned, &[]),
+    ("2.4 misaligned",                       Add as u8,      U32 as u8, RD, 2,    1,       0, &[],              0,       0, Fault::Misaligned, &[]),
+    ("2.4 misaligned before out of range",   Add as u8,      U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Misaligned, &[]),
+    ("3.3 illegal before all others",        15,             U32 as u8, RD, 66,   1,       0, &[],              0,       0, Fault::Illegal,    &[]),
+    ("3.3 illegal in this size",             Add as u8,      U64 as u8, RD, 8,    1,       0, &[],              0,       0, Fault::Illegal,    &[]),
 };
 
 #[test]
@@ -734,9 +734,9 @@ fn cluster_requests_do_what_their_rows_say() {
         |row| row.rule,
         |row| {
             let &&ClusterRow { rule, op, size, red, addr, b, c, before, rd, pred, fault, after } = row;
-            let part = PartWrite { slot: 1, enable: true, base: 1, size: 64, rank: 5 };
+            let allocation = PartWrite { slot: 1, enable: true, base: 1, size: 64, rank: 5 };
             let request = ClusterRequest { op, size, red, tag: 42, slot: 1, addr, b, c };
-            let case = Case { parts: vec![part], clusters: vec![request], ..Case::default() };
+            let case = Case { parts: vec![allocation], clusters: vec![request], ..Case::default() };
             let (before, after) = (memory_of(&bench, before), memory_of(&bench, after));
             for (side, observed) in bench.run(rule, &case, &before) {
                 let what = format!("{rule}, on the {side}");

@@ -6,12 +6,10 @@ use std::convert::Infallible;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::scoreboard::Scoreboard;
-use atoms_cosim::session::Session;
 use atoms_silicon::capture::Capture;
 use atoms_silicon::report::{self, CaptureReport};
 use atoms_silicon::{catalogue, replay};
-use atoms_tests::{config, lockstep_of, root};
+use atoms_tests::{config, judged_lockstep_of, root};
 use serde_json::{Value, json};
 
 fn folders() -> Vec<PathBuf> {
@@ -26,10 +24,7 @@ fn judged(folder: &Path) -> CaptureReport {
     let capture = Capture::read(File::open(&path).unwrap())
         .unwrap_or_else(|error| panic!("{}: it {error}", path.display()));
     let named = config("default");
-    let port = || {
-        let oracle = Scoreboard::new(&named.config, &[]);
-        Ok::<_, Infallible>(Session::new(lockstep_of(&named), Some(oracle)))
-    };
+    let port = || Ok::<_, Infallible>(judged_lockstep_of(&named));
     let mut report = report::judge(&capture);
     report.replayed = Some(report::replay(&capture, port, |_| {}).unwrap());
     report
@@ -66,7 +61,7 @@ fn every_program_runs_in_lockstep() {
     let named = config("default");
     let mut wrong = Vec::new();
     for program in catalogue::programs(1) {
-        let mut session = Session::new(lockstep_of(&named), Some(Scoreboard::new(&named.config, &[])));
+        let mut session = judged_lockstep_of(&named);
         if let Err(error) = replay::run(&program, replay::arch(program.since), &mut session) {
             wrong.push(format!("{}: {error:?}", program.name));
         }

@@ -139,7 +139,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     let outcome = outcome.expect("Slurm answers");
     let WaitOutcome::Lost(lost) = outcome else { panic!("{outcome:?}") };
     let found: Vec<_> = lost.iter().map(|l| (l.shard, l.attempts, l.state.as_str())).collect();
-    assert_eq!(found, [(0, 1, "CANCELLED")], "what somebody cancels stays so, the rest is done: {seen:?}");
+    assert_eq!(found, [(0, 1, "CANCELLED")], "what was cancelled stays so, the rest is done: {seen:?}");
     assert!(lost[0].last_lines.contains("CANCELLED AT"), "{}", lost[0]);
     assert!(seen.windows(2).all(|two| two[0] <= two[1]), "{seen:?}");
     for task in &mut twice {
@@ -156,7 +156,7 @@ fn killed_requeued_and_duplicated_tasks_neither_lose_nor_double_a_result() {
     assert!(!regress("merge", &out).status.success());
     assert!(!out.join("results.jsonl").exists(), "nothing is merged in part");
 
-    // Somebody comes back, in another process.
+    // Another process resumes.
     drop(slurm);
     let mut slurm = Slurm::open(tools(&cluster), &out, None).expect("it was used");
     let submitted = slurm.submit().expect("it takes them");
@@ -200,7 +200,7 @@ fn a_test_that_panics_leaves_no_process() {
     let folder = std::sync::Mutex::new(None);
     let panicked = std::panic::catch_unwind(|| {
         let cluster = Cluster::start("panic", 1, 1001).expect("Slurm is there");
-        *folder.lock().expect("nobody else") = Some(cluster.folder().to_path_buf());
+        *folder.lock().expect("no other holder") = Some(cluster.folder().to_path_buf());
         let out = cluster.folder().join("out");
         begin(&out, 1, 1, 600_000);
         let mut slurm = Slurm::open(tools(&cluster), &out, Some(options(&cluster))).expect("Slurm is there");
@@ -211,7 +211,7 @@ fn a_test_that_panics_leaves_no_process() {
         std::panic::resume_unwind(Box::new("on purpose"));
     });
     assert_eq!(panicked.expect_err("it panics").downcast_ref(), Some(&"on purpose"));
-    let folder = folder.into_inner().expect("nobody else").expect("the cluster started");
+    let folder = folder.into_inner().expect("no other holder").expect("the cluster started");
     assert_eq!(left(&folder), []);
     fs::remove_dir_all(&folder).expect("its logs can be removed");
 }

@@ -23,6 +23,7 @@ use atoms_model::port::ProbeField;
 use atoms_ops::{Op, Size};
 use atoms_sm::{Launch, SmConfig, run};
 use atoms_tests::bench::{run_case, whole};
+use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, lockstep_of, test_each, test_each_configuration};
 
@@ -268,8 +269,7 @@ fn loops<M: Machine + Sides>(
     seed: u64,
     rounds: u32,
 ) -> Result<RetryLoops, Failure> {
-    let zeros = vec![0; (session.machine().config().bytes() / 4) as usize];
-    session.restart(Some(Scoreboard::new(session.machine().config(), &zeros)));
+    session.restart(Some(Scoreboard::new(session.machine().config(), &[])));
     let mut loops = RetryLoops::new(*session.machine().config(), seed, rounds);
     session.run(&mut loops, u64::MAX, |_| {})?;
     Ok(loops)
@@ -389,9 +389,8 @@ fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
         spins(c, [mask]).into_iter().chain(std::iter::repeat_with(load).take(loads))
     });
     let case = case(&named, warps.collect());
-    let instance = || library.instantiate().expect("it can be loaded");
 
-    let rtl = RtlMachine::new(instance(), *c).expect("it comes out of reset");
+    let rtl = RtlMachine::make(&library, &named).expect("it comes out of reset");
     match run_case(&mut Session::new(rtl, None), &case, &[0; 32]) {
         Err(Failure::Oracle(objection)) => {
             assert_eq!(objection.clause(), Some("spec 5.4"), "{objection}");
@@ -399,7 +398,7 @@ fn unfair_selection_is_found(name: &str, patch: Patch, loads: usize) {
         Err(failure) => panic!("{failure}"),
         Ok(_) => panic!("the oracle accepts it"),
     }
-    let pair = Lockstep::new(instance(), *c).expect("it comes out of reset");
+    let pair = Lockstep::make(&library, &named).expect("it comes out of reset");
     let mut session = Session::new(pair, None);
     match session.run(&mut CaseStimulus::new(&case), u64::MAX, |_| {}) {
         Err(Failure::Stop(Stop::Mismatch(mismatch))) => {

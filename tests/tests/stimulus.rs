@@ -9,6 +9,7 @@ use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::{Profile, RandomStimulus, Share};
 use atoms_regress::coverage::{Model, Sampler};
 use atoms_tests::config;
+use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};
 use atoms_verilated::Library;
 
@@ -30,8 +31,7 @@ impl Defect {
 
     /// The failure of the run from a seed.
     fn found(&self, seed: u64) -> Box<Failed> {
-        let rtl = self.library.instantiate().expect("the RTL can be instantiated");
-        let machine = Lockstep::new(rtl, self.named.config).expect("the RTL comes out of reset");
+        let machine = Lockstep::make(&self.library, &self.named).expect("the RTL comes out of reset");
         let campaign = Campaign {
             config: self.named.clone(),
             profile: Profile::default(),

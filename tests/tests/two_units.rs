@@ -200,8 +200,8 @@ fn couple<M: Machine + Sides>(
     Err(format!("after {ENOUGH} cycles: {}", far.join("; ")))
 }
 
-/// What spec 4.7 promises to come to its end.
-const PROMISED: &[(Traffic, Takes)] = &[
+/// What comes to its end by spec 4.7.
+const ENDING: &[(Traffic, Takes)] = &[
     (Traffic::Posted, Takes::Always),
     (Traffic::Posted, Takes::WhileItOffersNone),
     (Traffic::Posted, Takes::AfterItsLast),
@@ -217,7 +217,7 @@ const PROMISED: &[(Traffic, Takes)] = &[
 ];
 
 fn all_come_to_an_end<M: Machine + Sides>(side: &str, mut machine: impl FnMut() -> M) {
-    for &(traffic, takes) in PROMISED {
+    for &(traffic, takes) in ENDING {
         let cycles = couple([machine(), machine()], Oracle::Listens, traffic, takes)
             .unwrap_or_else(|far| panic!("{side}, {traffic:?}, {takes:?}: {far}"));
         assert!(cycles > REMOTE as u64, "{side}, {traffic:?}, {takes:?}: {cycles} cycles");
@@ -243,7 +243,7 @@ fn two_rtls_and_two_pairs_do_not_wait_for_each_other() {
 }
 
 /// A requester that takes no response before its last request is accepted must not have more requests
-/// unanswered than there is room for: that is its part of spec 4.7.
+/// unanswered than there is room for: that is its side of spec 4.7.
 #[test]
 fn more_unanswered_requests_than_there_is_room_for_need_a_requester_that_takes_responses() {
     let config = config("small").config;

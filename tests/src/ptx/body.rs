@@ -208,7 +208,7 @@ impl Flow {
         }
     }
 
-    /// Notes who asks about which phase: a state's high word, or a parity that was shifted.
+    /// Notes which register asks about which phase: a state's high word, or a parity that was shifted.
     fn asks(&mut self, origin: Origin) -> Result<(), String> {
         match origin {
             Origin::Shifted(register) => self.is(Origin::Input(register), RegisterRole::Parity),

@@ -1,4 +1,4 @@
-//! What is tried with a line: in which state the object is, who carries the line out, with which operands,
+//! What is tried with a line: in which state the object is, which threads carry the line out, with which operands,
 //! and what may come of it.
 
 use super::barrier::{Barrier, LIMIT, ObjectLayout};
@@ -54,7 +54,7 @@ impl Agent {
     }
 }
 
-/// When somebody else brings the last arrival of the phase that the agents wait for.
+/// When another thread brings the last arrival of the phase that the agents wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
     /// While try_wait is suspended.
@@ -72,7 +72,7 @@ pub struct PtxCase {
     pub ctas: u32,
     /// The objects of every CTA.
     pub objects: Vec<PtxStart>,
-    /// Who carries the line out.
+    /// The threads that carry the line out.
     pub agents: Vec<Agent>,
     /// An arrival at object 0, by a thread of another warp.
     pub late: Option<Late>,
@@ -173,7 +173,7 @@ impl Try {
     }
 }
 
-/// States worth trying an operation in, for agents who bring these amounts to one object.
+/// States worth trying an operation in, for agents that bring these amounts to one object.
 fn tries(operation: SpelledOperation, layout: ObjectLayout, amounts: &[u32]) -> Vec<Try> {
     use SpelledOperation::*;
     let (agents, total) = (amounts.len() as u32, amounts.iter().sum());
@@ -193,7 +193,7 @@ fn tries(operation: SpelledOperation, layout: ObjectLayout, amounts: &[u32]) -> 
         tx: 0,
         later: false,
     };
-    // Whoever drops is not expected in the phases after; somebody is.
+    // An agent that drops is not expected in the phases after; another is.
     let expected = if dropped == 0 { arrivals } else { dropped + 2 };
     let ends = Try { what: "completes the phase", expected, pending: arrivals, ..stays };
     let held = Try { what: "is held by transactions", ..ends };
@@ -254,7 +254,7 @@ pub fn cases(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
         if spelling.operation == SpelledOperation::Init {
             add("makes an object", vec![PtxStart::default(); if apart { threads.len() } else { 1 }]);
         } else if apart && amounts.iter().any(|amount| tries(&[*amount]).is_empty()) {
-            // More arrivals than an object can expect, and somebody has to be left.
+            // More arrivals than an object can expect, and one has to be left.
         } else if apart {
             // The objects are in different states at once, so that one case is enough.
             let start = |(n, amount): (usize, &u32)| {
@@ -302,7 +302,7 @@ fn fits(spelling: &Spelling, threads: usize, apart: bool) -> bool {
     }
 }
 
-/// What thread number `n` of those who take part brings: arrivals, transactions or bytes.
+/// What thread number `n` of those that take part brings: arrivals, transactions or bytes.
 fn amount(spelling: &Spelling, n: usize) -> u32 {
     use SpelledOperation::*;
     match (spelling.operation, spelling.operand) {

@@ -23,7 +23,7 @@ pub enum View {
 /// - `MOV`, `MOV.64`, `UMOV`, `IMAD.MOV.U32` and `IMAD.U32 R, RZ, RZ, UR`, which copy a register or set it to a
 ///   constant; `HFMA2 R, -RZ, RZ, high, low`, which sets it to a constant; `PLOP3.LUT P, PT, PT, PT, UP`, which
 ///   copies a predicate;
-/// - `S2UR UR, SR_CgaCtaId` and `ULEA` by 0x18, which make the address of a variable in the CTA's part;
+/// - `S2UR UR, SR_CgaCtaId` and `ULEA` by 0x18, which make the address of a variable in the CTA's allocation;
 /// - `IADD3`, `IADD` and `VIADD` of a register and a constant that is not subtracted from: the part of an offset
 ///   that an instruction cannot hold; and `IADD3` with `-c[0x0][0x18]`, which makes a shared address of a generic
 ///   one.

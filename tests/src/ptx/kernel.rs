@@ -71,7 +71,7 @@ pub fn layout(arch: Arch) -> ObjectLayout {
 
 /// Words of an input: what the line's operands are, and what the kernel needs beside them.
 enum Input {
-    /// Address of the agent's object in its own CTA's part, for the kernel.
+    /// Address of the agent's object in its own CTA's allocation, for the kernel.
     Own,
     Address,
     Count,
@@ -82,7 +82,7 @@ enum Input {
     Rank,
     Barrier,
     /// 0 nothing, 1 carries the line out, 2 arrives late.
-    Part,
+    Allocation,
     /// Nanoseconds until then.
     Delay,
     /// First of the words that a block copy takes; they are on a multiple of 64 bytes.
@@ -90,7 +90,7 @@ enum Input {
 }
 
 impl BarrierKernel<'_> {
-    /// Offset of an object in a CTA's part.
+    /// Offset of an object in a CTA's allocation.
     pub fn object(&self, n: usize) -> u32 {
         let first = if self.spelling.symbol { self.spelling.offset } else { 0x40 };
         self.arch.shared_origin() + first + 8 * n as u32
@@ -124,7 +124,7 @@ impl BarrierKernel<'_> {
         text.raw("READY:");
         text.line("BSYNC B1");
         self.meet(&mut text);
-        text.input(26, Input::Part);
+        text.input(26, Input::Allocation);
         text.line("ISETP.EQ.AND P5, PT, R26, RZ, PT");
         text.line("@P5 EXIT");
         if self.case.late.is_some() {
@@ -136,7 +136,7 @@ impl BarrierKernel<'_> {
         text.lines(&self.body.lines);
         self.results(&mut text);
         if self.case.ctas > 1 {
-            // Nobody leaves before the others are done with his objects.
+            // No thread leaves before the others are done with its objects.
             self.meet(&mut text);
         }
         text.line("EXIT");
@@ -178,7 +178,7 @@ impl BarrierKernel<'_> {
         }
     }
 
-    /// Puts the address of an offset in the CTA's part in R30.
+    /// Puts the address of an offset in the CTA's allocation in R30.
     fn address(&self, text: &mut Text, offset: u32) {
         if layout(self.arch) == ObjectLayout::TwoWords {
             text.line(&format!("MOV R30, {offset:#x}"));
@@ -334,7 +334,7 @@ impl BarrierKernel<'_> {
             // A cycle takes 0.556 ns, and the limit of try_wait is 1000 cycles.
             let delay = if late == Late::InHint { 1000 } else { 100 };
             let place = index(&Agent { thread: 32, ..Agent::default() });
-            inputs[place + Input::Part as usize] = 2;
+            inputs[place + Input::Allocation as usize] = 2;
             inputs[place + Input::Own as usize] = self.object(0);
             inputs[place + Input::Delay as usize] = delay;
         }
@@ -366,7 +366,7 @@ impl BarrierKernel<'_> {
         let object = rank(agent.target) + self.object(agent.object);
         let data = rank(agent.target) + self.data(at);
         let mut set = |input: Input, word: u32| words[input as usize] = word;
-        set(Input::Part, 1);
+        set(Input::Allocation, 1);
         set(Input::Own, object);
         let named = if self.spelling.operation.asynchronous() { data } else { object };
         // `mapa` puts the rank in the place of the thread's own.

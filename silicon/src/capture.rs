@@ -23,9 +23,9 @@ const MOST_LINE_BYTES: u64 = 256 << 20;
 #[serde(rename_all = "snake_case")]
 pub enum CaptureEntry {
     /// The first line.
-    CaptureHeader(CaptureHeader),
+    Header(CaptureHeader),
     /// What came of a program.
-    ProgramRecord(Box<ProgramRecord>),
+    Record(Box<ProgramRecord>),
     /// The last line.
     End(End),
 }
@@ -247,7 +247,7 @@ impl Capture {
             return Err(CaptureError::Newer { found });
         }
         let header = match read_entry(&line) {
-            Ok(CaptureEntry::CaptureHeader(header)) => header,
+            Ok(CaptureEntry::Header(header)) => header,
             Ok(_) => return Err(CaptureError::NoCapture),
             Err(_) if version(&line).is_none() => return Err(CaptureError::NoCapture),
             Err(message) => return Err(CaptureError::Damaged { line: 1, message }),
@@ -258,15 +258,15 @@ impl Capture {
             number += 1;
             let damaged = |message| CaptureError::Damaged { line: number, message };
             match read_entry(&line).map_err(damaged)? {
-                CaptureEntry::ProgramRecord(record) if capture.end.is_none() => {
+                CaptureEntry::Record(record) if capture.end.is_none() => {
                     record.program.check().map_err(damaged)?;
                     capture.records.push(*record);
                 }
                 CaptureEntry::End(end) if capture.end.is_none() => capture.end = Some(end),
-                CaptureEntry::ProgramRecord(_) | CaptureEntry::End(_) => {
+                CaptureEntry::Record(_) | CaptureEntry::End(_) => {
                     return Err(damaged("it stands behind the last line".into()));
                 }
-                CaptureEntry::CaptureHeader(_) => {
+                CaptureEntry::Header(_) => {
                     return Err(damaged("a second header: two captures in one file".into()));
                 }
             }

@@ -108,7 +108,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
         mut file: impl Write,
         mut progress: impl FnMut(CaptureProgress<'_>),
     ) -> Result<(End, OutcomeTally), CaptureRunError> {
-        capture::write_entry(&mut file, &CaptureEntry::CaptureHeader(self.header.clone()))
+        capture::write_entry(&mut file, &CaptureEntry::Header(self.header.clone()))
             .map_err(CaptureRunError::Write)?;
         let (mut tally, mut records, mut stopped, mut lost) = (OutcomeTally::default(), 0, None, 0);
         for (number, program) in programs.iter().enumerate() {
@@ -126,7 +126,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
             tally.count(&record);
             let written = match line {
                 Some(line) => capture::write_line(&mut file, &line),
-                None => capture::write_entry(&mut file, &CaptureEntry::ProgramRecord(Box::new(record))),
+                None => capture::write_entry(&mut file, &CaptureEntry::Record(Box::new(record))),
             };
             written.map_err(CaptureRunError::Write)?;
             records += 1;
@@ -189,7 +189,7 @@ impl Worker {
 
     fn header(&mut self) -> Result<CaptureHeader, CaptureRunError> {
         match self.lines.recv_timeout(START_LIMIT).map(|line| capture::read_entry(&line)) {
-            Ok(Ok(CaptureEntry::CaptureHeader(header))) => Ok(header),
+            Ok(Ok(CaptureEntry::Header(header))) => Ok(header),
             Ok(other) => {
                 self.end();
                 Err(CaptureRunError::Refused(format!("the worker does not begin with a header: {other:?}")))
@@ -225,7 +225,7 @@ impl Worker {
             WorkerAnswer { record, line: None, usable: false }
         };
         match answer.map(|line| (capture::read_entry(&line), line)) {
-            Ok((Ok(CaptureEntry::ProgramRecord(record)), line)) => {
+            Ok((Ok(CaptureEntry::Record(record)), line)) => {
                 let usable =
                     matches!(record.outcome, ProgramOutcome::Outputs(_) | ProgramOutcome::Skipped(_))
                         || matches!(&record.outcome, ProgramOutcome::Failed(_) if record.code.is_none());

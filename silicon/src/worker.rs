@@ -84,7 +84,7 @@ pub fn work(
         }),
     };
     let device = header.device.clone();
-    capture::write_entry(&mut output, &CaptureEntry::CaptureHeader(header))?;
+    capture::write_entry(&mut output, &CaptureEntry::Header(header))?;
     let disassembler = find("nvdisasm");
     for line in input.lines() {
         let Some(program) = line?.trim().parse().ok().and_then(|n: usize| programs.get(n)) else { continue };
@@ -95,7 +95,7 @@ pub fn work(
         };
         let seconds = started.elapsed().as_secs_f64();
         let record = ProgramRecord { program: program.clone(), outcome, code, seconds };
-        capture::write_entry(&mut output, &CaptureEntry::ProgramRecord(Box::new(record)))?;
+        capture::write_entry(&mut output, &CaptureEntry::Record(Box::new(record)))?;
     }
     Ok(())
 }

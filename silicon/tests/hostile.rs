@@ -49,10 +49,10 @@ fn whatever_stands_in_a_capture_nothing_panics() {
     let (mut refused, mut judged) = (0, 0);
     for _ in 0..1200 {
         let record = rng.choice(&whole.records).unwrap().clone();
-        let mut entry = serde_json::to_value(CaptureEntry::ProgramRecord(Box::new(record))).unwrap();
+        let mut entry = serde_json::to_value(CaptureEntry::Record(Box::new(record))).unwrap();
         (0..rng.u32(1..3)).for_each(|_| change(&mut rng, &mut entry));
         let mut file = Vec::new();
-        write_entry(&mut file, &CaptureEntry::CaptureHeader(whole.header.clone())).unwrap();
+        write_entry(&mut file, &CaptureEntry::Header(whole.header.clone())).unwrap();
         let text = serde_json::to_string(&entry).unwrap();
         file.extend(
             format!("{{\"crc\":\"{:08x}\",\"entry\":{text}}}\n", crc32fast::hash(text.as_bytes())).bytes(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use atoms_model::Config;
 use atoms_model::port::{Field, In, Out, Probe, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
-use atoms_waves::{Comparison, Definition, Kind, Layout, Signal, WaveError};
+use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError};
 
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, RtlMachine};
@@ -62,7 +62,7 @@ pub struct Trace {
     path: PathBuf,
     /// First cycle written.
     from: u64,
-    trace: atoms_waves::Trace,
+    trace: atoms_waves::WaveTrace,
     inputs: StructSignals,
     sides: Vec<SideSignals>,
 }
@@ -157,10 +157,10 @@ impl StructSignals {
         let define = |(at, field): (usize, &Field)| {
             let name = format!("{prefix}{}", field.name);
             let signals = match field.shape {
-                Shape::Scalar(_) if field.radix != Radix::Number => vec![d.signal(&name, Kind::Text)],
-                Shape::Scalar(bits) => vec![d.signal(&name, Kind::Bits(bits))],
-                Shape::LaneMask => vec![d.signal(&name, Kind::Bits(config.num_lanes))],
-                Shape::BankMask => vec![d.signal(&name, Kind::Bits(config.num_banks))],
+                Shape::Scalar(_) if field.radix != Radix::Number => vec![d.signal(&name, SignalKind::Text)],
+                Shape::Scalar(bits) => vec![d.signal(&name, SignalKind::Bits(bits))],
+                Shape::LaneMask => vec![d.signal(&name, SignalKind::Bits(config.num_lanes))],
+                Shape::BankMask => vec![d.signal(&name, SignalKind::Bits(config.num_banks))],
                 Shape::PerLane(bits) => d.scope(&name, |d| elements(d, "lane", config.num_lanes, bits)),
                 Shape::PerBank(bits) => d.scope(&name, |d| elements(d, "bank", config.num_banks, bits)),
             };
@@ -169,7 +169,7 @@ impl StructSignals {
         StructSignals(fields.iter().enumerate().map(define).collect())
     }
 
-    fn set(&self, trace: &mut atoms_waves::Trace, value: impl Fn(usize, usize) -> u128) {
+    fn set(&self, trace: &mut atoms_waves::WaveTrace, value: impl Fn(usize, usize) -> u128) {
         for field in &self.0 {
             for (at, signal) in field.signals.iter().enumerate() {
                 let value = value(field.field, at);
@@ -190,7 +190,7 @@ impl StructSignals {
 }
 
 fn elements(d: &mut Definition, what: &str, count: u32, bits: u32) -> Vec<Signal> {
-    (0..count).map(|at| d.signal(&format!("{what}{at:02}"), Kind::Bits(bits))).collect()
+    (0..count).map(|at| d.signal(&format!("{what}{at:02}"), SignalKind::Bits(bits))).collect()
 }
 
 fn name_of(radix: Radix, code: u8) -> &'static str {

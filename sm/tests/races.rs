@@ -2,7 +2,7 @@
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
-use atoms_sm::races::{Finding, Kind, Races, Text};
+use atoms_sm::races::{Finding, RaceKind, Races, Text};
 use atoms_sm::{Launch, SmConfig, run_observed};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -152,7 +152,7 @@ fn planted(text: &str, plant: &Plant) -> String {
 }
 
 /// Kernel, architecture, what is planted, and one of the pairs of instructions that must be found.
-type Row = (&'static str, &'static str, Plant, (Kind, &'static str, &'static str));
+type Row = (&'static str, &'static str, Plant, (RaceKind, &'static str, &'static str));
 
 #[test]
 fn planted_races_are_found() {
@@ -161,60 +161,60 @@ fn planted_races_are_found() {
     #[rustfmt::skip]
     let rows: Vec<Row> = vec![
         // No barrier between clearing and counting, and none between counting and reading.
-        ("hist_u32", "sm_80", Drop("BAR.SYNC", 0), (Kind::PlainAndAtomic, "STS", "ATOMS.POPC.INC")),
-        ("hist_u32", "sm_90a", Drop("BAR.SYNC", 1), (Kind::PlainAndAtomic, "ATOMS.POPC.INC", "LDS")),
-        ("hist_u64", "sm_75", Drop("BAR.SYNC", 0), (Kind::PlainAndAtomic, "STS", "ATOMS.CAST.SPIN")),
-        ("accum_f32", "sm_100a", Drop("BAR.SYNC", 1), (Kind::PlainAndAtomic, "LDS", "ATOMS.CAST.SPIN")),
-        ("accum_half", "sm_80", Drop("BAR.SYNC", 0), (Kind::PlainAndAtomic, "STS.U16", "ATOM.E.CAS")),
-        ("exch64_list", "sm_80", Drop("BAR.SYNC", 1), (Kind::PlainAndAtomic, "LDS.64", "ATOMS.EXCH.64")),
+        ("hist_u32", "sm_80", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "STS", "ATOMS.POPC.INC")),
+        ("hist_u32", "sm_90a", Drop("BAR.SYNC", 1), (RaceKind::PlainAndAtomic, "ATOMS.POPC.INC", "LDS")),
+        ("hist_u64", "sm_75", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "STS", "ATOMS.CAST.SPIN")),
+        ("accum_f32", "sm_100a", Drop("BAR.SYNC", 1), (RaceKind::PlainAndAtomic, "LDS", "ATOMS.CAST.SPIN")),
+        ("accum_half", "sm_80", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "STS.U16", "ATOM.E.CAS")),
+        ("exch64_list", "sm_80", Drop("BAR.SYNC", 1), (RaceKind::PlainAndAtomic, "LDS.64", "ATOMS.EXCH.64")),
         // Counting without atomics.
-        ("hist_u32", "sm_80", Put("ATOMS.POPC.INC.32 RZ, [R2.X4+URZ]", "STS [R2.X4+URZ], R4"), (Kind::Plain, "STS", "STS")),
+        ("hist_u32", "sm_80", Put("ATOMS.POPC.INC.32 RZ, [R2.X4+URZ]", "STS [R2.X4+URZ], R4"), (RaceKind::Plain, "STS", "STS")),
         // The lock is given back with no fence before.
-        ("spin_lock", "sm_75", Drop("MEMBAR.SC.CTA", 1), (Kind::Plain, "STS", "LDS")),
-        ("spin_lock", "sm_90a", Drop("MEMBAR.SC.CTA", 1), (Kind::Plain, "STS", "LDS")),
-        ("spin_lock_acqrel", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (Kind::Plain, "STS", "LDS")),
+        ("spin_lock", "sm_75", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
+        ("spin_lock", "sm_90a", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
+        ("spin_lock_acqrel", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
         // Without the lock.
-        ("spin_lock", "sm_80", Drop("@P2 BRA", 1), (Kind::Plain, "STS", "LDS")),
+        ("spin_lock", "sm_80", Drop("@P2 BRA", 1), (RaceKind::Plain, "STS", "LDS")),
         // A software object: data is not released, or not waited for.
-        ("awbarrier", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (Kind::Plain, "STS", "LDS")),
-        ("awbarrier", "sm_80", Drop("@!P2 BRA", 0), (Kind::Plain, "STS", "LDS")),
-        ("awbarrier", "sm_90a", Put("SYNCS.PHASECHK.TRANS64 P2, [UR4], R3", "ISETP.EQ.AND P2, PT, RZ, RZ, PT"), (Kind::Plain, "STS", "LDS")),
-        ("awbarrier", "sm_90a", Drop("BAR.SYNC", 0), (Kind::PlainAndAtomic, "SYNCS.EXCH", "SYNCS.ARRIVE")),
+        ("awbarrier", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
+        ("awbarrier", "sm_80", Drop("@!P2 BRA", 0), (RaceKind::Plain, "STS", "LDS")),
+        ("awbarrier", "sm_90a", Put("SYNCS.PHASECHK.TRANS64 P2, [UR4], R3", "ISETP.EQ.AND P2, PT, RZ, RZ, PT"), (RaceKind::Plain, "STS", "LDS")),
+        ("awbarrier", "sm_90a", Drop("BAR.SYNC", 0), (RaceKind::PlainAndAtomic, "SYNCS.EXCH", "SYNCS.ARRIVE")),
         // Copies that are not waited for.
-        ("cpasync_mbar", "sm_80", Drop("@!P0 BRA `(.L_x_2)", 0), (Kind::Plain, "LDGSTS", "LDS.128")),
-        ("cpasync_mbar", "sm_100a", Put("SYNCS.PHASECHK.TRANS64 P0, [UR5], R2", TRUE), (Kind::Plain, "LDGSTS", "LDS.128")),
-        ("tma_bulk", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R8+URZ], R3", TRUE), (Kind::Plain, "UBLKCP", "LDS")),
-        ("cluster_mbar", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR7], R2", TRUE), (Kind::Plain, "STAS", "LDS")),
-        ("cluster_mbar", "sm_90a", Drop("UCGABAR_WAIT", 0), (Kind::PlainAndAtomic, "SYNCS.EXCH", "SYNCS.ARRIVE")),
+        ("cpasync_mbar", "sm_80", Drop("@!P0 BRA `(.L_x_2)", 0), (RaceKind::Plain, "LDGSTS", "LDS.128")),
+        ("cpasync_mbar", "sm_100a", Put("SYNCS.PHASECHK.TRANS64 P0, [UR5], R2", TRUE), (RaceKind::Plain, "LDGSTS", "LDS.128")),
+        ("tma_bulk", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R8+URZ], R3", TRUE), (RaceKind::Plain, "UBLKCP", "LDS")),
+        ("cluster_mbar", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR7], R2", TRUE), (RaceKind::Plain, "STAS", "LDS")),
+        ("cluster_mbar", "sm_90a", Drop("UCGABAR_WAIT", 0), (RaceKind::PlainAndAtomic, "SYNCS.EXCH", "SYNCS.ARRIVE")),
         // The warps that leave first do not release what they have stored; the last one is taken at once.
-        ("corpus/last_out", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (Kind::Plain, "STS", "LDS")),
-        ("corpus/last_out", "sm_90a", Drop("MEMBAR.ALL.CTA", 0), (Kind::Plain, "STS", "LDS")),
-        ("corpus/last_out", "sm_120a", Drop("MEMBAR.SC.CTA", 0), (Kind::Plain, "STS", "LDS")),
-        ("corpus/last_out", "sm_90a", Drop("@P0 BRA", 0), (Kind::Plain, "STS", "LDS")),
+        ("corpus/last_out", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
+        ("corpus/last_out", "sm_90a", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
+        ("corpus/last_out", "sm_120a", Drop("MEMBAR.SC.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
+        ("corpus/last_out", "sm_90a", Drop("@P0 BRA", 0), (RaceKind::Plain, "STS", "LDS")),
         // In the cluster: nothing is released, nothing acquired, a flag that is plain, a scope too narrow.
-        ("corpus/cluster_handoff", "sm_90a", Drop("MEMBAR.ALL.GPU", 2), (Kind::Plain, "ST.E", "LDS")),
-        ("corpus/cluster_handoff", "sm_100a", Drop("CCTL.IVALL", 1), (Kind::Plain, "ST.E", "LDS")),
-        ("corpus/cluster_handoff", "sm_120a", Put("LD.E.STRONG.GPU", "LD.E"), (Kind::PlainAndAtomic, "LD.E", "ST.E.STRONG.GPU")),
-        ("corpus/cluster_handoff", "sm_90a", Put("STRONG.GPU", "STRONG.SM"), (Kind::Scope, "LD.E.STRONG.SM", "ST.E.STRONG.SM")),
-        ("corpus/cluster_float", "sm_90a", Drop("MEMBAR.ALL.GPU", 0), (Kind::PlainAndAtomic, "STS", "ATOM.E.CAST.SPIN")),
-        ("corpus/cluster_float", "sm_100a", Put("ATOM.E.CAST.SPIN.STRONG.SM PT, R9, [R10], R8, R9", "ST.E [R10], R9"), (Kind::PlainAndAtomic, "ATOMS.CAST.SPIN", "ST.E")),
-        ("cluster_hist", "sm_90a", Put("STRONG.GPU", "STRONG.SM"), (Kind::Scope, "ATOM", "ATOM")),
+        ("corpus/cluster_handoff", "sm_90a", Drop("MEMBAR.ALL.GPU", 2), (RaceKind::Plain, "ST.E", "LDS")),
+        ("corpus/cluster_handoff", "sm_100a", Drop("CCTL.IVALL", 1), (RaceKind::Plain, "ST.E", "LDS")),
+        ("corpus/cluster_handoff", "sm_120a", Put("LD.E.STRONG.GPU", "LD.E"), (RaceKind::PlainAndAtomic, "LD.E", "ST.E.STRONG.GPU")),
+        ("corpus/cluster_handoff", "sm_90a", Put("STRONG.GPU", "STRONG.SM"), (RaceKind::Scope, "LD.E.STRONG.SM", "ST.E.STRONG.SM")),
+        ("corpus/cluster_float", "sm_90a", Drop("MEMBAR.ALL.GPU", 0), (RaceKind::PlainAndAtomic, "STS", "ATOM.E.CAST.SPIN")),
+        ("corpus/cluster_float", "sm_100a", Put("ATOM.E.CAST.SPIN.STRONG.SM PT, R9, [R10], R8, R9", "ST.E [R10], R9"), (RaceKind::PlainAndAtomic, "ATOMS.CAST.SPIN", "ST.E")),
+        ("cluster_hist", "sm_90a", Put("STRONG.GPU", "STRONG.SM"), (RaceKind::Scope, "ATOM", "ATOM")),
         // Blocks worked into another CTA, or copied to several, that are not waited for.
-        ("corpus/bulk_reduce", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R4", TRUE), (Kind::PlainAndAtomic, "UBLKRED", "LDS")),
-        ("corpus/bulk_multicast", "sm_100a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R2", TRUE), (Kind::Plain, "UBLKCP.S.G.MULTICAST", "LDS")),
+        ("corpus/bulk_reduce", "sm_90a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R4", TRUE), (RaceKind::PlainAndAtomic, "UBLKRED", "LDS")),
+        ("corpus/bulk_multicast", "sm_100a", Put("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R2", TRUE), (RaceKind::Plain, "UBLKCP.S.G.MULTICAST", "LDS")),
         // A compare-and-store that confirmed a load, or part of one, or a test of one, is a plain store.
-        ("corpus/accum_bf16", "sm_75", Put("ATOMS.CAS R13, [R16], R6, R13", "STS [R16], R13"), (Kind::Plain, "LDS.U.U16", "STS")),
-        ("corpus/half_cas", "sm_90a", Put("ATOMS.CAS R9, [R14], R7, R9", "STS [R14], R9"), (Kind::Plain, "LDS.U16", "STS")),
-        ("corpus/list_tagged", "sm_90a", Put("ATOMS.CAS.64 R4, [R11], R4, R6", "STS.64 [R11], R6"), (Kind::Plain, "LDS.64", "STS.64")),
-        ("corpus/graph", "sm_75", Put("ATOMS.CAS R9, [R8.X4+0x100], R8, R9", "STS [R8.X4+0x100], R9"), (Kind::Plain, "LDS.U", "STS")),
-        ("corpus/ring_mpmc", "sm_90a", Put("ATOMS.CAS R5, [R7], R4, R5", "LDS R5, [R7]"), (Kind::Plain, "STS", "LDS")),
+        ("corpus/accum_bf16", "sm_75", Put("ATOMS.CAS R13, [R16], R6, R13", "STS [R16], R13"), (RaceKind::Plain, "LDS.U.U16", "STS")),
+        ("corpus/half_cas", "sm_90a", Put("ATOMS.CAS R9, [R14], R7, R9", "STS [R14], R9"), (RaceKind::Plain, "LDS.U16", "STS")),
+        ("corpus/list_tagged", "sm_90a", Put("ATOMS.CAS.64 R4, [R11], R4, R6", "STS.64 [R11], R6"), (RaceKind::Plain, "LDS.64", "STS.64")),
+        ("corpus/graph", "sm_75", Put("ATOMS.CAS R9, [R8.X4+0x100], R8, R9", "STS [R8.X4+0x100], R9"), (RaceKind::Plain, "LDS.U", "STS")),
+        ("corpus/ring_mpmc", "sm_90a", Put("ATOMS.CAS R5, [R7], R4, R5", "LDS R5, [R7]"), (RaceKind::Plain, "STS", "LDS")),
         // A slot is given on before its value is there, or is free.
-        ("corpus/ring_mpmc", "sm_90a", Drop("MEMBAR.SC.CTA", 2), (Kind::Plain, "STS", "LDS")),
-        ("corpus/ring_mpmc", "sm_80", Drop("MEMBAR.SC.CTA", 1), (Kind::Plain, "STS", "LDS")),
+        ("corpus/ring_mpmc", "sm_90a", Drop("MEMBAR.SC.CTA", 2), (RaceKind::Plain, "STS", "LDS")),
+        ("corpus/ring_mpmc", "sm_80", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
         // The first look at a phase is not waited for; objects are left without a release.
-        ("corpus/lib_barrier", "sm_80", Put("LOP3.LUT P0, RZ, R6, 0x80000000, R11, 0x48, !PT", TRUE), (Kind::Plain, "STS", "LDS")),
-        ("corpus/lib_barrier", "sm_80", Drop("MEMBAR.ALL.CTA", 5), (Kind::Plain, "STS", "LDS")),
-        ("corpus/lib_pipeline", "sm_90a", Drop("MEMBAR", 0), (Kind::PlainAndAtomic, "SYNCS", "SYNCS")),
+        ("corpus/lib_barrier", "sm_80", Put("LOP3.LUT P0, RZ, R6, 0x80000000, R11, 0x48, !PT", TRUE), (RaceKind::Plain, "STS", "LDS")),
+        ("corpus/lib_barrier", "sm_80", Drop("MEMBAR.ALL.CTA", 5), (RaceKind::Plain, "STS", "LDS")),
+        ("corpus/lib_pipeline", "sm_90a", Drop("MEMBAR", 0), (RaceKind::PlainAndAtomic, "SYNCS", "SYNCS")),
     ];
     let mut missed = Vec::new();
     for (kernel, arch, plant, (kind, one, other)) in rows {
@@ -238,34 +238,34 @@ fn planted_races_are_found() {
 }
 
 /// Kernel, what is planted in its PTX, and one of the pairs of lines that must be found.
-type PtxRow = (&'static str, Plant, (Kind, &'static str, &'static str));
+type PtxRow = (&'static str, Plant, (RaceKind, &'static str, &'static str));
 
 #[test]
 fn races_planted_in_ptx_are_found_by_line() {
     use Plant::{Drop, Put};
     #[rustfmt::skip]
     let rows: Vec<PtxRow> = vec![
-        ("hist_u32.sm_80.ptx", Drop("bar.sync", 0), (Kind::PlainAndAtomic, "st.shared", "atom.shared.add")),
-        ("hist_u32.sm_80.ptx", Drop("bar.sync", 1), (Kind::PlainAndAtomic, "atom.shared.add", "ld.shared")),
+        ("hist_u32.sm_80.ptx", Drop("bar.sync", 0), (RaceKind::PlainAndAtomic, "st.shared", "atom.shared.add")),
+        ("hist_u32.sm_80.ptx", Drop("bar.sync", 1), (RaceKind::PlainAndAtomic, "atom.shared.add", "ld.shared")),
         // Two CTAs count in one word of global memory.
-        ("hist_u32.sm_80.ptx", Put("atom.global.add", "atom.relaxed.cta.global.add"), (Kind::Scope, "atom.relaxed.cta", "atom.relaxed.cta")),
-        ("spin_lock_acqrel.sm_80.ptx", Put("st.release.cta", "st.relaxed.cta"), (Kind::Plain, "st.shared.u32", "ld.shared.u32")),
-        ("spin_lock_acqrel.sm_90a.ptx", Put("cas.acquire.cta", "cas.relaxed.cta"), (Kind::Plain, "st.shared.u32", "ld.shared.u32")),
-        ("ring_lanes.sm_70.ptx", Put("st.release", "st.relaxed"), (Kind::Plain, "st.shared", "ld.shared")),
-        ("pipeline.sm_80.ptx", Drop("cp.async.wait_group", 0), (Kind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
-        ("pipeline.sm_80.ptx", Put("cp.async.wait_group 2", "cp.async.wait_group 3"), (Kind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
-        ("pipeline.sm_80.ptx", Drop("cp.async.wait_all", 0), (Kind::Plain, "cp.async.ca", "ld.shared.v2.u64")),
+        ("hist_u32.sm_80.ptx", Put("atom.global.add", "atom.relaxed.cta.global.add"), (RaceKind::Scope, "atom.relaxed.cta", "atom.relaxed.cta")),
+        ("spin_lock_acqrel.sm_80.ptx", Put("st.release.cta", "st.relaxed.cta"), (RaceKind::Plain, "st.shared.u32", "ld.shared.u32")),
+        ("spin_lock_acqrel.sm_90a.ptx", Put("cas.acquire.cta", "cas.relaxed.cta"), (RaceKind::Plain, "st.shared.u32", "ld.shared.u32")),
+        ("ring_lanes.sm_70.ptx", Put("st.release", "st.relaxed"), (RaceKind::Plain, "st.shared", "ld.shared")),
+        ("pipeline.sm_80.ptx", Drop("cp.async.wait_group", 0), (RaceKind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
+        ("pipeline.sm_80.ptx", Put("cp.async.wait_group 2", "cp.async.wait_group 3"), (RaceKind::Plain, "cp.async.ca", "ld.shared.v4.u32")),
+        ("pipeline.sm_80.ptx", Drop("cp.async.wait_all", 0), (RaceKind::Plain, "cp.async.ca", "ld.shared.v2.u64")),
         // The next stage is filled while the last is still copied to global memory.
-        ("corpus/bulk_both.sm_120a.ptx", Drop("cp.async.bulk.wait_group.read", 0), (Kind::Plain, "cp.async.bulk.global", "cp.async.bulk.shared")),
-        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 0), (Kind::PlainAndAtomic, "st.shared.u32", "atom.shared::cluster")),
-        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 1), (Kind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
-        ("cluster_counts.sm_90.ptx", Put("arrive.release", "arrive.relaxed"), (Kind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
-        ("cluster_counts.sm_90.ptx", Put("red.add", "red.relaxed.cta.add"), (Kind::Scope, "red.relaxed.cta", "red.relaxed.cta")),
-        ("corpus/last_out.sm_80.ptx", Put("atom.add.acq_rel.cta", "atom.add.release.cta"), (Kind::Plain, "st.shared", "ld.shared")),
-        ("corpus/last_out.sm_120a.ptx", Put("atom.add.acq_rel.cta", "atom.add.acquire.cta"), (Kind::Plain, "st.shared", "ld.shared")),
-        ("corpus/cluster_handoff.sm_90a.ptx", Put("ld.acquire.gpu", "ld.relaxed.gpu"), (Kind::Plain, "st", "ld.shared")),
-        ("corpus/cluster_handoff.sm_120a.ptx", Put("st.release.gpu", "st.relaxed.gpu"), (Kind::Plain, "st", "ld.shared")),
-        ("awbarrier.sm_100a.ptx", Put("mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"), (Kind::Plain, "st.shared", "ld.shared")),
+        ("corpus/bulk_both.sm_120a.ptx", Drop("cp.async.bulk.wait_group.read", 0), (RaceKind::Plain, "cp.async.bulk.global", "cp.async.bulk.shared")),
+        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 0), (RaceKind::PlainAndAtomic, "st.shared.u32", "atom.shared::cluster")),
+        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 1), (RaceKind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
+        ("cluster_counts.sm_90.ptx", Put("arrive.release", "arrive.relaxed"), (RaceKind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
+        ("cluster_counts.sm_90.ptx", Put("red.add", "red.relaxed.cta.add"), (RaceKind::Scope, "red.relaxed.cta", "red.relaxed.cta")),
+        ("corpus/last_out.sm_80.ptx", Put("atom.add.acq_rel.cta", "atom.add.release.cta"), (RaceKind::Plain, "st.shared", "ld.shared")),
+        ("corpus/last_out.sm_120a.ptx", Put("atom.add.acq_rel.cta", "atom.add.acquire.cta"), (RaceKind::Plain, "st.shared", "ld.shared")),
+        ("corpus/cluster_handoff.sm_90a.ptx", Put("ld.acquire.gpu", "ld.relaxed.gpu"), (RaceKind::Plain, "st", "ld.shared")),
+        ("corpus/cluster_handoff.sm_120a.ptx", Put("st.release.gpu", "st.relaxed.gpu"), (RaceKind::Plain, "st", "ld.shared")),
+        ("awbarrier.sm_100a.ptx", Put("mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"), (RaceKind::Plain, "st.shared", "ld.shared")),
     ];
     let mut missed = Vec::new();
     for (file, plant, (kind, one, other)) in rows {
@@ -277,7 +277,7 @@ fn races_planted_in_ptx_are_found_by_line() {
         let (_, found) = check_ptx(file, &text, &launch(file.split(".sm").next().unwrap()));
         let line = |number: u32| text.lines().nth(number as usize - 1).unwrap().to_string();
         let pairs: Vec<_> = found.iter().map(|f| (f.finding.kind, f.lines.map(line))).collect();
-        let met = |(k, [first, second]): &(Kind, [String; 2])| {
+        let met = |(k, [first, second]): &(RaceKind, [String; 2])| {
             *k == kind
                 && ((first.contains(one) && second.contains(other))
                     || (first.contains(other) && second.contains(one)))
@@ -309,14 +309,14 @@ fn two_atomics(first: &str, second: &str) -> Vec<Found> {
 #[test]
 fn atomics_of_too_narrow_a_scope_are_found() {
     let red = |scope: &str| format!("RED.E.ADD.STRONG.{scope} [R2.64], R4");
-    let kinds = |one: &str, other: &str| -> Vec<Kind> {
+    let kinds = |one: &str, other: &str| -> Vec<RaceKind> {
         two_atomics(one, other).iter().map(|f| f.finding.kind).collect()
     };
     assert_eq!(kinds(&red("GPU"), &red("GPU")), []);
     assert_eq!(kinds(&red("GPU"), &red("SYS")), []);
-    assert_eq!(kinds(&red("GPU"), &red("SM")), [Kind::Scope]);
-    assert_eq!(kinds(&red("SM"), &red("SM")), [Kind::Scope]);
-    assert_eq!(kinds(&red("GPU"), "STG.E [R2.64], R0"), [Kind::PlainAndAtomic]);
+    assert_eq!(kinds(&red("GPU"), &red("SM")), [RaceKind::Scope]);
+    assert_eq!(kinds(&red("SM"), &red("SM")), [RaceKind::Scope]);
+    assert_eq!(kinds(&red("GPU"), "STG.E [R2.64], R0"), [RaceKind::PlainAndAtomic]);
     let Found { finding, texts: lines, .. } = two_atomics(&red("GPU"), &red("SM")).remove(0);
     assert_eq!((finding.first.cta, finding.second.cta), (0, 1));
     assert!(lines[0].contains("STRONG.SM") && lines[1].contains("STRONG.GPU"), "{lines:?}");
@@ -345,13 +345,14 @@ fn wide_load(one: &str, other: &str) -> Vec<Found> {
 
 #[test]
 fn words_of_a_wide_load_that_nothing_reads_are_no_race() {
-    let kinds = |one, other| -> Vec<Kind> { wide_load(one, other).iter().map(|f| f.finding.kind).collect() };
+    let kinds =
+        |one, other| -> Vec<RaceKind> { wide_load(one, other).iter().map(|f| f.finding.kind).collect() };
     assert_eq!(kinds("R5", "R7"), []);
-    assert_eq!(kinds("R4", "R7"), [Kind::PlainAndAtomic]);
+    assert_eq!(kinds("R4", "R7"), [RaceKind::PlainAndAtomic]);
 }
 
 /// One thread copies to global memory, waits, and loads what it has copied.
-fn copied_and_loaded(wait: &str) -> Vec<Kind> {
+fn copied_and_loaded(wait: &str) -> Vec<RaceKind> {
     let text = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry back(.param .u64 out)\n{{\n\
          .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n.shared .align 16 .b8 s[16];\n\
@@ -367,5 +368,5 @@ fn copied_and_loaded(wait: &str) -> Vec<Kind> {
 #[test]
 fn a_wait_for_reads_is_none_for_writes() {
     assert_eq!(copied_and_loaded("cp.async.bulk.wait_group"), []);
-    assert_eq!(copied_and_loaded("cp.async.bulk.wait_group.read"), [Kind::Plain]);
+    assert_eq!(copied_and_loaded("cp.async.bulk.wait_group.read"), [RaceKind::Plain]);
 }

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout)] // a program of its own, for people
 
-use atoms_waves::{Definition, Kind};
+use atoms_waves::{Definition, SignalKind};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::Instant;
@@ -27,7 +27,7 @@ fn bits(bytes: &[u8; 80], width: u32) -> impl Iterator<Item = Value> {
 
 fn ours(path: &std::path::Path) -> Result<f64, Box<dyn std::error::Error>> {
     let mut definition = Definition::new("top");
-    let signals = WIDTHS.map(|width| definition.signal(&format!("s{width}"), Kind::Bits(width)));
+    let signals = WIDTHS.map(|width| definition.signal(&format!("s{width}"), SignalKind::Bits(width)));
     let start = Instant::now();
     let mut trace = definition.create(path)?;
     let (mut seed, mut bytes) = (1, [0; 80]);

@@ -1,11 +1,11 @@
 //! The signals of a trace, in their scopes.
 
-use crate::{Comparison, Trace, WaveError};
+use crate::{Comparison, WaveError, WaveTrace};
 use std::path::Path;
 
 /// What a signal holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SignalKind {
     /// A number of this many bits, at least 1.
     Bits(u32),
     /// A name, for values that have one: shown as text by viewers.
@@ -22,7 +22,7 @@ pub struct Signal(pub(crate) u32);
 #[derive(Clone, Debug)]
 pub(crate) struct Declared {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SignalKind,
     /// Names of the scopes it is in, the outermost first.
     pub(crate) scopes: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Definition {
     pub fn new(top: &str) -> Self {
         let mut new =
             Self { signals: Vec::new(), comparisons: Vec::new(), clock: Signal(0), open: vec![scope(top)] };
-        new.clock = new.signal("clk", Kind::Bits(1));
+        new.clock = new.signal("clk", SignalKind::Bits(1));
         new
     }
 
@@ -85,8 +85,8 @@ impl Definition {
     ///
     /// # Panics
     /// When the width is 0.
-    pub fn signal(&mut self, name: &str, kind: Kind) -> Signal {
-        assert!(kind != Kind::Bits(0), "signal `{name}` has no bits");
+    pub fn signal(&mut self, name: &str, kind: SignalKind) -> Signal {
+        assert!(kind != SignalKind::Bits(0), "signal `{name}` has no bits");
         let signal = Signal(self.signals.len() as u32);
         let scopes = self.open.iter().map(|scope| scope.name.clone()).collect();
         self.signals.push(Declared { name: identifier(name), kind, scopes });
@@ -104,9 +104,9 @@ impl Definition {
     /// When the kinds of a pair differ, or are events.
     pub fn compare(&mut self, name: &str, pairs: &[[Signal; 2]]) -> Comparison {
         let comparison = self.scope(name, |this| {
-            let any = this.signal("any", Kind::Bits(1));
-            let pairs_differing = this.signal("pairs_differing", Kind::Bits(16));
-            let cycles_differing = this.signal("cycles_differing", Kind::Bits(32));
+            let any = this.signal("any", SignalKind::Bits(1));
+            let pairs_differing = this.signal("pairs_differing", SignalKind::Bits(16));
+            let cycles_differing = this.signal("cycles_differing", SignalKind::Bits(32));
             let flags = pairs.iter().map(|pair| this.flag(pair)).collect();
             Comparison { pairs: pairs.to_vec(), flags, any, pairs_differing, cycles_differing }
         });
@@ -118,12 +118,12 @@ impl Definition {
     fn flag(&mut self, [left, right]: &[Signal; 2]) -> Signal {
         let Declared { name, kind, scopes } = self.declared(*left).clone();
         assert!(
-            kind == self.declared(*right).kind && kind != Kind::Event,
+            kind == self.declared(*right).kind && kind != SignalKind::Event,
             "`{}` and `{}` cannot be compared",
             self.path(*left),
             self.path(*right)
         );
-        self.within(scopes.get(2..).unwrap_or_default(), |this| this.signal(&name, Kind::Bits(1)))
+        self.within(scopes.get(2..).unwrap_or_default(), |this| this.signal(&name, SignalKind::Bits(1)))
     }
 
     /// Declares what `body` declares inside `scopes`, one in the other.
@@ -151,9 +151,9 @@ impl Definition {
     /// Opens a trace in a new file, folders included.
     ///
     /// # Errors
-    /// [`WaveError::Trace`].
-    pub fn create(&self, path: impl AsRef<Path>) -> Result<Trace, WaveError> {
-        Trace::create(self, path.as_ref())
+    /// [`WaveError::WaveTrace`].
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<WaveTrace, WaveError> {
+        WaveTrace::create(self, path.as_ref())
     }
 
     pub(crate) fn declared(&self, signal: Signal) -> &Declared {
@@ -189,8 +189,8 @@ mod tests {
         let mut definition = Definition::new("top");
         let side = |d: &mut Definition, name: &str| {
             d.scope(name, |d| {
-                let plain = d.signal("valid", Kind::Bits(1));
-                [plain, d.scope("bank", |d| d.signal("row", Kind::Bits(9)))]
+                let plain = d.signal("valid", SignalKind::Bits(1));
+                [plain, d.scope("bank", |d| d.signal("row", SignalKind::Bits(9)))]
             })
         };
         let (left, right) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
@@ -205,7 +205,7 @@ mod tests {
     #[should_panic = "`top.a` and `top.b` cannot be compared"]
     fn unlike_kinds_are_not_compared() {
         let mut definition = Definition::new("top");
-        let (a, b) = (definition.signal("a", Kind::Bits(1)), definition.signal("b", Kind::Text));
+        let (a, b) = (definition.signal("a", SignalKind::Bits(1)), definition.signal("b", SignalKind::Text));
         definition.compare("diff", &[[a, b]]);
     }
 
@@ -213,7 +213,7 @@ mod tests {
     fn a_scope_is_continued_where_it_stands() {
         let mut definition = Definition::new("top");
         for name in ["a", "b", "a"] {
-            definition.scope(name, |d| d.signal("x y", Kind::Event));
+            definition.scope(name, |d| d.signal("x y", SignalKind::Event));
         }
         let names: Vec<&str> = definition
             .top()

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub enum WaveError {
     /// The trace file: free space, or choose another place.
     #[error("cannot write trace to `{}`", path.display())]
-    Trace {
+    WaveTrace {
         /// The file.
         path: PathBuf,
         /// The cause.

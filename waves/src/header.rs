@@ -1,6 +1,6 @@
 //! The declarations at the start of a VCD file.
 
-use crate::definition::{Definition, Item, Kind, Scope};
+use crate::definition::{Definition, Item, Scope, SignalKind};
 use std::io;
 use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 
@@ -28,12 +28,12 @@ fn write_scope(
             Item::Signal(signal) => {
                 let declared = definition.declared(*signal);
                 let (kind, width, index) = match declared.kind {
-                    Kind::Bits(1) => (VarType::Wire, 1, None),
-                    Kind::Bits(width) => {
+                    SignalKind::Bits(1) => (VarType::Wire, 1, None),
+                    SignalKind::Bits(width) => {
                         (VarType::Wire, width, Some(ReferenceIndex::Range(width as i32 - 1, 0)))
                     }
-                    Kind::Text => (VarType::String, 1, None),
-                    Kind::Event => (VarType::Event, 1, None),
+                    SignalKind::Text => (VarType::String, 1, None),
+                    SignalKind::Event => (VarType::Event, 1, None),
                 };
                 let id: IdCode = writer.add_var(kind, width, &declared.name, index)?;
                 ids[signal.0 as usize] = id.to_string();

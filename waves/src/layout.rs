@@ -1,6 +1,6 @@
 //! Viewer layouts: which signals to show, in which order, in the file GTKWave opens.
 
-use crate::definition::{Definition, Kind, Signal};
+use crate::definition::{Definition, Signal, SignalKind};
 use crate::{WaveError, trace};
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
@@ -116,9 +116,9 @@ const RED: u32 = 1;
 fn write_signal(out: &mut String, definition: &Definition, signal: Signal) -> fmt::Result {
     let declared = definition.declared(signal);
     let (flags, range) = match declared.kind {
-        Kind::Bits(1) | Kind::Event => (flags::RIGHT | flags::BINARY, String::new()),
-        Kind::Bits(width) => (flags::RIGHT | flags::HEX, format!("[{}:0]", width - 1)),
-        Kind::Text => (flags::RIGHT | flags::ASCII, String::new()),
+        SignalKind::Bits(1) | SignalKind::Event => (flags::RIGHT | flags::BINARY, String::new()),
+        SignalKind::Bits(width) => (flags::RIGHT | flags::HEX, format!("[{}:0]", width - 1)),
+        SignalKind::Text => (flags::RIGHT | flags::ASCII, String::new()),
     };
     writeln!(out, "@{flags:x}")?;
     // Red where something is wrong, so that it need not be searched for.

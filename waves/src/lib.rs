@@ -39,7 +39,7 @@ mod layout;
 mod trace;
 
 pub use comparison::Comparison;
-pub use definition::{Definition, Kind, Signal};
+pub use definition::{Definition, Signal, SignalKind};
 pub use error::WaveError;
 pub use layout::Layout;
-pub use trace::Trace;
+pub use trace::WaveTrace;

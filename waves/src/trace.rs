@@ -1,6 +1,6 @@
 //! A trace being written.
 
-use crate::definition::{Definition, Kind, Signal, identifier};
+use crate::definition::{Definition, Signal, SignalKind, identifier};
 use crate::{Comparison, WaveError, encode, header};
 use std::fs::File;
 use std::io::Write;
@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// from time `10 n` to `10 n + 10`; values change where the clock rises. The file is complete after
 /// every [`flush`](Self::flush), and when the trace is dropped.
 #[derive(Debug)]
-pub struct Trace {
+pub struct WaveTrace {
     path: PathBuf,
     file: File,
     /// Whole lines that the file does not have yet.
@@ -37,7 +37,7 @@ pub struct Trace {
 #[derive(Debug)]
 struct Slot {
     id: String,
-    kind: Kind,
+    kind: SignalKind,
     now: Value,
     written: Value,
     touched: bool,
@@ -64,9 +64,9 @@ struct Differences {
     cycles: u32,
 }
 
-impl Trace {
+impl WaveTrace {
     pub(crate) fn create(definition: &Definition, path: &Path) -> Result<Self, WaveError> {
-        let failed = |source| WaveError::Trace { path: path.to_path_buf(), source };
+        let failed = |source| WaveError::WaveTrace { path: path.to_path_buf(), source };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
@@ -123,7 +123,7 @@ impl Trace {
     /// When the signal is wider, or no number.
     pub fn set(&mut self, signal: Signal, value: u128) {
         let slot = self.slot(signal);
-        let Kind::Bits(width @ 1..=128) = slot.kind else {
+        let SignalKind::Bits(width @ 1..=128) = slot.kind else {
             panic!("`set` is for up to 128 bits, and the signal is {:?}", slot.kind)
         };
         let value = value & (u128::MAX >> (128 - width));
@@ -140,7 +140,9 @@ impl Trace {
     /// When the signal is no number.
     pub fn set_bytes(&mut self, signal: Signal, bytes: &[u8]) {
         let slot = self.slot(signal);
-        let Kind::Bits(width) = slot.kind else { panic!("`set_bytes` is for numbers, not {:?}", slot.kind) };
+        let SignalKind::Bits(width) = slot.kind else {
+            panic!("`set_bytes` is for numbers, not {:?}", slot.kind)
+        };
         if width <= 128 {
             let mut word = [0; 16];
             let length = bytes.len().min(16);
@@ -162,7 +164,7 @@ impl Trace {
     /// When the signal is no text.
     pub fn set_text(&mut self, signal: Signal, text: &str) {
         let slot = self.slot(signal);
-        assert!(slot.kind == Kind::Text, "`set_text` is for texts, not {:?}", slot.kind);
+        assert!(slot.kind == SignalKind::Text, "`set_text` is for texts, not {:?}", slot.kind);
         if matches!(&slot.now, Value::Bytes(now) if now == text.as_bytes()) {
             return;
         }
@@ -184,7 +186,7 @@ impl Trace {
     /// When the signal is no event.
     pub fn emit(&mut self, signal: Signal) {
         let slot = self.slot(signal);
-        assert!(slot.kind == Kind::Event, "`emit` is for events, not {:?}", slot.kind);
+        assert!(slot.kind == SignalKind::Event, "`emit` is for events, not {:?}", slot.kind);
         slot.now = Value::Narrow(1);
         self.touch(signal);
     }
@@ -207,7 +209,7 @@ impl Trace {
     /// Ends the cycle: writes what has changed.
     ///
     /// # Errors
-    /// [`WaveError::Trace`].
+    /// [`WaveError::WaveTrace`].
     pub fn tick(&mut self) -> Result<(), WaveError> {
         self.compare();
         encode::time(&mut self.buffer, self.cycle * PERIOD);
@@ -227,17 +229,17 @@ impl Trace {
     /// Brings everything so far to the file, which is valid as it then stands.
     ///
     /// # Errors
-    /// [`WaveError::Trace`].
+    /// [`WaveError::WaveTrace`].
     pub fn flush(&mut self) -> Result<(), WaveError> {
         let result = self.file.write_all(&self.buffer);
         self.buffer.clear();
-        result.map_err(|source| WaveError::Trace { path: self.path.clone(), source })
+        result.map_err(|source| WaveError::WaveTrace { path: self.path.clone(), source })
     }
 
     /// Ends the trace. Dropping it does the same, but cannot report an error.
     ///
     /// # Errors
-    /// [`WaveError::Trace`].
+    /// [`WaveError::WaveTrace`].
     pub fn finish(mut self) -> Result<(), WaveError> {
         self.end()
     }
@@ -327,23 +329,23 @@ impl Slot {
     /// Writes the value and remembers it as written. An event is over then.
     fn write(&mut self, out: &mut Vec<u8>) {
         match (self.kind, &self.now) {
-            (Kind::Event, Value::Narrow(_)) => {
+            (SignalKind::Event, Value::Narrow(_)) => {
                 encode::scalar(out, true, &self.id);
                 self.now = Value::Unknown;
                 return;
             }
-            (Kind::Event | Kind::Text, Value::Unknown) => return,
-            (Kind::Bits(width), Value::Unknown) => encode::unknown(out, width, &self.id),
-            (Kind::Bits(1), Value::Narrow(value)) => encode::scalar(out, *value == 1, &self.id),
+            (SignalKind::Event | SignalKind::Text, Value::Unknown) => return,
+            (SignalKind::Bits(width), Value::Unknown) => encode::unknown(out, width, &self.id),
+            (SignalKind::Bits(1), Value::Narrow(value)) => encode::scalar(out, *value == 1, &self.id),
             (_, Value::Narrow(value)) => encode::vector(out, &value.to_le_bytes(), &self.id),
-            (Kind::Text, Value::Bytes(text)) => encode::text(out, text, &self.id),
+            (SignalKind::Text, Value::Bytes(text)) => encode::text(out, text, &self.id),
             (_, Value::Bytes(bytes)) => encode::vector(out, bytes, &self.id),
         }
         self.written.clone_from(&self.now);
     }
 }
 
-impl Drop for Trace {
+impl Drop for WaveTrace {
     fn drop(&mut self) {
         // A caller that wants to know calls `finish`.
         let _ = self.end();

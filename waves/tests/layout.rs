@@ -1,14 +1,18 @@
 //! The viewer layout, as text: GTKWave was shown it once, and what it showed was looked at.
 
-use atoms_waves::{Definition, Kind, Layout, WaveError};
+use atoms_waves::{Definition, Layout, SignalKind, WaveError};
 
 #[test]
 fn groups_signals_and_marker_are_where_gtkwave_looks_for_them() {
     let dir = tempfile::tempdir().unwrap();
     let mut definition = Definition::new("top");
-    let valid = definition.signal("valid", Kind::Bits(1));
+    let valid = definition.signal("valid", SignalKind::Bits(1));
     let (word, op, done) = definition.scope("unit", |d| {
-        (d.signal("word", Kind::Bits(32)), d.signal("op", Kind::Text), d.signal("done", Kind::Event))
+        (
+            d.signal("word", SignalKind::Bits(32)),
+            d.signal("op", SignalKind::Text),
+            d.signal("done", SignalKind::Event),
+        )
     });
     let trace = dir.path().join("run.vcd");
     let path = Layout::new()
@@ -35,7 +39,7 @@ fn differences_are_red_and_elements_keep_the_name_of_their_array() {
     let dir = tempfile::tempdir().unwrap();
     let mut definition = Definition::new("top");
     let side = |d: &mut Definition, name: &str| {
-        d.scope(name, |d| d.scope("data", |d| d.signal("bank00", Kind::Bits(32))))
+        d.scope(name, |d| d.scope("data", |d| d.signal("bank00", SignalKind::Bits(32))))
     };
     let (rtl, model) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
     let diff = definition.compare("diff", &[[rtl, model]]);

@@ -1,6 +1,6 @@
 //! What was written is what an independent reader finds.
 
-use atoms_waves::{Definition, Kind, Signal, WaveError};
+use atoms_waves::{Definition, Signal, SignalKind, WaveError};
 use std::collections::HashMap;
 use std::path::Path;
 use wellen::{SignalValueRef, VarType};
@@ -62,11 +62,11 @@ fn every_value_of_every_width_is_read_back() {
     let path = dir.path().join("new/folder/all.vcd");
     let mut definition = Definition::new("top");
     let numbers: Vec<Signal> = definition.scope("numbers", |d| {
-        WIDTHS.iter().map(|width| d.signal(&format!("n{width}"), Kind::Bits(*width))).collect()
+        WIDTHS.iter().map(|width| d.signal(&format!("n{width}"), SignalKind::Bits(*width))).collect()
     });
-    let text = definition.signal("text", Kind::Text);
-    let event = definition.signal("event", Kind::Event);
-    let late = definition.signal("late", Kind::Bits(4));
+    let text = definition.signal("text", SignalKind::Text);
+    let event = definition.signal("event", SignalKind::Event);
+    let late = definition.signal("late", SignalKind::Bits(4));
 
     let mut trace = definition.create(&path).unwrap();
     let mut random = Random(88_172_645_463_325_252);
@@ -141,7 +141,11 @@ fn differences_are_flagged_and_counted() {
     let mut definition = Definition::new("top");
     let side = |d: &mut Definition, name: &str| {
         d.scope(name, |d| {
-            [d.signal("a", Kind::Bits(8)), d.signal("op", Kind::Text), d.signal("w", Kind::Bits(200))]
+            [
+                d.signal("a", SignalKind::Bits(8)),
+                d.signal("op", SignalKind::Text),
+                d.signal("w", SignalKind::Bits(200)),
+            ]
         })
     };
     let (rtl, model) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
@@ -188,7 +192,7 @@ fn a_side_that_is_not_set_does_not_differ() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("half.vcd");
     let mut definition = Definition::new("top");
-    let (a, b) = (definition.signal("a", Kind::Bits(4)), definition.signal("b", Kind::Bits(4)));
+    let (a, b) = (definition.signal("a", SignalKind::Bits(4)), definition.signal("b", SignalKind::Bits(4)));
     definition.compare("diff", &[[a, b]]);
     let mut trace = definition.create(&path).unwrap();
     trace.set(a, 3);
@@ -205,7 +209,7 @@ fn the_file_is_whole_after_every_flush_and_on_drop() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("part.vcd");
     let mut definition = Definition::new("top");
-    let count = definition.signal("count", Kind::Bits(16));
+    let count = definition.signal("count", SignalKind::Bits(16));
     let mut trace = definition.create(&path).unwrap();
     assert!(std::fs::read_to_string(&path).unwrap().ends_with("$enddefinitions $end\n"));
     for cycle in 0..20_u64 {
@@ -226,7 +230,7 @@ fn a_trace_can_start_late_and_have_gaps() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("late.vcd");
     let mut definition = Definition::new("top");
-    let count = definition.signal("count", Kind::Bits(16));
+    let count = definition.signal("count", SignalKind::Bits(16));
     let mut trace = definition.create(&path).unwrap();
     for cycle in [400, 401, 500] {
         trace.skip_to(cycle);
@@ -245,7 +249,7 @@ fn an_error_names_the_file() {
     let definition = Definition::new("top");
     let error = definition.create(dir.path()).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot write trace to `{}`", dir.path().display()));
-    assert!(matches!(error, WaveError::Trace { .. }));
+    assert!(matches!(error, WaveError::WaveTrace { .. }));
     let full = Path::new("/dev/full");
     if full.exists() {
         let error = definition.create(full).unwrap_err();

@@ -2,15 +2,13 @@
 
 use crate::abi::ABI_VERSION;
 use crate::bank_names;
-use crate::cache::{LIBRARY, Workshop};
-use crate::compile::{self, Setup, Unit};
+use crate::compile::{self, CAPTURE, Setup, Unit};
+use crate::entry::{BuildDir, LIBRARY};
 use crate::key::{Key, processor};
 use crate::ports::{self, Banks, Widths};
 use crate::{BuildError, BuildSpec, Progress, Toolchain, Variant, runtime};
 use std::path::{Component, Path, PathBuf};
 
-/// Header before every translation unit.
-pub(crate) const CAPTURE: &str = include_str!("shim/capture.h");
 /// The C ABI.
 const SHIM: &str = include_str!("shim/shim.cpp");
 /// The file it is written to.
@@ -149,7 +147,7 @@ pub(crate) fn build(
     sources: &Sources,
     tools: &Toolchain,
     cache: &Path,
-    shop: &Workshop,
+    shop: &BuildDir,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<PathBuf, BuildError> {
     progress(&Progress::Verilating { top: spec.top.clone(), variant: spec.variant });
@@ -203,7 +201,7 @@ fn verilate(
     spec: &BuildSpec,
     sources: &Sources,
     tools: &Toolchain,
-    shop: &Workshop,
+    shop: &BuildDir,
 ) -> Result<String, BuildError> {
     let mut command = tools.verilator.command();
     command.current_dir(shop.dir()).args(VERILATOR_ARGS).args(variant_args(spec.variant));
@@ -223,7 +221,7 @@ fn verilate(
 }
 
 /// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled.
-fn translation_units(spec: &BuildSpec, shop: &Workshop, generated: &Path) -> Result<Vec<Unit>, BuildError> {
+fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Result<Vec<Unit>, BuildError> {
     let unreadable = |source| BuildError::Source { path: generated.to_path_buf(), source };
     let headers = bank_names::headers(generated).map_err(unreadable)?;
     let model = headers.iter().find(|header| header.name == format!("{MODEL}.h"));

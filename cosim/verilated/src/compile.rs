@@ -1,12 +1,15 @@
 //! Running the C++ compiler.
 
 use crate::group::{self, Group};
-use crate::toolchain::last_lines;
+use crate::provide::last_lines;
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+
+/// Header before every translation unit.
+pub(crate) const CAPTURE: &str = include_str!("shim/capture.h");
 
 /// Bytes of generated C++ from which on what runs in every cycle is put into two translation units: of less,
 /// reading the headers twice takes longer than one unit does.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// What a point counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum PointKind {
     /// How often a block of statements ran, one arm of an `if` or a `case` for instance.
     Line,
     /// How often an expression with `?:` took one of its sides. Only newer Verilators count these.
@@ -29,7 +29,7 @@ pub struct Point {
     /// Column there, from 1. Verilator gives the other arm of a choice the column behind.
     pub column: u32,
     /// What is counted.
-    pub kind: Kind,
+    pub kind: PointKind,
     /// Module, without its parameters: `atoms_fifo`.
     pub module: String,
     /// Instance, and generate block in it: `atoms_unit.u_pipe.g_hold.g_stage[0]`.
@@ -71,13 +71,13 @@ impl Point {
         // `v_line/atoms_fifo__Tz1_D4`: what is counted, and the module with its parameters.
         let (kind, module) = page.split_once('/').unwrap_or((page, ""));
         let kind = match kind {
-            "v_user" => Kind::Cover,
-            "v_toggle" => Kind::Toggle,
-            _ if comment.starts_with("cond_") => Kind::Branch,
-            _ => Kind::Line,
+            "v_user" => PointKind::Cover,
+            "v_toggle" => PointKind::Toggle,
+            _ if comment.starts_with("cond_") => PointKind::Branch,
+            _ => PointKind::Line,
         };
         let mut hierarchy = readable(hierarchy);
-        if kind == Kind::Cover {
+        if kind == PointKind::Cover {
             // It ends in the label.
             hierarchy
                 .truncate(hierarchy.strip_suffix(&format!(".{comment}")).map_or(hierarchy.len(), str::len));
@@ -137,13 +137,13 @@ mod tests {
         );
         assert_eq!((point.file.as_str(), point.module.as_str()), ("atoms_pipe.sv", "atoms_pipe"));
         assert_eq!(point.hierarchy, "atoms_unit.u_pipe.g_hold.g_stage[1]");
-        assert_eq!((point.kind, point.name.as_str()), (Kind::Cover, "Waits"));
+        assert_eq!((point.kind, point.name.as_str()), (PointKind::Cover, "Waits"));
         let older = Point::new("a.sv", 1, 1, "TOP.a.g__BRA__1__KET__.B", "v_user/a", "B".to_owned(), "");
         assert_eq!(older.hierarchy, "a.g[1]");
         let kind = |page, comment: &str| Point::new("a.sv", 1, 1, "a", page, comment.to_owned(), "").kind;
-        assert_eq!(kind("v_branch/a", "cond_then"), Kind::Branch);
-        assert_eq!(kind("v_branch/a", "else"), Kind::Line);
-        assert_eq!(kind("v_toggle/a", "x[0]"), Kind::Toggle);
+        assert_eq!(kind("v_branch/a", "cond_then"), PointKind::Branch);
+        assert_eq!(kind("v_branch/a", "else"), PointKind::Line);
+        assert_eq!(kind("v_toggle/a", "x[0]"), PointKind::Toggle);
     }
 
     #[test]

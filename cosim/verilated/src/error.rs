@@ -173,7 +173,7 @@ pub enum BuildError {
 
 /// Where and why the design stopped itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
+pub struct RtlStop {
     /// Clock cycle, counted from creation, in which it happened.
     pub cycle: u64,
     /// Source file, as `rtl/<name>`.
@@ -184,7 +184,7 @@ pub struct Stop {
     pub message: String,
 }
 
-impl Stop {
+impl RtlStop {
     /// Name of the assertion: that in the message of the RTL's own macros, else the last part of the hierarchical
     /// name that Verilator prints, else the first line of the message.
     pub fn assertion(&self) -> &str {
@@ -208,7 +208,7 @@ pub enum RtlError {
     /// about the design. The model answers every later cycle with the same error until it is
     /// restored from a snapshot.
     #[error("rtl stopped in cycle {} at {}:{}: {}", .0.cycle, .0.file, .0.line, .0.message)]
-    Stopped(Stop),
+    Stopped(RtlStop),
     /// The simulation itself broke off (no convergence, out of memory): the model is lost.
     #[error("rtl simulation failed: {0}")]
     Failed(String),

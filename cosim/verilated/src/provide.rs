@@ -1,7 +1,6 @@
 //! Installing Verilator into a private folder, without root.
 
 use crate::environment::is_executable;
-use crate::toolchain::last_lines;
 use crate::{Environment, Progress, ToolchainError, Verilator, owner};
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -102,4 +101,21 @@ fn run(command: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(),
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     Err(failed(last_lines(&said, 10)))
+}
+
+/// The last `count` lines of `text` that are not blank.
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_lines;
+
+    #[test]
+    fn last_lines_leave_out_blank_ones() {
+        assert_eq!(last_lines("a\n\nb\n\nc\n", 2), "b\nc");
+        assert_eq!(last_lines("", 2), "");
+    }
 }

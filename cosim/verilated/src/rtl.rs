@@ -1,7 +1,7 @@
 //! A Verilated model being driven.
 
 use crate::abi::{Counts, OK, RawPoint, STOPPED};
-use crate::{Coverage, Library, Point, RtlError, Snapshot, Stop};
+use crate::{Coverage, Library, Point, RtlError, RtlStop, Snapshot};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -304,7 +304,7 @@ impl Rtl {
                 format!("{file}:{line}: {message}")
             });
         }
-        RtlError::Stopped(Stop { cycle, line, message: without_place(&message, &file, line), file })
+        RtlError::Stopped(RtlStop { cycle, line, message: without_place(&message, &file, line), file })
     }
 }
 

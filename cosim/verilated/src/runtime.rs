@@ -1,8 +1,7 @@
 //! Verilator's runtime, compiled once and shared by all libraries of a cache.
 
-use crate::build::CAPTURE;
-use crate::cache::{self, Entry, Workshop};
-use crate::compile::{Setup, Speed, Unit};
+use crate::compile::{CAPTURE, Setup, Speed, Unit};
+use crate::entry::{self, BuildDir, Entry};
 use crate::key::{Key, processor};
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
@@ -50,7 +49,7 @@ pub(crate) fn objects(
     let units_in = |dir: &Path| -> Vec<Unit> {
         sources(variant).iter().map(|name| Unit::new(include.join(name), Speed::Fast, dir)).collect()
     };
-    let make = |shop: &Workshop, progress: &mut dyn FnMut(&Progress)| {
+    let make = |shop: &BuildDir, progress: &mut dyn FnMut(&Progress)| {
         let prepared = shop.folder("runtime")?;
         let capture = shop.write("capture.h", CAPTURE)?;
         let setup = Setup { tools, variant, includes: Vec::new(), capture, group: shop.group() };
@@ -63,6 +62,6 @@ pub(crate) fn objects(
             progress(step);
         }
     };
-    let entry = cache::entry(root, &format!("runtime-{}", key.finish()), &mut steps, make)?;
+    let entry = entry::entry(root, &format!("runtime-{}", key.finish()), &mut steps, make)?;
     Ok(Runtime { objects: units_in(&entry.dir).into_iter().map(|unit| unit.object).collect(), _entry: entry })
 }

@@ -236,13 +236,7 @@ fn answer(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{}; {}", output.status, last_lines(&said, 5)).trim_end_matches("; ").to_owned())
-}
-
-/// The last `count` lines of `text` that are not blank.
-pub(crate) fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(count)..].join("\n")
+    Err(format!("{}; {}", output.status, provide::last_lines(&said, 5)).trim_end_matches("; ").to_owned())
 }
 
 #[cfg(test)]
@@ -269,11 +263,5 @@ mod tests {
         for (rule, text, expected) in VERSIONS {
             assert_eq!(Version::find(text), *expected, "{rule}");
         }
-    }
-
-    #[test]
-    fn last_lines_leave_out_blank_ones() {
-        assert_eq!(last_lines("a\n\nb\n\nc\n", 2), "b\nc");
-        assert_eq!(last_lines("", 2), "");
     }
 }

@@ -3,12 +3,12 @@
 mod dummy;
 
 use atoms_model::port::In;
-use atoms_verilated::{Cache, Kind, Point, RtlError, Toolchain, Variant};
+use atoms_verilated::{Cache, Point, PointKind, RtlError, Toolchain, Variant};
 use dummy::{BANKS, Bench, LANES, ROWS, cycle, input};
 
 fn stop(
     result: Result<(atoms_model::port::Out, atoms_model::port::Probe), RtlError>,
-) -> atoms_verilated::Stop {
+) -> atoms_verilated::RtlStop {
     match result {
         Err(RtlError::Stopped(stop)) => stop,
         other => panic!("expected the design to stop, got {other:?}"),
@@ -359,11 +359,13 @@ fn the_cov_variants_count_and_otherwise_behave_like_fast() {
             cycle(&mut rtl, &input(7)).unwrap();
             assert_eq!(count(&rtl, "Seven", "atoms_unit"), 2);
             let coverage = rtl.coverage().unwrap();
-            let line =
-                coverage.iter().find(|(point, _)| point.kind == Kind::Line && point.name == "if").unwrap();
+            let line = coverage
+                .iter()
+                .find(|(point, _)| point.kind == PointKind::Line && point.name == "if")
+                .unwrap();
             assert_eq!((line.0.file.as_str(), line.0.module.as_str()), ("atoms_unit.sv", "atoms_unit"));
             assert!(!line.0.lines.is_empty());
-            let toggles = coverage.points.iter().any(|point| point.kind == Kind::Toggle);
+            let toggles = coverage.points.iter().any(|point| point.kind == PointKind::Toggle);
             assert_eq!(toggles, variant == Variant::CovToggle);
 
             rtl.renew().unwrap();

@@ -3,8 +3,18 @@
 use super::instruction::{Instruction, Operation};
 use crate::arch::Arch;
 use crate::problem::TextError;
-use crate::ptx::Directives;
 use std::collections::BTreeMap;
+
+/// What a function's header says about launches. `None` where it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Directives {
+    /// `.maxntid`: threads of a CTA at most, x, y, z.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`: threads of a CTA, x, y, z.
+    pub threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: CTAs of a cluster, x, y, z.
+    pub cluster: Option<[u32; 3]>,
+}
 
 /// A listing decoded.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::kernel::number::Type;
+use crate::kernel::program::Directives;
 
 /// A PTX file.
 #[derive(Clone, Debug)]
@@ -83,17 +84,6 @@ pub enum Initial<'t> {
         /// A generic address in place of one in the variable's space.
         generic: bool,
     },
-}
-
-/// What a function's header says about launches. `None` where it does not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Directives {
-    /// `.maxntid`: threads of a CTA at most, x, y, z.
-    pub max_threads: Option<[u32; 3]>,
-    /// `.reqntid`: threads of a CTA, x, y, z.
-    pub threads: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: CTAs of a cluster, x, y, z.
-    pub cluster: Option<[u32; 3]>,
 }
 
 /// A function: a kernel, or one that is called.

@@ -1,8 +1,9 @@
 //! Functions: headers.
 
-use super::ast::{Directives, Function, Symbol, Variable};
+use super::ast::{Function, Symbol, Variable};
 use super::parser::{Parsed, Parser, twice, unsupported};
 use super::scope::{Body, Entry};
+use crate::kernel::program::Directives;
 use crate::problem::Problem;
 use std::ops::Range;
 

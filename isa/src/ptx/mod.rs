@@ -18,9 +18,10 @@ pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
 pub const GLOBALS: std::ops::Range<u64> = 0x2_0000_0000..0x3_0000_0000;
 
 pub use crate::kernel::number::Type;
+pub use crate::kernel::program::Directives;
 pub use ast::{
-    Base, Directives, Function, Initial, Label, LabelId, Module, Operand, PtxGuard, PtxInstruction,
-    PtxRegister, RegId, StateSpace, Symbol, Variable,
+    Base, Function, Initial, Label, LabelId, Module, Operand, PtxGuard, PtxInstruction, PtxRegister, RegId,
+    StateSpace, Symbol, Variable,
 };
 
 use crate::problem::TextError;

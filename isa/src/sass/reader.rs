@@ -3,9 +3,9 @@
 use crate::arch::Arch;
 use crate::kernel::instruction::{Instruction, Operation};
 use crate::kernel::order;
+use crate::kernel::program::Directives;
 use crate::kernel::program::{CompiledBank, Kernel, Program, SourceLine, UnreadKernel};
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
-use crate::ptx::Directives;
 use crate::sass::bank;
 use crate::sass::data_section::DataSections;
 use crate::sass::decode::{self, Failure, Targets};

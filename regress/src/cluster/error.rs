@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::cut::Shard;
-use super::slurm::tools::SlurmError;
+use super::tools::SlurmError;
 use crate::report::command::quote;
 use crate::run::store::StoreError;
 

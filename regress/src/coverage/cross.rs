@@ -7,14 +7,14 @@ use atoms_ops::{Op, Size};
 use super::model::{Dimension, Group};
 
 /// One value of a dimension.
-pub trait Value: Copy {
+pub trait BinValue: Copy {
     /// Values of the dimension.
     const COUNT: usize;
 
     /// Which of them this is, from 0.
     fn index(self) -> usize;
 
-    /// The value with this index, which is below [`Value::COUNT`].
+    /// The value with this index, which is below [`BinValue::COUNT`].
     fn of(index: usize) -> Self;
 
     /// Name of a value.
@@ -57,7 +57,7 @@ pub trait Key: Copy {
 
 macro_rules! key {
     ($($value:ident $at:tt),*) => {
-        impl<$($value: Value),*> Key for ($($value,)*) {
+        impl<$($value: BinValue),*> Key for ($($value,)*) {
             const LEN: usize = 1 $(* $value::COUNT)*;
 
             #[inline(always)]
@@ -142,7 +142,7 @@ macro_rules! values {
             pub const ALL: &'static [$name] = &[$($name::$value),*];
         }
 
-        impl $crate::coverage::cross::Value for $name {
+        impl $crate::coverage::cross::BinValue for $name {
             const COUNT: usize = $name::ALL.len();
 
             #[inline(always)]
@@ -174,7 +174,7 @@ macro_rules! numbers {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(pub u8);
 
-        impl $crate::coverage::cross::Value for $name {
+        impl $crate::coverage::cross::BinValue for $name {
             const COUNT: usize = $count;
 
             #[inline(always)]
@@ -220,7 +220,7 @@ macro_rules! operations {
             }
         }
 
-        impl $crate::coverage::cross::Value for $name {
+        impl $crate::coverage::cross::BinValue for $name {
             const COUNT: usize = Self::ALL.len();
 
             #[inline(always)]

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-use atoms_verilated::{Coverage, Kind, Point};
+use atoms_verilated::{Coverage, Point, PointKind};
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::summary::{FileCoverage, RtlCoverageSummary};
@@ -194,7 +194,7 @@ impl RtlMap {
     /// Adds the counts of a model.
     pub fn add(&mut self, coverage: &Coverage) {
         for (point, times) in coverage.iter() {
-            if point.kind == Kind::Cover {
+            if point.kind == PointKind::Cover {
                 let sum = self.covers.entry(cover_name(point)).or_default();
                 *sum = sum.saturating_add(times);
                 continue;
@@ -203,7 +203,7 @@ impl RtlMap {
                 self.files.insert(point.file.clone(), FileMap::default());
             }
             let Some(file) = self.files.get_mut(&point.file) else { continue };
-            if point.kind == Kind::Toggle {
+            if point.kind == PointKind::Toggle {
                 // Newer Verilators count up and down apart, older ones every change.
                 let (bit, up, down) = match point.name.split_once(':') {
                     Some((bit, "0->1")) => (bit, times, 0),
@@ -319,7 +319,7 @@ mod tests {
             file: "atoms_a.sv".to_string(),
             line,
             column,
-            kind: if name.starts_with("cond_") { Kind::Branch } else { Kind::Line },
+            kind: if name.starts_with("cond_") { PointKind::Branch } else { PointKind::Line },
             module: "atoms_a".to_string(),
             hierarchy: "atoms_unit.u_a".to_string(),
             name: name.to_string(),
@@ -329,7 +329,7 @@ mod tests {
 
     fn cover(module: &str, hierarchy: &str, name: &str) -> Point {
         let (module, hierarchy) = (module.to_string(), hierarchy.to_string());
-        Point { kind: Kind::Cover, module, hierarchy, ..point(1, 1, name, &[1]) }
+        Point { kind: PointKind::Cover, module, hierarchy, ..point(1, 1, name, &[1]) }
     }
 
     fn coverage(points: &[(Point, u64)]) -> Coverage {
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn toggles_count_if_they_went_both_ways() {
-        let toggle = |name: &str, times| (Point { kind: Kind::Toggle, ..point(2, 1, name, &[]) }, times);
+        let toggle = |name: &str, times| (Point { kind: PointKind::Toggle, ..point(2, 1, name, &[]) }, times);
         let mut map = RtlMap::default();
         map.add(&coverage(&[
             toggle("a[0]:0->1", 1),
@@ -413,7 +413,7 @@ mod tests {
     fn what_is_saved_comes_back() {
         let mut map = RtlMap::default();
         map.add(&sample());
-        map.add(&coverage(&[(Point { kind: Kind::Toggle, ..point(2, 1, "a[0]", &[]) }, 3)]));
+        map.add(&coverage(&[(Point { kind: PointKind::Toggle, ..point(2, 1, "a[0]", &[]) }, 3)]));
         let text = serde_json::to_string(&map).unwrap();
         assert_eq!(serde_json::from_str::<RtlMap>(&text).unwrap(), map);
         assert!(text.contains(r#"[3,3,"block",[3,4,5],10]"#), "{text}");

@@ -1,10 +1,10 @@
 //! What a profile must look like for some bins to be hit.
 //!
 //! Each group says it of its own values, [`Steer::steer`]; operations and sizes are those that values name
-//! themselves ([`Value::needs`]). Knobs that a bin says nothing about stay as they are by default, but for
+//! themselves ([`BinValue::needs`]). Knobs that a bin says nothing about stay as they are by default, but for
 //! faults and table writes, which come seldom while something else is aimed at.
 //!
-//! [`Value::needs`]: crate::coverage::cross::Value::needs
+//! [`BinValue::needs`]: crate::coverage::cross::Value::needs
 
 use atoms_cosim::stimulus::{
     Faults, Form, Immediate, Lanes, Limit, Meet, Pace, Paces, Profile, Scale, Share, Span, Spread, Values,

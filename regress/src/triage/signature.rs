@@ -287,7 +287,7 @@ mod tests {
 
     fn stopped(message: &str) -> Failure {
         let stop =
-            atoms_verilated::Stop { cycle: 1, file: "rtl/a.sv".into(), line: 2, message: message.into() };
+            atoms_verilated::RtlStop { cycle: 1, file: "rtl/a.sv".into(), line: 2, message: message.into() };
         Stop::Rtl(RtlError::Stopped(stop)).into()
     }
 

@@ -4,7 +4,7 @@ use crate::abi::{
     Handle, JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES, JIT_INFO_LOG, JIT_INFO_LOG_BYTES, JIT_INPUT_PTX, Status,
 };
 use crate::code;
-use crate::context::Retained;
+use crate::retained::Retained;
 use crate::{DriverCode, DriverError, DriverVersion};
 use std::ffi::c_void;
 use std::ptr;

@@ -1,15 +1,13 @@
 //! A context: where a process keeps what it has on a device.
 
-use crate::abi::{Api, Handle, Status};
 use crate::compile::{CompileError, Cubin};
 use crate::launch::{GridArgument, GridError, GridLaunch};
 use crate::memory::DeviceMemory;
 use crate::module::{LoadedKernel, LoadedModule};
+use crate::retained::Retained;
 use crate::{Device, DriverError};
 use std::fmt;
-use std::ptr;
 use std::rc::Rc;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 /// When the driver brings a kernel's code to the device.
@@ -31,21 +29,9 @@ pub struct DeviceContext {
     retained: Rc<Retained>,
 }
 
-/// What must live as long as anything of the context.
-pub(crate) struct Retained {
-    pub(crate) device: Device,
-    handle: Handle,
-}
-
 impl DeviceContext {
     pub(crate) fn retain(device: &Device) -> Result<DeviceContext, DriverError> {
-        sound(device)?;
-        let api = device.driver().api();
-        let mut handle = ptr::null_mut();
-        // SAFETY: the call writes one handle.
-        let status = unsafe { (api.context_retain)(&raw mut handle, device.number()) };
-        api.check("cuDevicePrimaryCtxRetain", status)?;
-        let retained = Rc::new(Retained { device: device.clone(), handle });
+        let retained = Rc::new(Retained::new(device)?);
         retained.enter()?;
         Ok(DeviceContext { retained })
     }
@@ -120,57 +106,6 @@ impl DeviceContext {
             2 => Some(LoadingMode::Lazy),
             _ => None,
         })
-    }
-}
-
-impl Retained {
-    /// Makes the context current on this thread, if it can still be used.
-    pub(crate) fn enter(&self) -> Result<&'static Api, DriverError> {
-        sound(&self.device)?;
-        let api = self.device.driver().api();
-        // SAFETY: the handle is that of a retained context.
-        self.check("cuCtxSetCurrent", unsafe { (api.context_set_current)(self.handle) }).map(|()| api)
-    }
-
-    /// What an answer to `call` means; remembers that the context is lost.
-    pub(crate) fn check(&self, call: &'static str, status: Status) -> Result<(), DriverError> {
-        let answer = self.device.driver().api().check(call, status);
-        if let Err(error @ DriverError::ContextLost { .. }) = &answer {
-            self.lose(error.clone());
-        }
-        answer
-    }
-
-    /// From now on gives `error` to every call.
-    pub(crate) fn lose(&self, error: DriverError) {
-        let mut lost = self.device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.entry(self.device.number()).or_insert(error);
-    }
-
-    /// A handle that a call writes.
-    pub(crate) fn handle(
-        &self,
-        call: &'static str,
-        make: impl FnOnce(*mut Handle) -> Status,
-    ) -> Result<Handle, DriverError> {
-        let mut handle = ptr::null_mut();
-        let status = make(&raw mut handle);
-        self.check(call, status).map(|()| handle)
-    }
-}
-
-/// Refuses a device on which a context was lost.
-fn sound(device: &Device) -> Result<(), DriverError> {
-    let lost = device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
-    lost.get(&device.number()).map_or(Ok(()), |error| Err(error.clone()))
-}
-
-impl Drop for Retained {
-    fn drop(&mut self) {
-        if sound(&self.device).is_ok() {
-            // SAFETY: retained once, released once; nothing of the context is left. A refusal leaves nothing to do.
-            unsafe { (self.device.driver().api().context_release)(self.device.number()) };
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::abi::{
     PARAM_BUFFER, PARAM_BUFFER_BYTES, PARAM_END,
 };
 use crate::code;
-use crate::context::Retained;
+use crate::retained::Retained;
 use crate::{DeviceMemory, DriverError, LoadedKernel};
 use std::ffi::c_void;
 use std::ptr;

@@ -33,6 +33,7 @@ mod error;
 mod launch;
 mod memory;
 mod module;
+mod retained;
 
 pub use code::DriverCode;
 pub use compile::{CompileError, Cubin};

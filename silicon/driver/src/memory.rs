@@ -2,7 +2,7 @@
 
 use crate::DriverError;
 use crate::abi::Api;
-use crate::context::Retained;
+use crate::retained::Retained;
 use std::fmt;
 use std::rc::Rc;
 

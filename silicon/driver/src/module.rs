@@ -2,7 +2,7 @@
 
 use crate::abi::Handle;
 use crate::code;
-use crate::context::Retained;
+use crate::retained::Retained;
 use crate::{Cubin, DriverError};
 use std::ffi::CString;
 use std::fmt;

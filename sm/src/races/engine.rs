@@ -1,7 +1,7 @@
 //! The detector: what has happened before what, and which accesses met without.
 
 use super::clock::{Clock, Row};
-use super::finding::{Findings, Kind, Party, Site, Strength};
+use super::finding::{Findings, Party, RaceKind, Site, Strength};
 use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Place, Release, Sync};
 use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
@@ -462,7 +462,7 @@ impl Engine {
                 let value = touch.values.map(|v| (v[lane] & kept).checked_shr(at).unwrap_or(0) as u32);
                 let record = Record { party, row, lane: lane as u8, time, bytes, value };
                 let findings = &mut self.findings;
-                self.shadow.access(touch.memory, word, record, &who, |kind: Kind, earlier| {
+                self.shadow.access(touch.memory, word, record, &who, |kind: RaceKind, earlier| {
                     findings.add(kind, earlier, &party, touch.memory, 4 * word);
                 });
             }

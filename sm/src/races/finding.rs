@@ -7,7 +7,7 @@ use std::fmt;
 
 /// What is wrong with two accesses to one word, at least one of which writes, that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum RaceKind {
     /// Both are atomic, and the scope of one does not include the other (spec 7.4).
     Scope,
     /// One is a plain access, the other atomic.
@@ -16,23 +16,23 @@ pub enum Kind {
     Plain,
 }
 
-impl Kind {
+impl RaceKind {
     /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Scope => "scope",
-            Kind::PlainAndAtomic => "plain and atomic",
-            Kind::Plain => "plain",
+            RaceKind::Scope => "scope",
+            RaceKind::PlainAndAtomic => "plain and atomic",
+            RaceKind::Plain => "plain",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RaceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Scope => "two atomics whose scopes do not include each other",
-            Kind::PlainAndAtomic => "a plain access races with an atomic",
-            Kind::Plain => "two plain accesses race",
+            RaceKind::Scope => "two atomics whose scopes do not include each other",
+            RaceKind::PlainAndAtomic => "a plain access races with an atomic",
+            RaceKind::Plain => "two plain accesses race",
         })
     }
 }
@@ -119,7 +119,7 @@ impl Party {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: RaceKind,
     /// The earlier access of the first time.
     pub first: Party,
     /// The later one.
@@ -136,7 +136,7 @@ impl Finding {
     /// What would work for these two, by how far apart they are.
     pub fn advice(&self) -> String {
         let Finding { kind, first, second, .. } = self;
-        if (first.copy || second.copy) && *kind != Kind::Scope {
+        if (first.copy || second.copy) && *kind != RaceKind::Scope {
             return "wait for the copy before: for its group (cp.async.wait_group) or the mbarrier object that it \
                     completes at, and then, in other threads, at a barrier"
                 .into();
@@ -150,9 +150,9 @@ impl Finding {
         };
         let order = format!("{barrier}release by one and acquire by the other, of scope {scope}");
         match kind {
-            Kind::Scope => format!("give both scope {scope} or a wider one"),
-            Kind::PlainAndAtomic => format!("make both atomic, of scope {scope}, or order them: {order}"),
-            Kind::Plain => format!("order them: {order}"),
+            RaceKind::Scope => format!("give both scope {scope} or a wider one"),
+            RaceKind::PlainAndAtomic => format!("make both atomic, of scope {scope}, or order them: {order}"),
+            RaceKind::Plain => format!("order them: {order}"),
         }
     }
 }
@@ -160,11 +160,18 @@ impl Finding {
 /// Findings by kind and pair of instructions.
 #[derive(Default)]
 pub(super) struct Findings {
-    found: BTreeMap<(Kind, u32, u32), Finding>,
+    found: BTreeMap<(RaceKind, u32, u32), Finding>,
 }
 
 impl Findings {
-    pub(super) fn add(&mut self, kind: Kind, first: &Party, second: &Party, memory: Memory, address: u64) {
+    pub(super) fn add(
+        &mut self,
+        kind: RaceKind,
+        first: &Party,
+        second: &Party,
+        memory: Memory,
+        address: u64,
+    ) {
         let pair = (kind, first.pc.min(second.pc), first.pc.max(second.pc));
         let finding = || Finding { kind, first: *first, second: *second, memory, address, count: 0 };
         self.found.entry(pair).or_insert_with(finding).count += 1;

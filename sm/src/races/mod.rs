@@ -21,7 +21,7 @@ mod warp;
 mod tests;
 
 pub use crate::observer::Memory;
-pub use finding::{Finding, Kind, Party, Strength};
+pub use finding::{Finding, Party, RaceKind, Strength};
 pub use rules::Text;
 
 use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};

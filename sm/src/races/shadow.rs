@@ -1,7 +1,7 @@
 //! Shadow memory: for each word, the accesses that a later one may conflict with.
 
 use super::clock::{Clock, Row};
-use super::finding::{Kind, Party, Strength};
+use super::finding::{Party, RaceKind, Strength};
 use crate::observer::Memory;
 use atoms_isa::Scope;
 use std::collections::HashMap;
@@ -46,17 +46,19 @@ fn includes(scope: Option<Scope>, one: &Party, other: &Party) -> bool {
 }
 
 /// Why two accesses that nothing orders must not meet, if they must not.
-fn conflict(one: &Party, other: &Party) -> Option<Kind> {
+fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
     if !one.writes && !other.writes {
         return None;
     }
     match (one.strength.scope(), other.strength.scope()) {
-        (Some(a), Some(b)) => (!includes(a, one, other) || !includes(b, other, one)).then_some(Kind::Scope),
-        (None, None) => Some(Kind::Plain),
+        (Some(a), Some(b)) => {
+            (!includes(a, one, other) || !includes(b, other, one)).then_some(RaceKind::Scope)
+        }
+        (None, None) => Some(RaceKind::Plain),
         // A word that a loop waits for is one that is stored to say so.
         _ => match (one.strength, other.strength) {
             (Strength::Unsaid, Strength::Taken) | (Strength::Taken, Strength::Unsaid) => None,
-            _ => Some(Kind::PlainAndAtomic),
+            _ => Some(RaceKind::PlainAndAtomic),
         },
     }
 }
@@ -95,7 +97,7 @@ impl Shadow {
         word: u64,
         record: Record,
         who: &Accessor<'_>,
-        mut found: impl FnMut(Kind, &Party),
+        mut found: impl FnMut(RaceKind, &Party),
     ) {
         let cell = match memory {
             Memory::Global => self.global.entry(word).or_default(),

@@ -1,7 +1,7 @@
 //! Litmus tests of the detector alone: who did what in which order, and what is to be found.
 
 use super::engine::{Engine, Rule, Threads, Touch};
-use super::finding::{Kind, Strength};
+use super::finding::{RaceKind, Strength};
 use super::warp::Barrier;
 use crate::observer::Memory;
 use atoms_isa::{Scope, Semantics};
@@ -53,7 +53,7 @@ fn strong(semantics: Semantics, scope: Scope) -> Rule {
 }
 
 /// Carries out the steps, each by warp `.1` of CTA `.0`, and gives the kinds found.
-fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<Kind> {
+fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
     let mut engine = Engine::default();
     [(0, 0), (1, 0), (2, 1)].into_iter().for_each(|(cta, cluster)| engine.start(cta, cluster, &[1, 1]));
     for (pc, (cta, warp, step)) in steps.iter().copied().enumerate() {
@@ -125,7 +125,7 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<Kind> {
 }
 
 /// A row: its rule, the steps, what is found.
-type Row<'a> = (&'a str, &'a [(u32, u32, Step)], &'a [Kind]);
+type Row<'a> = (&'a str, &'a [(u32, u32, Step)], &'a [RaceKind]);
 
 fn check(memory: Memory, rows: &[Row<'_>]) {
     for (rule, steps, expected) in rows {
@@ -156,26 +156,26 @@ fn messages_are_passed_by_release_and_acquire() {
         ("no fence before the store", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Relaxed, CTA)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("no fence behind the load", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
             (0, 1, Load(FLAG, Relaxed, CTA)), (0, 1, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("what follows the fence is not released", &[
             (0, 0, Fence(Sc, CTA)), (0, 0, Write(DATA)), (0, 0, Store(FLAG, Relaxed, CTA)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("an acquire fence releases nothing", &[
             (0, 0, Write(DATA)), (0, 0, Fence(Acquire, CTA)), (0, 0, Store(FLAG, Relaxed, CTA)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("a plain flag hands over nothing", &[
             (0, 0, Write(DATA)), (0, 0, Fence(Sc, CTA)), (0, 0, Write(FLAG)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
-        ], &[Kind::PlainAndAtomic, Kind::Plain]),
+        ], &[RaceKind::PlainAndAtomic, RaceKind::Plain]),
         ("reading back is a race as well", &[
             (0, 0, Read(DATA)), (0, 1, Write(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("two reads are none", &[(0, 0, Read(DATA)), (0, 1, Read(DATA))], &[]),
         ("a chain of atomics hands the release on", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
@@ -197,7 +197,7 @@ fn a_store_ends_the_chain_of_a_release() {
         ]
     };
     assert_eq!(found_in(Memory::Global, &steps(Exch(FLAG, Relaxed, GPU))), []);
-    assert_eq!(found_in(Memory::Global, &steps(Store(FLAG, Relaxed, GPU))), [Kind::Plain]);
+    assert_eq!(found_in(Memory::Global, &steps(Store(FLAG, Relaxed, GPU))), [RaceKind::Plain]);
 }
 
 #[test]
@@ -211,31 +211,31 @@ fn scopes_must_include_each_other() {
         (".cta across CTAs is too narrow", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
             (1, 0, Load(FLAG, Acquire, CTA)), (1, 0, Read(DATA)),
-        ], &[Kind::Scope, Kind::Plain]),
+        ], &[RaceKind::Scope, RaceKind::Plain]),
         ("one of the two too narrow is enough", &[
             (0, 0, Exch(FLAG, Relaxed, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
-        ], &[Kind::Scope]),
+        ], &[RaceKind::Scope]),
         (".cluster inside the cluster", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CLUSTER)),
             (1, 0, Load(FLAG, Acquire, CLUSTER)), (1, 0, Read(DATA)),
         ], &[]),
         (".cluster to another cluster is too narrow", &[
             (0, 0, Exch(FLAG, Relaxed, CLUSTER)), (2, 0, Exch(FLAG, Relaxed, CLUSTER)),
-        ], &[Kind::Scope]),
+        ], &[RaceKind::Scope]),
         ("a narrow fence does not release to another CTA, though the flag reaches it", &[
             (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Store(FLAG, Relaxed, GPU)),
             (1, 0, Load(FLAG, Acquire, GPU)), (1, 0, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("nor does a narrow fence acquire from it", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, GPU)),
             (1, 0, Load(FLAG, Relaxed, GPU)), (1, 0, Fence(AcqRel, CTA)), (1, 0, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("two atomics of different scopes in one CTA", &[
             (0, 0, Exch(FLAG, Relaxed, CTA)), (0, 1, Exch(FLAG, Relaxed, GPU)),
         ], &[]),
         ("an atomic and a plain store", &[
             (0, 0, Exch(FLAG, Relaxed, GPU)), (0, 1, Write(FLAG)),
-        ], &[Kind::PlainAndAtomic]),
+        ], &[RaceKind::PlainAndAtomic]),
         ("too narrow, but in order", &[
             (0, 0, Exch(FLAG, Relaxed, CTA)), (0, 0, Store(DATA, Release, GPU)),
             (1, 0, Load(DATA, Acquire, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
@@ -253,28 +253,28 @@ fn machine_code_does_not_say_which_accesses_to_shared_memory_are_atomic() {
         ], &[]),
         ("without the fence", &[
             (0, 0, Write(DATA)), (0, 0, Sts(FLAG)), (0, 1, Taken(FLAG)), (0, 1, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("to a plain load the store is plain", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)), (0, 1, Read(FLAG)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("and to an atomic", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)), (0, 1, Atoms(FLAG)),
-        ], &[Kind::PlainAndAtomic]),
+        ], &[RaceKind::PlainAndAtomic]),
         ("a store that is plain for certain", &[
             (0, 0, Write(FLAG)), (0, 1, Taken(FLAG)),
-        ], &[Kind::PlainAndAtomic]),
+        ], &[RaceKind::PlainAndAtomic]),
         ("a store ends the chain of a release", &[
             (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Atoms(FLAG)),
             (0, 0, Sts(FLAG + 4)), (0, 0, Sts(FLAG)),
             (0, 1, Taken(FLAG)), (0, 1, Read(DATA)), (0, 1, Read(FLAG + 4)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("an atomic behind a fence is released with it", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Atoms(FLAG)), (0, 1, Atoms(FLAG)), (0, 1, Read(FLAG)),
         ], &[]),
         ("not behind a plain access", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Write(DATA)), (0, 0, Atoms(FLAG)), (0, 1, Atoms(FLAG)),
             (0, 1, Read(FLAG)), (0, 1, Read(DATA)),
-        ], &[Kind::PlainAndAtomic, Kind::Plain]),
+        ], &[RaceKind::PlainAndAtomic, RaceKind::Plain]),
     ]);
 }
 
@@ -322,10 +322,10 @@ fn barriers_order_those_who_meet() {
         ], &[]),
         ("before the barrier they are not in order", &[
             (0, 0, Write(DATA)), (0, 1, Read(DATA)), (0, 0, Block), (0, 1, Block),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("nor behind it", &[
             (0, 0, Block), (0, 1, Block), (0, 0, Write(DATA)), (0, 1, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("a thread that ended has arrived", &[
             (0, 0, Write(DATA)), (0, 0, Exit), (0, 1, Block), (0, 1, Read(DATA)),
         ], &[]),
@@ -335,11 +335,11 @@ fn barriers_order_those_who_meet() {
         ], &[]),
         ("arriving without waiting", &[
             (0, 0, Write(DATA)), (0, 0, ClusterArrive), (1, 0, ClusterArrive), (1, 0, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
         ("what comes after the arrival", &[
             (0, 0, ClusterArrive), (0, 0, Write(DATA)), (1, 0, ClusterArrive), (1, 0, ClusterWait),
             (1, 0, Read(DATA)),
-        ], &[Kind::Plain]),
+        ], &[RaceKind::Plain]),
     ]);
 }
 
@@ -361,10 +361,10 @@ fn phases_of_an_mbarrier_object_hand_over_what_was_done_in_them() {
         []
     );
     let no_wait = with(&[(0, 0, Write(DATA)), (0, 0, Arrive(bar)), (0, 1, Read(DATA))]);
-    assert_eq!(no_wait, [Kind::Plain]);
+    assert_eq!(no_wait, [RaceKind::Plain]);
     let late =
         with(&[(0, 0, Arrive(bar)), (0, 0, Write(DATA)), (0, 1, Waited(bar, false)), (0, 1, Read(DATA))]);
-    assert_eq!(late, [Kind::Plain]);
+    assert_eq!(late, [RaceKind::Plain]);
     // Thread 0 has arrived in the next phase already; thread 1 was told of the first alone.
     let next = with(&[
         (0, 0, Arrive(bar)),
@@ -373,9 +373,9 @@ fn phases_of_an_mbarrier_object_hand_over_what_was_done_in_them() {
         (0, 1, Waited(bar, false)),
         (0, 1, Read(DATA)),
     ]);
-    assert_eq!(next, [Kind::Plain]);
+    assert_eq!(next, [RaceKind::Plain]);
     let before_init = found_in(Memory::Shared(0), &[(0, 0, Init(bar, object(2))), (0, 1, Arrive(bar))]);
-    assert_eq!(before_init, [Kind::PlainAndAtomic]);
+    assert_eq!(before_init, [RaceKind::PlainAndAtomic]);
 }
 
 #[test]

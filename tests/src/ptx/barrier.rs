@@ -5,7 +5,7 @@ pub const LIMIT: i64 = (1 << 20) - 1;
 
 /// How objects are kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectLayout {
+pub enum BarrierLayout {
     /// sm_90 and later: fields of one word of 64 bits (spec 6.2).
     Fields,
     /// sm_80 to sm_89: two words of 32 bits, without tx-count (spec 6.2.1).
@@ -81,34 +81,34 @@ impl Barrier {
     }
 
     /// The word, or both words, the first one low.
-    pub fn word(self, layout: ObjectLayout) -> u64 {
+    pub fn word(self, layout: BarrierLayout) -> u64 {
         let Barrier { phase, expected, pending, tx } = self;
         let field = |value: i64, bits: u32| (value as u64) & ((1 << bits) - 1);
         let phase = u64::from(phase) << 63;
         match layout {
-            ObjectLayout::Fields => {
+            BarrierLayout::Fields => {
                 phase | field(-pending, 20) << 43 | field(-tx, 21) << 21 | field(-expected, 20) << 1
             }
-            ObjectLayout::TwoWords => {
+            BarrierLayout::TwoWords => {
                 phase | field((1 << 31) - pending, 31) << 32 | field((1 << 30) - expected, 32)
             }
         }
     }
 
     /// Phase and pending count as the high word of a state holds them, at their places in it.
-    pub fn count_in_state(self, layout: ObjectLayout) -> u32 {
+    pub fn count_in_state(self, layout: BarrierLayout) -> u32 {
         let high = (self.word(layout) >> 32) as u32;
         match layout {
-            ObjectLayout::Fields => high & 0xffff_f800,
-            ObjectLayout::TwoWords => high,
+            BarrierLayout::Fields => high & 0xffff_f800,
+            BarrierLayout::TwoWords => high,
         }
     }
 
     /// What of the high word of a state [`Barrier::count_in_state`] speaks of.
-    pub fn count_mask(layout: ObjectLayout) -> u32 {
+    pub fn count_mask(layout: BarrierLayout) -> u32 {
         match layout {
-            ObjectLayout::Fields => 0xffff_f800,
-            ObjectLayout::TwoWords => u32::MAX,
+            BarrierLayout::Fields => 0xffff_f800,
+            BarrierLayout::TwoWords => u32::MAX,
         }
     }
 }
@@ -135,9 +135,9 @@ mod tests {
             (dropped, 0x7fff_f000_001f_fffc),
             (completed, 0xffff_f000_001f_fffc),
         ] {
-            assert_eq!(barrier.word(ObjectLayout::Fields), word, "{barrier:?}");
+            assert_eq!(barrier.word(BarrierLayout::Fields), word, "{barrier:?}");
         }
-        assert_eq!(Barrier::new(128).word(ObjectLayout::TwoWords), 0x7fff_ff80_3fff_ff80);
-        assert_eq!(completed.word(ObjectLayout::TwoWords), 0xffff_fffe_3fff_fffe);
+        assert_eq!(Barrier::new(128).word(BarrierLayout::TwoWords), 0x7fff_ff80_3fff_ff80);
+        assert_eq!(completed.word(BarrierLayout::TwoWords), 0xffff_fffe_3fff_fffe);
     }
 }

@@ -7,7 +7,7 @@ use atoms_isa::Program;
 use atoms_model::MemoryPort;
 use atoms_sm::{Observer, SmConfig, run_observed};
 
-use super::barrier::ObjectLayout;
+use super::barrier::BarrierLayout;
 use super::case::{Agent, DATA_WORDS, PtxCase, PtxObserved, PtxStart, judge};
 use super::kernel::{self, BarrierKernel, layout};
 use super::spelling::SpelledOperation;
@@ -16,7 +16,7 @@ use crate::{config, judged_lockstep_of};
 /// What `cp.async.mbarrier.arrive` before sm_90 comes to where threads of a warp name different objects:
 /// compilers add the increments of all at the object of the highest, and the counts come out wrong, on devices
 /// as here.
-fn miscompiled(case: &PtxCase, layout: ObjectLayout) -> Vec<Vec<u64>> {
+fn miscompiled(case: &PtxCase, layout: BarrierLayout) -> Vec<Vec<u64>> {
     let last = case.objects.len() - 1;
     let word = |(at, start): (usize, &PtxStart)| {
         let mut barrier = start.reached(layout).0.expect("there is an object");

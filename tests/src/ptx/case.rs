@@ -1,7 +1,7 @@
 //! What is tried with a line: in which state the object is, which threads carry the line out, with which operands,
 //! and what may come of it.
 
-use super::barrier::{Barrier, LIMIT, ObjectLayout};
+use super::barrier::{Barrier, BarrierLayout, LIMIT};
 use super::spelling::{SpelledOperand, SpelledOperation, SpelledReduction, Spelling, Yields};
 
 /// One step of bringing an object into a state, carried out by one thread.
@@ -118,7 +118,7 @@ pub const OTHER_BYTES: u64 = 0x5a5a_1234_a5a5_4321;
 
 impl PtxStart {
     /// The object, and the states that its arrivals gave.
-    pub fn reached(&self, layout: ObjectLayout) -> (Option<Barrier>, Vec<u64>) {
+    pub fn reached(&self, layout: BarrierLayout) -> (Option<Barrier>, Vec<u64>) {
         let mut states = Vec::new();
         let barrier = self.count.map(|count| {
             let mut barrier = Barrier::new(count);
@@ -174,7 +174,7 @@ impl Try {
 }
 
 /// States worth trying an operation in, for agents that bring these amounts to one object.
-fn tries(operation: SpelledOperation, layout: ObjectLayout, amounts: &[u32]) -> Vec<Try> {
+fn tries(operation: SpelledOperation, layout: BarrierLayout, amounts: &[u32]) -> Vec<Try> {
     use SpelledOperation::*;
     let (agents, total) = (amounts.len() as u32, amounts.iter().sum());
     let (arrivals, dropped) = match operation {
@@ -201,8 +201,8 @@ fn tries(operation: SpelledOperation, layout: ObjectLayout, amounts: &[u32]) -> 
     let later = |t: Try| Try { later: true, ..t };
     let tries = match operation {
         Arrive | ArriveDrop | PendingCount | CopyArriveNoinc => match layout {
-            ObjectLayout::Fields => vec![later(stays), ends, later(Try { tx: 48, ..held }), later(ends)],
-            ObjectLayout::TwoWords => vec![later(stays), ends, later(ends)],
+            BarrierLayout::Fields => vec![later(stays), ends, later(Try { tx: 48, ..held }), later(ends)],
+            BarrierLayout::TwoWords => vec![later(stays), ends, later(ends)],
         },
         ArriveExpectTx | ArriveDropExpectTx => {
             vec![stays, later(Try { tx: -i64::from(total), ..ends }), held]
@@ -228,7 +228,7 @@ fn tries(operation: SpelledOperation, layout: ObjectLayout, amounts: &[u32]) -> 
 const CROWDS: [(&[u32], bool); 3] = [(&[0], false), (&[1, 4, 5, 7], false), (&[0, 2, 3, 9], true)];
 
 /// Everything that is tried with a line.
-pub fn cases(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
+pub fn cases(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
     if spelling.operation.waits() {
         return waits(spelling, layout);
     }
@@ -272,14 +272,14 @@ pub fn cases(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
 /// The case in one CTA, and with two CTAs that work on each other's objects, where the line can do that.
 fn places(
     spelling: &Spelling,
-    layout: ObjectLayout,
+    layout: BarrierLayout,
     what: String,
     objects: &[PtxStart],
     agents: &[Agent],
 ) -> Vec<PtxCase> {
     let case = PtxCase { what, ctas: 1, objects: objects.to_vec(), agents: agents.to_vec(), late: None };
     let mut cases = Vec::new();
-    if spelling.reaches_others() && layout == ObjectLayout::Fields {
+    if spelling.reaches_others() && layout == BarrierLayout::Fields {
         let of = |cta: u32| agents.iter().map(move |agent| Agent { cta, target: 1 - cta, ..*agent });
         let what = format!("{}, in the other CTA", case.what);
         cases.push(PtxCase { what, ctas: 2, agents: of(0).chain(of(1)).collect(), ..case.clone() });
@@ -337,7 +337,7 @@ struct Question<'a> {
     late: Option<Late>,
 }
 
-fn waits(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
+fn waits(spelling: &Spelling, layout: BarrierLayout) -> Vec<PtxCase> {
     use Phase::{Before, Current};
     let arrivals = |count: usize| vec![PtxStep::Arrive(1); count];
     let open = PtxStart { count: Some(3), steps: arrivals(2) };
@@ -373,7 +373,7 @@ fn waits(spelling: &Spelling, layout: ObjectLayout) -> Vec<PtxCase> {
 }
 
 /// The case of a question, if the line can ask it.
-fn wait(spelling: &Spelling, layout: ObjectLayout, question: &Question<'_>) -> Option<PtxCase> {
+fn wait(spelling: &Spelling, layout: BarrierLayout, question: &Question<'_>) -> Option<PtxCase> {
     let Question { what, threads, starts, phases, late } = question;
     let apart = starts.len() > 1;
     let long = match spelling.hint {
@@ -420,7 +420,7 @@ fn wait(spelling: &Spelling, layout: ObjectLayout, question: &Question<'_>) -> O
 pub fn judge(
     case: &PtxCase,
     spelling: &Spelling,
-    layout: ObjectLayout,
+    layout: BarrierLayout,
     observed: &PtxObserved,
 ) -> Result<(), String> {
     let start = |start: &PtxStart| start.reached(layout).0;
@@ -484,7 +484,7 @@ fn data(operation: SpelledOperation, agent: &Agent) -> Vec<u32> {
 struct Judge<'a> {
     case: &'a PtxCase,
     spelling: &'a Spelling,
-    layout: ObjectLayout,
+    layout: BarrierLayout,
     observed: &'a PtxObserved,
     /// `[cta][object]` before the line.
     start: Vec<Vec<Option<Barrier>>>,
@@ -555,7 +555,7 @@ impl Judge<'_> {
                 let given = start.filter(|_| self.observed.at_once).unwrap_or(before);
                 let word = given.word(self.layout);
                 (answer.low, answer.high) = (word as u32, (word >> 32) as u32);
-                if self.spelling.operation == ArriveDrop && self.layout == ObjectLayout::TwoWords {
+                if self.spelling.operation == ArriveDrop && self.layout == BarrierLayout::TwoWords {
                     // The drop is an instruction of its own: all lanes that take part drop before any arrives.
                     answer.low = self.observed.answers[at].low;
                 }

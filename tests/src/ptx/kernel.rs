@@ -6,7 +6,7 @@ use std::fmt::Write;
 use atoms_isa::Arch;
 use atoms_sm::{Element, Launch, Param, ParamKind, RunReport};
 
-use super::barrier::ObjectLayout;
+use super::barrier::BarrierLayout;
 use super::body::{Body, KernelRegister, RegisterRole};
 use super::case::{
     Agent, DATA, DATA_WORDS, Late, OTHER_BYTES, PtxAnswer, PtxCase, PtxStart, PtxStep, UNTOUCHED,
@@ -65,8 +65,8 @@ impl Tail {
 }
 
 /// Layout of the objects of an architecture.
-pub fn layout(arch: Arch) -> ObjectLayout {
-    if arch.number() < 90 { ObjectLayout::TwoWords } else { ObjectLayout::Fields }
+pub fn layout(arch: Arch) -> BarrierLayout {
+    if arch.number() < 90 { BarrierLayout::TwoWords } else { BarrierLayout::Fields }
 }
 
 /// Words of an input: what the line's operands are, and what the kernel needs beside them.
@@ -180,7 +180,7 @@ impl BarrierKernel<'_> {
 
     /// Puts the address of an offset in the CTA's allocation in R30.
     fn address(&self, text: &mut Text, offset: u32) {
-        if layout(self.arch) == ObjectLayout::TwoWords {
+        if layout(self.arch) == BarrierLayout::TwoWords {
             text.line(&format!("MOV R30, {offset:#x}"));
         } else {
             text.line("S2R R30, SR_CgaCtaId");
@@ -218,29 +218,29 @@ impl BarrierKernel<'_> {
             let so_far = PtxStart { steps: start.steps[..at].to_vec(), ..start.clone() };
             let phase = so_far.reached(layout).0.is_some_and(|barrier| barrier.phase);
             match (layout, *step) {
-                (ObjectLayout::TwoWords, PtxStep::Arrive(count)) => {
+                (BarrierLayout::TwoWords, PtxStep::Arrive(count)) => {
                     // The last one alone completes a phase there.
                     text.line(&format!("MOV R31, {:#x}", count - 1));
                     text.line("ATOMS.ADD RZ, [R30+0x4], R31");
                     text.line("ATOMS.ARRIVE.64 R34, [R30+URZ]");
                 }
-                (ObjectLayout::TwoWords, PtxStep::Wait) => {}
-                (ObjectLayout::TwoWords, PtxStep::ExpectTx(_) | PtxStep::CompleteTx(_)) => {
+                (BarrierLayout::TwoWords, PtxStep::Wait) => {}
+                (BarrierLayout::TwoWords, PtxStep::ExpectTx(_) | PtxStep::CompleteTx(_)) => {
                     panic!("{}: no transactions there", self.arch)
                 }
-                (ObjectLayout::Fields, PtxStep::Arrive(count)) => {
+                (BarrierLayout::Fields, PtxStep::Arrive(count)) => {
                     text.line(&format!("MOV R31, {count:#x}"));
                     text.line("SYNCS.ARRIVE.TRANS64.ART0 R34, [R30+URZ], R31");
                 }
-                (ObjectLayout::Fields, PtxStep::ExpectTx(count)) => {
+                (BarrierLayout::Fields, PtxStep::ExpectTx(count)) => {
                     text.line(&format!("MOV R31, {count:#x}"));
                     text.line("SYNCS.ARRIVE.TRANS64.RED.A0TR RZ, [R30+URZ], R31");
                 }
-                (ObjectLayout::Fields, PtxStep::CompleteTx(count)) => {
+                (BarrierLayout::Fields, PtxStep::CompleteTx(count)) => {
                     text.line(&format!("MOV R31, {count:#x}"));
                     text.line("SYNCS.ARRIVE.TRANS64.RED.A0TX RZ, [R30+URZ], R31");
                 }
-                (ObjectLayout::Fields, PtxStep::Wait) => {
+                (BarrierLayout::Fields, PtxStep::Wait) => {
                     text.line(&format!("MOV R31, {:#x}", u32::from(!phase) << 31));
                     text.line("SYNCS.PHASECHK.TRANS64 P5, [R30+URZ], R31");
                 }
@@ -259,14 +259,14 @@ impl BarrierKernel<'_> {
             match role {
                 RegisterRole::Address => {
                     text.input(number, Input::Address);
-                    if layout(self.arch) == ObjectLayout::TwoWords && self.spelling.generic() {
+                    if layout(self.arch) == BarrierLayout::TwoWords && self.spelling.generic() {
                         // The offset that the line adds may have taken it below the window.
                         text.line(&format!("LDC R27, c[0x0][{:#x}]", self.arch.shared_window_offset()));
                         text.line(&format!("SHF.R.S32.HI R28, RZ, 0x1f, R{number}"));
                         text.line(&format!("IADD3 R{number}, P6, R{number}, R27, RZ"));
                     }
                 }
-                RegisterRole::AddressHigh if layout(self.arch) == ObjectLayout::TwoWords => {
+                RegisterRole::AddressHigh if layout(self.arch) == BarrierLayout::TwoWords => {
                     text.line(&format!("LDC R{number}, c[0x0][{:#x}]", self.arch.shared_window_offset() + 4));
                     text.line(&format!("IADD3.X R{number}, R{number}, R28, RZ, P6, !PT"));
                 }
@@ -362,7 +362,7 @@ impl BarrierKernel<'_> {
     }
 
     fn inputs(&self, at: usize, agent: &Agent, words: &mut [u32]) {
-        let rank = |cta: u32| if layout(self.arch) == ObjectLayout::TwoWords { 0 } else { cta << 24 };
+        let rank = |cta: u32| if layout(self.arch) == BarrierLayout::TwoWords { 0 } else { cta << 24 };
         let object = rank(agent.target) + self.object(agent.object);
         let data = rank(agent.target) + self.data(at);
         let mut set = |input: Input, word: u32| words[input as usize] = word;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::error::ClusterError;
 use super::super::results::ranges;
 use super::Options;
-use super::tools::SlurmError;
+use crate::cluster::tools::SlurmError;
 use crate::whole_file::{random, write_whole};
 
 /// Characters in a list of tasks, far below what a command line may have.

@@ -10,7 +10,6 @@
 mod jobs;
 mod queue;
 mod script;
-pub(super) mod tools;
 mod wait;
 
 use std::collections::BTreeMap;
@@ -23,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use super::error::ClusterError;
 use super::manifest::Manifest;
 use super::results::Results;
+pub use super::tools::{SlurmError, Tools};
 use crate::report::command::quote;
 use jobs::Jobs;
 use queue::{Limits, Queue};
-pub use tools::{SlurmError, Tools};
 pub use wait::{Lost, WaitOutcome};
 
 /// How jobs are submitted. Kept in the output folder, so that it need not be repeated to resume.

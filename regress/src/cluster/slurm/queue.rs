@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::jobs::Jobs;
-use super::tools::{SlurmError, Tools};
+use crate::cluster::tools::{SlurmError, Tools};
 
 /// What the site allows and has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

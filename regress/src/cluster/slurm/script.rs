@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::error::ClusterError;
 use super::Options;
-use super::tools::SlurmError;
+use crate::cluster::tools::SlurmError;
 use crate::report::command::quote;
 use crate::whole_file::write_whole;
 

@@ -3,7 +3,7 @@
 use atoms_model::Config;
 use atoms_ops::{Op, Size};
 
-use crate::coverage::cross::{Needs, Value, table};
+use crate::coverage::cross::{BinValue, Needs, table};
 
 table! {
     /// Any operation.
@@ -78,7 +78,7 @@ table! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnySize(pub Size);
 
-impl Value for AnySize {
+impl BinValue for AnySize {
     const COUNT: usize = Size::ALL.len();
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use atoms_model::Config;
 
-use crate::coverage::cross::Value;
+use crate::coverage::cross::BinValue;
 use crate::coverage::groups::pipeline::Writer;
 use crate::coverage::groups::values::Width;
 

@@ -9,7 +9,7 @@ use super::hits::Hits;
 use super::in_flight::{InFlightRequest, bits, more_banks};
 use super::sample::CycleSample;
 use super::shadow::{Shadow, Word};
-use crate::coverage::cross::Value;
+use crate::coverage::cross::BinValue;
 use crate::coverage::groups::kernels::{
     Arithmetic, ArithmeticOp, BinaryOp, Class, CompareOp, CompareWords, Difference, Losers, Outcome,
     Selected, Spin, Values,

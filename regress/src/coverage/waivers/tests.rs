@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::coverage::{Dimension, Group};
-use atoms_verilated::{Coverage, Kind, Point};
+use atoms_verilated::{Coverage, Point, PointKind};
 
 fn model() -> Model {
     let dimension =
@@ -63,7 +63,7 @@ fn rtl(line_count: u64, full: u64) -> RtlMap {
         name: name.to_string(),
         lines: vec![line],
     };
-    let points = [point(Kind::Line, 7, "block"), point(Kind::Cover, 9, "Full")];
+    let points = [point(PointKind::Line, 7, "block"), point(PointKind::Cover, 9, "Full")];
     let mut map = RtlMap::default();
     map.add(&Coverage { points: points.into_iter().collect(), counts: vec![line_count, full] });
     map

@@ -1,0 +1,74 @@
+//! The primary context of a device, retained.
+
+use crate::abi::{Api, Handle, Status};
+use crate::{Device, DriverError};
+use std::ptr;
+use std::sync::PoisonError;
+
+/// What must live as long as anything of the context.
+pub(crate) struct Retained {
+    pub(crate) device: Device,
+    handle: Handle,
+}
+
+impl Retained {
+    /// Retains the primary context of the device, which is not made current.
+    pub(crate) fn new(device: &Device) -> Result<Retained, DriverError> {
+        sound(device)?;
+        let api = device.driver().api();
+        let mut handle = ptr::null_mut();
+        // SAFETY: the call writes one handle.
+        let status = unsafe { (api.context_retain)(&raw mut handle, device.number()) };
+        api.check("cuDevicePrimaryCtxRetain", status)?;
+        Ok(Retained { device: device.clone(), handle })
+    }
+
+    /// Makes the context current on this thread, if it can still be used.
+    pub(crate) fn enter(&self) -> Result<&'static Api, DriverError> {
+        sound(&self.device)?;
+        let api = self.device.driver().api();
+        // SAFETY: the handle is that of a retained context.
+        self.check("cuCtxSetCurrent", unsafe { (api.context_set_current)(self.handle) }).map(|()| api)
+    }
+
+    /// What an answer to `call` means; remembers that the context is lost.
+    pub(crate) fn check(&self, call: &'static str, status: Status) -> Result<(), DriverError> {
+        let answer = self.device.driver().api().check(call, status);
+        if let Err(error @ DriverError::ContextLost { .. }) = &answer {
+            self.lose(error.clone());
+        }
+        answer
+    }
+
+    /// From now on gives `error` to every call.
+    pub(crate) fn lose(&self, error: DriverError) {
+        let mut lost = self.device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.entry(self.device.number()).or_insert(error);
+    }
+
+    /// A handle that a call writes.
+    pub(crate) fn handle(
+        &self,
+        call: &'static str,
+        make: impl FnOnce(*mut Handle) -> Status,
+    ) -> Result<Handle, DriverError> {
+        let mut handle = ptr::null_mut();
+        let status = make(&raw mut handle);
+        self.check(call, status).map(|()| handle)
+    }
+}
+
+/// Refuses a device on which a context was lost.
+fn sound(device: &Device) -> Result<(), DriverError> {
+    let lost = device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
+    lost.get(&device.number()).map_or(Ok(()), |error| Err(error.clone()))
+}
+
+impl Drop for Retained {
+    fn drop(&mut self) {
+        if sound(&self.device).is_ok() {
+            // SAFETY: retained once, released once; nothing of the context is left. A refusal leaves nothing to do.
+            unsafe { (self.device.driver().api().context_release)(self.device.number()) };
+        }
+    }
+}

@@ -517,7 +517,7 @@ fn parameters_that_separate_configurations_are_named() {
     let wrong = "      if (atoms_cfg_pkg::Forwarding && op_i == OpMax) new_o[0] = ~new_o[0];\n      \
                  if (atoms_cfg_pkg::MergeRed && op_i == OpOr) new_o[0] = ~new_o[0];\n      \
                  if (op_i == OpAnd) new_o[0] = ~new_o[0];\n";
-    let find = "      write_o = (op_i inside {OpCas, OpCast, OpCastSpin})";
+    let find = "      write_o = compares(op_i)";
     bench.plant("atoms_alu.sv", find, &format!("{wrong}{find}"));
     let output = bench.regress("out", "2");
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));

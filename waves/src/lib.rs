@@ -2,13 +2,13 @@
 //! with the differences between two sides marked and a viewer layout beside it.
 //!
 //! ```
-//! use atoms_waves::{Definition, Kind, Layout};
+//! use atoms_waves::{Definition, SignalKind, Layout};
 //!
 //! # fn main() -> Result<(), atoms_waves::WaveError> {
 //! let mut signals = Definition::new("top");
-//! let (valid, op) = signals.scope("request", |s| (s.signal("valid", Kind::Bits(1)), s.signal("op", Kind::Text)));
-//! let rtl = signals.scope("rtl", |s| s.signal("ready", Kind::Bits(1)));
-//! let model = signals.scope("model", |s| s.signal("ready", Kind::Bits(1)));
+//! let (valid, op) = signals.scope("request", |s| (s.signal("valid", SignalKind::Bits(1)), s.signal("op", SignalKind::Text)));
+//! let rtl = signals.scope("rtl", |s| s.signal("ready", SignalKind::Bits(1)));
+//! let model = signals.scope("model", |s| s.signal("ready", SignalKind::Bits(1)));
 //! let diff = signals.compare("diff", &[[rtl, model]]);
 //!
 //! # let dir = std::env::temp_dir();

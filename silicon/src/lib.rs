@@ -1,7 +1,7 @@
 //! The real unit as a third witness: programs that ask a GPU how it carries out atomics and mbarriers, captures of
 //! what it answered, and their replay here.
 //!
-//! A [`TestProgram`] is a kernel in PTX with its inputs; [`catalogue`] has all of them. What a GPU gave is kept as raw
+//! A [`TestProgram`](program::TestProgram) is a kernel in PTX with its inputs; [`catalogue`] has all of them. What a GPU gave is kept as raw
 //! bytes in a [`capture`] together with the program, so that a capture outlives changes of the programs and of how
 //! answers are read. [`observe`] turns the bytes into requests and responses, which [`judge`] gives to the oracle;
 //! [`replay`] runs the same programs here and compares.

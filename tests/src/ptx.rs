@@ -1,7 +1,7 @@
 //! Lines of PTX on mbarrier objects, made to run: what a line says, what it asks of the object, and a
 //! kernel around the machine code that it becomes.
 //!
-//! What is expected comes from the line and from [PTX] alone; the machine code only says in which
+//! What is expected comes from the line and from \[PTX\] alone; the machine code only says in which
 //! registers its operands belong.
 
 pub mod barrier;

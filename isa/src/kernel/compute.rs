@@ -188,7 +188,7 @@ pub enum FloatTest {
     Finite,
     /// Infinite.
     Infinite,
-    /// Neither infinite, NaN nor subnormal: zero is normal ([PTX] testp, and what compiled code does).
+    /// Neither infinite, NaN nor subnormal: zero is normal (\[PTX\] testp, and what compiled code does).
     Normal,
     /// Not NaN.
     Number,
@@ -374,7 +374,7 @@ pub enum ComputeOp {
         mode: FloatMode,
         /// Round a float to an integer that stays a float.
         integral: bool,
-        /// A NaN gives the integer zero in place of the highest bit alone (chosen: what [PTX] cvt and the instruction
+        /// A NaN gives the integer zero in place of the highest bit alone (chosen: what \[PTX\] cvt and the instruction
         /// without `.NTZ` are said to give); so it does for 8 and 16 bits.
         nan_to_zero: bool,
     },

@@ -1,6 +1,6 @@
 //! Formats of numbers, and how operations on them round, limit and choose.
 
-/// Type of a register, a variable or an operation. Source: [PTX] types.
+/// Type of a register, a variable or an operation. Source: \[PTX\] types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 #[expect(missing_docs, reason = "each is its name in PTX")]

@@ -1,6 +1,6 @@
 //! Memory order and scope of an access or a fence, as its text says.
 
-/// What an access or a fence orders. Source: [PTX] memory consistency model.
+/// What an access or a fence orders. Source: \[PTX\] memory consistency model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Semantics {

@@ -1,7 +1,7 @@
 //! The result of a shard: the output folder of its run, in its place when it is whole.
 //!
 //! A shard runs like a whole run, in a folder of its own that no other task has. When its last test is written
-//! down, [`Publication`] is put beside its records and the folder is renamed to `shards/N.result`. A valid
+//! down, `shard.json` is put beside its records and the folder is renamed to `shards/N.result`. A valid
 //! result stays when another task of the same shard comes later: of two tasks that run at once, one result is
 //! kept.
 

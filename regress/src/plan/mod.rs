@@ -1,7 +1,7 @@
 //! Plans: which tests there are, and how many.
 //!
 //! A plan is a TOML file (`regress.toml`, described in `docs/regress.md`) of entries and profiles. A
-//! profile picks entries by tag and says for how long. [`Plan::tests`] numbers the tests of a profile
+//! profile picks entries by tag and says for how long. [`Tests`] numbers the tests of a profile
 //! from 0; what test `n` is depends on nothing but the files, the seed and `n`.
 
 mod error;

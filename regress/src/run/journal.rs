@@ -54,7 +54,7 @@ impl Heart {
     }
 }
 
-/// Says every [`CYCLES_PER_BEAT`] cycles of a session that the RTL goes on.
+/// Says every `CYCLES_PER_BEAT` cycles of a session that the RTL goes on.
 #[derive(Debug)]
 pub struct Pulse {
     heart: Heart,

@@ -1,7 +1,7 @@
 //! Stimulus towards what was not hit yet.
 //!
 //! [`Steering`] belongs to one series of episodes. It picks bins that the configuration can hit and nobody
-//! has, and [`focus`] turns the values of their dimensions into knobs. It knows nothing but what it is told,
+//! has, and `focus.rs` turns the values of their dimensions into knobs. It knows nothing but what it is told,
 //! so that a series is the same wherever it runs.
 
 mod focus;

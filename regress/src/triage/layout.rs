@@ -8,7 +8,7 @@ pub const FORMAT: u32 = 2;
 
 /// Names of the files of a bundle.
 pub mod file {
-    /// [`super::record::BundleRecord`].
+    /// [`BundleRecord`](crate::triage::record::BundleRecord).
     pub const RECORD: &str = "bundle.json";
     /// The smallest case, where there is one.
     pub const CASE: &str = "case.json";

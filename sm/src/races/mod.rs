@@ -2,8 +2,8 @@
 //! (spec 7.4).
 //!
 //! [`Races`] looks on while a kernel runs. For each thread it keeps, as a vector clock, what is known to have
-//! happened before ([`engine`]); for each word, the accesses that a later one may conflict with ([`shadow`]).
-//! What an instruction counts as is decided in [`rules`], what is handed over through memory in [`sync`].
+//! happened before (`engine.rs`); for each word, the accesses that a later one may conflict with (`shadow.rs`).
+//! What an instruction counts as is decided in `rules`, what is handed over through memory in `sync.rs`.
 //! Threads of a warp that are together are in order with each other: machine code leaves no trace of a
 //! `__syncwarp` there.
 //!

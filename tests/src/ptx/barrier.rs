@@ -1,4 +1,4 @@
-//! An mbarrier object as [PTX] describes it, and the words it is kept in.
+//! An mbarrier object as \[PTX\] describes it, and the words it is kept in.
 
 /// The largest of every count (spec 6.1).
 pub const LIMIT: i64 = (1 << 20) - 1;

@@ -410,7 +410,7 @@ fn wait(spelling: &Spelling, layout: BarrierLayout, question: &Question<'_>) -> 
     Some(PtxCase { what: (*what).into(), ctas: 1, objects, agents, late: *late })
 }
 
-/// Checks what was found against what [PTX] says may come of the case.
+/// Checks what was found against what \[PTX\] says may come of the case.
 ///
 /// Threads are carried out one after the other, in an order that is not said: some order must explain all
 /// that was found (spec 4.5).

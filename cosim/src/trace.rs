@@ -203,7 +203,7 @@ fn name_of(radix: Radix, code: u8) -> &'static str {
     name.unwrap_or("illegal")
 }
 
-/// What one looks at first: the differences, the request, its passes, who waits, the answer; lanes and
+/// What one looks at first: the differences, the request, its passes, the waiters, the answer; lanes and
 /// banks further down.
 fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Comparison>) -> Layout {
     let pick = |names: &[&str]| -> Vec<Signal> {

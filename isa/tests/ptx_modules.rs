@@ -5,7 +5,7 @@ mod common;
 use atoms_isa::ptx::{Base, Function, Module, Operand, PtxInstruction, RegId, Type, snippet};
 use common::{check_function, kernels};
 
-/// Statements of a text as whoever knows no PTX would count them: what ends in a semicolon, comments, labels
+/// Statements of a text as a count without knowledge of PTX gives them: what ends in a semicolon, comments, labels
 /// and braces cut off, and is no directive.
 fn statements(text: &str) -> Vec<String> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();

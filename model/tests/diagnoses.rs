@@ -185,7 +185,7 @@ MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, 
   found object of an earlier CTA, gone in cycle N; init it first, and let every thread wait until that is done"]);
 }
 
-/// Who slept until the limit has not seen the phase complete.
+/// A wait that lasted until the limit has not seen the phase complete.
 #[test]
 fn a_sleep_that_ran_out_is_no_wait() {
     let mut bench = Bench::object(1);
@@ -510,7 +510,7 @@ fn two_words_of_sm_80() {
     };
     bench.mbar(Op::MbarArriveSm80, 0);
     store(&mut bench, SM80_INIT_2);
-    // All drop: nobody is expected any more.
+    // All drop: no arrival is expected any more.
     for _ in 0..2 {
         bench.warp(Op::PopcInc, Size::U32, 1, |_| 0x40, |_| 0);
         bench.mbar(Op::MbarArriveSm80, 0);
@@ -607,7 +607,7 @@ fn right_programs_are_not_named() {
         bench.warp(Op::MbarArriveDropNoComplete, Size::U64, 1, at, |_| 4);
         bench.warp(Op::MbarArriveDropCount, Size::U64, 1, at, |_| 12);
         assert_eq!(bench.warp(Op::MbarTestWait, Size::U64, all, at, |_| 0).pred, all);
-        // Nobody is left.
+        // No arrival is left.
         bench.warp(Op::MbarInval, Size::U64, 1, at, |_| 0);
 
         // The bytes serve another purpose, and then an object again, made by a store.

@@ -1,7 +1,7 @@
 //! Recorded traces: JSON lines, read one at a time, written as they happen.
 //!
 //! The format is described, with an example, in `docs/trace-format.md`. [`check_trace`] judges a whole
-//! recording; [`TraceReader`] and [`TraceWriter`] serve those who want to look at one or make one.
+//! recording; [`TraceReader`] and [`TraceWriter`] read one and make one.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, BufRead, Read as _, Write};

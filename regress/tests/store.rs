@@ -116,7 +116,7 @@ fn what_is_unfinished_or_somebody_elses_is_kept() {
     assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
 }
 
-/// Two processes do not write one folder: who begins anew is refused, who goes on waits for the other's end.
+/// Two processes do not write one folder: one that begins anew is refused, one that goes on waits for the other's end.
 #[test]
 fn a_folder_has_one_writer() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -158,7 +158,7 @@ fn what_cannot_be_read_is_not_lost() {
     with(r#"{"complete":true,"state":{"format":"of another time"}}"#).expect("it is over");
 }
 
-/// Who goes on takes away what a killed process had not finished.
+/// Going on takes away what a killed process had not finished.
 #[test]
 fn drafts_are_taken_away() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -140,7 +140,7 @@ pub enum KernelError {
         /// Where each warp stands.
         warps: Vec<WarpStanding>,
     },
-    /// Threads ask again and again for what nobody is left to do.
+    /// Threads ask again and again for what no thread is left to do.
     #[error(
         "kernel `{kernel}` cannot go on at cycle {cycles}: nothing but registers has changed for {quiet} cycles, and \
          every thread waits or repeats itself{}:{}",

@@ -230,7 +230,7 @@ macro_rules! forward {
     };
 }
 
-/// Two who look on.
+/// Two observers.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn watches_memory(&self) -> bool {
         self.0.watches_memory() || self.1.watches_memory()
@@ -239,7 +239,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     forward! { self => |tell: &mut dyn FnMut(&mut dyn Observer)| { tell(&mut self.0); tell(&mut self.1); } }
 }
 
-/// One who may look on.
+/// An observer, or none.
 impl<A: Observer> Observer for Option<A> {
     fn watches_memory(&self) -> bool {
         self.as_ref().is_some_and(Observer::watches_memory)

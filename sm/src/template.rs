@@ -1,4 +1,4 @@
-//! A launch file to begin with, for who has a kernel and none yet.
+//! A launch file to begin with, for a kernel that has none yet.
 
 use crate::launch::MOST_ALIGN;
 use crate::support;

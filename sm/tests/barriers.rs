@@ -1,5 +1,5 @@
 //! mbarrier objects, asynchronous copies and clusters: what single instructions do, in what order things come,
-//! and what is said when somebody waits for ever.
+//! and what is said when a thread waits for ever.
 
 mod functional;
 

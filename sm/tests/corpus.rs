@@ -81,7 +81,7 @@ fn complete() {
     }
 }
 
-/// What is printed for who has no launch file yet is one, with a parameter for each that the right one has.
+/// What is printed where there is no launch file yet is one, with a parameter for each that the right one has.
 #[test]
 fn a_launch_file_to_begin_with_fits_the_kernel() {
     for file in files(".sass").iter().chain(&files(".ptx")) {

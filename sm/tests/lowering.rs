@@ -166,7 +166,7 @@ struct Case {
     ty: &'static str,
     bits: u32,
     form: Form,
-    /// `red`, or `atom` whose result nobody wants, or somebody.
+    /// `red`, or `atom` whose result is not used, or is.
     red: bool,
     used: bool,
     /// The kernel ends behind it.

@@ -69,7 +69,7 @@ impl RandomStimulus {
         {
             return (step.op, Some(step));
         }
-        // What nobody expects keeps an object from completing for long.
+        // What no arrival expects keeps an object from completing for long.
         let stray = op == Op::MbarCompleteTx && object.tx == 0 && self.listed(Op::MbarArrive);
         if stray && !profile.barriers.spoil.happens(&mut self.rng) {
             return (Op::MbarArrive, None);

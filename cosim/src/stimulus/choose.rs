@@ -1,5 +1,5 @@
 //! What random stimulus does next, and where: drawn, or in place of what was drawn so that mbarrier objects
-//! live, phases go by, and whoever sleeps is woken.
+//! live, phases go by, and waiters are woken.
 
 use std::sync::Arc;
 
@@ -203,7 +203,7 @@ impl RandomStimulus {
         Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
     }
 
-    /// The next request that wakes somebody, of so many lanes at most; when there is none, nothing
+    /// The next request that wakes a waiter, of so many lanes at most; when there is none, nothing
     /// follows.
     pub(super) fn wake(&mut self, lanes: u32) -> Option<Chosen> {
         while let Follow::Wake(wake) = self.follow {

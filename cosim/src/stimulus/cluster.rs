@@ -45,7 +45,7 @@ impl RandomStimulus {
             return Some(Chosen { op, slot, spread, start: repeat.then_some(self.last.start), step: None });
         }
         if !matches!(self.follow, Follow::Nothing) {
-            // Nobody else is to complete a phase.
+            // No other request is to complete a phase.
             return None;
         }
         let objects = self.objects_in_part();

@@ -28,7 +28,7 @@ pub(super) enum Follow {
     Nothing,
     /// So many more go to sleep at the first objects of a slot.
     Fill { slot: u8, left: u32, objects: u32 },
-    /// Nothing is offered until this cycle; then somebody is woken.
+    /// Nothing is offered until this cycle; then a waiter is woken.
     Race { due: u64, wake: Wake },
     /// A volley: all places are filled, with limits that pass in one cycle.
     Volley(Volley),

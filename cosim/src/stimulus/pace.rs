@@ -13,7 +13,7 @@ choices! {
         Some "some" 3;
         /// High in one cycle of 16.
         Heavy "heavy" 0;
-        /// Low throughout. Whoever waits must get an answer in the end, so it lasts for 40 cycles only.
+        /// Low throughout. A request that waits must get an answer in the end, so it lasts for 40 cycles only.
         Held "held" 1;
     }
 }

@@ -199,7 +199,7 @@ impl RandomStimulus {
         }
         if self.beats.contains(&Beat::HELD) {
             self.beats_for = 40;
-            // Whoever waits for an answer must get one in the end.
+            // A request that waits for an answer must get one in the end.
             for (beat, before) in self.beats.iter_mut().zip(before) {
                 if *beat == Beat::HELD && before == Beat::HELD {
                     *beat = Beat::FREE;

@@ -244,7 +244,7 @@ impl Waivers {
         Gate { passed: missing.is_empty(), missing, stale }
     }
 
-    /// Notes who names something that was hit or not. Gives whether that is in order.
+    /// Notes which waiver names something that was hit or not. Gives whether that is in order.
     fn judge(&self, tally: &mut [Use], hit: bool, names: impl Fn(&Waiver) -> bool) -> bool {
         let mut excused = hit;
         for (waiver, tally) in self.list.iter().zip(tally) {

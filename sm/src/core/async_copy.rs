@@ -66,7 +66,7 @@ impl Core<'_> {
             let at = self.own_place(warp.cta_slot, address).map_err(failed)?;
             self.check_part(at, 8, 8).map_err(failed)?;
             if arrival.op == Op::MbarArriveSm80 {
-                // Who polls it later waits.
+                // A later poll of it waits.
                 self.objects.insert((warp.cta_slot, address));
             }
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };

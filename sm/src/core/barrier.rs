@@ -77,7 +77,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Keeps which objects of sm_80 to sm_89 there are, and who looks at them, for messages.
+    /// Keeps which objects of sm_80 to sm_89 there are, and which threads look at them, for messages.
     pub(super) fn note_object(&mut self, warp: &mut Warp, request: &Request) {
         let slot = warp.cta_slot;
         if request.op == Op::MbarArriveSm80 {

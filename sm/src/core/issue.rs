@@ -21,7 +21,7 @@ fn orders(operation: &Operation) -> bool {
     matches!(operation, Operation::Control(Control::Fence | Control::ClusterArrive | Control::Block(_)))
 }
 
-/// Who carries an instruction out.
+/// The threads that carry an instruction out.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     /// Warp slot.

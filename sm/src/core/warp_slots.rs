@@ -9,7 +9,7 @@ pub(super) type Slot = Option<Box<Warp>>;
 /// Warps by slot, of which there are at most 64.
 ///
 /// The search for a warp that can issue runs over all slots in every cycle, so that what it asks for is kept
-/// beside the warps. Whoever borrows a warp mutably makes it stale.
+/// beside the warps. Borrowing a warp mutably makes it stale.
 pub(super) struct Slots {
     warps: Vec<Slot>,
     /// First cycle in which an instruction can be issued; the end of time where something else must happen

@@ -4,7 +4,7 @@ use crate::memory::SharedPlace;
 use atoms_isa::{Reg, WideOp};
 use atoms_ops::{Fault, Op, Size};
 
-/// Who waits for an answer.
+/// What waits for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A lane of a warp, at this instruction.

@@ -385,7 +385,7 @@ impl Engine {
 
     /// A copy has ended, or an arrival been made: its completion has been done on an object.
     pub(super) fn completed(&mut self, number: u64, memory: Memory, address: u64, op: Op, b: u64) {
-        // The data is there for whoever may wait at the object, wherever the thread is that asked.
+        // The data is there for any thread that may wait at the object, wherever the thread is that asked.
         let site = match memory {
             Memory::Shared(owner) => self.ctas.get(&owner).map(|cta| cta.site),
             Memory::Global => None,

@@ -103,7 +103,7 @@ impl Observer for Races<'_> {
             }
             Control::ClusterWait => self.engine.cluster_wait(threads),
             Control::EndGroup => self.engine.end_group(threads),
-            // Who has to wait does so before anything else.
+            // A thread that has to wait does so before anything else.
             Control::WaitGroups { most, read } => self.engine.wait_groups(threads, *most, *read),
             Control::Fence => {
                 if let Some(ordering) = ordering {

@@ -24,7 +24,7 @@ pub(super) struct Record {
     pub(super) value: Option<u32>,
 }
 
-/// Who accesses, and what it knows: threads of one warp that are together are in order with each other.
+/// A thread that accesses, and what it knows: threads of one warp that are together are in order with each other.
 pub(super) struct Accessor<'c> {
     pub(super) row: Row,
     /// Lanes of the row that are in order with it.

@@ -1,4 +1,4 @@
-//! Litmus tests of the detector alone: who did what in which order, and what is to be found.
+//! Litmus tests of the detector alone: which thread did what in which order, and what is to be found.
 
 use super::engine::{Engine, Rule, Threads, Touch};
 use super::finding::{RaceKind, Strength};

@@ -44,7 +44,7 @@ pub(super) enum Barrier {
     Warp,
 }
 
-/// What those bring who meet, and what they take away.
+/// What threads that meet bring, and what they take away.
 #[derive(Default)]
 pub(super) struct Meeting {
     arriving: Clock,
@@ -53,13 +53,13 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// Somebody arrives; gives the meeting it is.
+    /// A thread arrives; gives the meeting it is.
     pub(super) fn arrive(&mut self, clock: &Clock) -> u32 {
         self.arriving.join(clock);
         self.generation
     }
 
-    /// Somebody who waited for this meeting goes on: the first shows that it is over.
+    /// A thread that waited for this meeting goes on: the first shows that it is over.
     pub(super) fn leave(&mut self, generation: u32, besides: &Clock) -> &Clock {
         if generation == self.generation {
             self.done = std::mem::take(&mut self.arriving);
@@ -133,7 +133,7 @@ impl Strand {
 /// A warp.
 pub(super) struct Warp {
     pub(super) row: Row,
-    /// Its own time: goes on whenever somebody may learn how far it has come.
+    /// Its own time: goes on whenever another may learn how far it has come.
     pub(super) time: u32,
     strands: Vec<Strand>,
     pub(super) sync: Meeting,
@@ -174,7 +174,7 @@ impl Warp {
                 joined.absorb(Strand { clock: clock.clone(), ..strand.clone() });
             }
             if strand.mask & !mask != 0 {
-                // Those who part know what they did together.
+                // Threads that part know what they did together.
                 if inside != 0 {
                     strand.clock = clock;
                 }

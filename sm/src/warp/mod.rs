@@ -282,7 +282,7 @@ impl Warp {
                 | Wait::Groups(_) => {}
             }
         }
-        // Nobody is left who could bring the others here.
+        // No thread is left that could bring the others here.
         let goes_on =
             |s: &Split| matches!(s.wait, Wait::Ready | Wait::Asleep(_)) || self.all_there(s).is_some();
         if !self.splits.iter().any(goes_on) {
@@ -333,7 +333,7 @@ impl Warp {
         }
     }
 
-    /// Lets splits go on whose patience is at its end; nobody waits for their threads any longer.
+    /// Lets splits go on whose limit has passed; their threads are not waited for any longer.
     fn lose_patience(&mut self) {
         for index in 0..self.splits.len() {
             let split = &mut self.splits[index];
@@ -371,7 +371,7 @@ impl Warp {
             }
             self.join(going, |w| w == wait);
         }
-        // Who waits elsewhere may have waited for them.
+        // A thread that waits elsewhere may have waited for them.
         self.converge();
     }
 

@@ -117,7 +117,7 @@ fn all_shards_are_submitted_and_a_merge_after_them() {
     assert!(told[3].contains("--dependency=afterany:100:101:102"), "{}", told[3]);
     assert!(told[3].ends_with("/slurm/merge.sh"), "{}", told[3]);
 
-    // Who comes back need not say all that again.
+    // A later call need not say all that again.
     drop(slurm);
     let slurm = Slurm::open(site.tools(), &site.out(), None).expect("it was used");
     assert_eq!((&slurm.jobs.options, slurm.jobs.name(6)), (&options, name));
@@ -279,7 +279,7 @@ fn what_is_lost_is_submitted_again_but_not_for_ever() {
     let mut slurm = site.slurm();
     slurm.submit().expect("it is taken");
     (1..7).for_each(|shard| site.finish(shard));
-    // Whatever number the array has, shard 0 is in it and fails; 7 was cancelled by somebody.
+    // Whatever number the array has, shard 0 is in it and fails; 7 was cancelled by hand.
     site.command("squeue", "n=$(($(cat \"$site/number\") - 2)); sed \"s/LAST/$n/\" \"$site/queue\"");
     site.queue(&slurm, &["LAST_0|ID.0|FAILED|NonZeroExitCode", "102_1|ID.6|CANCELLED|None"]);
     let outcome = slurm.wait(&AtomicBool::new(false), &mut |_| ()).expect("no error");

@@ -98,7 +98,7 @@ table! {
     cover Counts "count" (operation: CountingOp, arrivals: Count)
     "A count may end the phase, fall short, or overshoot, which is undefined and must still agree." "6.1, 6.9";
 
-    /// Completions since somebody asked about the object.
+    /// Completions since a request asked about the object.
     values Since { First = "first", Second = "second", More = "more", }
     cover Phase "phase" (phase: Edge, since_a_wait: Since)
     "A waiter that sleeps through two phases sees the parity it started from: only one preceding phase can be told." "6.4, 6.5";

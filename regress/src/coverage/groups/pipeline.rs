@@ -100,7 +100,7 @@ impl Writer {
 /// Whether a pass can meet a word this many steps after it was written, and whether that is on the way.
 fn meets(config: &atoms_model::Config, distance: u32) -> bool {
     // The step after the last that is forwarded is the first that reads memory; without forwarding
-    // nobody comes earlier.
+    // no request comes earlier.
     let first = if config.forwarding { 1 } else { config.rmw_latency + 1 };
     (first..=config.rmw_latency + 1).contains(&distance)
 }

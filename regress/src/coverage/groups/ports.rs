@@ -110,7 +110,7 @@ table! {
     cover CtaWait "cta_wait" (write_waits_for: WaitsFor)
     "A part stays while a request of its slot is inside, asleep or not." "1.3";
 
-    /// A write while somebody sleeps.
+    /// A write while a request is suspended.
     values Meanwhile { Waits = "of a sleeper's slot waits", Goes = "of another slot is taken", }
     cover CtaAsleep "cta_asleep" (write: Meanwhile)
     "Who sleeps keeps his own slot's part and nobody else's." "1.3, 6.3";

@@ -1,4 +1,4 @@
-//! Answers: who stored, who waits, what was refused, in how many passes.
+//! Answers: which lanes stored, what waits, what was refused, in how many passes.
 
 use atoms_model::Config;
 use atoms_ops::{Fault, Op, Size, legal};

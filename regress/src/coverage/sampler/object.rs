@@ -164,7 +164,7 @@ fn completions(before: MbarObject, lanes: u32) -> u32 {
     if before.tx != 0 {
         return 0;
     }
-    // Nobody left to arrive is as good as a whole round of the field.
+    // No arrival left is as good as a whole round of the field.
     let round = |count: u32| if count == 0 { MAX_COUNT + 1 } else { count };
     match lanes.checked_sub(round(before.pending)) {
         None => 0,

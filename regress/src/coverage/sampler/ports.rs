@@ -16,7 +16,7 @@ use crate::coverage::groups::values::Port;
 /// told apart when the counts are asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
-    /// By valid and ready of the three response ports, and whether somebody sleeps.
+    /// By valid and ready of the three response ports, and whether a request is suspended.
     answers: Box<[u32; 128]>,
     /// By port, level, and whether one came, was refused, and went.
     queues: Box<[u32; 2 << QUEUE_BITS]>,
@@ -140,14 +140,14 @@ impl Ports {
     }
 }
 
-/// Who is inside, by slot.
+/// What is inside, by slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
     requests: u16,
     sleepers: u16,
 }
 
-/// The CTA table, its writes, and who keeps it waiting.
+/// The CTA table, its writes, and what keeps it waiting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     parts: [Option<PartWrite>; 16],
@@ -191,7 +191,7 @@ impl Table {
         self.asleep = self.asleep.saturating_sub(1);
     }
 
-    /// Samples one cycle, before who leaves in it is told.
+    /// Samples one cycle, before what leaves in it is counted out.
     #[inline(always)]
     pub(super) fn cycle(&mut self, config: &Config, hits: &mut Hits, m: &CycleSample) {
         if self.taken.is_some() || self.fate.is_some() {

@@ -54,7 +54,7 @@ impl Marks {
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
     words: Vec<Word>,
-    // Per pair of words: completions since somebody asked, up to 3.
+    // Per pair of words: completions since a request asked, up to 3.
     since: Vec<u8>,
     banks: usize,
 }
@@ -99,7 +99,7 @@ impl Shadow {
         }
     }
 
-    /// Completions at the object since somebody asked.
+    /// Completions at the object since a request asked.
     pub(super) fn since(&mut self, row: u16, low: usize) -> Option<&mut u8> {
         self.since.get_mut((usize::from(row) * self.banks + low) / 2)
     }

@@ -178,7 +178,7 @@ impl Step<'_> {
         self.live(hits, live, word);
     }
 
-    /// Samples who loses on each group of banks.
+    /// Samples which lanes lose on each group of banks.
     fn spin(&self, hits: &mut Hits, shadow: &Shadow) {
         let words = more_banks(self.size) + 1;
         let mut left = self.pass.banks;

@@ -1,4 +1,4 @@
-//! Requests that sleep: their places, who wakes them, and when.
+//! Waiters: their places, what wakes them, and when.
 
 use atoms_model::Config;
 
@@ -74,7 +74,7 @@ impl Waits {
         if let (Some(sleeper), true) = (self.entering.take(), fell != 0) {
             let place = fell.trailing_zeros();
             self.places[place as usize & 31] = Some(sleeper);
-            // Who was woken in the same cycle kept his place from the new one.
+            // A waiter that was woken in the same cycle kept its place from the new one.
             let taken = self.asleep | self.ready | fell;
             let table = match taken.count_ones() {
                 all if all >= config.num_waiters => Filled::Full,

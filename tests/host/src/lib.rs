@@ -6,3 +6,10 @@
 pub mod generated;
 pub mod processes;
 pub mod programs;
+
+use std::path::{Path, PathBuf};
+
+/// Root of the checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("tests/host is two folders deep").into()
+}

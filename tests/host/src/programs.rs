@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::root;
+
 /// Programs with a script of `.ci/` that provides them.
 ///
 /// `SCRIPT --find` prints where they are, or fails; `SCRIPT` alone installs them first if need be. Either
@@ -49,11 +51,6 @@ impl Programs {
         let _ = std::io::stderr().write_all(format!("skipped {text}\n").as_bytes());
         None
     }
-}
-
-/// Root of the checkout.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("tests/host is two folders deep").into()
 }
 
 /// The folder in which attempts are remembered: beside the folder of the running test binary.

@@ -1,13 +1,9 @@
 //! The list of generated files is complete, and names tests that exist.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use atoms_host::generated::{GeneratedBy, TESTS};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use atoms_host::root;
 
 /// Files of the target that a test is in, relative to the checkout: one that begins with this.
 fn sources(test: &GeneratedBy) -> String {

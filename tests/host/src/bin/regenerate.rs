@@ -4,10 +4,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use atoms_host::generated::TESTS;
+use atoms_host::root;
 
 fn main() -> Result<ExitCode, String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,9 +28,4 @@ fn main() -> Result<ExitCode, String> {
         up_to_date &= status.map_err(|e| format!("cannot start `{}`: {e}", env!("CARGO")))?.success();
     }
     Ok(if up_to_date { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The checkout that this was built in.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use atoms_model::Config;
 use atoms_model::port::MAX_LANES;
 use atoms_ops::{Fault, Op};
-use atoms_oracle::trace::TraceWriter;
+use atoms_oracle::trace::{self, Exchange, TraceHeader, TraceWriter};
 use atoms_oracle::{Allocation, Checker, Geometry, Moment, Rejection, Response, SerialRequest};
 
 use crate::monitor::{
@@ -287,7 +287,7 @@ impl Scoreboard {
         for (index, word) in &words {
             self.checker.set_word(*index, *word);
         }
-        self.tell(|recording| recording.init(&words));
+        self.tell(|| trace::Event::Init(words));
     }
 
     /// Records everything from now on as a trace that `atoms check` reads.
@@ -295,10 +295,11 @@ impl Scoreboard {
     /// # Errors
     /// When the header cannot be written.
     pub fn record(&mut self, to: Box<dyn Write + Send>) -> io::Result<()> {
-        let limit = Some(self.try_wait_limit.into());
-        let mut recording = TraceWriter::new(to, self.geometry, limit, Some(self.spin_hold))?;
+        let try_wait_limit = Some(self.try_wait_limit.into());
+        let header = TraceHeader { geometry: self.geometry, try_wait_limit, spin_hold: Some(self.spin_hold) };
+        let mut recording = TraceWriter::new(to, &header)?;
         let memory = (0u32..).zip(self.checker.memory().iter().copied());
-        recording.init(&memory.filter(|(_, word)| *word != 0).collect::<Vec<_>>())?;
+        recording.write(&trace::Event::Init(memory.filter(|(_, word)| *word != 0).collect()))?;
         self.recording = Some(recording);
         Ok(())
     }
@@ -311,9 +312,9 @@ impl Scoreboard {
         let words: Vec<_> = (0u32..).zip(self.checker.memory().iter().copied()).collect();
         self.tell_quiet();
         if monitor.all_done() && self.log.is_empty() {
-            self.tell(|recording| recording.end());
+            self.tell(|| trace::Event::End);
         }
-        self.tell(|recording| recording.final_words(&words));
+        self.tell(|| trace::Event::Final(words));
         if let Some(recording) = self.recording.take() {
             recording.into_inner()?.flush()?;
         }
@@ -389,7 +390,7 @@ impl Scoreboard {
         self.tell_quiet();
         while let Some(event) = self.log.pop_front() {
             let Some(Event::Cluster(done)) = self.tell_oracle(event)? else { continue };
-            self.tell(|recording| recording.init(&done.written));
+            self.tell(|| trace::Event::Init(done.written.clone()));
             self.put(&done.asked);
             let verdict = self.checker.lost(std::slice::from_ref(&self.request), &done.written);
             verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })?;
@@ -405,12 +406,10 @@ impl Scoreboard {
             put_cluster(&mut request, &asked.request, part);
             requests.push(request);
         }
-        let dropped = requests;
         let written = std::mem::take(&mut self.written);
-        self.tell(|recording| recording.reset(&dropped, &written));
-        self.checker
-            .reset(&dropped, &written)
-            .map_err(|rejection| OracleViolation::Reset { cycle, rejection })
+        let verdict = self.checker.reset(&requests, &written);
+        self.tell(|| trace::Event::Reset { dropped: requests, written });
+        verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })
     }
 
     /// Judges the whole memory at the end, word `row * num_banks + bank`; `monitor` says whether a request is
@@ -563,16 +562,15 @@ impl Scoreboard {
         match event {
             Event::Part { slot, part } => {
                 self.checker.set_part(slot, part);
-                self.tell(|recording| recording.part(slot, part));
+                self.tell(|| trace::Event::Part { slot, part });
             }
             Event::Written { slot } => self.isolated(slot)?,
             Event::Accept(accepted) => {
                 let (number, cycle) = (accepted.number, moment(accepted.taken_at));
                 put_warp(&mut self.request, &accepted.request);
                 self.checker.accept(number, cycle, &self.request);
-                tell(&mut self.recording, &mut self.recording_error, |recording| {
-                    recording.wait(number, cycle, &self.request)
-                });
+                let request = Box::new(self.request.clone());
+                self.tell(|| trace::Event::Wait { number, accepted: cycle, request });
             }
             Event::Warp { done, response } => self.judge(done, Some(&response))?,
             Event::Cluster(done) => {
@@ -584,7 +582,7 @@ impl Scoreboard {
             }
             Event::Wake { woken, pred, cycle } => {
                 self.tell_quiet();
-                self.tell(|recording| recording.wake(woken.number, pred, cycle));
+                self.tell(|| trace::Event::Wake { number: woken.number, pred, cycle });
                 let verdict = self.checker.wake(woken.number, pred, cycle);
                 self.verdict(verdict, &Asked::Warp(woken))?;
             }
@@ -596,9 +594,11 @@ impl Scoreboard {
         let Done { asked, mut written, moment } = done;
         self.put(&asked);
         let moment = self.checker.is_waiting().then_some(moment);
-        tell(&mut self.recording, &mut self.recording_error, |recording| {
-            recording.request(&self.request, response, Some(&written), moment.as_ref())
-        });
+        if self.recording.is_some() {
+            let (request, response) = (self.request.clone(), response.cloned());
+            let exchange = Exchange { request, response, after: Some(written.clone()), moment };
+            self.tell(|| trace::Event::Request(Box::new(exchange)));
+        }
         let verdict = match &moment {
             Some(moment) => self.checker.request_at(moment, &self.request, response, Some(&written)),
             None => self.checker.request(&self.request, response, Some(&written)),
@@ -650,7 +650,7 @@ impl Scoreboard {
     /// Records the quiet cycles up to now.
     fn tell_quiet(&mut self) {
         if let Some((from, to)) = self.quiet.take() {
-            self.tell(|recording| recording.quiet(from, to));
+            self.tell(|| trace::Event::Quiet { from, to });
         }
     }
 
@@ -667,23 +667,15 @@ impl Scoreboard {
         })
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut Recording) -> io::Result<()>) {
-        tell(&mut self.recording, &mut self.recording_error, what);
-    }
-}
-
-/// Records something; the first failure is kept for the end, since it must not stop a run that
-/// may be about to find something.
-fn tell(
-    recording: &mut Option<Recording>,
-    failed: &mut Option<io::Error>,
-    what: impl FnOnce(&mut Recording) -> io::Result<()>,
-) {
-    if let Some(to) = recording
-        && let Err(error) = what(to)
-    {
-        *failed = Some(error);
-        *recording = None;
+    /// Records an event; the first failure is kept for the end, since it must not stop a run that may be about to
+    /// find something.
+    fn tell(&mut self, event: impl FnOnce() -> trace::Event) {
+        if let Some(recording) = &mut self.recording
+            && let Err(error) = recording.write(&event())
+        {
+            self.recording_error = Some(error);
+            self.recording = None;
+        }
     }
 }
 

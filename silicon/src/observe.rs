@@ -1,7 +1,7 @@
 //! From the bytes that a launch wrote to requests, responses and the memory between them.
 
 use atoms_ops::{Op, Size};
-use atoms_oracle::trace::TraceWriter;
+use atoms_oracle::trace::{Event, Exchange, TraceHeader, TraceWriter};
 use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 
 use crate::draw::DrawnCase;
@@ -178,22 +178,26 @@ pub fn write_trace<W: std::io::Write>(
         Reading::Times(_) => None,
     });
     let words = words.unwrap_or(0);
-    let mut trace = TraceWriter::new(writer, geometry(words), None, None)?;
-    trace.part(0, Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 }))?;
+    let header = TraceHeader { geometry: geometry(words), try_wait_limit: None, spin_hold: None };
+    let mut trace = TraceWriter::new(writer, &header)?;
+    let part = Some(Allocation { base_row: 0, size_bytes: 4 * words, rank: 0 });
+    trace.write(&Event::Part { slot: 0, part })?;
     let indexed = |memory: &[u32]| (0..).zip(memory.iter().copied()).collect::<Vec<(u32, u32)>>();
     for (launch, output) in program.launches.iter().zip(outputs) {
         let Reading::Steps(steps) = &launch.reading else { continue };
         for case in cases(steps, &launch.input, output).map_err(std::io::Error::other)? {
             if let Some(first) = case.first() {
-                trace.init(&indexed(&first.before))?;
+                trace.write(&Event::Init(indexed(&first.before)))?;
             }
             for observed in &case {
                 match observed.request(&steps.steps[observed.step]) {
                     Some((request, response)) => {
                         let (bytes, reads) = reach(&request);
-                        trace.request(&request, &response, Some(&observed.written(bytes, reads)), None)?;
+                        let (response, after) = (Some(response), Some(observed.written(bytes, reads)));
+                        let exchange = Exchange { request, response, after, moment: None };
+                        trace.write(&Event::Request(Box::new(exchange)))?;
                     }
-                    None => trace.init(&indexed(&observed.after))?,
+                    None => trace.write(&Event::Init(indexed(&observed.after)))?,
                 }
             }
         }

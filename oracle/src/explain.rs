@@ -1,10 +1,8 @@
 //! One word, or one bank group of CAST.SPIN, of one request: do its lanes explain what was seen?
 
-use atoms_ops::Op;
-
 use crate::case::{Case, Final, Unit, join, split, words_each};
 use crate::counting;
-use crate::kernel::{leaves, loaded, value_mask};
+use crate::kernel::{Gives, Together, leaves, loaded, value_mask};
 use crate::lanes::{Lanes, lanes_of};
 use crate::objects::{explain_arrivals, explain_states, explain_waits, leave_object};
 use crate::rejection::Rejection;
@@ -38,8 +36,8 @@ pub(crate) fn explain(
         got: seen.map_or(0, join),
     };
 
-    let left_value = match op {
-        Op::Load => {
+    let left_value = match Together::of(op) {
+        Together::Load => {
             for lane in lanes_of(unit.lanes) {
                 let shift = (access.addr[lane] % 4) * 8;
                 let expected = loaded(size, (old >> if size.bytes() < 4 { shift } else { 0 }) & mask);
@@ -51,71 +49,55 @@ pub(crate) fn explain(
             }
             old
         }
-        Op::Store => lanes_of(unit.lanes).fold(old, |value, lane| {
+        Together::Store => lanes_of(unit.lanes).fold(old, |value, lane| {
             let shift = if size.bytes() < 4 { (access.addr[lane] % 4) * 8 } else { 0 };
             value & !(mask << shift) | (req.b[lane] & mask) << shift
         }),
-        Op::PopcInc => (old + u128::from(unit.lanes.count_ones())) & mask,
-        Op::CastSpin => {
+        Together::Count => (old + u128::from(unit.lanes.count_ones())) & mask,
+        Together::Select => {
             explain_spin(case, unit, before, left)?;
             if let Some(seen) = seen {
                 compare_spin(case, unit, before, seen, left)?;
             }
             return Ok(Final::Words);
         }
-        Op::Cast => explain_flags(case, unit, old)?,
-        Op::Cas if req.red => explain_flags(case, unit, old)?,
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor if req.red => {
+        Together::Compare if req.red || Gives::of(op) == Gives::Stored => explain_flags(case, unit, old)?,
+        Together::Commute if req.red => {
             lanes_of(unit.lanes).fold(old, |value, lane| leaves(op, size, value, req.b[lane] & mask, 0))
         }
-        Op::MbarInval => old,
-        Op::MbarTestWait | Op::MbarTryWait => {
-            explain_waits(case, unit, old)?;
-            old
-        }
-        Op::MbarArriveSm80 if req.red => {
-            let end = lanes_of(unit.lanes).fold(old, |value, _| leaves(op, size, value, 0, 0));
-            return leave_object(case, unit, old, end, seen, left);
-        }
-        Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => {
-            return explain_arrivals(case, unit, old, seen, left, choices);
-        }
-        Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveSm80 => {
-            if req.red {
-                return explain_arrivals(case, unit, old, seen, left, choices);
-            }
-            let end = explain_states(case, unit, old)?;
-            return leave_object(case, unit, old, end, seen, left);
-        }
-        Op::Exch | Op::Inc | Op::Dec | Op::MbarInit if req.red => {
+        how @ (Together::Replace | Together::CountUp | Together::CountDown) if req.red => {
             let Some(seen) = seen else {
                 choices.clear();
-                list_ends(case, unit, old, choices);
+                list_ends(case, unit, how, old, choices);
                 return Ok(Final::OneOf);
             };
-            if !may_leave(case, unit, old, join(seen)) {
+            if !may_leave(case, unit, how, old, join(seen)) {
                 return Err(wrong_final(None));
             }
             left.copy_from_slice(seen);
             return Ok(Final::Words);
         }
-        Op::Add
-        | Op::Min
-        | Op::Max
-        | Op::And
-        | Op::Or
-        | Op::Xor
-        | Op::Exch
-        | Op::Inc
-        | Op::Dec
-        | Op::Cas
-        | Op::MbarInit => explain_values(case, unit, old)?,
+        Together::Compare
+        | Together::Commute
+        | Together::Replace
+        | Together::CountUp
+        | Together::CountDown => explain_values(case, unit, old)?,
+        Together::Nothing => old,
+        Together::Wait => {
+            explain_waits(case, unit, old)?;
+            old
+        }
+        Together::ArriveSm80 if req.red => {
+            let end = lanes_of(unit.lanes).fold(old, |value, _| leaves(op, size, value, 0, 0));
+            return leave_object(case, unit, old, end, seen, left);
+        }
+        Together::Arrive | Together::ArriveSm80 if req.red || Gives::of(op) != Gives::Old => {
+            return explain_arrivals(case, unit, old, seen, left, choices);
+        }
+        Together::Arrive | Together::ArriveSm80 => {
+            let end = explain_states(case, unit, old)?;
+            return leave_object(case, unit, old, end, seen, left);
+        }
     };
     if seen.is_some_and(|seen| join(seen) != left_value) {
         return Err(wrong_final(Some(left_value)));
@@ -132,7 +114,7 @@ fn explain_values(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejec
     let mut edges = Edges::new();
     for lane in lanes_of(unit.lanes) {
         let (got, b, c) = (resp.rd[lane], req.b[lane] & mask, req.c[lane] & mask);
-        if op == Op::Cas {
+        if Gives::of(op) == Gives::OldAndStored {
             let pred = (resp.pred >> lane & 1) as u8;
             if (got == b) != (pred == 1) {
                 let addr = access.addr[lane];
@@ -260,11 +242,11 @@ fn sorted_limits(case: &Case<'_>, unit: &Unit) -> ([u32; MAX_LANES], usize) {
     (limits, count)
 }
 
-/// EXCH, INC or DEC without results: whether some order leaves `end`.
-fn may_leave(case: &Case<'_>, unit: &Unit, old: u128, end: u128) -> bool {
+/// Operations that depend on the order, without results: whether some order leaves `end`.
+fn may_leave(case: &Case<'_>, unit: &Unit, how: Together, old: u128, end: u128) -> bool {
     let Case { access, req, .. } = case;
     let (op, size, mask) = (access.op, access.size, value_mask(access.size));
-    if matches!(op, Op::Exch | Op::MbarInit) {
+    if how == Together::Replace {
         return lanes_of(unit.lanes).any(|lane| req.b[lane] & mask == end);
     }
     // The order that hardware most likely took is worth one try.
@@ -272,20 +254,20 @@ fn may_leave(case: &Case<'_>, unit: &Unit, old: u128, end: u128) -> bool {
         return true;
     }
     let (limits, count) = sorted_limits(case, unit);
-    let reaches = if op == Op::Inc { counting::inc_reaches } else { counting::dec_reaches };
+    let reaches = if how == Together::CountUp { counting::inc_reaches } else { counting::dec_reaches };
     reaches(old as u32, &limits[..count], end as u32)
 }
 
-/// EXCH, INC or DEC without results: every value that some order leaves.
-fn list_ends(case: &Case<'_>, unit: &Unit, old: u128, ends: &mut Vec<u128>) {
-    let (limits, count) = sorted_limits(case, unit);
-    if matches!(case.access.op, Op::Exch | Op::MbarInit) {
+/// Operations that depend on the order, without results: every value that some order leaves.
+fn list_ends(case: &Case<'_>, unit: &Unit, how: Together, old: u128, ends: &mut Vec<u128>) {
+    if how == Together::Replace {
         let mask = value_mask(case.access.size);
         ends.extend(lanes_of(unit.lanes).map(|lane| case.req.b[lane] & mask));
         ends.sort_unstable();
         ends.dedup();
         return;
     }
-    let of_limits = if case.access.op == Op::Inc { counting::inc_ends } else { counting::dec_ends };
+    let (limits, count) = sorted_limits(case, unit);
+    let of_limits = if how == Together::CountUp { counting::inc_ends } else { counting::dec_ends };
     ends.extend(of_limits(old as u32, &limits[..count]));
 }

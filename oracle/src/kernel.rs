@@ -41,7 +41,7 @@ pub(crate) enum Gives {
     /// Whether it stored, in Rd and as a predicate.
     Stored,
     /// Which lanes went together, and the high word before they did (spec 6.8).
-    Together,
+    Merged,
     /// A predicate: the phase asked about is complete (spec 6.5).
     Complete,
 }
@@ -52,33 +52,85 @@ impl Gives {
     }
 }
 
-/// The sizes that an operation exists in, how far it reaches, and what it gives.
+/// What several lanes at one place come to, and so which question an observation of them answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// Nothing: each loads its bytes.
+    Load,
+    /// The bytes of the last lane that names them.
+    Store,
+    /// One more for each lane.
+    Count,
+    /// The same in every order.
+    Commute,
+    /// The operand of the last one.
+    Replace,
+    /// Steps up to a limit that each lane names.
+    CountUp,
+    /// Steps down from a limit that each lane names.
+    CountDown,
+    /// Each stores if it finds what it compares with.
+    Compare,
+    /// One lane of the bank group is selected (spec 5).
+    Select,
+    /// Nothing.
+    Nothing,
+    /// A question about the phase of an object (spec 6.5).
+    Wait,
+    /// Steps of the counts of an object (spec 6.3), the same in every order.
+    Arrive,
+    /// Steps of an object of sm_80 (spec 6.2.1), the same in every order.
+    ArriveSm80,
+}
+
+impl Together {
+    pub(crate) fn of(op: Op) -> Self {
+        rules(op).3
+    }
+}
+
+/// Whether the order in which lanes with these operands are worked off makes no difference to memory.
+pub fn lanes_commute(op: Op) -> bool {
+    match Together::of(op) {
+        Together::Load | Together::Nothing | Together::Wait => true,
+        Together::Count | Together::Commute | Together::Arrive | Together::ArriveSm80 => true,
+        Together::Store | Together::Replace | Together::Compare | Together::Select => false,
+        Together::CountUp | Together::CountDown => false,
+    }
+}
+
+/// The sizes that an operation exists in, how far it reaches, what it gives, and what several lanes come to.
 ///
 /// Written down a second time on purpose: the table in `atoms_ops` is what the other two voices use.
-fn rules(op: Op) -> (&'static [Size], Reach, Gives) {
+fn rules(op: Op) -> (&'static [Size], Reach, Gives, Together) {
     use Reach::{Cluster, ClusterWithoutResult, Cta};
     use Size::{B128, S8, S16, S32, U8, U16, U32, U64};
+    use Together::{Arrive, ArriveSm80, Commute, Compare, Count, CountDown, CountUp, Replace, Select, Wait};
     match op {
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => (&[U32, S32], Cluster, Gives::Old),
-        Op::Inc | Op::Dec => (&[U32], Cluster, Gives::Old),
-        Op::PopcInc => (&[U32], Cluster, Gives::Nothing),
-        Op::Exch => (&[U32, S32, U64, B128], Cluster, Gives::Old),
-        Op::Cas => (&[U32, S32, U64, B128], Cluster, Gives::OldAndStored),
-        Op::Cast | Op::CastSpin => (&[U32, S32, U64], Cluster, Gives::Stored),
-        Op::Load => (&[U8, S8, U16, S16, U32, U64, B128], Cluster, Gives::Old),
-        Op::Store => (&[U8, U16, U32, U64, B128], Cluster, Gives::Nothing),
-        Op::MbarInit => (&[U64], Cta, Gives::Old),
-        Op::MbarInval => (&[U64], Cta, Gives::Nothing),
-        Op::MbarExpectTx | Op::MbarCompleteTx => (&[U64], ClusterWithoutResult, Gives::Nothing),
+        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => {
+            (&[U32, S32], Cluster, Gives::Old, Commute)
+        }
+        Op::Inc => (&[U32], Cluster, Gives::Old, CountUp),
+        Op::Dec => (&[U32], Cluster, Gives::Old, CountDown),
+        Op::PopcInc => (&[U32], Cluster, Gives::Nothing, Count),
+        Op::Exch => (&[U32, S32, U64, B128], Cluster, Gives::Old, Replace),
+        Op::Cas => (&[U32, S32, U64, B128], Cluster, Gives::OldAndStored, Compare),
+        Op::Cast => (&[U32, S32, U64], Cluster, Gives::Stored, Compare),
+        Op::CastSpin => (&[U32, S32, U64], Cluster, Gives::Stored, Select),
+        Op::Load => (&[U8, S8, U16, S16, U32, U64, B128], Cluster, Gives::Old, Together::Load),
+        Op::Store => (&[U8, U16, U32, U64, B128], Cluster, Gives::Nothing, Together::Store),
+        Op::MbarInit => (&[U64], Cta, Gives::Old, Replace),
+        Op::MbarInval => (&[U64], Cta, Gives::Nothing, Together::Nothing),
+        Op::MbarExpectTx | Op::MbarCompleteTx => (&[U64], ClusterWithoutResult, Gives::Nothing, Arrive),
         Op::MbarArrive
         | Op::MbarArriveCount
         | Op::MbarArriveExpectTx
         | Op::MbarArriveDrop
         | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveSm80 => (&[U64], ClusterWithoutResult, Gives::Old),
-        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => (&[U64], Cta, Gives::Together),
-        Op::MbarTestWait | Op::MbarTryWait => (&[U64], Cta, Gives::Complete),
+        | Op::MbarArriveDropExpectTx => (&[U64], ClusterWithoutResult, Gives::Old, Arrive),
+        Op::MbarArriveSm80 => (&[U64], ClusterWithoutResult, Gives::Old, ArriveSm80),
+        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => (&[U64], Cta, Gives::Merged, Arrive),
+        Op::MbarTestWait | Op::MbarTryWait => (&[U64], Cta, Gives::Complete, Wait),
     }
 }
 

@@ -45,6 +45,7 @@ mod worlds;
 
 pub use arrivals::MAX_STATES;
 pub use checker::Checker;
+pub use kernel::lanes_commute;
 pub use lanes::Lanes;
 pub use mbarrier::{ObjectLayout, ObjectWord, Wrong};
 pub use rejection::{NoWrite, Rejection, WrongWaiter};

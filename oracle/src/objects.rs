@@ -135,7 +135,7 @@ pub(crate) fn explain_arrivals(
     choices: &mut Vec<u128>,
 ) -> Result<Final, Rejection> {
     let Case { access, req, resp } = case;
-    let together = !req.red && Gives::of(access.op) == Gives::Together;
+    let together = !req.red && Gives::of(access.op) == Gives::Merged;
     let arrivals = if together { arrivals_together(case, unit)? } else { arrivals_of(case, unit) };
     let before = ObjectWord { word: old as u64, layout: ObjectLayout::Sm90 };
     let start = before.fields();

@@ -1,7 +1,6 @@
 //! What the oracle says of a launch's answers.
 
-use atoms_ops::Op;
-use atoms_oracle::{Allocation, Checker, order_exists};
+use atoms_oracle::{Allocation, Checker, lanes_commute, order_exists};
 use serde::Serialize;
 
 use crate::instruction::{LaneResult, Meaning};
@@ -201,7 +200,7 @@ pub struct Determined {
 /// What is determined of a step.
 pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
     let (bytes, commutes, reads) = match step.meaning {
-        Meaning::Unit { op, size } => (size.bytes(), commutes(op), op.only_reads()),
+        Meaning::Unit { op, size } => (size.bytes(), lanes_commute(op), op.only_reads()),
         Meaning::Init => (8, false, false),
         Meaning::PendingCount => (0, true, true),
         Meaning::Loop { update, value } => (value.bytes(), update != Update::Cas, false),
@@ -211,26 +210,6 @@ pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
     let meet = lanes.iter().enumerate().any(|(n, a)| lanes[..n].iter().any(|b| overlap(a, b)));
     let free = !meet || reads;
     Determined { results: free || step.answer == LaneResult::Nothing, memory: free || commutes }
-}
-
-/// Whether the order of lanes with these operands makes no difference to memory.
-fn commutes(op: Op) -> bool {
-    match op {
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor | Op::PopcInc => true,
-        Op::Load | Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => true,
-        Op::MbarExpectTx
-        | Op::MbarCompleteTx
-        | Op::MbarArrive
-        | Op::MbarArriveCount
-        | Op::MbarArriveExpectTx
-        | Op::MbarArriveNoComplete
-        | Op::MbarArriveDrop
-        | Op::MbarArriveDropCount
-        | Op::MbarArriveDropExpectTx
-        | Op::MbarArriveDropNoComplete
-        | Op::MbarArriveSm80 => true,
-        Op::Inc | Op::Dec | Op::Exch | Op::Cas | Op::Cast | Op::CastSpin | Op::Store | Op::MbarInit => false,
-    }
 }
 
 /// Where our own run and a capture differ although the specification leaves no choice.

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, Stop};
+use crate::monitor::Monitor;
 use crate::session::Failure;
 use crate::stimulus::{Profile, RandomStimulus, Stimulus, settle};
 use crate::trace::Trace;
@@ -151,10 +152,12 @@ pub fn bench(
             Ok(())
         })?);
         let mut traced = Lockstep::new(rtl()?, config)?;
-        let mut trace = Trace::create(wave, &traced, None)?;
+        let (mut trace, mut monitor) = (Trace::create(wave, &traced, None)?, Monitor::new(&config));
         rows[3].push(rate(&tape, (0.0, stop), |i| {
+            let number = traced.cycles();
             traced.cycle(i)?;
-            Ok(trace.cycle(traced.cycles() - 1, i, &traced)?)
+            let seen = monitor.cycle(number, i, traced.out(), traced.probe());
+            Ok(trace.cycle(number, i, &traced, Some(&seen))?)
         })?);
         trace.finish()?;
         if stop.load(Ordering::SeqCst) {

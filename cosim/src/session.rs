@@ -389,8 +389,8 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     pub fn clock(&mut self, i: &In) -> Result<(), Failure> {
         let cycle = self.machine.cycles();
         let outcome = self.machine.cycle(i);
-        if let Some(trace) = &mut self.trace {
-            trace.cycle(cycle, i, &self.machine)?;
+        if let Some(trace) = self.trace.as_mut().filter(|_| outcome.is_err()) {
+            trace.cycle(cycle, i, &self.machine, None)?;
         }
         if let Err(Stop::Mismatch(mut mismatch)) = outcome {
             mismatch.surround(self.monitor.warps(), self.monitor.clusters());
@@ -398,6 +398,9 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
         }
         outcome?;
         let seen = self.monitor.cycle(cycle, i, self.machine.out(), self.machine.probe());
+        if let Some(trace) = &mut self.trace {
+            trace.cycle(cycle, i, &self.machine, Some(&seen))?;
+        }
         if let Some(scoreboard) = &mut self.scoreboard {
             scoreboard.see(&seen)?;
         }

@@ -4,20 +4,27 @@ use std::path::PathBuf;
 
 use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
+use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::{Op, Size};
 use atoms_tests::{config, lockstep_of};
 use expect_test::expect_file;
 use wellen::simple::{Waveform, read};
 
 /// The wave of `tests/vectors/first_wave.json`.
 fn first_wave(name: &str) -> (PathBuf, Waveform) {
-    let path = std::env::temp_dir().join(format!("atoms-{name}-{}.vcd", std::process::id()));
     let case: Case =
         serde_json::from_str(include_str!("../vectors/first_wave.json")).expect("the case is readable");
+    wave_of(name, &case)
+}
+
+fn wave_of(name: &str, case: &Case) -> (PathBuf, Waveform) {
+    let path = std::env::temp_dir().join(format!("atoms-{name}-{}.vcd", std::process::id()));
     let mut session = Session::new(lockstep_of(&config(&case.config)), None);
     session.set_trace(Some(Trace::create(&path, session.machine(), None).expect("the wave is written")));
-    run_case(&mut session, &case).expect("the case agrees");
+    run_case(&mut session, case).expect("the case agrees");
     session.take_trace().expect("still there").finish().expect("the wave is completed");
     let wave = read(&path).expect("the wave is readable");
     (path, wave)
@@ -48,9 +55,64 @@ fn sides_that_agree_show_no_difference() {
 #[test]
 fn operations_are_shown_by_name() {
     let (path, mut wave) = first_wave("names");
-    assert_eq!(values(&mut wave, &["atoms", "in", "req_op"]), ["ADD", "STS", "ADD", "CAST.SPIN", "LDS"]);
+    let operations = values(&mut wave, &["atoms", "in", "req_op"]);
+    assert_eq!(operations, ["-", "STS", "ADD", "CAST.SPIN", "LDS", "-"], "an idle port has none");
     let faults = values(&mut wave, &["atoms", "rtl", "rsp_fault"]);
-    assert_eq!(faults, ["none", "misaligned_address"]);
+    assert_eq!(faults.last().map(String::as_str), Some("misaligned_address"));
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+/// A request's track tells its life, and the tracks of issue and stalls why it takes that long.
+#[test]
+fn transactions_are_followed_from_port_to_answer() {
+    let (path, mut wave) = first_wave("transactions");
+    let mut track = |path: &[&str]| values(&mut wave, &[&["atoms", "txn"], path].concat());
+    let add = track(&["tag", "tag02"]);
+    let state = |text: &String| Some(text.strip_prefix("#1_ADD.u32_")?.split(',').next()?.to_string());
+    let states: Vec<_> = add.iter().filter_map(state).collect();
+    assert_eq!(states, ["queued", "pass_1", "pass_2", "pass_3_(last)", "answered"], "{add:?}");
+    assert_eq!(add[1], "#1_ADD.u32_queued,_slot_0_lanes_f_@0");
+    let stall = track(&["stall"]);
+    assert!(stall.iter().any(|text| text == "hazard_#1:_a_word_is_still_in_the_pipeline"), "{stall:?}");
+    assert!(track(&["answer"]).contains(&"#3_misaligned_address,_lane_2_@9".to_string()));
+    let bank = track(&["bank", "bank00"]);
+    assert_eq!(bank[..4], ["-", "#0_lane_0", "-", "#1_lane_0"], "{bank:?}");
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+#[test]
+fn mbarrier_objects_are_shown_as_numbers() {
+    let ask = |op: Op, tag, b: &[u64]| {
+        let lanes: Vec<_> = b.iter().map(|b| Lane { b: u128::from(*b), ..Lane::default() }).collect();
+        let (op, size, mask) = (op as u8, Size::U64 as u8, (1 << b.len()) - 1);
+        WarpRequest { op, size, tag, mask, lanes, ..WarpRequest::default() }
+    };
+    let case = Case {
+        config: "small".to_string(),
+        parts: vec![PartWrite { enable: true, size: 128, ..PartWrite::default() }],
+        warps: vec![
+            ask(Op::MbarInit, 1, &[MbarObject::init(3).encode()]),
+            ask(Op::MbarTryWait, 2, &[0]),
+            ask(Op::MbarExpectTx, 3, &[64]),
+            ask(Op::MbarArrive, 4, &[0, 0, 0]),
+            ask(Op::MbarCompleteTx, 5, &[64]),
+        ],
+        ..Case::default()
+    };
+    let (path, mut wave) = wave_of("objects", &case);
+    let mut track = |path: &[&str]| values(&mut wave, &[&["atoms", "txn"], path].concat());
+    let bits = |track: Vec<String>| -> Vec<u32> {
+        track.iter().filter_map(|bits| u32::from_str_radix(bits, 2).ok()).collect()
+    };
+    assert_eq!(track(&["object0", "at"]).last().map(String::as_str), Some("row_0_banks_0_1"));
+    assert_eq!(bits(track(&["object0", "expected"])), [3]);
+    assert_eq!(bits(track(&["object0", "pending"])), [3, 2, 1, 0, 3]);
+    assert_eq!(bits(track(&["object0", "tx"])), [0, 64, 0]);
+    assert_eq!(bits(track(&["object0", "phase"])), [0, 1]);
+    assert!(
+        track(&["tag", "tag02"]).contains(&"#1_MBAR.TRY_WAIT.u64_suspended,_slot_0_lanes_1_@0".to_string())
+    );
+    assert!(track(&["wake_up"]).contains(&"#1_phase_complete,_pred_1".to_string()));
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 

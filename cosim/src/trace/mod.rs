@@ -1,4 +1,6 @@
-//! Waves of a machine: inputs, each side's outputs and probe, and where two sides differ.
+//! Waves of a machine: inputs, each side's outputs and probe, where two sides differ, and the transactions.
+
+mod transactions;
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +11,8 @@ use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError}
 
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, RtlMachine};
+use crate::monitor::Cycle;
+use transactions::{IDLE, Transactions};
 
 /// Why a wave cannot be written.
 pub type TraceError = WaveError;
@@ -43,6 +47,8 @@ impl Sides for Lockstep {
 struct FieldSignals {
     field: usize,
     radix: Radix,
+    /// Of a field with names, the one that says whether it counts.
+    valid: Option<usize>,
     signals: Vec<Signal>,
 }
 
@@ -65,6 +71,7 @@ pub struct Trace {
     trace: atoms_waves::WaveTrace,
     inputs: StructSignals,
     sides: Vec<SideSignals>,
+    transactions: Transactions,
 }
 
 impl Trace {
@@ -98,13 +105,14 @@ impl Trace {
             }
             _ => None,
         };
+        let transactions = Transactions::define(&mut definition, &config);
         let trace = definition.create(path)?;
-        let mut layout = layout(&inputs, &sides, comparison.as_ref());
+        let mut layout = layout(&inputs, &sides, comparison.as_ref(), &transactions);
         if let Some(cycle) = marker {
             layout = layout.marker(cycle);
         }
         layout.write(&definition, path)?;
-        Ok(Trace { path: path.to_path_buf(), from: 0, trace, inputs, sides })
+        Ok(Trace { path: path.to_path_buf(), from: 0, trace, inputs, sides, transactions })
     }
 
     /// Leaves out the cycles before `cycle`.
@@ -117,22 +125,31 @@ impl Trace {
         &self.path
     }
 
-    /// Writes one cycle: inputs `i` and what `machine` drove for them.
+    /// Writes one cycle: inputs `i`, what `machine` drove for them, and the transactions, unless the machine stopped
+    /// in it.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn cycle(&mut self, cycle: u64, i: &In, machine: &impl Sides) -> Result<(), TraceError> {
-        if cycle < self.from {
+    pub fn cycle(
+        &mut self,
+        number: u64,
+        i: &In,
+        machine: &impl Sides,
+        transactions: Option<&Cycle<'_>>,
+    ) -> Result<(), TraceError> {
+        transactions.into_iter().for_each(|cycle| self.transactions.follow(cycle));
+        if number < self.from {
             return Ok(());
         }
-        if cycle > self.trace.cycle() {
-            self.trace.skip_to(cycle);
+        if number > self.trace.cycle() {
+            self.trace.skip_to(number);
         }
-        self.inputs.set(&mut self.trace, |field, at| i.element(field, at));
+        self.inputs.set(&mut self.trace, true, |field, at| i.element(field, at));
         for (signals, (_, out, probe)) in self.sides.iter().zip(machine.sides()) {
-            signals.out.set(&mut self.trace, |field, at| out.element(field, at));
-            signals.probe.set(&mut self.trace, |field, at| probe.element(field, at));
+            signals.out.set(&mut self.trace, false, |field, at| out.element(field, at));
+            signals.probe.set(&mut self.trace, false, |field, at| probe.element(field, at));
         }
+        transactions.into_iter().for_each(|cycle| self.transactions.show(&mut self.trace, cycle));
         self.trace.tick()
     }
 
@@ -164,19 +181,25 @@ impl StructSignals {
                 Shape::PerLane(bits) => d.scope(&name, |d| elements(d, "lane", config.num_lanes, bits)),
                 Shape::PerBank(bits) => d.scope(&name, |d| elements(d, "bank", config.num_banks, bits)),
             };
-            FieldSignals { field: at, radix: field.radix, signals }
+            let valid = field.name.rsplit_once('_').map(|(port, _)| format!("{port}_valid"));
+            let valid = fields.iter().position(|field| valid.as_deref() == Some(field.name));
+            FieldSignals { field: at, radix: field.radix, valid, signals }
         };
         StructSignals(fields.iter().enumerate().map(define).collect())
     }
 
-    fn set(&self, trace: &mut atoms_waves::WaveTrace, value: impl Fn(usize, usize) -> u128) {
+    /// Sets the signals. Names at an idle port are left out; of a side's, only code 0, since any other stands
+    /// there for a reason, and sides may differ in it.
+    fn set(&self, trace: &mut atoms_waves::WaveTrace, input: bool, value: impl Fn(usize, usize) -> u128) {
         for field in &self.0 {
             for (at, signal) in field.signals.iter().enumerate() {
-                let value = value(field.field, at);
+                let code = value(field.field, at);
                 match field.radix {
-                    Radix::Number => trace.set(*signal, value),
+                    Radix::Number => trace.set(*signal, code),
                     Radix::Op | Radix::Size | Radix::Fault => {
-                        trace.set_text(*signal, name_of(field.radix, value as u8));
+                        let idle = field.valid.is_some_and(|valid| value(valid, 0) == 0);
+                        let name = name_of(field.radix, code as u8);
+                        trace.set_text(*signal, if idle && (input || code == 0) { IDLE } else { name });
                     }
                 }
             }
@@ -205,7 +228,12 @@ fn name_of(radix: Radix, code: u8) -> &'static str {
 
 /// What one looks at first: the differences, the request, its passes, the waiters, the answer; lanes and
 /// banks further down.
-fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Comparison>) -> Layout {
+fn layout(
+    inputs: &StructSignals,
+    sides: &[SideSignals],
+    comparison: Option<&Comparison>,
+    transactions: &Transactions,
+) -> Layout {
     let pick = |names: &[&str]| -> Vec<Signal> {
         names.iter().flat_map(|name| inputs.one(In::FIELDS, name)).collect()
     };
@@ -214,7 +242,7 @@ fn layout(inputs: &StructSignals, sides: &[SideSignals], comparison: Option<&Com
         layout = layout
             .group("difference", [comparison.any, comparison.pairs_differing, comparison.cycles_differing]);
     }
-    layout = layout.group(
+    layout = transactions.layout(layout).group(
         "request",
         pick(&["req_valid", "req_op", "req_size", "req_tag", "req_slot", "req_mask", "req_red"]),
     );

@@ -1,0 +1,378 @@
+//! Transactions as tracks of a wave: the requests of each tag, the lane that each bank serves, the mbarrier objects
+//! that requests step, and why nothing is issued.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use atoms_model::Config;
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::{Fault, Op, Size};
+use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
+
+use crate::monitor::{Cycle, InFlight, LastStage, PassIssued, WarpAnswer};
+use crate::request::{ClusterRequest, WarpRequest};
+
+/// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
+const TAGS: usize = 64;
+/// mbarrier objects with a track; those stepped last are shown.
+const OBJECTS: usize = 8;
+/// What a track shows where nothing happens.
+pub(super) const IDLE: &str = "-";
+
+/// The tracks, and what is inside the unit.
+#[derive(Debug)]
+pub(super) struct Transactions {
+    config: Config,
+    issue: Signal,
+    stall: Signal,
+    answer: Signal,
+    wake_up: Signal,
+    cluster: Signal,
+    tags: Vec<Signal>,
+    banks: Vec<Signal>,
+    objects: Vec<ObjectTrack>,
+    /// Warp requests without an answer, oldest first.
+    inside: Vec<Inside>,
+    /// Cluster requests not carried out, oldest first.
+    clusters: Vec<InFlight<ClusterRequest>>,
+    /// Tags whose track is to be written.
+    stale: u64,
+    /// Banks whose track shows a lane.
+    serving: u64,
+    text: String,
+}
+
+/// A warp request inside the unit.
+#[derive(Debug)]
+struct Inside {
+    number: u64,
+    request: Arc<WarpRequest>,
+    state: State,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Queued,
+    Pass {
+        index: u8,
+        last: bool,
+    },
+    Suspended,
+    /// Its answer stands at the response port, or at that of wake-ups.
+    Answered {
+        woken: bool,
+    },
+    /// Its answer was taken in the cycle before.
+    Gone,
+}
+
+/// The fields of an mbarrier object.
+#[derive(Debug)]
+struct ObjectTrack {
+    at: Signal,
+    phase: Signal,
+    pending: Signal,
+    expected: Signal,
+    tx: Signal,
+    shown: Option<ShownObject>,
+}
+
+/// The object that a track shows.
+#[derive(Clone, Copy, Debug)]
+struct ShownObject {
+    /// Row and low bank.
+    place: (u16, usize),
+    /// Low and high word, as far as they were seen written.
+    words: [Option<u32>; 2],
+    /// Cycle in which it was stepped last.
+    stepped: u64,
+}
+
+impl Transactions {
+    /// Declares the tracks in scope `txn`.
+    pub(super) fn define(d: &mut Definition, config: &Config) -> Self {
+        d.scope("txn", |d| {
+            let text = |d: &mut Definition, name: &str| d.signal(name, SignalKind::Text);
+            let numbered = |d: &mut Definition, what: &str, count: usize| {
+                d.scope(what, |d| (0..count).map(|at| text(d, &format!("{what}{at:02}"))).collect())
+            };
+            let object = |d: &mut Definition, at: usize| {
+                d.scope(&format!("object{at}"), |d| ObjectTrack {
+                    at: text(d, "at"),
+                    phase: d.signal("phase", SignalKind::Bits(1)),
+                    pending: d.signal("pending", SignalKind::Bits(20)),
+                    expected: d.signal("expected", SignalKind::Bits(20)),
+                    tx: d.signal("tx", SignalKind::Bits(21)),
+                    shown: None,
+                })
+            };
+            Transactions {
+                config: *config,
+                issue: text(d, "issue"),
+                stall: text(d, "stall"),
+                answer: text(d, "answer"),
+                wake_up: text(d, "wake_up"),
+                cluster: text(d, "cluster"),
+                tags: numbered(d, "tag", TAGS),
+                banks: numbered(d, "bank", config.num_banks as usize),
+                objects: (0..OBJECTS).map(|at| object(d, at)).collect(),
+                inside: Vec::new(),
+                clusters: Vec::new(),
+                stale: u64::MAX,
+                serving: u64::MAX,
+                text: String::new(),
+            }
+        })
+    }
+
+    /// The tracks that one looks at first, and the others folded.
+    pub(super) fn layout(&self, layout: Layout) -> Layout {
+        let object = |o: &ObjectTrack| [o.at, o.phase, o.pending, o.expected, o.tx];
+        layout
+            .group("transactions", [self.issue, self.stall, self.answer, self.wake_up, self.cluster])
+            .folded("requests by tag", self.tags.clone())
+            .folded("lanes by bank", self.banks.clone())
+            .folded("mbarrier objects", self.objects.iter().flat_map(object))
+    }
+
+    /// Follows a cycle, written or not.
+    pub(super) fn follow(&mut self, cycle: &Cycle<'_>) {
+        let gone = self.inside.extract_if(.., |inside| inside.state == State::Gone);
+        self.stale |= gone.fold(0, |stale, inside| stale | bit(&inside.request));
+        if cycle.reset.is_some() {
+            self.inside.clear();
+            self.clusters.clear();
+            self.stale = u64::MAX;
+            return;
+        }
+        if let Some(LastStage { pass, done: true, suspends: true, .. }) = cycle.last_stage {
+            self.now(pass.number, State::Suspended);
+        }
+        if let Some(pass) = cycle.pass_issued.filter(|pass| !pass.cluster) {
+            self.now(pass.number, State::Pass { index: pass.index, last: pass.last });
+        }
+        let response = cycle.warp_answer.as_ref().map(|answer| (&answer.appears, answer.taken, false));
+        let wake_up = cycle.wake_up.as_ref().map(|answer| (&answer.appears, answer.taken, true));
+        for (appears, taken, woken) in [response, wake_up].into_iter().flatten() {
+            let request = appears.as_ref().and_then(|appears| appears.request.as_ref().ok());
+            if let Some(request) = request {
+                self.now(request.number, State::Answered { woken });
+            }
+            if taken {
+                let answered = |inside: &&mut Inside| inside.state == State::Answered { woken };
+                self.inside.iter_mut().find(answered).into_iter().for_each(|i| i.state = State::Gone);
+            }
+        }
+        if let Some(accepted) = &cycle.warp_accepted {
+            let (number, request) = (accepted.number, Arc::clone(&accepted.request));
+            self.stale |= bit(&request);
+            self.inside.push(Inside { number, request, state: State::Queued });
+        }
+        if let Some(done) = &cycle.cluster_done
+            && let Some(request) = &done.request
+        {
+            self.clusters.retain(|inside| inside.number != request.number);
+        }
+        self.clusters.extend(cycle.cluster_accepted.clone());
+    }
+
+    fn now(&mut self, number: u64, state: State) {
+        if let Some(inside) = self.inside.iter_mut().find(|inside| inside.number == number) {
+            inside.state = state;
+            self.stale |= bit(&inside.request);
+        }
+    }
+
+    /// Shows the cycle last followed.
+    pub(super) fn show(&mut self, trace: &mut WaveTrace, cycle: &Cycle<'_>) {
+        let mut text = std::mem::take(&mut self.text);
+        let mut set = |signal: Signal, write: &mut dyn FnMut(&mut String) -> std::fmt::Result| {
+            text.clear();
+            // Writing to a String cannot fail.
+            let _ = write(&mut text);
+            trace.set_text(signal, if text.is_empty() { IDLE } else { &text });
+        };
+        while self.stale != 0 {
+            let tag = self.stale.trailing_zeros() as usize;
+            self.stale &= self.stale - 1;
+            set(self.tags[tag], &mut |text| self.of_tag(tag, text));
+        }
+        set(self.issue, &mut |text| issue(cycle, text));
+        set(self.stall, &mut |text| stall(cycle, text));
+        set(self.answer, &mut |text| cycle.warp_answer.as_ref().map_or(Ok(()), |a| self.answer(a, text)));
+        set(self.wake_up, &mut |text| {
+            let Some(wake_up) = &cycle.wake_up else { return Ok(()) };
+            self.name(wake_up.tag, true, text)?;
+            let how = if wake_up.pred == 0 { "limit passed" } else { "phase complete" };
+            write!(text, "{how}, pred {:x}", wake_up.pred)
+        });
+        set(self.cluster, &mut |text| match self.clusters.first() {
+            Some(first) => write!(text, "#{} {}", first.number, first.request),
+            None => Ok(()),
+        });
+        let served = cycle.pass_issued.map_or(0, |pass| pass.banks);
+        let mut changed = served | self.serving;
+        self.serving = served;
+        while changed != 0 {
+            let bank = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            let Some(signal) = self.banks.get(bank) else { break };
+            set(*signal, &mut |text| match cycle.pass_issued {
+                Some(pass) if served >> bank & 1 == 1 => {
+                    let port = if pass.cluster { "cluster " } else { "" };
+                    write!(text, "{port}#{} lane {}", pass.number, cycle.winners()[bank])
+                }
+                _ => Ok(()),
+            });
+        }
+        self.text = text;
+        if let Some(LastStage { pass, done: true, .. }) = cycle.last_stage {
+            self.show_objects(trace, cycle, &pass);
+        }
+    }
+
+    /// The requests of a tag that are inside.
+    fn of_tag(&self, tag: usize, text: &mut String) -> std::fmt::Result {
+        for inside in self.inside.iter().filter(|inside| usize::from(inside.request.tag) == tag) {
+            let request = &inside.request;
+            let lanes = request.mask & self.config.lane_mask();
+            let op = Named(Op::from_code(request.op).map(Op::name), "op", request.op);
+            let size = Named(Size::from_code(request.size).map(Size::name), "size", request.size);
+            let (separator, red) =
+                (if text.is_empty() { "" } else { " + " }, if request.red { ".RED" } else { "" });
+            let address = request.lanes.get(lanes.trailing_zeros() as usize).map_or(0, |lane| lane.ra);
+            let address = request.address_form().address(address);
+            write!(text, "{separator}#{} {op}.{size}{red} ", inside.number)?;
+            match inside.state {
+                State::Queued => text.push_str("queued"),
+                State::Pass { index, last } => {
+                    write!(text, "pass {}{}", u32::from(index) + 1, if last { " (last)" } else { "" })?;
+                }
+                State::Suspended => text.push_str("suspended"),
+                State::Answered { .. } | State::Gone => text.push_str("answered"),
+            }
+            write!(text, ", slot {} lanes {lanes:x} @{address:x}", request.slot)?;
+        }
+        Ok(())
+    }
+
+    /// Names the request whose answer stands at a port.
+    fn name(&self, tag: u8, woken: bool, text: &mut String) -> std::fmt::Result {
+        let states = [State::Answered { woken }, State::Gone];
+        let standing = |inside: &&Inside| states.contains(&inside.state) && inside.request.tag == tag;
+        match self.inside.iter().find(standing) {
+            Some(inside) => write!(text, "#{} ", inside.number),
+            None => write!(text, "tag {tag} "),
+        }
+    }
+
+    fn answer(&self, answer: &WarpAnswer<'_>, text: &mut String) -> std::fmt::Result {
+        self.name(answer.tag, false, text)?;
+        match Fault::from_code(answer.fault) {
+            Some(Fault::None) => {
+                if let Some(lane) = (0..answer.rd.len()).find(|lane| answer.rd[*lane] != 0) {
+                    write!(text, "rd[{lane}] {:x}, ", answer.rd[lane])?;
+                }
+                if answer.pred != 0 {
+                    write!(text, "pred {:x}, ", answer.pred)?;
+                }
+                write!(text, "{} passes", answer.passes)
+            }
+            fault => {
+                let fault = Named(fault.map(Fault::name), "fault", answer.fault);
+                write!(text, "{fault}, lane {} @{:x}", answer.fault_lane, answer.fault_addr)
+            }
+        }
+    }
+
+    /// What a pass of a mbarrier operation writes.
+    fn show_objects(&mut self, trace: &mut WaveTrace, cycle: &Cycle<'_>, pass: &PassIssued) {
+        let warp = || self.inside.iter().find(|inside| inside.number == pass.number).map(|i| i.request.op);
+        let cluster = || Some(cycle.cluster_done.as_ref()?.request.as_ref()?.request.op);
+        let op = if pass.cluster { cluster() } else { warp() };
+        if !op.and_then(Op::from_code).is_some_and(Op::is_mbarrier) {
+            return;
+        }
+        let (ports, mut banks) = (cycle.bank_ports(), cycle.bank_ports().written);
+        while banks != 0 {
+            let low = banks.trailing_zeros() as usize & !1;
+            let both = banks >> low & 3;
+            banks &= !(3 << low);
+            let row = ports.rows[low + (both & 1 ^ 1) as usize];
+            let place = (row, low);
+            let track = self
+                .objects
+                .iter_mut()
+                .min_by_key(|track| match track.shown {
+                    Some(shown) if shown.place == place => (0, 0),
+                    None => (1, 0),
+                    Some(shown) => (2, shown.stepped),
+                })
+                .expect("there are tracks");
+            let same = track.shown.filter(|shown| shown.place == place);
+            let mut words = same.map_or([None; 2], |shown| shown.words);
+            for (half, word) in words.iter_mut().enumerate().filter(|(half, _)| both >> half & 1 == 1) {
+                *word = Some(ports.values[low + half]);
+            }
+            track.shown = Some(ShownObject { place, words, stepped: cycle.number });
+            trace.set_text(track.at, &format!("row {row} banks {low} {}", low + 1));
+            if let [Some(low), Some(high)] = words {
+                let object = MbarObject::decode(u64::from(high) << 32 | u64::from(low));
+                trace.set(track.phase, object.phase.into());
+                trace.set(track.pending, object.pending.into());
+                trace.set(track.expected, object.expected.into());
+                trace.set(track.tx, u128::from(object.tx as u32));
+            }
+        }
+    }
+}
+
+/// The track of a request.
+fn bit(request: &WarpRequest) -> u64 {
+    1 << (request.tag & 63)
+}
+
+/// A name, or the code where there is none.
+struct Named(Option<&'static str>, &'static str, u8);
+
+impl std::fmt::Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Named(Some(name), ..) => f.write_str(name),
+            Named(None, what, code) => write!(f, "{what}{code}"),
+        }
+    }
+}
+
+/// A cycle is a few characters wide in a viewer, so what tells most stands first.
+fn issue(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
+    let Some(pass) = cycle.pass_issued else { return Ok(()) };
+    let port = if pass.cluster { "cluster " } else { "" };
+    let last = if pass.last { " (last)" } else { "" };
+    write!(text, "{port}#{}.{} lanes {:x}{last}", pass.number, u32::from(pass.index) + 1, pass.lanes)
+}
+
+/// Why less happens than could.
+fn stall(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
+    let pipeline = cycle.pipeline();
+    let (driven, [warps, clusters]) = (cycle.driven(), cycle.queues());
+    if pipeline.stalled {
+        let port = match () {
+            () if cycle.warp_answer.is_some() && !driven.takes_response => "response",
+            () if cycle.wake_up.is_some() && !driven.takes_wake_up => "wake-up",
+            () => "cluster response",
+        };
+        return write!(text, "held: {port} not taken");
+    }
+    if let Some(at_issue) = pipeline.at_issue.filter(|_| pipeline.held_back) {
+        let port = if at_issue.cluster { "cluster " } else { "" };
+        return write!(text, "hazard {port}#{}: a word is still in the pipeline", at_issue.number);
+    }
+    match (warps.refuses, clusters.refuses) {
+        (true, _) => text.push_str("queue full: request refused"),
+        (false, true) => text.push_str("cluster queue full: request refused"),
+        (false, false) => {}
+    }
+    Ok(())
+}

@@ -1,5 +1,6 @@
 //! What can be asked: one definition, from which help is derived.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use atoms_cosim::stimulus::Profile;
@@ -90,9 +91,21 @@ pub(crate) struct MachineArgs {
     /// Write a wave of every cycle to this VCD file, and a GTKWave save file beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Only these cycles of the wave, the last one not included: `1200..1300`, or `1200..` up to the end
+    #[arg(long, value_name = "FROM..TO", value_parser = window, requires = "trace")]
+    pub(crate) window: Option<Range<u64>>,
     /// Record requests and answers as a trace that `atoms check` reads
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+}
+
+/// Cycles of a wave.
+fn window(text: &str) -> Result<Range<u64>, String> {
+    let expected = || "expected the first cycle and the one behind the last, such as 1200..1300".to_string();
+    let (from, to) = text.split_once("..").ok_or_else(expected)?;
+    let from = from.parse().map_err(|_| expected())?;
+    let to = if to.is_empty() { u64::MAX } else { to.parse().map_err(|_| expected())? };
+    if from < to { Ok(from..to) } else { Err(format!("no cycle is in it; {}", expected())) }
 }
 
 fn arch(name: &str) -> Result<Arch, String> {

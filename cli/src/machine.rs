@@ -18,6 +18,7 @@ use crate::args::MachineArgs;
 use crate::error::CliError;
 use crate::files::Files;
 use crate::interrupt;
+use crate::output::note;
 use crate::progress::build_step;
 
 /// What every command reads that has to do with RTL.
@@ -89,7 +90,10 @@ pub(crate) fn session<M: Machine + Sides>(
         scoreboard.record(Box::new(BufWriter::new(file))).map_err(CliError::writing(path))?;
     }
     let trace = match &args.trace {
-        Some(path) => Some(Trace::create(path, &machine, None).map_err(CliError::of)?),
+        Some(path) => {
+            let trace = Trace::create(path, &machine, None).map_err(CliError::of)?;
+            Some(trace.within(args.window.clone().unwrap_or(0..u64::MAX)))
+        }
         None => None,
     };
     let mut session = Session::new(machine, scoreboard);
@@ -106,6 +110,10 @@ pub(crate) fn finish<M: Machine + Sides>(
     let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
     if let Some(trace) = session.take_trace() {
         let path = trace.path().to_path_buf();
+        if trace.cycles() == 0 {
+            let cycles = session.tally().cycles;
+            note!("atoms: the wave is empty: the run had {cycles} cycles, all of them outside of --window");
+        }
         trace.finish().map_err(CliError::of)?;
         let vcd = shell(&path);
         lines.push(format!("wave       {vcd} (gtkwave {vcd} {})", shell(&path.with_extension("gtkw"))));

@@ -81,6 +81,27 @@ fn transactions_are_followed_from_port_to_answer() {
 }
 
 #[test]
+fn a_window_is_all_that_is_written() {
+    let path = std::env::temp_dir().join(format!("atoms-window-{}.vcd", std::process::id()));
+    let case: Case =
+        serde_json::from_str(include_str!("../vectors/first_wave.json")).expect("the case is readable");
+    let mut session = Session::new(lockstep_of(&config(&case.config)), None);
+    let trace = Trace::create(&path, session.machine(), None).expect("the wave is written");
+    session.set_trace(Some(trace.within(9..13)));
+    run_case(&mut session, &case).expect("the case agrees");
+    let trace = session.take_trace().expect("still there");
+    assert_eq!(trace.cycles(), 4);
+    trace.finish().expect("the wave is completed");
+    let mut wave = read(&path).expect("the wave is readable");
+    assert_eq!(wave.time_table().iter().copied().min(), Some(90));
+    assert_eq!(wave.time_table().iter().copied().max(), Some(130));
+    // What began before the window is known in it.
+    let add = values(&mut wave, &["atoms", "txn", "tag", "tag02"]);
+    assert_eq!(add[0], "#1_ADD.u32_pass_2,_slot_0_lanes_f_@0");
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+#[test]
 fn mbarrier_objects_are_shown_as_numbers() {
     let ask = |op: Op, tag, b: &[u64]| {
         let lanes: Vec<_> = b.iter().map(|b| Lane { b: u128::from(*b), ..Lane::default() }).collect();

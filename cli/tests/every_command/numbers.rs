@@ -63,6 +63,9 @@ fn options_that_mean_nothing_together_are_refused() {
         ("cosim", &[case, &["--on-fail", "report"]].concat(), "cannot be used with"),
         ("cosim", &[case, &["--seed", "5"]].concat(), "cannot be used with"),
         ("cosim", &["--no-oracle", "--record", "r.jsonl"], "cannot be used with"),
+        ("cosim", &["--window", "5..9"], "required"),
+        ("cosim", &["--trace", "w.vcd", "--window", "9..5"], "no cycle is in it"),
+        ("cosim", &["--trace", "w.vcd", "--window", "5-9"], "such as 1200..1300"),
         ("cosim", &["--on", "model", "--on-fail", "report"], "--on-fail is for lockstep"),
         (
             "run",

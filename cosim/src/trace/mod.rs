@@ -2,6 +2,7 @@
 
 mod transactions;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use atoms_model::Config;
@@ -66,8 +67,10 @@ struct SideSignals {
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
-    /// First cycle written.
-    from: u64,
+    /// Cycles to be written.
+    window: Range<u64>,
+    /// Those that were.
+    written: u64,
     trace: atoms_waves::WaveTrace,
     inputs: StructSignals,
     sides: Vec<SideSignals>,
@@ -112,12 +115,30 @@ impl Trace {
             layout = layout.marker(cycle);
         }
         layout.write(&definition, path)?;
-        Ok(Trace { path: path.to_path_buf(), from: 0, trace, inputs, sides, transactions })
+        Ok(Trace {
+            path: path.to_path_buf(),
+            window: 0..u64::MAX,
+            written: 0,
+            trace,
+            inputs,
+            sides,
+            transactions,
+        })
     }
 
     /// Leaves out the cycles before `cycle`.
     pub fn starting_at(self, cycle: u64) -> Self {
-        Trace { from: cycle, ..self }
+        self.within(cycle..u64::MAX)
+    }
+
+    /// Leaves out the cycles outside `window`.
+    pub fn within(self, window: Range<u64>) -> Self {
+        Trace { window, ..self }
+    }
+
+    /// Cycles written so far.
+    pub fn cycles(&self) -> u64 {
+        self.written
     }
 
     /// The wave file.
@@ -138,9 +159,10 @@ impl Trace {
         transactions: Option<&Cycle<'_>>,
     ) -> Result<(), TraceError> {
         transactions.into_iter().for_each(|cycle| self.transactions.follow(cycle));
-        if number < self.from {
+        if !self.window.contains(&number) {
             return Ok(());
         }
+        self.written += 1;
         if number > self.trace.cycle() {
             self.trace.skip_to(number);
         }

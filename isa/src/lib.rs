@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod arch;
-mod index;
 mod kernel;
 pub mod lower;
 mod nearest;
@@ -46,5 +45,5 @@ pub use kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
 pub use kernel::special::SpecialRegister;
 pub use nearest::nearest;
 pub use problem::{Problem, TextError};
-pub use sass::{MNEMONICS, MnemonicRow, Support};
+pub use sass::{MNEMONICS, MnemonicRow, NAMED_MNEMONICS};
 pub use translate::{Lowered, lowered};

@@ -3,7 +3,7 @@
 use crate::error::{KernelError, LackingInstruction};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BranchCondition, Collective, ConstAddress, ConstIndex, Control, Grain,
-    Kernel, MNEMONICS, Operation, PredicateMove, Source, Support, Value, WarpOp,
+    Kernel, MNEMONICS, Operation, PredicateMove, Source, Value, WarpOp,
 };
 
 /// Names every instruction of the kernel that cannot be carried out.
@@ -17,7 +17,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
         if instruction.operation == Operation::Lacking {
             let mnemonic = kernel.mnemonic(index);
             let base = mnemonic.split('.').next().unwrap_or_default();
-            let known = MNEMONICS.iter().any(|r| r.name == base && r.support == Support::Decoded);
+            let known = MNEMONICS.iter().any(|r| r.name == base);
             let reason = match base {
                 "clusterlaunchcontrol" | "UGETNEXTWORKID" => {
                     "it takes over a CTA that has not started; this core starts all CTAs itself".into()

@@ -6,6 +6,8 @@
 use crate::kernel::number::{DotPieces, FloatMode, MufuFunction, PermuteMode, Type};
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::source::Source;
+use std::str::FromStr;
+use strum::ParseError;
 
 /// Which datapath an instruction goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +19,11 @@ pub enum Path {
 }
 
 /// Comparison of integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Compare {
     /// Never.
+    #[strum(serialize = "f")]
     False,
     /// Less.
     Lt,
@@ -34,6 +38,7 @@ pub enum Compare {
     /// Greater or equal.
     Ge,
     /// Always.
+    #[strum(serialize = "t")]
     True,
 }
 
@@ -46,8 +51,24 @@ pub struct FloatCompare {
     pub unordered: bool,
 }
 
+impl FromStr for FloatCompare {
+    type Err = ParseError;
+
+    /// Reads what PTX and machine code have in common: `lt`, `LTU`, `num`.
+    fn from_str(name: &str) -> Result<FloatCompare, ParseError> {
+        let unordered = name.strip_suffix(['u', 'U']).filter(|ordered| ordered.len() == 2);
+        Ok(match name {
+            "num" | "NUM" => FloatCompare { compare: Compare::True, unordered: false },
+            "nan" | "NAN" => FloatCompare { compare: Compare::False, unordered: true },
+            "T" => FloatCompare { compare: Compare::True, unordered: true },
+            _ => FloatCompare { compare: unordered.unwrap_or(name).parse()?, unordered: unordered.is_some() },
+        })
+    }
+}
+
 /// How a comparison is combined with the predicate operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum BoolOp {
     /// Conjunction.
     And,
@@ -182,7 +203,8 @@ pub struct MinMax {
 }
 
 /// What a float is asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum FloatTest {
     /// Neither infinite nor NaN.
     Finite,

@@ -32,13 +32,17 @@ pub enum JumpBase {
 }
 
 /// How a block barrier combines a predicate of all threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum BarrierVote {
     /// `.POPC`: in how many it holds.
+    #[strum(serialize = "popc")]
     Count,
     /// `.AND`: whether in all.
+    #[strum(serialize = "and")]
     All,
     /// `.OR`: whether in any.
+    #[strum(serialize = "or")]
     Any,
 }
 
@@ -198,7 +202,8 @@ pub enum VoteMode {
 }
 
 /// Which lane a shuffle reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum ShuffleMode {
     /// The lane named.
     Idx,
@@ -207,6 +212,7 @@ pub enum ShuffleMode {
     /// So many lanes up in number.
     Down,
     /// The lane whose number is the exclusive or.
+    #[strum(serialize = "bfly")]
     Butterfly,
 }
 

@@ -107,15 +107,20 @@ impl Type {
 }
 
 /// Where a result goes that a format cannot hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Rounding {
     /// To the nearest, of two the even one.
+    #[strum(serialize = "rn")]
     Nearest,
     /// `.RM`: towards minus infinity.
+    #[strum(serialize = "rm")]
     Down,
     /// `.RP`: towards plus infinity.
+    #[strum(serialize = "rp")]
     Up,
     /// `.RZ`: towards zero.
+    #[strum(serialize = "rz")]
     Zero,
 }
 
@@ -140,7 +145,8 @@ impl FloatMode {
 
 /// Function of the multi-function unit. The GPU's are approximations; here results are those of the exact
 /// functions, rounded to nearest (chosen). Of binary32 operands and results, subnormals are flushed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum MufuFunction {
     /// Reciprocal.
     Rcp,
@@ -159,8 +165,10 @@ pub enum MufuFunction {
     /// Hyperbolic tangent.
     Tanh,
     /// High word of the reciprocal of a binary64 with this high word and a low word of zero.
+    #[strum(serialize = "rcp64h")]
     Rcp64High,
     /// The same of the reciprocal of the square root.
+    #[strum(serialize = "rsq64h")]
     Rsq64High,
 }
 
@@ -176,20 +184,28 @@ pub enum DotPieces {
 }
 
 /// How the selector of a byte permutation is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum PermuteMode {
     /// Four nibbles, each a byte's number; bit 3 repeats the byte's sign.
+    #[strum(disabled)]
     Index,
     /// `.F4E`: four bytes upwards from the selector's.
+    #[strum(serialize = "f4e")]
     Forward,
     /// `.B4E`: four bytes downwards from the selector's.
+    #[strum(serialize = "b4e")]
     Backward,
     /// `.RC8`: one byte four times.
+    #[strum(serialize = "rc8")]
     Replicate8,
     /// `.ECL`: bytes no lower than the selector's.
+    #[strum(serialize = "ecl")]
     EdgeLeft,
     /// `.ECR`: bytes no higher than the selector's.
+    #[strum(serialize = "ecr")]
     EdgeRight,
     /// `.RC16`: one half twice.
+    #[strum(serialize = "rc16")]
     Replicate16,
 }

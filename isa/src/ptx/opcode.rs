@@ -1,6 +1,7 @@
 //! The words of PTX: opcodes, special registers.
 
-use crate::index::Index;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Every opcode, the part of an instruction before its first dot, in alphabetical order. Source: [PTX].
 #[rustfmt::skip]
@@ -20,19 +21,11 @@ pub(super) const OPCODES: &[&str] = &[
     "xor",
 ];
 
-static INDEX: Index = {
-    let mut index = Index::new();
-    let mut position = 0;
-    while position < OPCODES.len() {
-        index = index.with(OPCODES[position], position);
-        position += 1;
-    }
-    index
-};
+static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| OPCODES.iter().copied().collect());
 
 /// Whether there is such an opcode.
 pub(super) fn known(name: &str) -> bool {
-    INDEX.find(name, |position| OPCODES.get(position) == Some(&name)).is_some()
+    KNOWN.contains(name)
 }
 
 /// Special registers without `%` and without the number or `.x` after some of them. Source: [PTX].

@@ -5,9 +5,8 @@ mod data_section;
 mod decode;
 mod listing;
 mod maxwell;
-mod mnemonic;
 mod operand;
 mod reader;
 
-pub use mnemonic::{MNEMONICS, MnemonicRow, Support};
+pub use decode::{MNEMONICS, MnemonicRow, NAMED_MNEMONICS};
 pub(crate) use reader::assemble;

@@ -13,7 +13,7 @@ pub(crate) struct Operand<'t> {
 }
 
 /// What stands there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, strum::EnumTryAs)]
 pub(crate) enum OperandKind<'t> {
     Reg(RegText),
     Pred(PredSource),

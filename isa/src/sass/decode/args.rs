@@ -5,10 +5,11 @@ use crate::kernel::compute::{Compute, ComputeOp, Path};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::Type;
 use crate::kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
-use crate::kernel::source::{ConstAddress, ConstIndex, Source, Value};
+use crate::kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};
 use crate::sass::listing::Statement;
-use crate::sass::operand::{self, AddressText, Number, Operand, OperandKind, RegText, Signs};
+use crate::sass::operand::{self, AddressText, ConstText, Number, Operand, OperandKind, RegText, Signs};
 use std::ops::Range;
+use std::str::FromStr;
 
 /// How an instruction reads the numbers among its operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,9 +26,11 @@ pub(super) enum Reading {
 
 pub(super) struct Args<'a, 't> {
     statement: &'a Statement<'t>,
-    targets: &'a Targets<'t>,
+    pub(super) targets: &'a Targets<'t>,
     modifiers: Vec<&'t str>,
     next: usize,
+    /// Whether the instruction is one per lane or per warp.
+    pub(super) path: Path,
 }
 
 impl<'a, 't> Args<'a, 't> {
@@ -35,8 +38,9 @@ impl<'a, 't> Args<'a, 't> {
         statement: &'a Statement<'t>,
         modifiers: Vec<&'t str>,
         targets: &'a Targets<'t>,
+        path: Path,
     ) -> Args<'a, 't> {
-        Args { statement, targets, modifiers, next: 0 }
+        Args { statement, targets, modifiers, next: 0, path }
     }
 
     // Modifiers.
@@ -64,9 +68,24 @@ impl<'a, 't> Args<'a, 't> {
         Some(chosen)
     }
 
-    /// Whether this is the part of the mnemonic before its first dot.
-    pub(super) fn mnemonic_is(&self, base: &str) -> bool {
-        self.statement.mnemonic.split('.').next() == Some(base)
+    /// Takes the first modifier that names one of these.
+    pub(super) fn one_of<T: Copy>(&mut self, named: &[(&str, T)]) -> Option<T> {
+        self.choose(|m| named.iter().find(|(name, _)| *name == m).map(|(_, value)| *value))
+    }
+
+    /// The same of what is known by a name, unless it is written in lower case.
+    pub(super) fn known<T: FromStr>(&mut self) -> Option<T> {
+        self.choose(|m| m.parse().ok().filter(|_| !m.bytes().any(|b| b.is_ascii_lowercase())))
+    }
+
+    /// The same, which must be there.
+    pub(super) fn named<T: FromStr>(&mut self) -> Decoded<T> {
+        self.known().ok_or(Failure::Lacking)
+    }
+
+    /// The modifier must be there.
+    pub(super) fn require(&mut self, name: &str) -> Decoded<()> {
+        if self.modifier(name) { Ok(()) } else { Err(Failure::Lacking) }
     }
 
     /// Modifiers not taken yet.
@@ -153,63 +172,71 @@ impl<'a, 't> Args<'a, 't> {
         last.map_or_else(|| self.mnemonic_range(), |o| o.range.clone())
     }
 
-    fn plain_register(&mut self, uniform: bool, what: &str) -> Decoded<Option<u16>> {
-        match self.peek() {
-            Some(OperandKind::Reg(reg))
-                if reg.uniform == uniform && reg.signs == Signs::default() && reg.suffix.scale == 0 =>
-            {
-                self.take();
-                Ok(reg.index)
-            }
-            _ => self.expected(what),
-        }
+    /// What `choose` makes of the next operand, which is taken.
+    fn next_as<T>(&mut self, choose: impl FnOnce(&'a OperandKind<'t>) -> Option<T>) -> Option<T> {
+        let chosen = self.peek().and_then(choose)?;
+        self.take();
+        Some(chosen)
+    }
+
+    /// The same, which must be `what`.
+    fn expect<T>(&mut self, what: &str, choose: impl FnOnce(&'a OperandKind<'t>) -> Option<T>) -> Decoded<T> {
+        self.next_as(choose).map_or_else(|| self.expected(what), Ok)
+    }
+
+    fn plain_register(&mut self, uniform: bool, what: &str) -> Decoded<&'a RegText> {
+        let plain =
+            |reg: &&RegText| reg.uniform == uniform && reg.signs == Signs::default() && reg.suffix.scale == 0;
+        self.expect(what, |kind| kind.try_as_reg_ref().filter(plain))
     }
 
     /// A register of a thread.
     pub(super) fn reg(&mut self) -> Decoded<Reg> {
-        self.plain_register(false, "a register (R0 to R254, RZ)").map(|i| i.map_or(Reg::RZ, Reg))
+        self.plain_register(false, "a register (R0 to R254, RZ)").map(RegText::of_thread)
     }
 
     /// The first of `count` registers of a thread (1, 2 or 4), aligned on `count` (spec 2.5).
     pub(super) fn reg_group(&mut self, count: u8) -> Decoded<Reg> {
         let reg = self.reg()?;
-        self.aligned((!reg.is_zero()).then_some(reg.0), count, "R")?;
-        Ok(reg)
+        self.aligned(reg, count)
     }
 
     /// A register of a warp.
     pub(super) fn ureg(&mut self) -> Decoded<UReg> {
-        self.plain_register(true, "a uniform register (UR0 to UR62, URZ; from sm_100 to UR254)").map(uniform)
+        let what = "a uniform register (UR0 to UR62, URZ; from sm_100 to UR254)";
+        self.plain_register(true, what).map(RegText::of_warp)
     }
 
-    /// The first of two registers of a warp.
-    pub(super) fn ureg_pair(&mut self) -> Decoded<UReg> {
+    /// The first of `count` registers of a warp.
+    pub(super) fn ureg_group(&mut self, count: u8) -> Decoded<UReg> {
         let reg = self.ureg()?;
-        self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?;
-        Ok(reg)
+        self.aligned_uniform(reg, count)
     }
 
-    /// Number of the result register in the file of `path`, aligned on `count`.
-    pub(super) fn dst(&mut self, path: Path, count: u8) -> Decoded<u16> {
-        match path {
+    /// Number of the result register, aligned on `count`.
+    pub(super) fn dst(&mut self, count: u8) -> Decoded<u16> {
+        match self.path {
             Path::Vector => self.reg_group(count).map(|r| r.0),
-            Path::Uniform => {
-                let reg = self.ureg()?;
-                self.aligned((!reg.is_zero()).then_some(reg.0.into()), count, "UR")?;
-                Ok(reg.0.into())
-            }
+            Path::Uniform => self.ureg_group(count).map(|r| r.0.into()),
         }
     }
 
-    /// Checks the register taken last for being the first of a group.
-    pub(super) fn aligned(&self, index: Option<u16>, count: u8, prefix: &str) -> Decoded<()> {
-        let Some(index) = index else { return Ok(()) };
-        let limits = self.statement.limits;
-        let last = if prefix == "R" { limits.registers } else { limits.uniforms } - 1;
+    /// The register taken last, if it can be the first of a group.
+    pub(super) fn aligned(&self, reg: Reg, count: u8) -> Decoded<Reg> {
+        let last = self.statement.limits.registers - 1;
+        self.starts_group((!reg.is_zero()).then_some(reg.0), count, last, "R").map(|()| reg)
+    }
+
+    pub(super) fn aligned_uniform(&self, reg: UReg, count: u8) -> Decoded<UReg> {
+        let last = self.statement.limits.uniforms - 1;
+        self.starts_group((!reg.is_zero()).then_some(reg.0.into()), count, last, "UR").map(|()| reg)
+    }
+
+    fn starts_group(&self, index: Option<u16>, count: u8, last: u16, prefix: &str) -> Decoded<()> {
         let size = u16::from(count);
-        if index.is_multiple_of(size) && index + size - 1 <= last {
+        let Some(index) = index.filter(|i| !(i.is_multiple_of(size) && i + size - 1 <= last)) else {
             return Ok(());
-        }
+        };
         let down = index - index % size;
         let bits = u32::from(count) * 32;
         let message = format!("{prefix}{index} cannot start a {bits}-bit operand");
@@ -221,13 +248,8 @@ impl<'a, 't> Args<'a, 't> {
 
     /// A predicate to write.
     pub(super) fn pred_dst(&mut self) -> Decoded<Pred> {
-        match self.peek() {
-            Some(OperandKind::Pred(PredSource { pred, negate: false })) => {
-                self.take();
-                Ok(*pred)
-            }
-            _ => self.expected("a predicate (P0 to P6, PT)"),
-        }
+        let written = |source: &PredSource| (!source.negate).then_some(source.pred);
+        self.expect("a predicate (P0 to P6, PT)", |kind| kind.try_as_pred_ref().and_then(written))
     }
 
     /// A predicate to write, if one is next.
@@ -240,24 +262,13 @@ impl<'a, 't> Args<'a, 't> {
 
     /// A predicate to read.
     pub(super) fn pred(&mut self) -> Decoded<PredSource> {
-        match self.peek() {
-            Some(OperandKind::Pred(pred)) => {
-                self.take();
-                Ok(*pred)
-            }
-            _ => self.expected("a predicate (P0 to P6, PT, with or without !)"),
-        }
+        let what = "a predicate (P0 to P6, PT, with or without !)";
+        self.expect(what, |kind| kind.try_as_pred_ref().copied())
     }
 
     /// A predicate to read, if one is next.
     pub(super) fn pred_if_any(&mut self) -> Option<PredSource> {
-        match self.peek() {
-            Some(OperandKind::Pred(pred)) => {
-                self.take();
-                Some(*pred)
-            }
-            _ => None,
-        }
+        self.next_as(|kind| kind.try_as_pred_ref().copied())
     }
 
     /// A data operand of 32 bits.
@@ -280,15 +291,16 @@ impl<'a, 't> Args<'a, 't> {
                         Reading::F32 | Reading::F64 => "a number or 32 bits",
                     });
                 };
-                (Value::Imm(bits), Signs::default(), crate::kernel::source::HalfSelect::Both)
+                (Value::Imm(bits), Signs::default(), HalfSelect::Both)
             }
-            Some(OperandKind::Name(text)) if reading == Reading::Int => {
-                let Some(word) = self.targets.code_word(text) else {
-                    return self.expected("a register, a constant or a number");
+            kind => {
+                let word = match kind {
+                    Some(OperandKind::Name(text)) if reading == Reading::Int => self.targets.code_word(text),
+                    _ => None,
                 };
-                (Value::Imm(i64::from(word)), Signs::default(), crate::kernel::source::HalfSelect::Both)
+                let Some(word) = word else { return self.expected("a register, a constant or a number") };
+                (Value::Imm(i64::from(word)), Signs::default(), HalfSelect::Both)
             }
-            _ => return self.expected("a register, a constant or a number"),
         };
         self.take();
         let Signs { negate, absolute, invert } = signs;
@@ -300,8 +312,8 @@ impl<'a, 't> Args<'a, 't> {
         let mut source = self.source(reading)?;
         source.wide = true;
         match &mut source.value {
-            Value::Reg(reg) => self.aligned((!reg.is_zero()).then_some(reg.0), 2, "R")?,
-            Value::Uniform(reg) => self.aligned((!reg.is_zero()).then_some(reg.0.into()), 2, "UR")?,
+            Value::Reg(reg) => _ = self.aligned(*reg, 2)?,
+            Value::Uniform(reg) => _ = self.aligned_uniform(*reg, 2)?,
             Value::Imm(high) if reading == Reading::F64 => *high <<= 32,
             Value::Imm(_) | Value::Const(_) => {}
         }
@@ -327,15 +339,28 @@ impl<'a, 't> Args<'a, 't> {
     }
 
     /// An instruction with a result register, or a pair of them.
-    pub(super) fn result(&mut self, op: ComputeOp, path: Path, wide: bool) -> Decoded<Compute> {
-        let dst = self.dst(path, if wide { 2 } else { 1 })?;
-        Ok(Compute { dst, wide, ..Compute::new(op, path) })
+    pub(super) fn result(&mut self, op: ComputeOp, wide: bool) -> Decoded<Compute> {
+        let dst = self.dst(if wide { 2 } else { 1 })?;
+        Ok(Compute { dst, wide, ..Compute::new(op, self.path) })
     }
 
-    /// An instruction with a result register and `N` operands of 32 bits.
-    pub(super) fn plain<const N: usize>(&mut self, op: ComputeOp, path: Path) -> Decoded<Operation> {
-        let mut compute = self.result(op, path, false)?;
-        self.sources_of::<N>(Type::B32, &mut compute)?;
+    /// An instruction with two predicate results.
+    pub(super) fn pred_results(&mut self, op: ComputeOp) -> Decoded<Compute> {
+        let pred_dst = [self.pred_dst()?, self.pred_dst()?];
+        Ok(Compute { pred_dst, ..Compute::new(op, self.path) })
+    }
+
+    /// An instruction with a result and `N` operands, all of the type.
+    pub(super) fn plain<const N: usize>(&mut self, op: ComputeOp, ty: Type) -> Decoded<Operation> {
+        let mut compute = self.result(op, ty.wide())?;
+        self.sources_of::<N>(ty, &mut compute)?;
+        Ok(Operation::Compute(compute))
+    }
+
+    /// `N` operands of the type and a predicate, behind the results.
+    pub(super) fn chosen<const N: usize>(&mut self, mut compute: Compute, ty: Type) -> Decoded<Operation> {
+        self.sources_of::<N>(ty, &mut compute)?;
+        compute.p[0] = self.pred()?;
         Ok(Operation::Compute(compute))
     }
 
@@ -366,73 +391,40 @@ impl<'a, 't> Args<'a, 't> {
 
     /// An integer from 0 to `last`.
     pub(super) fn number(&mut self, last: i64) -> Decoded<i64> {
-        match self.peek() {
-            Some(OperandKind::Number(Number::Hex(value) | Number::Dec(value)))
-                if (0..=last).contains(value) =>
-            {
-                self.take();
-                Ok(*value)
-            }
-            _ => self.expected(&format!("a number from 0 to {last:#x}")),
-        }
+        let number = |kind: &OperandKind<'_>| kind.try_as_number_ref()?.integer();
+        let what = format!("a number from 0 to {last:#x}");
+        self.expect(&what, |kind| number(kind).filter(|value| (0..=last).contains(value)))
     }
 
     pub(super) fn barrier(&mut self) -> Decoded<BarrierRegister> {
-        match self.peek() {
-            Some(OperandKind::Barrier(barrier)) => {
-                self.take();
-                Ok(*barrier)
-            }
-            _ => self.expected("a convergence barrier (B0 to B15)"),
-        }
+        self.expect("a convergence barrier (B0 to B15)", |kind| kind.try_as_barrier_ref().copied())
     }
 
     pub(super) fn name(&mut self) -> Decoded<&'t str> {
-        match self.peek() {
-            Some(OperandKind::Name(name)) => {
-                self.take();
-                Ok(name)
-            }
-            _ => self.expected("a special register such as SR_TID.X"),
-        }
+        self.expect("a special register such as SR_TID.X", |kind| kind.try_as_name_ref().copied())
     }
 
     /// The word, if it is next.
     pub(super) fn word(&mut self, word: &str) -> Decoded<()> {
-        match self.peek() {
-            Some(OperandKind::Name(name)) if *name == word => {
-                self.take();
-                Ok(())
-            }
-            _ => self.expected(word),
-        }
+        self.expect(word, |kind| kind.try_as_name_ref().filter(|name| **name == word)).map(|_| ())
     }
 
     pub(super) fn address(&mut self) -> Decoded<AddressText> {
-        match self.peek() {
-            Some(OperandKind::Address(address)) => {
-                self.take();
-                Ok(*address)
-            }
-            _ => self.expected("an address such as [R2+0x4]"),
-        }
+        self.expect("an address such as [R2+0x4]", |kind| kind.try_as_address_ref().copied())
     }
 
     pub(super) fn constant(&mut self) -> Decoded<ConstAddress> {
         match self.peek() {
             Some(OperandKind::Const(text)) if text.signs == Signs::default() => {
-                let Some(address) = const_address(text) else {
-                    return self.expected("a constant at an offset from 0 to 0xffff");
-                };
-                self.take();
-                Ok(address)
+                self.expect("a constant at an offset from 0 to 0xffff", |_| const_address(text))
             }
             _ => self.expected("a constant such as c[0x0][0x160]"),
         }
     }
 
     /// Label, or byte offset in the kernel.
-    pub(super) fn target(&mut self, targets: &super::Targets<'_>) -> Decoded<u32> {
+    pub(super) fn target(&mut self) -> Decoded<u32> {
+        let targets = self.targets;
         let index = match self.peek() {
             Some(OperandKind::Label(name)) => {
                 let Some(index) = targets.labels.get(name) else {
@@ -471,18 +463,27 @@ impl<'a, 't> Args<'a, 't> {
 }
 
 /// The register of a warp with this number; the zero register where there is none.
-pub(super) fn uniform(index: Option<u16>) -> UReg {
+fn uniform(index: Option<u16>) -> UReg {
     index.and_then(|i| u8::try_from(i).ok()).map_or(UReg::URZ, UReg)
 }
 
-fn register_value(reg: &RegText) -> Value {
-    match (reg.uniform, reg.index) {
-        (false, index) => Value::Reg(index.map_or(Reg::RZ, Reg)),
-        (true, index) => Value::Uniform(uniform(index)),
+impl RegText {
+    /// The register, taken as one of a thread.
+    pub(super) fn of_thread(&self) -> Reg {
+        self.index.map_or(Reg::RZ, Reg)
+    }
+
+    /// The register, taken as one of a warp.
+    pub(super) fn of_warp(&self) -> UReg {
+        uniform(self.index)
     }
 }
 
-fn const_address(text: &crate::sass::operand::ConstText) -> Option<ConstAddress> {
+fn register_value(reg: &RegText) -> Value {
+    if reg.uniform { Value::Uniform(reg.of_warp()) } else { Value::Reg(reg.of_thread()) }
+}
+
+fn const_address(text: &ConstText) -> Option<ConstAddress> {
     let offset = u32::try_from(text.offset).ok().filter(|o| *o <= 0xffff)?;
     let index = match text.index.as_ref().map(register_value) {
         Some(Value::Reg(reg)) if !reg.is_zero() => ConstIndex::Reg(reg),

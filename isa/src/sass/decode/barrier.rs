@@ -7,23 +7,21 @@ use crate::kernel::compute::Path;
 use crate::kernel::control::Control;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{BarrierAccess, BarrierOperand, BarrierResult};
-use crate::kernel::register::{Pred, Reg};
+use crate::kernel::register::{Pred, Reg, UReg};
 use crate::kernel::source::Source;
 use crate::sass::operand::OperandKind;
 use atoms_ops::{Op, Operands, ResultKind};
 
 /// USYNCS, of sm_107: the warp carries it out once, with uniform operands and results.
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let path = if base == "USYNCS" { Path::Uniform } else { Path::Vector };
+pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let path = args.path;
     let access = match args.first_modifier() {
         Some("EXCH") if args.modifier("64") => init(args)?,
         Some("CCTL") => {
             if args.modifier("IVALL") {
                 return Ok(Operation::Control(Control::Fence));
             }
-            if !args.modifier("IV") {
-                return Err(Failure::Lacking);
-            }
+            args.require("IV")?;
             BarrierAccess {
                 op: Op::MbarInval,
                 path,
@@ -134,8 +132,8 @@ fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     };
     let result = match path {
         Path::Vector => pair(args.reg_group(2)?),
-        Path::Uniform => match args.ureg_pair()? {
-            dst if dst.is_zero() => BarrierResult::None,
+        Path::Uniform => match args.ureg_group(2)? {
+            UReg::URZ => BarrierResult::None,
             dst => BarrierResult::UniformPair(dst),
         },
     };

@@ -2,54 +2,46 @@
 
 use super::args::Args;
 use super::global::{self, ORDERING};
-use super::shared::{self, plain_atomic, registers};
+use super::shared::{self, plain_atomic, registers, size};
 use super::{Decoded, Failure};
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{
     AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy, WideOp,
 };
-use crate::kernel::register::{PredSource, Reg, UReg};
+use crate::kernel::register::{PredSource, UReg};
 use crate::sass::operand::OperandKind;
 use atoms_ops::{Op, Operands, Size};
 
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    match base {
-        "LDGSTS" => thread_copy(args),
-        "ARRIVES" => arrival(args),
-        "UBLKCP" => {
-            let way = bulk_way(args).ok_or(Failure::Lacking)?;
-            let mask = match way {
-                BulkWay::ToShared if args.modifier("MULTICAST") => Some(BulkMask::Ctas),
-                BulkWay::ToGlobal if args.modifier("DST_G_BYTE_MASK") => Some(BulkMask::Bytes),
-                _ => None,
-            };
-            bulk_copy(args, way, None, mask)
-        }
-        "UBLKRED" => {
-            let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Lacking)?;
-            let reduction = bulk_reduction(args, way)?;
-            bulk_copy(args, way, Some(reduction), None)
-        }
-        "STAS" => {
-            let size = word_size(args);
-            asynchronous(args, AsyncOp::Plain(Op::Store), size)
-        }
-        _ => reduction(args),
-    }
+/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`
+pub(super) fn bulk(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let way = bulk_way(args).ok_or(Failure::Lacking)?;
+    let mask = match way {
+        BulkWay::ToShared if args.modifier("MULTICAST") => Some(BulkMask::Ctas),
+        BulkWay::ToGlobal if args.modifier("DST_G_BYTE_MASK") => Some(BulkMask::Bytes),
+        BulkWay::ToShared | BulkWay::ToGlobal | BulkWay::AmongShared => None,
+    };
+    bulk_copy(args, way, None, mask)
+}
+
+/// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
+pub(super) fn bulk_reduce(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Lacking)?;
+    let reduction = bulk_reduction(args, way)?;
+    bulk_copy(args, way, Some(reduction), None)
+}
+
+/// `STAS[.64|.128] [a.64], b`
+pub(super) fn store(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let size = word_size(args);
+    asynchronous(args, AsyncOp::Plain(Op::Store), size)
 }
 
 fn word_size(args: &mut Args<'_, '_>) -> Size {
-    args.choose(|m| match m {
-        "32" => Some(Size::U32),
-        "64" => Some(Size::U64),
-        "128" => Some(Size::B128),
-        _ => None,
-    })
-    .unwrap_or(Size::U32)
+    args.choose(|m| size(m).filter(|_| matches!(m, "32" | "64" | "128"))).unwrap_or(Size::U32)
 }
 
 /// `LDGSTS.E[.BYPASS][.64|.128][.ZFILL] [shared], [global][, p]`
-fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+pub(super) fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let size = word_size(args);
     args.ignore(&["BYPASS", "ACCESS"]);
     args.ignore(ORDERING);
@@ -61,10 +53,9 @@ fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 }
 
 /// `ARRIVES.LDGSTSBAR.64[.ARVCNT|.TRANSCNT] [a]`
-fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    if !args.modifier("LDGSTSBAR") || !args.modifier("64") {
-        return Err(Failure::Lacking);
-    }
+pub(super) fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("LDGSTSBAR")?;
+    args.require("64")?;
     let op = match (args.modifier("ARVCNT"), args.modifier("TRANSCNT")) {
         (false, false) => Op::MbarArriveSm80,
         (true, false) => Op::MbarArrive,
@@ -105,8 +96,7 @@ fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
     Ok(Reduction { op, size })
 }
 
-/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`,
-/// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
+/// Addresses and size.
 fn bulk_copy(
     args: &mut Args<'_, '_>,
     way: BulkWay,
@@ -129,25 +119,22 @@ fn bulk_copy(
 fn uniform_address(args: &mut Args<'_, '_>, registers: u8) -> Decoded<UReg> {
     let text = args.address()?;
     let reg = match (text.reg, text.uniform, text.imm) {
-        (None, Some(uniform), 0) => super::args::uniform(uniform.index),
+        (None, Some(uniform), 0) => uniform.of_warp(),
         _ => {
             let message = "an address of a block copy is a uniform register".to_string();
             return args.wrong(args.last_range(), message, "write [UR8]");
         }
     };
-    args.aligned((!reg.is_zero()).then_some(reg.0.into()), registers, "UR")?;
-    Ok(reg)
+    args.aligned_uniform(reg, registers)
 }
 
 /// `REDAS.op[.S32] [a.64], b`, `REDAS.ADD.64 [a.64], b`
-fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+pub(super) fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
     let op = op.filter(|op| op.row().operands == Operands::B).ok_or(Failure::Lacking)?;
     let size = match args.first_modifier() {
-        None | Some("U32" | "32") => Size::U32,
-        Some("S32") => Size::S32,
         Some("64") if op == Op::Add => return asynchronous(args, AsyncOp::Add64, Size::U64),
-        _ => return Err(Failure::Lacking),
+        kind => size(kind.unwrap_or("U32")).filter(|size| size.bytes() == 4).ok_or(Failure::Lacking)?,
     };
     if !op.row().sizes.contains(&size) {
         return Err(Failure::Lacking);
@@ -159,11 +146,10 @@ fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 fn asynchronous(args: &mut Args<'_, '_>, op: AsyncOp, size: Size) -> Decoded<Operation> {
     let text = args.address()?;
     let addresses = match (text.reg, text.uniform, text.imm) {
-        (Some(reg), None, 0) if reg.suffix.scale == 0 => reg.index.map_or(Reg::RZ, Reg),
+        (Some(reg), None, 0) if reg.suffix.scale == 0 => args.aligned(reg.of_thread(), 2)?,
         // Offsets and uniform registers: which of the two addresses they add to is not known.
         _ => return Err(Failure::Lacking),
     };
-    args.aligned((!addresses.is_zero()).then_some(addresses.0), 2, "R")?;
     let rb = args.reg_group(registers(size))?;
     Ok(Operation::Async(AsyncAccess { op, size, addresses, rb }))
 }

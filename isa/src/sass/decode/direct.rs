@@ -1,97 +1,91 @@
 //! Branches, barriers and fences.
 
 use super::args::{Args, Reading};
-use super::{Decoded, Failure, Targets};
-use crate::kernel::control::{BarrierVote, BlockBarrier, BranchCondition, Control, JumpBase, SyncWay};
+use super::{Decoded, Failure};
+use crate::kernel::control::{BlockBarrier, BranchCondition, Control, JumpBase, SyncWay};
 use crate::kernel::instruction::Operation;
 use crate::kernel::register::PredSource;
 use crate::kernel::source::{Source, Value};
 use crate::sass::listing::INSTRUCTION_BYTES;
-use crate::sass::operand::OperandKind;
+use crate::sass::operand::{OperandKind, RegText};
 
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Operation> {
-    let control = match base {
-        "BRA" => branch(args, targets)?,
-        "JMP" | "CALL" | "BRX" | "BRXU" | "JMX" | "JMXU" | "RET" => jump(base, args, targets)?,
-        "EXIT" => {
-            args.ignore(&["KEEPREFCOUNT"]);
-            Control::Exit
-        }
-        "BPT" => {
-            if !args.modifier("TRAP") {
-                return Err(Failure::Lacking);
-            }
-            args.number(0xffff)?;
-            Control::Trap
-        }
-        "BSSY" => {
-            args.ignore(&["RECONVERGENT", "RELIABLE"]);
-            let barrier = args.barrier()?;
-            args.target(targets)?;
-            Control::SetBarrier { barrier }
-        }
-        "BSYNC" => {
-            args.ignore(&["RECONVERGENT", "RELIABLE"]);
-            Control::SyncBarrier { barrier: args.barrier()? }
-        }
-        "BREAK" => {
-            args.ignore(&["RELIABLE"]);
-            let pred = args.pred_if_any().unwrap_or(PredSource::TRUE);
-            Control::BreakBarrier { barrier: args.barrier()?, pred }
-        }
-        "BMOV" => bmov(args)?,
-        "WARPSYNC" => warpsync(args, targets)?,
-        "ENDCOLLECTIVE" => Control::EndCollective,
-        "YIELD" => Control::Yield,
-        "NANOSLEEP" => {
-            args.ignore(&["WARP"]);
-            let watch = args.modifier("SYNCS");
-            Control::Sleep { watch, nanoseconds: args.source(Reading::Int)? }
-        }
-        "UCGABAR_ARV" => Control::ClusterArrive,
-        "UCGABAR_WAIT" => Control::ClusterWait,
-        "RPCMOV" => rpcmov(args)?,
-        "BAR" => bar(args)?,
-        "LDGDEPBAR" | "UTMACMDFLUSH" => Control::EndGroup,
-        "DEPBAR" => depbar(args)?,
-        // What is waited for or let go is not there: a kernel before or after this one; a line of a cache.
-        "NOP" | "ACQBULK" | "ACQSHMINIT" | "PREEXIT" => Control::Nop,
-        "UBLKPF" | "CCTLL" | "CCTLT" => no_effect(args)?,
-        _ => fence(base, args)?,
-    };
+pub(super) fn control(control: Control) -> Decoded<Operation> {
     Ok(Operation::Control(control))
 }
 
-fn fence(base: &str, args: &mut Args<'_, '_>) -> Decoded<Control> {
-    match base {
-        "MEMBAR" => args.ignore(&["SC", "ALL", "CTA", "SM", "GPU", "SYS", "VC"]),
-        "FENCE" => {
-            if !args.modifier("VIEW") || !args.modifier("ASYNC") {
-                return Err(Failure::Lacking);
-            }
-            args.ignore(&["S", "G", "T"]);
-        }
-        "CCTL" => {
-            if args.left() > 0 {
-                return no_effect(args);
-            }
-            args.ignore(&["E", "IVALL", "IVALLP", "I", "C", "D", "U"]);
-        }
-        // ERRBAR, CGAERRBAR
-        _ => {}
+/// What is waited for or let go is not there: a kernel before or after this one; a line of a cache.
+pub(super) fn nop(_: &mut Args<'_, '_>) -> Decoded<Operation> {
+    control(Control::Nop)
+}
+
+pub(super) fn exit(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["KEEPREFCOUNT"]);
+    control(Control::Exit)
+}
+
+pub(super) fn trap(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("TRAP")?;
+    args.number(0xffff)?;
+    control(Control::Trap)
+}
+
+pub(super) fn set_barrier(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["RECONVERGENT", "RELIABLE"]);
+    let barrier = args.barrier()?;
+    args.target()?;
+    control(Control::SetBarrier { barrier })
+}
+
+pub(super) fn sync_barrier(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["RECONVERGENT", "RELIABLE"]);
+    control(Control::SyncBarrier { barrier: args.barrier()? })
+}
+
+pub(super) fn break_barrier(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["RELIABLE"]);
+    let pred = args.pred_if_any().unwrap_or(PredSource::TRUE);
+    control(Control::BreakBarrier { barrier: args.barrier()?, pred })
+}
+
+pub(super) fn sleep(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["WARP"]);
+    let watch = args.modifier("SYNCS");
+    control(Control::Sleep { watch, nanoseconds: args.source(Reading::Int)? })
+}
+
+pub(super) fn order(_: &mut Args<'_, '_>) -> Decoded<Operation> {
+    control(Control::Fence)
+}
+
+pub(super) fn membar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["SC", "ALL", "CTA", "SM", "GPU", "SYS", "VC"]);
+    order(args)
+}
+
+pub(super) fn view_fence(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("VIEW")?;
+    args.require("ASYNC")?;
+    args.ignore(&["S", "G", "T"]);
+    order(args)
+}
+
+pub(super) fn cache_control(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    if args.left() > 0 {
+        return no_effect(args);
     }
-    Ok(Control::Fence)
+    args.ignore(&["E", "IVALL", "IVALLP", "I", "C", "D", "U"]);
+    order(args)
 }
 
 /// A cache control: drops modifiers and operands, whatever they are.
-fn no_effect(args: &mut Args<'_, '_>) -> Decoded<Control> {
+pub(super) fn no_effect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     while args.first_modifier().is_some() {}
     args.drop_operands();
-    Ok(Control::Nop)
+    control(Control::Nop)
 }
 
 /// `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV [mask,] target`, `BRA.CONV [mask,] target`
-fn branch(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
+pub(super) fn branch(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     // Hints.
     args.ignore(&["INC", "DEPTH"]);
     let condition = if args.modifier("DIV") {
@@ -105,7 +99,7 @@ fn branch(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
     } else {
         BranchCondition::Uniform(args.pred_if_any().unwrap_or(PredSource::TRUE))
     };
-    Ok(Control::Branch { target: args.target(targets)?, condition })
+    control(Control::Branch { target: args.target()?, condition })
 }
 
 /// The threads that a branch asks about; all, if the text names none.
@@ -116,18 +110,30 @@ fn threads(args: &mut Args<'_, '_>) -> Decoded<Source> {
     }
 }
 
+/// Which instructions go to an address in a register.
+#[derive(PartialEq)]
+pub(super) enum Jump {
+    /// Those that go to a label as well.
+    Plain,
+    /// RET, whose label is what the register's offset starts from.
+    Return,
+    /// BRX: offsets start from the next instruction.
+    Next,
+}
+
 /// `CALL.REL.NOINC target`, `CALL.ABS.NOINC R`, `RET.REL.NODEC R target`, `BRX R offset`, `JMP target`
 ///
 /// A call leaves the address to return to where the code put it. What `.REL` offsets are relative to is what
 /// text names: a label, or for BRX the next instruction.
-fn jump(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
+pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
+    let targets = args.targets;
     let relative = args.modifier("REL");
     args.ignore(&["ABS", "NOINC", "NODEC"]);
     if matches!(args.peek(), Some(OperandKind::Label(_) | OperandKind::Number(_))) {
-        if matches!(base, "BRX" | "BRXU" | "RET") {
+        if from != Jump::Plain {
             return Err(Failure::Lacking);
         }
-        return Ok(Control::Branch { target: args.target(targets)?, condition: BranchCondition::Thread });
+        return control(Control::Branch { target: args.target()?, condition: BranchCondition::Thread });
     }
     if !targets.regular {
         // The listing says other addresses than its instructions have.
@@ -142,39 +148,34 @@ fn jump(base: &str, args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<C
     let offset = rest.split("(*").next().unwrap_or("").trim();
     let Ok(OperandKind::Reg(reg)) = args.parse(base_text) else { return Err(Failure::Lacking) };
     let offset = match args.parse(offset) {
-        Ok(OperandKind::Number(number)) => number.integer().ok_or(Failure::Lacking)?,
-        Ok(OperandKind::Label(label)) if relative => match targets.labels.get(label) {
-            Some(index) => i64::from(index * INSTRUCTION_BYTES),
-            None => return Err(Failure::Lacking),
-        },
-        _ => return Err(Failure::Lacking),
+        Ok(OperandKind::Number(number)) => number.integer(),
+        Ok(OperandKind::Label(label)) if relative => {
+            targets.labels.get(label).map(|index| i64::from(index * INSTRUCTION_BYTES))
+        }
+        _ => None,
     };
-    let from = if base.starts_with("BRX") { i64::from((targets.at + 1) * INSTRUCTION_BYTES) } else { 0 };
-    let offset = i32::try_from(offset + from).map_err(|_| Failure::Lacking)?;
+    let from = if from == Jump::Next { i64::from((targets.at + 1) * INSTRUCTION_BYTES) } else { 0 };
+    let offset = i32::try_from(offset.ok_or(Failure::Lacking)? + from).map_err(|_| Failure::Lacking)?;
     args.name()?;
-    Ok(Control::Jump { base: jump_base(&reg), offset })
+    control(Control::Jump { base: jump_base(&reg), offset })
 }
 
 /// A register that is all of the address.
-fn plain_jump(args: &mut Args<'_, '_>) -> Decoded<Control> {
+fn plain_jump(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let Some(OperandKind::Reg(reg)) = args.peek() else { return Err(Failure::Lacking) };
     let base = jump_base(reg);
     args.source(Reading::Int)?;
-    Ok(Control::Jump { base, offset: 0 })
+    control(Control::Jump { base, offset: 0 })
 }
 
-fn jump_base(reg: &crate::sass::operand::RegText) -> JumpBase {
-    if reg.uniform {
-        JumpBase::Uniform(super::args::uniform(reg.index))
-    } else {
-        JumpBase::Thread(reg.index.map_or(crate::kernel::register::Reg::RZ, crate::kernel::register::Reg))
-    }
+fn jump_base(reg: &RegText) -> JumpBase {
+    if reg.uniform { JumpBase::Uniform(reg.of_warp()) } else { JumpBase::Thread(reg.of_thread()) }
 }
 
 /// `WARPSYNC mask`, `WARPSYNC.ALL`, `WARPSYNC.EXCLUSIVE mask`, `WARPSYNC.COLLECTIVE mask, target`
 ///
 /// The target of a collective region is where the thread goes on behind it.
-fn warpsync(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> {
+pub(super) fn warpsync(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let collective = args.modifier("COLLECTIVE");
     let exclusive = args.modifier("EXCLUSIVE");
     let mask = if args.modifier("ALL") {
@@ -183,34 +184,30 @@ fn warpsync(args: &mut Args<'_, '_>, targets: &Targets<'_>) -> Decoded<Control> 
         args.source(Reading::Int)?
     };
     let way = match (collective, exclusive) {
-        (true, false) => SyncWay::Collective { resume: args.target(targets)? },
+        (true, false) => SyncWay::Collective { resume: args.target()? },
         (false, true) => SyncWay::Exclusive,
         (false, false) => SyncWay::Plain,
         (true, true) => return Err(Failure::Lacking),
     };
-    Ok(Control::WarpSync { mask, way })
+    control(Control::WarpSync { mask, way })
 }
 
 /// `BMOV.32[.CLEAR] R, B`, `BMOV.32 B, R`
-fn bmov(args: &mut Args<'_, '_>) -> Decoded<Control> {
-    if !args.modifier("32") {
-        return Err(Failure::Lacking);
-    }
+pub(super) fn bmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("32")?;
     let clear = args.modifier("CLEAR");
     args.ignore(&["PQUAD"]);
     if matches!(args.peek(), Some(OperandKind::Barrier(_))) {
         let barrier = args.barrier()?;
-        return Ok(Control::RegToBarrier { barrier, src: args.source(Reading::Int)? });
+        return control(Control::RegToBarrier { barrier, src: args.source(Reading::Int)? });
     }
     let dst = args.reg()?;
-    Ok(Control::BarrierToReg { dst, barrier: args.barrier()?, clear })
+    control(Control::BarrierToReg { dst, barrier: args.barrier()?, clear })
 }
 
 /// `RPCMOV.32 R, Rpc.LO|HI`, `RPCMOV.32 Rpc.LO|HI, R`
-fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Control> {
-    if !args.modifier("32") {
-        return Err(Failure::Lacking);
-    }
+pub(super) fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("32")?;
     let half = |name: &str| match name {
         "Rpc.LO" => Ok(false),
         "Rpc.HI" => Ok(true),
@@ -218,28 +215,18 @@ fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Control> {
     };
     if matches!(args.peek(), Some(OperandKind::Name(_))) {
         let high = half(args.name()?)?;
-        return Ok(Control::RegToReturnPc { high, src: args.source(Reading::Int)? });
+        return control(Control::RegToReturnPc { high, src: args.source(Reading::Int)? });
     }
     let dst = args.reg()?;
-    Ok(Control::ReturnPcToReg { dst, high: half(args.name()?)? })
+    control(Control::ReturnPcToReg { dst, high: half(args.name()?)? })
 }
 
 /// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`
-fn bar(args: &mut Args<'_, '_>) -> Decoded<Control> {
-    let vote = if args.modifier("RED") {
-        let vote = args.choose(|m| match m {
-            "POPC" => Some(BarrierVote::Count),
-            "AND" => Some(BarrierVote::All),
-            "OR" => Some(BarrierVote::Any),
-            _ => None,
-        });
-        Some(vote.ok_or(Failure::Lacking)?)
-    } else {
-        None
-    };
+pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let vote = if args.modifier("RED") { Some(args.named()?) } else { None };
     let wait = args.modifier("SYNC") || vote.is_some();
-    if !wait && !args.modifier("ARV") {
-        return Err(Failure::Lacking);
+    if !wait {
+        args.require("ARV")?;
     }
     args.ignore(&["DEFER_BLOCKING"]);
     let barrier = args.source(Reading::Int)?;
@@ -249,16 +236,16 @@ fn bar(args: &mut Args<'_, '_>) -> Decoded<Control> {
         Some(vote) => Some((vote, args.pred()?)),
         None => None,
     };
-    Ok(Control::Block(BlockBarrier { barrier, threads, wait, vote }))
+    control(Control::Block(BlockBarrier { barrier, threads, wait, vote }))
 }
 
 /// `DEPBAR.LE SB0, n`, `DEPBAR {5,4,3}`
 ///
 /// The first counter is that of copies; results that others count are there when an instruction is done here.
-fn depbar(args: &mut Args<'_, '_>) -> Decoded<Control> {
+pub(super) fn depbar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.modifier("LE") {
         if args.name()?.starts_with('{') {
-            return Ok(Control::Nop);
+            return control(Control::Nop);
         }
         return Err(Failure::Lacking);
     }
@@ -267,5 +254,5 @@ fn depbar(args: &mut Args<'_, '_>) -> Decoded<Control> {
     if args.left() > 0 && !args.name()?.starts_with('{') {
         return Err(Failure::Lacking);
     }
-    Ok(if counter == "SB0" { Control::WaitGroups { most, read: false } } else { Control::Nop })
+    control(if counter == "SB0" { Control::WaitGroups { most, read: false } } else { Control::Nop })
 }

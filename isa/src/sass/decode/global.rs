@@ -1,9 +1,8 @@
 //! Global, generic and constant memory.
 
 use super::args::Args;
-use super::shared::registers;
+use super::shared::{registers, size, stored};
 use super::{Decoded, Failure};
-use crate::kernel::compute::Path;
 use crate::kernel::compute::Window;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{
@@ -41,81 +40,25 @@ pub(crate) const ORDERING: &[&str] = &[
     "U",
 ];
 
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    match base {
-        "LDG" => load(args, Space::Global),
-        "LD" => load(args, Space::Generic),
-        "STG" => store(args, Space::Global),
-        "ST" => store(args, Space::Generic),
-        "RED" | "REDG" => atomic(args, Space::Global, Result::None),
-        "ATOMG" => atomic(args, Space::Global, Result::Reg),
-        "ATOM" => atomic(args, Space::Generic, Result::Reg),
-        "QSPC" => query(args),
-        "LDC" => constant(args, Path::Vector),
-        _ => constant(args, Path::Uniform),
-    }
-}
-
-#[derive(PartialEq)]
-enum Result {
-    None,
-    Reg,
-}
-
 fn plain_size(args: &mut Args<'_, '_>) -> Size {
-    args.choose(|m| match m {
-        "U8" => Some(Size::U8),
-        "S8" => Some(Size::S8),
-        "U16" => Some(Size::U16),
-        "S16" => Some(Size::S16),
-        "64" => Some(Size::U64),
-        "128" => Some(Size::B128),
-        "32" => Some(Size::U32),
-        _ => None,
-    })
-    .unwrap_or(Size::U32)
+    let named = |m: &str| size(m).filter(|_| !matches!(m, "U32" | "S32" | "U64"));
+    args.choose(named).unwrap_or(Size::U32)
 }
 
-fn load(args: &mut Args<'_, '_>, space: Space) -> Decoded<Operation> {
-    let size = plain_size(args);
+/// `LDG.E[.64] d, [a]`, `STG.E[.64] [a], b`
+pub(super) fn access(args: &mut Args<'_, '_>, space: Space, op: GlobalOp) -> Decoded<Operation> {
+    let (size, load) = (plain_size(args), op == GlobalOp::Load);
+    let size = if load { size } else { stored(size) };
     args.ignore(ORDERING);
-    let dst = args.reg_group(registers(size))?;
+    let dst = if load { args.reg_group(registers(size))? } else { Reg::RZ };
     let address = address(args)?;
-    Ok(Operation::Global(GlobalAccess {
-        space,
-        op: GlobalOp::Load,
-        size,
-        dst,
-        pred_dst: Pred::PT,
-        address,
-        rb: Reg::RZ,
-        rc: Reg::RZ,
-    }))
-}
-
-fn store(args: &mut Args<'_, '_>, space: Space) -> Decoded<Operation> {
-    let size = match plain_size(args) {
-        Size::S8 => Size::U8,
-        Size::S16 => Size::U16,
-        size => size,
-    };
-    args.ignore(ORDERING);
-    let address = address(args)?;
-    let rb = args.reg_group(registers(size))?;
-    Ok(Operation::Global(GlobalAccess {
-        space,
-        op: GlobalOp::Store,
-        size,
-        dst: Reg::RZ,
-        pred_dst: Pred::PT,
-        address,
-        rb,
-        rc: Reg::RZ,
-    }))
+    let rb = if load { Reg::RZ } else { args.reg_group(registers(size))? };
+    let (pred_dst, rc) = (Pred::PT, Reg::RZ);
+    Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
 }
 
 /// `ATOM.E.op[.type].order p, d, [a], b[, c]` and `RED.E.op[.type].order [a], b`
-fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Operation> {
+pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Decoded<Operation> {
     args.ignore(ORDERING);
     let op = match args.first_modifier() {
         Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
@@ -134,7 +77,7 @@ fn atomic(args: &mut Args<'_, '_>, space: Space, result: Result) -> Decoded<Oper
     }
     let count = registers(size);
     let (mut pred_dst, mut dst) = (Pred::PT, Reg::RZ);
-    if result == Result::Reg {
+    if result {
         pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
         dst = args.reg_group(count)?;
     }
@@ -174,13 +117,7 @@ pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)>
         (Op::Inc, "64" | "U64", _) => (Inc64, Size::U64),
         (Op::Dec, "64" | "U64", _) => (Dec64, Size::U64),
         _ => {
-            let size = match kind {
-                "32" | "U32" => Size::U32,
-                "S32" => Size::S32,
-                "64" | "U64" => Size::U64,
-                "128" => Size::B128,
-                _ => return None,
-            };
+            let size = size(kind).filter(|size| size.bytes() >= 4)?;
             return op.row().sizes.contains(&size).then_some((GlobalOp::Atomic(op), size));
         }
     };
@@ -188,16 +125,11 @@ pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)>
 }
 
 /// `QSPC.E.S|D|G|L p, RZ, [a]`
-fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+pub(super) fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["E"]);
-    let space = args.choose(|m| match m {
-        "S" => Some(Window::SharedCta),
-        "D" => Some(Window::SharedCluster),
-        "G" => Some(Window::Global),
-        "L" => Some(Window::Local),
-        _ => None,
-    });
-    let space = space.ok_or(Failure::Lacking)?;
+    let spaces =
+        [("S", Window::SharedCta), ("D", Window::SharedCluster), ("G", Window::Global), ("L", Window::Local)];
+    let space = args.one_of(&spaces).ok_or(Failure::Lacking)?;
     let pred_dst = args.pred_dst()?;
     if !args.reg()?.is_zero() {
         return Err(Failure::Lacking);
@@ -215,19 +147,11 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
         Some(reg) if reg.suffix.scale != 0 => {
             return args.wrong(range, "a global address has no scaled register".into(), "drop the .X");
         }
-        Some(reg) => match reg.index {
-            None => AddressBase::None,
-            Some(index) if reg.suffix.width == Some(Width::Word) => AddressBase::Word(Reg(index)),
-            Some(index) => {
-                args.aligned(Some(index), 2, "R")?;
-                AddressBase::Pair(Reg(index))
-            }
-        },
+        Some(reg) if reg.index.is_none() => AddressBase::None,
+        Some(reg) if reg.suffix.width == Some(Width::Word) => AddressBase::Word(reg.of_thread()),
+        Some(reg) => AddressBase::Pair(args.aligned(reg.of_thread(), 2)?),
     };
-    let ur = text.uniform.map(|u| super::args::uniform(u.index));
-    if let Some(ur) = ur {
-        args.aligned((!ur.is_zero()).then_some(ur.0.into()), 2, "UR")?;
-    }
+    let ur = text.uniform.map(|reg| args.aligned_uniform(reg.of_warp(), 2)).transpose()?;
     let Some(imm) = i32::try_from(text.imm).ok().filter(|i| (-0x80_0000..=0xff_ffff).contains(i)) else {
         let message = format!("offset {:#x} does not fit in 24 bits", text.imm);
         return args.wrong(range, message, "it is from -0x800000 to 0x7fffff");
@@ -236,7 +160,7 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
 }
 
 /// `LDC[.size] d, c[bank][offset]`
-fn constant(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
+pub(super) fn constant(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     // How an index beyond the bank is met.
     args.ignore(&["IL", "IS", "ISL"]);
     let grain = match plain_size(args) {
@@ -247,7 +171,7 @@ fn constant(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
         Grain::Sub(_) => 1,
         Grain::Words(count) => count,
     };
-    let dst = args.dst(path, count)?;
+    let dst = args.dst(count)?;
     let address = args.constant()?;
-    Ok(Operation::Const(ConstAccess { path, dst, grain, address }))
+    Ok(Operation::Const(ConstAccess { path: args.path, dst, grain, address }))
 }

@@ -1,67 +1,74 @@
 //! Packed halves.
 
+use super::Decoded;
 use super::args::Args;
 use super::float::comparison;
-use super::{Decoded, Failure};
-use crate::kernel::compute::{ComparePart, Compute, ComputeOp, FloatOp, MinMax, Path};
+use crate::kernel::compute::{ComparePart, Compute, ComputeOp, FloatOp, MinMax};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{FloatMode, Rounding, Type};
 
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
+/// Takes the modifier that says which halves.
+fn format(args: &mut Args<'_, '_>) -> Type {
     args.ignore(&["MMA"]);
-    let ty = if args.modifier("BF16_V2") { Type::Bf16x2 } else { Type::F16x2 };
-    let bits = move |value: f64| match ty {
+    if args.modifier("BF16_V2") { Type::Bf16x2 } else { Type::F16x2 }
+}
+
+/// The first `N` operands.
+fn halves<const N: usize>(args: &mut Args<'_, '_>, ty: Type, mut compute: Compute) -> Decoded<Compute> {
+    let bits = |value: f64| match ty {
         Type::Bf16x2 => ((value as f32).to_bits() >> 16) as u16,
         _ => f16_bits(value),
     };
-    let path = Path::Vector;
-    let mut compute = match base {
-        "HADD2" | "HMUL2" | "HFMA2" => {
-            let op = match base {
-                "HADD2" => FloatOp::Add,
-                "HMUL2" => FloatOp::Mul,
-                _ => FloatOp::Fma,
-            };
-            let op = arithmetic(args, op, ty);
-            args.result(op, path, false)?
-        }
-        "HMNMX2" => {
-            let how = MinMax { nan: args.modifier("NAN"), xor_sign_abs: false };
-            args.result(ComputeOp::float(FloatOp::MinMax(how), ty, FloatMode::PLAIN), path, false)?
-        }
-        "HSETP2" => {
-            let (compare, combine) = comparison(args)?;
-            let flush = args.modifier("FTZ");
-            let part = if args.modifier("H_AND") { ComparePart::BothHalves } else { ComparePart::Whole };
-            let op = ComputeOp::Compare { compare, ty, combine, flush, result: None, part };
-            let pred_dst = [args.pred_dst()?, args.pred_dst()?];
-            Compute { pred_dst, ..Compute::new(op, path) }
-        }
-        "HSET2" => {
-            let result = Some(if args.modifier("BF") { ty } else { Type::U16 });
-            let (compare, combine) = comparison(args)?;
-            let (flush, part) = (args.modifier("FTZ"), ComparePart::Whole);
-            let op = ComputeOp::Compare { compare, ty, combine, flush, result, part };
-            args.result(op, path, false)?
-        }
-        _ => return Err(Failure::Lacking),
-    };
-    compute.sources[0] = args.source_halves(bits)?;
-    compute.sources[1] = args.source_halves(bits)?;
-    match base {
-        "HFMA2" => compute.sources[2] = args.source_halves(bits)?,
-        "HMNMX2" | "HSETP2" | "HSET2" => compute.p[0] = args.pred()?,
-        _ => {}
+    for source in compute.sources.iter_mut().take(N) {
+        *source = args.source_halves(bits)?;
     }
-    Ok(Operation::Compute(compute))
+    Ok(compute)
 }
 
-/// `[.F32][.FTZ][.SAT|.RELU]`
-fn arithmetic(args: &mut Args<'_, '_>, op: FloatOp, ty: Type) -> ComputeOp {
+/// `HADD2[.F32][.FTZ][.SAT|.RELU] d, a, b`, `HFMA2... d, a, b, c`
+pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
+    let ty = format(args);
     let (saturate, relu) = (args.modifier("SAT"), args.modifier("RELU"));
     let (widen, flush) = (args.modifier("F32"), args.modifier("FTZ"));
     let mode = FloatMode { round: Rounding::Nearest, flush, saturate, relu: relu && !saturate };
-    ComputeOp::Float { op, ty, mode, widen }
+    let compute = args.result(ComputeOp::Float { op, ty, mode, widen }, false)?;
+    halves::<N>(args, ty, compute).map(Operation::Compute)
+}
+
+/// Two operands and a predicate.
+fn chosen(args: &mut Args<'_, '_>, ty: Type, compute: Compute) -> Decoded<Operation> {
+    let mut compute = halves::<2>(args, ty, compute)?;
+    compute.p[0] = args.pred()?;
+    Ok(Operation::Compute(compute))
+}
+
+/// `HMNMX2[.NAN] d, a, b, p`
+pub(super) fn hmnmx2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let ty = format(args);
+    let how = MinMax { nan: args.modifier("NAN"), xor_sign_abs: false };
+    let compute = args.result(ComputeOp::float(FloatOp::MinMax(how), ty, FloatMode::PLAIN), false)?;
+    chosen(args, ty, compute)
+}
+
+/// `HSETP2.cmp.bool[.FTZ][.H_AND] p, q, a, b, p`
+pub(super) fn hsetp2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let ty = format(args);
+    let (compare, combine) = comparison(args)?;
+    let flush = args.modifier("FTZ");
+    let part = if args.modifier("H_AND") { ComparePart::BothHalves } else { ComparePart::Whole };
+    let op = ComputeOp::Compare { compare, ty, combine, flush, result: None, part };
+    let compute = args.pred_results(op)?;
+    chosen(args, ty, compute)
+}
+
+/// `HSET2[.BF].cmp.bool[.FTZ] d, a, b, p`
+pub(super) fn hset2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let ty = format(args);
+    let result = Some(if args.modifier("BF") { ty } else { Type::U16 });
+    let (compare, combine) = comparison(args)?;
+    let (flush, part) = (args.modifier("FTZ"), ComparePart::Whole);
+    let compute = args.result(ComputeOp::Compare { compare, ty, combine, flush, result, part }, false)?;
+    chosen(args, ty, compute)
 }
 
 /// Bits of a binary16 that text states exactly; what it cannot hold is cut off.

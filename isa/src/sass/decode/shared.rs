@@ -4,48 +4,53 @@ use super::Decoded;
 use super::args::Args;
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{LocalAccess, SharedAccess, SharedAddress, SharedResult};
-use crate::kernel::register::{Pred, Reg};
+use crate::kernel::register::{Pred, Reg, UReg};
 use crate::sass::operand::{OperandKind, Width};
 use atoms_ops::{OPS, Op, Operands, ResultKind, Size};
 
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    match base {
-        "LDS" => load(args),
-        "STS" => store(args),
-        "LDL" => local(args, Op::Load),
-        "STL" => local(args, Op::Store),
-        _ => atomic(args),
+/// Names of sizes in machine code text; each size's first is what messages call it.
+const SIZES: &[(&str, Size)] = &[
+    ("U8", Size::U8),
+    ("U16", Size::U16),
+    ("U32", Size::U32),
+    ("64", Size::U64),
+    ("128", Size::B128),
+    ("S8", Size::S8),
+    ("S16", Size::S16),
+    ("S32", Size::S32),
+    ("32", Size::U32),
+    ("U64", Size::U64),
+];
+
+/// The size with this name.
+pub(super) fn size(name: &str) -> Option<Size> {
+    SIZES.iter().find(|(known, _)| *known == name).map(|(_, size)| *size)
+}
+
+/// The size that a store has in place of one that a load extends by its sign.
+pub(super) fn stored(size: Size) -> Size {
+    match size {
+        Size::S8 => Size::U8,
+        Size::S16 => Size::U16,
+        Size::U8 | Size::U16 | Size::U32 | Size::S32 | Size::U64 | Size::B128 => size,
     }
 }
 
 /// `LDL[.64] d, [a]`, `STL[.64] [a], b`
-fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
+pub(super) fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
     // What the cache may do with the line afterwards.
     args.ignore(&["LU", "EF", "EL", "CONSTANT"]);
     let size = plain_size(args);
-    let (reg, address) = if op == Op::Load {
-        let reg = args.reg_group(registers(size))?;
-        (reg, address(args)?)
-    } else {
-        let address = address(args)?;
-        (args.reg_group(registers(size))?, address)
-    };
+    let before = if op == Op::Load { Some(args.reg_group(registers(size))?) } else { None };
+    let address = address(args)?;
+    let reg = before.map_or_else(|| args.reg_group(registers(size)), Ok)?;
     Ok(Operation::Local(LocalAccess { op, size, reg, address }))
 }
 
 /// Size of a plain access; `.U` says nothing that `.U8` does not.
 fn plain_size(args: &mut Args<'_, '_>) -> Size {
     args.ignore(&["U", "32", "U32", "S32"]);
-    args.choose(|m| match m {
-        "U8" => Some(Size::U8),
-        "S8" => Some(Size::S8),
-        "U16" | "16" => Some(Size::U16),
-        "S16" => Some(Size::S16),
-        "64" | "U64" => Some(Size::U64),
-        "128" => Some(Size::B128),
-        _ => None,
-    })
-    .unwrap_or(Size::U32)
+    args.choose(|m| size(if m == "16" { "U16" } else { m })).unwrap_or(Size::U32)
 }
 
 /// Registers an operand of this size fills.
@@ -53,30 +58,18 @@ pub(super) fn registers(size: Size) -> u8 {
     size.bytes().div_ceil(4) as u8
 }
 
-fn load(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let size = plain_size(args);
-    let dst = args.reg_group(registers(size))?;
+/// `LDS[.64] d, [a]`, `STS[.64] [a], b`
+pub(super) fn access(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
+    let (size, load) = (plain_size(args), op == Op::Load);
+    let size = if load { size } else { stored(size) };
+    let result = if load { result(args.reg_group(registers(size))?) } else { SharedResult::None };
     let address = address(args)?;
-    let result = if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) };
-    Ok(Operation::Shared(SharedAccess { op: Op::Load, size, result, address, rb: Reg::RZ, rc: Reg::RZ }))
+    let rb = if load { Reg::RZ } else { args.reg_group(registers(size))? };
+    Ok(Operation::Shared(SharedAccess { op, size, result, address, rb, rc: Reg::RZ }))
 }
 
-fn store(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let size = match plain_size(args) {
-        Size::S8 => Size::U8,
-        Size::S16 => Size::U16,
-        size => size,
-    };
-    let address = address(args)?;
-    let rb = args.reg_group(registers(size))?;
-    Ok(Operation::Shared(SharedAccess {
-        op: Op::Store,
-        size,
-        result: SharedResult::None,
-        address,
-        rb,
-        rc: Reg::RZ,
-    }))
+fn result(dst: Reg) -> SharedResult {
+    if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) }
 }
 
 /// Whether it is an ATOMS under its own name.
@@ -90,49 +83,25 @@ fn atomic_names() -> String {
     names.chain(["ARRIVE"]).collect::<Vec<_>>().join(", ")
 }
 
-/// Suffix of a size in machine code text, for messages.
-fn suffix(size: Size) -> &'static str {
-    match size {
-        Size::U8 => ".U8",
-        Size::U16 => ".U16",
-        Size::U32 => ".U32",
-        Size::U64 => ".64",
-        Size::B128 => ".128",
-        Size::S8 => ".S8",
-        Size::S16 => ".S16",
-        Size::S32 => ".S32",
-    }
-}
-
-fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+/// `ATOMS.op[.size] d, [a], b[, c]`
+pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let unknown = |args: &Args<'_, '_>, message: String| {
+        args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()))
+    };
     let op = match args.first_modifier() {
         Some("CAST") if args.modifier("SPIN") => Op::CastSpin,
         Some("POPC") if args.modifier("INC") => Op::PopcInc,
         Some("ARRIVE") => Op::MbarArriveSm80,
-        Some(name) => match Op::from_name(name) {
-            Some(op) if plain_atomic(op) => op,
-            _ => {
-                let message = format!("ATOMS has no operation `{name}`");
-                return args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()));
-            }
+        Some(name) => match Op::from_name(name).filter(|op| plain_atomic(*op)) {
+            Some(op) => op,
+            None => return unknown(args, format!("ATOMS has no operation `{name}`")),
         },
-        None => {
-            let message = "ATOMS names no operation".to_string();
-            return args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()));
-        }
+        None => return unknown(args, "ATOMS names no operation".into()),
     };
-    let size = args.first_modifier().map_or(Some(Size::U32), |m| match m {
-        "U32" | "32" => Some(Size::U32),
-        "S32" => Some(Size::S32),
-        "U64" | "64" => Some(Size::U64),
-        "128" => Some(Size::B128),
-        "U8" => Some(Size::U8),
-        "U16" => Some(Size::U16),
-        "S8" => Some(Size::S8),
-        "S16" => Some(Size::S16),
-        _ => None,
-    });
-    let legal: Vec<_> = op.row().sizes.iter().map(|s| suffix(*s)).collect();
+    let size = args.first_modifier().map_or(Some(Size::U32), size);
+    let name =
+        |size: &Size| SIZES.iter().find(|(_, known)| known == size).map(|(name, _)| format!(".{name}"));
+    let legal: Vec<_> = op.row().sizes.iter().filter_map(name).collect();
     let op_name = if op == Op::MbarArriveSm80 { "ARRIVE" } else { op.name() };
     let Some(size) = size.filter(|s| op.row().sizes.contains(s)) else {
         let message = format!("ATOMS.{op_name} does not exist in this size");
@@ -154,13 +123,12 @@ fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
                 return args.wrong(args.last_range(), message, "write P0 to P6 or PT");
             }
         },
-        _ => match args.reg_group(count)? {
-            dst if dst.is_zero() => SharedResult::None,
-            _ if row.result == ResultKind::Nothing => {
+        _ => match result(args.reg_group(count)?) {
+            SharedResult::Reg(_) if row.result == ResultKind::Nothing => {
                 let message = format!("ATOMS.{op_name} gives no result");
                 return args.wrong(args.last_range(), message, "its destination is RZ");
             }
-            dst => SharedResult::Reg(dst),
+            result => result,
         },
     };
     let address = address(args)?;
@@ -178,8 +146,8 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
     {
         return args.wrong(range, "a shared address has 32 bits".into(), "write [R2+UR4+0x10], without .64");
     }
-    let ra = text.reg.and_then(|r| r.index).map_or(Reg::RZ, Reg);
-    let ur = super::args::uniform(text.uniform.and_then(|r| r.index));
+    let ra = text.reg.map_or(Reg::RZ, |r| r.of_thread());
+    let ur = text.uniform.map_or(UReg::URZ, |r| r.of_warp());
     // What fits only as an absolute address is one, also where the form wants URZ written.
     let absolute = ra.is_zero() && (text.uniform.is_none() || (ur.is_zero() && text.imm > 0x7f_ffff));
     let limits = if absolute { 0..=0xff_ffff } else { -0x80_0000..=0x7f_ffff };

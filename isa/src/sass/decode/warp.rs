@@ -3,43 +3,34 @@
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
 use crate::kernel::compute::Path;
-use crate::kernel::control::{FloatRedux, ReduxOp, ShuffleMode, VoteMode, WarpOp};
+use crate::kernel::control::{FloatRedux, ReduxOp, VoteMode, WarpOp};
 use crate::kernel::instruction::Operation;
-use crate::kernel::register::{Pred, Reg};
+use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::special::SpecialRegister;
 use crate::sass::operand::OperandKind;
 
-pub(super) fn decode(base: &str, args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    let op = match base {
-        "S2R" => return special(args, Path::Vector),
-        "S2UR" => return special(args, Path::Uniform),
-        "CS2R" => return special(args, Path::Vector),
-        "CS2UR" => return special(args, Path::Uniform),
-        "MATCH" => matching(args)?,
-        "B2R" => barrier_result(args)?,
-        "VOTE" => vote(args, Path::Vector)?,
-        "VOTEU" => vote(args, Path::Uniform)?,
-        "SHFL" => shfl(args)?,
-        "R2UR" => {
-            // The lane whose value is taken is the same with and without .BROADCAST.
-            args.ignore(&["BROADCAST"]);
-            let accumulate = args.modifier("OR");
-            let differs = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
-            WarpOp::ToUniform { differs, accumulate, dst: args.ureg()?, src: args.source(Reading::Int)? }
-        }
-        "ELECT" => WarpOp::Elect { pred_dst: args.pred_dst()?, dst: args.ureg()? },
-        _ => redux(args)?,
-    };
-    if base == "ELECT" && args.pred()? != crate::kernel::register::PredSource::TRUE {
+/// `R2UR[.OR] [p,] ud, a`: the lane whose value is taken is the same with and without .BROADCAST.
+pub(super) fn to_uniform(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.ignore(&["BROADCAST"]);
+    let accumulate = args.modifier("OR");
+    let differs = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
+    let (dst, src) = (args.ureg()?, args.source(Reading::Int)?);
+    Ok(Operation::Warp(WarpOp::ToUniform { differs, accumulate, dst, src }))
+}
+
+/// `ELECT p, ud, PT`
+pub(super) fn elect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let op = WarpOp::Elect { pred_dst: args.pred_dst()?, dst: args.ureg()? };
+    if args.pred()? != PredSource::TRUE {
         return Err(Failure::Lacking);
     }
     Ok(Operation::Warp(op))
 }
 
-/// `S2R d, SR_TID.X`; `CS2R[.32] d, SRZ` fills a pair without `.32`.
-fn special(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
-    let wide = !args.modifier("32") && (args.mnemonic_is("CS2R") || args.mnemonic_is("CS2UR"));
-    let dst = args.dst(path, if wide { 2 } else { 1 })?;
+/// `S2R d, SR_TID.X`; `CS2R[.32] d, SRZ` fills a `pair` without `.32`.
+pub(super) fn special(args: &mut Args<'_, '_>, pair: bool) -> Decoded<Operation> {
+    let wide = !args.modifier("32") && pair;
+    let dst = args.dst(if wide { 2 } else { 1 })?;
     let name = args.name()?;
     let Some(register) = SpecialRegister::from_name(name) else {
         if name.starts_with("SR") {
@@ -51,80 +42,57 @@ fn special(args: &mut Args<'_, '_>, path: Path) -> Decoded<Operation> {
     if wide && !register.pair() {
         return Err(Failure::Lacking);
     }
-    Ok(Operation::Special { path, dst, wide, register })
+    Ok(Operation::Special { path: args.path, dst, wide, register })
 }
 
 /// `VOTE.mode [d,] p, p`, `VOTEU.mode [d,] up, p`
-fn vote(args: &mut Args<'_, '_>, path: Path) -> Decoded<WarpOp> {
-    let mode = args.choose(|m| match m {
-        "ALL" => Some(VoteMode::All),
-        "ANY" => Some(VoteMode::Any),
-        "EQ" => Some(VoteMode::Eq),
-        _ => None,
-    });
-    let mode = mode.ok_or(Failure::Lacking)?;
+pub(super) fn vote(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let modes = [("ALL", VoteMode::All), ("ANY", VoteMode::Any), ("EQ", VoteMode::Eq)];
+    let mode = args.one_of(&modes).ok_or(Failure::Lacking)?;
     let has_dst = matches!(args.peek(), Some(OperandKind::Reg(_)));
-    match path {
+    Ok(Operation::Warp(match args.path {
         Path::Vector => {
             let dst = if has_dst { args.reg()? } else { Reg::RZ };
-            Ok(WarpOp::Vote { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? })
+            WarpOp::Vote { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? }
         }
         Path::Uniform => {
-            let dst = if has_dst { args.ureg()? } else { crate::kernel::register::UReg::URZ };
-            Ok(WarpOp::VoteUniform { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? })
+            let dst = if has_dst { args.ureg()? } else { UReg::URZ };
+            WarpOp::VoteUniform { mode, dst, pred_dst: args.pred_dst()?, src: args.pred()? }
         }
-    }
+    }))
 }
 
 /// `MATCH.ANY[.U64] d, a`, `MATCH.ALL[.U64] p, d, a`
-fn matching(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
+pub(super) fn matching(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let all = args.modifier("ALL");
-    if !all && !args.modifier("ANY") {
-        return Err(Failure::Lacking);
+    if !all {
+        args.require("ANY")?;
     }
     let wide = args.modifier("U64");
     args.ignore(&["U32"]);
     let pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
-    Ok(WarpOp::Match {
-        all,
-        wide,
-        pred_dst,
-        dst: args.reg()?,
-        src: args.reg_group(if wide { 2 } else { 1 })?,
-    })
+    let (dst, src) = (args.reg()?, args.reg_group(if wide { 2 } else { 1 })?);
+    Ok(Operation::Warp(WarpOp::Match { all, wide, pred_dst, dst, src }))
 }
 
 /// `B2R.RESULT d[, p]`
-fn barrier_result(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
-    if !args.modifier("RESULT") {
-        return Err(Failure::Lacking);
-    }
-    Ok(WarpOp::BarrierResult { dst: args.reg()?, pred_dst: args.pred_dst_if_any()?.unwrap_or(Pred::PT) })
+pub(super) fn barrier_result(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    args.require("RESULT")?;
+    let (dst, pred_dst) = (args.reg()?, args.pred_dst_if_any()?.unwrap_or(Pred::PT));
+    Ok(Operation::Warp(WarpOp::BarrierResult { dst, pred_dst }))
 }
 
 /// `SHFL.mode p, d, a, lane, control`
-fn shfl(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
-    let mode = args.choose(|m| match m {
-        "IDX" => Some(ShuffleMode::Idx),
-        "UP" => Some(ShuffleMode::Up),
-        "DOWN" => Some(ShuffleMode::Down),
-        "BFLY" => Some(ShuffleMode::Butterfly),
-        _ => None,
-    });
-    let mode = mode.ok_or(Failure::Lacking)?;
+pub(super) fn shfl(args: &mut Args<'_, '_>) -> Decoded<Operation> {
+    let mode = args.named()?;
     let pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
-    Ok(WarpOp::Shuffle {
-        mode,
-        pred_dst,
-        dst: args.reg()?,
-        src: args.reg()?,
-        lane: args.source(Reading::Int)?,
-        control: args.source(Reading::Int)?,
-    })
+    let (dst, src) = (args.reg()?, args.reg()?);
+    let (lane, control) = (args.source(Reading::Int)?, args.source(Reading::Int)?);
+    Ok(Operation::Warp(WarpOp::Shuffle { mode, pred_dst, dst, src, lane, control }))
 }
 
 /// `REDUX.op[.S32] ud, a`, `CREDUX.MAXABS.F32[.NAN] ud, a`
-fn redux(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
+pub(super) fn redux(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let signed = args.modifier("S32");
     let single = args.modifier("F32");
     let nan = single && args.modifier("NAN");
@@ -148,5 +116,5 @@ fn redux(args: &mut Args<'_, '_>) -> Decoded<WarpOp> {
     }
     // Without an operation REDUX is a conjunction.
     let op = op.unwrap_or(ReduxOp::And);
-    Ok(WarpOp::Redux { op, dst: args.ureg()?, src: args.reg()? })
+    Ok(Operation::Warp(WarpOp::Redux { op, dst: args.ureg()?, src: args.reg()? }))
 }

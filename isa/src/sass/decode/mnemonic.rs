@@ -1,0 +1,258 @@
+//! The mnemonics of machine code text: what each does, in which forms, and what decodes it.
+
+use super::args::Args;
+use super::direct::{Jump, control};
+use super::{
+    Decoded, arith, barrier, convert, copy, direct, float, global, half, logic, preds, shared, video, warp,
+};
+use crate::kernel::compute::{ComputeOp, FloatOp, IntOp, Path};
+use crate::kernel::control::Control;
+use crate::kernel::instruction::Operation;
+use crate::kernel::memory::{GlobalOp, Space};
+use crate::kernel::number::Type;
+use atoms_ops::Op;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Reads modifiers and operands of one mnemonic.
+type Decoder = fn(&mut Args<'_, '_>) -> Decoded<Operation>;
+
+/// A mnemonic that is decoded, with the modifiers that its decoder knows.
+#[derive(Debug)]
+pub struct MnemonicRow {
+    /// The part before the first dot.
+    pub name: String,
+    /// What it does, for the table in `docs/sass.md`.
+    pub effect: String,
+    /// Its forms with the operands they take, without further modifiers; all are decoded.
+    pub examples: Vec<String>,
+    /// Whether per lane or per warp.
+    pub(super) path: Path,
+    pub(super) decode: Decoder,
+}
+
+/// Once per lane, once for the warp; or both, the latter under the same name with a U before it.
+const VECTOR: &[Path] = &[Path::Vector];
+const UNIFORM: &[Path] = &[Path::Uniform];
+const BOTH: &[Path] = &[Path::Vector, Path::Uniform];
+
+/// Name, datapaths, decoder, effect, and forms of a mnemonic that is decoded.
+type Row = (&'static str, &'static [Path], Decoder, &'static str, &'static [&'static str]);
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    ("ACQBULK", VECTOR, direct::nop, "wait for the kernel before: there is none", &["ACQBULK"]),
+    ("ACQSHMINIT", VECTOR, direct::nop, "wait for shared memory to be given: it is", &["ACQSHMINIT"]),
+    ("ARRIVES", VECTOR, copy::arrival, "mbarrier operation when the thread's copies are done", &["ARRIVES.LDGSTSBAR.64 [UR4]"]),
+    ("ATOM", VECTOR, |a| global::atomic(a, Space::Generic, true), "atomic on a generic address", &["ATOM.E.ADD.STRONG.GPU PT, R0, [R2.64], R4", "ATOM.E.MIN.STRONG.GPU PT, R0, [R2.64], R4", "ATOM.E.MAX PT, R0, [R2.64], R4", "ATOM.E.INC PT, R0, [R2.64], R4", "ATOM.E.DEC PT, R0, [R2.64], R4", "ATOM.E.AND PT, R0, [R2.64], R4", "ATOM.E.OR PT, R0, [R2.64], R4", "ATOM.E.XOR PT, R0, [R2.64], R4", "ATOM.E.EXCH PT, R0, [R2.64], R4", "ATOM.E.CAS PT, R0, [R2.64], R4, R6", "ATOM.E.CAST.SPIN.STRONG.SM PT, R0, [R2.64], R4, R6", "ATOM.E.POPC.INC.32.STRONG.SM PT, RZ, [R2.64]", "ATOM.E.ARRIVE.64.STRONG.SM PT, RZ, [R2.64]"]),
+    ("ATOMG", VECTOR, |a| global::atomic(a, Space::Global, true), "atomic on a global address", &["ATOMG.E.ADD.STRONG.GPU PT, R0, [R2.64], R4", "ATOMG.E.MIN PT, R0, [R2.64], R4", "ATOMG.E.MAX PT, R0, [R2.64], R4", "ATOMG.E.INC PT, R0, [R2.64], R4", "ATOMG.E.DEC PT, R0, [R2.64], R4", "ATOMG.E.AND PT, R0, [R2.64], R4", "ATOMG.E.OR PT, R0, [R2.64], R4", "ATOMG.E.XOR PT, R0, [R2.64], R4", "ATOMG.E.EXCH PT, R0, [R2.64], R4", "ATOMG.E.CAS PT, R0, [R2.64], R4, R6"]),
+    ("ATOMS", VECTOR, shared::atomic, "atomic on a shared address", &["ATOMS.ADD R0, [R2], R4", "ATOMS.MIN R0, [R2], R4", "ATOMS.MAX R0, [R2], R4", "ATOMS.INC R0, [R2], R4", "ATOMS.DEC R0, [R2], R4", "ATOMS.AND R0, [R2], R4", "ATOMS.OR R0, [R2], R4", "ATOMS.XOR R0, [R2], R4", "ATOMS.EXCH R0, [R2], R4", "ATOMS.CAS R0, [R2], R4, R8", "ATOMS.CAST R0, [R2], R4, R8", "ATOMS.CAST.SPIN R0, [R2], R4, R8", "ATOMS.POPC.INC.32 RZ, [R2]", "ATOMS.ARRIVE.64 R0, [R2]"]),
+    ("B2R", VECTOR, warp::barrier_result, "what the last BAR.RED gave", &["B2R.RESULT R0, P1"]),
+    ("BAR", VECTOR, direct::bar, "block barrier", &["BAR.SYNC 0x0", "BAR.ARV 0x1, 0x40", "BAR.RED.POPC 0x0, P1", "BAR.RED.AND 0x0, P1", "BAR.RED.OR 0x0, 0x40, P1"]),
+    ("BMOV", VECTOR, direct::bmov, "copy a convergence barrier", &["BMOV.32 R0, B1", "BMOV.32.CLEAR R0, B1", "BMOV.32 B1, R0"]),
+    ("BMSK", BOTH, logic::mask, "mask of ones", &["BMSK R0, R1, R2"]),
+    ("BPT", VECTOR, direct::trap, "end the run with an error", &["BPT.TRAP 0x1"]),
+    ("BRA", VECTOR, direct::branch, "branch; .U and .U.ANY decide once, .DIV and .CONV ask whether threads are apart or together", &["BRA `(.L_x_0)", "BRA P1, `(.L_x_0)", "BRA.U UP1, `(.L_x_0)", "BRA.U.ANY `(.L_x_0)", "BRA.DIV UR4, `(.L_x_0)", "BRA.DIV `(.L_x_0)", "BRA.CONV UR4, `(.L_x_0)"]),
+    ("BREAK", VECTOR, direct::break_barrier, "strike threads from a convergence barrier", &["BREAK B0", "BREAK P1, B0"]),
+    ("BREV", BOTH, |a| a.plain::<1>(ComputeOp::int(IntOp::Brev, Type::B32), Type::B32), "reverse bits", &["BREV R0, R1"]),
+    ("BRX", VECTOR, |a| direct::jump(a, Jump::Next), "branch to an address in a register, from the next instruction", &["BRX R2 -0x10"]),
+    ("BRXU", UNIFORM, |a| direct::jump(a, Jump::Next), "the same, uniform", &["BRXU UR2 -0x10"]),
+    ("BSSY", VECTOR, direct::set_barrier, "note the threads that will meet", &["BSSY B0, `(.L_x_0)"]),
+    ("BSYNC", VECTOR, direct::sync_barrier, "wait for the threads noted", &["BSYNC B0"]),
+    ("CALL", VECTOR, |a| direct::jump(a, Jump::Plain), "go to a subroutine; the code has put the return address into registers", &["CALL.REL.NOINC `(.L_x_0)", "CALL.ABS.NOINC R2"]),
+    ("CCTL", VECTOR, direct::cache_control, "cache control: nothing to do here", &["CCTL.IVALL"]),
+    ("CCTLL", VECTOR, direct::no_effect, "cache control: nothing to do here", &["CCTLL.IVALL"]),
+    ("CCTLT", VECTOR, direct::no_effect, "cache control: nothing to do here", &["CCTLT.IVALL"]),
+    ("CGAERRBAR", VECTOR, direct::order, "order errors: nothing to do here", &["CGAERRBAR"]),
+    ("CREDUX", VECTOR, warp::redux, "combine over the warp: as REDUX", &["CREDUX.MIN UR4, R0", "CREDUX.MAXABS.F32.NAN UR4, R0"]),
+    ("CS2R", VECTOR, |a| warp::special(a, true), "read a special register, or two", &["CS2R R0, SRZ"]),
+    ("CS2UR", UNIFORM, |a| warp::special(a, true), "the same, uniform", &["CS2UR UR4, SRZ"]),
+    ("DADD", VECTOR, |a| float::double::<2>(a, FloatOp::Add), "binary64 add", &["DADD R0, R2, R4"]),
+    ("DEPBAR", VECTOR, direct::depbar, "wait for the thread's copies", &["DEPBAR.LE SB0, 0x0", "DEPBAR {1,0}"]),
+    ("DFMA", VECTOR, |a| float::double::<3>(a, FloatOp::Fma), "binary64 fused multiply-add", &["DFMA R0, R2, R4, R6"]),
+    ("DMUL", VECTOR, |a| float::double::<2>(a, FloatOp::Mul), "binary64 multiply", &["DMUL R0, R2, R4"]),
+    ("DSETP", VECTOR, float::dsetp, "binary64 compare; .MIN and .MAX tell which operand", &["DSETP.GT.AND P1, P2, R2, R4, PT", "DSETP.MIN.AND P1, P2, R2, R4, PT"]),
+    ("ELECT", VECTOR, warp::elect, "elect one lane (the lowest, chosen)", &["ELECT P1, URZ, PT"]),
+    ("ENDCOLLECTIVE", VECTOR, |_| control(Control::EndCollective), "end of a collective region: each thread goes on behind its own", &["ENDCOLLECTIVE"]),
+    ("ERRBAR", VECTOR, direct::order, "order errors: nothing to do here", &["ERRBAR"]),
+    ("EXIT", VECTOR, direct::exit, "end the thread", &["EXIT"]),
+    ("F2F", BOTH, convert::between_floats, "between float formats", &["F2F.F64.F32 R0, R2", "F2F.F32.F64 R0, R2", "F2F.F16.F32 R0, R2", "F2F.BF16.F32 R0, R2"]),
+    ("F2FP", BOTH, convert::pack_halves, "two binary32 to packed halves", &["F2FP.PACK_AB R0, R1, R2"]),
+    ("F2I", BOTH, convert::to_int, "float to integer", &["F2I R0, R2", "F2I.F64 R0, R2", "F2I.S64 R0, R2"]),
+    ("FADD", BOTH, |a| float::arithmetic::<2>(a, FloatOp::Add), "binary32 add", &["FADD R0, R1, R2"]),
+    ("FCHK", VECTOR, float::check, "whether a division needs its long way (chosen: wherever the short one might err)", &["FCHK P1, R1, R2"]),
+    ("FENCE", VECTOR, direct::view_fence, "order memory: nothing to do here", &["FENCE.VIEW.ASYNC"]),
+    ("FFMA", BOTH, |a| float::arithmetic::<3>(a, FloatOp::Fma), "binary32 fused multiply-add", &["FFMA R0, R1, R2, R3"]),
+    ("FLO", BOTH, logic::flo, "find the leading one", &["FLO R0, R1"]),
+    ("FMNMX", BOTH, float::fmnmx, "binary32 minimum or maximum", &["FMNMX R0, R1, R2, PT"]),
+    ("FMUL", BOTH, |a| float::arithmetic::<2>(a, FloatOp::Mul), "binary32 multiply", &["FMUL R0, R1, R2"]),
+    ("FRND", BOTH, convert::round, "round to a whole number", &["FRND R0, R2", "FRND.F64 R0, R2"]),
+    ("FSEL", BOTH, float::fsel, "binary32 select", &["FSEL R0, R1, R2, P1"]),
+    ("FSET", BOTH, float::fset, "binary32 compare, into a register", &["FSET.GT.AND R0, R1, R2, PT"]),
+    ("FSETP", BOTH, float::fsetp, "binary32 compare", &["FSETP.GT.AND P1, P2, R1, R2, PT"]),
+    ("HADD2", VECTOR, |a| half::arithmetic::<2>(a, FloatOp::Add), "packed half add", &["HADD2 R0, R1, R2"]),
+    ("HFMA2", VECTOR, |a| half::arithmetic::<3>(a, FloatOp::Fma), "packed half fused multiply-add", &["HFMA2 R0, R1, R2, R3"]),
+    ("HMNMX2", VECTOR, half::hmnmx2, "packed half minimum or maximum", &["HMNMX2 R0, R1, R2, PT"]),
+    ("HMUL2", VECTOR, |a| half::arithmetic::<2>(a, FloatOp::Mul), "packed half multiply", &["HMUL2 R0, R1, R2"]),
+    ("HSET2", VECTOR, half::hset2, "packed half compare, into a register", &["HSET2.GT.AND R0, R1, R2, PT"]),
+    ("HSETP2", VECTOR, half::hsetp2, "packed half compare", &["HSETP2.GT.AND P1, P2, R1, R2, PT"]),
+    ("I2F", BOTH, convert::to_float, "integer to float", &["I2F R0, R2", "I2F.F64 R0, R2", "I2F.S64 R0, R2"]),
+    ("I2FP", BOTH, convert::to_float, "integer to binary32", &["I2FP.F32.S32 R0, R2"]),
+    ("I2I", VECTOR, convert::between_ints, "between integer types", &["I2I.U8.S32 R0, R1", "I2I.S16.S32 R0, R1"]),
+    ("I2IP", VECTOR, video::pack, "two integers to packed bytes or halves", &["I2IP.U8.S32.SAT R0, R1, R2, R3"]),
+    ("IABS", BOTH, |a| a.plain::<1>(ComputeOp::int(IntOp::Abs, Type::S32), Type::B32), "absolute value", &["IABS R0, R1"]),
+    ("IADD", VECTOR, arith::sum::<2>, "add two", &["IADD R0, R2, R4", "IADD.X R0, P0, R2, R4, P1"]),
+    ("IADD3", BOTH, arith::sum::<3>, "add three, with carries", &["IADD3 R0, P1, P2, R2, R4, R6", "IADD3.X R0, R2, R4, R6, P1, P2"]),
+    ("IDP", BOTH, video::dot, "dot product of bytes or halves", &["IDP.4A.U8.U8 R0, R1, R2, R3", "IDP.2A.LO.S16.S8 R0, R1, R2, R3", "IDP.2A.HI.S16.U8 R0, R1, R2, R3"]),
+    ("IDP4A", VECTOR, video::dot_of_bytes, "dot product of bytes", &["IDP4A.S8.S8 R0, R1, R2, R3"]),
+    ("IMAD", BOTH, arith::imad, "multiply-add", &["IMAD R0, R1, R2, R3", "IMAD.MOV.U32 R0, RZ, RZ, R3", "IMAD.IADD R0, R1, 0x1, R3", "IMAD.SHL.U32 R0, R1, 0x8, RZ", "IMAD.X R0, R1, R2, R3, P1", "IMAD.HI R0, R1, R2, R4", "IMAD.HI.U32 R0, P1, R1, R2, R4", "IMAD.WIDE R0, P1, R1, R2, R4", "IMAD.WIDE.U32.X R0, R1, R2, R4, P1"]),
+    ("IMNMX", BOTH, arith::imnmx, "minimum or maximum", &["IMNMX R0, R2, R4, PT"]),
+    ("ISETP", BOTH, arith::isetp, "compare", &["ISETP.GT.AND P1, P2, R2, R4, PT", "ISETP.GT.AND.EX P1, P2, R2, R4, PT, P3"]),
+    ("JMP", VECTOR, |a| direct::jump(a, Jump::Plain), "branch", &["JMP `(.L_x_0)"]),
+    ("JMX", VECTOR, |a| direct::jump(a, Jump::Plain), "branch to an address in a register", &["JMX R2 0x10"]),
+    ("JMXU", UNIFORM, |a| direct::jump(a, Jump::Plain), "the same, uniform", &["JMXU UR2 0x10"]),
+    ("LD", VECTOR, |a| global::access(a, Space::Generic, GlobalOp::Load), "load from a generic address", &["LD.E R0, [R2.64]"]),
+    ("LDC", VECTOR, global::constant, "load from a constant bank", &["LDC R0, c[0x0][0x160]"]),
+    ("LDCU", UNIFORM, global::constant, "load from a constant bank, uniform", &["LDCU UR4, c[0x0][0x160]"]),
+    ("LDG", VECTOR, |a| global::access(a, Space::Global, GlobalOp::Load), "load from a global address", &["LDG.E R0, [R2.64]"]),
+    ("LDGDEPBAR", VECTOR, |_| control(Control::EndGroup), "the thread's copies since the last are a group", &["LDGDEPBAR"]),
+    ("LDGSTS", VECTOR, copy::thread_copy, "copy from global to shared memory, thread by thread", &["LDGSTS.E [R4], [R2.64]", "LDGSTS.E.ZFILL [R4], [R2.64], P1"]),
+    ("LDL", VECTOR, |a| shared::local(a, Op::Load), "load from the thread's own memory", &["LDL R0, [R2]"]),
+    ("LDS", VECTOR, |a| shared::access(a, Op::Load), "load from a shared address", &["LDS R0, [R2]"]),
+    ("LEA", BOTH, arith::lea, "shift and add", &["LEA R0, P1, R1, R2, 0x4", "LEA.HI R0, P1, R1, R2, R3, 0x4", "LEA.HI.X R0, R1, R2, R3, 0x4, P1", "LEA.HI.X.SX32 R0, R1, R2, 0x4, P1", "LEA.HI.SX32 R0, R1, R2, 0x4"]),
+    ("LEPC", BOTH, logic::program_counter, "address of code", &["LEPC R2", "LEPC R2, `(.L_x_0)"]),
+    ("LOP3", BOTH, logic::lop3, "any bitwise function of three", &["LOP3.LUT P1, R0, R1, R2, R3, 0x80, !PT"]),
+    ("MATCH", VECTOR, warp::matching, "the lanes that hold the same value", &["MATCH.ANY R0, R2", "MATCH.ALL P1, R0, R2"]),
+    ("MEMBAR", VECTOR, direct::membar, "order memory: nothing to do here", &["MEMBAR.SC.GPU", "MEMBAR.ALL.CTA"]),
+    ("MOV", BOTH, logic::mov, "copy", &["MOV R0, R2"]),
+    ("MUFU", VECTOR, float::mufu, "function, to nearest (chosen)", &["MUFU.RCP R0, R1"]),
+    ("NANOSLEEP", VECTOR, direct::sleep, "wait; .SYNCS no longer than for the phase last asked about", &["NANOSLEEP 0x10"]),
+    ("NOP", VECTOR, direct::nop, "nothing", &["NOP"]),
+    ("P2R", VECTOR, |a| preds::to_register(a, "PR"), "predicates to a register", &["P2R R0, PR, R1, 0x7f"]),
+    ("PLOP3", BOTH, logic::plop3, "any function of three predicates", &["PLOP3.LUT P1, P2, P3, P4, PT, 0x80, 0x8"]),
+    ("POPC", BOTH, |a| a.plain::<1>(ComputeOp::int(IntOp::Popc, Type::B32), Type::B32), "count ones", &["POPC R0, R1"]),
+    ("PREEXIT", VECTOR, direct::nop, "let the next kernel start: there is none", &["PREEXIT"]),
+    ("PRMT", BOTH, logic::prmt, "permute bytes", &["PRMT R0, R1, 0x3210, R2"]),
+    ("PSETP", BOTH, logic::psetp, "function of three predicates", &["PSETP.AND.AND P1, P2, P3, P4, PT", "PSETP.OR.XOR P1, P2, P3, P4, PT"]),
+    ("QSPC", VECTOR, global::query, "which space a generic address names", &["QSPC.E.S P1, RZ, [R2]", "QSPC.E.D P1, RZ, [R2]", "QSPC.E.G P1, RZ, [R2]", "QSPC.E.L P1, RZ, [R2]"]),
+    ("R2P", VECTOR, |a| preds::from_register(a, "PR"), "a register to predicates", &["R2P PR, R1, 0x7f"]),
+    ("R2UR", VECTOR, warp::to_uniform, "the lowest active lane's register, and which lanes differ", &["R2UR P1, UR4, R0"]),
+    ("RED", VECTOR, |a| global::atomic(a, Space::Global, false), "atomic on a global address without result", &["RED.E.ADD.STRONG.GPU [R2.64], R4", "RED.E.MIN [R2.64], R4", "RED.E.MAX [R2.64], R4", "RED.E.INC [R2.64], R4", "RED.E.DEC [R2.64], R4", "RED.E.AND [R2.64], R4", "RED.E.OR [R2.64], R4", "RED.E.XOR [R2.64], R4"]),
+    ("REDAS", VECTOR, copy::reduction, "atomic on the cluster's shared memory, then complete transactions", &["REDAS.ADD [R2.64], R4", "REDAS.MIN [R2.64], R4", "REDAS.MAX [R2.64], R4", "REDAS.INC [R2.64], R4", "REDAS.DEC [R2.64], R4", "REDAS.AND [R2.64], R4", "REDAS.OR [R2.64], R4", "REDAS.XOR [R2.64], R4"]),
+    ("REDG", VECTOR, |a| global::atomic(a, Space::Global, false), "atomic on a global address without result", &["REDG.E.ADD.STRONG.GPU [R2.64], R4", "REDG.E.MIN [R2.64], R4", "REDG.E.MAX [R2.64], R4", "REDG.E.INC [R2.64], R4", "REDG.E.DEC [R2.64], R4", "REDG.E.AND [R2.64], R4", "REDG.E.OR [R2.64], R4", "REDG.E.XOR [R2.64], R4"]),
+    ("REDUX", VECTOR, warp::redux, "combine over the warp", &["REDUX UR4, R0"]),
+    ("RET", VECTOR, |a| direct::jump(a, Jump::Return), "go to the address in a register, from a label", &["RET.REL.NODEC R2 `(.L_x_0)", "RET.ABS.NODEC R2 0x0"]),
+    ("RPCMOV", VECTOR, direct::rpcmov, "copy half of the return program counter", &["RPCMOV.32 R0, Rpc.LO", "RPCMOV.32 Rpc.HI, R0"]),
+    ("S2R", VECTOR, |a| warp::special(a, false), "read a special register", &["S2R R0, SR_TID.X"]),
+    ("S2UR", UNIFORM, |a| warp::special(a, false), "read a special register, uniform", &["S2UR UR4, SR_CTAID.X"]),
+    ("SEL", BOTH, logic::sel, "select", &["SEL R0, R2, R4, P1"]),
+    ("SGXT", BOTH, logic::extend, "extend the low bits", &["SGXT R0, R1, 0x8"]),
+    ("SHF", BOTH, logic::shf, "funnel shift", &["SHF.L.U32 R0, R1, R2, R3", "SHF.R.U32 R0, R1, R2, R3"]),
+    ("SHFL", VECTOR, warp::shfl, "read another lane", &["SHFL.IDX P1, R0, R1, R2, 0x1f", "SHFL.UP P1, R0, R1, R2, RZ", "SHFL.DOWN P1, R0, R1, R2, 0x1f", "SHFL.BFLY P1, R0, R1, R2, 0x1f"]),
+    ("ST", VECTOR, |a| global::access(a, Space::Generic, GlobalOp::Store), "store to a generic address", &["ST.E [R2.64], R4"]),
+    ("STAS", VECTOR, copy::store, "store to the cluster's shared memory, then complete transactions", &["STAS [R2.64], R4"]),
+    ("STG", VECTOR, |a| global::access(a, Space::Global, GlobalOp::Store), "store to a global address", &["STG.E [R2.64], R4"]),
+    ("STL", VECTOR, |a| shared::local(a, Op::Store), "store to the thread's own memory", &["STL [R2], R4"]),
+    ("STS", VECTOR, |a| shared::access(a, Op::Store), "store to a shared address", &["STS [R2], R4"]),
+    ("SYNCS", VECTOR, barrier::decode, "mbarrier object", &["SYNCS.EXCH.64 URZ, [UR4], UR6", "SYNCS.CCTL.IV [R2]", "SYNCS.CCTL.IVALL", "SYNCS.ARRIVE.TRANS64 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.ART0 R0, [R2], R4", "SYNCS.ARRIVE.TRANS64.TMASK.ART0 R0, [R2], R4", "SYNCS.PHASECHK.TRANS64 P1, [R2], R4", "SYNCS.PHASECHK.TRANS64.PRIMARY P1, P2, RZ, [R2], R4", "SYNCS.LD.64 R0, [R2]"]),
+    ("UBLKCP", VECTOR, copy::bulk, "copy a block between global and shared memory", &["UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP.S.G.MULTICAST [UR4], [UR6], UR8", "UBLKCP.G.S [UR4], [UR6], UR8", "UBLKCP.G.S.DST_G_BYTE_MASK [UR4], [UR6], UR8", "UBLKCP.S.S [UR4], [UR6], UR8"]),
+    ("UBLKPF", VECTOR, direct::no_effect, "prefetch a block: nothing to do here", &["UBLKPF.L2 [UR4], UR6"]),
+    ("UBLKRED", VECTOR, copy::bulk_reduce, "work a block into global or shared memory", &["UBLKRED.G.S.ADD [UR4], [UR6], UR8", "UBLKRED.G.S.ADD.F32.RN [UR4], [UR6], UR8", "UBLKRED.S.S.ADD [UR4], [UR6], UR8"]),
+    ("UCGABAR_ARV", VECTOR, |_| control(Control::ClusterArrive), "arrive at the cluster's barrier", &["UCGABAR_ARV"]),
+    ("UCGABAR_WAIT", VECTOR, |_| control(Control::ClusterWait), "wait at the cluster's barrier", &["UCGABAR_WAIT"]),
+    ("ULDC", UNIFORM, global::constant, "load from a constant bank, uniform", &["ULDC UR4, c[0x0][0x160]"]),
+    ("UP2UR", UNIFORM, |a| preds::to_register(a, "UPR"), "predicates of the warp to a register", &["UP2UR UR4, UPR, URZ, 0x7f"]),
+    ("UR2UP", UNIFORM, |a| preds::from_register(a, "UPR"), "a register to predicates of the warp", &["UR2UP UPR, UR4, 0x7f"]),
+    ("USYNCS", UNIFORM, barrier::decode, "as SYNCS, once for the warp", &["USYNCS.EXCH.64 URZ, [UR4], UR6", "USYNCS.CCTL.IV [UR4]", "USYNCS.ARRIVE.TRANS64.ACT0 UR0, [UR4], UR6", "USYNCS.ARRIVE.TRANS64.ART0 UR0, [UR4], UR6", "USYNCS.PHASECHK.TRANS64 UP1, [UR4], UR6"]),
+    ("UTMACMDFLUSH", VECTOR, |_| control(Control::EndGroup), "the thread's block copies to global memory since the last are a group", &["UTMACMDFLUSH"]),
+    ("UVIADD", UNIFORM, arith::viadd, "as VIADD, once for the warp", &["UVIADD UR0, UR1, UR2"]),
+    ("VABSDIFF", VECTOR, video::vabsdiff, "absolute difference, plus a third", &["VABSDIFF R0, R1, R2, R3"]),
+    ("VABSDIFF4", VECTOR, video::vabsdiff4, "absolute differences of bytes, added", &["VABSDIFF4.U8 R0, R1, R2, R3"]),
+    ("VIADD", VECTOR, arith::viadd, "add two", &["VIADD R0, R1, R2", "VIADD.S32.ISAT R0, R1, R2"]),
+    ("VIADDMNMX", VECTOR, |a| video::min_max(a, IntOp::AddMinMax), "add two, then minimum or maximum with a third", &["VIADDMNMX R0, R1, R2, R3, PT"]),
+    ("VIMNMX", BOTH, arith::vimnmx, "minimum or maximum", &["VIMNMX R0, R2, R4, PT"]),
+    ("VIMNMX3", VECTOR, |a| video::min_max(a, IntOp::MinMax3), "minimum or maximum of three", &["VIMNMX3 R0, R1, R2, R3, PT"]),
+    ("VOTE", VECTOR, warp::vote, "mask of the lanes in which a predicate holds", &["VOTE.ANY R0, P1, P2", "VOTE.ALL P1, P2", "VOTE.EQ R0, P1, P2"]),
+    ("VOTEU", UNIFORM, warp::vote, "the same, uniform", &["VOTEU.ANY UR4, UP1, P2", "VOTEU.ALL UP1, P2", "VOTEU.EQ UR4, UP1, P2"]),
+    ("WARPSYNC", VECTOR, direct::warpsync, "wait for the threads of a mask, each mask for itself", &["WARPSYNC 0xffffffff", "WARPSYNC.ALL", "WARPSYNC.EXCLUSIVE R0", "WARPSYNC.COLLECTIVE R0, `(.L_x_0)"]),
+    ("YIELD", VECTOR, |_| control(Control::Yield), "let other threads of the warp run", &["YIELD"]),
+];
+
+/// Mnemonics that exist and are not decoded here, in alphabetical order: such an instruction is kept as
+/// [`crate::Operation::Lacking`].
+#[rustfmt::skip]
+pub const NAMED_MNEMONICS: &[&str] = &[
+    "BGMMA", "BMMA", "CLMAD", "DMMA", "DMNMX", "F2IP", "FADD2", "FADD32I", "FFMA2", "FFMA32I", "FHADD",
+    "FHFMA", "FMNMX3", "FMUL2", "FMUL32I", "FSWZADD", "GETLMEMBASE", "HADD2_32I", "HFMA2_32I", "HGMMA",
+    "HMMA", "HMUL2_32I", "IADD32I", "IGMMA", "IMAD32I", "IMMA", "IMUL", "IMUL32I", "ISCADD",
+    "ISCADD32I", "ISET", "JCAL", "KILL", "LDGMC", "LDSM", "LDT", "LDTM", "LOP", "LOP32I", "MOV32I",
+    "MOVM", "OMMA", "PMTRIG", "QGMMA", "QMMA", "R2B", "RTT", "SETCTAID", "SETLMEMBASE", "SETMAXREG",
+    "SHL", "SHR", "STSM", "STT", "STTM", "SUATOM", "SULD", "SURED", "SUST", "TEX", "TLD", "TLD4",
+    "TMML", "TXD", "TXQ", "UCGABAR", "UCLEA", "UF2IP", "UFCHK", "UGETNEXTWORKID", "UIADD", "ULDS",
+    "ULOP", "UREDGR", "USETMAXREG", "USTS", "UTCATOMSWS", "UTCBAR", "UTCCP", "UTCHMMA", "UTCIMMA",
+    "UTCQMMA", "UTMACCTL", "UTMALDG", "UTMAPF", "UTMAREDG", "UTMASTG", "UVIADDMNMX", "UVIRTCOUNT",
+    "VHMNMX", "WARPGROUP", "WARPGROUPSET",
+];
+
+/// Every mnemonic that is decoded, in alphabetical order.
+pub static MNEMONICS: LazyLock<Vec<MnemonicRow>> = LazyLock::new(|| {
+    let row = |(name, paths, decode, effect, examples): &Row, path: Path| {
+        if (*paths, path) == (BOTH, Path::Uniform) {
+            let uniform = |form: &&str| {
+                format!("U{}", form.replace(" R", " UR").replace(" P", " UP").replace("!P", "!UP"))
+            };
+            let (name, effect) = (format!("U{name}"), format!("as {name}, once for the warp"));
+            return MnemonicRow {
+                name,
+                effect,
+                examples: examples.iter().map(uniform).collect(),
+                path,
+                decode: *decode,
+            };
+        }
+        let examples = examples.iter().map(ToString::to_string).collect();
+        MnemonicRow { name: name.to_string(), effect: effect.to_string(), examples, path, decode: *decode }
+    };
+    let each = ROWS.iter().flat_map(|entry| entry.1.iter().map(move |path| row(entry, *path)));
+    let mut all: Vec<_> = each.collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+});
+
+static INDEX: LazyLock<HashMap<&str, &MnemonicRow>> =
+    LazyLock::new(|| MNEMONICS.iter().map(|row| (row.name.as_str(), row)).collect());
+
+/// The row of a mnemonic, by the part before its first dot.
+pub(super) fn find(name: &str) -> Option<&'static MnemonicRow> {
+    INDEX.get(name).copied()
+}
+
+/// The known mnemonic nearest to `name`.
+pub(super) fn nearest(name: &str) -> &'static str {
+    let decoded = MNEMONICS.iter().map(|row| row.name.as_str());
+    crate::nearest::nearest(name, decoded.chain(NAMED_MNEMONICS.iter().copied())).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_without_doubles() {
+        let rows: Vec<_> = ROWS.iter().map(|row| row.0).collect();
+        let decoded: Vec<_> = MNEMONICS.iter().map(|row| row.name.as_str()).collect();
+        for names in [&rows, &decoded, &NAMED_MNEMONICS.to_vec()] {
+            assert!(names.windows(2).all(|w| w[0] < w[1]), "{names:?}");
+        }
+        for name in NAMED_MNEMONICS {
+            assert!(find(name).is_none(), "{name} twice");
+        }
+    }
+
+    #[test]
+    fn a_slip_leads_to_what_was_meant() {
+        for (slip, meant) in [("IMADD", "IMAD"), ("ATOM5", "ATOM"), ("lop3", "LOP3"), ("BSYNK", "BSYNC")] {
+            assert_eq!(nearest(slip), meant);
+        }
+    }
+}

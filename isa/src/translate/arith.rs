@@ -1,9 +1,9 @@
 //! Instructions that compute.
 
-use super::unit::{Output, Unit, imm, operand, word};
+use super::unit::{Output, Unit, imm, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{
-    BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, FloatOp, FloatTest, IntOp, MinMax, ProductPart,
+    BoolOp, ComparePart, ComputeOp, FloatCompare, FloatOp, IntOp, MinMax, ProductPart,
 };
 use crate::kernel::number::{DotPieces, FloatMode, PermuteMode, Rounding};
 use crate::kernel::register::{Pred, PredSource};
@@ -12,86 +12,77 @@ use crate::ptx::{Operand, PtxInstruction, Type};
 impl<'t> Unit<'_, 't> {
     /// Translates an instruction that computes; `false` if it is none.
     pub(super) fn arithmetic(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
-        let mut mods = Mods::new(i);
-        let m = &mut mods;
+        let m = &mut Mods::new(i);
         match i.opcode {
-            "add" | "sub" | "addc" | "subc" => self.sum(i, m)?,
-            "mul" | "mad" | "madc" | "fma" => self.product(i, m)?,
+            "add" | "sub" | "addc" | "subc" => self.sum(m)?,
+            "mul" | "mad" | "madc" | "fma" => self.product(m)?,
             "mul24" | "mad24" => {
                 let part = part(m).ok_or(Fail::Lacking)?;
                 let saturate = m.take("sat");
                 let ty = m.ty()?;
                 let (op, count) =
                     if i.opcode == "mul24" { (IntOp::Mul24(part), 2) } else { (IntOp::Mad24(part), 3) };
-                self.typed(i, m, ComputeOp::Int { op, ty, saturate, relu: false }, &[ty; 3][..count])?;
+                self.typed(m, ComputeOp::Int { op, ty, saturate, relu: false }, &[ty; 3][..count])?;
             }
-            "div" | "min" | "max" | "abs" | "neg" | "rem" | "sad" => self.either(i, m)?,
-            "rcp" => self.float(i, m, FloatOp::Rcp, 1)?,
-            "sqrt" => self.float(i, m, FloatOp::Sqrt, 1)?,
-            "rsqrt" => self.float(i, m, FloatOp::Rsqrt, 1)?,
-            "sin" => self.float(i, m, FloatOp::Sin, 1)?,
-            "cos" => self.float(i, m, FloatOp::Cos, 1)?,
-            "lg2" => self.float(i, m, FloatOp::Lg2, 1)?,
-            "ex2" => self.float(i, m, FloatOp::Ex2, 1)?,
-            "tanh" => self.float(i, m, FloatOp::Tanh, 1)?,
+            "div" | "min" | "max" | "abs" | "neg" | "rem" | "sad" => self.either(m)?,
+            "rcp" => self.float(m, FloatOp::Rcp, 1)?,
+            "sqrt" => self.float(m, FloatOp::Sqrt, 1)?,
+            "rsqrt" => self.float(m, FloatOp::Rsqrt, 1)?,
+            "sin" => self.float(m, FloatOp::Sin, 1)?,
+            "cos" => self.float(m, FloatOp::Cos, 1)?,
+            "lg2" => self.float(m, FloatOp::Lg2, 1)?,
+            "ex2" => self.float(m, FloatOp::Ex2, 1)?,
+            "tanh" => self.float(m, FloatOp::Tanh, 1)?,
             "copysign" => {
                 let ty = m.ty()?;
-                self.typed(i, m, ComputeOp::float(FloatOp::CopySign, ty, FloatMode::PLAIN), &[ty, ty])?;
+                self.typed(m, ComputeOp::float(FloatOp::CopySign, ty, FloatMode::PLAIN), &[ty, ty])?;
             }
             "testp" => {
-                let test = match m.next() {
-                    Some("finite") => FloatTest::Finite,
-                    Some("infinite") => FloatTest::Infinite,
-                    Some("normal") => FloatTest::Normal,
-                    Some("number") => FloatTest::Number,
-                    Some("notanumber") => FloatTest::NotANumber,
-                    Some("subnormal") => FloatTest::Subnormal,
-                    _ => return Err(Fail::Lacking),
-                };
+                let test = m.next_as()?;
                 let ty = m.ty()?;
-                self.typed(i, m, ComputeOp::Test { test, ty }, &[ty])?;
+                self.typed(m, ComputeOp::Test { test, ty }, &[ty])?;
             }
-            "and" => self.bitwise(i, m, 0b1100_0000, 2)?,
-            "or" => self.bitwise(i, m, 0b1111_1100, 2)?,
-            "xor" => self.bitwise(i, m, 0b0011_1100, 2)?,
-            "not" => self.bitwise(i, m, 0b0000_1111, 1)?,
-            "cnot" => self.int(i, m, IntOp::Cnot, &[])?,
-            "popc" => self.int(i, m, IntOp::Popc, &[])?,
-            "clz" => self.int(i, m, IntOp::Clz, &[])?,
-            "brev" => self.int(i, m, IntOp::Brev, &[])?,
+            "and" => self.bitwise(m, 0b1100_0000, 2)?,
+            "or" => self.bitwise(m, 0b1111_1100, 2)?,
+            "xor" => self.bitwise(m, 0b0011_1100, 2)?,
+            "not" => self.bitwise(m, 0b0000_1111, 1)?,
+            "cnot" => self.int(m, IntOp::Cnot, &[])?,
+            "popc" => self.int(m, IntOp::Popc, &[])?,
+            "clz" => self.int(m, IntOp::Clz, &[])?,
+            "brev" => self.int(m, IntOp::Brev, &[])?,
             "bfind" => {
                 let shift_amount = m.take("shiftamt");
-                self.int(i, m, IntOp::Bfind { shift_amount }, &[])?;
+                self.int(m, IntOp::Bfind { shift_amount }, &[])?;
             }
-            "bfe" => self.int(i, m, IntOp::Bfe, &[Type::U32, Type::U32])?,
+            "bfe" => self.int(m, IntOp::Bfe, &[Type::U32, Type::U32])?,
             "bfi" => {
                 let ty = m.ty()?;
-                self.int_of(i, m, IntOp::Bfi, ty, &[ty, ty, Type::U32, Type::U32])?;
+                self.int_of(m, IntOp::Bfi, ty, &[ty, ty, Type::U32, Type::U32])?;
             }
-            "shl" => self.int(i, m, IntOp::Shl, &[Type::U32])?,
-            "shr" => self.int(i, m, IntOp::Shr, &[Type::U32])?,
+            "shl" => self.int(m, IntOp::Shl, &[Type::U32])?,
+            "shr" => self.int(m, IntOp::Shr, &[Type::U32])?,
             "shf" => {
-                let left = m.take_any(&["l", "r"]).ok_or(Fail::Lacking)? == "l";
-                let wrap = m.take_any(&["wrap", "clamp"]).ok_or(Fail::Lacking)? == "wrap";
+                let left = m.either(["l", "r"])?;
+                let wrap = m.either(["wrap", "clamp"])?;
                 let ty = m.ty()?;
                 let op = ComputeOp::Funnel { left, ty: Type::U32, high: left, wrap };
-                self.typed(i, m, op, &[ty; 3])?;
+                self.typed(m, op, &[ty; 3])?;
             }
             "fns" => {
                 let ty = m.ty()?;
-                self.typed(i, m, ComputeOp::FindNth, &[ty, Type::U32, Type::S32])?;
+                self.typed(m, ComputeOp::FindNth, &[ty, Type::U32, Type::S32])?;
             }
             "bmsk" | "szext" => {
-                let wrap = m.take_any(&["wrap", "clamp"]).ok_or(Fail::Lacking)? == "wrap";
+                let wrap = m.either(["wrap", "clamp"])?;
                 let ty = m.ty()?;
                 let op = match i.opcode {
                     "bmsk" => ComputeOp::Mask { wrap },
                     _ => ComputeOp::Extend { signed: ty == Type::S32, wrap },
                 };
-                self.typed(i, m, op, &[ty, Type::U32])?;
+                self.typed(m, op, &[ty, Type::U32])?;
             }
             "dp4a" | "dp2a" => {
-                let high = i.opcode == "dp2a" && m.take_any(&["lo", "hi"]).ok_or(Fail::Lacking)? == "hi";
+                let high = i.opcode == "dp2a" && !m.either(["lo", "hi"])?;
                 let (a, b) = (m.ty()?, m.ty()?);
                 let signed = [a == Type::S32, b == Type::S32];
                 let pieces = match (i.opcode, high) {
@@ -99,55 +90,39 @@ impl<'t> Unit<'_, 't> {
                     (_, false) => DotPieces::HalvesLow,
                     (_, true) => DotPieces::HalvesHigh,
                 };
-                self.typed(i, m, ComputeOp::Dot { pieces, signed }, &[a, b, Type::U32])?;
+                self.typed(m, ComputeOp::Dot { pieces, signed }, &[a, b, Type::U32])?;
             }
             "prmt" => {
                 let ty = m.ty()?;
-                let mode = match m.next() {
-                    None => PermuteMode::Index,
-                    Some("f4e") => PermuteMode::Forward,
-                    Some("b4e") => PermuteMode::Backward,
-                    Some("rc8") => PermuteMode::Replicate8,
-                    Some("ecl") => PermuteMode::EdgeLeft,
-                    Some("ecr") => PermuteMode::EdgeRight,
-                    Some("rc16") => PermuteMode::Replicate16,
-                    _ => return Err(Fail::Lacking),
-                };
-                self.typed(i, m, ComputeOp::Permute(mode), &[ty, ty, Type::U32])?;
+                let mode = if m.done().is_ok() { PermuteMode::Index } else { m.next_as()? };
+                self.typed(m, ComputeOp::Permute(mode), &[ty, ty, Type::U32])?;
             }
-            "lop3" => self.lop3(i, m)?,
+            "lop3" => self.lop3(m)?,
             "selp" => {
                 let ty = m.ty()?;
-                self.typed(i, m, ComputeOp::Select { ty: Type::B64, flush: false }, &[ty, ty, Type::Pred])?;
+                self.typed(m, ComputeOp::Select { ty: Type::B64, flush: false }, &[ty, ty, Type::Pred])?;
             }
             "slct" => {
                 let flush = m.take("ftz");
                 let (ty, by) = (m.ty()?, m.ty()?);
-                self.typed(i, m, ComputeOp::SelectBySign { ty: by, flush }, &[ty, ty, by])?;
+                self.typed(m, ComputeOp::SelectBySign { ty: by, flush }, &[ty, ty, by])?;
             }
-            "setp" | "set" => self.compare(i, m)?,
-            "cvt" => self.convert(i, m)?,
+            "setp" | "set" => self.compare(m)?,
+            "cvt" => self.convert(m)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
     /// Emits `op` with operands of these types.
-    fn typed(
-        &mut self,
-        i: &PtxInstruction<'t>,
-        m: &Mods<'_>,
-        op: ComputeOp,
-        types: &[Type],
-    ) -> Result<(), Fail> {
-        self.with_pred(i, m, op, types, PredSource::FALSE, None)
+    fn typed(&mut self, m: &Mods<'_, 't>, op: ComputeOp, types: &[Type]) -> Result<(), Fail> {
+        self.with_pred(m, op, types, PredSource::FALSE, None)
     }
 
     /// Emits `op` with operands of these types, and a predicate in and out.
     fn with_pred(
         &mut self,
-        i: &PtxInstruction<'t>,
-        m: &Mods<'_>,
+        m: &Mods<'_, 't>,
         op: ComputeOp,
         types: &[Type],
         mut p: PredSource,
@@ -174,26 +149,26 @@ impl<'t> Unit<'_, 't> {
             // `ptxas` asks for sm_120a or sm_107a, or their families; here the number is enough.
             let first = if bytes || saturate { 120 } else { 90 };
             if self.arch.number() < first && !(first == 120 && self.arch.number() == 107) {
-                return Err(Fail::since(&Mods::name(i), first));
+                return Err(Fail::since(&m.name(), first));
             }
         }
-        let (dst, second) = self.outputs(operand(i, 0)?)?;
+        let (dst, second) = self.outputs(m.operand(0)?)?;
         let test = matches!(op, ComputeOp::Test { .. });
         if !test {
             dst.value()?;
         }
         let mut sources = [imm(0); 4];
         for (at, (source, ty)) in sources.iter_mut().zip(types).enumerate() {
-            let operand = operand(i, at + 1)?;
+            let operand = m.operand(at + 1)?;
             match ty {
                 Type::Pred => p = self.pred_source(operand)?,
                 ty => *source = self.input(operand, *ty)?,
             }
         }
-        if i.operands.len() > types.len() + 1 {
+        if m.instruction.operands.len() > types.len() + 1 {
             return Err(Fail::wrong(
-                format!("{} operands", i.operands.len()),
-                format!("{} has {}", Mods::name(i), types.len() + 1),
+                format!("{} operands", m.instruction.operands.len()),
+                format!("{} has {}", m.name(), types.len() + 1),
             ));
         }
         if matches!(op, ComputeOp::Permute(_) | ComputeOp::Funnel { .. }) {
@@ -206,61 +181,36 @@ impl<'t> Unit<'_, 't> {
     }
 
     /// An integer operation on the type that the instruction names, with operands of `others` besides.
-    fn int(
-        &mut self,
-        i: &PtxInstruction<'t>,
-        m: &mut Mods<'_>,
-        op: IntOp,
-        others: &[Type],
-    ) -> Result<(), Fail> {
+    fn int(&mut self, m: &mut Mods<'_, 't>, op: IntOp, others: &[Type]) -> Result<(), Fail> {
         let ty = m.ty()?;
         let types = [&[ty], others].concat();
-        self.int_of(i, m, op, ty, &types)
+        self.int_of(m, op, ty, &types)
     }
 
-    fn int_of(
-        &mut self,
-        i: &PtxInstruction<'t>,
-        m: &Mods<'_>,
-        op: IntOp,
-        ty: Type,
-        types: &[Type],
-    ) -> Result<(), Fail> {
+    fn int_of(&mut self, m: &Mods<'_, 't>, op: IntOp, ty: Type, types: &[Type]) -> Result<(), Fail> {
         if ty.float() || ty == Type::Pred || ty.bits() > 64 {
             return Err(Fail::Lacking);
         }
-        self.typed(i, m, ComputeOp::int(op, ty), types)
+        self.typed(m, ComputeOp::int(op, ty), types)
     }
 
     /// A bitwise operation on values, or on predicates.
-    fn bitwise(
-        &mut self,
-        i: &PtxInstruction<'t>,
-        m: &mut Mods<'_>,
-        table: u8,
-        count: usize,
-    ) -> Result<(), Fail> {
+    fn bitwise(&mut self, m: &mut Mods<'_, 't>, table: u8, count: usize) -> Result<(), Fail> {
         let ty = m.ty()?;
         if ty != Type::Pred {
-            return self.typed(i, m, ComputeOp::Lop3 { table, ty, combine: BoolOp::And }, &[ty; 2][..count]);
+            return self.typed(m, ComputeOp::Lop3 { table, ty, combine: BoolOp::And }, &[ty; 2][..count]);
         }
         m.done()?;
-        let dst = self.pred_output(operand(i, 0)?)?;
-        let a = self.pred_source(operand(i, 1)?)?;
-        let b = if count > 1 { self.pred_source(operand(i, 2)?)? } else { PredSource::FALSE };
+        let dst = self.pred_output(m.operand(0)?)?;
+        let a = self.pred_source(m.operand(1)?)?;
+        let b = if count > 1 { self.pred_source(m.operand(2)?)? } else { PredSource::FALSE };
         self.pred_logic(table, dst, [a, b]);
         Ok(())
     }
 
     /// A float operation with the modifiers that all of them have.
-    fn float(
-        &mut self,
-        i: &PtxInstruction<'t>,
-        m: &mut Mods<'_>,
-        op: FloatOp,
-        operands: usize,
-    ) -> Result<(), Fail> {
-        let round = m.rounding();
+    fn float(&mut self, m: &mut Mods<'_, 't>, op: FloatOp, operands: usize) -> Result<(), Fail> {
+        let round = m.known();
         let mode = mode(m, round);
         m.take_any(&["approx", "full"]);
         m.drop_hints();
@@ -268,46 +218,45 @@ impl<'t> Unit<'_, 't> {
         if !ty.float() {
             return Err(Fail::Lacking);
         }
-        let p = if i.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
-        self.with_pred(i, m, ComputeOp::float(op, ty, mode), &[ty; 3][..operands], p, None)
+        let p = if m.instruction.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
+        self.with_pred(m, ComputeOp::float(op, ty, mode), &[ty; 3][..operands], p, None)
     }
 
-    fn sum(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
-        let subtract = i.opcode.starts_with("sub");
-        let (takes, gives) = (i.opcode.ends_with('c'), m.take("cc"));
-        if names_float(i) {
+    fn sum(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        let subtract = m.instruction.opcode.starts_with("sub");
+        let (takes, gives) = (m.instruction.opcode.ends_with('c'), m.take("cc"));
+        if names_float(m.instruction) {
             let op = if subtract { FloatOp::Sub } else { FloatOp::Add };
-            return self.float(i, m, op, 2);
+            return self.float(m, op, 2);
         }
         let saturate = m.take("sat");
         let ty = m.ty()?;
         if !takes && !gives {
             let op = if subtract { IntOp::Sub } else { IntOp::Add };
-            return self.typed(i, m, ComputeOp::Int { op, ty, saturate, relu: false }, &[ty, ty]);
+            return self.typed(m, ComputeOp::Int { op, ty, saturate, relu: false }, &[ty, ty]);
         }
         let op = if subtract { IntOp::SubBorrow } else { IntOp::Add3 };
-        self.with_carry(i, m, ComputeOp::int(op, ty), &[ty, ty], [takes, gives])
+        self.with_carry(m, ComputeOp::int(op, ty), &[ty, ty], [takes, gives])
     }
 
     fn with_carry(
         &mut self,
-        i: &PtxInstruction<'t>,
-        m: &Mods<'_>,
+        m: &Mods<'_, 't>,
         op: ComputeOp,
         types: &[Type],
         [takes, gives]: [bool; 2],
     ) -> Result<(), Fail> {
         let pred = Pred::Thread(self.carry());
         let carry_in = if takes { PredSource { pred, negate: false } } else { PredSource::FALSE };
-        self.with_pred(i, m, op, types, carry_in, gives.then_some(pred))
+        self.with_pred(m, op, types, carry_in, gives.then_some(pred))
     }
 
-    fn product(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
-        let adds = i.opcode != "mul";
+    fn product(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        let adds = m.instruction.opcode != "mul";
         let count = if adds { 3 } else { 2 };
-        if i.opcode == "fma" || names_float(i) {
+        if m.instruction.opcode == "fma" || names_float(m.instruction) {
             let op = if adds { FloatOp::Fma } else { FloatOp::Mul };
-            return self.float(i, m, op, count);
+            return self.float(m, op, count);
         }
         let part = part(m).ok_or(Fail::Lacking)?;
         let (saturate, gives) = (m.take("sat"), m.take("cc"));
@@ -322,28 +271,33 @@ impl<'t> Unit<'_, 't> {
         };
         let op = if adds { IntOp::Mad(part) } else { IntOp::Mul(part) };
         let types = [ty, ty, wide];
-        if i.opcode == "madc" || gives {
-            return self.with_carry(i, m, ComputeOp::int(op, ty), &types, [i.opcode == "madc", gives]);
+        if m.instruction.opcode == "madc" || gives {
+            return self.with_carry(
+                m,
+                ComputeOp::int(op, ty),
+                &types,
+                [m.instruction.opcode == "madc", gives],
+            );
         }
-        self.typed(i, m, ComputeOp::Int { op, ty, saturate, relu: false }, &types[..count])
+        self.typed(m, ComputeOp::Int { op, ty, saturate, relu: false }, &types[..count])
     }
 
     /// Instructions that exist for integers and floats.
-    fn either(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn either(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let how = MinMax { nan: m.take("NaN"), xor_sign_abs: m.take("xorsign") & m.take("abs") };
-        if names_float(i) {
-            let (op, operands) = match i.opcode {
+        if names_float(m.instruction) {
+            let (op, operands) = match m.instruction.opcode {
                 "div" => (FloatOp::Div, 2),
                 "min" | "max" => (FloatOp::MinMax(how), 2),
                 "abs" => (FloatOp::Abs, 1),
                 "neg" => (FloatOp::Neg, 1),
                 _ => return Err(Fail::Lacking),
             };
-            return self.float(i, m, op, operands);
+            return self.float(m, op, operands);
         }
         let (saturate, relu) = (m.take("sat"), m.take("relu"));
         let ty = m.ty()?;
-        let (op, operands) = match i.opcode {
+        let (op, operands) = match m.instruction.opcode {
             "div" => (IntOp::Div, 2),
             "rem" => (IntOp::Rem, 2),
             "min" | "max" => (IntOp::MinMax, 2),
@@ -351,56 +305,61 @@ impl<'t> Unit<'_, 't> {
             "abs" => (IntOp::Abs, 1),
             _ => (IntOp::Neg, 1),
         };
-        let p = if i.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
+        let p = if m.instruction.opcode == "min" { PredSource::TRUE } else { PredSource::FALSE };
         let computed = ComputeOp::Int { op, ty, saturate, relu: false };
         if relu {
             if op != IntOp::MinMax || !matches!(ty, Type::S32 | Type::S16x2 | Type::S8x4) {
                 return Err(Fail::Lacking);
             }
             if ty == Type::S32 && self.arch.number() < 90 {
-                return Err(Fail::since(&Mods::name(i), 90));
+                return Err(Fail::since(&m.name(), 90));
             }
         }
-        self.with_pred(i, m, computed, &[ty; 3][..operands], p, None)?;
+        self.with_pred(m, computed, &[ty; 3][..operands], p, None)?;
         if relu {
-            let (dst, _) = self.outputs(operand(i, 0)?)?;
+            let (dst, _) = self.outputs(m.operand(0)?)?;
             let Output::Word(reg) = dst else { return Err(Fail::Lacking) };
             self.compute(computed, dst, &[word(reg), imm(0)]);
         }
         Ok(())
     }
 
-    fn lop3(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn lop3(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let combine = match m.take_any(&["or", "and"]) {
             Some("or") => BoolOp::Or,
             _ => BoolOp::And,
         };
         let ty = m.ty()?;
         m.done()?;
-        let (dst, second) = self.outputs(operand(i, 0)?)?;
+        let (dst, second) = self.outputs(m.operand(0)?)?;
         let mut sources = [imm(0); 3];
         for (at, source) in sources.iter_mut().enumerate() {
-            *source = self.input(operand(i, at + 1)?, ty)?;
+            *source = self.input(m.operand(at + 1)?, ty)?;
         }
-        let Operand::Integer(table) = operand(i, 4)? else {
+        let Operand::Integer(table) = m.operand(4)? else {
             return Err(Fail::wrong("a table that is no number", "write one from 0 to 255"));
         };
-        let p = i.operands.get(5).map_or(Ok(PredSource::FALSE), |with| self.pred_source(with))?;
+        let p = m.instruction.operands.get(5).map_or(Ok(PredSource::FALSE), |with| self.pred_source(with))?;
         let op = ComputeOp::Lop3 { table: *table as u8, ty: Type::B32, combine };
         self.compute_with(op, dst, [second, Pred::PT], &sources, p);
         Ok(())
     }
 
-    fn compare(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
-        let compare = comparison(m.next().unwrap_or("")).ok_or(Fail::Lacking)?;
-        let combine = match m.take_any(&["and", "or", "xor"]) {
-            Some("or") => BoolOp::Or,
-            Some("xor") => BoolOp::Xor,
-            _ => BoolOp::And,
+    fn compare(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        // Machine code alone has comparisons that look at nothing.
+        let compare = m.next().filter(|name| name.len() > 1 && *name == name.to_ascii_lowercase());
+        let compare = match compare.unwrap_or("") {
+            "lo" => "lt",
+            "ls" => "le",
+            "hi" => "gt",
+            "hs" => "ge",
+            other => other,
         };
+        let compare: FloatCompare = compare.parse().map_err(|_| Fail::Lacking)?;
+        let combine = m.known().unwrap_or(BoolOp::And);
         let flush = m.take("ftz");
         let first = m.ty()?;
-        let (result, ty) = match i.opcode {
+        let (result, ty) = match m.instruction.opcode {
             "set" => (Some(first), m.ty()?),
             _ => (None, first),
         };
@@ -408,18 +367,18 @@ impl<'t> Unit<'_, 't> {
         if matches!(ty, Type::B128 | Type::Pred) {
             return Err(Fail::Lacking);
         }
-        let unsigned = matches!(i.modifiers.first().copied(), Some("lo" | "ls" | "hi" | "hs"));
+        let unsigned = matches!(m.instruction.modifiers.first().copied(), Some("lo" | "ls" | "hi" | "hs"));
         let ty = match ty {
             Type::S16 if unsigned => Type::U16,
             Type::S32 if unsigned => Type::U32,
             Type::S64 if unsigned => Type::U64,
             other => other,
         };
-        let (dst, second) = self.outputs(operand(i, 0)?)?;
-        let a = self.input(operand(i, 1)?, ty)?;
-        let b = self.input(operand(i, 2)?, ty)?;
+        let (dst, second) = self.outputs(m.operand(0)?)?;
+        let a = self.input(m.operand(1)?, ty)?;
+        let b = self.input(m.operand(2)?, ty)?;
         // Without a third operand the comparison stands alone.
-        let (p, combine) = match i.operands.get(3) {
+        let (p, combine) = match m.instruction.operands.get(3) {
             Some(with) => (self.pred_source(with)?, combine),
             None => (PredSource::TRUE, BoolOp::And),
         };
@@ -428,20 +387,20 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    fn convert(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn convert(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let integral = m.take_any(&["rni", "rzi", "rmi", "rpi"]);
         let round = match integral {
             Some("rzi") => Some(Rounding::Zero),
             Some("rmi") => Some(Rounding::Down),
             Some("rpi") => Some(Rounding::Up),
             Some(_) => Some(Rounding::Nearest),
-            None => m.rounding(),
+            None => m.known(),
         };
         let mode = mode(m, round);
         let (to, from) = (m.ty()?, m.ty()?);
         if let (Type::F16x2 | Type::Bf16x2, Type::F32) = (to, from) {
             let mode = FloatMode { flush: false, saturate: false, ..mode };
-            return self.typed(i, m, ComputeOp::Pack { to, mode, nan_to_zero: false }, &[from, from]);
+            return self.typed(m, ComputeOp::Pack { to, mode, nan_to_zero: false }, &[from, from]);
         }
         let packed = |ty: Type| matches!(ty, Type::F16x2 | Type::Bf16x2 | Type::Pred | Type::B128);
         if packed(to) || packed(from) {
@@ -450,7 +409,7 @@ impl<'t> Unit<'_, 't> {
         // Source: [PTX] cvt, what a NaN gives.
         let nan_to_zero = from != Type::F64 && to.bits() < 64;
         let op = ComputeOp::Convert { from, to, mode, integral: integral.is_some(), nan_to_zero };
-        self.typed(i, m, op, &[from])
+        self.typed(m, op, &[from])
     }
 
     /// Widens the word that an access narrower than its register has left there.
@@ -471,38 +430,15 @@ fn names_float(i: &PtxInstruction<'_>) -> bool {
 }
 
 /// How a float operation rounds, flushes and limits.
-fn mode(m: &mut Mods<'_>, round: Option<Rounding>) -> FloatMode {
+fn mode(m: &mut Mods<'_, '_>, round: Option<Rounding>) -> FloatMode {
     let round = round.unwrap_or(Rounding::Nearest);
     FloatMode { round, flush: m.take("ftz"), saturate: m.take("sat"), relu: m.take("relu") }
 }
 
-fn part(m: &mut Mods<'_>) -> Option<ProductPart> {
+fn part(m: &mut Mods<'_, '_>) -> Option<ProductPart> {
     Some(match m.take_any(&["lo", "hi", "wide"])? {
         "lo" => ProductPart::Low,
         "hi" => ProductPart::High,
         _ => ProductPart::Wide,
-    })
-}
-
-/// The comparison with this name.
-fn comparison(name: &str) -> Option<FloatCompare> {
-    let ordered = |compare| FloatCompare { compare, unordered: false };
-    let unordered = |compare| FloatCompare { compare, unordered: true };
-    Some(match name {
-        "eq" => ordered(Compare::Eq),
-        "ne" => ordered(Compare::Ne),
-        "lt" | "lo" => ordered(Compare::Lt),
-        "le" | "ls" => ordered(Compare::Le),
-        "gt" | "hi" => ordered(Compare::Gt),
-        "ge" | "hs" => ordered(Compare::Ge),
-        "equ" => unordered(Compare::Eq),
-        "neu" => unordered(Compare::Ne),
-        "ltu" => unordered(Compare::Lt),
-        "leu" => unordered(Compare::Le),
-        "gtu" => unordered(Compare::Gt),
-        "geu" => unordered(Compare::Ge),
-        "num" => ordered(Compare::True),
-        "nan" => unordered(Compare::False),
-        _ => return None,
     })
 }

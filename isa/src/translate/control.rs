@@ -1,11 +1,10 @@
 //! Barriers, fences, and instructions by which the lanes of a warp look at each other.
 
 use super::ordering;
-use super::unit::{Unit, imm, operand};
+use super::unit::{Unit, imm};
 use super::{Fail, Mods};
 use crate::kernel::control::{
-    BarrierVote, BlockBarrier, Collective, Control, FloatRedux, ReduxOp, ShuffleMode, SyncWay, VoteMode,
-    WarpOp,
+    BlockBarrier, Collective, Control, FloatRedux, ReduxOp, SyncWay, VoteMode, WarpOp,
 };
 use crate::kernel::instruction::Operation;
 use crate::kernel::register::{Pred, PredSource, Reg, UReg};
@@ -15,8 +14,7 @@ use crate::ptx::{PtxInstruction, Type};
 impl<'t> Unit<'_, 't> {
     /// Translates an instruction that directs threads, branches aside; `false` if it is none.
     pub(super) fn direct(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
-        let mut mods = Mods::new(i);
-        let m = &mut mods;
+        let m = &mut Mods::new(i);
         match i.opcode {
             "exit" | "ret" => {
                 m.drop_hints();
@@ -28,13 +26,13 @@ impl<'t> Unit<'_, 't> {
             | "pmevent" | "setmaxnreg" => self.control(Control::Nop),
             // A cache policy, for which there is no use.
             "createpolicy" => {
-                let (dst, _) = self.outputs(operand(i, 0)?)?;
+                let (dst, _) = self.outputs(m.operand(0)?)?;
                 self.move_to(dst, imm(0));
             }
             "nanosleep" => {
                 m.ty()?;
                 m.done()?;
-                let nanoseconds = self.source(operand(i, 0)?)?;
+                let nanoseconds = self.source(m.operand(0)?)?;
                 self.control(Control::Sleep { nanoseconds, watch: false });
             }
             "membar" | "fence" => {
@@ -43,25 +41,25 @@ impl<'t> Unit<'_, 't> {
                 self.ordering = Some(order);
                 self.control(Control::Fence);
             }
-            "bar" | "barrier" => self.barrier(i, m)?,
+            "bar" | "barrier" => self.barrier(m)?,
             "activemask" => {
                 m.ty()?;
                 m.done()?;
-                let dst = self.output_reg(operand(i, 0)?)?;
+                let dst = self.output_reg(m.operand(0)?)?;
                 let (mode, src) = (VoteMode::Any, PredSource::TRUE);
                 self.emit(Operation::Warp(WarpOp::Vote { mode, dst, pred_dst: Pred::PT, src }));
             }
-            "vote" => self.vote(i, m)?,
-            "shfl" => self.shuffle(i, m)?,
-            "redux" => self.redux(i, m)?,
-            "match" => self.matching(i, m)?,
+            "vote" => self.vote(m)?,
+            "shfl" => self.shuffle(m)?,
+            "redux" => self.redux(m)?,
+            "match" => self.matching(m)?,
             "elect" => {
                 if !m.take("sync") {
                     return Err(Fail::Lacking);
                 }
                 m.done()?;
-                let members = self.source(operand(i, 1)?)?;
-                let (dst, pred_dst) = self.outputs(operand(i, 0)?)?;
+                let members = self.source(m.operand(1)?)?;
+                let (dst, pred_dst) = self.outputs(m.operand(0)?)?;
                 self.collective(members, WarpOp::Elect { pred_dst, dst: UReg::URZ }, dst.reg());
             }
             _ => return Ok(false),
@@ -82,13 +80,9 @@ impl<'t> Unit<'_, 't> {
         }
     }
 
-    fn barrier(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn barrier(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         if m.take("cluster") {
-            let arrive = match m.take_any(&["arrive", "wait"]) {
-                Some("arrive") => true,
-                Some(_) => false,
-                None => return Err(Fail::Lacking),
-            };
+            let arrive = m.either(["arrive", "wait"])?;
             m.take("aligned");
             self.ordering = Some(ordering::cluster_barrier(m, arrive));
             m.done()?;
@@ -101,7 +95,7 @@ impl<'t> Unit<'_, 't> {
         if m.take("warp") {
             m.take("sync");
             m.done()?;
-            let mask = self.source(operand(i, 0)?)?;
+            let mask = self.source(m.operand(0)?)?;
             self.control(Control::WarpSync { mask, way: SyncWay::Plain });
             return Ok(());
         }
@@ -110,58 +104,53 @@ impl<'t> Unit<'_, 't> {
         match m.next() {
             Some(kind @ ("sync" | "arrive")) => {
                 m.done()?;
-                let barrier = self.source(operand(i, 0)?)?;
-                let threads = i.operands.get(1).map(|t| self.source(t)).transpose()?;
+                let barrier = self.source(m.operand(0)?)?;
+                let threads = m.instruction.operands.get(1).map(|t| self.source(t)).transpose()?;
                 let wait = kind == "sync";
                 self.control(Control::Block(BlockBarrier { barrier, threads, wait, vote: None }));
                 Ok(())
             }
-            Some("red") => self.barrier_vote(i, m),
+            Some("red") => self.barrier_vote(m),
             _ => Err(Fail::Lacking),
         }
     }
 
     /// `barrier.red`: the predicate of all threads combined.
-    fn barrier_vote(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
-        let vote = match m.next() {
-            Some("popc") => BarrierVote::Count,
-            Some("and") => BarrierVote::All,
-            Some("or") => BarrierVote::Any,
-            _ => return Err(Fail::Lacking),
-        };
+    fn barrier_vote(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        let vote = m.next_as()?;
         m.take("aligned");
         m.ty()?;
         m.done()?;
-        let barrier = self.source(operand(i, 1)?)?;
-        let (threads, pred) = match i.operands.get(3) {
-            None => (None, operand(i, 2)?),
-            Some(pred) => (Some(self.source(operand(i, 2)?)?), pred),
+        let barrier = self.source(m.operand(1)?)?;
+        let (threads, pred) = match m.instruction.operands.get(3) {
+            None => (None, m.operand(2)?),
+            Some(pred) => (Some(self.source(m.operand(2)?)?), pred),
         };
         let pred = self.pred_source(pred)?;
         let block = BlockBarrier { barrier, threads, wait: true, vote: Some((vote, pred)) };
         self.control(Control::Block(block));
-        let output = self.output(operand(i, 0)?)?;
+        let output = self.output(m.operand(0)?)?;
         let (dst, pred_dst) = (output.reg(), output.pred());
         self.emit(Operation::Warp(WarpOp::BarrierResult { dst, pred_dst }));
         Ok(())
     }
 
     /// `match.any.sync.b32 d, a, mask`, `match.all.sync.b32 d|p, a, mask`
-    fn matching(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
-        let all = m.take_any(&["any", "all"]).ok_or(Fail::Lacking)? == "all";
+    fn matching(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
+        let all = !m.either(["any", "all"])?;
         m.take("sync");
         let ty = m.ty()?;
         m.done()?;
-        let members = self.source(operand(i, 2)?)?;
-        let src = self.in_register(operand(i, 1)?, ty)?;
-        let (dst, pred_dst) = self.outputs(operand(i, 0)?)?;
+        let members = self.source(m.operand(2)?)?;
+        let src = self.in_register(m.operand(1)?, ty)?;
+        let (dst, pred_dst) = self.outputs(m.operand(0)?)?;
         let dst = dst.reg();
         let wide = ty.bits() == 64;
         self.collective(members, WarpOp::Match { all, wide, dst, pred_dst, src }, Reg::RZ);
         Ok(())
     }
 
-    fn vote(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn vote(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let sync = m.take("sync");
         let mode = match m.next() {
             Some("all") => VoteMode::All,
@@ -171,35 +160,29 @@ impl<'t> Unit<'_, 't> {
         };
         m.ty()?;
         m.done()?;
-        let members = if sync { Some(self.source(operand(i, 2)?)?) } else { None };
-        let src = self.pred_source(operand(i, 1)?)?;
-        let output = self.output(operand(i, 0)?)?;
+        let members = if sync { Some(self.source(m.operand(2)?)?) } else { None };
+        let src = self.pred_source(m.operand(1)?)?;
+        let output = self.output(m.operand(0)?)?;
         let (dst, pred_dst) = (output.reg(), output.pred());
         self.among(members, WarpOp::Vote { mode, dst, pred_dst, src });
         Ok(())
     }
 
-    fn shuffle(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn shuffle(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let sync = m.take("sync");
-        let mode = match m.next() {
-            Some("idx") => ShuffleMode::Idx,
-            Some("up") => ShuffleMode::Up,
-            Some("down") => ShuffleMode::Down,
-            Some("bfly") => ShuffleMode::Butterfly,
-            _ => return Err(Fail::Lacking),
-        };
+        let mode = m.next_as()?;
         m.ty()?;
         m.done()?;
-        let members = if sync { Some(self.source(operand(i, 4)?)?) } else { None };
-        let (dst, pred_dst) = self.outputs(operand(i, 0)?)?;
+        let members = if sync { Some(self.source(m.operand(4)?)?) } else { None };
+        let (dst, pred_dst) = self.outputs(m.operand(0)?)?;
         let dst = dst.reg();
-        let src = self.in_register(operand(i, 1)?, Type::B32)?;
-        let (lane, control) = (self.source(operand(i, 2)?)?, self.source(operand(i, 3)?)?);
+        let src = self.in_register(m.operand(1)?, Type::B32)?;
+        let (lane, control) = (self.source(m.operand(2)?)?, self.source(m.operand(3)?)?);
         self.among(members, WarpOp::Shuffle { mode, dst, pred_dst, src, lane, control });
         Ok(())
     }
 
-    fn redux(&mut self, i: &PtxInstruction<'t>, m: &mut Mods<'_>) -> Result<(), Fail> {
+    fn redux(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         if !m.take("sync") {
             return Err(Fail::Lacking);
         }
@@ -227,9 +210,9 @@ impl<'t> Unit<'_, 't> {
         if self.arch.number() < 80 {
             return Err(Fail::since("redux.sync", 80));
         }
-        let members = self.source(operand(i, 2)?)?;
-        let src = self.in_register(operand(i, 1)?, ty)?;
-        let dst = self.output(operand(i, 0)?)?;
+        let members = self.source(m.operand(2)?)?;
+        let src = self.in_register(m.operand(1)?, ty)?;
+        let dst = self.output(m.operand(0)?)?;
         self.collective(members, WarpOp::Redux { op, dst: UReg::URZ, src }, dst.reg());
         Ok(())
     }

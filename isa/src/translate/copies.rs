@@ -1,7 +1,7 @@
 //! Asynchronous copies that are not lowered, and what else the core has an operation for.
 
 use super::memory::Memory;
-use super::unit::{Output, Unit, imm, operand, pair, word};
+use super::unit::{Output, Unit, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
 use crate::kernel::control::Control;
@@ -18,8 +18,7 @@ impl<'t> Unit<'_, 't> {
         if i.opcode != "cp" {
             return Ok(false);
         }
-        let mut mods = Mods::new(i);
-        let m = &mut mods;
+        let m = &mut Mods::new(i);
         if !m.take("async") || m.has("reduce") {
             return Err(Fail::Lacking);
         }
@@ -29,9 +28,9 @@ impl<'t> Unit<'_, 't> {
             m.done()?;
             let first = if bulk { 90 } else { 80 };
             if self.arch.number() < first {
-                return Err(Fail::since(&Mods::name(i), first));
+                return Err(Fail::since(&m.name(), first));
             }
-            return self.groups(i, what, read).map(|()| true);
+            return self.groups(m, what, read).map(|()| true);
         }
         if bulk {
             return Err(Fail::Lacking);
@@ -43,7 +42,7 @@ impl<'t> Unit<'_, 't> {
         m.take("global");
         m.drop_hints();
         m.done()?;
-        let Operand::Integer(bytes) = operand(i, 2)? else {
+        let Operand::Integer(bytes) = m.operand(2)? else {
             return Err(Fail::wrong("a size that is no number", "it is 4, 8 or 16"));
         };
         let size = match bytes {
@@ -52,8 +51,8 @@ impl<'t> Unit<'_, 't> {
             16 => Size::B128,
             _ => return Err(Fail::wrong(format!("a copy of {bytes} bytes"), "it is one of 4, 8 or 16")),
         };
-        let shared = self.shared_address(operand(i, 0)?, 0)?;
-        let (_, global) = self.global_address(Memory::Global, operand(i, 1)?, 0)?;
+        let shared = self.shared_address(m.operand(0)?, 0)?;
+        let (_, global) = self.global_address(Memory::Global, m.operand(1)?, 0)?;
         let mut copy = ThreadCopy { size, shared, global, enable: PredSource::TRUE, fill: false };
         match i.operands.get(3) {
             None => {}
@@ -67,7 +66,7 @@ impl<'t> Unit<'_, 't> {
             Some(source) => {
                 // By so many bytes as the address is beyond a multiple of the size, the source is shorter.
                 let length = self.input(source, Type::U32)?;
-                let from = self.global_pair(operand(i, 1)?)?;
+                let from = self.global_pair(m.operand(1)?)?;
                 let sum = self.scratch(2);
                 let sub = ComputeOp::int(IntOp::Sub, Type::U32);
                 self.compute(sub, Output::Pair(sum), &[imm(*bytes as u64), length]);
@@ -104,13 +103,13 @@ impl<'t> Unit<'_, 't> {
         PredSource { pred, negate: false }
     }
 
-    fn groups(&mut self, i: &PtxInstruction<'t>, what: &str, read: bool) -> Result<(), Fail> {
+    fn groups(&mut self, m: &Mods<'_, 't>, what: &str, read: bool) -> Result<(), Fail> {
         let most = match what {
             "commit_group" => {
                 self.control(Control::EndGroup);
                 return Ok(());
             }
-            "wait_group" => match operand(i, 0)? {
+            "wait_group" => match m.operand(0)? {
                 Operand::Integer(most) => u32::try_from(*most).unwrap_or(0),
                 _ => return Err(Fail::wrong("a number of groups that is none", "write a number such as 0")),
             },

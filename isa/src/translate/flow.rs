@@ -84,24 +84,14 @@ impl Flow {
                     if waits(function, graph, number) {
                         continue;
                     }
-                    let outer =
-                        graph.loops.iter().enumerate().position(|(n, o)| {
-                            n > number && o.header != l.header && o.blocks.contains(l.header)
-                        });
-                    (Set::BeforeLoop(number), l.header, outer)
+                    (Set::BeforeLoop(number), l.header, graph.outer(number))
                 }
             };
             // A meeting there that lies on all ways to here is for these threads, too.
             let covered = meetings.iter().filter(|m| m.at == at).any(|m| {
                 let (origin, inside) = match m.set {
                     Set::AtEnd(b) => (b, graph.innermost(b)),
-                    Set::BeforeLoop(n) => {
-                        let header = graph.loops[n].header;
-                        let outer = graph.loops.iter().enumerate().position(|(o, other)| {
-                            o > n && other.header != header && other.blocks.contains(header)
-                        });
-                        (header, outer)
-                    }
+                    Set::BeforeLoop(n) => (graph.loops[n].header, graph.outer(n)),
                 };
                 m.set == set || (inside == within && graph.dominates(origin, from))
             });

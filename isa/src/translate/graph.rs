@@ -189,6 +189,13 @@ impl Graph {
         self.loops.iter().position(|l| l.blocks.contains(block))
     }
 
+    /// The innermost loop around another.
+    pub(super) fn outer(&self, number: usize) -> Option<usize> {
+        let header = self.loops[number].header;
+        let around = |(n, l): (usize, &Loop)| n > number && l.header != header && l.blocks.contains(header);
+        self.loops.iter().enumerate().position(around)
+    }
+
     /// Whether going from the first block to the second goes round a loop.
     pub(super) fn goes_round(&self, from: usize, to: usize) -> bool {
         self.loops.iter().any(|l| l.header == to && l.blocks.contains(from))

@@ -1,7 +1,7 @@
 //! Loads, stores and atomics.
 
 use super::ordering::ordering;
-use super::unit::{Home, Output, Unit, imm, operand, pair, word};
+use super::unit::{Home, Output, Unit, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{ComputeOp, IntOp, Path};
 use crate::kernel::instruction::Operation;
@@ -12,7 +12,7 @@ use crate::kernel::memory::{
 use crate::kernel::register::{Pred, Reg, UReg};
 use crate::kernel::source::{ConstAddress, ConstIndex, Source, Value};
 use crate::kernel::special::SpecialRegister;
-use crate::ptx::{Base, Operand, PtxInstruction, StateSpace, Type};
+use crate::ptx::{Base, Operand, PtxInstruction, StateSpace, Symbol, Type};
 use atoms_ops::{Op, Size};
 
 /// Offsets that an address of shared memory can hold.
@@ -36,7 +36,7 @@ pub(super) enum Memory {
 }
 
 impl Memory {
-    pub(super) fn take(m: &mut Mods<'_>) -> Memory {
+    pub(super) fn take(m: &mut Mods<'_, '_>) -> Memory {
         const NAMES: &[&str] = &[
             "shared",
             "shared::cta",
@@ -92,8 +92,7 @@ impl<'t> Unit<'_, 't> {
             "st" => true,
             _ => return Ok(false),
         };
-        let mut mods = Mods::new(i);
-        let m = &mut mods;
+        let m = &mut Mods::new(i);
         let order = ordering(m, false);
         let memory = Memory::take(m);
         m.drop_hints();
@@ -107,7 +106,7 @@ impl<'t> Unit<'_, 't> {
         m.done()?;
         self.ordering = Some(order);
         let (data, address) = if store { (1, 0) } else { (0, 1) };
-        let (data, address) = (operand(i, data)?, operand(i, address)?);
+        let (data, address) = (m.operand(data)?, m.operand(address)?);
         let parts = match data {
             Operand::Vector(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),
@@ -122,55 +121,39 @@ impl<'t> Unit<'_, 't> {
         let at_once = (128 / ty.bits()).min(count as u32).max(1) as usize;
         for (number, parts) in parts.chunks(at_once).enumerate() {
             let offset = number as i64 * 16;
-            if store {
-                self.store(ty, memory, parts, address, offset)?;
-            } else {
-                self.load(ty, memory, parts, address, offset)?;
-            }
+            self.part(ty, memory, store, parts, address, offset)?;
         }
         Ok(true)
     }
 
-    fn load(
+    /// One load or store, of no more than 128 bits.
+    fn part(
         &mut self,
         ty: Type,
         memory: Memory,
+        store: bool,
         parts: &[Operand<'t>],
         address: &Operand<'t>,
         offset: i64,
     ) -> Result<(), Fail> {
         let bits = ty.bits() * parts.len() as u32;
-        let size = size_of(bits, signed(ty) && parts.len() == 1).ok_or(Fail::Lacking)?;
+        let size = size_of(bits, !store && signed(ty) && parts.len() == 1).ok_or(Fail::Lacking)?;
         let data = self.data(ty, parts, bits)?;
-        self.carry_out(GlobalOp::Load, size, memory, data.first, Reg::RZ, address, offset)?;
-        if data.apart {
-            self.take_apart(ty, parts, data.first)?;
-        } else if let [Operand::Register(id)] = parts
-            && bits < 64
-            && self.reg(*id)?.1 == 2
-        {
-            let ordering = self.ordering.take();
-            self.widen(ty, data.first);
-            self.ordering = ordering;
-        }
-        Ok(())
-    }
-
-    fn store(
-        &mut self,
-        ty: Type,
-        memory: Memory,
-        parts: &[Operand<'t>],
-        address: &Operand<'t>,
-        offset: i64,
-    ) -> Result<(), Fail> {
-        let bits = ty.bits() * parts.len() as u32;
-        let size = size_of(bits, false).ok_or(Fail::Lacking)?;
-        let data = self.data(ty, parts, bits)?;
-        if data.apart {
+        if store && data.apart {
             self.put_together(ty, parts, data.first)?;
         }
-        self.carry_out(GlobalOp::Store, size, memory, data.first, Reg::RZ, address, offset)
+        self.carry_out(!store, size, memory, data.first, address, offset)?;
+        match parts {
+            _ if store => {}
+            _ if data.apart => self.take_apart(ty, parts, data.first)?,
+            [Operand::Register(id)] if bits < 64 && self.reg(*id)?.1 == 2 => {
+                let ordering = self.ordering.take();
+                self.widen(ty, data.first);
+                self.ordering = ordering;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Registers of an access: those of its parts, if they follow each other.
@@ -245,62 +228,43 @@ impl<'t> Unit<'_, 't> {
         Ok(())
     }
 
-    /// Emits a load, a store or an atomic. `data` is the result of a load, else operand B; `result` and operand
-    /// C are an atomic's.
-    #[expect(clippy::too_many_arguments, reason = "each is a part of the instruction")]
+    /// Emits a load or a store.
     fn carry_out(
         &mut self,
-        op: GlobalOp,
+        load: bool,
         size: Size,
         memory: Memory,
         data: Reg,
-        rc: Reg,
         address: &Operand<'t>,
         offset: i64,
     ) -> Result<(), Fail> {
-        let load = op == GlobalOp::Load;
-        let (dst, rb) = if load { (data, Reg::RZ) } else { (Reg::RZ, data) };
+        let (dst, rb, rc) = if load { (data, Reg::RZ, Reg::RZ) } else { (Reg::RZ, data, Reg::RZ) };
+        let op = if load { Op::Load } else { Op::Store };
         let ordering = self.ordering;
         let memory = self.narrowed(memory, address)?;
-        match memory {
+        let operation = match memory {
             Memory::Shared => {
                 let address = self.shared_address(address, offset)?;
                 let result = if load { SharedResult::Reg(dst) } else { SharedResult::None };
-                let op = if load { Op::Load } else { Op::Store };
-                self.ordering = ordering;
-                self.emit(Operation::Shared(SharedAccess { op, size, result, address, rb, rc }));
+                Operation::Shared(SharedAccess { op, size, result, address, rb, rc })
             }
             Memory::Global | Memory::Generic | Memory::Cluster => {
                 let (space, address) = self.global_address(memory, address, offset)?;
-                self.ordering = ordering;
+                let op = if load { GlobalOp::Load } else { GlobalOp::Store };
                 let pred_dst = Pred::PT;
-                self.emit(Operation::Global(GlobalAccess {
-                    space,
-                    op,
-                    size,
-                    dst,
-                    pred_dst,
-                    address,
-                    rb,
-                    rc,
-                }));
+                Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc })
             }
             Memory::Local => {
-                let op = if load { Op::Load } else { Op::Store };
                 let address = self.local_address(address, offset)?;
-                self.ordering = None;
-                self.emit(Operation::Local(LocalAccess { op, size, reg: data, address }));
+                Operation::Local(LocalAccess { op, size, reg: data, address })
             }
             Memory::Param if load => {
                 let address = self.param_address(address, offset)?;
                 let grain = match size {
-                    Size::U32 | Size::S32 => Grain::Words(1),
-                    Size::U64 => Grain::Words(2),
-                    Size::B128 => Grain::Words(4),
-                    sub => Grain::Sub(sub),
+                    Size::U8 | Size::S8 | Size::U16 | Size::S16 => Grain::Sub(size),
+                    Size::U32 | Size::S32 | Size::U64 | Size::B128 => Grain::Words(size.bytes() as u8 / 4),
                 };
-                self.ordering = None;
-                self.emit(Operation::Const(ConstAccess { path: Path::Vector, dst: dst.0, grain, address }));
+                Operation::Const(ConstAccess { path: Path::Vector, dst: dst.0, grain, address })
             }
             Memory::Param => {
                 return Err(Fail::wrong(
@@ -308,7 +272,9 @@ impl<'t> Unit<'_, 't> {
                     "kernel parameters can only be read: ld.param",
                 ));
             }
-        }
+        };
+        self.ordering = ordering.filter(|_| !matches!(memory, Memory::Local | Memory::Param));
+        self.emit(operation);
         Ok(())
     }
 
@@ -348,32 +314,35 @@ impl<'t> Unit<'_, 't> {
 
     /// An address in the own CTA's shared memory.
     pub(super) fn shared_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<SharedAddress, Fail> {
-        let (base, offset) = address(operand)?;
-        let offset = offset.wrapping_add(more);
-        let absolute = |at: u32| SharedAddress {
-            ra: Reg::RZ,
-            scale: 0,
-            ur: UReg::URZ,
-            imm: at & 0xff_ffff,
-            absolute: true,
-        };
+        let (base, offset) = address(operand, more)?;
         let (ra, offset) = match base {
             Base::Register(id) => (self.reg(id)?.0, offset),
-            Base::Symbol(symbol) => match self.home(symbol)? {
-                Home::Shared(at) => match self.shared_base() {
-                    Some(base) => (base, i64::from(at).wrapping_add(offset)),
-                    None => return Ok(absolute(i64::from(at).wrapping_add(offset) as u32)),
-                },
-                _ => return Err(Fail::wrong("a variable that is not shared", "declare it .shared")),
-            },
-            Base::None => return Ok(absolute(offset as u32)),
+            Base::Symbol(symbol) => {
+                let at = self.shared_home(symbol)?;
+                (self.shared_base().unwrap_or(Reg::RZ), i64::from(at).wrapping_add(offset))
+            }
+            Base::None => (Reg::RZ, offset),
         };
-        if SHARED_OFFSETS.contains(&offset) {
-            let imm = offset as u32 & 0xff_ffff;
-            return Ok(SharedAddress { ra, scale: 0, ur: UReg::URZ, imm, absolute: false });
+        Ok(if ra.is_zero() { short(ra, offset) } else { self.beside(ra, offset) })
+    }
+
+    /// Where a shared variable lies.
+    fn shared_home(&self, symbol: Symbol) -> Result<u32, Fail> {
+        match self.home(symbol)? {
+            Home::Shared(at) => Ok(at),
+            Home::Global(_) | Home::Local(_) | Home::Param(_) => {
+                Err(Fail::wrong("a variable that is not shared", "declare it .shared"))
+            }
         }
-        let sum = self.sum32(word(ra), offset);
-        Ok(SharedAddress { ra: sum, scale: 0, ur: UReg::URZ, imm: 0, absolute: false })
+    }
+
+    /// An address of a register and an offset, which is added first where it does not fit.
+    fn beside(&mut self, ra: Reg, offset: i64) -> SharedAddress {
+        if SHARED_OFFSETS.contains(&offset) {
+            short(ra, offset)
+        } else {
+            short(self.sum32(word(ra), offset), 0)
+        }
     }
 
     fn sum32(&mut self, a: Source, offset: i64) -> Reg {
@@ -391,8 +360,7 @@ impl<'t> Unit<'_, 't> {
         operand: &Operand<'t>,
         more: i64,
     ) -> Result<(Space, GlobalAddress), Fail> {
-        let (base, offset) = address(operand)?;
-        let offset = offset.wrapping_add(more);
+        let (base, offset) = address(operand, more)?;
         let ordering = self.ordering.take();
         let space = if memory == Memory::Global { Space::Global } else { Space::Generic };
         if memory == Memory::Cluster {
@@ -448,8 +416,7 @@ impl<'t> Unit<'_, 't> {
     }
 
     fn param_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<ConstAddress, Fail> {
-        let (base, offset) = address(operand)?;
-        let offset = offset.wrapping_add(more);
+        let (base, offset) = address(operand, more)?;
         let (index, offset) = match base {
             Base::Register(id) => (ConstIndex::Reg(self.reg(id)?.0), offset),
             Base::Symbol(symbol) => match self.home(symbol)? {
@@ -463,8 +430,7 @@ impl<'t> Unit<'_, 't> {
 
     /// An address in the thread's own memory.
     fn local_address(&mut self, operand: &Operand<'t>, more: i64) -> Result<SharedAddress, Fail> {
-        let (base, offset) = address(operand)?;
-        let offset = offset.wrapping_add(more);
+        let (base, offset) = address(operand, more)?;
         let (ra, offset) = match base {
             Base::Register(id) => (self.reg(id)?.0, offset),
             Base::Symbol(symbol) => match self.home(symbol)? {
@@ -473,19 +439,19 @@ impl<'t> Unit<'_, 't> {
             },
             Base::None => (Reg::RZ, offset),
         };
-        let imm = offset as u32 & 0xff_ffff;
-        if SHARED_OFFSETS.contains(&offset) {
-            return Ok(SharedAddress { ra, scale: 0, ur: UReg::URZ, imm, absolute: ra.is_zero() });
-        }
-        let sum = self.sum32(word(ra), offset);
-        Ok(SharedAddress { ra: sum, scale: 0, ur: UReg::URZ, imm: 0, absolute: false })
+        Ok(self.beside(ra, offset))
     }
 }
 
-/// Base and offset of an address operand.
-pub(super) fn address(operand: &Operand<'_>) -> Result<(Base, i64), Fail> {
+/// Base and offset of an address operand, with so many bytes added.
+fn address(operand: &Operand<'_>, more: i64) -> Result<(Base, i64), Fail> {
     match operand {
-        Operand::Address { base, offset } => Ok((*base, *offset)),
+        Operand::Address { base, offset } => Ok((*base, offset.wrapping_add(more))),
         _ => Err(Fail::wrong("an operand that is no address", "write it in brackets: [%r1+4]")),
     }
+}
+
+/// An address whose offset has 24 bits: of a register, or by itself.
+fn short(ra: Reg, offset: i64) -> SharedAddress {
+    SharedAddress { ra, scale: 0, ur: UReg::URZ, imm: offset as u32 & 0xff_ffff, absolute: ra.is_zero() }
 }

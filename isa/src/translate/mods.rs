@@ -1,25 +1,32 @@
 //! Modifiers of an instruction, taken one by one: what is left at the end is not known.
 
 use super::Fail;
-use crate::kernel::number::Rounding;
-use crate::ptx::{PtxInstruction, Type};
+use crate::ptx::{Operand, PtxInstruction, Type};
+use std::str::FromStr;
 
-pub(super) struct Mods<'t> {
+pub(super) struct Mods<'i, 't> {
+    pub(super) instruction: &'i PtxInstruction<'t>,
     left: Vec<&'t str>,
 }
 
-impl<'t> Mods<'t> {
-    pub(super) fn new(instruction: &PtxInstruction<'t>) -> Mods<'t> {
-        Mods { left: instruction.modifiers.clone() }
+impl<'i, 't> Mods<'i, 't> {
+    pub(super) fn new(instruction: &'i PtxInstruction<'t>) -> Mods<'i, 't> {
+        Mods { instruction, left: instruction.modifiers.clone() }
     }
 
     /// Opcode and modifiers, as written.
-    pub(super) fn name(instruction: &PtxInstruction<'_>) -> String {
-        std::iter::once(&instruction.opcode)
-            .chain(&instruction.modifiers)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(".")
+    pub(super) fn name(&self) -> String {
+        let PtxInstruction { opcode, modifiers, .. } = self.instruction;
+        [&[*opcode], modifiers.as_slice()].concat().join(".")
+    }
+
+    /// An operand of the instruction.
+    pub(super) fn operand(&self, index: usize) -> Result<&'i Operand<'t>, Fail> {
+        let operands = &self.instruction.operands;
+        operands.get(index).ok_or_else(|| {
+            let help = format!("{} has at least {}", self.name(), index + 1);
+            Fail::wrong(format!("{} operand(s)", operands.len()), help)
+        })
     }
 
     /// Whether the modifier is there; it is taken.
@@ -43,6 +50,24 @@ impl<'t> Mods<'t> {
         if self.left.is_empty() { None } else { Some(self.left.remove(0)) }
     }
 
+    /// What that one stands for.
+    pub(super) fn next_as<T: FromStr>(&mut self) -> Result<T, Fail> {
+        self.next().and_then(lower_case).ok_or(Fail::Lacking)
+    }
+
+    /// Takes the first modifier that stands for one of these.
+    pub(super) fn known<T: FromStr>(&mut self) -> Option<T> {
+        let found = self.left.iter().enumerate().find_map(|(at, name)| Some((at, lower_case(name)?)));
+        let (at, value) = found?;
+        self.left.remove(at);
+        Some(value)
+    }
+
+    /// The first of two modifiers, one of which must be there, or not.
+    pub(super) fn either(&mut self, names: [&str; 2]) -> Result<bool, Fail> {
+        Ok(self.take_any(&names).ok_or(Fail::Lacking)? == names[0])
+    }
+
     /// Takes the next type, if there is one.
     pub(super) fn maybe_ty(&mut self) -> Option<Type> {
         let at = self.left.iter().position(|m| Type::from_name(m).is_some())?;
@@ -52,16 +77,6 @@ impl<'t> Mods<'t> {
     /// Takes the next type.
     pub(super) fn ty(&mut self) -> Result<Type, Fail> {
         self.maybe_ty().ok_or(Fail::Lacking)
-    }
-
-    /// How the result is rounded, if it is said.
-    pub(super) fn rounding(&mut self) -> Option<Rounding> {
-        Some(match self.take_any(&["rn", "rz", "rm", "rp"])? {
-            "rz" => Rounding::Zero,
-            "rm" => Rounding::Down,
-            "rp" => Rounding::Up,
-            _ => Rounding::Nearest,
-        })
     }
 
     /// Drops those that a functional core need not know: how caches are used.
@@ -75,4 +90,9 @@ impl<'t> Mods<'t> {
     pub(super) fn done(&self) -> Result<(), Fail> {
         if self.left.is_empty() { Ok(()) } else { Err(Fail::Lacking) }
     }
+}
+
+/// What a name stands for that is the same in machine code, in capitals.
+fn lower_case<T: FromStr>(name: &str) -> Option<T> {
+    name.parse().ok().filter(|_| !name.bytes().any(|b| b.is_ascii_uppercase()))
 }

@@ -1,31 +1,33 @@
 //! Moves, and instructions on addresses.
 
 use super::special::{Special, special};
-use super::unit::{Home, Output, Unit, imm, operand, pair, word};
+use super::unit::{Home, Output, Unit, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{ComputeOp, Path, Window};
+use crate::kernel::instruction::Operation;
+use crate::kernel::memory::{ConstAccess, Grain};
 use crate::kernel::register::Reg;
+use crate::kernel::source::{ConstAddress, ConstIndex};
 use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Operand, PtxInstruction, Type};
 
 impl<'t> Unit<'_, 't> {
     /// Translates a move or an instruction on addresses; `false` if it is none.
     pub(super) fn moves(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
-        let mut mods = Mods::new(i);
-        let m = &mut mods;
+        let m = &mut Mods::new(i);
         match i.opcode {
             "mov" => {
                 let ty = m.ty()?;
                 m.done()?;
-                self.mov(ty, operand(i, 0)?, operand(i, 1)?)?;
+                self.mov(ty, m.operand(0)?, m.operand(1)?)?;
             }
             "cvta" => {
                 let to = m.take("to");
                 let window = window(m).ok_or(Fail::Lacking)?;
                 let ty = m.ty()?;
                 m.done()?;
-                let dst = self.value_output(operand(i, 0)?)?;
-                let a = self.input(operand(i, 1)?, ty)?;
+                let dst = self.value_output(m.operand(0)?)?;
+                let a = self.input(m.operand(1)?, ty)?;
                 let op = match window {
                     Window::Global | Window::Const => ComputeOp::Move,
                     _ if to => ComputeOp::Extract { shift: 0, bits: 32 },
@@ -36,8 +38,8 @@ impl<'t> Unit<'_, 't> {
             "isspacep" => {
                 let window = window(m).ok_or(Fail::Lacking)?;
                 m.done()?;
-                let dst = self.pred_output(operand(i, 0)?)?;
-                let a = self.input(operand(i, 1)?, Type::U64)?;
+                let dst = self.pred_output(m.operand(0)?)?;
+                let a = self.input(m.operand(1)?, Type::U64)?;
                 let rank = match (window, self.arch.number()) {
                     (Window::SharedCta, 90..) => word(self.special(SpecialRegister::CgaCtaId)),
                     _ => imm(0),
@@ -48,12 +50,12 @@ impl<'t> Unit<'_, 't> {
                 m.take("shared::cluster");
                 let ty = m.ty()?;
                 m.done()?;
-                let dst = self.value_output(operand(i, 0)?)?;
-                let a = self.input(operand(i, 1)?, ty)?;
+                let dst = self.value_output(m.operand(0)?)?;
+                let a = self.input(m.operand(1)?, ty)?;
                 if i.opcode == "getctarank" {
                     self.compute(ComputeOp::RankOf, dst, &[a]);
                 } else {
-                    let rank = self.input(operand(i, 2)?, Type::U32)?;
+                    let rank = self.input(m.operand(2)?, Type::U32)?;
                     self.compute(ComputeOp::MapRank, dst, &[a, rank]);
                 }
             }
@@ -84,18 +86,13 @@ impl<'t> Unit<'_, 't> {
             (_, Operand::Special(name)) => {
                 let dst = self.value_output(to)?;
                 match (special(name, self.arch), dst) {
-                    (Some(Special::Register(register)), Output::Word(reg)) => {
-                        self.special_to(reg, register);
-                    }
+                    (Some(Special::Register(register)), Output::Word(reg)) => self.special_to(reg, register),
                     (Some(Special::Pair(low, high)), Output::Pair(reg)) => {
                         self.special_to(reg, low);
                         self.special_to(reg.plus(1), high);
                     }
                     (Some(Special::Constant(offset)), Output::Word(reg)) => self.constant(reg, offset),
-                    _ => {
-                        let input = self.input(from, ty)?;
-                        self.move_to(dst, input);
-                    }
+                    _ => return self.plain_move(ty, to, from),
                 }
                 Ok(())
             }
@@ -108,17 +105,17 @@ impl<'t> Unit<'_, 't> {
                     self.add32(dst, word(base), at.into());
                     return Ok(());
                 }
-                let input = self.input(from, ty)?;
-                self.move_to(dst, input);
-                Ok(())
+                self.plain_move(ty, to, from)
             }
-            _ => {
-                let dst = self.value_output(to)?;
-                let input = self.input(from, ty)?;
-                self.move_to(dst, input);
-                Ok(())
-            }
+            _ => self.plain_move(ty, to, from),
         }
+    }
+
+    fn plain_move(&mut self, ty: Type, to: &Operand<'t>, from: &Operand<'t>) -> Result<(), Fail> {
+        let dst = self.value_output(to)?;
+        let input = self.input(from, ty)?;
+        self.move_to(dst, input);
+        Ok(())
     }
 
     /// `mov.b64 {%r1, %r2}, %rd1`
@@ -167,17 +164,9 @@ impl<'t> Unit<'_, 't> {
 
     /// Reads a word of constant bank 0.
     pub(super) fn constant(&mut self, dst: Reg, offset: u32) {
-        let address = crate::kernel::source::ConstAddress {
-            bank: 0,
-            index: crate::kernel::source::ConstIndex::None,
-            offset,
-        };
-        self.emit(crate::kernel::instruction::Operation::Const(crate::kernel::memory::ConstAccess {
-            path: Path::Vector,
-            dst: dst.0,
-            grain: crate::kernel::memory::Grain::Words(1),
-            address,
-        }));
+        let address = ConstAddress { bank: 0, index: ConstIndex::None, offset };
+        let (path, grain) = (Path::Vector, Grain::Words(1));
+        self.emit(Operation::Const(ConstAccess { path, dst: dst.0, grain, address }));
     }
 }
 
@@ -192,7 +181,7 @@ fn part_bits(ty: Type, parts: usize) -> Result<u32, Fail> {
     }
 }
 
-fn window(m: &mut Mods<'_>) -> Option<Window> {
+fn window(m: &mut Mods<'_, '_>) -> Option<Window> {
     let names =
         ["shared", "shared::cta", "shared::cluster", "global", "const", "local", "param", "param::entry"];
     Some(match m.take_any(&names)? {

@@ -4,7 +4,7 @@ use super::Mods;
 use crate::kernel::order::{Ordering, Scope, Semantics};
 
 /// Takes the modifiers for order and scope of an access or a fence; `atomic`: of one that is never weak.
-pub(super) fn ordering(m: &mut Mods<'_>, atomic: bool) -> Ordering {
+pub(super) fn ordering(m: &mut Mods<'_, '_>, atomic: bool) -> Ordering {
     let semantics =
         m.take_any(&["weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"]);
     if semantics == Some("mmio") {
@@ -22,12 +22,12 @@ pub(super) fn ordering(m: &mut Mods<'_>, atomic: bool) -> Ordering {
 }
 
 /// Takes the modifier for the scope.
-fn scope(m: &mut Mods<'_>) -> Option<Scope> {
+fn scope(m: &mut Mods<'_, '_>) -> Option<Scope> {
     m.take_any(&["cta", "cluster", "gpu", "sys"])?.parse().ok()
 }
 
 /// Order and scope of `membar.cta`, `fence.acq_rel.gpu` and the like.
-pub(super) fn fence(m: &mut Mods<'_>, membar: bool) -> Ordering {
+pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Ordering {
     if membar {
         let scope = match m.take_any(&["cta", "gl", "sys"]) {
             Some("cta") => Scope::Cta,
@@ -43,7 +43,7 @@ pub(super) fn fence(m: &mut Mods<'_>, membar: bool) -> Ordering {
 }
 
 /// Order of `barrier.cluster.arrive` and `.wait`: release and acquire unless it is relaxed.
-pub(super) fn cluster_barrier(m: &mut Mods<'_>, arrive: bool) -> Ordering {
+pub(super) fn cluster_barrier(m: &mut Mods<'_, '_>, arrive: bool) -> Ordering {
     let semantics = match m.take_any(&["release", "relaxed", "acquire"]) {
         Some("relaxed") => Semantics::Relaxed,
         _ if arrive => Semantics::Release,
@@ -54,7 +54,7 @@ pub(super) fn cluster_barrier(m: &mut Mods<'_>, arrive: bool) -> Ordering {
 
 /// Order of an operation on an mbarrier object: arrivals release and waits acquire unless they are relaxed; making
 /// or ending an object is no atomic operation on it.
-pub(super) fn barrier_object(m: &mut Mods<'_>) -> Ordering {
+pub(super) fn barrier_object(m: &mut Mods<'_, '_>) -> Ordering {
     let waits = m.has("test_wait") || m.has("try_wait");
     let makes = m.has("init") || m.has("inval");
     let arrives = m.has("arrive") || m.has("arrive_drop");

@@ -1,6 +1,6 @@
 //! The code of one kernel while it is written: operands, results, labels.
 
-use super::{Fail, Mods};
+use super::Fail;
 use crate::arch::Arch;
 use crate::kernel::compute::{Compute, ComputeOp, IntOp, Path};
 use crate::kernel::control::{BranchCondition, Control};
@@ -10,7 +10,7 @@ use crate::kernel::register::{Pred, PredSource, Reg};
 use crate::kernel::source::{Source, Value};
 use crate::kernel::special::SpecialRegister;
 use crate::lower::Frame;
-use crate::ptx::{self, Function, Module, Operand, RegId, StateSpace, Symbol, Type};
+use crate::ptx::{Function, Module, Operand, RegId, StateSpace, Symbol, Type};
 use std::collections::HashMap;
 
 /// Stands for the predicate that holds the carry flag.
@@ -427,17 +427,4 @@ impl<'t> Unit<'_, 't> {
             Symbol::Function(_) => None,
         }
     }
-}
-
-/// Operand `index` of an instruction.
-pub(super) fn operand<'i, 't>(
-    instruction: &'i ptx::PtxInstruction<'t>,
-    index: usize,
-) -> Result<&'i Operand<'t>, Fail> {
-    instruction.operands.get(index).ok_or_else(|| {
-        Fail::wrong(
-            format!("{} operand(s)", instruction.operands.len()),
-            format!("{} has at least {}", Mods::name(instruction), index + 1),
-        )
-    })
 }

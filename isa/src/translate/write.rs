@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::layout::{self, Layout};
 use super::ordering;
 use super::registers::read;
-use super::unit::{Emitted, Home, Output, Place, Unit, imm, operand, word};
+use super::unit::{Emitted, Home, Output, Place, Unit, imm, word};
 use super::{Fail, Mods, inline};
 use crate::arch::Arch;
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
@@ -160,7 +160,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line = i.line;
         // Statements are laid out with tabs, and may go over several lines.
         self.unit.text = i.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.unit.mnemonic = Mods::name(i);
+        self.unit.mnemonic = Mods::new(i).name();
         self.unit.ordering = None;
         self.unit.guard = PredSource::TRUE;
         self.head(index);
@@ -237,7 +237,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         if !mods.take("idx") || targets.is_empty() {
             return Err(Fail::Lacking);
         }
-        let at = self.unit.input(operand(i, 0)?, Type::U32)?;
+        let at = self.unit.input(mods.operand(0)?, Type::U32)?;
         let guard = self.unit.guard;
         let past = self.unit.place();
         if guard != PredSource::TRUE {

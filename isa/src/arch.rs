@@ -43,59 +43,41 @@ impl Arch {
         self.number
     }
 
+    /// What holds from the last of these architectures on that is no later; the first are in order, from 0.
+    fn since<T: Copy, const N: usize>(self, values: [(u16, T); N]) -> T {
+        let later = values.iter().filter(|(first, _)| *first <= self.number).count();
+        values[later.max(1) - 1].1
+    }
+
     /// Registers of a warp, without the zero register behind them. Source: listings.
-    pub const fn uniform_registers(self) -> u16 {
-        match self.number {
-            ..=99 => 63,
-            _ => 255,
-        }
+    pub fn uniform_registers(self) -> u16 {
+        self.since([(0, 63), (100, 255)])
     }
 
     /// Byte offset in constant bank 0 at which kernel parameters start. Source: data/README.md.
-    pub const fn param_base(self) -> u32 {
-        match self.number {
-            ..=69 => 0x140,
-            70..=89 => 0x160,
-            90..=99 => 0x210,
-            _ => 0x380,
-        }
+    pub fn param_base(self) -> u32 {
+        self.since([(0, 0x140), (70, 0x160), (90, 0x210), (100, 0x380)])
     }
 
     /// Byte offset in constant bank 0 of the block size (x, y, z). Source: data/README.md, listings.
-    pub const fn block_dim_offset(self) -> u32 {
-        match self.number {
-            ..=69 => 0x8,
-            70..=99 => 0x0,
-            _ => 0x360,
-        }
+    pub fn block_dim_offset(self) -> u32 {
+        self.since([(0, 0x8), (70, 0x0), (100, 0x360)])
     }
 
     /// Byte offset in constant bank 0 of the grid size (x, y, z). Source: data/README.md, listings.
-    pub const fn grid_dim_offset(self) -> u32 {
-        match self.number {
-            ..=69 => 0x14,
-            70..=99 => 0xc,
-            _ => 0x370,
-        }
+    pub fn grid_dim_offset(self) -> u32 {
+        self.since([(0, 0x14), (70, 0xc), (100, 0x370)])
     }
 
     /// Byte offset in constant bank 0 of the initial stack pointer, which every kernel loads first.
-    pub const fn stack_offset(self) -> u32 {
-        match self.number {
-            ..=69 => 0x20,
-            70..=99 => 0x28,
-            _ => 0x37c,
-        }
+    pub fn stack_offset(self) -> u32 {
+        self.since([(0, 0x20), (70, 0x28), (100, 0x37c)])
     }
 
     /// Byte offsets in constant bank 0 of the words of the generic address of the window of a thread's own memory,
     /// the lower first.
-    pub const fn local_window_offsets(self) -> [u32; 2] {
-        match self.number {
-            ..=69 => [0x4, 0x104],
-            70..=99 => [0x20, 0x24],
-            _ => [0x2f8, 0x2fc],
-        }
+    pub fn local_window_offsets(self) -> [u32; 2] {
+        self.since([(0, [0x4, 0x104]), (70, [0x20, 0x24]), (100, [0x2f8, 0x2fc])])
     }
 
     /// Byte offset in constant bank 0 of the 64-bit generic address of the shared window, where code from sm_70 on
@@ -122,46 +104,29 @@ impl Arch {
 
     /// Byte offset in constant bank 0 of the number of bytes of dynamic shared memory. Source: code that others
     /// compiled, by their account; up to sm_62 listings.
-    pub const fn dynamic_shared_offset(self) -> u32 {
-        match self.number {
-            ..=69 => 0xfc,
-            70..=99 => 0x2c,
-            _ => 0x2ac,
-        }
+    pub fn dynamic_shared_offset(self) -> u32 {
+        self.since([(0, 0xfc), (70, 0x2c), (100, 0x2ac)])
     }
 
     /// Byte offset in constant bank 0 of the first of the 32 words that PTX calls `%envreg0` to `%envreg31`. Source:
     /// listings of code that reads `%envreg1` and `%envreg2`, the address of a cooperative grid's workspace, high word
     /// first; from sm_100 on relative to `SR_CgaSize`, taken to be 0.
-    pub const fn environment_offset(self) -> u32 {
-        match self.number {
-            ..=69 => 0x30,
-            70..=89 => 0x88,
-            90..=99 => 0x40,
-            _ => 0x250,
-        }
+    pub fn environment_offset(self) -> u32 {
+        self.since([(0, 0x30), (70, 0x88), (90, 0x40), (100, 0x250)])
     }
 
     /// Byte offset in constant bank 0 of the word that says where shared memory ends that the system reserves; where
     /// its second part begins is in the next word. None before sm_80. Source: listings of code that reads
     /// `%reserved_smem_offset_end` and `%reserved_smem_offset_1`; from sm_100 on as for
     /// [`Arch::environment_offset`].
-    pub const fn reserved_shared_offset(self) -> Option<u32> {
-        match self.number {
-            ..=79 => None,
-            80..=89 => Some(0x120),
-            90..=99 => Some(0x68),
-            _ => Some(0x278),
-        }
+    pub fn reserved_shared_offset(self) -> Option<u32> {
+        self.since([(0, None), (80, Some(0x120)), (90, Some(0x68)), (100, Some(0x278))])
     }
 
     /// Offset in the CTA's allocation at which the first part of reserved shared memory begins, from sm_90 on. Source: as
     /// for [`Arch::reserved_shared_offset`].
-    pub const fn reserved_shared_first(self) -> u32 {
-        match self.number {
-            ..=99 => 0,
-            _ => 0x40,
-        }
+    pub fn reserved_shared_first(self) -> u32 {
+        self.since([(0, 0), (100, 0x40)])
     }
 
     /// Where constant bank 0 has the cluster's shape, from sm_90 on. Source: as for
@@ -187,11 +152,8 @@ impl Arch {
     }
 
     /// Offset of the first static shared variable in the CTA's allocation, in bytes. Source: spec 1.4.
-    pub const fn shared_origin(self) -> u32 {
-        match self.number {
-            ..=89 => 0,
-            _ => 0x400,
-        }
+    pub fn shared_origin(self) -> u32 {
+        self.since([(0, 0), (90, 0x400)])
     }
 }
 

@@ -113,36 +113,31 @@ impl Step {
         let o: Vec<&str> = operands.iter().map(String::as_str).collect();
         match (code.name, o.as_slice()) {
             ("IADD" | "IADD32I", [to, a, b]) if code.take("SAT") => {
-                code.modifiers.is_empty().then(|| self.limited_sum(to, a, b))?
+                code.modifiers.is_empty().then(|| self.limited_sum(to, a, b))??
             }
-            ("IMAD", [to, a, b, c]) => self.product(code, to, [a, b, c]),
-            ("IMUL" | "IMUL32I", [to, a, b]) => self.product(code, to, [a, b, "RZ"]),
+            ("IMAD", [to, a, b, c]) => self.product(code, to, [a, b, c])?,
+            ("IMUL" | "IMUL32I", [to, a, b]) => self.product(code, to, [a, b, "RZ"])?,
             // The condition code in a register, in an order of bits that only these two know.
             ("P2R", [to, "CC", "RZ", "0xf"]) => {
                 self.put("SEL R260, RZ, 0x1, !P10".into());
                 self.put("SEL R261, RZ, 0x2, !P11".into());
                 self.put("SEL R262, RZ, 0x4, !P12".into());
                 self.put(format!("LOP3.LUT {to}, R260, R261, R262, 0xfe, !PT"));
-                Some(())
             }
             ("R2P", ["CC", from, "0xf"]) => {
                 for (p, bit) in [("P10", "0x1"), ("P11", "0x2"), ("P12", "0x4")] {
                     self.put(format!("LOP3.LUT {p}, RZ, {from}, {bit}, RZ, 0xc0, !PT"));
                 }
-                Some(())
             }
             // Where the stack ends at its lower side: the core sees to that itself.
-            ("S2R", [to, "SR_LMEMHIOFF"]) => {
-                self.put(format!("MOV {to}, RZ"));
-                Some(())
-            }
+            ("S2R", [to, "SR_LMEMHIOFF"]) => self.put(format!("MOV {to}, RZ")),
             ("IMNMX", [to, a, b, p]) if code.take("XHI") => {
                 let kind = code.modifiers.join(".");
                 let kind = if kind.is_empty() { kind } else { format!(".{kind}") };
                 self.put(format!("ISETP.LT{kind}.AND P10, PT, {a}, {b}, PT"));
                 self.put(format!("ISETP.EQ.AND P11, PT, {a}, {b}, PT"));
                 self.put(format!("IMNMX{kind} {to}, {a}, {b}, {p}"));
-                std::mem::take(&mut self.sets).then_some(())
+                std::mem::take(&mut self.sets).then_some(())?
             }
             ("IMNMX", [to, a, b, p]) if code.modifiers == ["U32", "XLO"] && !self.sets => {
                 let other = p.strip_prefix('!').map_or(format!("!{p}"), str::to_string);
@@ -150,9 +145,8 @@ impl Step {
                 self.put("PSETP.OR.AND P20, PT, P20, P10, PT".into());
                 self.put(format!("PSETP.XOR.AND P20, PT, P20, {other}, PT"));
                 self.put(format!("SEL {to}, {a}, {b}, P20"));
-                Some(())
             }
-            ("DMNMX", [to, a, b, p]) if !self.sets && code.modifiers.is_empty() => self.dmnmx(to, a, b, p),
+            ("DMNMX", [to, a, b, p]) if !self.sets && code.modifiers.is_empty() => self.dmnmx(to, a, b, p)?,
             ("VABSDIFF", [to, a, b, c]) if !self.sets => {
                 let kind = match code.modifiers[..] {
                     ["SD", "ACC"] => "",
@@ -160,40 +154,36 @@ impl Step {
                     _ => return None,
                 };
                 self.put(format!("VABSDIFF{kind} {to}, {a}, {b}, {c}"));
-                Some(())
             }
             ("IADD" | "IADD32I", [to, a, b]) => {
                 let carry = code.take("X");
-                code.modifiers.is_empty().then(|| self.add(to, [a, b, "RZ"], carry))
+                code.modifiers.is_empty().then(|| self.add(to, [a, b, "RZ"], carry))?
             }
-            ("IADD3", [to, a, b, c]) => self.iadd3(code, to, [a, b, c]),
+            ("IADD3", [to, a, b, c]) => self.iadd3(code, to, [a, b, c])?,
             ("ISCADD" | "ISCADD32I", [to, a, b, shift]) => {
                 let (negative, a) = sign(a);
                 self.put(format!("SHF.L.U32 R261, {a}, {shift}, RZ"));
                 self.add(to, [if negative { "-R261" } else { "R261" }, b, "RZ"], code.take("X"));
-                Some(())
             }
-            ("XMAD", [to, a, b, c]) => self.xmad(code, to, [a, b, c]),
-            ("LEA", _) => self.lea(code, &o),
-            ("LOP" | "LOP32I", _) => self.lop(code, &o),
+            ("XMAD", [to, a, b, c]) => self.xmad(code, to, [a, b, c])?,
+            ("LEA", _) => self.lea(code, &o)?,
+            ("LOP" | "LOP32I", _) => self.lop(code, &o)?,
             ("LOP3", [to, a, b, c, table]) if !self.sets => {
-                self.put(format!("LOP3.LUT {to}, {a}, {b}, {c}, {table}, !PT"));
-                Some(())
+                self.put(format!("LOP3.LUT {to}, {a}, {b}, {c}, {table}, !PT"))
             }
             ("LOP3", [p, to, a, b, c, table]) if code.take("NZ") && !self.sets => {
-                self.put(format!("LOP3.LUT {p}, {to}, {a}, {b}, {c}, {table}, !PT"));
-                Some(())
+                self.put(format!("LOP3.LUT {p}, {to}, {a}, {b}, {c}, {table}, !PT"))
             }
             ("SHL", [to, a, count]) => {
                 let wrap = if code.take("W") { ".W" } else { "" };
                 self.put(format!("SHF.L{wrap}.U32 {to}, {a}, {count}, RZ"));
-                (!self.sets).then_some(())
+                (!self.sets).then_some(())?
             }
             ("SHR", [to, a, count]) => {
                 let wrap = if code.take("W") { ".W" } else { "" };
                 let kind = if code.take("U32") { "U32" } else { "S32" };
                 self.put(format!("SHF.R{wrap}.{kind}.HI {to}, RZ, {count}, {a}"));
-                (!self.sets).then_some(())
+                (!self.sets).then_some(())?
             }
             ("SHF", [to, low, count, high]) => {
                 let wrap = if code.take("W") { ".W" } else { "" };
@@ -205,20 +195,17 @@ impl Step {
                     (_, true, false) => self.put(format!("SHF.R{wrap}.{kind} {to}, {low}, {count}, {high}")),
                     _ => return None,
                 }
-                Some(())
             }
-            ("BFE", [to, a, field]) => self.bfe(code, to, a, field),
-            ("BFI", [to, a, field, base]) => self.bfi(code, to, a, field, base),
+            ("BFE", [to, a, field]) => self.bfe(code, to, a, field)?,
+            ("BFI", [to, a, field, base]) => self.bfi(code, to, a, field, base)?,
             ("PSET", [to, p, q, r]) => {
                 let float = code.take("BF");
                 self.put(format!("PSETP.{} P20, PT, {p}, {q}, {r}", code.modifiers.join(".")));
                 self.truth(to, float);
-                Some(())
             }
             ("ISETP", [p, q, a, b, with]) if code.take("X") => {
                 let low = self.low_words(code)?;
                 self.put(format!("ISETP.{}.EX {p}, {q}, {a}, {b}, {with}, {low}", code.modifiers.join(".")));
-                Some(())
             }
             ("ISET", [to, a, b, with]) => {
                 let (float, carry) = (code.take("BF"), code.take("X"));
@@ -231,18 +218,15 @@ impl Step {
                     ex.1
                 ));
                 self.truth(to, float);
-                Some(())
             }
             ("FSET" | "DSET", [to, a, b, with]) => {
                 let float = code.take("BF");
                 self.put(format!("{}P.{} P20, PT, {a}, {b}, {with}", code.name, code.modifiers.join(".")));
                 self.truth(to, float);
-                Some(())
             }
             ("ICMP", [to, a, b, c]) => {
                 self.put(format!("ISETP.{}.AND P20, PT, {c}, RZ, PT", code.modifiers.join(".")));
                 self.put(format!("SEL {to}, {a}, {b}, P20"));
-                Some(())
             }
             ("FCMP", [to, a, b, c]) if !self.sets => {
                 let flush = if code.take("FTZ") { ".FTZ" } else { "" };
@@ -254,7 +238,6 @@ impl Step {
                 };
                 self.put(format!("FSETP.{compare}{flush}.AND P20, PT, {c}, RZ, PT"));
                 self.put(format!("FSEL {to}, {a}, {b}, P20"));
-                Some(())
             }
             ("I2I", [to, a]) if code.modifiers == ["S32", "S32"] => {
                 let (negative, a) = sign(a);
@@ -267,7 +250,6 @@ impl Step {
                     self.put(format!("IADD3 {to}, -{to}, RZ, RZ"));
                 }
                 self.zero(&to, false);
-                Some(())
             }
             ("I2F", [to, a]) => {
                 code.take("F32");
@@ -279,7 +261,6 @@ impl Step {
                     None => a,
                 };
                 self.put(format!("I2F.{} {to}, {a}", code.modifiers.join(".")));
-                Some(())
             }
             ("F2I", [_, _]) => {
                 code.take("F32");
@@ -287,67 +268,51 @@ impl Step {
                 if !code.modifiers.iter().any(|m| matches!(*m, "F64" | "S64" | "U64")) {
                     code.modifiers.push("NTZ");
                 }
-                self.same(code)
+                self.same(code)?
             }
             ("F2F", [to, a]) => {
                 let flush = if code.take("FTZ") { ".FTZ" } else { "" };
                 let way = match code.modifiers[..] {
-                    [from, into, way] if from == into => match way {
-                        "ROUND" => Some(""),
-                        "FLOOR" => Some(".FLOOR"),
-                        "CEIL" => Some(".CEIL"),
-                        "TRUNC" => Some(".TRUNC"),
-                        _ => return None,
-                    },
-                    _ => None,
-                };
-                match way {
-                    Some(way) => {
-                        let wide = if code.modifiers[0] == "F64" { ".F64" } else { "" };
-                        self.put(format!("FRND{flush}{wide}{way} {to}, {a}"));
-                        Some(())
-                    }
-                    None => {
+                    [from, into, "ROUND"] if from == into => "",
+                    [from, into, "FLOOR"] if from == into => ".FLOOR",
+                    [from, into, "CEIL"] if from == into => ".CEIL",
+                    [from, into, "TRUNC"] if from == into => ".TRUNC",
+                    [from, into, _] if from == into => return None,
+                    _ => {
                         code.modifiers.splice(..0, (!flush.is_empty()).then_some("FTZ"));
-                        self.same(code)
+                        return self.same(code);
                     }
-                }
+                };
+                let wide = if code.modifiers[0] == "F64" { ".F64" } else { "" };
+                self.put(format!("FRND{flush}{wide}{way} {to}, {a}"));
             }
             // What prepares an operand of MUFU: there it is in turns, or as it is.
             ("RRO", [to, a]) if code.modifiers == ["SINCOS"] => {
-                self.put(format!("FMUL {to}, {a}, 0.15915493667125701904"));
-                Some(())
+                self.put(format!("FMUL {to}, {a}, 0.15915493667125701904"))
             }
-            ("RRO", [to, a]) if code.modifiers == ["EX2"] => {
-                self.put(format!("FADD {to}, {a}, -RZ"));
-                Some(())
-            }
-            ("MOV32I", _) => self.called("MOV", code),
-            ("FMUL32I", _) => self.called("FMUL", code),
-            ("FADD32I", _) => self.called("FADD", code),
+            ("RRO", [to, a]) if code.modifiers == ["EX2"] => self.put(format!("FADD {to}, {a}, -RZ")),
+            ("MOV32I", _) => self.called("MOV", code)?,
+            ("FMUL32I", _) => self.called("FMUL", code)?,
+            ("FADD32I", _) => self.called("FADD", code)?,
             ("FCHK", _) => {
                 code.take("DIVIDE");
-                self.same(code)
+                self.same(code)?
             }
             ("CSETP", [p, q, "CC", with]) if code.modifiers == ["SFT", "AND"] => {
-                self.put(format!("PSETP.AND.AND {p}, {q}, P12, PT, {with}"));
-                Some(())
+                self.put(format!("PSETP.AND.AND {p}, {q}, P12, PT, {with}"))
             }
             // A constant among halves is a binary32 where nothing else is said.
             ("HADD2" | "HMUL2" | "HFMA2", _) => {
                 for operand in code.operands.iter_mut().filter(|o| o.contains("c[") && o.ends_with(']')) {
                     operand.push_str(".F32");
                 }
-                self.same(code)
+                self.same(code)?
             }
             // Results are there when an instruction is done.
-            ("DEPBAR" | "TEXDEPBAR", _) => {
-                self.put("NOP".into());
-                Some(())
-            }
+            ("DEPBAR" | "TEXDEPBAR", _) => self.put("NOP".into()),
             ("B2R", [to]) => {
                 self.put(format!("B2R.RESULT {to}, PT"));
-                (code.modifiers == ["RESULT"]).then_some(())
+                (code.modifiers == ["RESULT"]).then_some(())?
             }
             ("LD" | "ST" | "LDG" | "STG", _) => {
                 // Volatile accesses, which pass by caches.
@@ -357,20 +322,21 @@ impl Step {
                 if o.len() == 3 && o[2].trim_start_matches('!').starts_with('P') {
                     code.operands.pop();
                 }
-                self.same(code)
+                self.same(code)?
             }
             ("MEMBAR", []) => {
                 code.modifiers.retain(|m| *m != "IVALLD");
                 code.modifiers.iter_mut().filter(|m| **m == "GL").for_each(|m| *m = "GPU");
-                self.same(code)
+                self.same(code)?
             }
             (
                 "BFI" | "CSETP" | "FCMP" | "XMAD" | "CSET" | "JCAL" | "LONGJMP" | "PLONGJMP" | "PRET"
                 | "PSET" | "DMNMX" | "DSET" | "VADD" | "VMAD" | "VMNMX" | "VSET" | "VSETP" | "VSHL" | "VSHR",
                 _,
-            ) => None,
-            _ => self.same(code),
+            ) => return None,
+            _ => self.same(code)?,
         }
+        Some(())
     }
 
     /// As it is, where no condition code is set.

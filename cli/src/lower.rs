@@ -287,11 +287,7 @@ fn same_code(a: &[Question], b: &[Question]) -> bool {
 
 fn refusal(error: &atoms_builtin::BuiltinRefusal) -> String {
     let number = error.number.map_or(String::new(), |n| format!("#{n}: "));
-    if error.help.is_empty() {
-        format!("{number}{}", error.message)
-    } else {
-        format!("{number}{}\n  help: {}", error.message, error.help)
-    }
+    format!("{number}{}\n  help: {}", error.message, error.help)
 }
 
 impl Expanded {

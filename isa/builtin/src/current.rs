@@ -11,6 +11,7 @@ mod subword;
 mod wide;
 mod word;
 
+use super::refusal::refuse;
 use super::text::{Expansion, InputRole, RegisterType, Writer, put};
 use super::{
     Argument, Builtin, BuiltinOp, BuiltinRefusal, Call, CasStrength, MemoryOrder, NameForm, ObjectPlace,
@@ -146,13 +147,13 @@ impl Nv {
 
 pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     if target.number() < 70 {
-        return Err(BuiltinRefusal::new(format!("the current compiler has no target {target}"))
-            .help("sm_70 or later, or the dialect `nvvm`"));
+        let message = format!("the current compiler has no target {target}");
+        return refuse(message, "sm_70 or later, or the dialect `nvvm`");
     }
     let generation = Generation::of(target);
     if call.place == ObjectPlace::Shared && !matches!(call.builtin, Builtin::Cuda { .. }) {
-        return Err(BuiltinRefusal::new(format!("`{}` takes a generic address", call.builtin))
-            .help("an `atomic` function of CUDA C++, or a generic address"));
+        let message = format!("`{}` takes a generic address", call.builtin);
+        return refuse(message, "an `atomic` function of CUDA C++, or a generic address");
     }
     match call.builtin {
         Builtin::Nv { op, form } => {

@@ -27,25 +27,17 @@ pub use refusal::BuiltinRefusal;
 pub use text::{Expansion, FreeRegister, Input, InputRole, RegisterType, Warning};
 pub use types::{ObjectType, TypeClass};
 
-use std::fmt;
+use refusal::refuse;
 use std::str::FromStr;
 
 /// Whose PTX a call becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Dialect {
     /// As documented by \[NVVM\].
     Nvvm,
     /// As emitted by the compiler of \[TOOLS\].
     Current,
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Dialect::Nvvm => "nvvm",
-            Dialect::Current => "current",
-        })
-    }
 }
 
 impl FromStr for Dialect {
@@ -55,8 +47,7 @@ impl FromStr for Dialect {
         match text {
             "nvvm" => Ok(Dialect::Nvvm),
             "current" => Ok(Dialect::Current),
-            _ => Err(BuiltinRefusal::new(format!("unknown dialect `{}`", excerpt::excerpt(text)))
-                .help("`nvvm` or `current`")),
+            _ => refuse(format!("unknown dialect `{}`", excerpt::excerpt(text)), "`nvvm` or `current`"),
         }
     }
 }
@@ -122,10 +113,10 @@ impl Call {
     /// The type of the object.
     fn object_type(&self) -> Result<ObjectType, BuiltinRefusal> {
         match (self.builtin.object_type(), self.ty) {
-            (None, None) => {
-                Err(BuiltinRefusal::new(format!("`{}` works on objects of many types", self.builtin))
-                    .help("say the type of the object, such as `u32`"))
-            }
+            (None, None) => refuse(
+                format!("`{}` works on objects of many types", self.builtin),
+                "say the type of the object, such as `u32`",
+            ),
             (None, Some(ty)) | (Some(ty), None) => Ok(ty),
             (Some(fixed), Some(ty)) => {
                 let letterless = matches!(
@@ -135,8 +126,10 @@ impl Call {
                 if fixed == ty || (letterless && fixed.bytes() == ty.bytes()) {
                     return Ok(fixed);
                 }
-                Err(BuiltinRefusal::new(format!("`{}` works on `{fixed}`, not on `{ty}`", self.builtin))
-                    .help("leave the type out, or use the name for it"))
+                refuse(
+                    format!("`{}` works on `{fixed}`, not on `{ty}`", self.builtin),
+                    "leave the type out, or use the name for it",
+                )
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The last stage that \[NVVM\] documents: from the operand word of a machine instruction to its mnemonic.
 
 use super::BuiltinRefusal;
+use super::refusal::refuse;
 
 /// Whether an atomic carries a hint to the L2 cache (from sm_80).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,19 +41,17 @@ pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, BuiltinRef
         1 => ".cta",
         2 => ".sys",
         other => {
-            return Err(
-                BuiltinRefusal::new(format!("no scope has number {other}")).help("0 gpu, 1 cta, 2 sys")
-            );
+            return refuse(format!("no scope has number {other}"), "0 gpu, 1 cta, 2 sys");
         }
     };
     let number = (word >> 16) & 0xff;
     let found = usize::try_from(number).ok().and_then(|n| OPERATIONS.get(n).copied().flatten());
     let Some((op, letter)) = found else {
-        return Err(BuiltinRefusal::new(format!("no atomic operation has number {number:#04x}"))
-            .help("0x00 to 0x0e without 0x02 and 0x04"));
+        let message = format!("no atomic operation has number {number:#04x}");
+        return refuse(message, "0x00 to 0x0e without 0x02 and 0x04");
     };
     if !matches!(bytes, 2 | 4 | 8 | 16) {
-        return Err(BuiltinRefusal::new(format!("no atomic has {bytes} bytes")).help("2, 4, 8 or 16"));
+        return refuse(format!("no atomic has {bytes} bytes"), "2, 4, 8 or 16");
     }
     let hint = match hint {
         Hint::Absent => "",
@@ -72,6 +71,6 @@ pub fn membar_text(operand: u8) -> Result<&'static str, BuiltinRefusal> {
         1 => Ok("membar.cta"),
         2 => Ok("membar.sys"),
         4 => Ok("fence.sc.cluster"),
-        _ => Err(BuiltinRefusal::new(format!("Bad membar op: {operand}")).help("0, 1, 2 or 4")),
+        _ => refuse(format!("Bad membar op: {operand}"), "0, 1, 2 or 4"),
     }
 }

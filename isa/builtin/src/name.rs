@@ -1,6 +1,7 @@
 //! The builtins by name, and by the identifiers of \[NVVM\].
 
 use super::excerpt::excerpt;
+use super::refusal::{diagnose, refuse};
 use super::{BuiltinRefusal, ObjectType, TypeClass};
 use atoms_isa::nearest;
 use std::fmt;
@@ -58,6 +59,17 @@ impl BuiltinOp {
     /// The name in PTX. A subtraction is the addition of the negated operand (spec 8.3).
     pub const fn ptx(self) -> &'static str {
         self.row().ptx
+    }
+
+    /// Letter and width of an `atom` of the older families.
+    pub(super) fn older_suffix(self, ty: ObjectType) -> String {
+        let letter = match (self, ty.class()) {
+            (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Float) => 'f',
+            (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Inc | BuiltinOp::Dec, _) => 'u',
+            (BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
+            _ => 'b',
+        };
+        format!("{letter}{}", ty.bits())
     }
 
     /// The operation behind a builtin kind of the front end, and whether it is the kind whose name is
@@ -303,10 +315,11 @@ impl Builtin {
             BuiltinOp::Max,
             BuiltinOp::Inc,
             BuiltinOp::Dec,
+            BuiltinOp::CompareExchange,
+            BuiltinOp::And,
+            BuiltinOp::Or,
+            BuiltinOp::Xor,
         ] {
-            all.extend(NameScope::ALL.iter().map(|reach| Builtin::Cuda { op, reach: *reach }));
-        }
-        for op in [BuiltinOp::CompareExchange, BuiltinOp::And, BuiltinOp::Or, BuiltinOp::Xor] {
             all.extend(NameScope::ALL.iter().map(|reach| Builtin::Cuda { op, reach: *reach }));
         }
         all.extend(NameScope::ALL.iter().map(|reach| Builtin::CudaFence { reach: *reach }));
@@ -354,20 +367,17 @@ impl Builtin {
     /// names of this family.
     pub fn sized(op: BuiltinOp, ty: ObjectType) -> Result<Builtin, BuiltinRefusal> {
         if op.row().nv.is_none() {
-            return Err(BuiltinRefusal::numbered(
-                852,
-                format!("no `__nv_atomic_` builtin does `{}`", op.ptx()),
-            )
-            .help("use `atomicInc` or `atomicDec`"));
+            let message = format!("no `__nv_atomic_` builtin does `{}`", op.ptx());
+            return diagnose(852, message, "use `atomicInc` or `atomicDec`");
         }
         if op.is_fetch() && !matches!(ty.bytes(), 4 | 8) {
-            return Err(BuiltinRefusal::numbered(3748, format!("`{ty}` has {} bytes", ty.bytes()))
-                .help("a fetch operation takes objects of 4 or 8 bytes"));
+            let message = format!("`{ty}` has {} bytes", ty.bytes());
+            return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
         }
         let class = if name_classes(op) == [TypeClass::Bits] { TypeClass::Bits } else { ty.class() };
         if !name_classes(op).contains(&class) {
-            return Err(BuiltinRefusal::numbered(3745, format!("no atomic `{}` on `{ty}`", op.ptx()))
-                .help("an integer, `f32` or `f64`"));
+            let message = format!("no atomic `{}` on `{ty}`", op.ptx());
+            return diagnose(3745, message, "an integer, `f32` or `f64`");
         }
         Ok(Builtin::Nv { op, form: NameForm::Sized { bytes: ty.bytes(), class } })
     }
@@ -428,10 +438,13 @@ impl FromStr for Builtin {
             return Ok(found);
         }
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-        Err(BuiltinRefusal::new(format!("unknown builtin `{}`", excerpt(name))).help(format!(
-            "the nearest known one is `{}`",
-            nearest(name, names.iter().map(String::as_str)).unwrap_or_default()
-        )))
+        refuse(
+            format!("unknown builtin `{}`", excerpt(name)),
+            format!(
+                "the nearest known one is `{}`",
+                nearest(name, names.iter().map(String::as_str)).unwrap_or_default()
+            ),
+        )
     }
 }
 
@@ -453,11 +466,8 @@ fn other_width(name: &str) -> Result<Option<Builtin>, BuiltinRefusal> {
             let Some(bytes) = width.filter(|w| w.bytes().all(|b| b.is_ascii_digit())) else { continue };
             let Ok(bytes) = bytes.parse::<u32>() else { continue };
             if ObjectType::unsigned(bytes).is_none() {
-                return Err(BuiltinRefusal::numbered(
-                    3767,
-                    format!("no object has {bytes} bytes in `{name}`"),
-                )
-                .help("the width is 1, 2, 4, 8 or 16"));
+                let message = format!("no object has {bytes} bytes in `{name}`");
+                return diagnose(3767, message, "the width is 1, 2, 4, 8 or 16");
             }
             if ObjectType::of(class, bytes).is_some() {
                 return Ok(Some(Builtin::Nv { op, form: NameForm::Sized { bytes, class } }));

@@ -2,10 +2,11 @@
 
 mod subword;
 
+use super::refusal::{diagnose, refuse};
 use super::text::{Expansion, InputRole, RegisterType, Writer, put};
 use super::{
-    Argument, Builtin, BuiltinOp, BuiltinRefusal, Call, MemoryOrder, NameForm, NameScope, ObjectPlace,
-    ObjectType, PtxTarget, ThreadScope, TypeClass,
+    Builtin, BuiltinOp, BuiltinRefusal, Call, MemoryOrder, NameForm, NameScope, ObjectPlace, ObjectType,
+    PtxTarget, ThreadScope, TypeClass,
 };
 
 /// A checked call of the newer family.
@@ -97,8 +98,8 @@ const fn membar_scope(scope: ThreadScope) -> &'static str {
 
 pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     if call.place == ObjectPlace::Shared {
-        return Err(BuiltinRefusal::new("the documented dialect has generic addresses only")
-            .help("a generic address, or the dialect `current`"));
+        let message = "the documented dialect has generic addresses only";
+        return refuse(message, "a generic address, or the dialect `current`");
     }
     match call.builtin {
         Builtin::Nvvm { op, reach, ty } => {
@@ -131,11 +132,8 @@ fn older(
     };
     if target.number() < needs {
         let number = if ty == ObjectType::B128 { 3766 } else { 852 };
-        return Err(BuiltinRefusal::numbered(
-            number,
-            format!("no atomic `{}` on `{ty}` for {target}", op.ptx()),
-        )
-        .help(format!("sm_{needs} or later")));
+        let message = format!("no atomic `{}` on `{ty}` for {target}", op.ptx());
+        return diagnose(number, message, format!("sm_{needs} or later"));
     }
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -156,12 +154,7 @@ fn older(
         }
         ObjectType::B128 => Ok(wide_access(text, op, &object, &format!("atom{scope}.{ptx}.b128"))),
         _ => {
-            let letter = match (op, ty.class()) {
-                (BuiltinOp::Add, TypeClass::Float) => 'f',
-                (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Inc | BuiltinOp::Dec, _) => 'u',
-                (BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
-                _ => 'b',
-            };
+            let suffix = op.older_suffix(ty);
             let register = match ty.bytes() {
                 2 => RegisterType::B16,
                 4 => RegisterType::B32,
@@ -178,7 +171,7 @@ fn older(
             }
             let result = text.register(register);
             let compare = compare.map(|c| format!("{c}, ")).unwrap_or_default();
-            put!(text, "atom{scope}.{ptx}.{letter}{} {result}, [{object}], {compare}{value};", ty.bits());
+            put!(text, "atom{scope}.{ptx}.{suffix} {result}, [{object}], {compare}{value};");
             Ok(text.finish(&[&result]))
         }
     }
@@ -230,63 +223,42 @@ fn function(
     if (Builtin::Nvvm { op: named, reach, ty: behind }).id().is_none()
         || (op == BuiltinOp::Sub && !ty.is_integer())
     {
-        return Err(BuiltinRefusal::numbered(
-            852,
-            format!("no builtin stands behind `{}` on `{ty}`", call.builtin),
-        )
-        .help("another type, or the dialect `current`"));
+        let message = format!("no builtin stands behind `{}` on `{ty}`", call.builtin);
+        return diagnose(852, message, "another type, or the dialect `current`");
     }
     older(op, reach, behind, target)
 }
 
-fn order(argument: Argument<MemoryOrder>) -> Result<MemoryOrder, BuiltinRefusal> {
-    match argument {
-        Argument::Literal(order) => Ok(order),
-        Argument::OutOfRange(number) => {
-            Err(BuiltinRefusal::numbered(3746, format!("no memory order has number {number}")).help("0 to 5"))
-        }
-        Argument::Runtime => Err(constant("memory order")),
-    }
-}
-
-fn scope(argument: Argument<ThreadScope>) -> Result<ThreadScope, BuiltinRefusal> {
-    match argument {
-        Argument::Literal(scope) => Ok(scope),
-        Argument::OutOfRange(number) => {
-            Err(BuiltinRefusal::numbered(3747, format!("unexpected atomic operation scope: {number}"))
-                .help("0 to 4"))
-        }
-        Argument::Runtime => Err(constant("scope")),
-    }
-}
-
-fn constant(kind: &str) -> BuiltinRefusal {
-    BuiltinRefusal::new(format!("the {kind} is no constant"))
-        .help("a literal: it becomes part of the instruction")
+/// The order and the scope of a call, which become part of the instruction.
+fn operands(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRefusal> {
+    const LITERAL: &str = "a literal: it becomes part of the instruction";
+    let order =
+        |number| BuiltinRefusal::numbered(3746, format!("no memory order has number {number}"), "0 to 5");
+    let scope = |number| {
+        BuiltinRefusal::numbered(3747, format!("unexpected atomic operation scope: {number}"), "0 to 4")
+    };
+    let order = call.order.literal(order, "the memory order is no constant", LITERAL)?;
+    Ok((order, call.scope.literal(scope, "the scope is no constant", LITERAL)?))
 }
 
 fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Result<Nv, BuiltinRefusal> {
     if matches!(form, NameForm::Sized { .. }) && call.builtin.id().is_none() {
         // The width has no name; what the name construction says of it is the better message.
         if op.is_fetch() {
-            return Err(BuiltinRefusal::numbered(
-                3748,
-                format!("`{}` is no fetch of 4 or 8 bytes", call.builtin),
-            )
-            .help("a fetch operation takes objects of 4 or 8 bytes"));
+            let message = format!("`{}` is no fetch of 4 or 8 bytes", call.builtin);
+            return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
         }
-        return Err(BuiltinRefusal::new(format!("unexpected atomic builtin function `{}`", call.builtin))
-            .help("another width, or the builtin without one"));
+        let message = format!("unexpected atomic builtin function `{}`", call.builtin);
+        return refuse(message, "another width, or the builtin without one");
     }
     let ty = call.object_type()?;
     if ty.class() == TypeClass::Half && target.number() < 90 {
-        return Err(BuiltinRefusal::numbered(3759, format!("no atomics on `{ty}` for {target}"))
-            .help("sm_90 or later"));
+        return diagnose(3759, format!("no atomics on `{ty}` for {target}"), "sm_90 or later");
     }
     if op.is_fetch() {
         if ty.bytes() == 16 {
-            return Err(BuiltinRefusal::numbered(3748, format!("`{ty}` has 16 bytes"))
-                .help("a fetch operation takes objects of 4 or 8 bytes"));
+            let message = format!("`{ty}` has 16 bytes");
+            return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
         }
         let arithmetic = match ty.class() {
             TypeClass::Signed | TypeClass::Unsigned => true,
@@ -294,8 +266,8 @@ fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Res
             TypeClass::Bits | TypeClass::Half => false,
         };
         if !arithmetic {
-            return Err(BuiltinRefusal::numbered(3745, format!("no atomic `{}` on `{ty}`", op.ptx()))
-                .help("an integer type; additions also take `f32` and `f64`"));
+            let message = format!("no atomic `{}` on `{ty}`", op.ptx());
+            return diagnose(3745, message, "an integer type; additions also take `f32` and `f64`");
         }
     }
     if let Some(other) = call.operand.filter(|other| *other != ty) {
@@ -305,30 +277,21 @@ fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Res
             _ => None,
         };
         if let Some(number) = number {
-            return Err(BuiltinRefusal::numbered(
-                number,
-                format!("the object is `{ty}`, the argument `{other}`"),
-            )
-            .help("arguments of the object's type"));
+            let message = format!("the object is `{ty}`, the argument `{other}`");
+            return diagnose(number, message, "arguments of the object's type");
         }
     }
-    let (order, scope) = (order(call.order)?, scope(call.scope)?);
+    let (order, scope) = operands(call)?;
     match op {
         BuiltinOp::Load if matches!(order, MemoryOrder::Release | MemoryOrder::AcqRel) => {
-            return Err(BuiltinRefusal::numbered(
-                3750,
-                format!("unexpected memory order: {order} of a load"),
-            )
-            .help("relaxed, consume, acquire or seq_cst"));
+            let message = format!("unexpected memory order: {order} of a load");
+            return diagnose(3750, message, "relaxed, consume, acquire or seq_cst");
         }
         BuiltinOp::Store
             if !matches!(order, MemoryOrder::Relaxed | MemoryOrder::Release | MemoryOrder::SeqCst) =>
         {
-            return Err(BuiltinRefusal::numbered(
-                3749,
-                format!("unexpected memory order: {order} of a store"),
-            )
-            .help("relaxed, release or seq_cst"));
+            let message = format!("unexpected memory order: {order} of a store");
+            return diagnose(3749, message, "relaxed, release or seq_cst");
         }
         _ => {}
     }
@@ -341,7 +304,7 @@ fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Res
         };
         if let Some(number) = number {
             let message = format!("no atomic access of {} bits for {target}: `{}`", ty.bits(), call.builtin);
-            return Err(BuiltinRefusal::numbered(number, message).help("sm_70 or later"));
+            return diagnose(number, message, "sm_70 or later");
         }
     }
     Ok(Nv { op, ty, order, scope, target })
@@ -430,7 +393,7 @@ fn wide_access(mut text: Writer, op: BuiltinOp, object: &str, mnemonic: &str) ->
 }
 
 fn thread_fence(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
-    let (order, scope) = (order(call.order)?, scope(call.scope)?);
+    let (order, scope) = operands(call)?;
     let mut text = Writer::default();
     if target.number() < 70 {
         put!(text, "membar.{};", membar_scope(scope));
@@ -440,8 +403,8 @@ fn thread_fence(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefu
         MemoryOrder::Release | MemoryOrder::SeqCst => "sc",
         MemoryOrder::AcqRel => "acq_rel",
         MemoryOrder::Relaxed | MemoryOrder::Consume | MemoryOrder::Acquire => {
-            return Err(BuiltinRefusal::new(format!("unexpected memory order: {order} of a fence"))
-                .help("release, acq_rel or seq_cst"));
+            let message = format!("unexpected memory order: {order} of a fence");
+            return refuse(message, "release, acq_rel or seq_cst");
         }
     };
     put!(text, "fence.{order}.{};", scope.qualifier(target));

@@ -2,39 +2,52 @@
 
 use super::BuiltinRefusal;
 use super::excerpt::excerpt;
+use super::refusal::refuse;
 use atoms_isa::nearest;
 use std::fmt;
 use std::str::FromStr;
+use strum::{EnumMessage, VariantArray};
 
 /// Memory order of an operation. Source: spec 8.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumMessage, VariantArray)]
 pub enum MemoryOrder {
     /// 0
+    #[strum(serialize = "relaxed", serialize = "monotonic", serialize = "__NV_ATOMIC_RELAXED")]
     Relaxed,
     /// 1, treated as acquire
+    #[strum(serialize = "consume", serialize = "__NV_ATOMIC_CONSUME")]
     Consume,
     /// 2
+    #[strum(serialize = "acquire", serialize = "__NV_ATOMIC_ACQUIRE")]
     Acquire,
     /// 3
+    #[strum(serialize = "release", serialize = "__NV_ATOMIC_RELEASE")]
     Release,
     /// 4
+    #[strum(serialize = "acq_rel", serialize = "__NV_ATOMIC_ACQ_REL")]
     AcqRel,
     /// 5
+    #[strum(serialize = "seq_cst", serialize = "__NV_ATOMIC_SEQ_CST")]
     SeqCst,
 }
 
 /// The threads that an operation is atomic to. Source: spec 8.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumMessage, VariantArray)]
 pub enum ThreadScope {
     /// 0, treated as block
+    #[strum(serialize = "thread", serialize = "__NV_THREAD_SCOPE_THREAD")]
     Thread,
     /// 1
+    #[strum(serialize = "block", serialize = "cta", serialize = "__NV_THREAD_SCOPE_BLOCK")]
     Block,
     /// 2, treated as device before sm_90
+    #[strum(serialize = "cluster", serialize = "__NV_THREAD_SCOPE_CLUSTER")]
     Cluster,
     /// 3
+    #[strum(serialize = "device", serialize = "gpu", serialize = "__NV_THREAD_SCOPE_DEVICE")]
     Device,
     /// 4
+    #[strum(serialize = "system", serialize = "sys", serialize = "__NV_THREAD_SCOPE_SYSTEM")]
     System,
 }
 
@@ -49,63 +62,39 @@ pub enum Argument<T> {
     Runtime,
 }
 
-/// What [`Argument`] needs of an operand.
-pub trait NumberedOperand: Copy + 'static {
+impl<T> Argument<T> {
+    /// The value; else what is said of a number out of range, or of what is no literal.
+    pub(super) fn literal(
+        self,
+        out_of_range: impl FnOnce(i64) -> BuiltinRefusal,
+        runtime: &str,
+        help: &str,
+    ) -> Result<T, BuiltinRefusal> {
+        match self {
+            Argument::Literal(value) => Ok(value),
+            Argument::OutOfRange(number) => Err(out_of_range(number)),
+            Argument::Runtime => refuse(runtime, help),
+        }
+    }
+}
+
+/// What [`Argument`] needs of an operand: all values by number, and their names, the first being the main one.
+pub trait NumberedOperand: Copy + VariantArray + EnumMessage {
     /// What it is called in messages.
     const KIND: &'static str;
-    /// All values, by number.
-    const ALL: &'static [Self];
-    /// Names, the first one being the main one.
-    fn names(self) -> &'static [&'static str];
 }
 
 impl NumberedOperand for MemoryOrder {
     const KIND: &'static str = "memory order";
-    const ALL: &'static [MemoryOrder] = &[
-        MemoryOrder::Relaxed,
-        MemoryOrder::Consume,
-        MemoryOrder::Acquire,
-        MemoryOrder::Release,
-        MemoryOrder::AcqRel,
-        MemoryOrder::SeqCst,
-    ];
-
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            MemoryOrder::Relaxed => &["relaxed", "monotonic", "__NV_ATOMIC_RELAXED"],
-            MemoryOrder::Consume => &["consume", "__NV_ATOMIC_CONSUME"],
-            MemoryOrder::Acquire => &["acquire", "__NV_ATOMIC_ACQUIRE"],
-            MemoryOrder::Release => &["release", "__NV_ATOMIC_RELEASE"],
-            MemoryOrder::AcqRel => &["acq_rel", "__NV_ATOMIC_ACQ_REL"],
-            MemoryOrder::SeqCst => &["seq_cst", "__NV_ATOMIC_SEQ_CST"],
-        }
-    }
 }
 
 impl NumberedOperand for ThreadScope {
     const KIND: &'static str = "scope";
-    const ALL: &'static [ThreadScope] = &[
-        ThreadScope::Thread,
-        ThreadScope::Block,
-        ThreadScope::Cluster,
-        ThreadScope::Device,
-        ThreadScope::System,
-    ];
-
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            ThreadScope::Thread => &["thread", "__NV_THREAD_SCOPE_THREAD"],
-            ThreadScope::Block => &["block", "cta", "__NV_THREAD_SCOPE_BLOCK"],
-            ThreadScope::Cluster => &["cluster", "__NV_THREAD_SCOPE_CLUSTER"],
-            ThreadScope::Device => &["device", "gpu", "__NV_THREAD_SCOPE_DEVICE"],
-            ThreadScope::System => &["system", "sys", "__NV_THREAD_SCOPE_SYSTEM"],
-        }
-    }
 }
 
 impl MemoryOrder {
     /// Every order, by number.
-    pub const ALL: &'static [MemoryOrder] = <MemoryOrder as NumberedOperand>::ALL;
+    pub const ALL: &'static [MemoryOrder] = MemoryOrder::VARIANTS;
 
     /// Whether later accesses stay behind the operation.
     pub const fn acquires(self) -> bool {
@@ -148,7 +137,7 @@ impl MemoryOrder {
 
 impl ThreadScope {
     /// Every scope, by number.
-    pub const ALL: &'static [ThreadScope] = <ThreadScope as NumberedOperand>::ALL;
+    pub const ALL: &'static [ThreadScope] = ThreadScope::VARIANTS;
 
     /// The PTX qualifier. A cluster is one from sm_90; before, the device stands for it.
     pub const fn qualifier(self, target: PtxTarget) -> &'static str {
@@ -170,14 +159,16 @@ impl<T: NumberedOperand> FromStr for Argument<T> {
             return Ok(Argument::Runtime);
         }
         if let Ok(number) = text.parse::<i64>() {
-            let value = usize::try_from(number).ok().and_then(|n| T::ALL.get(n));
+            let value = usize::try_from(number).ok().and_then(|n| T::VARIANTS.get(n));
             return Ok(value.map_or(Argument::OutOfRange(number), |v| Argument::Literal(*v)));
         }
-        let found = T::ALL.iter().find(|v| v.names().contains(&text));
+        let found = T::VARIANTS.iter().find(|v| v.get_serializations().contains(&text));
         found.map(|v| Argument::Literal(*v)).ok_or_else(|| {
-            let names = T::ALL.iter().flat_map(|v| v.names().iter().copied());
-            BuiltinRefusal::new(format!("unknown {} `{}`", T::KIND, excerpt(text)))
-                .help(format!("the nearest known one is `{}`", nearest(text, names).unwrap_or_default()))
+            let names = T::VARIANTS.iter().flat_map(|v| v.get_serializations().iter().copied());
+            BuiltinRefusal::new(
+                format!("unknown {} `{}`", T::KIND, excerpt(text)),
+                format!("the nearest known one is `{}`", nearest(text, names).unwrap_or_default()),
+            )
         })
     }
 }
@@ -187,10 +178,13 @@ fn literal<T: NumberedOperand>(text: &str) -> Result<T, BuiltinRefusal> {
     match text.parse()? {
         Argument::Literal(value) => Ok(value),
         Argument::OutOfRange(_) | Argument::Runtime => {
-            let names: Vec<_> = T::ALL.iter().filter_map(|v| v.names().first().copied()).collect();
-            let last = T::ALL.len().saturating_sub(1);
-            Err(BuiltinRefusal::new(format!("`{}` is no {}", excerpt(text), T::KIND))
-                .help(format!("one of {}, or 0 to {last}", names.join(", "))))
+            let names: Vec<_> =
+                T::VARIANTS.iter().filter_map(|v| v.get_serializations().first().copied()).collect();
+            let last = T::VARIANTS.len().saturating_sub(1);
+            refuse(
+                format!("`{}` is no {}", excerpt(text), T::KIND),
+                format!("one of {}, or 0 to {last}", names.join(", ")),
+            )
         }
     }
 }
@@ -213,13 +207,13 @@ impl FromStr for ThreadScope {
 
 impl fmt::Display for MemoryOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.names().first().copied().unwrap_or_default())
+        f.write_str(self.get_serializations().first().copied().unwrap_or_default())
     }
 }
 
 impl fmt::Display for ThreadScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.names().first().copied().unwrap_or_default())
+        f.write_str(self.get_serializations().first().copied().unwrap_or_default())
     }
 }
 
@@ -257,8 +251,10 @@ impl FromStr for PtxTarget {
         match (number, letter.as_deref()) {
             (Some(number), Some([])) => Ok(PtxTarget { number, letter: None }),
             (Some(number), Some([letter])) => Ok(PtxTarget { number, letter: Some(*letter) }),
-            _ => Err(BuiltinRefusal::new(format!("unknown architecture `{}`", excerpt(text)))
-                .help("`sm_` and a number from 50 to 129, such as `sm_90` or `sm_100a`")),
+            _ => refuse(
+                format!("unknown architecture `{}`", excerpt(text)),
+                "`sm_` and a number from 50 to 129, such as `sm_90` or `sm_100a`",
+            ),
         }
     }
 }

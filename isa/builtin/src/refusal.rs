@@ -1,45 +1,42 @@
 //! Why a call is refused.
 
-use std::fmt;
-
 /// Why there is no PTX for a builtin call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
+#[error("{message}{}", .number.map(|number| format!(" (diagnostic {number})")).unwrap_or_default())]
+#[diagnostic(help("{help}"))]
 pub struct BuiltinRefusal {
     /// Number of the diagnostic, where \[NVVM\] gives one.
     pub number: Option<u16>,
     /// What is wrong. In the dialect [`super::Dialect::Current`] the words of the compiler.
     pub message: String,
-    /// What would work; empty where nothing would.
+    /// What would work.
     pub help: String,
 }
 
 impl BuiltinRefusal {
-    pub(super) fn new(message: impl Into<String>) -> BuiltinRefusal {
-        BuiltinRefusal { number: None, message: message.into(), help: String::new() }
+    pub(super) fn new(message: impl Into<String>, help: impl Into<String>) -> BuiltinRefusal {
+        BuiltinRefusal { number: None, message: message.into(), help: help.into() }
     }
 
-    pub(super) fn numbered(number: u16, message: impl Into<String>) -> BuiltinRefusal {
-        BuiltinRefusal { number: Some(number), ..BuiltinRefusal::new(message) }
-    }
-
-    pub(super) fn help(self, help: impl Into<String>) -> BuiltinRefusal {
-        BuiltinRefusal { help: help.into(), ..self }
-    }
-}
-
-impl fmt::Display for BuiltinRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.number {
-            Some(number) => write!(f, "{} (diagnostic {number})", self.message),
-            None => f.write_str(&self.message),
-        }
+    pub(super) fn numbered(
+        number: u16,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> BuiltinRefusal {
+        BuiltinRefusal { number: Some(number), ..BuiltinRefusal::new(message, help) }
     }
 }
 
-impl std::error::Error for BuiltinRefusal {}
+/// Refuses, without a number.
+pub(super) fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, BuiltinRefusal> {
+    Err(BuiltinRefusal::new(message, help))
+}
 
-impl miette::Diagnostic for BuiltinRefusal {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
-    }
+/// Refuses with a diagnostic.
+pub(super) fn diagnose<T>(
+    number: u16,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Result<T, BuiltinRefusal> {
+    Err(BuiltinRefusal::numbered(number, message, help))
 }

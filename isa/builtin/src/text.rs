@@ -1,10 +1,17 @@
 //! The PTX that a call becomes: lines, and the registers they name.
 
-use super::PtxTarget;
+use super::{ObjectType, PtxTarget, TypeClass};
 use std::fmt::{self, Write};
 
+/// Writes one line.
+macro_rules! put {
+    ($writer:expr, $($format:tt)*) => { $writer.line(format!($($format)*)) };
+}
+pub(super) use put;
+
 /// Type of a PTX register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 #[allow(missing_docs)] // the names are those of PTX
 pub enum RegisterType {
     Pred,
@@ -30,20 +37,6 @@ impl RegisterType {
             RegisterType::F64 => "%fd",
             RegisterType::B128 => "%rq",
         }
-    }
-}
-
-impl fmt::Display for RegisterType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            RegisterType::Pred => "pred",
-            RegisterType::B16 => "b16",
-            RegisterType::B32 => "b32",
-            RegisterType::B64 => "b64",
-            RegisterType::F32 => "f32",
-            RegisterType::F64 => "f64",
-            RegisterType::B128 => "b128",
-        })
     }
 }
 
@@ -206,6 +199,16 @@ impl Writer {
         self.input(role, RegisterType::B64, "u64")
     }
 
+    /// A value with its sign or zeros above an object's bits.
+    pub(super) fn extended(&mut self, ty: ObjectType, value: &str) -> String {
+        let register = self.register(RegisterType::B32);
+        match ty.class() {
+            TypeClass::Signed => put!(self, "cvt.s32.s{} {register}, {value};", ty.bits()),
+            _ => put!(self, "and.b32 {register}, {value}, {};", ty.ones()),
+        }
+        register
+    }
+
     pub(super) fn line(&mut self, line: String) {
         self.text.lines.push(line);
     }
@@ -220,14 +223,18 @@ impl Writer {
         self.text.warnings.push(Warning { number, message: message.into() });
     }
 
+    /// The text, with the result put at an address by `store`, or in its registers.
+    pub(super) fn give(mut self, store: &str, to: Option<&str>, result: &[&str]) -> Expansion {
+        let Some(to) = to else { return self.finish(result) };
+        match result {
+            [one] => put!(self, "{store} [{to}], {one};"),
+            several => put!(self, "{store} [{to}], {{{}}};", several.join(", ")),
+        }
+        self.finish(&[])
+    }
+
     /// The text, with the registers that hold the result.
     pub(super) fn finish(self, result: &[&str]) -> Expansion {
         Expansion { result: result.iter().map(ToString::to_string).collect(), ..self.text }
     }
 }
-
-/// Writes one line.
-macro_rules! put {
-    ($writer:expr, $($format:tt)*) => { $writer.line(format!($($format)*)) };
-}
-pub(super) use put;

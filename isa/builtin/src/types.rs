@@ -94,6 +94,11 @@ impl ObjectType {
         8 * self.bytes()
     }
 
+    /// Its bits, at the bottom of a word; of objects of 1 and 2 bytes.
+    pub(super) const fn ones(self) -> u32 {
+        if self.bytes() == 1 { 0xff } else { 0xffff }
+    }
+
     /// Whether it is an integer of the language.
     pub const fn is_integer(self) -> bool {
         matches!(self.class(), TypeClass::Unsigned | TypeClass::Signed)
@@ -157,8 +162,10 @@ impl FromStr for ObjectType {
         let found = ObjectType::ALL.iter().find(|t| t.name() == other || t.cuda_name() == other);
         found.copied().ok_or_else(|| {
             let names = ObjectType::ALL.iter().flat_map(|t| [t.name(), t.cuda_name()]);
-            BuiltinRefusal::new(format!("unknown type `{}`", excerpt(text)))
-                .help(format!("the nearest known one is `{}`", nearest(&plain, names).unwrap_or_default()))
+            BuiltinRefusal::new(
+                format!("unknown type `{}`", excerpt(text)),
+                format!("the nearest known one is `{}`", nearest(&plain, names).unwrap_or_default()),
+            )
         })
     }
 }

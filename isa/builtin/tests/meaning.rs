@@ -139,7 +139,7 @@ fn value(ty: ObjectType) -> BoxedStrategy<u128> {
 }
 
 fn any_of<T: NumberedOperand + std::fmt::Debug>() -> impl Strategy<Value = T> {
-    proptest::sample::select(T::ALL)
+    proptest::sample::select(T::VARIANTS)
 }
 
 fn case() -> impl Strategy<Value = Case> {

@@ -19,18 +19,12 @@ pub(super) fn expand(ty: ObjectType, place: ObjectPlace, target: PtxTarget) -> E
     let mut text = Writer::default();
     let bits = ty.bits();
     let register = generation.register(ObjectType::unsigned(ty.bytes()).unwrap_or(ObjectType::U32));
-    let generic = if place == ObjectPlace::Generic {
-        Some(cuda::object(&mut text, place, ty, generation))
-    } else {
-        None
-    };
+    let object = |text: &mut Writer| cuda::object(text, place, ty, generation);
+    let generic = (place == ObjectPlace::Generic).then(|| object(&mut text));
     let addresses =
         packed.then(|| (text.address(InputRole::ResultAddress), text.address(InputRole::ValueAddress)));
     let passed = (!packed).then(|| text.input(InputRole::Value, register, "u16"));
-    let object = match generic {
-        Some(object) => object,
-        None => cuda::object(&mut text, place, ty, generation),
-    };
+    let object = generic.unwrap_or_else(|| object(&mut text));
     let step = Step { found: text.register(register), old: text.register(register) };
     let first = format!("ld{}.u{bits} {}, {};", object.space, step.found, object.operand);
     let again = text.label();
@@ -78,13 +72,7 @@ pub(super) fn expand(ty: ObjectType, place: ObjectPlace, target: PtxTarget) -> E
     put!(text, "atom{}.cas.b{bits} {found}, {}, {old}, {new};", object.space, object.operand);
     put!(text, "setp.ne.s{bits} {failed}, {old}, {found};");
     put!(text, "@{failed} bra {again};");
-    match addresses {
-        Some((to, _)) => {
-            put!(text, "st.u32 [{to}], {old};");
-            text.finish(&[])
-        }
-        None => text.finish(&[old]),
-    }
+    text.give("st.u32", addresses.as_ref().map(|(to, _)| to.as_str()), &[old])
 }
 
 /// A bfloat16 as binary32.

@@ -21,33 +21,20 @@ const STORE_ORDER: &str = "atomic store's memory order cannot be consume, acquir
 const FAILURE_ORDER: &str = "failure order cannot be release or acq_rel.";
 const FENCE_ORDER: &str = "fence's memory order cannot be relaxed.";
 
-fn refuse<T>(message: &str, help: &str) -> Result<T, BuiltinRefusal> {
-    Err(BuiltinRefusal::new(message).help(help))
-}
-
 fn order(argument: Argument<MemoryOrder>) -> Result<MemoryOrder, BuiltinRefusal> {
-    match argument {
-        Argument::Literal(order) => Ok(order),
-        Argument::OutOfRange(_) => {
-            refuse("invalid memory order value for atomic operations.", "an order from 0 to 5")
-        }
-        Argument::Runtime => refuse(
-            "atomic operation's memory order argument is not an integer literal.",
-            "a literal from 0 to 5",
-        ),
-    }
+    argument.literal(
+        |_| BuiltinRefusal::new("invalid memory order value for atomic operations.", "an order from 0 to 5"),
+        "atomic operation's memory order argument is not an integer literal.",
+        "a literal from 0 to 5",
+    )
 }
 
 fn scope(argument: Argument<ThreadScope>) -> Result<ThreadScope, BuiltinRefusal> {
-    match argument {
-        Argument::Literal(scope) => Ok(scope),
-        Argument::OutOfRange(_) => {
-            refuse("invalid thread scope value for atomic operations.", "a scope from 0 to 4")
-        }
-        Argument::Runtime => {
-            refuse("atomic operation's scope argument is not an integer literal.", "a literal from 0 to 4")
-        }
-    }
+    argument.literal(
+        |_| BuiltinRefusal::new("invalid thread scope value for atomic operations.", "a scope from 0 to 4"),
+        "atomic operation's scope argument is not an integer literal.",
+        "a literal from 0 to 4",
+    )
 }
 
 /// Checks a call of the newer family, in the order of the compiler: type, operands, width, target.
@@ -176,13 +163,15 @@ pub(super) fn overload(
     match (found, op) {
         (true, _) => Ok(()),
         // The only ones that are not overloaded.
-        (false, BuiltinOp::Inc | BuiltinOp::Dec) => Err(BuiltinRefusal::new(format!(
-            "argument of type \"{} *\" is incompatible with parameter of type \"unsigned int *\"",
-            ty.cuda_name()
-        ))
-        .help(help)),
+        (false, BuiltinOp::Inc | BuiltinOp::Dec) => refuse(
+            format!(
+                "argument of type \"{} *\" is incompatible with parameter of type \"unsigned int *\"",
+                ty.cuda_name()
+            ),
+            help,
+        ),
         (false, _) => refuse(
-            &format!("no instance of overloaded function \"{builtin}\" matches the argument list"),
+            format!("no instance of overloaded function \"{builtin}\" matches the argument list"),
             help,
         ),
     }
@@ -192,7 +181,7 @@ pub(super) fn overload(
 pub(super) fn older(builtin: Builtin, ty: ObjectType, target: PtxTarget) -> Result<(), BuiltinRefusal> {
     match ty {
         ObjectType::F16x2 | ObjectType::F16x4 => refuse(
-            &format!("`{builtin}` is not reproduced as the current compiler has it"),
+            format!("`{builtin}` is not reproduced as the current compiler has it"),
             "`atomicAdd` on `__half2`, or the dialect `nvvm`",
         ),
         ObjectType::B128 if target.number() < 90 => refuse(WIDE, "sm_90 or later"),

@@ -86,17 +86,6 @@ fn qualifiers(reach: NameScope, space: &str, generation: Generation) -> String {
     }
 }
 
-/// The letter and width on the access.
-fn suffix(op: BuiltinOp, ty: ObjectType) -> String {
-    let letter = match (op, ty.class()) {
-        (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Float) => 'f',
-        (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Inc | BuiltinOp::Dec, _) => 'u',
-        (BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
-        _ => 'b',
-    };
-    format!("{letter}{}", ty.bits())
-}
-
 pub(super) fn expand(
     op: BuiltinOp,
     reach: NameScope,
@@ -127,16 +116,12 @@ fn plain(
     // An exchange of floats is one of their bits.
     let as_bits = op == BuiltinOp::Exchange && ty == ObjectType::F32;
     let register = if as_bits { RegisterType::B32 } else { generation.register(ty) };
-    let generic =
-        if place == ObjectPlace::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
+    let generic = (place == ObjectPlace::Generic).then(|| object(&mut text, place, ty, generation));
     let passed = if as_bits { "b32" } else { passed_as(ty) };
     let compare =
         (op == BuiltinOp::CompareExchange).then(|| text.input(InputRole::Compare, register, passed));
     let value = text.input(InputRole::Value, register, passed);
-    let object = match generic {
-        Some(object) => object,
-        None => object(&mut text, place, ty, generation),
-    };
+    let object = generic.unwrap_or_else(|| object(&mut text, place, ty, generation));
     let value = if op == BuiltinOp::Sub {
         let negated = text.register(register);
         put!(text, "neg.s{bits} {negated}, {value};");
@@ -155,7 +140,7 @@ fn plain(
     } else {
         qualifiers(reach, object.space, generation)
     };
-    let (op, suffix) = (op.ptx(), suffix(op, ty));
+    let (op, suffix) = (op.ptx(), op.older_suffix(ty));
     put!(text, "atom{words}.{op}.{suffix} {result}, {}, {operands};", object.operand);
     if ty == ObjectType::U16 {
         let wide = text.register(RegisterType::B32);
@@ -176,18 +161,12 @@ fn half_add(ty: ObjectType, place: ObjectPlace, generation: Generation) -> Expan
     let packed = ty.bytes() == 4;
     let register = if packed { RegisterType::B32 } else { RegisterType::B16 };
     let plain = generation.plain(32);
-    let generic = if place == ObjectPlace::Generic {
-        Some(generic_object(&mut text, place, ty, generation))
-    } else {
-        None
-    };
+    let object = |text: &mut Writer| generic_object(text, place, ty, generation);
+    let generic = (place == ObjectPlace::Generic).then(|| object(&mut text));
     let addresses =
         packed.then(|| (text.address(InputRole::ResultAddress), text.address(InputRole::ValueAddress)));
     let passed = (!packed).then(|| text.input(InputRole::Value, register, "u16"));
-    let (object, lines) = match generic {
-        Some(object) => object,
-        None => generic_object(&mut text, place, ty, generation),
-    };
+    let (object, lines) = generic.unwrap_or_else(|| object(&mut text));
     lines.into_iter().for_each(|line| text.line(line));
     let value = passed.unwrap_or_else(|| text.register(register));
     let result = text.register(register);
@@ -195,31 +174,22 @@ fn half_add(ty: ObjectType, place: ObjectPlace, generation: Generation) -> Expan
         put!(text, "ld.{plain} {value}, [{from}];");
     }
     put!(text, "{{ atom.add.noftz.{} {result},[{object}],{value}; }}", ty.name());
-    match addresses {
-        Some((to, _)) => {
-            put!(text, "st.{plain} [{to}], {result};");
-            text.finish(&[])
-        }
-        None => text.finish(&[&result]),
-    }
+    let to = addresses.as_ref().map(|(to, _)| to.as_str());
+    text.give(&format!("st.{plain}"), to, &[&result])
 }
 
 /// Exchange and compare-and-swap of 16 bytes, in pairs of registers.
 fn sixteen_bytes(op: BuiltinOp, reach: NameScope, place: ObjectPlace, generation: Generation) -> Expansion {
     let mut text = Writer::default();
     let ty = ObjectType::B128;
-    let generic =
-        if place == ObjectPlace::Generic { Some(object(&mut text, place, ty, generation)) } else { None };
+    let generic = (place == ObjectPlace::Generic).then(|| object(&mut text, place, ty, generation));
     let mut pair = |role| {
         let low = text.input(role, RegisterType::B64, "u64");
         (low, text.input(role, RegisterType::B64, "u64"))
     };
     let compare = (op == BuiltinOp::CompareExchange).then(|| pair(InputRole::Compare));
     let value = pair(InputRole::Value);
-    let object = match generic {
-        Some(object) => object,
-        None => object(&mut text, place, ty, generation),
-    };
+    let object = generic.unwrap_or_else(|| object(&mut text, place, ty, generation));
     // With a scope in the name the newer generator still has the instruction of the older one.
     let new_names = generation == Generation::Native && reach == NameScope::Device;
     let [compared, new, found] = match (new_names, op) {

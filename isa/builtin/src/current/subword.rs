@@ -26,7 +26,7 @@ impl Part {
     /// The mask of the object in its word, and that of the rest.
     fn masks(&self, nv: &Nv, text: &mut Writer) -> (String, String) {
         let [ones, mask, rest] = [(); 3].map(|()| text.register(RegisterType::B32));
-        put!(text, "mov.b32 {ones}, {};", ones_of(nv.ty));
+        put!(text, "mov.b32 {ones}, {};", nv.ty.ones());
         put!(text, "shl.b32 {mask}, {ones}, {};", self.shift);
         put!(text, "not.b32 {rest}, {mask};");
         (mask, rest)
@@ -45,11 +45,6 @@ impl Part {
         put!(text, "shr.u32 {moved}, {word}, {};", self.shift);
         moved
     }
-}
-
-/// The object's bits, at the bottom of a word.
-const fn ones_of(ty: ObjectType) -> u32 {
-    if ty.bytes() == 1 { 255 } else { 65535 }
 }
 
 /// The operand as it is passed: single bytes in a 16-bit register.
@@ -72,16 +67,6 @@ fn widened(nv: &Nv, text: &mut Writer, passed: &str) -> String {
     let masked = text.register(RegisterType::B32);
     put!(text, "and.b32 {masked}, {wide}, 255;");
     masked
-}
-
-/// The old value as it is returned: extended by its sign.
-fn returned(nv: &Nv, text: &mut Writer, moved: &str) -> String {
-    let result = text.register(RegisterType::B32);
-    match nv.ty.class() {
-        TypeClass::Signed => put!(text, "cvt.s32.s{} {result}, {moved};", nv.ty.bits()),
-        _ => put!(text, "and.b32 {result}, {moved}, {};", ones_of(nv.ty)),
-    }
-    result
 }
 
 pub(super) fn expand(nv: &Nv) -> Expansion {
@@ -116,7 +101,7 @@ fn bitwise(nv: &Nv) -> Expansion {
     nv.atom(&mut text, "relaxed", "b32", &old, &[&format!("[{}]", part.word), &operand]);
     let moved = part.extract(&mut text, &old);
     nv.fence_after_loop(&mut text);
-    let result = returned(nv, &mut text, &moved);
+    let result = text.extended(nv.ty, &moved);
     text.finish(&[&result])
 }
 
@@ -162,7 +147,7 @@ fn arithmetic(nv: &Nv) -> Expansion {
     });
     let moved = part.extract(&mut text, &found);
     nv.fence_after_loop(&mut text);
-    let result = returned(nv, &mut text, &moved);
+    let result = text.extended(nv.ty, &moved);
     text.finish(&[&result])
 }
 
@@ -205,7 +190,7 @@ fn select(nv: &Nv) -> Expansion {
     });
     let moved = part.extract(&mut text, &found);
     nv.fence_after_loop(&mut text);
-    let result = returned(nv, &mut text, &moved);
+    let result = text.extended(nv.ty, &moved);
     text.finish(&[&result])
 }
 
@@ -241,7 +226,7 @@ fn exchange(nv: &Nv) -> Expansion {
             text.finish(&[])
         }
         None => {
-            let result = returned(nv, &mut text, &moved);
+            let result = text.extended(nv.ty, &moved);
             text.finish(&[&result])
         }
     }

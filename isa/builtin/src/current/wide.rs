@@ -28,6 +28,11 @@ impl Pair {
         put!(text, "st.v2.{} [{to}], {};", nv.generation.plain(64), self.braces());
     }
 
+    /// Ends the text with it as the result.
+    fn give(&self, nv: &Nv, text: Writer, to: Option<&str>) -> Expansion {
+        text.give(&format!("st.v2.{}", nv.generation.plain(64)), to, &[&self.low, &self.high])
+    }
+
     fn braces(&self) -> String {
         format!("{{{}, {}}}", self.low, self.high)
     }
@@ -73,18 +78,12 @@ pub(super) fn expand(nv: &Nv) -> Expansion {
 fn load(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
-    let to = if nv.indirect { Some(text.address(InputRole::ResultAddress)) } else { None };
+    let to = nv.indirect.then(|| text.address(InputRole::ResultAddress));
     nv.fence(&mut text);
     let whole = register(nv, &mut text, "dst");
     put!(text, "ld.{}.{}.b128 {whole}, [{object}];", nv.qualifier(), nv.scope);
     let pair = split(&mut text, &whole);
-    match to {
-        Some(to) => {
-            pair.store(nv, &mut text, &to);
-            text.finish(&[])
-        }
-        None => text.finish(&[&pair.low, &pair.high]),
-    }
+    pair.give(nv, text, to.as_deref())
 }
 
 fn store(nv: &Nv) -> Expansion {
@@ -119,13 +118,7 @@ fn exchange(nv: &Nv) -> Expansion {
     let found = register(nv, &mut text, "dst");
     nv.atom(&mut text, nv.qualifier(), "b128", &found, &[&format!("[{object}]"), &value]);
     let old = split(&mut text, &found);
-    match to {
-        Some(to) => {
-            old.store(nv, &mut text, &to);
-            text.finish(&[])
-        }
-        None => text.finish(&[&old.low, &old.high]),
-    }
+    old.give(nv, text, to.as_deref())
 }
 
 fn compare_exchange(nv: &Nv) -> Expansion {
@@ -133,9 +126,9 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     let native = nv.generation == Generation::Native;
     let object = text.address(InputRole::Object);
     let expected = text.address(InputRole::ExpectedAddress);
-    let from = if nv.indirect { Some(text.address(InputRole::ValueAddress)) } else { None };
-    let passed = if nv.indirect { None } else { Some(Pair::passed(&mut text)) };
-    let early = if native { Some(Pair::load(nv, &mut text, &expected)) } else { None };
+    let from = nv.indirect.then(|| text.address(InputRole::ValueAddress));
+    let passed = (!nv.indirect).then(|| Pair::passed(&mut text));
+    let early = native.then(|| Pair::load(nv, &mut text, &expected));
     let swap = match (passed, from) {
         (Some(pair), _) => pair,
         (None, from) => Pair::load(nv, &mut text, &from.unwrap_or_default()),

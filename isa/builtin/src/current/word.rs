@@ -104,17 +104,14 @@ fn float_loop(nv: &Nv) -> Expansion {
 fn load(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
-    let to = if nv.indirect { Some(text.address(InputRole::ResultAddress)) } else { None };
+    let to = nv.indirect.then(|| text.address(InputRole::ResultAddress));
     let result = text.register(object_register(nv));
     let suffix = suffix(nv);
     nv.fence(&mut text);
     put!(text, "ld.{}.{}.{suffix} {result}, [{object}];", nv.qualifier(), nv.scope);
-    if let Some(to) = to {
-        put!(text, "st.{} [{to}], {result};", nv.generation.plain(nv.ty.bits()));
-        return text.finish(&[]);
-    }
-    if !nv.ty.is_subword() {
-        return text.finish(&[&result]);
+    if to.is_some() || !nv.ty.is_subword() {
+        let store = format!("st.{}", nv.generation.plain(nv.ty.bits()));
+        return text.give(&store, to.as_deref(), &[&result]);
     }
     let wide = text.register(RegisterType::B32);
     match (nv.ty, nv.generation) {
@@ -174,13 +171,7 @@ fn exchange(nv: &Nv) -> Expansion {
     let result = text.register(register);
     nv.fence(&mut text);
     nv.atom(&mut text, nv.qualifier(), &suffix(nv), &result, &[&format!("[{object}]"), &value]);
-    match to {
-        Some(to) => {
-            put!(text, "st.{plain} [{to}], {result};");
-            text.finish(&[])
-        }
-        None => text.finish(&[&result]),
-    }
+    text.give(&format!("st.{plain}"), to.as_deref(), &[&result])
 }
 
 fn compare_exchange(nv: &Nv) -> Expansion {

@@ -10,11 +10,6 @@ struct Part {
     inverted_mask: String,
 }
 
-/// The object's bits, at the bottom of a word.
-const fn ones(ty: ObjectType) -> u32 {
-    if ty.bytes() == 1 { 0xff } else { 0xffff }
-}
-
 impl Part {
     fn of(nv: &Nv, text: &mut Writer, object: &str) -> Part {
         let aligned_address = text.register(RegisterType::B64);
@@ -24,27 +19,17 @@ impl Part {
         put!(text, "cvt.u32.u64 {address}, {object};");
         put!(text, "and.b32 {low}, {address}, 3;");
         put!(text, "shl.b32 {shift}, {low}, 3;");
-        put!(text, "mov.b32 {bits}, {};", ones(nv.ty));
+        put!(text, "mov.b32 {bits}, {};", nv.ty.ones());
         put!(text, "shl.b32 {mask}, {bits}, {shift};");
         put!(text, "not.b32 {inverted_mask}, {mask};");
         Part { aligned_address, shift, inverted_mask }
     }
 }
 
-/// A value with its sign or zeros above the object's bits.
-fn extended(nv: &Nv, text: &mut Writer, value: &str) -> String {
-    let register = text.register(RegisterType::B32);
-    match nv.ty.class() {
-        TypeClass::Signed => put!(text, "cvt.s32.s{} {register}, {value};", nv.ty.bits()),
-        _ => put!(text, "and.b32 {register}, {value}, {};", ones(nv.ty)),
-    }
-    register
-}
-
 /// A value moved to the object's bits of the word, with nothing beside it.
 fn placed(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
     let [masked, moved] = [(); 2].map(|()| text.register(RegisterType::B32));
-    put!(text, "and.b32 {masked}, {value}, {};", ones(nv.ty));
+    put!(text, "and.b32 {masked}, {value}, {};", nv.ty.ones());
     put!(text, "shl.b32 {moved}, {masked}, {};", part.shift);
     moved
 }
@@ -67,7 +52,7 @@ pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
     };
     let moved = text.register(RegisterType::B32);
     put!(text, "shr.u32 {moved}, {found}, {};", part.shift);
-    let result = extended(nv, &mut text, &moved);
+    let result = text.extended(nv.ty, &moved);
     if nv.order.acquires() {
         nv.fence(&mut text, strength);
     }
@@ -94,7 +79,7 @@ fn fetch_loop(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
     let new_bits = new_bits.unwrap_or_else(|| {
         let moved = text.register(RegisterType::B32);
         put!(text, "shr.u32 {moved}, {old}, {};", part.shift);
-        let inside = extended(nv, text, &moved);
+        let inside = text.extended(nv.ty, &moved);
         let new = text.register(RegisterType::B32);
         match nv.op {
             BuiltinOp::Add => put!(text, "add.s32 {new}, {inside}, {value};"),

@@ -41,20 +41,29 @@ impl LoweringRefusal {
         LoweringRefusal { message: message.into(), help: help.into() }
     }
 
-    /// A feature that an architecture lacks; `feature` as assemblers call it.
-    fn lacking(feature: &str, first: u16, help: impl Into<String>) -> LoweringRefusal {
-        LoweringRefusal::new(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
-    }
-
-    /// A modifier that an instruction does not have.
-    fn illegal(modifier: &str, name: &str, help: impl Into<String>) -> LoweringRefusal {
-        LoweringRefusal::new(format!("Illegal modifier '{modifier}' for instruction '{name}'"), help)
-    }
-
     /// Operands that an instruction does not take.
     fn mismatch(name: &str, help: impl Into<String>) -> LoweringRefusal {
         LoweringRefusal::new(format!("Arguments mismatch for instruction '{name}'"), help)
     }
+}
+
+fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+    Err(LoweringRefusal::new(message, help))
+}
+
+/// Refuses operands that an instruction does not take.
+fn mismatch<T>(name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+    Err(LoweringRefusal::mismatch(name, help))
+}
+
+/// Refuses a feature that an architecture lacks; `feature` as assemblers call it.
+fn lacking<T>(feature: &str, first: u16, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+    refuse(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
+}
+
+/// Refuses a modifier, or several joined by dots, that an instruction does not have.
+fn illegal<T>(modifier: &str, name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal> {
+    refuse(format!("Illegal modifier '.{modifier}' for instruction '{name}'"), help)
 }
 
 /// Machine code of a PTX instruction on shared memory at an architecture; `None` for one that is not lowered

@@ -249,11 +249,8 @@ impl<'t> Parser<'t> {
                 Operand::Integer(value) => (Base::None, value.wrapping_add(self.offset()?.unwrap_or(0))),
                 _ => {
                     let range = start..self.cursor.pos();
-                    return Err(Problem::new(
-                        range,
-                        "an address is no float",
-                        "write [%r1+4], [name+4] or [4]",
-                    ));
+                    let message = "an address is no float";
+                    return Err(Problem::new(range, message, "write [%r1+4], [name+4] or [4]"));
                 }
             },
             _ => {

@@ -166,10 +166,8 @@ impl<'t> Unit<'_, 't> {
             }
         }
         if m.instruction.operands.len() > types.len() + 1 {
-            return Err(Fail::wrong(
-                format!("{} operands", m.instruction.operands.len()),
-                format!("{} has {}", m.name(), types.len() + 1),
-            ));
+            let message = format!("{} operands", m.instruction.operands.len());
+            return Err(Fail::wrong(message, format!("{} has {}", m.name(), types.len() + 1)));
         }
         if matches!(op, ComputeOp::Permute(_) | ComputeOp::Funnel { .. }) {
             // The machine names the selector, or the distance, second.

@@ -116,11 +116,8 @@ impl<'t> Flattening<'_, 't> {
                     name = Some(*index as usize);
                 }
                 Operand::Register(_) if name.is_none() => {
-                    return Err(wrong(
-                        call,
-                        "a call through a register",
-                        "call the function by its name: functions are put in where they are called",
-                    ));
+                    let help = "call the function by its name: functions are put in where they are called";
+                    return Err(wrong(call, "a call through a register", help));
                 }
                 _ => {}
             }
@@ -137,18 +134,12 @@ impl<'t> Flattening<'_, 't> {
                 self.instructions.push(trap);
                 return Ok(());
             }
-            return Err(wrong(
-                call,
-                format!("a call of `{}`, which this module does not define", callee.name),
-                "link the function into the module, or remove the call",
-            ));
+            let message = format!("a call of `{}`, which this module does not define", callee.name);
+            return Err(wrong(call, message, "link the function into the module, or remove the call"));
         };
         if self.open.contains(&callee.name) {
-            return Err(wrong(
-                call,
-                format!("a call of `{}` from within itself", callee.name),
-                "recursion is not run here: functions are put in where they are called",
-            ));
+            let help = "recursion is not run here: functions are put in where they are called";
+            return Err(wrong(call, format!("a call of `{}` from within itself", callee.name), help));
         }
         let expected = (callee.params, callee.results);
         if (arguments.len(), results.len()) != expected {

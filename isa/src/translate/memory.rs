@@ -112,10 +112,8 @@ impl<'t> Unit<'_, 't> {
             single => std::slice::from_ref(single),
         };
         if parts.len() != count {
-            return Err(Fail::wrong(
-                format!("{} registers of a vector of {count}", parts.len()),
-                "name as many as .v2, .v4 or .v8 says",
-            ));
+            let message = format!("{} registers of a vector of {count}", parts.len());
+            return Err(Fail::wrong(message, "name as many as .v2, .v4 or .v8 says"));
         }
         // No access is wider than 128 bits.
         let at_once = (128 / ty.bits()).min(count as u32).max(1) as usize;
@@ -267,10 +265,8 @@ impl<'t> Unit<'_, 't> {
                 Operation::Const(ConstAccess { path: Path::Vector, dst: dst.0, grain, address })
             }
             Memory::Param => {
-                return Err(Fail::wrong(
-                    "a store to a kernel parameter",
-                    "kernel parameters can only be read: ld.param",
-                ));
+                let message = "a store to a kernel parameter";
+                return Err(Fail::wrong(message, "kernel parameters can only be read: ld.param"));
             }
         };
         self.ordering = ordering.filter(|_| !matches!(memory, Memory::Local | Memory::Param));
@@ -302,10 +298,8 @@ impl<'t> Unit<'_, 't> {
                         Some(StateSpace::Local) => ".local",
                         Some(StateSpace::Param) | None => ".param",
                     };
-                    return Err(Fail::wrong(
-                        "a variable of another state space",
-                        format!("the variable is in {space}"),
-                    ));
+                    let message = "a variable of another state space";
+                    return Err(Fail::wrong(message, format!("the variable is in {space}")));
                 }
                 memory
             }

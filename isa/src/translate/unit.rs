@@ -194,10 +194,8 @@ impl<'t> Unit<'_, 't> {
     pub(super) fn reg(&mut self, id: RegId) -> Result<(Reg, u8), Fail> {
         let words = self.type_of(id)?.words();
         if words == 0 {
-            return Err(Fail::wrong(
-                "a predicate where a value should be",
-                "make a value of it: selp.b32 %r1, 1, 0, %p1;",
-            ));
+            let message = "a predicate where a value should be";
+            return Err(Fail::wrong(message, "make a value of it: selp.b32 %r1, 1, 0, %p1;"));
         }
         Ok((Reg(self.frame.register(id, words)), words))
     }
@@ -301,10 +299,8 @@ impl<'t> Unit<'_, 't> {
             Operand::Special(name) => self.read_special(name)?,
             Operand::Symbol { symbol, offset } => self.address_of(*symbol, *offset)?,
             _ => {
-                return Err(Fail::wrong(
-                    "an operand that is no value",
-                    "write a register, a number or a variable's name",
-                ));
+                let message = "an operand that is no value";
+                return Err(Fail::wrong(message, "write a register, a number or a variable's name"));
             }
         })
     }
@@ -317,10 +313,8 @@ impl<'t> Unit<'_, 't> {
             Operand::Integer(0) => return Ok(PredSource::FALSE),
             Operand::Integer(_) => return Ok(PredSource::TRUE),
             _ => {
-                return Err(Fail::wrong(
-                    "a value where a predicate should be",
-                    "write a predicate such as %p1",
-                ));
+                let message = "a value where a predicate should be";
+                return Err(Fail::wrong(message, "write a predicate such as %p1"));
             }
         };
         Ok(PredSource { pred: Pred::Thread(self.predicate(*id)?), negate })

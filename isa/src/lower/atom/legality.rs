@@ -4,7 +4,7 @@
 use super::form::{AtomicOp, AtomicSpace, Form, Modifiers};
 use crate::arch::Arch;
 use crate::kernel::order::{Scope, Semantics};
-use crate::lower::LoweringRefusal;
+use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
 use crate::ptx::{PtxInstruction, Type};
 use strum::VariantNames;
 
@@ -60,8 +60,8 @@ const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
-fn feature(name: &str, since: u16) -> LoweringRefusal {
-    LoweringRefusal::lacking(name, since, format!("lower it for sm_{since} or later"))
+fn feature<T>(name: &str, since: u16) -> Result<T, LoweringRefusal> {
+    lacking(name, since, format!("lower it for sm_{since} or later"))
 }
 
 /// The refusal of a modifier that does not exist.
@@ -139,10 +139,8 @@ impl<'t> Modifiers<'t> {
                     }
                 }
                 "local" | "const" | "param" => {
-                    return Err(LoweringRefusal::new(
-                        format!("State space incorrect for instruction '{}'", instruction.opcode),
-                        "atomics exist on .global, .shared and generic addresses",
-                    ));
+                    let message = format!("State space incorrect for instruction '{}'", instruction.opcode);
+                    return refuse(message, "atomics exist on .global, .shared and generic addresses");
                 }
                 "noftz" => found.noftz = true,
                 "v2" | "v4" | "v8" => found.vector = found.vector.or(Some(modifier)),
@@ -212,64 +210,52 @@ pub(super) fn check(
     let number = arch.number();
     let opcode = if red { "red" } else { "atom" };
     if let Some((kind, message)) = &modifiers.doubled {
-        return Err(LoweringRefusal::new(message.as_str(), format!("one {kind} is enough")));
+        return refuse(message.as_str(), format!("one {kind} is enough"));
     }
     early_features(modifiers, number)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
     // Of .b128 the architecture comes first.
     let there = modifiers.ty != Some(Type::B128) || number >= 90;
     if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster, true) = (modifiers.sem, space, there) {
-        return Err(LoweringRefusal::new(
-            format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space)),
-            "it is for .global and generic addresses",
-        ));
+        let message = format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space));
+        return refuse(message, "it is for .global and generic addresses");
     }
     hint(modifiers, space, opcode, number)?;
     let (op, ty) = operation_and_type(modifiers, opcode, number)?;
     if red && op == AtomicOp::Exch {
-        return Err(LoweringRefusal::new(
-            "Illegal operation '.exch' for instruction 'red'",
-            "write atom.exch with the destination _, or a store",
-        ));
+        let message = "Illegal operation '.exch' for instruction 'red'";
+        return refuse(message, "write atom.exch with the destination _, or a store");
     }
     if half(ty) && !modifiers.noftz {
-        return Err(LoweringRefusal::new(
+        return refuse(
             format!("'.noftz' modifier required for instruction '{opcode}' with type '.{}'", ty.name()),
             format!("write {opcode}.{}.noftz.{}", op.name(), ty.name()),
-        ));
+        );
     }
     if let Some(vector) = modifiers.vector {
-        return Err(LoweringRefusal::new(
-            format!("Vector modifier '.{vector}' is not supported for instruction '{opcode}'"),
-            "use one scalar instruction per element: only each element is atomic anyway",
-        ));
+        let message = format!("Vector modifier '.{vector}' is not supported for instruction '{opcode}'");
+        return refuse(message, "use one scalar instruction per element: only each element is atomic anyway");
     }
     let Some((_, since)) = types(op).iter().find(|(t, _)| *t == ty) else {
         return wrong_type(op, ty, opcode, number);
     };
     if modifiers.noftz && ty == Type::F32 && number < 90 {
-        return Err(feature(&format!("{opcode} with .noftz and .f32"), 90));
+        return feature(&format!("{opcode} with .noftz and .f32"), 90);
     }
     let name = full_name(opcode, op, ty, space);
     match since {
         Some(since) if number >= *since => {}
         Some(since) => {
-            return Err(LoweringRefusal::new(
-                format!("Instruction '{name}' requires .target sm_{since} or higher"),
-                format!("lower it for sm_{since} or later, or write a loop around {opcode}.cas"),
-            ));
+            let help = format!("lower it for sm_{since} or later, or write a loop around {opcode}.cas");
+            return refuse(format!("Instruction '{name}' requires .target sm_{since} or higher"), help);
         }
         None if number < 90 => {
-            return Err(LoweringRefusal::new(
-                format!("Instruction '{name}' requires .target sm_90 or higher"),
-                "there it exists for vectors in global memory; elsewhere write a loop around atom.cas",
-            ));
+            let help = "there it exists for vectors in global memory; elsewhere write a loop around atom.cas";
+            return refuse(format!("Instruction '{name}' requires .target sm_90 or higher"), help);
         }
         None => {
-            return Err(LoweringRefusal::new(
-                format!("Vector modifier required for instruction '{name}'"),
-                "it exists for vectors in global memory; elsewhere write a loop around atom.cas",
-            ));
+            let help = "it exists for vectors in global memory; elsewhere write a loop around atom.cas";
+            return refuse(format!("Vector modifier required for instruction '{name}'"), help);
         }
     }
     order(modifiers, red, opcode, number)?;
@@ -284,24 +270,24 @@ fn early_features(modifiers: &Modifiers<'_>, number: u16) -> Result<(), Lowering
     if let Some(sem @ ("weak" | "mmio")) = modifiers.sem
         && number < 70
     {
-        return Err(feature(&format!(".{sem}"), 70));
+        return feature(&format!(".{sem}"), 70);
     }
     match modifiers.ty {
-        Some(Type::Bf16) if number < 80 => return Err(feature(".bf16", 80)),
+        Some(Type::Bf16) if number < 80 => return feature(".bf16", 80),
         // The earlier release counts conversions of sm_75 in.
-        Some(Type::Bf16x2) if number < 75 => return Err(feature(".bf16x2", 75)),
-        Some(Type::Bf16x2) if number < 80 => return Err(feature(".bf16x2", 80)),
+        Some(Type::Bf16x2) if number < 75 => return feature(".bf16x2", 75),
+        Some(Type::Bf16x2) if number < 80 => return feature(".bf16x2", 80),
         _ => {}
     }
     if modifiers.space == Some(AtomicSpace::Cluster) && number < 90 {
-        return Err(feature("::cluster", 90));
+        return feature("::cluster", 90);
     }
     Ok(())
 }
 
 /// `.b128` where it does not exist.
 pub(super) fn wide_type<T>() -> Result<T, LoweringRefusal> {
-    Err(feature("Type .b128", 70))
+    feature("Type .b128", 70)
 }
 
 /// `.L2::cache_hint`
@@ -315,16 +301,14 @@ fn hint(
         return Ok(());
     }
     if number < 80 {
-        return Err(LoweringRefusal::new(
-            "Modifier '.L2::cache_hint' requires .target sm_80 or higher",
-            "drop it: it is a hint",
-        ));
+        let message = "Modifier '.L2::cache_hint' requires .target sm_80 or higher";
+        return refuse(message, "drop it: it is a hint");
     }
     if matches!(space, AtomicSpace::Shared | AtomicSpace::Cluster) {
         let message = format!(
             "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction '{opcode}'"
         );
-        return Err(LoweringRefusal::new(message, "drop it: shared memory has no cache"));
+        return refuse(message, "drop it: shared memory has no cache");
     }
     Ok(())
 }
@@ -337,37 +321,32 @@ fn operation_and_type(
     let red = opcode == "red";
     let Some(op) = modifiers.op else {
         let names = AtomicOp::VARIANTS;
-        return Err(LoweringRefusal::new(
-            format!("Illegal operation '' for instruction '{opcode}'"),
-            format!("say which: .{}", names.join(", .")),
-        ));
+        let message = format!("Illegal operation '' for instruction '{opcode}'");
+        return refuse(message, format!("say which: .{}", names.join(", .")));
     };
     if red && op == AtomicOp::Cas {
-        return Err(LoweringRefusal::illegal(".cas", "red", "write atom.cas with the destination _"));
+        return illegal("cas", "red", "write atom.cas with the destination _");
     }
     let listed = || {
         let names: Vec<_> = types(op).iter().map(|(ty, _)| ty.name()).collect();
         format!("{opcode}.{} takes .{}", op.name(), names.join(", ."))
     };
-    let unexpected = || Err(LoweringRefusal::new(unexpected_types(opcode), listed()));
+    let unexpected = || refuse(unexpected_types(opcode), listed());
     let Some(ty) = modifiers.ty else {
-        return Err(LoweringRefusal::new(unexpected_types(opcode), listed()));
+        return refuse(unexpected_types(opcode), listed());
     };
     match (op, ty) {
         (_, Type::B8 | Type::U8 | Type::S8 | Type::U16 | Type::S16 | Type::Pred) => unexpected(),
         (_, Type::B16 | Type::B128) if red => unexpected(),
         (AtomicOp::Cas, Type::B16 | Type::B32 | Type::B64 | Type::B128) => Ok(()),
         (AtomicOp::Cas, _) => unexpected(),
-        (_, Type::B16) => Err(LoweringRefusal::mismatch(opcode, listed())),
+        (_, Type::B16) => mismatch(opcode, listed()),
         _ => Ok(()),
     }?;
     // Where the earlier release assembles, .f32 does not have it.
     if modifiers.noftz && !half(ty) && (ty != Type::F32 || number < 75) {
-        return Err(LoweringRefusal::illegal(
-            ".noftz",
-            opcode,
-            "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32",
-        ));
+        let help = "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32";
+        return illegal("noftz", opcode, help);
     }
     Ok((op, ty))
 }
@@ -395,7 +374,7 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
         }
         None => format!("of {} bits there is none: write a loop around atom.cas", ty.bits()),
     };
-    Err(LoweringRefusal::new(message, help))
+    refuse(message, help)
 }
 
 /// `.sem` and `.scope`
@@ -403,16 +382,16 @@ fn order(modifiers: &Modifiers<'_>, red: bool, opcode: &str, number: u16) -> Res
     let legal: &[&str] =
         if red { &["relaxed", "release"] } else { &["relaxed", "acquire", "release", "acq_rel"] };
     match modifiers.sem {
-        Some(sem) if number < 70 && sem != "volatile" => Err(feature(&format!(".{sem}"), 70))?,
+        Some(sem) if number < 70 && sem != "volatile" => feature(&format!(".{sem}"), 70)?,
         Some(sem) if !legal.contains(&sem) => {
             let help = format!("{opcode} takes .{}", legal.join(", ."));
-            return Err(LoweringRefusal::illegal(&format!(".{sem}"), opcode, help));
+            return illegal(sem, opcode, help);
         }
         _ => {}
     }
     match modifiers.scope {
-        Some("cluster") if number < 90 => Err(feature(".cluster scope", 90)),
-        Some(_) if number < 60 => Err(feature("scopes on atomic operations", 60)),
+        Some("cluster") if number < 90 => feature(".cluster scope", 90),
+        Some(_) if number < 60 => feature("scopes on atomic operations", 60),
         _ => Ok(()),
     }
 }

@@ -1,9 +1,9 @@
 //! Operands of `atom` and `red`: kinds checked as an assembler does, registers found.
 
 use super::form::{AtomicOp, AtomicSpace, Form};
-use crate::lower::LoweringRefusal;
 use crate::lower::code::{Code, Reg, Value};
 use crate::lower::operand::Reader;
+use crate::lower::{LoweringRefusal, mismatch, refuse};
 use crate::ptx::{Base, Operand, RegId, StateSpace, Symbol, Type};
 
 /// What an address is made of.
@@ -62,7 +62,7 @@ impl Operands {
                 "{} operands; it takes {shape}, and _ in place of d where nobody wants the result",
                 found.len()
             );
-            return Err(LoweringRefusal::mismatch(opcode, help));
+            return mismatch(opcode, help);
         }
         let mut kinds = Kinds { reader, form, opcode, code };
         let (destination, rest) = match found.split_first() {
@@ -70,7 +70,7 @@ impl Operands {
             _ => (None, found),
         };
         let [address, values @ ..] = rest else {
-            return Err(LoweringRefusal::mismatch(opcode, "no address"));
+            return mismatch(opcode, "no address");
         };
         let address = kinds.address(address)?;
         let mut values = values.iter().take(sources).map(|v| kinds.value(v));
@@ -103,7 +103,7 @@ struct Kinds<'a, 't, 'f> {
 
 impl Kinds<'_, '_, '_> {
     fn mismatch<T>(&self, help: impl Into<String>) -> Result<T, LoweringRefusal> {
-        Err(LoweringRefusal::mismatch(self.opcode, help))
+        mismatch(self.opcode, help)
     }
 
     fn register(&mut self, id: RegId) -> Result<Reg, LoweringRefusal> {
@@ -151,10 +151,8 @@ impl Kinds<'_, '_, '_> {
         };
         let base = match base {
             Base::None => {
-                return Err(LoweringRefusal::new(
-                    "Immediate addresses allowed only for .local state space",
-                    "put the address in a register, or name a variable",
-                ));
+                let message = "Immediate addresses allowed only for .local state space";
+                return refuse(message, "put the address in a register, or name a variable");
             }
             Base::Register(id) => {
                 let wide = matches!(self.form.space, AtomicSpace::Global | AtomicSpace::Generic);

@@ -3,9 +3,9 @@
 
 use super::form::older_features;
 use crate::arch::Arch;
-use crate::lower::LoweringRefusal;
 use crate::lower::code::{Code, Place, Reg, emit};
 use crate::lower::operand::{Reader, Word};
+use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
 use crate::ptx::{Operand, PtxInstruction, Type};
 
 type Outcome = Result<(), LoweringRefusal>;
@@ -57,16 +57,14 @@ fn legal(reader: &Reader<'_, '_>, name: &str, arch: Arch) -> Outcome {
     types(reader.instruction, name)?;
     if arch.number() < 90 {
         let help = "there are no clusters, and no copies that complete transactions, before sm_90";
-        return Err(LoweringRefusal::lacking(name, 90, help));
+        return lacking(name, 90, help);
     }
     let modifiers = &reader.instruction.modifiers;
     match modifiers.iter().find(|m| matches!(**m, "cta" | "cluster")) {
-        Some(scope) if modifiers.contains(&"release") && modifiers.contains(&COMPLETION) => {
-            Err(LoweringRefusal::new(
-                format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
-                "what reports to an object is .weak or .relaxed.cluster",
-            ))
-        }
+        Some(scope) if modifiers.contains(&"release") && modifiers.contains(&COMPLETION) => refuse(
+            format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
+            "what reports to an object is .weak or .relaxed.cluster",
+        ),
         _ => Ok(()),
     }
 }
@@ -77,13 +75,11 @@ fn types(instruction: &PtxInstruction<'_>, name: &str) -> Outcome {
     let word = matches!(ty.bits(), 32 | 64) && ty != Type::F16x2 && ty != Type::Bf16x2;
     let float = matches!(ty, Type::F32 | Type::F64);
     match name {
-        "st.async" if !word => {
-            Err(LoweringRefusal::mismatch(name, "values have 32 or 64 bits: write .b32 or .b64"))
-        }
-        "red.async" if !word || float => Err(LoweringRefusal::new(
+        "st.async" if !word => mismatch(name, "values have 32 or 64 bits: write .b32 or .b64"),
+        "red.async" if !word || float => refuse(
             format!("Unexpected instruction types specified for '{name}'"),
             "integers have it: write .u32, .s32, .b32 or .u64",
-        )),
+        ),
         _ => Ok(()),
     }
 }
@@ -96,17 +92,11 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
         ["shared::cluster", "u32"] => (false, false),
         ["shared::cluster", "u64"] => (false, true),
         ["shared" | "shared::cta", ..] => {
-            return Err(LoweringRefusal::new(
-                "State space incorrect for instruction 'mapa', expected '::cluster'",
-                "write mapa.shared::cluster.u32",
-            ));
+            let message = "State space incorrect for instruction 'mapa', expected '::cluster'";
+            return refuse(message, "write mapa.shared::cluster.u32");
         }
         _ => {
-            return Err(LoweringRefusal::illegal(
-                &format!(".{}", modifiers.join(".")),
-                "mapa",
-                "write mapa.shared::cluster.u32",
-            ));
+            return illegal(&modifiers.join("."), "mapa", "write mapa.shared::cluster.u32");
         }
     };
     let wrong = || LoweringRefusal::mismatch("mapa", "write d, address, rank, as wide as the type says");
@@ -140,11 +130,8 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
 /// `fence.mbarrier_init.release.cluster`
 fn fence_init(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     if !matches!(modifiers, [_, "release", "cluster"]) {
-        return Err(LoweringRefusal::illegal(
-            &format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")),
-            "fence.mbarrier_init",
-            "write fence.mbarrier_init.release.cluster",
-        ));
+        let help = "write fence.mbarrier_init.release.cluster";
+        return illegal(&modifiers.get(1..).unwrap_or(&[]).join("."), "fence.mbarrier_init", help);
     }
     emit!(code, "NOP");
     Ok(())
@@ -159,7 +146,7 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         _ => {
             let rest = modifiers.get(2..).unwrap_or(&[]).join(".");
             let help = "a state space may follow: .shared::cta, .shared::cluster or .global";
-            return Err(LoweringRefusal::illegal(&format!(".{rest}"), "fence.proxy.async", help));
+            return illegal(&rest, "fence.proxy.async", help);
         }
     };
     emit!(code, "MEMBAR.ALL.CTA");
@@ -215,7 +202,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         None => None,
     };
     if out && masked && code.number < 100 {
-        return Err(LoweringRefusal::lacking(".cp_mask", 100, "before sm_100 blocks are copied whole"));
+        return lacking(".cp_mask", 100, "before sm_100 blocks are copied whole");
     }
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
@@ -293,7 +280,7 @@ fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
         _ => {
             let help = "write .shared::cluster.shared::cta.mbarrier::complete_tx::bytes or \
                         .global.shared::cta.bulk_group, the operation and its type";
-            return Err(LoweringRefusal::illegal(&format!(".{}", modifiers.join(".")), NAME, help));
+            return illegal(&modifiers.join("."), NAME, help);
         }
     };
     let suffix = match (rest, shared) {
@@ -311,7 +298,7 @@ fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
             } else {
                 "write an operation and its type, such as .add.u32, .min.s64, .add.f32 or .add.noftz.f16"
             };
-            return Err(LoweringRefusal::illegal(&format!(".{}", rest.join(".")), NAME, help));
+            return illegal(&rest.join("."), NAME, help);
         }
     };
     let op = rest.first().copied().unwrap_or_default().to_uppercase();
@@ -342,7 +329,7 @@ fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
 fn scope_and_report(name: &str, scope: Option<&str>, rest: &[&str]) -> Outcome {
     let requires = |modifier: &str, what: &str, help: &str| {
         let message = format!("Modifier '.{modifier}' requires {what} for instruction '{name}'");
-        Err(LoweringRefusal::new(message, help))
+        refuse(message, help)
     };
     let space = rest.first().copied().filter(|m| m.starts_with("shared") || *m == "global");
     match scope {
@@ -369,7 +356,7 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     let rest = modifiers.get(1..).unwrap_or(&[]);
     let (weak, rest) = rest.strip_prefix(&["weak"]).map_or((false, rest), |rest| (true, rest));
     if rest.first() == Some(&"relaxed") {
-        return Err(LoweringRefusal::illegal(".relaxed", NAME, "write .weak, or leave it out"));
+        return illegal("relaxed", NAME, "write .weak, or leave it out");
     }
     let (scope, rest) = match *rest {
         [scope @ ("cta" | "cluster" | "gpu" | "sys"), ref rest @ ..] => (Some(scope), rest),
@@ -377,12 +364,10 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     };
     match scope {
         Some(scope) if weak => {
-            return Err(LoweringRefusal::new(
-                format!("Modifier '.weak' cannot be combined with modifier '.{scope}'"),
-                "leave one of them out",
-            ));
+            let message = format!("Modifier '.weak' cannot be combined with modifier '.{scope}'");
+            return refuse(message, "leave one of them out");
         }
-        Some("cta") => return Err(LoweringRefusal::illegal(".cta", NAME, "write .cluster, or leave it out")),
+        Some("cta") => return illegal("cta", NAME, "write .cluster, or leave it out"),
         _ => scope_and_report(NAME, scope, rest)?,
     }
     let (generic, rest) = destination(rest);
@@ -391,27 +376,21 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
         ["v2", ty] => (2, ty),
         ["v4", ty] => (4, ty),
         _ => {
-            return Err(LoweringRefusal::illegal(
-                &format!(".{}", rest.join(".")),
-                NAME,
-                "write a type: .b32, .b64",
-            ));
+            return illegal(&rest.join("."), NAME, "write a type: .b32, .b64");
         }
     };
     let words = match ty {
         "b32" | "u32" | "s32" | "f32" => 1,
         "b64" | "u64" | "s64" | "f64" => 2,
-        _ => return Err(LoweringRefusal::illegal(&format!(".{ty}"), NAME, "values have 32 or 64 bits")),
+        _ => return illegal(ty, NAME, "values have 32 or 64 bits"),
     };
     let size = match elements * words {
         1 => "",
         2 => ".64",
         4 => ".128",
         _ => {
-            return Err(LoweringRefusal::new(
-                "Vector type too large, exceeds 128 bit limit",
-                "a store has 16 bytes at most: write .v2",
-            ));
+            let message = "Vector type too large, exceeds 128 bit limit";
+            return refuse(message, "a store has 16 bytes at most: write .v2");
         }
     };
     let wrong = || LoweringRefusal::mismatch(NAME, "write [data], value, [object]");
@@ -468,11 +447,7 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
     };
     let Some((generic, &[operation, ty])) = rest else {
         let help = format!("write {NAME}.relaxed.cluster.shared::cluster.{COMPLETION}, operation and type");
-        return Err(LoweringRefusal::illegal(
-            &format!(".{}", modifiers.get(1..).unwrap_or(&[]).join(".")),
-            NAME,
-            help,
-        ));
+        return illegal(&modifiers.get(1..).unwrap_or(&[]).join("."), NAME, help);
     };
     let (name, types): (_, &[_]) = match operation {
         "inc" => ("INC", &["u32"]),
@@ -484,20 +459,16 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         "or" => ("OR", &["b32"]),
         "xor" => ("XOR", &["b32"]),
         _ => {
-            return Err(LoweringRefusal::new(
-                format!("Illegal reduction operation for instruction '{NAME}'"),
-                "there are inc, dec, min, max, add, and, or, xor",
-            ));
+            let message = format!("Illegal reduction operation for instruction '{NAME}'");
+            return refuse(message, "there are inc, dec, min, max, add, and, or, xor");
         }
     };
     if !types.contains(&ty) {
-        return Err(LoweringRefusal::new(
-            format!("Incorrect type '.{ty}' for operation '.{operation}' in instruction '{NAME}'"),
-            format!("{operation} takes .{}", types.join(", .")),
-        ));
+        let message = format!("Incorrect type '.{ty}' for operation '.{operation}' in instruction '{NAME}'");
+        return refuse(message, format!("{operation} takes .{}", types.join(", .")));
     }
     if let ["async", "relaxed", "cta", ..] = modifiers {
-        return Err(LoweringRefusal::illegal(".cta", NAME, "write .relaxed.cluster"));
+        return illegal("cta", NAME, "write .relaxed.cluster");
     }
     let (suffix, words) = match ty {
         "s32" => (".S32", 1),

@@ -2,8 +2,8 @@
 //! assembler's: where an instruction is wrong twice, it is refused for the same reason [TOOLS].
 
 use crate::arch::Arch;
-use crate::lower::LoweringRefusal;
 use crate::lower::operand::{Address, Reader, Word};
+use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
 use crate::ptx::{Operand, PtxInstruction, RegId};
 
 /// What is done to the object.
@@ -123,7 +123,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         Some(_) => Space::Cta,
     };
     let there = match arch.number() < row.first {
-        true => Err(LoweringRefusal::lacking(name, row.first, row.instead())),
+        true => lacking(name, row.first, row.instead()),
         false => Ok(()),
     };
     // The earlier release looks for the instruction before its operands.
@@ -134,10 +134,8 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
         .ok_or_else(|| LoweringRefusal::mismatch(name, format!("write {}", row.usage)))?;
     there?;
     if verb == Verb::CheckLayout && modifiers.layout.is_none() {
-        return Err(LoweringRefusal::new(
-            format!(".layout modifier required for instruction '{name}'"),
-            "write mbarrier.check_layout.layout::v0 or .layout::v1",
-        ));
+        let message = format!(".layout modifier required for instruction '{name}'");
+        return refuse(message, "write mbarrier.check_layout.layout::v0 or .layout::v1");
     }
     check_space(row, space, arch)?;
     if let Verb::Arrive { how, .. } = verb
@@ -152,13 +150,13 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
     if counted && arch.number() < 90 {
         // The assembler has no name for it.
         let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
-        return Err(LoweringRefusal::lacking("(null)", 90, help));
+        return lacking("(null)", 90, help);
     }
     check_values(reader.instruction, row)?;
     check_scope(row, &modifiers, arch)?;
     if !modifiers.b64 {
         let message = format!("Instruction '{name}' has no type");
-        return Err(LoweringRefusal::new(message, "end it in .b64"));
+        return refuse(message, "end it in .b64");
     }
     let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
     let layout = u8::from(modifiers.layout == Some("layout::v1"));
@@ -170,9 +168,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, arch: Arch) -> Result<Form<'t>, 
 pub(super) fn older_features(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     let modifier = instruction.modifiers.iter().find(|m| matches!(**m, "weak" | "mmio"));
     match modifier {
-        Some(modifier) if arch.number() < 70 => {
-            Err(LoweringRefusal::lacking(&format!(".{modifier}"), 70, "leave it out"))
-        }
+        Some(modifier) if arch.number() < 70 => lacking(&format!(".{modifier}"), 70, "leave it out"),
         _ => Ok(()),
     }
 }
@@ -190,10 +186,10 @@ fn newer_names(instruction: &PtxInstruction<'_>, arch: Arch) -> Result<(), Lower
     };
     match unknown {
         None => Ok(()),
-        Some(modifier) => Err(LoweringRefusal::new(
+        Some(modifier) => refuse(
             format!("Unknown modifier '.{modifier}'"),
             format!("from sm_90 on there are .{}", NEWER.join(", .")),
-        )),
+        ),
     }
 }
 
@@ -213,13 +209,11 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Lowering
                 modifiers.b64 = true;
                 continue;
             }
-            _ => return Err(LoweringRefusal::illegal(&format!(".{modifier}"), name, "leave it out")),
+            _ => return illegal(modifier, name, "leave it out"),
         };
         if let Some(other) = place.replace(modifier) {
-            return Err(LoweringRefusal::new(
-                format!("Modifiers '.{other}' and '.{modifier}' exclude each other"),
-                "leave one of them out",
-            ));
+            let message = format!("Modifiers '.{other}' and '.{modifier}' exclude each other");
+            return refuse(message, "leave one of them out");
         }
     }
     Ok(modifiers)
@@ -403,11 +397,9 @@ fn check_reports(
     }
     if modifiers.phase_type == Some("phase_type::primary") {
         return match report {
-            Some(_) if arch.number() < 90 => Err(LoweringRefusal::lacking(
-                "mbarrier with reportValue argument",
-                90,
-                "leave the value of the report out",
-            )),
+            Some(_) if arch.number() < 90 => {
+                lacking("mbarrier with reportValue argument", 90, "leave the value of the report out")
+            }
             _ => Ok(()),
         };
     }
@@ -415,7 +407,7 @@ fn check_reports(
     match (reported, report) {
         (None, None) => Ok(()),
         (None, Some(_)) if no_parity => Ok(()),
-        _ => Err(LoweringRefusal::mismatch(row.name(), "reports go with .phase_type::primary")),
+        _ => mismatch(row.name(), "reports go with .phase_type::primary"),
     }
 }
 
@@ -424,10 +416,8 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), L
     if modifiers.phase_type == Some("phase_type::conditional")
         && !matches!(row.verb, Verb::Wait { parity: true, .. })
     {
-        return Err(LoweringRefusal::new(
-            format!(".parity modifier required for instruction '{}'", row.name()),
-            "a conditional phase is waited for by its parity",
-        ));
+        let message = format!(".parity modifier required for instruction '{}'", row.name());
+        return refuse(message, "a conditional phase is waited for by its parity");
     }
     for modifier in [modifiers.layout, modifiers.phase_type].into_iter().flatten() {
         let fits = match row.verb {
@@ -436,15 +426,11 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), L
             _ => false,
         };
         if arch.number() < 90 {
-            return Err(LoweringRefusal::lacking(
-                &format!(".{modifier}"),
-                90,
-                "leave it out: before sm_90 there is no choice",
-            ));
+            return lacking(&format!(".{modifier}"), 90, "leave it out: before sm_90 there is no choice");
         }
         if !fits {
             let help = "layouts go with init and check_layout, types of phases with waits: leave it out";
-            return Err(LoweringRefusal::illegal(&format!(".{modifier}"), row.name(), help));
+            return illegal(modifier, row.name(), help);
         }
     }
     Ok(())
@@ -453,19 +439,17 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), L
 fn check_space(row: &Row, space: Space, arch: Arch) -> Result<(), LoweringRefusal> {
     let copy = matches!(row.verb, Verb::CopyArrive { .. });
     match space {
-        Space::Cluster if arch.number() < 90 && !copy => Err(LoweringRefusal::lacking(
-            ".shared::cluster",
-            90,
-            "before sm_90 there are no clusters; write .shared",
-        )),
+        Space::Cluster if arch.number() < 90 && !copy => {
+            lacking(".shared::cluster", 90, "before sm_90 there are no clusters; write .shared")
+        }
         Space::Cluster if !row.reaches_cluster() => {
             let help = "it works on objects of the own CTA only: write .shared::cta";
-            Err(LoweringRefusal::illegal("::cluster", row.name(), help))
+            refuse(format!("Illegal modifier '::cluster' for instruction '{}'", row.name()), help)
         }
-        Space::Cta if row.verb == Verb::PendingCount => Err(LoweringRefusal::new(
+        Space::Cta if row.verb == Verb::PendingCount => refuse(
             format!("No state space qualifier expected for instruction '{}'", row.name()),
             "it works on a state, not on memory: leave it out",
-        )),
+        ),
         _ => Ok(()),
     }
 }
@@ -475,14 +459,14 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Low
     let list = row.orderings;
     let bare = matches!(row.verb, Verb::Arrive { how: Arrival::NoComplete, .. });
     match (modifiers.sem, modifiers.scope) {
-        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => Err(LoweringRefusal::new(
+        (Some("relaxed"), _) if list.contains(&"relaxed") && arch.number() < 90 => refuse(
             format!("Modifier '.relaxed' on '{name}' requires .target sm_90 or higher"),
             format!("before sm_90, write .{}", list.first().unwrap_or(&"relaxed")),
-        )),
+        ),
         // [PTX] has .noComplete with .release.cta only.
-        (Some("relaxed"), _) if bare => Err(apart(".relaxed", ".noComplete", "write .release.cta")),
+        (Some("relaxed"), _) if bare => apart(".relaxed", ".noComplete", "write .release.cta"),
         (_, Some(scope @ ("cluster" | "gpu" | "sys"))) if bare => {
-            Err(apart(&format!(".{scope}"), ".noComplete", "write .release.cta"))
+            apart(&format!(".{scope}"), ".noComplete", "write .release.cta")
         }
         // The scope is illegal, once the constants are looked at.
         (Some(_), Some(_)) if list.is_empty() => Ok(()),
@@ -491,19 +475,19 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Low
                 [] => "leave it out".into(),
                 _ => format!("write .{}", list.join(" or .")),
             };
-            Err(LoweringRefusal::illegal(&format!(".{sem}"), name, help))
+            illegal(sem, name, help)
         }
-        (Some(sem), None) => Err(LoweringRefusal::new(
+        (Some(sem), None) => refuse(
             format!("Modifier '.{sem}' requires scope with '{name}' instruction"),
             format!("write .{sem}.cta or .{sem}.cluster"),
-        )),
-        (None, Some(scope)) => Err(match list.first() {
-            Some(sem) => LoweringRefusal::new(
+        ),
+        (None, Some(scope)) => match list.first() {
+            Some(sem) => refuse(
                 format!("Modifier '.{scope}' requires order with '{name}' instruction"),
                 format!("write .{sem}.{scope}"),
             ),
-            None => LoweringRefusal::illegal(&format!(".{scope}"), name, "leave it out"),
-        }),
+            None => illegal(scope, name, "leave it out"),
+        },
         _ => Ok(()),
     }
 }
@@ -511,39 +495,35 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), Low
 fn check_scope(row: &Row, modifiers: &Modifiers<'_>, arch: Arch) -> Result<(), LoweringRefusal> {
     let sem = modifiers.sem.unwrap_or_default();
     match modifiers.scope {
-        Some(scope) if row.orderings.is_empty() => {
-            Err(LoweringRefusal::illegal(&format!(".{scope}"), row.name(), "leave it out"))
-        }
+        Some(scope) if row.orderings.is_empty() => illegal(scope, row.name(), "leave it out"),
         Some(scope @ ("gpu" | "sys")) => {
             let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
-            Err(LoweringRefusal::illegal(&format!(".{scope}"), row.name(), help))
+            illegal(scope, row.name(), help)
         }
-        Some("cluster") if arch.number() < 90 => Err(LoweringRefusal::lacking(
-            ".cluster scope",
-            90,
-            "before sm_90 there are no clusters; write .cta",
-        )),
+        Some("cluster") if arch.number() < 90 => {
+            lacking(".cluster scope", 90, "before sm_90 there are no clusters; write .cta")
+        }
         _ => Ok(()),
     }
 }
 
-/// Modifiers that do not go together.
-fn apart(one: &str, other: &str, help: &str) -> LoweringRefusal {
-    LoweringRefusal::new(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
+/// Refuses modifiers that do not go together.
+fn apart(one: &str, other: &str, help: &str) -> Result<(), LoweringRefusal> {
+    refuse(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
 }
 
 /// An object of another CTA gives no state.
 fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), LoweringRefusal> {
     if form.result.is_some() {
-        return Err(LoweringRefusal::new(
+        return refuse(
             format!(
                 "Sink '_' is expected as a destination operand for instruction '{name}' with '.shared::cluster'"
             ),
             "write _ for the state, or .shared::cta",
-        ));
+        );
     }
     if how == Arrival::NoComplete {
-        return Err(apart(".shared::cluster", ".noComplete", "write .shared::cta"));
+        return apart(".shared::cluster", ".noComplete", "write .shared::cta");
     }
     Ok(())
 }
@@ -555,41 +535,26 @@ fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), Lower
         Some(Operand::Integer(value)) => Some(*value),
         _ => None,
     };
-    let at = match row.verb {
-        Verb::Init => 1,
-        // [PTX] gives these counts the same range; assemblers refuse zero alone.
-        Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. } => {
-            return match constant(2) {
-                Some(count @ ..=0) => Err(LoweringRefusal::new(
-                    format!(
-                        "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"
-                    ),
-                    "an object counts 1 to 2^20 - 1 arrivals",
-                )),
-                _ => Ok(()),
-            };
-        }
-        Verb::Wait { parity: true, .. } => {
-            return match constant(2) {
-                Some(value) if !(0..=1).contains(&value) => Err(LoweringRefusal::new(
-                    format!(
-                        "Argument 2 of instruction '{name}': unexpected value '{value}', expected to be 0 or 1"
-                    ),
-                    "name the phase by its parity: 0 the even ones, 1 the odd ones",
-                )),
-                _ => Ok(()),
-            };
-        }
-        _ => return Ok(()),
-    };
-    match constant(at) {
-        Some(value) if !(1..=MOST).contains(&value) => Err(LoweringRefusal::new(
+    const COUNTS: &str = "an object counts 1 to 2^20 - 1 arrivals";
+    match (row.verb, constant(if row.verb == Verb::Init { 1 } else { 2 })) {
+        (Verb::Init, Some(value)) if !(1..=MOST).contains(&value) => refuse(
             format!(
-                "Argument {at} of instruction '{name}': value '{value}' out of range, expected to be in range \
+                "Argument 1 of instruction '{name}': value '{value}' out of range, expected to be in range \
                  [1..{MOST}]"
             ),
-            "an object counts 1 to 2^20 - 1 arrivals",
-        )),
+            COUNTS,
+        ),
+        // [PTX] gives these counts the same range; assemblers refuse zero alone.
+        (Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. }, Some(count @ ..=0)) => refuse(
+            format!(
+                "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"
+            ),
+            COUNTS,
+        ),
+        (Verb::Wait { parity: true, .. }, Some(value)) if !(0..=1).contains(&value) => refuse(
+            format!("Argument 2 of instruction '{name}': unexpected value '{value}', expected to be 0 or 1"),
+            "name the phase by its parity: 0 the even ones, 1 the odd ones",
+        ),
         _ => Ok(()),
     }
 }

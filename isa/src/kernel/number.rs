@@ -1,7 +1,9 @@
 //! Formats of numbers, and how operations on them round, limit and choose.
 
 /// Type of a register, a variable or an operation. Source: \[PTX\] types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
+)]
 #[strum(serialize_all = "lowercase")]
 #[expect(missing_docs, reason = "each is its name in PTX")]
 pub enum Type {

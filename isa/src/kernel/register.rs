@@ -15,6 +15,11 @@ impl Reg {
         self.0 == Reg::RZ.0
     }
 
+    /// The second register of a pair; RZ of RZ.
+    pub const fn high(self) -> Reg {
+        self.plus(1)
+    }
+
     /// The register `n` further on, as in a pair or a quad; RZ stays RZ.
     pub const fn plus(self, n: u8) -> Reg {
         if self.is_zero() { self } else { Reg(self.0.saturating_add(n as u16)) }

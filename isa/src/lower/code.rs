@@ -5,6 +5,7 @@ use super::Frame;
 use super::decimal::{decimal, half};
 use super::offset::{hex, plus};
 use crate::arch::Arch;
+pub(super) use crate::kernel::register::Reg;
 use crate::ptx::RegId;
 
 /// What was written so far, and for which architecture.
@@ -20,33 +21,6 @@ pub(super) struct Code<'f> {
     /// Packed halves are added by HFMA2.MMA already on sm_80: which pipe is less busy decides.
     pub(super) packed_on_mma: bool,
     pub(super) lines: Vec<String>,
-}
-
-/// Registers of this number print as `RZ`.
-const ZERO: u16 = u16::MAX;
-
-/// A machine register, or RZ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reg(pub(super) u16);
-
-impl Reg {
-    pub(super) const ZERO: Reg = Reg(ZERO);
-
-    /// The second register of a pair; RZ of RZ.
-    pub(super) fn high(self) -> Reg {
-        self.plus(1)
-    }
-
-    /// The register that many further on; RZ of RZ.
-    pub(super) fn plus(self, words: u16) -> Reg {
-        if self == Reg::ZERO { self } else { Reg(self.0.saturating_add(words)) }
-    }
-}
-
-impl std::fmt::Display for Reg {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if *self == Reg::ZERO { f.write_str("RZ") } else { write!(f, "R{}", self.0) }
-    }
 }
 
 /// A value that is read.
@@ -117,7 +91,7 @@ impl<'f> Code<'f> {
 
     /// Writes one of a list of statements for each word of a value.
     pub(super) fn copy(&mut self, to: Reg, from: Reg, words: u8) {
-        for word in 0..u16::from(words) {
+        for word in 0..words {
             emit!(self, "MOV {}, {}", to.plus(word), from.plus(word));
         }
     }
@@ -126,7 +100,7 @@ impl<'f> Code<'f> {
     pub(super) fn in_registers(&mut self, value: Value, words: u8) -> Reg {
         match value {
             Value::Register(register) => register,
-            Value::Constant(bits) if bits == 0 || words == 1 && bits as u32 == 0 => Reg::ZERO,
+            Value::Constant(bits) if bits == 0 || words == 1 && bits as u32 == 0 => Reg::RZ,
             Value::Constant(bits) => self.moved(bits, words),
         }
     }
@@ -140,7 +114,7 @@ impl<'f> Code<'f> {
 
     /// Moves a constant to registers, word by word.
     pub(super) fn move_constant(&mut self, to: Reg, bits: u64, words: u8) {
-        for word in 0..u16::from(words) {
+        for word in 0..words {
             let part = bits.checked_shr(32 * u32::from(word)).unwrap_or(0) as u32;
             emit!(self, "MOV {}, {part:#x}", to.plus(word));
         }
@@ -149,9 +123,9 @@ impl<'f> Code<'f> {
     /// The same where RZ is not taken: the operands of CAS and CAST [TOOLS].
     pub(super) fn in_own_registers(&mut self, value: Value, words: u8) -> Reg {
         match self.in_registers(value, words) {
-            Reg::ZERO => {
+            Reg::RZ => {
                 let register = self.scratch(words);
-                self.copy(register, Reg::ZERO, words);
+                self.copy(register, Reg::RZ, words);
                 register
             }
             register => register,
@@ -265,7 +239,7 @@ impl<'f> Code<'f> {
     /// integer unit to others.
     pub(super) fn constant(&mut self, value: u32) -> Reg {
         if value == 0 {
-            return Reg::ZERO;
+            return Reg::RZ;
         }
         let register = self.scratch(1);
         self.set(register, value);

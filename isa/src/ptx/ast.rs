@@ -27,7 +27,8 @@ impl<'t> Module<'t> {
 }
 
 /// Where a variable lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum StateSpace {
     /// Constant memory.
     Const,

@@ -33,14 +33,8 @@ impl<'t> Parser<'t> {
         loop {
             self.cursor.trivia();
             if self.done() {
-                let inside = !self.loose || self.body.scopes.len() > 1;
-                if inside && self.cursor.at_end() && !self.cursor.is_open() {
-                    let open = self.body.scope().open.clone();
-                    self.report(unclosed(open));
-                }
-                while self.body.scopes.len() > 1 {
-                    self.close();
-                }
+                let ended = self.cursor.at_end() && !self.cursor.is_open();
+                self.close_all(ended);
                 return;
             }
             let (start, line) = (self.cursor.pos(), self.cursor.line());
@@ -61,9 +55,7 @@ impl<'t> Parser<'t> {
                         self.cursor.bump();
                         self.close();
                     } else if self.loose {
-                        self.cursor.bump();
-                        let help = "remove it, or open a block with { before it";
-                        self.report(Problem::new(start..start + 1, "a } without its {", help));
+                        self.not_open();
                     } else {
                         self.cursor.bump();
                         return;
@@ -73,7 +65,10 @@ impl<'t> Parser<'t> {
                 _ => match self.statement(start, line) {
                     Ok(true) => {}
                     // A directive that stands outside functions: a } is missing before it.
-                    Ok(false) => return self.unclosed_before(start, line),
+                    Ok(false) => {
+                        self.close_all(true);
+                        return self.cursor.rewind(start, line);
+                    }
                     Err(problem) => {
                         self.report(problem);
                         self.recover(start, line);
@@ -83,15 +78,15 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn unclosed_before(&mut self, start: usize, line: u32) {
-        if !self.loose || self.body.scopes.len() > 1 {
+    /// Closes what is open; it lacks a } unless the text was left for another reason.
+    fn close_all(&mut self, lacks: bool) {
+        if lacks && (!self.loose || self.body.scopes.len() > 1) {
             let open = self.body.scope().open.clone();
             self.report(unclosed(open));
         }
         while self.body.scopes.len() > 1 {
             self.close();
         }
-        self.cursor.rewind(start, line);
     }
 
     /// Goes on after a problem in the statement at `start`: behind its semicolon, or at a bracket that opens or
@@ -159,16 +154,14 @@ impl<'t> Parser<'t> {
             let help = "statements are instructions, labels NAME:, directives and blocks";
             return Err(self.expected("an instruction", help));
         };
-        if self.cursor.peek() == b'.' {
-            self.instruction(guard, opcode, word, start, line)?;
-            return Ok(true);
+        if self.cursor.peek() != b'.' {
+            let (end, end_line) = (self.cursor.pos(), self.cursor.line());
+            if !guarded && self.cursor.eat(b':') {
+                self.label_here(opcode, word..end)?;
+                return Ok(true);
+            }
+            self.cursor.rewind(end, end_line);
         }
-        let (end, end_line) = (self.cursor.pos(), self.cursor.line());
-        if !guarded && self.cursor.eat(b':') {
-            self.label_here(opcode, word..end)?;
-            return Ok(true);
-        }
-        self.cursor.rewind(end, end_line);
         self.instruction(guard, opcode, word, start, line)?;
         Ok(true)
     }
@@ -253,8 +246,7 @@ impl<'t> Parser<'t> {
         let mut external = false;
         while matches!(name, "extern" | "visible" | "weak" | "common") {
             external |= name == "extern";
-            self.cursor.trivia();
-            let start = self.cursor.pos();
+            let start = self.cursor.begin();
             name = self.directive_name()?;
             range = start..self.cursor.pos();
         }

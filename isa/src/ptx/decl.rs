@@ -8,6 +8,7 @@ use crate::kernel::number::Type;
 use crate::nearest::nearest;
 use crate::problem::Problem;
 use std::ops::Range;
+use strum::VariantArray;
 
 /// Dimensions an array has at most.
 const DIMENSIONS: usize = 16;
@@ -23,54 +24,17 @@ struct Kind {
     align: Option<u32>,
 }
 
-const TYPES: &[&str] = &[
-    "b8",
-    "b16",
-    "b32",
-    "b64",
-    "b128",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "s8",
-    "s16",
-    "s32",
-    "s64",
-    "f16",
-    "f16x2",
-    "bf16",
-    "bf16x2",
-    "f32",
-    "f64",
-    "pred",
-    "align",
-    "v2",
-    "v4",
-    "ptr",
-    "attribute",
-];
+/// What may stand there besides types of registers.
+const NO_TYPES: [&str; 5] = ["align", "v2", "v4", "ptr", "attribute"];
 
 impl<'t> Parser<'t> {
-    /// The state space with this name.
-    pub(super) fn space(name: &str) -> Option<StateSpace> {
-        Some(match name {
-            "const" => StateSpace::Const,
-            "global" => StateSpace::Global,
-            "local" => StateSpace::Local,
-            "param" => StateSpace::Param,
-            "shared" => StateSpace::Shared,
-            _ => return None,
-        })
-    }
-
     /// Variables declared together, after the name of their state space, up to the semicolon.
     pub(super) fn variables_of(
         &mut self,
         space: &str,
         external: bool,
     ) -> Parsed<Vec<(Variable<'t>, Range<usize>)>> {
-        let space = Self::space(space).unwrap_or(StateSpace::Global);
+        let space = space.parse().unwrap_or(StateSpace::Global);
         let kind = self.kind()?;
         let mut variables = Vec::new();
         loop {
@@ -93,8 +57,7 @@ impl<'t> Parser<'t> {
         let mut ty = None;
         let (mut lanes, mut align, mut pointee) = (1, None, false);
         loop {
-            self.cursor.trivia();
-            let start = self.cursor.pos();
+            let start = self.cursor.begin();
             let Some(name) = self.cursor.dotted() else { break };
             match name {
                 "v2" => lanes = 2,
@@ -106,7 +69,7 @@ impl<'t> Parser<'t> {
                     align = if pointee { align } else { Some(said) };
                 }
                 "attribute" => self.attribute()?,
-                _ if pointee && Self::space(name).is_some() => {}
+                _ if pointee && name.parse::<StateSpace>().is_ok() => {}
                 "texref" | "samplerref" | "surfref" => {
                     let message = format!("variables of type .{name} are not read here");
                     let help = "remove it, with the kernels that use textures or surfaces";
@@ -115,7 +78,9 @@ impl<'t> Parser<'t> {
                 _ => match Type::from_name(name) {
                     Some(found) => ty = Some(found),
                     None => {
-                        let near = nearest(name, TYPES.iter().copied()).unwrap_or("");
+                        let types = Type::VARIANTS.iter().filter(|ty| ty.integer_part().is_none());
+                        let types = types.map(|ty| ty.name());
+                        let near = nearest(name, types.chain(NO_TYPES)).unwrap_or("");
                         let help = format!(
                             "types are .b8 to .b128, .u8, .s32, .f32, .pred, ...; the nearest is .{near}"
                         );
@@ -132,9 +97,7 @@ impl<'t> Parser<'t> {
     /// `(.managed, .unified(1, 2))`, after `.attribute`.
     pub(super) fn attribute(&mut self) -> Parsed<()> {
         let help = "write .attribute(.managed)";
-        if !self.cursor.eat(b'(') {
-            return Err(self.expected("(", help));
-        }
+        self.need(b'(', help)?;
         loop {
             self.cursor.trivia();
             if self.cursor.dotted().is_none() {
@@ -150,9 +113,7 @@ impl<'t> Parser<'t> {
                         break;
                     }
                 }
-                if !self.cursor.eat(b')') {
-                    return Err(self.expected(")", "write .attribute(.unified(1, 2))"));
-                }
+                self.need(b')', "write .attribute(.unified(1, 2))")?;
             }
             if self.cursor.eat(b')') {
                 return Ok(());
@@ -173,8 +134,7 @@ impl<'t> Parser<'t> {
 
     /// A number of at most 32 bits.
     pub(super) fn small_number(&mut self) -> Parsed<(u32, Range<usize>)> {
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         if !self.cursor.peek().is_ascii_digit() {
             return Err(self.expected("a number", "write one such as 16"));
         }
@@ -191,8 +151,7 @@ impl<'t> Parser<'t> {
 
     /// A name that is declared here.
     pub(super) fn declared_name(&mut self) -> Parsed<(&'t str, Range<usize>)> {
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         match self.cursor.word() {
             Some(name) => Ok((name, start..self.cursor.pos())),
             None => Err(self.expected("a name", "a name starts with a letter, _, $ or %")),
@@ -251,8 +210,7 @@ impl<'t> Parser<'t> {
         if first && self.cursor.eat(b']') {
             return Ok(None);
         }
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         if !self.cursor.peek().is_ascii_digit() {
             return Err(self.expected("a number of elements", "write one such as [16]"));
         }
@@ -260,7 +218,8 @@ impl<'t> Parser<'t> {
             let range = start..self.cursor.pos();
             return Err(Problem::new(range, "a number of elements is an integer", "write one such as [16]"));
         };
-        if self.cursor.eat(b']') { Ok(Some(size)) } else { Err(self.expected("]", "close it with ]")) }
+        self.need(b']', "close it with ]")?;
+        Ok(Some(size))
     }
 
     /// Initial values: one, or some in braces. `rows` are the dimensions after the first: a pair of braces
@@ -314,8 +273,7 @@ impl<'t> Parser<'t> {
     }
 
     fn initial_value(&mut self, ty: Type) -> Parsed<Initial<'t>> {
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         let negative = self.cursor.eat(b'-');
         self.cursor.trivia();
         if self.cursor.peek().is_ascii_digit() {
@@ -331,9 +289,7 @@ impl<'t> Parser<'t> {
         if generic {
             self.cursor.trivia();
             symbol = self.cursor.word().ok_or_else(|| self.expected("a name", "write generic(NAME)"))?;
-            if !self.cursor.eat(b')') {
-                return Err(self.expected(")", "write generic(NAME)"));
-            }
+            self.need(b')', "write generic(NAME)")?;
         }
         let range = start..self.cursor.pos();
         let offset = self.offset()?.unwrap_or(0);
@@ -358,8 +314,7 @@ impl<'t> Parser<'t> {
                 self.cursor.rewind(end, line);
                 return Ok(sum);
             };
-            self.cursor.trivia();
-            let start = self.cursor.pos();
+            let start = self.cursor.begin();
             if !self.cursor.peek().is_ascii_digit() {
                 return Err(self.expected("a number of bytes", "write one such as +16 or +-16"));
             }
@@ -398,9 +353,7 @@ impl<'t> Parser<'t> {
             let (name, range) = self.declared_name()?;
             if self.cursor.eat(b'<') {
                 let (count, _) = self.small_number()?;
-                if !self.cursor.eat(b'>') {
-                    return Err(self.expected(">", "write %r<16>"));
-                }
+                self.need(b'>', "write %r<16>")?;
                 self.family(&kind, name, count, range)?;
             } else {
                 self.register(&kind, name, range)?;

@@ -119,8 +119,7 @@ impl<'t> Parser<'t> {
             return Ok(parameters);
         }
         loop {
-            self.cursor.trivia();
-            let start = self.cursor.pos();
+            let start = self.cursor.begin();
             let help = "write .param .u64 name";
             if self.cursor.peek() != b'.' {
                 return Err(self.expected("a parameter", help));

@@ -65,6 +65,12 @@ impl<'t> Cursor<'t> {
         self.pos
     }
 
+    /// Skips white space and comments; gives the place behind them.
+    pub(super) fn begin(&mut self) -> usize {
+        self.trivia();
+        self.pos
+    }
+
     /// The line, from 1.
     pub(super) fn line(&self) -> u32 {
         self.line

@@ -74,8 +74,7 @@ impl<'t> Parser<'t> {
             }
             b'!' => {
                 self.cursor.bump();
-                self.cursor.trivia();
-                let start = self.cursor.pos();
+                let start = self.cursor.begin();
                 match self.scalar(flow)? {
                     Operand::Register(register) => Ok(Operand::Not(register)),
                     _ => {
@@ -242,8 +241,7 @@ impl<'t> Parser<'t> {
     /// `[%r1+4]`, `[name+4]`, `[4]`, or `[%r1, {%r2, %r3}]`. The cursor is on the bracket.
     fn address(&mut self) -> Parsed<Operand<'t>> {
         self.cursor.bump();
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         let (base, offset) = match self.cursor.peek() {
             b'0'..=b'9' | b'-' => match self.scalar(Flow::Plain)? {
                 Operand::Integer(value) => (Base::None, value.wrapping_add(self.offset()?.unwrap_or(0))),
@@ -328,8 +326,7 @@ impl<'t> Parser<'t> {
 
     /// The predicate after `@`.
     pub(super) fn predicate(&mut self) -> Parsed<Option<RegId>> {
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         let help = "a guard is @ or @! and a predicate such as %p1";
         let Some(name) = self.cursor.word() else { return Err(self.expected("a predicate", help)) };
         let range = start..self.cursor.pos();

@@ -188,9 +188,7 @@ impl<'t> Parser<'t> {
                 return Ok(());
             }
             b'}' => {
-                self.cursor.bump();
-                let help = "remove it, or open a block with { before it";
-                self.report(Problem::new(start..start + 1, "a } without its {", help));
+                self.not_open();
                 return Ok(());
             }
             _ => {
@@ -206,8 +204,7 @@ impl<'t> Parser<'t> {
             "target" => self.target_directive(start),
             "address_size" => self.address_size(),
             "visible" | "extern" | "weak" | "common" => {
-                self.cursor.trivia();
-                let start = self.cursor.pos();
+                let start = self.cursor.begin();
                 let inner = self.directive_name()?;
                 self.declaration(inner, start, name == "extern")
             }
@@ -304,8 +301,7 @@ impl<'t> Parser<'t> {
     }
 
     fn version_directive(&mut self) -> Parsed<()> {
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         let major = self.cursor.digits();
         let minor = self.cursor.dotted();
         let number = |text: Option<&str>| text.and_then(|t| t.parse::<u16>().ok());
@@ -335,8 +331,7 @@ impl<'t> Parser<'t> {
             self.report(Problem::new(start..self.cursor.pos(), message, "a module has one; split the file"));
         }
         loop {
-            self.cursor.trivia();
-            let start = self.cursor.pos();
+            let start = self.cursor.begin();
             let Some(name) = self.cursor.word() else {
                 return Err(self.expected("an architecture", "write .target sm_90"));
             };
@@ -356,8 +351,7 @@ impl<'t> Parser<'t> {
     }
 
     fn address_size(&mut self) -> Parsed<()> {
-        self.cursor.trivia();
-        let start = self.cursor.pos();
+        let start = self.cursor.begin();
         match self.cursor.digits() {
             Some("64") => Ok(()),
             found => {
@@ -417,10 +411,23 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Reports and skips a } that closes nothing.
+    pub(super) fn not_open(&mut self) {
+        let start = self.cursor.pos();
+        self.cursor.bump();
+        let help = "remove it, or open a block with { before it";
+        self.report(Problem::new(start..start + 1, "a } without its {", help));
+    }
+
     /// Says what stands here and what should.
     pub(super) fn expected(&self, what: &str, help: &str) -> Problem {
         let (range, found) = self.cursor.found();
         Problem::new(range, format!("{found} where {what} should be"), help)
+    }
+
+    /// Reads this character.
+    pub(super) fn need(&mut self, byte: u8, help: &str) -> Parsed<()> {
+        if self.cursor.eat(byte) { Ok(()) } else { Err(self.expected(&char::from(byte).to_string(), help)) }
     }
 
     /// Reads a semicolon.

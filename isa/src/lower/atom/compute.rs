@@ -165,7 +165,7 @@ impl Code<'_> {
             }
         };
         for (word, bits) in [bits as u32, (bits >> 32) as u32].into_iter().enumerate() {
-            let (new, old) = (new.plus(word as u16), old.plus(word as u16));
+            let (new, old) = (new.plus(word as u8), old.plus(word as u8));
             match (op, bits) {
                 (AtomicOp::And, u32::MAX) | (AtomicOp::Or | AtomicOp::Xor, 0) => {
                     emit!(self, "MOV {new}, {old}")

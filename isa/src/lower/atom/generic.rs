@@ -128,7 +128,7 @@ impl Code<'_> {
             return;
         }
         let (result, done) = (self.scratch(words), self.predicate());
-        let written = if used { result } else { Reg::ZERO };
+        let written = if used { result } else { Reg::RZ };
         // Where threads meet again is noted before the atomic or after it, as compilers do.
         let noted_first = match form.space {
             AtomicSpace::Cluster => false,

@@ -28,7 +28,7 @@ impl Code<'_> {
             emit!(self, "SSY `({end})");
         }
         let pair = self.scratch(2 * words);
-        let round = Round { old: pair, new: pair.plus(u16::from(words)), seen: self.scratch(words) };
+        let round = Round { old: pair, new: pair.plus(words), seen: self.scratch(words) };
         let address = self.shared_address(&operands.address);
         let (load, address) = (address.to_string(), address.in_words(self.number).to_string());
         self.before(form, "");
@@ -48,7 +48,7 @@ impl Code<'_> {
                 emit!(self, "@{same} EXIT");
             }
             self.maxwell_compute(form, operands.b, &again, round.seen, round.new);
-            for word in 0..u16::from(words) {
+            for word in 0..words {
                 emit!(self, "{again}MOV {}, {}", round.old.plus(word), round.seen.plus(word));
             }
             emit!(self, "{again}BRA `({start})");
@@ -199,7 +199,7 @@ impl Code<'_> {
                     AtomicOp::Or => "OR",
                     _ => "XOR",
                 };
-                for word in 0..2_u16 {
+                for word in 0..2_u8 {
                     let (new, old) = (new.plus(word), old.plus(word));
                     let bits = constant.map(|bits| (bits >> (32 * word)) as u32);
                     match (op, b, bits) {

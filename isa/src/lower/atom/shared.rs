@@ -25,8 +25,8 @@ impl Code<'_> {
             AtomicOp::Cas => {
                 (self.in_own_registers(operands.b, words), self.in_own_registers(operands.c, words))
             }
-            _ if form.ty == Type::B128 => (self.in_own_registers(operands.b, words), Reg::ZERO),
-            _ => (self.in_registers(operands.b, words), Reg::ZERO),
+            _ if form.ty == Type::B128 => (self.in_own_registers(operands.b, words), Reg::RZ),
+            _ => (self.in_registers(operands.b, words), Reg::RZ),
         };
         let address = match (self.shared_address(&operands.address), form.op) {
             (address, AtomicOp::Cas) => self.own_register(address).in_words(self.number),
@@ -44,18 +44,18 @@ impl Code<'_> {
         match operands.destination {
             Some(register) if used => register,
             None if used => self.scratch(words),
-            _ => Reg::ZERO,
+            _ => Reg::RZ,
         }
     }
 
     /// Up to sm_62 the operands of CAS are neighbours (spec 2.5).
     fn adjacent(&mut self, operands: &Operands, words: u8) -> (Reg, Reg) {
         let both = self.scratch(2 * words);
-        for (value, to) in [(operands.b, both), (operands.c, both.plus(u16::from(words)))] {
+        for (value, to) in [(operands.b, both), (operands.c, both.plus(words))] {
             let from = self.in_registers(value, words);
             self.copy(to, from, words);
         }
-        (both, both.plus(u16::from(words)))
+        (both, both.plus(words))
     }
 
     /// `ATOMS.op d, [a], b[, c]`

@@ -62,7 +62,7 @@ impl Code<'_> {
         if self.number >= 90 {
             self.before(form, guard);
         }
-        self.atoms(guard, form, to, address, b, Reg::ZERO);
+        self.atoms(guard, form, to, address, b, Reg::RZ);
         self.after_shared(form, guard);
     }
 
@@ -148,7 +148,7 @@ impl Code<'_> {
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {lane}, UR{mask}, PT");
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         emit!(self, "MOV {value}, UR{combined}");
-        self.guarded(&format!("@{chosen} "), form, Reg::ZERO, &address, value);
+        self.guarded(&format!("@{chosen} "), form, Reg::RZ, &address, value);
     }
 
     /// All lanes have the same, before REDUX: the first asks once. Only a full warp does so.
@@ -161,12 +161,12 @@ impl Code<'_> {
         emit!(self, "S2R {lane}, SR_LANEID");
         emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
         // Two equal operands are nothing to XOR; the others are combined with themselves.
-        let combined = if form.op == AtomicOp::Xor { Reg::ZERO.to_string() } else { signed(each) };
+        let combined = if form.op == AtomicOp::Xor { Reg::RZ.to_string() } else { signed(each) };
         emit!(self, "MOV {value}, {combined}");
         if each != 0 || form.op == AtomicOp::Xor {
             self.combine(form, value, value, &combined, 0);
         }
-        self.guarded(&format!("@{first} "), form, Reg::ZERO, &address, value);
+        self.guarded(&format!("@{first} "), form, Reg::RZ, &address, value);
         if let Some(end) = end {
             self.label(&end);
         }
@@ -177,7 +177,7 @@ impl Code<'_> {
         let (here, full) = (self.scratch(1), self.predicate());
         emit!(self, "VOTE.ANY {here}, PT, PT");
         emit!(self, "ISETP.EQ.U32.AND {full}, PT, {here}, -0x1, PT");
-        self.guarded(&format!("@!{full} "), form, Reg::ZERO, address, b);
+        self.guarded(&format!("@!{full} "), form, Reg::RZ, address, b);
         let end = (!self.leave_early).then(|| self.frame.label());
         match &end {
             None => emit!(self, "@!{full} EXIT"),
@@ -208,7 +208,7 @@ impl Code<'_> {
             }
             from = value;
         }
-        self.guarded(&format!("@{first} "), form, Reg::ZERO, &address, value);
+        self.guarded(&format!("@{first} "), form, Reg::RZ, &address, value);
         if let Some(end) = end {
             self.label(&end);
         }
@@ -253,20 +253,20 @@ impl Code<'_> {
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = match each {
-            0 => Reg::ZERO,
+            0 => Reg::RZ,
             1 => count,
             u32::MAX => {
-                self.sum("", total, Reg::ZERO, &format!("-{counted}"));
+                self.sum("", total, Reg::RZ, &format!("-{counted}"));
                 total
             }
             each => {
-                self.times("", total, count, each, Reg::ZERO);
+                self.times("", total, count, each, Reg::RZ);
                 total
             }
         };
         let guard = format!("@{chosen} ");
         if !used {
-            self.guarded(&guard, form, Reg::ZERO, &address, b);
+            self.guarded(&guard, form, Reg::RZ, &address, b);
             return;
         }
         let (base, before) = (self.scratch(1), self.scratch(1));

@@ -140,7 +140,7 @@ impl Code<'_> {
         let from = match base {
             Base::Register(register) | Base::Pair(register) if offset == 0 => return register,
             Base::Register(register) | Base::Pair(register) => register,
-            Base::Nothing => Reg::ZERO,
+            Base::Nothing => Reg::RZ,
             Base::Uniform(uniform) => {
                 let copy = self.scratch(1);
                 emit!(self, "MOV {copy}, UR{uniform}");

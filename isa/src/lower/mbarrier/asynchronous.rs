@@ -3,7 +3,7 @@
 
 use super::form::older_features;
 use crate::arch::Arch;
-use crate::lower::code::{Code, Place, Reg, emit};
+use crate::lower::code::{Code, Reg, emit};
 use crate::lower::operand::{Reader, Word};
 use crate::lower::{LoweringRefusal, illegal, lacking, mismatch, refuse};
 use crate::ptx::{Operand, PtxInstruction, Type};
@@ -221,7 +221,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         (Word::Register(id), mask) => {
             let (bytes, units) = (code.register(id), code.scratch(1));
             emit!(code, "SHF.R.U32.HI {units}, RZ, 0x4, {bytes}");
-            let mask = mask.unwrap_or(Reg::ZERO);
+            let mask = mask.unwrap_or(Reg::RZ);
             emit!(code, "PRMT {units}, {units}, 0x5410, {mask}");
             uniform(size, units);
         }
@@ -305,14 +305,35 @@ fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
     Ok(format!("{op}{suffix}"))
 }
 
-/// Data and object, as operations on another CTA's memory name them: a pair of registers.
-fn pair_of_addresses(data: Place, object: Place, code: &mut Code<'_>) -> Reg {
+/// Operands `[data], value, [object]`: a pair of registers with the addresses of data and object, as operations on
+/// another CTA's memory name them, and the first register of the values, of so many words each: one, or those of a vector.
+fn operands(
+    reader: &Reader<'_, '_>,
+    name: &str,
+    generic: bool,
+    vector: Option<u8>,
+    words: u8,
+    code: &mut Code<'_>,
+) -> Result<(Reg, Reg), LoweringRefusal> {
+    let wrong = || LoweringRefusal::mismatch(name, "write [data], value, [object]");
+    let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
+    let data = reader.address(data, generic).ok_or_else(wrong)?;
+    let object = reader.address(object, generic).ok_or_else(wrong)?;
+    let values = match value {
+        Operand::Vector(values) if vector.is_some() => values.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    if values.len() != vector.map_or(1, usize::from) {
+        return Err(wrong());
+    }
+    let source = source(reader, values, words, code).ok_or_else(wrong)?;
+    let (data, object) = (code.place(data)?, code.place(object)?);
     let pair = code.scratch(2);
     for (at, place) in [(pair, data), (pair.high(), object)] {
         let from = code.address_register(place);
         emit!(code, "MOV {at}, {from}");
     }
-    pair
+    Ok((pair, source))
 }
 
 /// The state space and the way to report, either of which may be left out: whether addresses are generic, and
@@ -393,20 +414,7 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
             return refuse(message, "a store has 16 bytes at most: write .v2");
         }
     };
-    let wrong = || LoweringRefusal::mismatch(NAME, "write [data], value, [object]");
-    let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
-    let data = reader.address(data, generic).ok_or_else(wrong)?;
-    let object = reader.address(object, generic).ok_or_else(wrong)?;
-    let values = match value {
-        Operand::Vector(values) => values.as_slice(),
-        value => std::slice::from_ref(value),
-    };
-    if values.len() != usize::from(elements) {
-        return Err(wrong());
-    }
-    let source = source(reader, values, words, code).ok_or_else(wrong)?;
-    let (data, object) = (code.place(data)?, code.place(object)?);
-    let pair = pair_of_addresses(data, object, code);
+    let (pair, source) = operands(reader, NAME, generic, Some(elements), words, code)?;
     emit!(code, "STAS{size} [{pair}.64], {source}");
     Ok(())
 }
@@ -475,13 +483,7 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         "u64" | "s64" => (".64", 2),
         _ => ("", 1),
     };
-    let wrong = || LoweringRefusal::mismatch(NAME, "write [data], value, [object]");
-    let [data, value, object] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
-    let data = reader.address(data, generic).ok_or_else(wrong)?;
-    let object = reader.address(object, generic).ok_or_else(wrong)?;
-    let source = source(reader, std::slice::from_ref(value), words, code).ok_or_else(wrong)?;
-    let (data, object) = (code.place(data)?, code.place(object)?);
-    let pair = pair_of_addresses(data, object, code);
+    let (pair, source) = operands(reader, NAME, generic, None, words, code)?;
     emit!(code, "REDAS.{name}{suffix} [{pair}.64], {source}");
     Ok(())
 }

@@ -134,7 +134,7 @@ fn arrive(
         let count = code.register(id);
         return masked_by_count(mnemonic, address, count, low, lanes, code);
     }
-    let target = state.unwrap_or(Reg::ZERO);
+    let target = state.unwrap_or(Reg::RZ);
     emit!(code, "{mnemonic} {target}, {address}, {amount}");
     if let (Some(low), true) = (state, masks) {
         code.lines.extend(states(low, amount));
@@ -250,7 +250,7 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
         let asked = match (parity, form.amount, form.state) {
             (true, Some(parity), _) => shifted(parity, code),
             (_, _, Some(state)) => code.pair(state).high(),
-            _ => Reg::ZERO,
+            _ => Reg::RZ,
         };
         let try_wait = if suspends { ".TRYWAIT" } else { "" };
         let seen = reported.map_or("PT".into(), |seen| format!("P{seen}"));
@@ -260,7 +260,7 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: Place, code: &mut 
         if let Some(hint) = form.hint {
             let hint = match hint {
                 Word::Register(id) => code.register(id).to_string(),
-                Word::Constant(0) => Reg::ZERO.to_string(),
+                Word::Constant(0) => Reg::RZ.to_string(),
                 Word::Constant(nanoseconds) => format!("{nanoseconds:#x}"),
             };
             emit!(code, "@!P{complete} NANOSLEEP.SYNCS {hint}");

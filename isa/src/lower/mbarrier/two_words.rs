@@ -45,8 +45,8 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             // Bit 31 of the word against that of the phase asked about; where this is a constant, with the table
             // of what is left.
             let (asked, table) = match (form.amount, form.state) {
-                (Some(Word::Constant(0)), _) => (Reg::ZERO, "0xc0"),
-                (Some(Word::Constant(_)), _) => (Reg::ZERO, "0xc"),
+                (Some(Word::Constant(0)), _) => (Reg::RZ, "0xc0"),
+                (Some(Word::Constant(_)), _) => (Reg::RZ, "0xc"),
                 (Some(parity), _) => (shifted(parity, code), "0x48"),
                 (None, Some(state)) => (code.pair(state).high(), "0x48"),
                 (None, None) => return Ok(()),
@@ -104,9 +104,9 @@ fn arrive(place: Place, drop: bool, state: Option<Reg>, code: &mut Code<'_>) {
     emit!(code, "MEMBAR.ALL.CTA");
     let address = place.with_uniform();
     if drop {
-        emit!(code, "{}, {address}", atomic(place, "POPC.INC.32", Reg::ZERO));
+        emit!(code, "{}, {address}", atomic(place, "POPC.INC.32", Reg::RZ));
     }
-    let target = state.unwrap_or(Reg::ZERO);
+    let target = state.unwrap_or(Reg::RZ);
     emit!(code, "{}, {address}", atomic(place, "ARRIVE.64", target));
 }
 
@@ -126,9 +126,9 @@ fn arrive_some(
     };
     emit!(code, "MEMBAR.ALL.CTA");
     if let Some(first) = first {
-        emit!(code, "{}, [{first}], {count}", atomic(first, "ADD", Reg::ZERO));
+        emit!(code, "{}, [{first}], {count}", atomic(first, "ADD", Reg::RZ));
     }
-    let target = state.unwrap_or(Reg::ZERO);
+    let target = state.unwrap_or(Reg::RZ);
     emit!(code, "{}, [{second}], {count}", atomic(second, "ADD", target));
     if let Some(low) = state {
         emit!(code, "MOV {}, {low}", low.high());

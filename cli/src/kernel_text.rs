@@ -2,11 +2,10 @@
 //! it, where they are installed.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use atoms_isa::Arch;
 
@@ -81,8 +80,11 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Cli
              where there is one, and give that"
         )));
     };
-    let folder = Folder::new()?;
-    let output = folder.0.join(output);
+    // No other user can read it; it is removed at the end.
+    let temporary = std::env::temp_dir();
+    let folder =
+        tempfile::Builder::new().prefix("atoms-").tempdir().map_err(CliError::writing(&temporary))?;
+    let output = folder.path().join(output);
     let arguments =
         [format!("-arch={arch}").into(), kind.into(), "-o".into(), output.clone().into(), whole(path)?];
     run(&tool, &arguments)?;
@@ -128,23 +130,4 @@ fn run(tool: &Path, arguments: &[OsString]) -> Result<String, CliError> {
         if said.trim().is_empty() { "" } else { ":\n" },
         said.trim_end()
     )))
-}
-
-/// A folder for what a tool writes, which no other user can read; removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Folder, CliError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let path = std::env::temp_dir().join(format!("atoms-{}-{now}", std::process::id()));
-        // It fails where there is something of this name.
-        DirBuilder::new().mode(0o700).create(&path).map_err(CliError::writing(&path))?;
-        Ok(Folder(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

@@ -132,7 +132,6 @@ fn ask(module: &Module<'_>, arches: &[Arch], used: Option<bool>, whole: bool) ->
             for (at, Lowered { instruction, used, registers, result }) in
                 atoms_isa::lowered(module, function, *arch, used).into_iter().enumerate()
             {
-                let result = result.map(|sequence| sequence.lines);
                 let Some(question) = questions.get_mut(first + at) else {
                     questions.push(Question {
                         place: whole.then(|| (function.name.to_string(), instruction.line)),

@@ -75,7 +75,6 @@ fn lowered(row: &Row, module: &Module<'_>) -> Result<Vec<String>, String> {
     let sequence = lower(module, &function, instruction, row.used, arch, &mut frame);
     sequence
         .unwrap_or_else(|| panic!("{} at {} is not lowered", row.ptx, row.target))
-        .map(|s| s.lines)
         .map_err(|refusal| refusal.message)
 }
 

@@ -4,7 +4,7 @@
 
 mod functional;
 
-use atoms_isa::lower::{Frame, Sequence, lower};
+use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Base, Function, Module, Operand, snippet};
 use atoms_isa::{Arch, Program};
 use atoms_sm::{Element, Launch, Param, ParamKind, SmConfig, run};
@@ -256,7 +256,7 @@ impl Start {
     }
 }
 
-fn lowered(case: &Case, frame: &mut Frame) -> (Sequence, Vec<(String, u16)>) {
+fn lowered(case: &Case, frame: &mut Frame) -> (Vec<String>, Vec<(String, u16)>) {
     let module = Module::parse("none", ".version 8.0\n.target sm_90\n.address_size 64\n").unwrap();
     let text = case.text();
     let function: Function<'_> = snippet(&text).unwrap();
@@ -284,7 +284,7 @@ fn lowered(case: &Case, frame: &mut Frame) -> (Sequence, Vec<(String, u16)>) {
 }
 
 /// The kernel around a sequence: operands in, memory in, result out, memory out.
-fn listing(case: &Case, sequence: &Sequence, places: &[(String, u16)]) -> String {
+fn listing(case: &Case, sequence: &[String], places: &[(String, u16)]) -> String {
     let arch = Arch::from_name(case.arch).unwrap();
     let param = |n: u32| arch.param_base() + 8 * n;
     let mut lines: Vec<String> = Vec::new();
@@ -339,7 +339,7 @@ fn listing(case: &Case, sequence: &Sequence, places: &[(String, u16)]) -> String
     say("BAR.SYNC 0x0".into());
     say("ISETP.EQ.U32.AND P6, PT, R213, RZ, PT".into());
     say("@P6 BRA `(skip)".into());
-    lines.extend(sequence.lines.iter().map(|l| if l.ends_with(':') { l.clone() } else { format!("{l} ;") }));
+    lines.extend(sequence.iter().map(|l| if l.ends_with(':') { l.clone() } else { format!("{l} ;") }));
     let mut say = |line: String| lines.push(format!("{line} ;"));
     if case.used {
         let (_, result) = places.iter().find(|(name, _)| name.ends_with('4')).expect("a destination");

@@ -171,20 +171,14 @@ pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, Builti
         }
         Builtin::ThreadFence => {
             let (order, scope) = check::fence(call)?;
-            let mut text = Writer::default();
             let order = match order {
                 MemoryOrder::SeqCst => "sc",
                 order if target.number() >= 90 => order.qualifier(),
                 _ => MemoryOrder::AcqRel.qualifier(),
             };
-            put!(text, "fence.{order}.{};", scope.qualifier(target));
-            Ok(text.finish(&[]))
+            Ok(Expansion::of_line(format!("fence.{order}.{};", scope.qualifier(target))))
         }
-        Builtin::CudaFence { reach } => {
-            let mut text = Writer::default();
-            put!(text, "membar.{};", reach.membar());
-            Ok(text.finish(&[]))
-        }
+        Builtin::CudaFence { reach } => Ok(Expansion::of_line(format!("membar.{};", reach.membar()))),
         Builtin::Cuda { op, reach } => {
             let ty = call.object_type()?;
             check::overload(call.builtin, op, reach, ty, target)?;

@@ -109,11 +109,7 @@ pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, Builti
         Builtin::Nv { op, form } => newer(&checked(call, op, form, target)?),
         Builtin::ThreadFence => thread_fence(call, target),
         Builtin::Cuda { op, reach } => function(call, op, reach, target),
-        Builtin::CudaFence { reach } => {
-            let mut text = Writer::default();
-            put!(text, "membar.{};", reach.membar());
-            Ok(text.finish(&[]))
-        }
+        Builtin::CudaFence { reach } => Ok(Expansion::of_line(format!("membar.{};", reach.membar()))),
     }
 }
 
@@ -394,10 +390,8 @@ fn wide_access(mut text: Writer, op: BuiltinOp, object: &str, mnemonic: &str) ->
 
 fn thread_fence(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     let (order, scope) = operands(call)?;
-    let mut text = Writer::default();
     if target.number() < 70 {
-        put!(text, "membar.{};", membar_scope(scope));
-        return Ok(text.finish(&[]));
+        return Ok(Expansion::of_line(format!("membar.{};", membar_scope(scope))));
     }
     let order = match order {
         MemoryOrder::Release | MemoryOrder::SeqCst => "sc",
@@ -407,6 +401,5 @@ fn thread_fence(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefu
             return refuse(message, "release, acq_rel or seq_cst");
         }
     };
-    put!(text, "fence.{order}.{};", scope.qualifier(target));
-    Ok(text.finish(&[]))
+    Ok(Expansion::of_line(format!("fence.{order}.{};", scope.qualifier(target))))
 }

@@ -109,6 +109,11 @@ impl fmt::Display for Expansion {
 }
 
 impl Expansion {
+    /// One line, which names no registers.
+    pub(super) fn of_line(line: String) -> Expansion {
+        Expansion { lines: vec![line], ..Expansion::default() }
+    }
+
     /// A module with one kernel, `name`, that does the call once per thread: its parameters are the
     /// inputs in order and, last, the generic address to put the result at if there is one.
     pub fn module(&self, name: &str, target: PtxTarget) -> String {

@@ -19,13 +19,6 @@ use operand::Reader;
 
 pub use frame::Frame;
 
-/// Machine code of one PTX instruction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sequence {
-    /// Statements and labels, in order.
-    pub lines: Vec<String>,
-}
-
 /// Why an assembler refuses an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -66,7 +59,7 @@ fn illegal<T>(modifier: &str, name: &str, help: impl Into<String>) -> Result<T, 
     refuse(format!("Illegal modifier '.{modifier}' for instruction '{name}'"), help)
 }
 
-/// Machine code of a PTX instruction on shared memory at an architecture; `None` for one that is not lowered
+/// Machine code of a PTX instruction on shared memory at an architecture, statements and labels in order; `None` for one that is not lowered
 /// but interpreted.
 ///
 /// `used` says whether the destination is read: a compiler leaves out what makes a result that is not.
@@ -78,7 +71,7 @@ pub fn lower(
     used: bool,
     arch: Arch,
     frame: &mut Frame,
-) -> Option<Result<Sequence, LoweringRefusal>> {
+) -> Option<Result<Vec<String>, LoweringRefusal>> {
     let reader = Reader { module, function, instruction };
     let mut code = Code::new(arch, frame);
     let outcome = match instruction.opcode {
@@ -86,5 +79,5 @@ pub fn lower(
         "atom" | "red" if !instruction.modifiers.contains(&"async") => atom::lower(&reader, used, &mut code),
         _ => mbarrier::lower(&reader, used, &mut code)?,
     };
-    Some(outcome.map(|()| Sequence { lines: code.lines }))
+    Some(outcome.map(|()| code.lines))
 }

@@ -85,7 +85,14 @@ pub(crate) struct Statement<'t> {
     text_range: Range<usize>,
 }
 
-impl Statement<'_> {
+impl<'t> Statement<'t> {
+    /// Each operand, as written.
+    pub(crate) fn operand_texts(&self) -> impl Iterator<Item = &'t str> {
+        let start = self.text_range.start;
+        let text = move |range: &Range<usize>| self.text.get(range.start - start..range.end - start);
+        self.operands.iter().map(move |operand| text(&operand.range).unwrap_or(""))
+    }
+
     /// An operand that names a uniform register beyond the limit.
     pub(crate) fn uniform_beyond(&self) -> Option<&Operand<'_>> {
         let beyond =

@@ -42,8 +42,8 @@ impl<'t> Code<'t> {
         };
         let mut parts = statement.mnemonic.split('.');
         let name = parts.next().unwrap_or("");
-        let after = text.split_once(statement.mnemonic).map_or("", |(_, after)| after);
-        Code { guard, name, modifiers: parts.collect(), operands: operands(after) }
+        let operands = statement.operand_texts().map(|text| text.replace(".reuse", "")).collect();
+        Code { guard, name, modifiers: parts.collect(), operands }
     }
 
     /// Takes a modifier, if it is there.
@@ -57,29 +57,6 @@ impl<'t> Code<'t> {
         let modifiers: String = self.modifiers.iter().flat_map(|m| [".", m]).collect();
         format!("{}{}{modifiers} {}", self.guard, self.name, self.operands.join(", "))
     }
-}
-
-/// Operands, parted by commas outside brackets, without hints and remarks.
-fn operands(text: &str) -> Vec<String> {
-    let text = text.split("(*").next().unwrap_or("").replace(".reuse", "");
-    let mut found = vec![String::new()];
-    let mut depth = 0_i32;
-    for c in text.chars() {
-        match c {
-            '[' | '(' | '{' => depth += 1,
-            ']' | ')' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                found.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = found.last_mut() {
-            last.push(c);
-        }
-    }
-    let found: Vec<_> = found.iter().map(|operand| operand.trim().to_string()).collect();
-    if found == [""] { Vec::new() } else { found }
 }
 
 /// Rewrites the statements of a kernel; `labels` are indices of statements.

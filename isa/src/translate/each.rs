@@ -4,7 +4,7 @@ use super::layout;
 use super::registers::{read, written};
 use super::write;
 use crate::arch::Arch;
-use crate::lower::{LoweringRefusal, Sequence, lower};
+use crate::lower::{LoweringRefusal, lower};
 use crate::ptx::{Function, Module, PtxInstruction, RegId};
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub struct Lowered<'a, 't> {
     /// The PTX registers it names, and the machine registers that hold them.
     pub registers: Vec<(String, String)>,
     /// Its machine code, or why an assembler refuses it.
-    pub result: Result<Sequence, LoweringRefusal>,
+    pub result: Result<Vec<String>, LoweringRefusal>,
 }
 
 /// Every instruction of a function that is lowered and not interpreted, in order. `used` says whether results

@@ -183,7 +183,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let unit = &mut *self.unit;
         if let Some(lowered) = lower::lower(unit.module, unit.function, i, used, unit.arch, &mut unit.frame) {
             let sequence = lowered.map_err(|refused| Fail::Wrong(refused.message, refused.help))?;
-            return self.sequence(i, guard, &sequence.lines);
+            return self.sequence(i, guard, &sequence);
         }
         unit.guard = guard;
         match i.opcode {

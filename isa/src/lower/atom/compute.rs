@@ -144,11 +144,7 @@ impl Code<'_> {
 
     /// Bit by bit. Halves of a constant that leave the old half, or set it, are moves.
     fn bitwise(&mut self, op: AtomicOp, old: Reg, b: Operand, new: Reg) -> Reg {
-        let table = match op {
-            AtomicOp::And => "0xc0",
-            AtomicOp::Or => "0xfc",
-            _ => "0x3c",
-        };
+        let table = op.table();
         let bits = match b {
             Operand::Constant(u64::MAX) if op == AtomicOp::And => return old,
             Operand::Constant(0) if op != AtomicOp::And => return old,

@@ -25,6 +25,17 @@ impl AtomicOp {
         self.into()
     }
 
+    /// Its truth table in LOP3, of the first two operands; bitwise operations have one.
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            AtomicOp::And => "0xc0",
+            AtomicOp::Or => "0xfc",
+            AtomicOp::Xor => "0x3c",
+            AtomicOp::Add | AtomicOp::Min | AtomicOp::Max | AtomicOp::Inc | AtomicOp::Dec => "",
+            AtomicOp::Exch | AtomicOp::Cas => "",
+        }
+    }
+
     /// Its name in machine code.
     pub(super) fn mnemonic(self) -> String {
         self.name().to_uppercase()

@@ -175,18 +175,16 @@ impl Code<'_> {
     }
 
     /// Goes to where all meet, or exits, if a predicate holds.
-    fn leave_if(&mut self, p: &str, join: &str) {
-        match self.leave_early {
-            true => emit!(self, "@{p} EXIT"),
-            false => emit!(self, "@{p} BRA `({join})"),
-        }
+    pub(super) fn leave_if(&mut self, p: &str, join: &str) {
+        emit!(self, "@{p} {}", self.way_out(join));
     }
 
     fn leave(&mut self, join: &str) {
-        match self.leave_early {
-            true => emit!(self, "EXIT"),
-            false => emit!(self, "BRA `({join})"),
-        }
+        self.lines.push(self.way_out(join));
+    }
+
+    fn way_out(&self, join: &str) -> String {
+        if self.leave_early { "EXIT".into() } else { format!("BRA `({join})") }
     }
 
     /// Shared memory of the own CTA, then, for the floats that have it, that of others.

@@ -194,11 +194,7 @@ impl Code<'_> {
                 }
             }
             (op, _) => {
-                let name = match op {
-                    AtomicOp::And => "AND",
-                    AtomicOp::Or => "OR",
-                    _ => "XOR",
-                };
+                let name = op.mnemonic();
                 for word in 0..2_u8 {
                     let (new, old) = (new.plus(word), old.plus(word));
                     let bits = constant.map(|bits| (bits >> (32 * word)) as u32);

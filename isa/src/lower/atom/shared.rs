@@ -146,10 +146,7 @@ impl Code<'_> {
             Operand::Register(b_registers) if extremum => {
                 let p = self.unchanged(form, old, b, b_registers);
                 left = !self.leave_early;
-                match left {
-                    true => emit!(self, "@{p} BRA `({leave})"),
-                    false => emit!(self, "@{p} EXIT"),
-                }
+                self.leave_if(&p, &leave);
                 b_registers
             }
             operand => self.compute(form, old, operand, new, carry),

@@ -217,11 +217,6 @@ impl Code<'_> {
     /// Two lanes' values as one.
     fn combine(&mut self, form: &Form, to: Reg, a: Reg, b: &str, step: usize) {
         let kind = if form.signed() { "" } else { ".U32" };
-        let (table, logic) = match form.op {
-            AtomicOp::And => ("0xc0", "AND"),
-            AtomicOp::Or => ("0xfc", "OR"),
-            _ => ("0x3c", "XOR"),
-        };
         match form.op {
             AtomicOp::Add if self.number >= 70 && step.is_multiple_of(2) => {
                 emit!(self, "IMAD.IADD {to}, {a}, 0x1, {b}");
@@ -238,8 +233,8 @@ impl Code<'_> {
                     emit!(self, "IMNMX{kind} {to}, {a}, {b}, {which}");
                 }
             }
-            _ if self.number < 70 => emit!(self, "LOP.{logic} {to}, {a}, {b}"),
-            _ => emit!(self, "LOP3.LUT {to}, {a}, {b}, RZ, {table}, !PT"),
+            _ if self.number < 70 => emit!(self, "LOP.{} {to}, {a}, {b}", form.op.mnemonic()),
+            _ => emit!(self, "LOP3.LUT {to}, {a}, {b}, RZ, {}, !PT", form.op.table()),
         }
     }
 
@@ -323,10 +318,7 @@ impl Code<'_> {
         }
         let counted = early.then(|| self.lanes_of(&mask, each, used));
         emit!(self, "ISETP.EQ.U32.AND {chosen}, PT, {highest}, {lane}, PT");
-        match early {
-            true => emit!(self, "@!{chosen} EXIT"),
-            false => emit!(self, "@!{chosen} BRA `({join})"),
-        }
+        self.leave_if(&format!("!{chosen}"), &join);
         let count = counted.unwrap_or_else(|| self.lanes_of(&mask, each, used));
         let inner = (!early).then(|| self.meet_here());
         let product = self.product(count, each);

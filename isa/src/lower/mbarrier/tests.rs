@@ -26,7 +26,7 @@ fn lines_of(function: &Function<'_>, used: bool, arch: Arch) -> Option<Result<Ve
     for instruction in &function.instructions {
         frame.begin();
         match lower::lower(&module(arch), function, instruction, used, arch, &mut frame)? {
-            Ok(sequence) => lines.extend(sequence.lines),
+            Ok(sequence) => lines.extend(sequence),
             Err(refusal) => return Some(Err(refusal)),
         }
     }

@@ -94,7 +94,7 @@ fn lower_all(function: Function<'_>, length: usize) {
         frame.begin();
         match lower(&module, function, instruction, length.is_multiple_of(2), arch, &mut frame) {
             Some(Err(refusal)) => assert!(!refusal.message.is_empty()),
-            Some(Ok(sequence)) => assert!(sequence.lines.len() < 1000),
+            Some(Ok(sequence)) => assert!(sequence.len() < 1000),
             None => {}
         }
     }

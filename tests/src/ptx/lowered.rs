@@ -41,7 +41,7 @@ pub fn lower(text: &str, arch: Arch) -> Result<LoweredCode<'_>, LoweringRefusal>
     for instruction in &function.instructions {
         frame.begin();
         let lowered = lower::lower(&module, &function, instruction, true, arch, &mut frame);
-        lines.extend(lowered.unwrap_or_else(|| panic!("`{text}`: not lowered"))?.lines);
+        lines.extend(lowered.unwrap_or_else(|| panic!("`{text}`: not lowered"))?);
     }
     Ok(LoweredCode { lines, function, frame })
 }

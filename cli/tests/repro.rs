@@ -104,7 +104,7 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     fs::remove_file(&record).expect("removes");
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("cannot read") && text.contains("bundle.json"), "{text}");
+    assert!(text.contains("failed to open") && text.contains("bundle.json"), "{text}");
 }
 
 /// The RTL of a bundle is not run, and nothing outside of the bundle is read, unless that is asked for: each way to

@@ -1,10 +1,11 @@
 //! Files that are there whole or not at all, also when a process dies while it writes, on a file system that
 //! several machines share.
 
-use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use fs_err::{self as fs, File};
 
 /// Writes a file whole or not at all, in the place of another one if there is one. What is there afterwards is on
 /// the disk, not only on its way.
@@ -19,7 +20,9 @@ pub fn write_whole(target: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
         file.sync_all()?;
         fs::rename(&temporary, target)
     };
-    write().inspect_err(|_| _ = fs::remove_file(&temporary))?;
+    write().inspect_err(|_| _ = fs::remove_file(&temporary)).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot write `{}`: {error}", target.display()))
+    })?;
     sync_folder(target);
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! What is run, by whom, and which tests each shard has.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -44,17 +45,17 @@ impl Manifest {
     /// Reads the manifest of an output folder.
     ///
     /// # Errors
-    /// [`ClusterError::Read`]; [`ClusterError::Manifest`] when it is none, or of a format that this version
+    /// [`ClusterError::Manifest`] when it is none, or of a format that this version
     /// does not know.
     pub fn read(out: &Path) -> Result<Manifest, ClusterError> {
         let path = out.join(MANIFEST);
-        let malformed = |problem: String| ClusterError::Manifest { path: path.clone(), problem };
+        let malformed = |problem: String| ClusterError::Manifest(path.clone(), problem);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(malformed("there is no such file; is this the output folder?".to_string()));
             }
-            Err(source) => return Err(ClusterError::Read { path, source }),
+            Err(error) => return Err(error.into()),
         };
         // The format first: what comes after it may have changed.
         #[derive(Deserialize)]
@@ -95,23 +96,25 @@ impl Manifest {
     /// done.
     ///
     /// # Errors
-    /// [`ClusterError::Occupied`] when the folder has another manifest; [`ClusterError::Write`];
-    /// [`ClusterError::Manifest`] when shards do not have every test once.
+    /// [`ClusterError::Refused`] when the folder has another manifest; [`ClusterError::Manifest`] when shards do
+    /// not have every test once.
     pub fn create(&self, out: &Path) -> Result<(), ClusterError> {
         let path = out.join(MANIFEST);
-        self.check().map_err(|problem| ClusterError::Manifest { path: path.clone(), problem })?;
-        fs::create_dir_all(out).map_err(ClusterError::write(out))?;
+        self.check().map_err(|problem| ClusterError::Manifest(path.clone(), problem))?;
+        fs::create_dir_all(out)?;
         if path.exists() {
             let there = Manifest::read(out)?;
             if there == *self {
                 return Ok(());
             }
-            return Err(ClusterError::Occupied { path, differences: self.differences(&there) });
+            return Err(ClusterError::Refused(format!(
+                "`{}` belongs to another regression, which differs in {}; resume that one, or choose another folder",
+                path.display(),
+                self.differences(&there).join(", ")
+            )));
         }
-        let mut text = serde_json::to_string_pretty(self)
-            .map_err(|error| ClusterError::Write { path: path.clone(), source: error.into() })?;
-        text.push('\n');
-        write_whole(&path, text).map_err(ClusterError::write(path))
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::from)? + "\n";
+        Ok(write_whole(&path, text)?)
     }
 
     /// Names of the fields in which two manifests differ.
@@ -132,22 +135,29 @@ impl Manifest {
     /// Whether what runs here is what the manifest was made for.
     ///
     /// # Errors
-    /// [`ClusterError::Origin`] with what differs.
+    /// [`ClusterError::Refused`] with what differs.
     pub fn admit(&self, out: &Path, here: &Origin) -> Result<(), ClusterError> {
         let differences = self.origin.differences(here, "manifest", "here");
         if differences.is_empty() {
             return Ok(());
         }
-        Err(ClusterError::Origin { path: out.join(MANIFEST), differences })
+        Err(ClusterError::Refused(format!(
+            "`{}` was made by something else:\n  {}\nrun what made it, or begin anew in another folder",
+            out.join(MANIFEST).display(),
+            differences.join("\n  ")
+        )))
     }
 
     /// A shard by its number.
     ///
     /// # Errors
-    /// [`ClusterError::NoShard`].
+    /// [`ClusterError::Refused`] when there is none.
     pub fn shard(&self, number: u32) -> Result<Shard, ClusterError> {
         let found = self.shards.get(number as usize).copied();
-        found.ok_or(ClusterError::NoShard { shard: number, shards: self.count() })
+        let last = self.count().saturating_sub(1);
+        found.ok_or_else(|| {
+            ClusterError::Refused(format!("no shard {number}: the manifest has shards 0 to {last}"))
+        })
     }
 
     /// Number of shards.

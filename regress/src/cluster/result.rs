@@ -5,9 +5,9 @@
 //! result stays when another task of the same shard comes later: of two tasks that run at once, one result is
 //! kept.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use fs_err::{self as fs, File};
 use serde::{Deserialize, Serialize};
 
 use super::cut::Shard;
@@ -54,8 +54,8 @@ pub fn work_folder(out: &Path, shard: u32) -> PathBuf {
 /// Puts what a shard came to in `work` in its place, unless a valid result is there.
 ///
 /// # Errors
-/// [`ClusterError::Origin`] when something else made the manifest; [`ClusterError::Order`] when a test has no
-/// result; [`ClusterError::NoShard`]; [`ClusterError::Write`].
+/// [`ClusterError::Refused`] when something else made the manifest, a test has no result, or there is no such
+/// shard.
 pub fn publish(
     out: &Path,
     manifest: &Manifest,
@@ -66,7 +66,8 @@ pub fn publish(
     manifest.admit(out, here)?;
     let tests = manifest.shard(shard)?;
     let checkpoint = store::checkpoint(work)?;
-    check_tests(&checkpoint, tests).map_err(|problem| ClusterError::Order { shard, problem })?;
+    check_tests(&checkpoint, tests)
+        .map_err(|problem| ClusterError::Refused(format!("shard {shard}: {problem}")))?;
     sync_tree(work)?;
     let failures = files_below(&work.join(FAILURES))?;
     let publication = Publication { shard, tests, manifest: manifest.hash(), failures };
@@ -86,47 +87,48 @@ pub fn publish(
             let _ = fs::remove_dir_all(work);
             Ok(Published::AlreadyThere)
         }
-        Err(source) => Err(ClusterError::Write { path: target, source }),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Whether a shard has a valid result: whole, of this manifest, with the bundles of its failures.
 ///
 /// # Errors
-/// [`ClusterError::Shard`] with what is wrong; [`ClusterError::Read`]; [`ClusterError::NoShard`].
+/// [`ClusterError::Shard`] with what is wrong; [`ClusterError::Refused`] when there is no such shard.
 pub fn verify(out: &Path, manifest: &Manifest, shard: u32) -> Result<RunCheckpoint, ClusterError> {
     let tests = manifest.shard(shard)?;
     let path = folder(out, shard);
-    let found = check(&path, manifest, shard, tests);
-    found.map_err(|problem| ClusterError::Shard { shard, path, problem })
+    if !path.exists() {
+        return Err(ClusterError::Shard(shard, path, ShardProblem::Absent));
+    }
+    check(&path, manifest, shard, tests)
+        .map_err(|problem| ClusterError::Shard(shard, path, ShardProblem::Unusable(problem)))
 }
 
-fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<RunCheckpoint, ShardProblem> {
-    if !path.exists() {
-        return Err(ShardProblem::Absent);
-    }
-    let damaged = |error: StoreError| ShardProblem::Damaged(error.to_string());
+fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<RunCheckpoint, String> {
+    let damaged = |error: StoreError| format!("is damaged: {error}");
     let theirs = store::header(path).map_err(damaged)?.origin;
     let differences = manifest.origin.differences(&theirs, "manifest", "result");
     if !differences.is_empty() {
-        return Err(ShardProblem::Foreign(differences));
+        return Err(format!("is of something else: {}", differences.join("; ")));
     }
-    let publication: Publication = store::read(&path.join(PUBLICATION)).map_err(damaged)?;
+    let found: Publication = store::read(&path.join(PUBLICATION)).map_err(damaged)?;
     let expected = manifest.hash();
-    if publication.manifest != expected {
-        return Err(ShardProblem::OtherManifest { found: publication.manifest, expected });
+    if found.manifest != expected {
+        return Err(format!("is of another manifest: {}, expected {expected}", found.manifest));
     }
-    if publication.shard != shard {
-        return Err(ShardProblem::OtherShard(publication.shard));
+    if found.shard != shard {
+        return Err(format!("is of shard {}", found.shard));
     }
-    if publication.tests != tests {
-        return Err(ShardProblem::OtherTests(publication.tests));
+    if found.tests != tests {
+        let last = found.tests.end.saturating_sub(1);
+        return Err(format!("has tests {} to {last}, of another cut", found.tests.first));
     }
     let checkpoint = store::verified(path).map_err(damaged)?;
-    check_tests(&checkpoint, tests).map_err(ShardProblem::Order)?;
+    check_tests(&checkpoint, tests).map_err(|problem| format!("has {problem}"))?;
     let failures = path.join(FAILURES);
-    match publication.failures.into_iter().find(|name| !failures.join(name).is_file()) {
-        Some(name) => Err(ShardProblem::BundleMissing(name)),
+    match found.failures.into_iter().find(|name| !failures.join(name).is_file()) {
+        Some(name) => Err(format!("names `{name}` among its failures, which is not there")),
         None => Ok(checkpoint),
     }
 }
@@ -155,8 +157,8 @@ fn files_below(folder: &Path) -> Result<Vec<String>, ClusterError> {
     let mut names = Vec::new();
     let mut folders = if folder.is_dir() { vec![folder.to_path_buf()] } else { Vec::new() };
     while let Some(at) = folders.pop() {
-        for entry in fs::read_dir(&at).map_err(ClusterError::read(&at))? {
-            let path = entry.map_err(ClusterError::read(&at))?.path();
+        for entry in fs::read_dir(&at)? {
+            let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
             } else {
@@ -172,8 +174,8 @@ fn files_below(folder: &Path) -> Result<Vec<String>, ClusterError> {
 fn sync_tree(folder: &Path) -> Result<(), ClusterError> {
     for name in files_below(folder)? {
         let path = folder.join(name);
-        let file = File::open(&path).map_err(ClusterError::read(&path))?;
-        file.sync_all().map_err(ClusterError::write(&path))?;
+        let file = File::open(&path)?;
+        file.sync_all()?;
     }
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! Which shards have a result.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
+
+use fs_err as fs;
 
 use super::error::{ClusterError, ShardProblem};
 use super::manifest::Manifest;
 use super::result;
+use crate::report::command::quote;
 use crate::whole_file::is_part;
 
 /// Which shards have a valid result. Looks at each file until it was valid once, and no more.
@@ -20,7 +22,7 @@ impl Results {
     /// cannot be used.
     ///
     /// # Errors
-    /// [`ClusterError::Read`] when the folder or a file in it cannot be read.
+    /// [`ClusterError`] when the folder or a file in it cannot be read.
     pub fn look(&mut self, out: &Path, manifest: &Manifest) -> Result<Vec<ClusterError>, ClusterError> {
         let mut problems = Vec::new();
         for shard in 0..manifest.count() {
@@ -29,8 +31,8 @@ impl Results {
             }
             match result::verify(out, manifest, shard) {
                 Ok(_) => _ = self.valid.insert(shard),
-                Err(ClusterError::Shard { problem: ShardProblem::Absent, .. }) => {}
-                Err(error @ ClusterError::Shard { .. }) => problems.push(error),
+                Err(ClusterError::Shard(_, _, ShardProblem::Absent)) => {}
+                Err(error @ ClusterError::Shard(..)) => problems.push(error),
                 Err(error) => return Err(error),
             }
         }
@@ -55,7 +57,7 @@ impl Results {
     /// Sees that every shard has a valid result: what a merge does first.
     ///
     /// # Errors
-    /// [`ClusterError::Missing`] with the numbers of those that have none; [`ClusterError::Read`].
+    /// [`ClusterError::Refused`] with the numbers of those that have none.
     pub fn expect_all(out: &Path, manifest: &Manifest) -> Result<(), ClusterError> {
         let mut results = Results::default();
         let problems = results.look(out, manifest)?;
@@ -63,13 +65,14 @@ impl Results {
         if missing.is_empty() {
             return Ok(());
         }
-        Err(ClusterError::Missing {
-            out: out.to_path_buf(),
-            shards: manifest.count(),
-            count: missing.len(),
-            missing: ranges(&missing).replace(',', ", "),
-            problems: problems.iter().map(ToString::to_string).collect(),
-        })
+        Err(ClusterError::Refused(format!(
+            "{} of {} shards have no valid result: {}{}\nrun them with `atoms regress resume {}`",
+            missing.len(),
+            manifest.count(),
+            ranges(&missing).replace(',', ", "),
+            problems.iter().map(|problem| format!("\n  {problem}")).collect::<String>(),
+            quote(&out.to_string_lossy())
+        )))
     }
 }
 
@@ -77,8 +80,7 @@ impl Results {
 /// finds the result of another in its place.
 ///
 /// # Errors
-/// [`ClusterError::Missing`] when a shard has no result yet, since tasks may then still need theirs;
-/// [`ClusterError::Read`], [`ClusterError::Write`].
+/// [`ClusterError::Refused`] when a shard has no result yet, since tasks may then still need theirs.
 pub fn sweep(out: &Path, manifest: &Manifest) -> Result<(), ClusterError> {
     Results::expect_all(out, manifest)?;
     let shards = out.join("shards");
@@ -90,16 +92,14 @@ pub fn sweep(out: &Path, manifest: &Manifest) -> Result<(), ClusterError> {
 }
 
 fn sweep_folder(folder: &Path) -> Result<(), ClusterError> {
-    for entry in fs::read_dir(folder).map_err(ClusterError::read(folder))? {
-        let path = entry.map_err(ClusterError::read(folder))?.path();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
         if !path.file_name().is_some_and(|name| is_part(&name.to_string_lossy())) {
             continue;
         }
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(ClusterError::Write { path, source });
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
     }

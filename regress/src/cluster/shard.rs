@@ -5,49 +5,33 @@
 //! of the tests themselves.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+
+use fs_err as fs;
 
 use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, result};
 use crate::plan::Tests;
-use crate::report::finish::{FinishError, finish};
+use crate::report::finish::finish;
 use crate::report::summary::Summary;
 use crate::run::state::{RawBucket, State};
-use crate::run::store::{self, RunCheckpoint, RunHeader, Store, StoreError, reading, writing};
+use crate::run::store::{self, RunCheckpoint, RunHeader, Store, StoreError};
 use crate::run::timing::Timing;
 use crate::run::worker::Context;
 use crate::triage::layout::FAILURES;
 use crate::whole_file::unique;
 
-/// Why a shard or a merge does not come to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum ShardError {
-    /// The plan ends in a way that shards cannot.
-    #[error("{0}")]
-    Endless(String),
-    /// The folder of the cluster run.
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    /// A folder of results.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The reports.
-    #[error(transparent)]
-    Finish(#[from] FinishError),
-}
-
 /// Cuts a run into shards: writes the manifest of the output folder.
 ///
 /// # Errors
-/// [`ShardError`].
-pub fn cut(out: &Path, tests: &Tests, header: &RunHeader, cut: Cut) -> Result<Manifest, ShardError> {
+/// [`ClusterError`].
+pub fn cut(out: &Path, tests: &Tests, header: &RunHeader, cut: Cut) -> Result<Manifest, ClusterError> {
     let endless = |what: &str| {
         let message = format!(
             "profile `{}` has a budget of {what}, which is known only while tests run: shards are cut before; \
              give it tests or requests",
             tests.profile
         );
-        Err(ShardError::Endless(message))
+        Err(ClusterError::Refused(message))
     };
     if tests.settings.wall.is_some() {
         return endless("wall time");
@@ -82,13 +66,13 @@ pub fn begin(work: &Path, context: &Context, header: &RunHeader, shard: Shard) -
 /// Brings the results of all shards together in the output folder, and writes the reports.
 ///
 /// # Errors
-/// [`ShardError`]: [`ClusterError::Missing`] names shards that have no result.
+/// [`ClusterError`], which names shards that have no result.
 pub fn merge(
     out: &Path,
     manifest: &Manifest,
     context: &Context,
     header: &RunHeader,
-) -> Result<Summary, ShardError> {
+) -> Result<Summary, ClusterError> {
     Results::expect_all(out, manifest)?;
     let began = store::checkpoint(out)?.timing;
     // Beside its place, so that the folder has an old state or the new one at any time.
@@ -146,15 +130,15 @@ fn take_bundles(
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(to).map_err(writing(to))?;
-    for entry in fs::read_dir(from).map_err(reading(from))? {
-        let path = entry.map_err(reading(from))?.path();
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
         let Some(name) = path.file_name() else { continue };
         let place = to.join(name);
         if path.is_dir() {
             copy_folder(&path, &place)?;
         } else {
-            fs::copy(&path, &place).map_err(writing(&place))?;
+            fs::copy(&path, &place)?;
         }
     }
     Ok(())
@@ -162,14 +146,14 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
 
 /// Moves everything in `draft` to `out`, in the place of what is there.
 fn take_place(draft: &Path, out: &Path) -> Result<(), StoreError> {
-    for entry in fs::read_dir(draft).map_err(reading(draft))? {
-        let path = entry.map_err(reading(draft))?.path();
+    for entry in fs::read_dir(draft)? {
+        let path = entry?.path();
         let Some(name) = path.file_name() else { continue };
         let place = out.join(name);
         if place.is_dir() {
-            fs::remove_dir_all(&place).map_err(writing(&place))?;
+            fs::remove_dir_all(&place)?;
         }
-        fs::rename(&path, &place).map_err(writing(&place))?;
+        fs::rename(&path, &place)?;
     }
-    fs::remove_dir(draft).map_err(writing(draft))
+    Ok(fs::remove_dir(draft)?)
 }

@@ -1,74 +1,16 @@
 //! Slurm's commands.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use super::error::ClusterError;
 use crate::report::command::quote;
 
-/// Why Slurm does not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum SlurmError {
-    /// No such command: this machine has no Slurm.
-    #[error(
-        "`{tool}` was not found on PATH: run this where Slurm's commands are, or without `--executor slurm`"
-    )]
-    Missing {
-        /// The command.
-        tool: String,
-    },
-    /// It does not start.
-    #[error("cannot start `{tool}`")]
-    Start {
-        /// The command.
-        tool: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Slurm refuses, or cannot be reached.
-    #[error("`{command}` failed: {words}")]
-    Refused {
-        /// The command line.
-        command: String,
-        /// What it said.
-        words: String,
-    },
-    /// It answers something unexpected.
-    #[error("`{command}` answered `{answer}`, expected {expected}")]
-    Unexpected {
-        /// The command line.
-        command: String,
-        /// The answer.
-        answer: String,
-        /// What would have been understood.
-        expected: String,
-    },
-    /// What was kept about earlier submissions cannot be used.
-    #[error("`{}` cannot be used: {problem}", path.display())]
-    Jobs {
-        /// The file.
-        path: PathBuf,
-        /// What was found, and what would work.
-        problem: String,
-    },
-    /// A name that cannot stand in a script.
-    #[error("`{}` is not UTF-8: choose a folder whose name is", path.display())]
-    Path {
-        /// The name.
-        path: PathBuf,
-    },
-}
-
-impl SlurmError {
-    pub(super) fn unexpected(tool: &str, args: &[String], answer: &str, expected: &str) -> Self {
-        SlurmError::Unexpected {
-            command: command_line(tool, args),
-            answer: answer.trim().to_string(),
-            expected: expected.to_string(),
-        }
-    }
+/// The error for an answer that is none.
+pub(super) fn unexpected(tool: &str, args: &[String], answer: &str, expected: &str) -> ClusterError {
+    let command = command_line(tool, args);
+    ClusterError::Slurm(format!("`{command}` answered `{}`, expected {expected}", answer.trim()))
 }
 
 fn command_line(tool: &str, args: &[String]) -> String {
@@ -100,12 +42,13 @@ impl Tools {
     }
 
     /// Runs a command; gives what it printed.
-    pub(super) fn run(&self, tool: &str, args: &[String]) -> Result<String, SlurmError> {
+    pub(super) fn run(&self, tool: &str, args: &[String]) -> Result<String, ClusterError> {
         let files = std::env::split_paths(&self.path).map(|folder| folder.join(tool));
-        let program = files
-            .into_iter()
-            .find(|file| file.is_file())
-            .ok_or_else(|| SlurmError::Missing { tool: tool.to_string() })?;
+        let program = files.into_iter().find(|file| file.is_file()).ok_or_else(|| {
+            ClusterError::Slurm(format!(
+                "`{tool}` was not found on PATH: run this where Slurm's commands are, or without `--executor slurm`"
+            ))
+        })?;
         let output = Command::new(program)
             .args(args)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
@@ -113,11 +56,11 @@ impl Tools {
             // Ctrl-C is for the process that waits, not for the commands that it runs.
             .process_group(0)
             .output()
-            .map_err(|source| SlurmError::Start { tool: tool.to_string(), source })?;
+            .map_err(|error| ClusterError::Slurm(format!("cannot start `{tool}`: {error}")))?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr).trim().to_string();
             let words = if words.is_empty() { output.status.to_string() } else { words };
-            return Err(SlurmError::Refused { command: command_line(tool, args), words });
+            return Err(ClusterError::Slurm(format!("`{}` failed: {words}", command_line(tool, args))));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }

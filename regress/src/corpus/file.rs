@@ -20,53 +20,21 @@ pub const FORMAT: u32 = 1;
 /// Bins of a group that are read: a file that claims more is not to exhaust memory.
 const MOST_BINS: usize = 1 << 20;
 
-/// Why a corpus cannot be read.
+/// Why a corpus cannot be read: what was found, and what would work.
 #[derive(Debug, thiserror::Error)]
-pub enum CorpusError {
-    /// The file ends too early: its writer was interrupted, or the disk was full.
-    #[error(
-        "the corpus ends in the middle, in line {line}: restore it, or leave it away and it is built anew"
-    )]
-    Cut {
-        /// Last line there is.
-        line: usize,
-    },
-    /// It is of another version.
-    #[error("the corpus has format {found}, this version reads format {FORMAT}")]
-    Format {
-        /// Format found.
-        found: u32,
-    },
-    /// It is no corpus.
-    #[error("no corpus: {0}")]
-    Text(serde_json::Error),
-    /// Bins of an episode make no sense.
-    #[error(
-        "episode {entry} of the corpus, group `{group}`: `{spans}` is no list of bins such as `0-5 7` below {bins}"
-    )]
-    Spans {
-        /// Number of the episode, from 0.
-        entry: usize,
-        /// The group.
-        group: String,
-        /// What stands there.
-        spans: String,
-        /// Bins of the group as the file has it.
-        bins: usize,
-    },
-    /// Bins of a group that the file does not list.
-    #[error("episode {entry} of the corpus has bins of group `{group}`, which the file does not list")]
-    Group {
-        /// Number of the episode, from 0.
-        entry: usize,
-        /// The group.
-        group: String,
-    },
-}
+#[error("{0}")]
+pub struct CorpusError(String);
 
 impl From<serde_json::Error> for CorpusError {
     fn from(error: serde_json::Error) -> Self {
-        if error.is_eof() { CorpusError::Cut { line: error.line() } } else { CorpusError::Text(error) }
+        // Its writer was interrupted, or the disk was full.
+        CorpusError(match error.is_eof() {
+            true => format!(
+                "the corpus ends in the middle, in line {}: restore it, or leave it away and it is built anew",
+                error.line()
+            ),
+            false => format!("no corpus: {error}"),
+        })
     }
 }
 
@@ -199,7 +167,10 @@ impl Corpus {
     pub fn read(text: &str, model: &Model) -> Result<Read, CorpusError> {
         let version: Version = serde_json::from_str(text)?;
         if version.format != FORMAT {
-            return Err(CorpusError::Format { found: version.format });
+            let found = version.format;
+            return Err(CorpusError(format!(
+                "the corpus has format {found}, this version reads format {FORMAT}"
+            )));
         }
         let file: File = serde_json::from_str(text)?;
         let mut read = Read { corpus: Corpus::new(model.bins()), unknown_bins: 0, dropped: 0 };
@@ -207,11 +178,16 @@ impl Corpus {
             let mut hit = BitVec::repeat(false, model.bins());
             for (group, spans) in line.bins {
                 let Some(legend) = file.groups.iter().find(|legend| legend.name == group) else {
-                    return Err(CorpusError::Group { entry, group });
+                    return Err(CorpusError(format!(
+                        "episode {entry} of the corpus has bins of group `{group}`, which the file does not list"
+                    )));
                 };
                 let bins = legend.len();
                 let Some(numbers) = numbers(&spans, bins) else {
-                    return Err(CorpusError::Spans { entry, group, spans, bins });
+                    return Err(CorpusError(format!(
+                        "episode {entry} of the corpus, group `{group}`: `{spans}` is no list of bins such as \
+                         `0-5 7` below {bins}"
+                    )));
                 };
                 let known = model.groups.iter().find(|known| known.name == group);
                 for at in numbers {

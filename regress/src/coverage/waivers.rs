@@ -25,6 +25,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use atoms_model::Config;
+use fs_err as fs;
 use serde::Deserialize;
 
 use super::rtl::{RtlItem, RtlMap};
@@ -35,32 +36,11 @@ use crate::coverage::summary::Gate;
 #[derive(Debug, thiserror::Error)]
 pub enum WaiverError {
     /// A file cannot be read.
-    #[error("cannot read `{}`", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The list is not TOML, or has keys that it should not have.
-    #[error("waivers: {0}")]
-    Syntax(Box<toml::de::Error>),
-    /// Either of these, with the file it is in.
-    #[error("`{}`: {cause}", path.display())]
-    In {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        cause: Box<WaiverError>,
-    },
-    /// One of them is wrong.
-    #[error("waiver on line {line}: {problem}")]
-    Waiver {
-        /// Line of the list where it begins.
-        line: usize,
-        /// What is wrong, and what would work.
-        problem: String,
-    },
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The list is no TOML, or one of its waivers is wrong: what is wrong, and what would work.
+    #[error("`{path}`: {1}", path = .0.display())]
+    Malformed(PathBuf, String),
 }
 
 /// What a waiver is about.
@@ -160,39 +140,35 @@ impl Waivers {
     /// # Errors
     /// [`WaiverError`].
     pub fn read(path: &Path, rtl_dir: &Path, model: &Model) -> Result<Self, WaiverError> {
-        let unreadable = |path: &Path| {
-            let path = path.to_path_buf();
-            move |source| WaiverError::Read { path, source }
-        };
-        let text = std::fs::read_to_string(path).map_err(unreadable(path))?;
+        let text = fs::read_to_string(path)?;
         let mut sources = BTreeMap::new();
-        for entry in std::fs::read_dir(rtl_dir).map_err(unreadable(rtl_dir))? {
-            let path = entry.map_err(unreadable(rtl_dir))?.path();
+        for entry in fs::read_dir(rtl_dir)? {
+            let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "sv" || extension == "svh") {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                sources.insert(name, std::fs::read_to_string(&path).map_err(unreadable(&path))?);
+                sources.insert(name, fs::read_to_string(&path)?);
             }
         }
         Waivers::parse(&text, &sources, model)
-            .map_err(|cause| WaiverError::In { path: path.to_path_buf(), cause: Box::new(cause) })
+            .map_err(|problem| WaiverError::Malformed(path.to_path_buf(), problem))
     }
 
     /// The list in `text`, about `sources`, texts by file name, and the bins of `model`.
     ///
     /// # Errors
-    /// [`WaiverError::Syntax`], [`WaiverError::Waiver`].
-    pub fn parse(text: &str, sources: &BTreeMap<String, String>, model: &Model) -> Result<Self, WaiverError> {
-        let raw: RawList = toml::from_str(text).map_err(|error| WaiverError::Syntax(Box::new(error)))?;
+    /// What is wrong, and what would work.
+    pub fn parse(text: &str, sources: &BTreeMap<String, String>, model: &Model) -> Result<Self, String> {
+        let raw: RawList = toml::from_str(text).map_err(|error| format!("waivers: {error}"))?;
         let mut list: Vec<Waiver> = Vec::new();
         for raw in raw.waiver {
             let before = text.get(..raw.span().start).unwrap_or_default();
             let at = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
             let waiver = Waiver::new(raw.into_inner(), at, sources, model)
-                .map_err(|problem| WaiverError::Waiver { line: at, problem })?;
+                .map_err(|problem| format!("waiver on line {at}: {problem}"))?;
             let same = |other: &&Waiver| other.target == waiver.target;
             if let Some(other) = list.iter().find(same) {
-                let problem = format!("{} is waived on line {} already", waiver.target, other.at);
-                return Err(WaiverError::Waiver { line: at, problem });
+                let Waiver { target, at: before, .. } = other;
+                return Err(format!("waiver on line {at}: {target} is waived on line {before} already"));
             }
             list.push(waiver);
         }
@@ -393,23 +369,10 @@ fn check_cover(pattern: &str, sources: &BTreeMap<String, String>) -> Result<(), 
 
 /// Whether `name` is `pattern`, in which `*` stands for any text.
 fn matches_glob(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    true
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(behind) = name.strip_prefix(first) else { return false };
+    let mut ends = behind.char_indices().map(|(at, _)| at).chain([behind.len()]);
+    ends.any(|at| matches_glob(rest, &behind[at..]))
 }
 
 #[cfg(test)]

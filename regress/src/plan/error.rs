@@ -1,5 +1,6 @@
 //! What can be wrong with a plan.
 
+use std::io;
 use std::path::PathBuf;
 
 use atoms_cosim::configs::ConfigsError;
@@ -8,31 +9,12 @@ use atoms_cosim::configs::ConfigsError;
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// A file cannot be read.
-    #[error("cannot read `{}`: {cause}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
-    },
-    /// No TOML, or not of the form of a plan.
-    #[error("plan `{}`: {cause}", path.display())]
-    Toml {
-        /// The plan.
-        path: PathBuf,
-        /// What the parser says, with line and column.
-        cause: Box<toml::de::Error>,
-    },
-    /// An entry or a profile that makes no sense.
-    #[error("plan `{}`: {place}: {reason}", path.display())]
-    Entry {
-        /// The plan.
-        path: PathBuf,
-        /// The entry or profile.
-        place: String,
-        /// What was found, and what would work.
-        reason: String,
-    },
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The plan is no TOML, or has an entry or a profile that makes no sense: where, what was found, and what would
+    /// work.
+    #[error("plan `{path}`: {1}", path = .0.display())]
+    Malformed(PathBuf, String),
     /// The configurations cannot be read, or a named one does not exist.
     #[error(transparent)]
     Configs(#[from] ConfigsError),

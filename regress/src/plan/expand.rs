@@ -252,25 +252,22 @@ pub fn derive_seed(seed: u64, name: &str) -> u64 {
 
 fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profile), PlanError> {
     let known = || plan.profiles.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let wrong = |place: String, reason: String| PlanError::Entry { path: path.to_path_buf(), place, reason };
+    let wrong = |reason: String| PlanError::Malformed(path.to_path_buf(), reason);
     // It names the output folder, too.
     if let Some(name) = plan.profiles.keys().find(|name| !is_plain(name)) {
         let name = name.escape_debug();
-        return Err(wrong(
-            format!("profile `{name}`"),
-            "a name is letters, digits, `_`, `-` and `.`".to_string(),
-        ));
+        return Err(wrong(format!("profile `{name}`: a name is letters, digits, `_`, `-` and `.`")));
     }
     match name {
         Some(name) => match plan.profiles.get(name) {
             Some(profile) => Ok((name.to_string(), profile.clone())),
             None if plan.profiles.is_empty() => {
-                Err(wrong(format!("profile `{name}`"), "the plan has no profiles: leave it away".to_string()))
+                Err(wrong(format!("profile `{name}`: the plan has no profiles: leave it away")))
             }
-            None => Err(wrong(format!("profile `{name}`"), format!("there are {}", known()))),
+            None => Err(wrong(format!("profile `{name}`: there are {}", known()))),
         },
         None if plan.profiles.len() > 1 => {
-            Err(wrong("profiles".to_string(), format!("say which with --profile: {}", known())))
+            Err(wrong(format!("profiles: say which with --profile: {}", known())))
         }
         None => Ok(match plan.profiles.iter().next() {
             Some((name, profile)) => (name.clone(), profile.clone()),
@@ -296,8 +293,8 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    fn wrong(&self, place: &str, reason: impl Into<String>) -> PlanError {
-        PlanError::Entry { path: self.path.to_path_buf(), place: place.to_string(), reason: reason.into() }
+    fn wrong(&self, place: &str, reason: impl std::fmt::Display) -> PlanError {
+        PlanError::Malformed(self.path.to_path_buf(), format!("{place}: {reason}"))
     }
 
     fn entries(&mut self) -> Result<(), PlanError> {
@@ -350,7 +347,7 @@ impl Expansion<'_> {
                 Err(self.wrong(place, "`configs` names none: leave it away, or name some, or \"*\" for all"))
             }
             [all] if all == "*" => {
-                configs::all(self.rtl_dir).map_err(|error| self.wrong(place, error.to_string()))?;
+                configs::all(self.rtl_dir).map_err(|error| self.wrong(place, error))?;
                 Ok((0..self.all.len()).collect())
             }
             names if names.iter().any(|name| name == "*") => {
@@ -372,7 +369,7 @@ impl Expansion<'_> {
 
     fn config(&self, place: &str, name: &str) -> Result<usize, PlanError> {
         // Says what is wrong with it, where it is there but cannot be used.
-        configs::named(self.rtl_dir, name).map_err(|error| self.wrong(place, error.to_string()))?;
+        configs::named(self.rtl_dir, name).map_err(|error| self.wrong(place, error))?;
         let place_of = self.all.iter().position(|config| config.name == name);
         place_of.ok_or_else(|| self.wrong(place, format!("`{name}` was removed while the plan was read")))
     }
@@ -452,9 +449,7 @@ impl Expansion<'_> {
         let files = self.files(&place, "cases", &entry.cases)?;
         for (file, which) in files.iter().zip(self.names(&files)) {
             let configs = if entry.configs.is_empty() {
-                let text = std::fs::read_to_string(file)
-                    .map_err(|cause| PlanError::Read { path: file.clone(), cause })?;
-                let case: Case = serde_json::from_str(&text)
+                let case: Case = serde_json::from_str(&fs_err::read_to_string(file)?)
                     .map_err(|error| self.wrong(&place, format!("`{}`: {error}", file.display())))?;
                 let place = format!("{place}: `{}`", file.display());
                 vec![self.config(&place, &case.config)?]
@@ -516,8 +511,7 @@ impl Expansion<'_> {
     fn corpus(&mut self, entry: &CorpusEntry) -> Result<(), PlanError> {
         let place = format!("corpus `{}`", entry.name);
         let path = self.folder.join(&entry.file);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| self.wrong(&place, format!("cannot read `{}`: {error}", path.display())))?;
+        let text = fs_err::read_to_string(&path).map_err(|error| self.wrong(&place, error))?;
         let read = Corpus::read(&text, self.model);
         let corpus =
             read.map_err(|error| self.wrong(&place, format!("`{}`: {error}", path.display())))?.corpus;
@@ -574,8 +568,7 @@ impl Expansion<'_> {
         let paths = glob::glob(text).map_err(|error| self.wrong(place, format!("`{text}`: {error}")))?;
         let mut found = Vec::new();
         for path in paths {
-            let path = path
-                .map_err(|error| PlanError::Read { path: error.path().to_path_buf(), cause: error.into() })?;
+            let path = path.map_err(std::io::Error::from)?;
             if path.is_file() {
                 found.push(path);
             }

@@ -263,12 +263,11 @@ impl Plan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`PlanError::Read`], [`PlanError::Toml`].
+    /// [`PlanError`].
     pub fn read(path: &Path) -> Result<(Plan, String), PlanError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|cause| PlanError::Read { path: path.to_path_buf(), cause })?;
+        let text = fs_err::read_to_string(path)?;
         let plan = toml::from_str(&text)
-            .map_err(|cause| PlanError::Toml { path: path.to_path_buf(), cause: Box::new(cause) })?;
+            .map_err(|error| PlanError::Malformed(path.to_path_buf(), error.to_string()))?;
         Ok((plan, text))
     }
 

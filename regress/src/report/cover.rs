@@ -8,36 +8,13 @@ use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
 use crate::coverage::rtl::RtlMap;
-use crate::coverage::waivers::{WaiverError, Waivers};
+use crate::coverage::waivers::Waivers;
 use crate::report::figures::counted;
 use crate::report::summarize::{coverage, rtl_coverage};
 use crate::report::summary::{FORMAT, Summary};
 use crate::run::session::{RunRequest, SessionError};
 use crate::run::state::State;
-use crate::run::store::{self, StoreError};
-
-/// Why runs cannot be brought together.
-#[derive(Debug, thiserror::Error)]
-pub enum CoverError {
-    /// One of them is of another program, plan or RTL.
-    #[error(transparent)]
-    Run(#[from] SessionError),
-    /// An output folder.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// One of them is named twice.
-    #[error("`{}` is named twice, and would be counted twice", path.display())]
-    Twice {
-        /// The folder, as it is named the second time.
-        path: PathBuf,
-    },
-    /// The waivers.
-    #[error(transparent)]
-    Waivers(#[from] WaiverError),
-    /// The configurations.
-    #[error(transparent)]
-    Configs(#[from] configs::ConfigsError),
-}
+use crate::run::store;
 
 /// What several runs covered.
 #[derive(Debug)]
@@ -53,8 +30,8 @@ pub struct Covered {
 /// waivers of all; without a gate in any of them there is none.
 ///
 /// # Errors
-/// [`CoverError`].
-pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
+/// [`SessionError`].
+pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> {
     let model = Model::standard();
     let mut state = State::new(0, model.bins(), &[], &[]);
     let mut summary = Summary { format: FORMAT, complete: true, ..Summary::default() };
@@ -64,7 +41,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, CoverError> {
     let (mut places, mut seeds) = (BTreeSet::new(), BTreeSet::new());
     for run in runs {
         if !places.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
-            return Err(CoverError::Twice { path: run.clone() });
+            return Err(SessionError::Twice(run.clone()));
         }
         let (tests, header) = RunRequest::again(run, rtl_dir.to_path_buf())?;
         let checkpoint = store::checkpoint(run)?;

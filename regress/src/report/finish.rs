@@ -1,33 +1,22 @@
 //! The end of a run: its summary, and the reports.
 
-use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
+use fs_err as fs;
+
 use crate::corpus::Corpus;
-use crate::coverage::waivers::{WaiverError, Waivers};
+use crate::coverage::waivers::Waivers;
 use crate::report::command::to_be_pasted;
 use crate::report::html::{Page, page};
 use crate::report::json;
 use crate::report::junit::Junit;
 use crate::report::summarize::summarize;
 use crate::report::summary::{Summary, TrendPoint};
-use crate::run::store::{self, RunCheckpoint, RunHeader, StoreError, reading, replace_bytes, writing};
+use crate::run::session::SessionError;
+use crate::run::store::{self, RunCheckpoint, RunHeader};
 use crate::run::worker::Context;
-
-/// Why reports cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum FinishError {
-    /// A file.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The waivers.
-    #[error(transparent)]
-    Waivers(#[from] WaiverError),
-    /// The results as XML.
-    #[error("junit.xml: {0}")]
-    Junit(#[from] quick_junit::SerializeError),
-}
+use crate::whole_file::write_whole;
 
 /// Runs in the trend of a report.
 const TREND: usize = 60;
@@ -36,14 +25,14 @@ const TREND: usize = 60;
 /// will be called, beside which the history of runs is kept.
 ///
 /// # Errors
-/// [`FinishError`].
+/// [`SessionError`].
 pub fn finish(
     context: &Context,
     header: &RunHeader,
     checkpoint: &RunCheckpoint,
     dir: &Path,
     place: &Path,
-) -> Result<Summary, FinishError> {
+) -> Result<Summary, SessionError> {
     let settings = &context.tests.settings;
     let state = &checkpoint.state;
     let waivers = match context.tests.waivers(&header.plan) {
@@ -62,15 +51,15 @@ pub fn finish(
     }
     corpus.minimise();
     summary.corpus = corpus.entries().len() as u64;
-    replace_bytes(&dir.join("corpus.json"), corpus.write(model).as_bytes())?;
+    write_whole(&dir.join("corpus.json"), corpus.write(model).as_bytes())?;
 
-    replace_bytes(&dir.join("summary.json"), json::pretty(&summary).as_bytes())?;
+    write_whole(&dir.join("summary.json"), json::pretty(&summary).as_bytes())?;
     store::replace(&dir.join("timing.json"), &checkpoint.timing)?;
     if let Some(rtl) = rtl {
         let mut lcov = Vec::new();
         let path = dir.join("coverage.info");
-        rtl.lcov(&mut lcov).map_err(writing(&path))?;
-        replace_bytes(&path, &lcov)?;
+        rtl.lcov(&mut lcov)?;
+        write_whole(&path, &lcov)?;
     }
     let shown = to_be_pasted(&summary, place);
     junit(&shown, checkpoint, dir)?;
@@ -81,7 +70,7 @@ pub fn finish(
     Ok(summary)
 }
 
-fn junit(summary: &Summary, checkpoint: &RunCheckpoint, dir: &Path) -> Result<(), FinishError> {
+fn junit(summary: &Summary, checkpoint: &RunCheckpoint, dir: &Path) -> Result<(), SessionError> {
     let mut junit = Junit::default();
     let mut durations = store::durations(dir)?;
     for result in store::results(dir)? {
@@ -89,7 +78,7 @@ fn junit(summary: &Summary, checkpoint: &RunCheckpoint, dir: &Path) -> Result<()
         junit.add(&result?, took.map(|took| took.ms / 1e3));
     }
     let xml = junit.finish(summary, &checkpoint.timing)?;
-    Ok(replace_bytes(&dir.join("junit.xml"), xml.as_bytes())?)
+    Ok(write_whole(&dir.join("junit.xml"), xml.as_bytes())?)
 }
 
 fn html(
@@ -98,7 +87,7 @@ fn html(
     checkpoint: &RunCheckpoint,
     dir: &Path,
     place: &Path,
-) -> Result<(), FinishError> {
+) -> Result<(), SessionError> {
     let mut sources = Vec::new();
     for file in summary.rtl_coverage.iter().flat_map(|rtl| &rtl.files) {
         let name = Path::new(&file.name);
@@ -120,16 +109,16 @@ fn html(
         sources: &sources,
         files: &files,
     });
-    Ok(replace_bytes(&dir.join("report.html"), text.as_bytes())?)
+    Ok(write_whole(&dir.join("report.html"), text.as_bytes())?)
 }
 
 /// Runs before the one that began at `before`, the oldest first.
-fn history(place: &Path, before: u64) -> Result<Vec<TrendPoint>, StoreError> {
+fn history(place: &Path, before: u64) -> io::Result<Vec<TrendPoint>> {
     let path = place.with_file_name("history.jsonl");
     if !path.is_file() {
         return Ok(Vec::new());
     }
-    let text = fs::read_to_string(&path).map_err(reading(&path))?;
+    let text = fs::read_to_string(&path)?;
     // A line that was cut short by a full disk is one run less in a curve.
     let points = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let mut points: Vec<TrendPoint> = points.filter(|point: &TrendPoint| point.started < before).collect();
@@ -139,7 +128,7 @@ fn history(place: &Path, before: u64) -> Result<Vec<TrendPoint>, StoreError> {
 }
 
 /// Adds a finished run to what later ones are compared with; once, however often it is finished.
-fn remember(summary: &Summary, checkpoint: &RunCheckpoint, place: &Path) -> Result<(), StoreError> {
+fn remember(summary: &Summary, checkpoint: &RunCheckpoint, place: &Path) -> io::Result<()> {
     let path = place.with_file_name("history.jsonl");
     let point = TrendPoint::of(summary, &checkpoint.timing);
     let next = point.started.saturating_add(1);
@@ -147,10 +136,7 @@ fn remember(summary: &Summary, checkpoint: &RunCheckpoint, place: &Path) -> Resu
     if known.iter().any(|known| known.started == point.started && known.plan == point.plan) {
         return Ok(());
     }
-    let append = || {
-        let mut line = serde_json::to_vec(&point)?;
-        line.push(b'\n');
-        fs::OpenOptions::new().create(true).append(true).open(&path)?.write_all(&line)
-    };
-    append().map_err(writing(&path))
+    let mut line = serde_json::to_vec(&point)?;
+    line.push(b'\n');
+    fs::OpenOptions::new().create(true).append(true).open(&path)?.write_all(&line)
 }

@@ -7,8 +7,6 @@
 //! die again or hang are written down, and the run goes on behind them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +14,12 @@ use std::time::Duration;
 
 use atoms_cosim::monitor::Cycle;
 use atoms_cosim::session::Listener;
+use fs_err::os::unix::fs::FileExt;
+use fs_err::{self as fs, File};
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
-use crate::run::store::{StoreError, read, reading, replace, writing};
+use crate::run::store::{StoreError, read, replace};
 use crate::triage::death::Death;
 use crate::triage::test_failure::TestFailure;
 
@@ -138,9 +138,9 @@ impl WorkerJournal {
     /// [`StoreError::Write`].
     pub fn open(dir: &Path, worker: usize) -> Result<Self, StoreError> {
         let folder = dir.join(RUNNING);
-        fs::create_dir_all(&folder).map_err(writing(&folder))?;
+        fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{}-{worker}", std::process::id()));
-        let file = Arc::new(File::create(&path).map_err(writing(&path))?);
+        let file = Arc::new(File::create(&path)?);
         Ok(WorkerJournal { path, heart: Heart { file, beats: Arc::default() } })
     }
 
@@ -195,11 +195,11 @@ pub fn at_work(dir: &Path, process: u32) -> Result<Vec<(String, AtWork)>, StoreE
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(found),
-        Err(error) => return Err(reading(&folder)(error)),
+        Err(error) => return Err(error.into()),
     };
     let own = format!("{process}-");
     for entry in entries {
-        let path = entry.map_err(reading(&folder))?.path();
+        let path = entry?.path();
         if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own)) {
             continue;
         }
@@ -235,7 +235,7 @@ impl AtWork {
 pub fn clear(dir: &Path) -> Result<(), StoreError> {
     let folder = dir.join(RUNNING);
     if folder.is_dir() {
-        fs::remove_dir_all(&folder).map_err(writing(&folder))?;
+        fs::remove_dir_all(&folder)?;
     }
     Ok(())
 }
@@ -246,7 +246,7 @@ pub fn clear(dir: &Path) -> Result<(), StoreError> {
 /// [`StoreError::Write`].
 pub fn write_crash(dir: &Path, index: u64, crash: &Crash) -> Result<(), StoreError> {
     let folder = dir.join(CRASHED);
-    fs::create_dir_all(&folder).map_err(writing(&folder))?;
+    fs::create_dir_all(&folder)?;
     replace(&folder.join(format!("{index}.json")), crash)
 }
 
@@ -260,8 +260,8 @@ pub fn crashes(dir: &Path) -> Result<BTreeMap<u64, Crash>, StoreError> {
     if !folder.is_dir() {
         return Ok(found);
     }
-    for entry in fs::read_dir(&folder).map_err(reading(&folder))? {
-        let path = entry.map_err(reading(&folder))?.path();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
         let index = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         let (Some(index), true) = (index, path.extension().is_some_and(|e| e == "json")) else { continue };
         found.insert(index, read(&path)?);

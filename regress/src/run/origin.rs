@@ -1,30 +1,14 @@
 //! What results depend on, beside the plan.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::checksum::hex;
-
-/// A file that results depend on cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read `{}`", path.display())]
-pub struct OriginError {
-    /// The file.
-    pub path: PathBuf,
-    /// The cause.
-    pub source: io::Error,
-}
-
-impl OriginError {
-    fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |source| OriginError { path: path.to_path_buf(), source }
-    }
-}
 
 /// What the result of a test depends on, beside the plan: the same on every machine that takes part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,20 +29,18 @@ impl Origin {
     /// What runs here: this program, with these sources of RTL and the files of these names and paths.
     ///
     /// # Errors
-    /// [`OriginError`] with the file that cannot be read.
+    /// With the file that cannot be read.
     pub fn of_process(
         version: &str,
         rtl: &str,
         inputs: impl IntoIterator<Item = (String, PathBuf)>,
-    ) -> Result<Origin, OriginError> {
+    ) -> io::Result<Origin> {
         // The file that runs, also when another has taken its name since.
         let itself = Path::new("/proc/self/exe");
-        let build = match itself.exists() {
-            true => hash_of_file(itself)?,
-            false => hash_of_file(&std::env::current_exe().map_err(OriginError::read(itself))?)?,
-        };
+        let build =
+            if itself.exists() { hash_of_file(itself)? } else { hash_of_file(&std::env::current_exe()?)? };
         let hash = |(name, path): (String, PathBuf)| Ok((name, hash_of_file(&path)?));
-        let inputs = inputs.into_iter().map(hash).collect::<Result<_, OriginError>>()?;
+        let inputs = inputs.into_iter().map(hash).collect::<io::Result<_>>()?;
         Ok(Origin { version: version.to_string(), build, rtl: rtl.to_string(), inputs })
     }
 
@@ -90,10 +72,9 @@ impl Origin {
 }
 
 /// SHA-256 of a file's content.
-fn hash_of_file(path: &Path) -> Result<String, OriginError> {
+fn hash_of_file(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    let mut read = || std::io::copy(&mut fs::File::open(path)?, &mut hash);
-    read().map_err(OriginError::read(path))?;
+    io::copy(&mut fs::File::open(path)?, &mut hash)?;
     Ok(hex(hash.finalize()))
 }
 

@@ -1,10 +1,12 @@
 //! A regression in one process: tests on worker threads, results in an output folder.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use atoms_cosim::configs::ConfigsError;
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
 use atoms_verilated::{Progress as Step, Variant};
 use bitvec::vec::BitVec;
@@ -13,7 +15,7 @@ use crate::coverage::Model;
 use crate::coverage::waivers::{WaiverError, Waivers};
 use crate::plan::{Job, Plan, PlanError, Test, Tests};
 use crate::run::journal::{self, Crash, WorkerJournal};
-use crate::run::origin::{Origin, OriginError};
+use crate::run::origin::Origin;
 use crate::run::result::{FailureRecord, TestResult};
 use crate::run::scheduler::{self, Collect, Limits, Worker};
 use crate::run::state::{State, TestRecord};
@@ -25,32 +27,36 @@ use crate::triage::bundle::{BundleContext, BundleInfo, Original};
 use crate::triage::minimize::Effort;
 use crate::triage::test_failure::FailedRun;
 
-/// Why a regression cannot be run.
+/// Why a regression cannot be run, or its reports not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The RTL.
-    #[error("the RTL of `{config}` cannot be had")]
-    Rtl {
-        /// Configuration.
-        config: String,
-        /// The cause.
-        source: Box<RtlBuildError>,
-    },
+    /// The RTL of a configuration.
+    #[error("the RTL of `{0}` cannot be had")]
+    Rtl(String, #[source] Box<RtlBuildError>),
     /// The output folder.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file that results depend on.
+    /// A file that results depend on, or a report.
     #[error(transparent)]
-    Input(#[from] OriginError),
+    Io(#[from] io::Error),
     /// What may be missing of coverage.
     #[error("waivers of the profile: {0}")]
     Waivers(#[from] WaiverError),
     /// Going on with something else than was begun.
     #[error("{0}")]
     Changed(String),
+    /// A run whose coverage is to be merged is named twice.
+    #[error("`{}` is named twice, and would be counted twice", .0.display())]
+    Twice(PathBuf),
+    /// The configurations.
+    #[error(transparent)]
+    Configs(#[from] ConfigsError),
+    /// The results as XML.
+    #[error("junit.xml: {0}")]
+    Junit(#[from] quick_junit::SerializeError),
 }
 
 /// Differences that a message names.
@@ -140,7 +146,7 @@ impl RunRequest {
     }
 
     fn no_rtl(&self, config: &str, source: impl Into<RtlBuildError>) -> SessionError {
-        SessionError::Rtl { config: config.to_string(), source: Box::new(source.into()) }
+        SessionError::Rtl(config.to_string(), Box::new(source.into()))
     }
 }
 
@@ -161,7 +167,7 @@ pub fn prepare(
         progress(step);
     };
     let libraries = rtl::libraries(rtl_dir, &tests.configs, variant, &mut counting)
-        .map_err(|failed| SessionError::Rtl { config: failed.0.name.clone(), source: Box::new(failed.1) })?;
+        .map_err(|failed| SessionError::Rtl(failed.0.name.clone(), Box::new(failed.1)))?;
     let seconds = began.elapsed().as_secs_f64();
     let rtl = RtlBuild { place: rtl::place(rtl_dir), libraries: built, seconds };
     let model = Model::standard();

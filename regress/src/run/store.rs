@@ -5,11 +5,12 @@
 //! folder holds a whole checkpoint and the lines that belong to it. Going on cuts off what is behind.
 //! Each line and each of the other files ends with a checksum over what stands before it.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fs_err::{self as fs, File, OpenOptions};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -24,30 +25,12 @@ use crate::whole_file::write_whole;
 /// Why the output folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Something cannot be written.
-    #[error("cannot write `{}`: {cause}{}", path.display(), hint(cause))]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// Something cannot be read.
-    #[error("cannot read `{}`: {cause}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-    /// Something is there and is not what it should be.
-    #[error("`{}`: {reason}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What was found, and what would work.
-        reason: String,
-    },
+    /// A file or folder cannot be read or written.
+    #[error("{0}{hint}", hint = hint(.0))]
+    Io(#[from] io::Error),
+    /// Something is there and is not what it should be: what was found, and what would work.
+    #[error("`{path}`: {1}", path = .0.display())]
+    Malformed(PathBuf, String),
     /// A run that was not finished lies there.
     #[error("`{}` holds a run that was interrupted after {tests} tests: go on with `atoms regress resume {}`, or begin anew with --force", path.display(), path.display())]
     Unfinished {
@@ -57,29 +40,17 @@ pub enum StoreError {
         tests: u64,
     },
     /// Something else lies there.
-    #[error("`{}` is there and is no output folder of a regression: name another one with --out", path.display())]
-    Foreign {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("`{}` is there and is no output folder of a regression: name another one with --out", .0.display())]
+    Foreign(PathBuf),
     /// Nothing was run there.
-    #[error("`{}` is no output folder of a regression: it has no `run.json`", path.display())]
-    NoRun {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("`{}` is no output folder of a regression: it has no `run.json`", .0.display())]
+    NoRun(PathBuf),
     /// A run was begun there and ended before its first checkpoint.
-    #[error("`{}` has a run that was ended before its first checkpoint: begin it again, as it was begun, with `atoms regress`", path.display())]
-    NotBegun {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("`{}` has a run that was ended before its first checkpoint: begin it again, as it was begun, with `atoms regress`", .0.display())]
+    NotBegun(PathBuf),
     /// Another process is at it.
-    #[error("`{}` is being written by another process: wait for it or end it, or name another folder with --out", path.display())]
-    InUse {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("`{}` is being written by another process: wait for it or end it, or name another folder with --out", .0.display())]
+    InUse(PathBuf),
 }
 
 fn hint(cause: &io::Error) -> &'static str {
@@ -89,16 +60,6 @@ fn hint(cause: &io::Error) -> &'static str {
         }
         _ => "",
     }
-}
-
-/// For `map_err` on writing `path`.
-pub fn writing(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
-    move |cause| StoreError::Write { path: path.to_path_buf(), cause }
-}
-
-/// For `map_err` on reading `path`.
-pub fn reading(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
-    move |cause| StoreError::Read { path: path.to_path_buf(), cause }
 }
 
 /// What was run, for a run that goes on: `run.json`.
@@ -185,12 +146,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Makes a folder this process's for as long as the file given is open.
 fn claim(dir: &Path, patience: Duration) -> Result<File, StoreError> {
     let path = dir.join(HEADER);
-    let file = OpenOptions::new().append(true).open(&path).map_err(writing(&path))?;
+    let file = OpenOptions::new().append(true).open(&path)?;
     let began = Instant::now();
     // Where the file system knows no locks, there is no check.
     while let Err(TryLockError::WouldBlock) = file.try_lock() {
         if began.elapsed() >= patience {
-            return Err(StoreError::InUse { path: dir.to_path_buf() });
+            return Err(StoreError::InUse(dir.to_path_buf()));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -202,13 +163,13 @@ fn claim(dir: &Path, patience: Duration) -> Result<File, StoreError> {
 fn tidy(dir: &Path) -> Result<(), StoreError> {
     let alone = dir.join(ALONE);
     if alone.exists() {
-        fs::remove_dir_all(&alone).map_err(writing(&alone))?;
+        fs::remove_dir_all(&alone)?;
     }
     let failures = dir.join(FAILURES);
     for entry in failures.read_dir().into_iter().flatten() {
-        let entry = entry.map_err(reading(&failures))?;
+        let entry = entry?;
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            fs::remove_dir_all(entry.path()).map_err(writing(&entry.path()))?;
+            fs::remove_dir_all(entry.path())?;
         }
     }
     Ok(())
@@ -221,11 +182,11 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
         Ok(text) => text,
         // It was ended before its first checkpoint.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(reading(&path)(error)),
+        Err(error) => return Err(error.into()),
     };
     let anew = |reason: &dyn std::fmt::Display| {
         let reason = format!("{reason}; begin anew with `atoms regress --force`, and what is there is lost");
-        StoreError::Malformed { path: path.clone(), reason }
+        StoreError::Malformed(path.clone(), reason)
     };
     let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| anew(&error))?;
     // Earlier versions wrote none.
@@ -244,15 +205,13 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Takes a file, or a folder with all that is in it, away.
-fn remove(path: &Path) -> Result<(), StoreError> {
+fn remove(path: &Path) -> io::Result<()> {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|about| about.is_dir());
-    let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    removed.map_err(writing(path))
+    if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
 #[derive(Debug)]
 struct Lines {
-    path: PathBuf,
     file: BufWriter<File>,
     length: u64,
 }
@@ -260,31 +219,26 @@ struct Lines {
 impl Lines {
     /// Opens a file and cuts it to its first `length` bytes.
     fn open(path: PathBuf, length: u64) -> Result<Self, StoreError> {
-        let open = || {
-            let file = OpenOptions::new().create(true).append(true).open(&path)?;
-            let there = file.metadata()?.len();
-            if there > length {
-                file.set_len(length)?;
-            }
-            Ok((file, there))
-        };
-        let (file, there) = open().map_err(writing(&path))?;
+        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        let there = file.metadata()?.len();
         if there < length {
             return Err(not_that_long(path, there, length));
         }
-        Ok(Lines { path, file: BufWriter::new(file), length })
+        if there > length {
+            file.set_len(length)?;
+        }
+        Ok(Lines { file: BufWriter::new(file), length })
     }
 
-    fn push(&mut self, value: &impl Serialize) -> Result<(), StoreError> {
-        let line = serde_json::to_vec(value).map_err(|error| writing(&self.path)(error.into()))?;
-        let mut line = sealed(line);
+    fn push(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let mut line = sealed(serde_json::to_vec(value)?);
         line.push(b'\n');
         self.length += line.len() as u64;
-        self.file.write_all(&line).map_err(writing(&self.path))
+        self.file.write_all(&line)
     }
 
-    fn sync(&mut self) -> Result<(), StoreError> {
-        self.file.flush().and_then(|()| self.file.get_ref().sync_data()).map_err(writing(&self.path))
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.flush().and_then(|()| self.file.get_ref().sync_data())
     }
 }
 
@@ -299,12 +253,12 @@ impl Store {
             // What a process left that was killed while it wrote the first file is nothing.
             let draft = format!(".{HEADER}.");
             let mut names = Vec::new();
-            for entry in fs::read_dir(dir).map_err(reading(dir))? {
-                names.push(entry.map_err(reading(dir))?.file_name());
+            for entry in fs::read_dir(dir)? {
+                names.push(entry?.file_name());
             }
             let there = names.iter().any(|name| !name.to_string_lossy().starts_with(&draft));
             if there && !dir.join(HEADER).is_file() {
-                return Err(StoreError::Foreign { path: dir.to_path_buf() });
+                return Err(StoreError::Foreign(dir.to_path_buf()));
             }
             if there {
                 let _claim = claim(dir, Duration::ZERO)?;
@@ -319,7 +273,7 @@ impl Store {
                 }
             }
         }
-        fs::create_dir_all(dir).map_err(writing(dir))?;
+        fs::create_dir_all(dir)?;
         replace(&dir.join(HEADER), header)?;
         let claim = claim(dir, Duration::ZERO)?;
         Self::at(dir, records, &[0; 3], claim)
@@ -395,7 +349,7 @@ pub fn verified(dir: &Path) -> Result<RunCheckpoint, StoreError> {
     let checkpoint = checkpoint(dir)?;
     for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
         let path = dir.join(name);
-        let there = fs::metadata(&path).map_err(reading(&path))?.len();
+        let there = fs::metadata(&path)?.len();
         if there != *length {
             return Err(not_that_long(path, there, *length));
         }
@@ -408,7 +362,7 @@ fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
     let reason = format!(
         "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with `atoms regress --force`"
     );
-    StoreError::Malformed { path, reason }
+    StoreError::Malformed(path, reason)
 }
 
 /// Whether the lines that a checkpoint counts are as they were written, one a test.
@@ -416,11 +370,11 @@ fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError
     let State { from, next, totals, .. } = &checkpoint.state;
     for (name, length) in LINES.iter().zip(&checkpoint.lengths) {
         let path = dir.join(name);
-        let file = File::open(&path).map_err(reading(&path))?.take(*length);
+        let file = File::open(&path)?.take(*length);
         let mut lines = 0;
         for line in io::BufReader::new(file).split(b'\n') {
             lines += 1;
-            opened(&path, lines, &line.map_err(reading(&path))?)?;
+            opened(&path, lines, &line?)?;
         }
         if next.checked_sub(*from) != Some(lines) || totals.tests() != lines {
             let path = dir.join(CHECKPOINT);
@@ -428,7 +382,7 @@ fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError
                 "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with `atoms regress --force`",
                 totals.tests()
             );
-            return Err(StoreError::Malformed { path, reason });
+            return Err(StoreError::Malformed(path, reason));
         }
     }
     Ok(())
@@ -436,9 +390,9 @@ fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError
 
 /// What a line says, if it is as it was written.
 fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> {
-    checksum::opened(line).map_err(|broken| StoreError::Malformed {
-        path: path.to_path_buf(),
-        reason: format!("line {number}: {broken}; begin anew with `atoms regress --force`"),
+    checksum::opened(line).map_err(|broken| {
+        let reason = format!("line {number}: {broken}; begin anew with `atoms regress --force`");
+        StoreError::Malformed(path.to_path_buf(), reason)
     })
 }
 
@@ -461,17 +415,17 @@ const CHECKPOINT: &str = "checkpoint.json";
 pub fn header(dir: &Path) -> Result<RunHeader, StoreError> {
     let path = dir.join(HEADER);
     if !path.is_file() {
-        return Err(StoreError::NoRun { path: dir.to_path_buf() });
+        return Err(StoreError::NoRun(dir.to_path_buf()));
     }
     // A folder of another version says so before anything else is wrong with it.
-    let text = fs::read(&path).map_err(reading(&path))?;
+    let text = fs::read(&path)?;
     let format =
         serde_json::from_slice(&text).ok().and_then(|value: serde_json::Value| value["format"].as_u64());
     if let Some(format) = format.filter(|format| *format != u64::from(FORMAT)) {
         let reason = format!(
             "format {format}, but this version of ATOMS reads format {FORMAT}: begin anew with `atoms regress --force`"
         );
-        return Err(StoreError::Malformed { path, reason });
+        return Err(StoreError::Malformed(path, reason));
     }
     read(&path)
 }
@@ -484,7 +438,7 @@ pub fn checkpoint(dir: &Path) -> Result<RunCheckpoint, StoreError> {
     let path = dir.join(CHECKPOINT);
     match path.exists() {
         true => read(&path),
-        false => Err(StoreError::NotBegun { path: dir.to_path_buf() }),
+        false => Err(StoreError::NotBegun(dir.to_path_buf())),
     }
 }
 
@@ -519,14 +473,12 @@ pub fn records(
 fn lines<T: DeserializeOwned>(
     path: PathBuf,
 ) -> Result<impl Iterator<Item = Result<T, StoreError>>, StoreError> {
-    let file = File::open(&path).map_err(reading(&path))?;
+    let file = File::open(&path)?;
     let lines = io::BufReader::new(file).split(b'\n').zip(1..);
     Ok(lines.map(move |(line, number)| {
-        let line = line.map_err(reading(&path))?;
-        serde_json::from_slice(&opened(&path, number, &line)?).map_err(|error| StoreError::Malformed {
-            path: path.clone(),
-            reason: format!("line {number}: {error}"),
-        })
+        let line = line?;
+        serde_json::from_slice(&opened(&path, number, &line)?)
+            .map_err(|error| StoreError::Malformed(path.clone(), format!("line {number}: {error}")))
     }))
 }
 
@@ -535,10 +487,10 @@ fn lines<T: DeserializeOwned>(
 /// # Errors
 /// [`StoreError`].
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
-    let text = fs::read(path).map_err(reading(path))?;
-    let damaged = |reason: &dyn std::fmt::Display| StoreError::Malformed {
-        path: path.to_path_buf(),
-        reason: format!("{reason}; begin anew with `atoms regress --force`"),
+    let text = fs::read(path)?;
+    let damaged = |reason: &dyn std::fmt::Display| {
+        let reason = format!("{reason}; begin anew with `atoms regress --force`");
+        StoreError::Malformed(path.to_path_buf(), reason)
     };
     let own = checksum::opened(&text).map_err(|broken| damaged(&broken))?;
     serde_json::from_slice(&own).map_err(|error| damaged(&error))
@@ -549,14 +501,6 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
 /// # Errors
 /// [`StoreError::Write`].
 pub fn replace(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
-    let text = serde_json::to_vec(value).map_err(|error| writing(path)(error.into()))?;
-    replace_bytes(path, &sealed(text))
-}
-
-/// As [`replace`], of bytes.
-///
-/// # Errors
-/// [`StoreError::Write`].
-pub fn replace_bytes(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_whole(path, bytes).map_err(writing(path))
+    let text = serde_json::to_vec(value).map_err(io::Error::from)?;
+    Ok(write_whole(path, sealed(text))?)
 }

@@ -2,7 +2,6 @@
 //! machine too.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -17,6 +16,7 @@ use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::trace::Trace;
 use atoms_isa::Arch;
 use atoms_verilated::{Environment, Library, Verilator};
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -140,8 +140,8 @@ pub fn bundle(
     let written =
         write(context, failed, small, &info, &draft).and_then(|()| match fs::rename(&draft, &place) {
             // Another process was first.
-            Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(writing(&draft)),
-            renamed => renamed.map_err(writing(&place)),
+            Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(BundleError::from),
+            renamed => Ok(renamed?),
         });
     if written.is_err() {
         let _ = fs::remove_dir_all(&draft);
@@ -149,14 +149,8 @@ pub fn bundle(
     written.map(|()| info)
 }
 
-fn writing(path: &Path) -> impl FnOnce(io::Error) -> BundleError + use<> {
-    let path = path.to_path_buf();
-    move |source| BundleError::Write { path, source }
-}
-
-fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), BundleError> {
-    let path = folder.join(name);
-    fs::write(&path, content).map_err(writing(&path))
+fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
+    fs::write(folder.join(name), content)
 }
 
 /// A session in lockstep after reset, with the oracle.
@@ -188,11 +182,11 @@ fn write(
     info: &BundleInfo,
     folder: &Path,
 ) -> Result<(), BundleError> {
-    fs::create_dir_all(folder).map_err(writing(folder))?;
+    fs::create_dir_all(folder)?;
     let run = original(context.original, folder)?;
     put(folder, file::ORIGINAL, json(&run))?;
     let sources = folder.join(file::RTL);
-    fs::create_dir_all(&sources).map_err(writing(&sources))?;
+    fs::create_dir_all(&sources)?;
     for source in rtl::sources(context.rtl_dir)? {
         copy(&context.rtl_dir.join(&source), &sources.join(&source))?;
     }
@@ -252,7 +246,7 @@ fn write(
     put(folder, file::PAGE, page(&report))?;
     // Last: a folder without it is no bundle.
     let record = BundleRecord { files: sums(folder)?, ..record };
-    put(folder, file::RECORD, sealed(json(&record).into_bytes()))
+    Ok(put(folder, file::RECORD, sealed(json(&record).into_bytes()))?)
 }
 
 /// SHA-256 of the files that a replay reads beside the record and the RTL, by their names in `folder`.
@@ -270,11 +264,10 @@ pub(crate) fn sums(folder: &Path) -> Result<BTreeMap<String, String>, BundleErro
     }
     let mut sums = BTreeMap::new();
     for name in names {
-        let path = folder.join(&name);
-        match fs::read(&path) {
+        match fs::read(folder.join(&name)) {
             Ok(content) => _ = sums.insert(name.display().to_string(), hex(Sha256::digest(content))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(BundleError::Read { path, source }),
+            Err(error) => return Err(BundleError::NotWhole(error)),
         }
     }
     Ok(sums)
@@ -285,11 +278,11 @@ pub(crate) fn trace<L: Listener>(
     session: &Session<Lockstep, L>,
     marker: u64,
 ) -> Result<Trace, BundleError> {
-    Trace::create(path, session.machine(), Some(marker)).map_err(|error| wave_error(path, &error))
+    Trace::create(path, session.machine(), Some(marker)).map_err(|error| no_wave(path, &error))
 }
 
-fn wave_error(path: &Path, error: &dyn std::error::Error) -> BundleError {
-    BundleError::Write { path: path.to_path_buf(), source: io::Error::other(error.to_string()) }
+fn no_wave(path: &Path, error: &dyn std::error::Error) -> BundleError {
+    io::Error::other(format!("cannot write `{}`: {error}", path.display())).into()
 }
 
 /// Completes the wave; its layout then names it as a neighbour, wherever the folder is.
@@ -298,21 +291,20 @@ pub(crate) fn finish<L: Listener>(
     path: &Path,
 ) -> Result<(), BundleError> {
     let Some(trace) = session.take_trace() else { return Ok(()) };
-    trace.finish().map_err(|error| wave_error(path, &error))?;
+    trace.finish().map_err(|error| no_wave(path, &error))?;
     let layout = path.with_extension("gtkw");
-    let text =
-        fs::read_to_string(&layout).map_err(|source| BundleError::Read { path: layout.clone(), source })?;
+    let text = fs::read_to_string(&layout)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
-    fs::write(&layout, format!("[dumpfile] \"{name}\"\n{rest}")).map_err(writing(&layout))
+    Ok(fs::write(&layout, format!("[dumpfile] \"{name}\"\n{rest}"))?)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), BundleError> {
-    let content = fs::read(from).map_err(|source| BundleError::Read { path: from.to_path_buf(), source })?;
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let content = fs::read(from)?;
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(writing(folder))?;
+        fs::create_dir_all(folder)?;
     }
-    fs::write(to, content).map_err(writing(to))
+    fs::write(to, content)
 }
 
 /// What was run, with the files it takes copied into `folder`.
@@ -327,21 +319,18 @@ fn original(original: Original<'_>, folder: &Path) -> Result<Run, BundleError> {
         copy(path, &folder.join(&name)).map(|()| name)
     };
     let copied = (carry(listing)?, carry(launch)?);
-    let text = fs::read_to_string(launch)
-        .map_err(|source| BundleError::Read { path: launch.to_path_buf(), source })?;
-    let table: toml::Table = text
-        .parse()
-        .map_err(|error| BundleError::Replay { message: format!("`{}`: {error}", launch.display()) })?;
+    let text = fs::read_to_string(launch)?;
+    let table: toml::Table =
+        text.parse().map_err(|error| BundleError::Replay(format!("`{}`: {error}", launch.display())))?;
     let mut files = Vec::new();
     files_named(&toml::Value::Table(table), &mut files);
     for name in files {
         if !is_inside(&name) {
-            let message = format!(
+            return Err(BundleError::Replay(format!(
                 "`{}` of `{}` lies outside the launch file's folder",
                 name.display(),
                 launch.display()
-            );
-            return Err(BundleError::Replay { message });
+            )));
         }
         copy(&launch.with_file_name("").join(&name), &folder.join(file::KERNEL).join(&name))?;
     }

@@ -1,11 +1,12 @@
 //! `bundle.json`: what a bundle is about, and what it was made with.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::Config;
 use atoms_model::config::{PARAMETERS, ParameterKind};
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -71,19 +72,31 @@ impl BundleRecord {
     pub fn read(folder: &Path) -> Result<BundleRecord, BundleError> {
         let path = folder.join(file::RECORD);
         if !folder.is_dir() {
-            return Err(BundleError::NoFolder { path: folder.to_path_buf() });
+            return Err(BundleError::Unreadable(format!(
+                "`{}` is no folder; expected one below `failures/` of a regression",
+                folder.display()
+            )));
         }
         if !path.exists() && folder.join(FAILURES).is_dir() {
-            return Err(BundleError::Run { path: folder.to_path_buf() });
+            return Err(BundleError::Unreadable(format!(
+                "`{}` holds a regression; its bundles are the folders in `{}`",
+                folder.display(),
+                folder.join(FAILURES).display()
+            )));
         }
         let mut value: Value = read_json(&path)?;
-        let foreign = |reason: String| BundleError::Foreign { path: path.clone(), reason };
+        let foreign = |reason: String| BundleError::Foreign(path.clone(), reason);
         match value.get("format").and_then(Value::as_u64) {
             Some(found) if found == u64::from(FORMAT) => {}
-            Some(found) => return Err(BundleError::Format { path, found }),
+            Some(found) => {
+                return Err(BundleError::Unreadable(format!(
+                    "`{}` has format {found}, this version reads {FORMAT}; use the atoms that wrote it",
+                    path.display()
+                )));
+            }
             None => return Err(foreign("it has no `format`".to_string())),
         }
-        let text = std::fs::read(&path).map_err(|source| BundleError::Read { path: path.clone(), source })?;
+        let text = fs::read(&path).map_err(BundleError::NotWhole)?;
         checksum::opened(&text).map_err(|broken| foreign(broken.to_string()))?;
         value.as_object_mut().map(|object| object.remove("sum"));
         let record: BundleRecord =
@@ -108,7 +121,7 @@ impl BundleRecord {
     /// # Errors
     /// [`BundleError::Foreign`] with the parameter that is missing, unknown or out of range.
     pub fn config(&self, folder: &Path) -> Result<NamedConfig, BundleError> {
-        let foreign = |reason: String| BundleError::Foreign { path: folder.join(file::RECORD), reason };
+        let foreign = |reason: String| BundleError::Foreign(folder.join(file::RECORD), reason);
         if let Some(name) = self.parameters.keys().find(|name| PARAMETERS.iter().all(|p| p.name != *name)) {
             return Err(foreign(format!("this version has no parameter `{name}`")));
         }
@@ -134,15 +147,12 @@ impl BundleRecord {
 
 /// A file of a bundle as JSON.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BundleError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| BundleError::Read { path: path.to_path_buf(), source })?;
-    serde_json::from_str(&text).map_err(|error| {
-        let path = PathBuf::from(path);
-        if error.is_eof() {
-            BundleError::Cut { path }
-        } else {
-            BundleError::Foreign { path, reason: error.to_string() }
+    let text = fs::read_to_string(path).map_err(BundleError::NotWhole)?;
+    serde_json::from_str(&text).map_err(|error| match error.is_eof() {
+        true => {
+            BundleError::Unreadable(format!("`{}` is cut short; copy the bundle once more", path.display()))
         }
+        false => BundleError::Foreign(path.to_path_buf(), error.to_string()),
     })
 }
 

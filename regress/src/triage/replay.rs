@@ -59,9 +59,10 @@ impl Run {
             Run::Episode { episode } => session.run(&mut episode.stimulus(&config.config), until, |_| {}),
             Run::Kernel { listing, launch, arch } => {
                 let arch = match arch {
-                    Some(name) => Some(Arch::from_name(name).ok_or_else(|| BundleError::Replay {
-                        message: format!("`{name}` is no architecture"),
-                    })?),
+                    Some(name) => Some(
+                        Arch::from_name(name)
+                            .ok_or_else(|| BundleError::Replay(format!("`{name}` is no architecture")))?,
+                    ),
                     None => None,
                 };
                 let run =
@@ -80,7 +81,7 @@ pub(crate) fn found<L: Listener>(
     config: &NamedConfig,
 ) -> Result<FailedRun, BundleError> {
     FailedRun::of_session(failure, session.machine().cycles(), &config.name)
-        .map_err(|failure| BundleError::Replay { message: failure.to_string() })
+        .map_err(|failure| BundleError::Replay(failure.to_string()))
 }
 
 /// What a kernel found.
@@ -91,7 +92,7 @@ fn kernel_failed<L: Listener>(
 ) -> Result<FailedRun, BundleError> {
     match failure {
         TestFailure::Session(failure) => found(*failure, session, config),
-        TestFailure::Cannot(message) => Err(BundleError::Replay { message }),
+        TestFailure::Cannot(message) => Err(BundleError::Replay(message)),
         failure => Ok(FailedRun::new(failure, "", session.machine().cycles())),
     }
 }

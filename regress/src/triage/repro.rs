@@ -1,7 +1,6 @@
 //! Replays a bundle, on its own RTL or on another one.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use atoms_cosim::campaign::run_case;
@@ -11,6 +10,7 @@ use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
+use fs_err as fs;
 
 use crate::triage::bundle::{files_named, finish, is_inside, session, sums, trace};
 use crate::triage::error::BundleError;
@@ -149,7 +149,7 @@ fn no_links(folder: &Path) -> Result<(), BundleError> {
                 Ok(kind) if kind.is_file() => {}
                 _ => {
                     let reason = "it is neither a file nor a folder; a bundle has no links".to_string();
-                    return Err(BundleError::Foreign { path, reason });
+                    return Err(BundleError::Foreign(path, reason));
                 }
             }
         }
@@ -166,13 +166,11 @@ fn stays_inside(folder: &Path, run: &Run) -> Result<(), BundleError> {
         }
         let name = name.display().to_string();
         let reason = format!("it names `{}`, which lies outside of the bundle", name.escape_debug());
-        Err(BundleError::Foreign { path: folder.join(from), reason })
+        Err(BundleError::Foreign(folder.join(from), reason))
     };
     check(file::ORIGINAL, listing)?;
     check(file::ORIGINAL, launch)?;
-    let path = folder.join(launch);
-    let text =
-        fs::read_to_string(&path).map_err(|source| BundleError::Read { path: path.clone(), source })?;
+    let text = fs::read_to_string(folder.join(launch)).map_err(BundleError::NotWhole)?;
     let mut names = Vec::new();
     // What is no launch file is refused when it is read as one.
     if let Ok(table) = text.parse::<toml::Table>() {

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use fs_err as fs;
 
 use crate::triage::error::BundleError;
 use crate::triage::layout::file;
@@ -61,7 +62,7 @@ impl fmt::Display for SourceRefusal {
 /// What is not plain in the RTL of the bundle in `folder`; nothing if it may run without being trusted.
 ///
 /// # Errors
-/// [`BundleError::Read`] for a file that cannot be read.
+/// [`BundleError::NotWhole`] for a file that cannot be read.
 pub fn refusals(folder: &Path) -> Result<Vec<SourceRefusal>, BundleError> {
     let rtl = folder.join(file::RTL);
     let mut found = Vec::new();
@@ -84,9 +85,8 @@ pub fn refusals(folder: &Path) -> Result<Vec<SourceRefusal>, BundleError> {
             found.push(SourceRefusal { line: at + 1, ..whole(LIST, &what) });
         }
     }
-    let reading = |source| BundleError::Read { path: rtl.clone(), source };
-    for entry in fs::read_dir(&rtl).map_err(reading)? {
-        let name = PathBuf::from(entry.map_err(reading)?.file_name());
+    for entry in fs::read_dir(&rtl).map_err(BundleError::NotWhole)? {
+        let name = PathBuf::from(entry.map_err(BundleError::NotWhole)?.file_name());
         if name.extension().is_some_and(|extension| extension == "svh" || extension == "vh") {
             match name.to_str().filter(|name| is_plain_name(name, &["svh", "vh"])) {
                 Some(name) => drop(names.insert(name.to_string())),
@@ -112,13 +112,12 @@ pub fn refusals(folder: &Path) -> Result<Vec<SourceRefusal>, BundleError> {
 const LIST: &str = "atoms.f";
 
 fn read(path: &Path) -> Result<String, BundleError> {
-    let failed = |source| BundleError::Read { path: path.to_path_buf(), source };
-    let about = fs::symlink_metadata(path).map_err(failed)?;
+    let about = fs::symlink_metadata(path).map_err(BundleError::NotWhole)?;
     if !about.is_file() || about.len() > MOST_BYTES {
         let reason = "a source is a file of at most 4 MiB".to_string();
-        return Err(BundleError::Foreign { path: path.to_path_buf(), reason });
+        return Err(BundleError::Foreign(path.to_path_buf(), reason));
     }
-    fs::read_to_string(path).map_err(failed)
+    fs::read_to_string(path).map_err(BundleError::NotWhole)
 }
 
 fn is_plain_name(name: &str, extensions: &[&str]) -> bool {

@@ -1,15 +1,15 @@
 //! Which jobs belong to an output folder.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::ClusterError;
 use super::super::results::ranges;
 use super::Options;
-use crate::cluster::tools::SlurmError;
 use crate::whole_file::{random, write_whole};
 
 /// Characters in a list of tasks, far below what a command line may have.
@@ -45,6 +45,11 @@ fn path(out: &Path) -> PathBuf {
     out.join("slurm/jobs.json")
 }
 
+/// The error when what was kept of earlier submissions cannot be used.
+fn unusable(path: &Path, problem: &str) -> ClusterError {
+    ClusterError::Slurm(format!("`{}` cannot be used: {problem}", path.display()))
+}
+
 /// Seconds since 1970.
 fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
@@ -55,15 +60,11 @@ impl Jobs {
     pub(super) fn read(out: &Path) -> Result<Option<Jobs>, ClusterError> {
         let path = path(out);
         match fs::read_to_string(&path) {
-            Ok(text) => match serde_json::from_str(&text) {
-                Ok(jobs) => Ok(Some(jobs)),
-                Err(error) => {
-                    let problem = format!("{error}; remove it, and what runs will be submitted once more");
-                    Err(SlurmError::Jobs { path, problem }.into())
-                }
-            },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(ClusterError::Read { path, source }),
+            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
+                unusable(&path, &format!("{error}; remove it, and what runs will be submitted once more"))
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -78,18 +79,18 @@ impl Jobs {
                 Jobs { id, stride: max_array.max(1), since: now(), options }
             }
             (None, None) => {
-                let problem = "these shards were never submitted; begin with `--executor slurm`".to_string();
-                return Err(SlurmError::Jobs { path, problem }.into());
+                return Err(unusable(
+                    &path,
+                    "these shards were never submitted; begin with `--executor slurm`",
+                ));
             }
         };
         if jobs.stride == 0 {
-            let problem = "`stride` is 0, expected at least 1".to_string();
-            return Err(SlurmError::Jobs { path, problem }.into());
+            return Err(unusable(&path, "`stride` is 0, expected at least 1"));
         }
         if there.as_ref() != Some(&jobs) {
-            let failed = |error| ClusterError::Write { path: path.clone(), source: error };
-            let text = serde_json::to_string_pretty(&jobs).map_err(|error| failed(error.into()))? + "\n";
-            write_whole(&path, text).map_err(failed)?;
+            let text = serde_json::to_string_pretty(&jobs).map_err(io::Error::from)? + "\n";
+            write_whole(&path, text)?;
         }
         Ok(jobs)
     }

@@ -13,16 +13,17 @@ mod script;
 mod wait;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::error::ClusterError;
 use super::manifest::Manifest;
 use super::results::Results;
-pub use super::tools::{SlurmError, Tools};
+pub use super::tools::Tools;
+use super::tools::unexpected;
 use crate::report::command::quote;
 use jobs::Jobs;
 use queue::{Limits, Queue};
@@ -81,7 +82,7 @@ impl Options {
     /// Those with which the shards of an output folder were handed to Slurm the last time, if they were.
     ///
     /// # Errors
-    /// [`ClusterError::Read`]; [`ClusterError::Slurm`] when the file that keeps them is damaged.
+    /// [`ClusterError::Slurm`] when the file that keeps them is damaged.
     pub fn of(out: &Path) -> Result<Option<Self>, ClusterError> {
         Ok(Jobs::read(out)?.map(|jobs| jobs.options))
     }
@@ -128,15 +129,15 @@ impl Slurm {
     ///
     /// # Errors
     /// [`ClusterError::Slurm`] when Slurm is not there, does not answer, or shards were never submitted from
-    /// here and there are no options; [`ClusterError::Write`] when the folder cannot be written.
+    /// here and there are no options; [`ClusterError::Io`] when the folder cannot be written.
     pub fn open(tools: Tools, out: &Path, options: Option<Options>) -> Result<Self, ClusterError> {
         let manifest = Manifest::read(out)?;
-        let out = fs::canonicalize(out).map_err(ClusterError::read(out))?;
+        let out = fs::canonicalize(out)?;
         // Before anything is written: that there is no Slurm is the first message.
         let limits = Limits::ask(&tools)?;
         for folder in ["shards", "slurm/log"] {
             let folder = out.join(folder);
-            fs::create_dir_all(&folder).map_err(ClusterError::write(folder))?;
+            fs::create_dir_all(&folder)?;
         }
         let jobs = Jobs::open(&out, options, limits.max_array)?;
         script::write(&out, &jobs.options)?;
@@ -148,7 +149,6 @@ impl Slurm {
     ///
     /// # Errors
     /// [`ClusterError::Slurm`] with Slurm's own words; what it took before stays submitted.
-    /// [`ClusterError::Read`], [`ClusterError::Write`].
     pub fn submit(&mut self) -> Result<Submitted, ClusterError> {
         // The queue first: a task that ends between the two looks has left its result.
         let queue = self.queue()?;
@@ -218,12 +218,12 @@ impl Slurm {
         let number = answer.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         match !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
             true => Ok(number.to_string()),
-            false => Err(SlurmError::unexpected("sbatch", &args, &answer, "the number of a job").into()),
+            false => Err(unexpected("sbatch", &args, &answer, "the number of a job")),
         }
     }
 
     fn queue(&self) -> Result<Queue, ClusterError> {
-        Ok(Queue::ask(&self.tools, &self.limits, &self.jobs, self.manifest.count())?)
+        Queue::ask(&self.tools, &self.limits, &self.jobs, self.manifest.count())
     }
 
     fn drop_pending_merges(&self) -> Result<(), ClusterError> {

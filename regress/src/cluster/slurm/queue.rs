@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::jobs::Jobs;
-use crate::cluster::tools::{SlurmError, Tools};
+use crate::cluster::error::ClusterError;
+use crate::cluster::tools::{Tools, unexpected};
 
 /// What the site allows and has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn ask(tools: &Tools) -> Result<Limits, SlurmError> {
+    pub(super) fn ask(tools: &Tools) -> Result<Limits, ClusterError> {
         // Where jobs cannot be submitted, that is the message, and not that something else is missing.
         tools.run("sbatch", &["--version".into()])?;
         let args = ["show".to_string(), "config".to_string()];
@@ -28,7 +29,7 @@ impl Limits {
         let size = value("MaxArraySize").unwrap_or_default();
         let max_array = size.parse().ok().filter(|size| *size > 0).ok_or_else(|| {
             let expected = "a line `MaxArraySize = N` with N from 1, as where array jobs are allowed";
-            SlurmError::unexpected("scontrol", &args, &format!("MaxArraySize = {size}"), expected)
+            unexpected("scontrol", &args, &format!("MaxArraySize = {size}"), expected)
         })?;
         let accounting = value("AccountingStorageType").is_some_and(|kind| kind.ends_with("slurmdbd"));
         Ok(Limits { max_array, accounting })
@@ -92,16 +93,20 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn ask(tools: &Tools, limits: &Limits, jobs: &Jobs, shards: u32) -> Result<Queue, SlurmError> {
+    pub(super) fn ask(
+        tools: &Tools,
+        limits: &Limits,
+        jobs: &Jobs,
+        shards: u32,
+    ) -> Result<Queue, ClusterError> {
         let names = format!("--name={},{}", jobs.names(shards).join(","), jobs.merge_name());
         let (tool, args) = match limits.accounting {
             true => ("sacct", accounting_args(names, jobs)),
             false => ("squeue", queue_args(names)),
         };
         let text = tools.run(tool, &args)?;
-        Queue::parse(&text, jobs, shards).map_err(|line| {
-            SlurmError::unexpected(tool, &args, &line, "`JOB_TASK|NAME|STATE|REASON` in each line")
-        })
+        Queue::parse(&text, jobs, shards)
+            .map_err(|line| unexpected(tool, &args, &line, "`JOB_TASK|NAME|STATE|REASON` in each line"))
     }
 
     /// Reads lines `JOB_TASK|NAME|STATE|REASON`; the line if there is one that is none.

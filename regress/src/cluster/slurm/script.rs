@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::super::error::ClusterError;
 use super::Options;
-use crate::cluster::tools::SlurmError;
 use crate::report::command::quote;
 use crate::whole_file::write_whole;
 
@@ -16,7 +15,10 @@ pub(super) const MERGE: &str = "slurm/merge.sh";
 
 /// A path for a shell.
 fn quote_path(path: &Path) -> Result<String, ClusterError> {
-    let text = path.to_str().ok_or_else(|| SlurmError::Path { path: path.to_path_buf() })?;
+    let text = path.to_str().ok_or_else(|| {
+        let name = path.display();
+        ClusterError::Slurm(format!("`{name}` is not UTF-8: choose a folder whose name is"))
+    })?;
     Ok(quote(text))
 }
 
@@ -45,8 +47,7 @@ exec {program} regress merge {place}
 "#
     );
     for (name, text) in [(SHARD, shard), (MERGE, merge)] {
-        let path = out.join(name);
-        write_whole(&path, text).map_err(ClusterError::write(path))?;
+        write_whole(&out.join(name), text)?;
     }
     Ok(())
 }

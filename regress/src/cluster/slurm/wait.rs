@@ -74,7 +74,7 @@ impl Slurm {
     ///
     /// # Errors
     /// [`ClusterError::Slurm`] when Slurm has not answered for longer than [`patience`], or refuses a
-    /// submission; [`ClusterError::Read`], [`ClusterError::Write`].
+    /// submission.
     ///
     /// [`patience`]: super::Options::patience
     pub fn wait(&mut self, stop: &AtomicBool, see: &mut dyn FnMut(u32)) -> Result<WaitOutcome, ClusterError> {
@@ -176,8 +176,7 @@ impl Slurm {
     fn lost(&self, shard: u32, queue: &Queue, problems: &[ClusterError]) -> Lost {
         let task = queue.task(shard);
         let log = task.map(|task| self.log(&task.job, task.index)).filter(|log| log.is_file());
-        let of_shard =
-            |error: &&ClusterError| matches!(error, ClusterError::Shard { shard: of, .. } if *of == shard);
+        let of_shard = |error: &&ClusterError| matches!(error, ClusterError::Shard(of, ..) if *of == shard);
         Lost {
             shard,
             tests: self.manifest.shard(shard).unwrap_or(Shard { first: 0, end: 0 }),

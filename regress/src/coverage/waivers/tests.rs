@@ -44,7 +44,7 @@ fn sources() -> BTreeMap<String, String> {
     BTreeMap::from([("atoms_a.sv".to_string(), SOURCE.to_string())])
 }
 
-fn parse(text: &str) -> Result<Waivers, WaiverError> {
+fn parse(text: &str) -> Result<Waivers, String> {
     Waivers::parse(text, &sources(), &model())
 }
 

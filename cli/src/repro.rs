@@ -134,7 +134,7 @@ fn choose(args: &ReproArgs, bundle: &Bundle) -> Result<Rtl, CliError> {
 
 /// The process that replayed died.
 fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
-    let signature = Signature::Died(death);
+    let signature = Signature::of_death(death);
     let text = match death {
         Death::Hung(_) => death.to_string(),
         Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),

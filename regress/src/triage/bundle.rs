@@ -123,7 +123,7 @@ pub fn bundle(
     let info = BundleInfo {
         key: signature.to_string(),
         what: signature.what(),
-        op: signature.op().map(|op| op.to_string()),
+        op: signature.op.map(|op| op.to_string()),
         cycle: small.map_or(failed.cycle, |small| small.cycle),
         requests: small.map(|small| small.case.requests() as u64),
         text: small.map_or_else(|| failed.failure.to_string(), |small| small.failure.to_string()),
@@ -161,7 +161,7 @@ pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session
 }
 
 fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<MinimizedCase>, BundleError> {
-    if !failed.signature.kind().is_dut_failure() {
+    if !failed.signature.kind.is_dut_failure() {
         return Ok(None);
     }
     let mut session = session(context.library, context.config)?;
@@ -222,10 +222,8 @@ fn write(
         let _ = run_case(&mut session, &small.case);
         finish(&mut session, &wave)?;
         wave_from = Some(0);
-    } else if !matches!(
-        failed.signature.kind(),
-        FailureKind::Crash | FailureKind::Hang | FailureKind::Timeout
-    ) {
+    } else if !matches!(failed.signature.kind, FailureKind::Crash | FailureKind::Hang | FailureKind::Timeout)
+    {
         let from = failed.cycle.saturating_sub(CYCLES_SHOWN);
         let mut session = session(context.library, context.config)?;
         session.set_trace(Some(trace(&wave, &session, failed.cycle)?.starting_at(from)));

@@ -108,12 +108,12 @@ pub fn minimize(
     raw: &Signature,
     effort: Effort,
 ) -> Option<MinimizedCase> {
-    let kind = Some(raw.kind()).filter(|kind| kind.is_dut_failure())?;
+    let kind = Some(raw.kind).filter(|kind| kind.is_dut_failure())?;
     session.set_trace(None);
     session.set_scoreboard(Some(Scoreboard::new(session.machine().config(), &[])));
     session.set_watchdog(WATCHDOG_CYCLES_OF_CASES);
     let mut trials = Trials { session, limit: effort.cycles, spent: 0, attempts: 0 };
-    let of_kind = |found: &Option<Signature>| found.as_ref().map(Signature::kind) == Some(kind);
+    let of_kind = |found: &Option<Signature>| found.as_ref().map(|found| found.kind) == Some(kind);
     let mut second = None;
     let mut first = None;
     for case in candidates {
@@ -143,7 +143,7 @@ pub fn minimize(
 /// Whether the case fails in the same field whatever its operation, and the case with the simplest one.
 fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
     let Some(signature) = trials.signature(&case) else { return (case, false) };
-    let Some(named) = signature.op() else { return (case, false) };
+    let Some(named) = signature.op else { return (case, false) };
     let place = signature.of_any_operation();
     // The requests with the operation that the signature names; if that came from elsewhere, none.
     let named = |op: u8| OpName::of(op) == named;

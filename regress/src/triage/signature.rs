@@ -3,7 +3,6 @@
 use std::fmt;
 
 use atoms_cosim::machine::Stop;
-use atoms_cosim::mismatch::ComparedSignal;
 use atoms_cosim::session::Failure;
 use atoms_ops::Op;
 use atoms_verilated::RtlError;
@@ -17,65 +16,26 @@ use crate::triage::death::Death;
 /// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
 /// smallest case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Signature {
-    /// RTL and model differ.
-    Mismatch {
-        /// The first signal that does.
-        signal: Option<ComparedSignal>,
-        /// The operation that it is about, where there is one.
-        op: Option<OpName>,
-    },
-    /// The oracle objects.
-    Oracle {
-        /// What it objects to, in a word: `rd`, `memory`.
-        about: &'static str,
-        /// The operation that it is about, where there is one.
-        op: Option<OpName>,
-    },
-    /// An assertion of the RTL failed: its name.
-    Assertion(String),
-    /// An answer did not come.
-    Stuck,
-    /// The process died, or hung and was killed.
-    Died(Death),
-    /// The worker panicked: the first line of what it said.
-    Panicked(String),
-    /// It took longer than its limit. Tests of one entry, which do the same, belong together.
-    Timeout {
-        /// Entry of the plan.
-        entry: String,
-    },
-    /// A buffer is not as expected.
-    Expectation {
-        /// The kernel.
-        kernel: String,
-        /// The buffer.
-        buffer: String,
-    },
-    /// An undefined use of an mbarrier object, by its kind (spec 6.9).
-    Undefined(&'static str),
-    /// A kernel cannot go on.
-    Kernel {
-        /// The kernel.
-        kernel: String,
-        /// What it met: `fault`, `deadlock`, `budget`.
-        what: &'static str,
-    },
-    /// Tests of an entry that cannot be run.
-    Error {
-        /// Entry of the plan.
-        entry: String,
-    },
+pub struct Signature {
+    /// Kind of failure.
+    pub kind: FailureKind,
+    /// The first signal that differs; what the oracle objects to, in a word; the assertion; of what is no failure of
+    /// the unit: the entry of the plan, the kernel and what it met.
+    what: Option<String>,
+    /// The operation that it is about, where there is one.
+    pub op: Option<OpName>,
 }
 
 /// The kinds of failure: the first word of a signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum FailureKind {
     /// RTL and model differ.
     Mismatch,
     /// The oracle objects.
     Oracle,
     /// An assertion of the RTL failed.
+    #[strum(serialize = "promise")]
     Assertion,
     /// An answer did not come.
     Stuck,
@@ -96,42 +56,9 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Every kind.
-    pub const ALL: [FailureKind; 11] = [
-        FailureKind::Mismatch,
-        FailureKind::Oracle,
-        FailureKind::Assertion,
-        FailureKind::Stuck,
-        FailureKind::Crash,
-        FailureKind::Hang,
-        FailureKind::Timeout,
-        FailureKind::Expectation,
-        FailureKind::Undefined,
-        FailureKind::Kernel,
-        FailureKind::Error,
-    ];
-
-    /// First word of its signatures.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FailureKind::Mismatch => "mismatch",
-            FailureKind::Oracle => "oracle",
-            FailureKind::Assertion => "promise",
-            FailureKind::Stuck => "stuck",
-            FailureKind::Crash => "crash",
-            FailureKind::Hang => "hang",
-            FailureKind::Timeout => "timeout",
-            FailureKind::Expectation => "expectation",
-            FailureKind::Undefined => "undefined",
-            FailureKind::Kernel => "kernel",
-            FailureKind::Error => "error",
-        }
-    }
-
     /// The kind of a written signature; none if it is no signature.
     pub fn of_text(signature: &str) -> Option<FailureKind> {
-        let first = signature.split(' ').next();
-        FailureKind::ALL.into_iter().find(|kind| first == Some(kind.name()))
+        signature.split(' ').next()?.parse().ok()
     }
 
     /// Whether a case can show it, and not only the test that met it.
@@ -166,15 +93,21 @@ impl fmt::Display for OpName {
 }
 
 impl Signature {
+    /// One that names no operation.
+    pub fn new(kind: FailureKind, what: impl fmt::Display) -> Signature {
+        Signature { kind, what: Some(what.to_string()), op: None }
+    }
+
     /// That of what a session found; none if it is no finding.
     pub fn of(failure: &Failure) -> Option<Signature> {
         Some(match failure {
-            Failure::Stop(Stop::Mismatch(mismatch)) => Signature::Mismatch {
-                signal: mismatch.differences.first().map(|first| first.signal),
+            Failure::Stop(Stop::Mismatch(mismatch)) => Signature {
+                kind: FailureKind::Mismatch,
+                what: mismatch.differences.first().map(|first| first.signal.to_string()),
                 op: mismatch.subject.and_then(|subject| subject.op).map(OpName::of),
             },
             Failure::Stop(Stop::Rtl(RtlError::Stopped(stop))) => {
-                Signature::Assertion(stop.assertion().to_string())
+                Signature::new(FailureKind::Assertion, stop.assertion())
             }
             Failure::Oracle(violation) => {
                 let (about, code) = violation.about();
@@ -182,9 +115,9 @@ impl Signature {
                 if matches!(about, "" | "tag") {
                     return None;
                 }
-                Signature::Oracle { about, op: code.map(OpName::of) }
+                Signature { op: code.map(OpName::of), ..Signature::new(FailureKind::Oracle, about) }
             }
-            Failure::Stuck { .. } => Signature::Stuck,
+            Failure::Stuck { .. } => Signature { kind: FailureKind::Stuck, what: None, op: None },
             Failure::Stop(Stop::Rtl(_))
             | Failure::OutOfTime { .. }
             | Failure::Interrupted { .. }
@@ -193,48 +126,23 @@ impl Signature {
         })
     }
 
-    /// Kind of failure.
-    pub fn kind(&self) -> FailureKind {
-        match self {
-            Signature::Mismatch { .. } => FailureKind::Mismatch,
-            Signature::Oracle { .. } => FailureKind::Oracle,
-            Signature::Assertion(_) => FailureKind::Assertion,
-            Signature::Stuck => FailureKind::Stuck,
-            Signature::Died(Death::Hung(_)) => FailureKind::Hang,
-            Signature::Died(Death::Signal(_) | Death::Exit(_)) | Signature::Panicked(_) => FailureKind::Crash,
-            Signature::Timeout { .. } => FailureKind::Timeout,
-            Signature::Expectation { .. } => FailureKind::Expectation,
-            Signature::Undefined(_) => FailureKind::Undefined,
-            Signature::Kernel { .. } => FailureKind::Kernel,
-            Signature::Error { .. } => FailureKind::Error,
+    /// That of a process that died.
+    pub fn of_death(death: Death) -> Signature {
+        match death {
+            Death::Hung(_) => Signature { kind: FailureKind::Hang, what: None, op: None },
+            Death::Signal(signal) => Signature::new(FailureKind::Crash, format!("signal {signal}")),
+            Death::Exit(_) => Signature::new(FailureKind::Crash, "exit"),
         }
     }
 
-    /// The operation that it names.
-    pub fn op(&self) -> Option<OpName> {
-        match self {
-            Signature::Mismatch { op, .. } | Signature::Oracle { op, .. } => *op,
-            _ => None,
-        }
-    }
-
-    /// What shows it, where it names one: a signal, what the oracle objects to, an assertion.
+    /// What shows a failure of the unit, where it names that: a signal, what the oracle objects to, an assertion.
     pub fn what(&self) -> Option<String> {
-        match self {
-            Signature::Mismatch { signal, .. } => signal.map(|signal| signal.to_string()),
-            Signature::Oracle { about, .. } => Some((*about).to_string()),
-            Signature::Assertion(name) => Some(name.clone()),
-            _ => None,
-        }
+        self.what.clone().filter(|_| self.kind.is_dut_failure())
     }
 
     /// The same for any operation: of a failure that shows with whatever operation.
     pub(crate) fn of_any_operation(&self) -> Signature {
-        match self.clone() {
-            Signature::Mismatch { signal, .. } => Signature::Mismatch { signal, op: None },
-            Signature::Oracle { about, .. } => Signature::Oracle { about, op: None },
-            other => other,
-        }
+        Signature { op: None, ..self.clone() }
     }
 
     /// Name of a folder for it: letters, digits, dots, underscores and hyphens, at most 64 of them. Different keys
@@ -254,21 +162,9 @@ impl Signature {
 /// Written in one line, whatever a message had in it.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let op = || self.op().map(|op| op.to_string());
-        let words = match self {
-            Signature::Mismatch { .. } | Signature::Oracle { .. } => [self.what(), op()],
-            Signature::Assertion(name) => [Some(name.clone()), None],
-            Signature::Stuck | Signature::Died(Death::Hung(_)) => [None, None],
-            Signature::Died(Death::Signal(signal)) => [Some(format!("signal {signal}")), None],
-            Signature::Died(Death::Exit(_)) => [Some("exit".to_string()), None],
-            Signature::Panicked(line) => [Some(format!("panic {line}")), None],
-            Signature::Timeout { entry } | Signature::Error { entry } => [Some(entry.clone()), None],
-            Signature::Expectation { kernel, buffer } => [Some(kernel.clone()), Some(buffer.clone())],
-            Signature::Undefined(kind) => [Some((*kind).to_string()), None],
-            Signature::Kernel { kernel, what } => [Some(kernel.clone()), Some((*what).to_string())],
-        };
-        let text = std::iter::once(self.kind().name().to_string()).chain(words.into_iter().flatten());
-        let text = text.collect::<Vec<_>>().join(" ");
+        let Signature { kind, what, op } = self;
+        let op = op.map(|op| op.to_string());
+        let text = format!("{kind} {} {}", what.as_deref().unwrap_or_default(), op.unwrap_or_default());
         f.pad(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
@@ -276,7 +172,7 @@ impl fmt::Display for Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atoms_cosim::mismatch::{Difference, Mismatch, Subject};
+    use atoms_cosim::mismatch::{ComparedSignal, Difference, Mismatch, Subject};
     use atoms_model::port::{OutField, ProbeField};
 
     fn mismatch(signal: ComparedSignal, op: Option<u8>) -> Failure {
@@ -310,32 +206,29 @@ mod tests {
         for (failure, text) in &rows {
             let signature = Signature::of(failure).expect("a finding");
             assert_eq!(signature.to_string(), *text);
-            assert_eq!(FailureKind::of_text(text), Some(signature.kind()));
+            assert_eq!(FailureKind::of_text(text), Some(signature.kind));
         }
         assert_eq!(Signature::of(&Failure::NoCheckpoint), None);
-        assert_eq!(Signature::Died(Death::Signal(6)).to_string(), "crash signal 6");
-        assert_eq!(Signature::Panicked("index".into()).to_string(), "crash panic index");
+        assert_eq!(Signature::of_death(Death::Signal(6)).to_string(), "crash signal 6");
+        assert_eq!(Signature::of_death(Death::Hung(65)).to_string(), "hang");
     }
 
     #[test]
     fn any_operation_is_no_operation() {
         let any = |signature: Signature| signature.of_any_operation().to_string();
-        let signal = Some(ComparedSignal::Probe(ProbeField::pass_served));
-        let op = Some(OpName(Some(Op::CastSpin)));
-        assert_eq!(any(Signature::Mismatch { signal, op }), "mismatch probe.pass_served");
-        let op = Some(OpName(Some(Op::MbarArrive)));
-        assert_eq!(any(Signature::Oracle { about: "rd", op }), "oracle rd");
-        assert_eq!(
-            any(Signature::Mismatch { signal: Some(ComparedSignal::Memory), op: None }),
-            "mismatch memory"
-        );
-        assert_eq!(any(Signature::Stuck), "stuck");
+        let of = |kind, what: &str, op| Signature { op, ..Signature::new(kind, what) };
+        let spin = Some(OpName(Some(Op::CastSpin)));
+        assert_eq!(any(of(FailureKind::Mismatch, "probe.pass_served", spin)), "mismatch probe.pass_served");
+        let arrive = Some(OpName(Some(Op::MbarArrive)));
+        assert_eq!(any(of(FailureKind::Oracle, "rd", arrive)), "oracle rd");
+        assert_eq!(any(of(FailureKind::Mismatch, "memory", None)), "mismatch memory");
+        assert_eq!(any(of(FailureKind::Stuck, "", None)), "stuck");
     }
 
     #[test]
     fn folders_of_signatures_are_safe_and_different() {
         let entries = ["a ATOMS.ADD", "a-ATOMS.ADD", "a atoms.add", "panic ../../x/\u{e9}"];
-        let slug = |entry: &str| Signature::Timeout { entry: entry.to_string() }.slug();
+        let slug = |entry: &str| Signature::new(FailureKind::Timeout, entry).slug();
         let slugs: std::collections::BTreeSet<_> = entries.into_iter().map(slug).collect();
         assert_eq!(slugs.len(), entries.len());
         for slug in &slugs {

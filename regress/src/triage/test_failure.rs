@@ -10,7 +10,7 @@ use atoms_sm::{KernelError, Outcome as BufferOutcome};
 
 use crate::episode::Episode;
 use crate::triage::death::Death;
-use crate::triage::signature::Signature;
+use crate::triage::signature::{FailureKind, Signature};
 
 /// Why a test did not pass.
 #[derive(Debug)]
@@ -60,24 +60,29 @@ impl TestFailure {
 
     /// Raw signature of a test of `entry` with it.
     pub fn signature(&self, entry: &str) -> Signature {
-        let entry = || entry.to_string();
         match self {
             TestFailure::Session(failure) => match **failure {
-                Failure::OutOfTime { .. } => Signature::Timeout { entry: entry() },
-                ref failure => Signature::of(failure).unwrap_or_else(|| Signature::Error { entry: entry() }),
+                Failure::OutOfTime { .. } => Signature::new(FailureKind::Timeout, entry),
+                ref failure => {
+                    Signature::of(failure).unwrap_or_else(|| Signature::new(FailureKind::Error, entry))
+                }
             },
             TestFailure::Expectation { kernel, buffer, .. } => {
-                Signature::Expectation { kernel: kernel.clone(), buffer: buffer.clone() }
+                Signature::new(FailureKind::Expectation, format!("{kernel} {buffer}"))
             }
-            TestFailure::Undefined(diagnosis) => Signature::Undefined(diagnosis.kind.name()),
+            TestFailure::Undefined(diagnosis) => {
+                Signature::new(FailureKind::Undefined, diagnosis.kind.name())
+            }
             TestFailure::Kernel { kernel, error } => {
-                Signature::Kernel { kernel: kernel.clone(), what: kernel_met(error).unwrap_or_default() }
+                let met = kernel_met(error).unwrap_or_default();
+                Signature::new(FailureKind::Kernel, format!("{kernel} {met}"))
             }
-            TestFailure::Died { death, .. } => Signature::Died(*death),
+            TestFailure::Died { death, .. } => Signature::of_death(*death),
             TestFailure::Panicked(words) => {
-                Signature::Panicked(words.lines().next().unwrap_or_default().to_string())
+                let first = words.lines().next().unwrap_or_default();
+                Signature::new(FailureKind::Crash, format!("panic {first}"))
             }
-            TestFailure::Cannot(_) => Signature::Error { entry: entry() },
+            TestFailure::Cannot(_) => Signature::new(FailureKind::Error, entry),
         }
     }
 }

@@ -98,7 +98,7 @@ impl Report<'_> {
                 };
                 format!("{}, {}{memory}", count(requests, "request"), count(lanes, "lane"))
             }
-            None if self.failed.signature.kind().is_dut_failure() => {
+            None if self.failed.signature.kind.is_dut_failure() => {
                 "none found: the failure needs more of its history".to_string()
             }
             None => "none looked for: only the run itself can show it".to_string(),

@@ -1,4 +1,4 @@
-//! The report of a bundle: what it says, and as text.
+//! The report of a bundle: what it says in which sections, and as text.
 
 use std::fmt::Write as _;
 
@@ -35,25 +35,93 @@ pub(crate) struct Report<'a> {
 /// Differences shown; a broken pipeline differs in hundreds.
 const DIFFERENCES_SHOWN: usize = 8;
 
-/// A lane, or the one of a cluster request, in a table of requests.
-pub(crate) struct LaneRow {
-    pub(crate) lane: String,
-    pub(crate) address: String,
-    pub(crate) b: String,
-    pub(crate) c: String,
+/// What marks the cycle that fails.
+pub(crate) const HERE: &str = "<- here";
+
+/// A part of a report below its head.
+pub(crate) struct Section {
+    pub(crate) title: &'static str,
+    pub(crate) content: Content,
+    /// What is left out, in words.
+    pub(crate) more: String,
+    /// Of its table in a page.
+    pub(crate) class: &'static str,
 }
 
-/// A request in a table of requests.
-pub(crate) struct RequestRow {
-    pub(crate) what: String,
-    pub(crate) slot: u8,
-    pub(crate) tag: u8,
-    pub(crate) lanes: Vec<LaneRow>,
+/// What a section shows.
+pub(crate) enum Content {
+    Words(String),
+    /// Names of the columns, where they have some, and rows.
+    Table(&'static [&'static str], Vec<Vec<String>>),
+}
+
+impl Section {
+    fn words(title: &'static str, words: impl std::fmt::Display) -> Section {
+        Section { title, content: Content::Words(words.to_string()), more: String::new(), class: "" }
+    }
+
+    fn table(
+        title: &'static str,
+        head: &'static [&'static str],
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Section {
+        let content = Content::Table(head, rows.into_iter().collect());
+        Section { title, content, more: String::new(), class: "" }
+    }
 }
 
 impl Report<'_> {
+    /// What it is about, in a few rows.
+    pub(crate) fn head(&self) -> Vec<Vec<String>> {
+        let record = self.record;
+        let rtl: String = record.rtl.chars().take(16).collect();
+        let facts = [
+            ("test", format!("{}, number {} of a plan with seed {}", record.test, record.index, record.seed)),
+            ("ran", self.run()),
+            ("found", format!("in cycle {} as `{}`", record.cycle, record.raw)),
+            ("small case", self.size()),
+            ("broken", self.clause().unwrap_or("no clause named").to_string()),
+            ("config", format!("{}: {}", record.config, self.parameters())),
+            ("rtl", format!("{rtl}, built with Verilator {}", record.verilator)),
+            ("wave", self.wave()),
+        ];
+        let repeats = self.repeats().into_iter().map(|(line, what)| ("repeat", format!("{line:36} {what}")));
+        facts.into_iter().chain(repeats).map(|(what, is)| vec![what.to_string(), is]).collect()
+    }
+
+    /// Its parts below that.
+    pub(crate) fn sections(&self) -> Vec<Section> {
+        let mut sections = vec![Section::words("What was found", self.words())];
+        let (differences, all) = self.differences();
+        if !differences.is_empty() {
+            let rows = differences.iter().map(|d| vec![d.place(), d.show(d.model), d.show(d.rtl)]);
+            let left = all - differences.len();
+            let more = if left > 0 { format!("and {left} more values") } else { String::new() };
+            let table = Section::table("What differs", &["where", "model", "rtl"], rows);
+            sections.push(Section { more, class: "differs", ..table });
+        }
+        sections.push(Section::words("What the oracle says of the RTL alone", self.oracle()));
+        if let Some(small) = self.small {
+            let head = &["request", "slot", "tag", "lane", "address", "b", "c"];
+            sections.push(Section::table("The requests", head, requests(&small.case)));
+            let around = surroundings(&small.case);
+            if !around.is_empty() {
+                sections.push(Section::table("With", &[], around));
+            }
+        }
+        if !self.rows.is_empty() {
+            let mark = |row: &Row| row.fails.then(|| HERE.to_string());
+            let rows = self.rows.iter().map(|row| row.cells.iter().cloned().chain(mark(row)).collect());
+            sections.push(Section::table("The RTL, cycle by cycle", &COLUMNS, rows));
+        }
+        if self.small.is_some() {
+            sections.push(Section::words("As it was met", &self.failed.failure));
+        }
+        sections
+    }
+
     /// The first values that differ, and how many do in all.
-    pub(crate) fn differences(&self) -> (&[Difference], usize) {
+    fn differences(&self) -> (&[Difference], usize) {
         let failure = self.small.map(|small| &small.failure);
         let all = match failure {
             Some(Failure::Stop(Stop::Mismatch(mismatch))) => &mismatch.differences[..],
@@ -63,7 +131,7 @@ impl Report<'_> {
     }
 
     /// The clause of the specification that the RTL breaks, where the oracle names one.
-    pub(crate) fn clause(&self) -> Option<&'static str> {
+    fn clause(&self) -> Option<&'static str> {
         let direct = match self.small.map(|small| &small.failure) {
             Some(Failure::Oracle(violation)) => violation.clause(),
             _ => None,
@@ -72,7 +140,7 @@ impl Report<'_> {
     }
 
     /// What the oracle says, in a sentence.
-    pub(crate) fn oracle(&self) -> String {
+    fn oracle(&self) -> String {
         match (self.small.map(|small| &small.failure), self.opinion) {
             (Some(Failure::Oracle(_)), _) => "it is the oracle that objects, see above".to_string(),
             (_, Some(violation)) => violation.to_string(),
@@ -84,7 +152,7 @@ impl Report<'_> {
     }
 
     /// Size of the smallest case, or why there is none.
-    pub(crate) fn size(&self) -> String {
+    fn size(&self) -> String {
         match self.small {
             Some(small) => {
                 let requests = small.case.requests();
@@ -106,7 +174,7 @@ impl Report<'_> {
     }
 
     /// What was run.
-    pub(crate) fn run(&self) -> String {
+    fn run(&self) -> String {
         match self.run {
             Run::Episode { episode } => {
                 // Named as a profile has it: one operation is the common case.
@@ -125,7 +193,7 @@ impl Report<'_> {
     }
 
     /// Lines that repeat it, each with what it does.
-    pub(crate) fn repeats(&self) -> Vec<(String, &'static str)> {
+    fn repeats(&self) -> Vec<(String, &'static str)> {
         let mut lines = vec![
             ("cargo atoms repro .".to_string(), "in this folder: again, on the RTL of the bundle"),
             ("cargo atoms repro . --here".to_string(), "on the RTL of this checkout: is it mended?"),
@@ -143,7 +211,7 @@ impl Report<'_> {
     }
 
     /// The wave, in words.
-    pub(crate) fn wave(&self) -> String {
+    fn wave(&self) -> String {
         match (self.wave_from, self.small) {
             (None, _) => "none: the run could not be repeated in the process that wrote this".to_string(),
             (Some(_), Some(_)) => format!("{}: the whole run of the case", file::WAVE),
@@ -152,12 +220,12 @@ impl Report<'_> {
     }
 
     /// The failure in its own words: of the smallest case, or as it was met.
-    pub(crate) fn words(&self) -> String {
+    fn words(&self) -> String {
         self.small.map_or_else(|| self.failed.failure.to_string(), |small| small.failure.to_string())
     }
 
     /// The parameters in a line.
-    pub(crate) fn parameters(&self) -> String {
+    fn parameters(&self) -> String {
         let one = |(name, value): (&String, &serde_json::Value)| match value.as_str() {
             Some(text) => format!("{name} {text}"),
             None => format!("{name} {value}"),
@@ -167,7 +235,7 @@ impl Report<'_> {
 }
 
 /// `1 request`, `2 requests`.
-pub(crate) fn count(number: usize, what: &str) -> String {
+fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -184,37 +252,36 @@ fn operands(op: u8, lane: &Lane) -> (String, String) {
     (b, c)
 }
 
-/// The requests of a case, those of the warp port first.
-pub(crate) fn requests(case: &Case) -> Vec<RequestRow> {
-    let warps = case.warps.iter().map(|request| {
-        let lanes = (0..32usize).filter(|l| request.mask >> l & 1 == 1).map(|l| {
-            let lane = request.lanes.get(l).copied().unwrap_or_default();
-            let (b, c) = operands(request.op, &lane);
-            let address = request.address_form().address(lane.ra);
-            LaneRow { lane: l.to_string(), address: format!("{address:#x}"), b, c }
+/// Rows of the requests of a case, those of the warp port first: one for each lane.
+fn requests(case: &Case) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut request = |op, size, red, slot: u8, tag: u8, lanes: Vec<(String, u32, Lane)>| {
+        let mut head = [instruction(op, size, red), slot.to_string(), tag.to_string()];
+        if lanes.is_empty() {
+            rows.push([&head[..], &["none".to_string()]].concat());
+        }
+        for (name, address, lane) in lanes {
+            let (b, c) = operands(op, &lane);
+            rows.push([&head[..], &[name, format!("{address:#x}"), b, c]].concat());
+            head = Default::default();
+        }
+    };
+    for r in &case.warps {
+        let lanes = (0..32usize).filter(|l| r.mask >> l & 1 == 1).map(|l| {
+            let lane = r.lanes.get(l).copied().unwrap_or_default();
+            (l.to_string(), r.address_form().address(lane.ra), lane)
         });
-        RequestRow {
-            what: instruction(request.op, request.size, request.red),
-            slot: request.slot,
-            tag: request.tag,
-            lanes: lanes.collect(),
-        }
-    });
-    let clusters = case.clusters.iter().map(|request| {
-        let (b, c) = operands(request.op, &Lane { ra: 0, b: request.b, c: request.c });
-        let lane = LaneRow { lane: "cluster".to_string(), address: format!("{:#x}", request.addr), b, c };
-        RequestRow {
-            what: instruction(request.op, request.size, request.red),
-            slot: request.slot,
-            tag: request.tag,
-            lanes: vec![lane],
-        }
-    });
-    warps.chain(clusters).collect()
+        request(r.op, r.size, r.red, r.slot, r.tag, lanes.collect());
+    }
+    for r in &case.clusters {
+        let lane = ("cluster".to_string(), r.addr, Lane { ra: 0, b: r.b, c: r.c });
+        request(r.op, r.size, r.red, r.slot, r.tag, vec![lane]);
+    }
+    rows
 }
 
 /// What a case has besides its requests: parts, memory, pauses.
-pub(crate) fn surroundings(case: &Case) -> Vec<(String, String)> {
+fn surroundings(case: &Case) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for part in &case.parts {
         let what = if part.enable {
@@ -222,10 +289,10 @@ pub(crate) fn surroundings(case: &Case) -> Vec<(String, String)> {
         } else {
             "taken away".to_string()
         };
-        rows.push((format!("part of slot {}", part.slot), what));
+        rows.push(vec![format!("part of slot {}", part.slot), what]);
     }
     for word in &case.memory {
-        rows.push((format!("memory word {}", word.word), format!("{:#x}", word.value)));
+        rows.push(vec![format!("memory word {}", word.word), format!("{:#x}", word.value)]);
     }
     let pauses = &case.pauses;
     for (port, pattern) in [
@@ -236,24 +303,27 @@ pub(crate) fn surroundings(case: &Case) -> Vec<(String, String)> {
         ("wake-ups", pauses.wake),
     ] {
         if pattern != 0 {
-            rows.push((format!("pauses of {port}"), format!("{pattern:#018x}, a bit a cycle, of 64 cycles")));
+            rows.push(vec![
+                format!("pauses of {port}"),
+                format!("{pattern:#018x}, a bit a cycle, of 64 cycles"),
+            ]);
         }
     }
     rows
 }
 
 /// Writes rows of texts under each other.
-fn table(out: &mut String, rows: &[Vec<String>]) {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| {
-        rows.iter()
-            .filter_map(|row: &Vec<String>| row.get(at))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<_> = (0..columns).map(width).collect();
-    for row in rows {
+fn table(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
+    let mut widths = Vec::new();
+    let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();
+    let rows = || [&head].into_iter().chain(rows).filter(|row| !row.is_empty());
+    for row in rows() {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    for row in rows() {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         let line = cells.collect::<Vec<_>>().join("  ");
         let _ = writeln!(out, "  {}", line.trim_end());
@@ -262,84 +332,18 @@ fn table(out: &mut String, rows: &[Vec<String>]) {
 
 /// The report as text.
 pub(crate) fn text(report: &Report<'_>) -> String {
-    let record = report.record;
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "{}\n", record.key);
-    let rtl: String = record.rtl.chars().take(16).collect();
-    let mut head = vec![
-        vec![
-            "test".to_string(),
-            format!("{}, number {} of a plan with seed {}", record.test, record.index, record.seed),
-        ],
-        vec!["ran".to_string(), report.run()],
-        vec!["found".to_string(), format!("in cycle {} as `{}`", record.cycle, record.raw)],
-        vec!["small case".to_string(), report.size()],
-        vec!["broken".to_string(), report.clause().unwrap_or("no clause named").to_string()],
-        vec!["config".to_string(), format!("{}: {}", record.config, report.parameters())],
-        vec!["rtl".to_string(), format!("{rtl}, built with Verilator {}", record.verilator)],
-        vec!["wave".to_string(), report.wave()],
-    ];
-    for (line, what) in report.repeats() {
-        head.push(vec!["repeat".to_string(), format!("{line:36} {what}")]);
-    }
-    table(&mut out, &head);
-    let _ = writeln!(out, "\nWhat was found\n");
-    for line in report.words().lines() {
-        let _ = writeln!(out, "  {line}");
-    }
-    let (differences, all) = report.differences();
-    if !differences.is_empty() {
-        let _ = writeln!(out, "\nWhat differs\n");
-        let mut rows = vec![["where", "model", "rtl"].map(String::from).to_vec()];
-        rows.extend(differences.iter().map(|d| vec![d.place(), d.show(d.model), d.show(d.rtl)]));
-        table(&mut out, &rows);
-        if all > differences.len() {
-            let _ = writeln!(out, "  and {} more values", all - differences.len());
+    let _ = writeln!(out, "{}\n", report.record.key);
+    table(&mut out, &[], &report.head());
+    for Section { title, content, more, .. } in report.sections() {
+        let _ = writeln!(out, "\n{title}\n");
+        match content {
+            Content::Words(words) => words.lines().for_each(|line| _ = writeln!(out, "  {line}")),
+            Content::Table(head, rows) => table(&mut out, head, &rows),
         }
-    }
-    let _ = writeln!(out, "\nWhat the oracle says of the RTL alone\n");
-    for line in report.oracle().lines() {
-        let _ = writeln!(out, "  {line}");
-    }
-    if let Some(small) = report.small {
-        let _ = writeln!(out, "\nThe requests\n");
-        let mut rows =
-            vec![["request", "slot", "tag", "lane", "address", "b", "c"].map(String::from).to_vec()];
-        for request in requests(&small.case) {
-            let first = [request.what.clone(), request.slot.to_string(), request.tag.to_string()];
-            if request.lanes.is_empty() {
-                rows.push([&first[..], &["none".to_string()]].concat());
-            }
-            for (at, lane) in request.lanes.iter().enumerate() {
-                let head = if at == 0 { first.clone() } else { Default::default() };
-                let lane = [&lane.lane, &lane.address, &lane.b, &lane.c].map(Clone::clone);
-                rows.push([&head[..], &lane[..]].concat());
-            }
-        }
-        table(&mut out, &rows);
-        let around = surroundings(&small.case);
-        if !around.is_empty() {
-            let _ = writeln!(out, "\nWith\n");
-            table(&mut out, &around.into_iter().map(|(what, is)| vec![what, is]).collect::<Vec<_>>());
-        }
-    }
-    if !report.rows.is_empty() {
-        let _ = writeln!(out, "\nThe RTL, cycle by cycle\n");
-        let mut rows = vec![COLUMNS.map(String::from).to_vec()];
-        for row in report.rows {
-            let mut cells = row.cells.to_vec();
-            if row.fails {
-                cells.push("<- here".to_string());
-            }
-            rows.push(cells);
-        }
-        table(&mut out, &rows);
-    }
-    if report.small.is_some() {
-        let _ = writeln!(out, "\nAs it was met\n");
-        for line in report.failed.failure.to_string().lines() {
-            let _ = writeln!(out, "  {line}");
+        if !more.is_empty() {
+            let _ = writeln!(out, "  {more}");
         }
     }
     out

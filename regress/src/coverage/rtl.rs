@@ -25,14 +25,16 @@ use crate::coverage::summary::{FileCoverage, RtlCoverageSummary};
 
 /// Counts of several tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
+#[serde(deny_unknown_fields)]
 pub struct RtlMap {
     files: BTreeMap<String, FileMap>,
     covers: BTreeMap<String, u64>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct FileMap {
+    #[serde(with = "arms")]
     arms: BTreeMap<Arm, Count>,
     /// Changes up and down of each bit.
     toggles: BTreeMap<String, (u64, u64)>,
@@ -53,50 +55,22 @@ struct Count {
     times: u64,
 }
 
-/// Line, column, name, lines, count.
-type StoredArm = (u32, u32, String, Vec<u32>, u64);
+/// Arms in order: line, column, name, lines, count.
+mod arms {
+    use std::collections::BTreeMap;
 
-/// [`RtlMap`] as it is saved: lists, in order.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored {
-    arms: BTreeMap<String, Vec<StoredArm>>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    toggles: BTreeMap<String, Vec<(String, u64, u64)>>,
-    covers: BTreeMap<String, u64>,
-}
+    use serde::{Deserialize, Deserializer, Serializer};
 
-impl From<RtlMap> for Stored {
-    fn from(map: RtlMap) -> Self {
-        let mut stored = Stored { arms: BTreeMap::new(), toggles: BTreeMap::new(), covers: map.covers };
-        for (name, file) in map.files {
-            if !file.toggles.is_empty() {
-                let toggles = file.toggles.into_iter().map(|(bit, (up, down))| (bit, up, down)).collect();
-                stored.toggles.insert(name.clone(), toggles);
-            }
-            let arm = |(arm, count): (Arm, Count)| (arm.line, arm.column, arm.name, count.lines, count.times);
-            stored.arms.insert(name, file.arms.into_iter().map(arm).collect());
-        }
-        stored
+    use super::{Arm, Count};
+
+    pub(super) fn serialize<S: Serializer>(arms: &BTreeMap<Arm, Count>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(arms.iter().map(|(a, count)| (a.line, a.column, &a.name, &count.lines, count.times)))
     }
-}
 
-impl From<Stored> for RtlMap {
-    fn from(stored: Stored) -> Self {
-        let mut map = RtlMap { covers: stored.covers, ..RtlMap::default() };
-        for (file, arms) in stored.arms {
-            let file = map.files.entry(file).or_default();
-            for (line, column, name, lines, times) in arms {
-                file.count(Arm { line, column, name }, &lines, times);
-            }
-        }
-        for (file, toggles) in stored.toggles {
-            let file = map.files.entry(file).or_default();
-            for (bit, up, down) in toggles {
-                file.toggle(bit, up, down);
-            }
-        }
-        map
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<Arm, Count>, D::Error> {
+        let stored = Vec::<(u32, u32, String, Vec<u32>, u64)>::deserialize(from)?.into_iter();
+        let arm = |(line, column, name, lines, times)| (Arm { line, column, name }, Count { lines, times });
+        Ok(stored.map(arm).collect())
     }
 }
 

@@ -5,7 +5,7 @@ use atoms_ops::Op;
 
 use super::ports::Rank;
 use super::values::{
-    AnyOp, AnySize, Bank, Degree, Few, Lane, PlainOp, Port, SlotNumber, Wanted, Width, legal, rows,
+    AnyOp, AnySize, Bank, Degree, Few, Lane, PlainOp, Port, SlotNumber, Wanted, Width, legal,
 };
 use crate::coverage::cross::table;
 
@@ -37,7 +37,7 @@ table! {
 
     cover Addresses "addresses" (operation: PlainOp, addresses_in_one_group: Degree)
     "Lanes of one bank and different rows can never share a pass, whatever joins or merges." "4.1";
-    |config| addresses_in_one_group.least() <= config.num_lanes.min(rows(config));
+    |config| addresses_in_one_group.least() <= config.num_lanes.min(config.num_rows);
 
     cover SameAddress "same_address" (operation: PlainOp, result: Wanted, lanes_at_one_address: Degree)
     "Lanes at one address are served one after the other, joined, merged or failed, by operation and by whether a result is wanted." "3.5, 4.5, 5.1";
@@ -169,12 +169,5 @@ table! {
 
 /// Whether a configuration serves lanes of one address together.
 pub fn merges(config: &atoms_model::Config, op: Op, result: Wanted) -> bool {
-    match op {
-        Op::Load | Op::Store | Op::PopcInc | Op::MbarTestWait | Op::MbarTryWait => true,
-        Op::MbarArrive => config.merge_arrive,
-        Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor => {
-            config.merge_red && result == Wanted::None
-        }
-        _ => false,
-    }
+    op.coalesces(result == Wanted::None, config.merge_red, config.merge_arrive)
 }

@@ -1,7 +1,6 @@
 //! Dimensions that several groups share.
 
-use atoms_model::Config;
-use atoms_ops::{Op, Size};
+use atoms_ops::{Op, OpClass, Size};
 
 use crate::coverage::cross::{BinValue, Needs, table};
 
@@ -142,14 +141,14 @@ impl Degree {
 impl Kind {
     /// The kind of an operation.
     pub const fn new(op: Op) -> Self {
-        match op {
-            Op::Load => Kind::Load,
-            Op::Store => Kind::Store,
-            Op::Cas | Op::Cast => Kind::Compare,
-            Op::CastSpin => Kind::Spin,
-            Op::MbarInval | Op::MbarTestWait | Op::MbarTryWait => Kind::Look,
-            op if op.is_mbarrier() => Kind::Object,
-            _ => Kind::Update,
+        match op.row().class {
+            OpClass::Load => Kind::Load,
+            OpClass::Store => Kind::Store,
+            OpClass::Compare if matches!(op, Op::CastSpin) => Kind::Spin,
+            OpClass::Compare => Kind::Compare,
+            OpClass::Barrier if matches!(op, Op::MbarInval) || op.asks_phase() => Kind::Look,
+            OpClass::Barrier => Kind::Object,
+            OpClass::Update => Kind::Update,
         }
     }
 
@@ -162,11 +161,11 @@ impl Kind {
 impl Width {
     /// Width of an access of this size.
     pub const fn new(size: Size) -> Self {
-        match size.bytes() {
-            1 | 2 => Width::Sub,
-            4 => Width::Word,
-            8 => Width::Pair,
-            _ => Width::Quad,
+        match size {
+            Size::U8 | Size::S8 | Size::U16 | Size::S16 => Width::Sub,
+            Size::U32 | Size::S32 => Width::Word,
+            Size::U64 => Width::Pair,
+            Size::B128 => Width::Quad,
         }
     }
 }
@@ -176,9 +175,4 @@ impl Few {
     pub fn new(count: u32) -> Self {
         Few::ALL[count.min(3) as usize]
     }
-}
-
-/// Rows of the largest part a configuration can give.
-pub fn rows(config: &Config) -> u32 {
-    config.num_rows
 }

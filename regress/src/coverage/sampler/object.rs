@@ -52,15 +52,15 @@ fn one(step: &Step<'_>, hits: &mut Hits, shadow: &mut Shadow, at: Place, old: u6
         };
         hits.hit(Layout, (op, extra));
     }
-    match step.op {
-        Op::MbarInit => {
-            shadow.set_live(row, low, true);
-            clear_since(shadow, row, low);
-            return;
-        }
-        Op::MbarInval => return shadow.set_live(row, low, false),
-        Op::MbarTestWait | Op::MbarTryWait => return clear_since(shadow, row, low),
-        _ => {}
+    if step.op == Op::MbarInit {
+        shadow.set_live(row, low, true);
+        return clear_since(shadow, row, low);
+    }
+    if step.op == Op::MbarInval {
+        return shadow.set_live(row, low, false);
+    }
+    if step.op.asks_phase() {
+        return clear_since(shadow, row, low);
     }
     let completed = step.m.completed >> low & 1 != 0;
     let edge = if before.phase { Edge::Odd } else { Edge::Even };

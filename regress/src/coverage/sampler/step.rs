@@ -3,7 +3,7 @@
 use atoms_cosim::monitor::PassIssued;
 use atoms_model::Config;
 use atoms_model::port::{MAX_BANKS, MAX_LANES};
-use atoms_ops::{Op, Size};
+use atoms_ops::{Coalescing, Op, Size};
 
 use super::hits::Hits;
 use super::in_flight::{InFlightRequest, bits, more_banks};
@@ -89,8 +89,7 @@ impl Step<'_> {
     }
 
     fn words(&self, hits: &mut Hits, shadow: &Shadow) {
-        let merged =
-            matches!(self.op, Op::Add | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor) && self.joined();
+        let merged = self.op.row().coalescing == Coalescing::MergeRed && self.joined();
         // What all lanes share is looked up once.
         let values = BinaryOp::new(self.op)
             .filter(|_| !merged)

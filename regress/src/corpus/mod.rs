@@ -78,17 +78,6 @@ impl Corpus {
         other.entries.iter().map(|entry| self.add(&entry.episode, &entry.hit, &entry.found_by)).sum()
     }
 
-    /// Says what an episode hits in full, for it was run: what it is known to hit from a file is only what
-    /// it is kept for. Episodes that are not in the corpus are left out of account.
-    pub fn know(&mut self, episode: &Episode, hit: &BitVec) {
-        let bins = self.covered.len();
-        for entry in self.entries.iter_mut().filter(|entry| entry.episode == *episode) {
-            entry.hit = hit.clone();
-            entry.hit.resize(bins, false);
-        }
-        self.count_covered();
-    }
-
     /// Leaves as few and as cheap episodes as a greedy choice finds that hit all the bins the corpus does:
     /// the one with most new bins for its requests first, and none that the others make needless.
     pub fn minimise(&mut self) {

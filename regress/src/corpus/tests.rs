@@ -125,17 +125,6 @@ fn merging_keeps_all_bins() {
 }
 
 #[test]
-fn what_was_run_is_known() {
-    let mut corpus = corpus(&[(1, 500, &[0]), (2, 500, &[1])]);
-    corpus.know(&episode(2, 500), &bins(&[0, 1]));
-    corpus.minimise();
-    assert_eq!(seeds(&corpus), [2]);
-    // The model or the RTL changed: it hits something else now.
-    corpus.know(&episode(2, 500), &bins(&[5]));
-    assert_eq!(*corpus.covered(), bins(&[5]));
-}
-
-#[test]
 fn what_is_written_is_read() {
     let mut corpus = corpus(&[(1, 500, &[0, 1, 2, 4, 6]), (2, 20, &[2, 5, 9])]);
     let steered = Episode {

@@ -1,15 +1,13 @@
 //! The form of a plan's file.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atoms_cosim::stimulus::Profile as Stimulus;
 use atoms_verilated::Variant;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_untagged::UntaggedEnumVisitor;
 
 use super::PlanError;
 
@@ -136,24 +134,11 @@ pub enum StimulusSource {
 /// By hand, since an untagged enumeration would not say what is wrong with a stimulus.
 impl<'de> Deserialize<'de> for StimulusSource {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = StimulusSource;
-
-            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
-                to.write_str("a name, or a table of what differs from the default stimulus")
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<StimulusSource, E> {
-                Ok(StimulusSource::Named(name.to_string()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<StimulusSource, A::Error> {
-                Stimulus::deserialize(MapAccessDeserializer::new(map))
-                    .map(|stated| StimulusSource::Stated(Box::new(stated)))
-            }
-        }
-        from.deserialize_any(Either)
+        UntaggedEnumVisitor::new()
+            .expecting("a name, or a table of what differs from the default stimulus")
+            .string(|name| Ok(StimulusSource::Named(name.to_string())))
+            .map(|map| map.deserialize().map(StimulusSource::Stated))
+            .deserialize(from)
     }
 }
 

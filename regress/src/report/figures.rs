@@ -1,5 +1,7 @@
 //! Numbers as reports write them.
 
+use std::time::{Duration, SystemTime};
+
 /// `12,345`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -48,17 +50,10 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 /// `2026-03-01 14:05 UTC`, from seconds since 1970.
 pub(super) fn moment(since_1970: u64) -> String {
-    // Days to a civil date, by counting years from March so that leap days come last; the eras of
-    // 400 years, of 146,097 days each, are all alike.
-    let days = since_1970 / 86_400 + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (year + era * 400 + month / 10, (month + 2) % 12 + 1);
-    let (hour, minute) = (since_1970 % 86_400 / 3600, since_1970 % 3600 / 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+    // The last second of the years that are written with four digits.
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(since_1970.min(253_402_300_799));
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    format!("{} {} UTC", &text[..10], &text[11..16])
 }
 
 /// The text without control characters other than line breaks, which a terminal would obey: they are

@@ -25,24 +25,22 @@ pub struct Totals {
 impl Totals {
     /// Counts one test.
     pub fn add(&mut self, status: Status, work: Work) {
-        *match status {
+        *self.count(status) += 1;
+        self.work += work;
+    }
+
+    /// Tests that ended this way.
+    pub fn of(mut self, status: Status) -> u64 {
+        *self.count(status)
+    }
+
+    fn count(&mut self, status: Status) -> &mut u64 {
+        match status {
             Status::Passed => &mut self.passed,
             Status::Failed => &mut self.failed,
             Status::TimedOut => &mut self.timed_out,
             Status::Crashed => &mut self.crashed,
             Status::Error => &mut self.error,
-        } += 1;
-        self.work += work;
-    }
-
-    /// Tests that ended this way.
-    pub fn of(&self, status: Status) -> u64 {
-        match status {
-            Status::Passed => self.passed,
-            Status::Failed => self.failed,
-            Status::TimedOut => self.timed_out,
-            Status::Crashed => self.crashed,
-            Status::Error => self.error,
         }
     }
 

@@ -65,7 +65,8 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     let parent = Environment::from_process().target.join("bundles").join("crash");
     let _ = fs::remove_dir_all(&parent);
     let info = bundle(&context, &failed, &parent).expect("the bundle is written");
-    let folder = parent.join(&info.folder);
+    let name = info.bundle.as_deref().and_then(|bundle| Path::new(bundle).file_name()).expect("a bundle");
+    let folder = parent.join(name);
     assert!(!folder.join("case.json").exists() && !folder.join("wave.vcd").exists());
     let report = fs::read_to_string(folder.join("report.txt")).expect("a report");
     assert!(report.contains("only the run itself can show it"), "{report}");

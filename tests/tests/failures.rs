@@ -15,7 +15,8 @@ use atoms_cosim::stimulus::Profile;
 use atoms_ops::Op;
 use atoms_regress::checksum::{opened, sealed};
 use atoms_regress::episode::Episode;
-use atoms_regress::triage::bundle::{BundleContext, BundleInfo, Original, bundle};
+use atoms_regress::triage::bucket::Bucket;
+use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
 use atoms_regress::triage::minimize::{Effort, MinimizedCase, minimize_recorded};
 use atoms_regress::triage::replay::Run;
 use atoms_regress::triage::repro::{Bundle, Replayed};
@@ -82,7 +83,7 @@ impl Met {
     }
 
     /// Writes the bundle; `rtl` is the folder that the bug was planted in.
-    fn bundle(&self, index: u64, rtl: &Path, parent: &Path) -> BundleInfo {
+    fn bundle(&self, index: u64, rtl: &Path, parent: &Path) -> Bucket {
         let context = BundleContext {
             test: "random/small/0",
             index,
@@ -107,6 +108,12 @@ fn replay(bundle: &Bundle, rtl_dir: &Path, wave: Option<&Path>) -> Replayed {
 fn assert_same(a: &FailedRun, b: &FailedRun) {
     let say = |failed: &FailedRun| (failed.signature.to_string(), failed.failure.to_string(), failed.cycle);
     assert_eq!(say(a), say(b));
+}
+
+/// Name of the folder of a bundle.
+fn name_of(bucket: &Bucket) -> PathBuf {
+    let bundle = bucket.bundle.as_deref().expect("a bundle");
+    PathBuf::from(Path::new(bundle).file_name().expect("a name"))
 }
 
 /// An empty folder.
@@ -226,9 +233,9 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     let parents = ["once", "twice"].map(empty);
     let infos = parents.each_ref().map(|parent| met.bundle(7, &rtl, parent));
     assert_eq!(infos[0].text, infos[1].text);
-    assert_eq!(infos[0].repeat, format!("atoms repro once/{}", infos[0].folder));
+    assert_eq!(infos[0].repeat, format!("atoms repro once/{}", name_of(&infos[0]).display()));
     assert!(infos[0].requests.is_some_and(|requests| requests <= 3), "{:?}", infos[0]);
-    let folders = [0, 1].map(|at| parents[at].join(&infos[at].folder));
+    let folders = [0, 1].map(|at| parents[at].join(name_of(&infos[at])));
     let contents = folders.each_ref().map(|folder| files(folder));
     let names: Vec<_> = contents[0].keys().collect();
     assert!(contents[0] == contents[1], "other bytes in one of {names:?}");
@@ -278,13 +285,14 @@ fn a_failure_that_needs_its_history_is_repeated_with_it() {
     let parent = empty("history");
     let info = met.bundle(0, &rtl, &parent);
     assert_eq!(
-        (info.requests, &info.key, info.cycle),
-        (None, &met.failed.signature.to_string(), met.failed.cycle)
+        (info.requests, &info.key, info.bundle.is_some()),
+        (None, &met.failed.signature.to_string(), true)
     );
-    let folder = parent.join(&info.folder);
+    let folder = parent.join(name_of(&info));
     let text = fs::read_to_string(folder.join("report.txt")).expect("a report");
     assert!(text.contains("needs more of its history"), "{text}");
     let read = Bundle::read(&folder).expect("it reads back");
+    assert_eq!(read.record.cycle, met.failed.cycle);
     assert_eq!((&read.case, &read.run), (&None, &Run::Episode { episode: Box::new(met.episode.clone()) }));
     let again = replay(&read, &read.rtl_dir(), None);
     assert_same(&again.found.expect("it fails"), &met.failed);
@@ -331,7 +339,7 @@ fn a_kernel_leaves_a_case() {
     failed.recorder = None;
     let info = bundle(&context, &failed, &empty("kernel-alone")).expect("the bundle is written");
     let read =
-        Bundle::read(&generated("bundles").join("kernel-alone").join(&info.folder)).expect("it reads back");
+        Bundle::read(&generated("bundles").join("kernel-alone").join(name_of(&info))).expect("it reads back");
     let again = replay(&read, &read.rtl_dir(), None);
     assert_same(&again.found.expect("it fails"), &failed);
 }
@@ -340,7 +348,7 @@ fn a_kernel_leaves_a_case() {
 fn what_is_no_bundle_is_refused() {
     let (met, rtl) = met_in_small();
     let parent = empty("broken");
-    let folder = parent.join(met.bundle(0, &rtl, &parent).folder);
+    let folder = parent.join(name_of(&met.bundle(0, &rtl, &parent)));
     let good = fs::read_to_string(folder.join("bundle.json")).expect("a record");
     let error = |what: &str| match Bundle::read(&folder) {
         Ok(_) => panic!("{what}: it reads"),

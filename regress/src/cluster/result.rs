@@ -5,10 +5,12 @@
 //! result stays when another task of the same shard comes later: of two tasks that run at once, one result is
 //! kept.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use fs_err::{self as fs, File};
 use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
 
 use super::cut::Shard;
 use super::error::{ClusterError, ShardProblem};
@@ -153,17 +155,15 @@ fn check_tests(checkpoint: &RunCheckpoint, tests: Shard) -> Result<(), String> {
 }
 
 /// Names of the files below a folder as seen from it, sorted; none if it is not there.
-fn files_below(folder: &Path) -> Result<Vec<String>, ClusterError> {
+fn files_below(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    let mut folders = if folder.is_dir() { vec![folder.to_path_buf()] } else { Vec::new() };
-    while let Some(at) = folders.pop() {
-        for entry in fs::read_dir(&at)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                names.push(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned());
-            }
+    if !folder.is_dir() {
+        return Ok(names);
+    }
+    for entry in WalkDir::new(folder) {
+        let path = entry?.into_path();
+        if !path.is_dir() {
+            names.push(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned());
         }
     }
     names.sort();
@@ -171,13 +171,8 @@ fn files_below(folder: &Path) -> Result<Vec<String>, ClusterError> {
 }
 
 /// Makes sure that all files of a folder are on the disk.
-fn sync_tree(folder: &Path) -> Result<(), ClusterError> {
-    for name in files_below(folder)? {
-        let path = folder.join(name);
-        let file = File::open(&path)?;
-        file.sync_all()?;
-    }
-    Ok(())
+fn sync_tree(folder: &Path) -> io::Result<()> {
+    files_below(folder)?.into_iter().try_for_each(|name| File::open(folder.join(name))?.sync_all())
 }
 
 #[cfg(test)]

@@ -8,15 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fs_err as fs;
+use walkdir::WalkDir;
 
 use crate::cluster::{ClusterError, Cut, FORMAT, Manifest, Results, Shard, result};
 use crate::plan::Tests;
 use crate::report::finish::finish;
 use crate::report::summary::Summary;
-use crate::run::state::{RawBucket, State};
+use crate::run::state::State;
 use crate::run::store::{self, RunCheckpoint, RunHeader, Store, StoreError};
 use crate::run::timing::Timing;
 use crate::run::worker::Context;
+use crate::triage::bucket::Bucket;
 use crate::triage::layout::FAILURES;
 use crate::whole_file::unique;
 
@@ -106,7 +108,7 @@ pub fn merge(
 /// Takes the bundles of those buckets whose first test is this shard's.
 fn take_bundles(
     state: &mut State,
-    buckets: BTreeMap<String, RawBucket>,
+    buckets: BTreeMap<String, Bucket>,
     from: &Path,
     to: &Path,
 ) -> Result<(), StoreError> {
@@ -116,27 +118,25 @@ fn take_bundles(
         let Some(ours) = state.buckets.get_mut(&key).filter(|ours| ours.first == theirs.first) else {
             continue;
         };
-        if let Some(bundle) = &theirs.bundle {
-            let place = to.join(&bundle.folder);
+        if let Some(name) = theirs.bundle.as_deref().and_then(|bundle| Path::new(bundle).file_name()) {
+            let place = to.join(name);
             // Another failure that turned out to be the same was first.
             if !place.exists() {
                 let from = from.join(theirs.first.to_string()).join(FAILURES);
-                copy_folder(&from.join(&bundle.folder), &place)?;
+                copy_folder(&from.join(name), &place)?;
             }
         }
-        (ours.bundle, ours.no_bundle) = (theirs.bundle, theirs.no_bundle);
+        ours.closer(theirs);
     }
     Ok(())
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let Some(name) = path.file_name() else { continue };
-        let place = to.join(name);
+    for entry in WalkDir::new(from) {
+        let path = entry.map_err(std::io::Error::from)?.into_path();
+        let place = to.join(path.strip_prefix(from).unwrap_or(&path));
         if path.is_dir() {
-            copy_folder(&path, &place)?;
+            fs::create_dir_all(&place)?;
         } else {
             fs::copy(&path, &place)?;
         }

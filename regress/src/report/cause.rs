@@ -1,8 +1,6 @@
 //! Buckets that likely have one cause, and the parameters that tell the configurations in which they fail from
 //! those that pass.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use atoms_cosim::configs::NamedConfig;
 use atoms_model::config::{PARAMETERS, Parameter, ParameterKind};
 
@@ -13,24 +11,17 @@ use crate::run::totals::Cell;
 const MOST: usize = 3;
 
 /// Causes of the failures in `buckets`, in their order. Without at least two configurations there is nothing to
-/// compare. `entries` are those of each bucket's tests, by its key.
-pub(crate) fn causes(
-    buckets: &[Bucket],
-    entries: &BTreeMap<String, BTreeSet<String>>,
-    cells: &[Cell],
-    configs: &[NamedConfig],
-) -> Vec<Cause> {
+/// compare.
+pub(crate) fn causes(buckets: &[Bucket], cells: &[Cell], configs: &[NamedConfig]) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     if configs.len() < 2 {
         return causes;
     }
-    let none = BTreeSet::new();
     // Those seen in most configurations first: others may be parts of them.
     let mut order: Vec<_> = buckets.iter().collect();
     order.sort_by_key(|bucket| std::cmp::Reverse(bucket.configs.len()));
     for bucket in order {
-        let own = entries.get(&bucket.key).unwrap_or(&none);
-        let cause = cause(bucket, own, cells, configs);
+        let cause = cause(bucket, cells, configs);
         let wider = causes.iter_mut().find(|wider| {
             let within = cause.failing.iter().all(|config| wider.failing.contains(config));
             // What separates several configurations exactly, and better than those of the other, is its own cause.
@@ -51,9 +42,10 @@ pub(crate) fn causes(
 }
 
 /// What one bucket says.
-fn cause(bucket: &Bucket, entries: &BTreeSet<String>, cells: &[Cell], configs: &[NamedConfig]) -> Cause {
+fn cause(bucket: &Bucket, cells: &[Cell], configs: &[NamedConfig]) -> Cause {
     let passes = |config: &&NamedConfig| {
-        let own = cells.iter().filter(|cell| cell.config == config.name && entries.contains(&cell.entry));
+        let own =
+            cells.iter().filter(|cell| cell.config == config.name && bucket.entries.contains(&cell.entry));
         let (tests, failed) = own.fold((0, 0), |(tests, failed), cell| {
             (tests + cell.totals.tests(), failed + cell.totals.not_passed())
         });
@@ -133,7 +125,8 @@ mod tests {
 
     /// A bucket with this key, in the configurations for which `fails` holds, and the cells of its entry.
     fn planted(key: &str, fails: impl Fn(&NamedConfig) -> bool) -> (Bucket, Vec<Cell>) {
-        let (mut bucket, mut cells) = (Bucket::of_key(key), Vec::new());
+        let (entries, mut cells) = ([key.to_string()].into(), Vec::new());
+        let mut bucket = Bucket { key: key.to_string(), entries, ..Bucket::default() };
         for config in configs::all(&configs::rtl_dir()).expect("configurations") {
             let failed = fails(&config);
             let mut totals = Totals::default();
@@ -149,8 +142,7 @@ mod tests {
     fn found(planted: Vec<(Bucket, Vec<Cell>)>) -> Vec<Cause> {
         let all = configs::all(&configs::rtl_dir()).expect("configurations");
         let (buckets, cells): (Vec<_>, Vec<_>) = planted.into_iter().unzip();
-        let entries = buckets.iter().map(|b| (b.key.clone(), [b.key.clone()].into())).collect();
-        causes(&buckets, &entries, &cells.concat(), &all)
+        causes(&buckets, &cells.concat(), &all)
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn finish(
     let configs: Vec<_> = context.tests.configs.iter().map(|config| config.config).collect();
     let rtl = settings.rtl_coverage.variant().has_coverage().then_some(&state.rtl);
     let gate = settings.gate.then(|| waivers.gate(model, &state.hits, &configs, rtl));
-    let mut summary = summarize(context, header, checkpoint, &waivers, gate, dir);
+    let mut summary = summarize(context, header, checkpoint, &waivers, gate);
 
     let mut corpus = Corpus::new(model.bins());
     for find in &state.corpus {

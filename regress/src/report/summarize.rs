@@ -1,8 +1,5 @@
 //! From the state of a run to its summary.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
 use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
@@ -11,27 +8,26 @@ use crate::coverage::summary::{FunctionalCoverage, Gate, GroupCoverage, RtlCover
 use crate::coverage::waivers::Waivers;
 use crate::report::cause::causes;
 use crate::report::summary::{Bucket, FORMAT, Summary};
-use crate::run::state::{RawBucket, State};
+use crate::run::state::State;
 use crate::run::store::{RunCheckpoint, RunHeader};
 use crate::run::totals::PartTotals;
 use crate::run::worker::Context;
-use crate::triage::layout::FAILURES;
 
-/// Summary of a run in the output folder `dir`.
+/// Summary of a run.
 pub fn summarize(
     context: &Context,
     header: &RunHeader,
     checkpoint: &RunCheckpoint,
     waivers: &Waivers,
     gate: Option<Gate>,
-    dir: &Path,
 ) -> Summary {
     let state = &checkpoint.state;
     let place = |parts: &[PartTotals], name: &str| parts.iter().position(|part| part.name == name);
     let mut cells = state.cells.clone();
     cells.sort_by_key(|cell| (place(&state.entries, &cell.entry), place(&state.configs, &cell.config)));
-    let (buckets, entries_of) = buckets(state, dir);
-    let causes = causes(&buckets, &entries_of, &cells, &context.tests.configs);
+    let mut buckets = buckets(state);
+    let causes = causes(&buckets, &cells, &context.tests.configs);
+    buckets.iter_mut().for_each(|bucket| bucket.entries.clear());
     Summary {
         format: FORMAT,
         version: header.origin.version.clone(),
@@ -59,64 +55,20 @@ pub fn summarize(
 }
 
 /// Buckets, those with most tests first. Failures whose smallest cases fail alike are one.
-/// With the entries of the tests of each, by its key.
-fn buckets(state: &State, dir: &Path) -> (Vec<Bucket>, BTreeMap<String, BTreeSet<String>>) {
-    let mut entries: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut raws: Vec<(&String, &RawBucket)> = state.buckets.iter().collect();
+fn buckets(state: &State) -> Vec<Bucket> {
+    let mut raws: Vec<_> = state.buckets.iter().collect();
     raws.sort_by_key(|(_, raw)| raw.first);
-    let mut found: BTreeMap<&str, Bucket> = BTreeMap::new();
+    let mut found: Vec<Bucket> = Vec::new();
     for (raw_key, raw) in raws {
-        let bundle = raw.bundle.as_ref();
-        let key = bundle.map_or(raw_key.as_str(), |bundle| bundle.key.as_str());
-        entries.entry(key.to_string()).or_default().extend(raw.entries.iter().cloned());
-        let bucket = found.entry(key).or_insert_with(|| {
-            let (what, op) =
-                bundle.map(|bundle| (bundle.what.clone(), bundle.op.clone())).unwrap_or_default();
-            let folder = bundle.map(|bundle| format!("{FAILURES}/{}", bundle.folder));
-            let mut text = bundle.map_or(&raw.text, |bundle| &bundle.text).clone();
-            if let Some(reason) = &raw.no_bundle {
-                text += &format!("\nno bundle: {reason}");
-            }
-            Bucket {
-                key: key.to_string(),
-                found_as: Vec::new(),
-                what,
-                op,
-                status: raw.status,
-                tests: 0,
-                first: raw.first,
-                first_name: raw.first_name.clone(),
-                configs: Vec::new(),
-                text,
-                files: folder.as_ref().map_or_else(Vec::new, |folder| files(&dir.join(folder))),
-                bundle: folder,
-                requests: bundle.and_then(|bundle| bundle.requests),
-                repeat: bundle.map_or_else(String::new, |bundle| bundle.repeat.clone()),
-            }
-        });
-        bucket.tests += raw.tests;
-        if raw_key != key {
-            bucket.found_as.push(raw_key.clone());
-        }
-        for config in raw.configs.iter().filter(|config| !bucket.configs.contains(config)).collect::<Vec<_>>()
-        {
-            bucket.configs.push(config.clone());
+        let mut bucket = raw.clone();
+        bucket.found_as.extend(Some(raw_key.clone()).filter(|raw_key| *raw_key != bucket.key));
+        match found.iter_mut().find(|there| there.key == bucket.key) {
+            Some(there) => there.join(bucket),
+            None => found.push(bucket),
         }
     }
-    let mut buckets: Vec<_> = found.into_values().collect();
-    buckets.sort_by_key(|bucket| (std::cmp::Reverse(bucket.tests), bucket.first));
-    (buckets, entries)
-}
-
-/// Files of a bundle by name, its page first; folders in it are not for looking at.
-fn files(bundle: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(bundle).into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort_by_key(|name| (!name.ends_with(".html"), name.clone()));
-    names
+    found.sort_by_key(|bucket| (std::cmp::Reverse(bucket.tests), bucket.first));
+    found
 }
 
 /// Coverage of bins, of those that are `reachable`.

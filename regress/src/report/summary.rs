@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::summary::{FunctionalCoverage, RtlCoverageSummary};
-use crate::run::result::Status;
 use crate::run::timing::Timing;
 use crate::run::totals::{Cell, PartTotals, Totals};
+pub use crate::triage::bucket::Bucket;
 
 /// Version of the format of `summary.json`; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -100,69 +100,6 @@ impl Summary {
     pub fn bucket(&self, key: &str) -> Option<&Bucket> {
         let mut buckets = self.buckets.iter();
         buckets.find(|bucket| bucket.key == key || bucket.found_as.iter().any(|other| other == key))
-    }
-}
-
-/// Tests that failed in the same way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Bucket {
-    /// Key: what tells it from other buckets, readable: `mismatch probe.wr_data ATOMS.MAX`.
-    pub key: String,
-    /// Keys that results of its tests have, where shrinking led to another key than theirs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub found_as: Vec<String>,
-    /// What differs, or which promise is broken: a field of the ports or of the probe, a rule of the
-    /// oracle, an assertion.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what: Option<String>,
-    /// Operation of the request in which it shows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
-    /// How its tests ended.
-    pub status: Status,
-    /// Tests in it.
-    pub tests: u64,
-    /// Index of the first of them.
-    pub first: u64,
-    /// Name of the first.
-    pub first_name: String,
-    /// Configurations it was seen in.
-    pub configs: Vec<String>,
-    /// The failure of the first in its own words: of the smaller case, if there is one.
-    pub text: String,
-    /// Folder of the bundle, relative to the output folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bundle: Option<String>,
-    /// Files in the bundle, the one to open first at the front.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<String>,
-    /// Requests of the smaller case.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requests: Option<u64>,
-    /// One line that reproduces it.
-    pub repeat: String,
-}
-
-#[cfg(test)]
-impl Bucket {
-    /// An empty bucket with this key.
-    pub(crate) fn of_key(key: &str) -> Bucket {
-        Bucket {
-            key: key.to_string(),
-            found_as: Vec::new(),
-            what: None,
-            op: None,
-            status: Status::Failed,
-            tests: 1,
-            first: 0,
-            first_name: String::new(),
-            configs: Vec::new(),
-            text: String::new(),
-            bundle: None,
-            files: Vec::new(),
-            requests: None,
-            repeat: String::new(),
-        }
     }
 }
 

@@ -1,62 +1,11 @@
 //! What one test came to.
 
-use atoms_cosim::session::{Failure, Tally};
+use atoms_cosim::session::Tally;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
-use crate::triage::death::Death;
-use crate::triage::test_failure::TestFailure;
-
-/// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Three voices agree, and what was expected came out.
-    Passed,
-    /// A finding: they disagree, a promise of the RTL is broken, or an expectation is not met.
-    Failed,
-    /// It took longer than its limit of wall time.
-    TimedOut,
-    /// The process that ran it died, or the worker panicked.
-    Crashed,
-    /// The question could not be asked: a file cannot be read, RTL does not build.
-    Error,
-}
-
-impl Status {
-    /// How a test ends that fails in this way.
-    pub fn of(failure: &TestFailure) -> Status {
-        match failure {
-            TestFailure::Session(failure) => match **failure {
-                Failure::OutOfTime { .. } => Status::TimedOut,
-                ref failure if failure.is_finding() => Status::Failed,
-                _ => Status::Error,
-            },
-            TestFailure::Expectation { .. } | TestFailure::Undefined(_) | TestFailure::Kernel { .. } => {
-                Status::Failed
-            }
-            TestFailure::Died { death: Death::Hung(_), .. } => Status::TimedOut,
-            TestFailure::Died { .. } | TestFailure::Panicked(_) => Status::Crashed,
-            TestFailure::Cannot(_) => Status::Error,
-        }
-    }
-
-    /// Every status, in the order of reports.
-    pub const ALL: [Status; 5] =
-        [Status::Passed, Status::Failed, Status::TimedOut, Status::Crashed, Status::Error];
-
-    /// `passed`, `failed`, `timed out`, `crashed`, `error`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Passed => "passed",
-            Status::Failed => "failed",
-            Status::TimedOut => "timed out",
-            Status::Crashed => "crashed",
-            Status::Error => "error",
-        }
-    }
-}
+pub use crate::triage::bucket::Status;
 
 /// How much a test did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

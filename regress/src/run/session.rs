@@ -23,7 +23,8 @@ use crate::run::store::{self, Bundles, RunCheckpoint, RunHeader, Store, StoreErr
 use crate::run::timing::{RtlBuild, Timing};
 use crate::run::worker::{Context, Runner, TestOutcome};
 use crate::triage;
-use crate::triage::bundle::{BundleContext, BundleInfo, Original};
+use crate::triage::bucket::Bucket;
+use crate::triage::bundle::{BundleContext, Original};
 use crate::triage::minimize::Effort;
 use crate::triage::test_failure::FailedRun;
 
@@ -302,7 +303,7 @@ struct Local<'a> {
 }
 
 impl Worker for Local<'_> {
-    type Bundle = Result<BundleInfo, String>;
+    type Bundle = Result<Bucket, String>;
 
     fn test(&mut self, test: &Test) -> TestOutcome {
         self.journal.test(test.index, test.timeout, None);
@@ -368,7 +369,7 @@ impl Collector<'_> {
 }
 
 impl Collect for Collector<'_> {
-    type Bundle = Result<BundleInfo, String>;
+    type Bundle = Result<Bucket, String>;
     type Error = StoreError;
 
     fn test(&mut self, index: u64) -> Option<Test> {
@@ -445,7 +446,7 @@ impl Collect for Collector<'_> {
 }
 
 /// Triages the failure of a test: puts its bundle under `failures`.
-fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -> Result<BundleInfo, String> {
+fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -> Result<Bucket, String> {
     let case;
     let original = match (&failed.episode, &test.job) {
         (Some(episode), _) => Original::Episode(episode),

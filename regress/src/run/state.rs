@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::Map;
 use crate::coverage::rtl::RtlMap;
 use crate::episode::Episode;
-use crate::run::result::{Status, TestResult};
+use crate::run::result::TestResult;
 use crate::run::totals::{Cell, PartTotals, Totals};
-use crate::triage::bundle::BundleInfo;
+use crate::triage::bucket::Bucket;
 
 /// What a state takes in of one test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,33 +34,7 @@ pub struct Find {
     /// Bins that no run before it had hit.
     pub candidates: Vec<usize>,
     /// All bins that it hit.
-    #[serde(with = "bits")]
     pub hits: BitVec,
-}
-
-/// Tests that failed alike, as far as can be seen before their failures are made small.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RawBucket {
-    /// How the first ended.
-    pub status: Status,
-    /// Tests in it.
-    pub tests: u64,
-    /// The first.
-    pub first: u64,
-    /// Its name.
-    pub first_name: String,
-    /// Its failure, in its own words.
-    pub text: String,
-    /// Configurations, in the order they were met.
-    pub configs: Vec<String>,
-    /// Entries of its tests.
-    pub entries: BTreeSet<String>,
-    /// The bundle of the first, once it is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bundle: Option<BundleInfo>,
-    /// Why there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_bundle: Option<String>,
 }
 
 /// What a regression has come to.
@@ -84,7 +58,7 @@ pub struct State {
     #[serde(default, skip_serializing_if = "RtlMap::is_empty")]
     pub rtl: RtlMap,
     /// Failures, by raw key.
-    pub buckets: BTreeMap<String, RawBucket>,
+    pub buckets: BTreeMap<String, Bucket>,
     /// Episodes that hit something new.
     pub corpus: Vec<Find>,
     #[serde(skip)]
@@ -155,29 +129,20 @@ impl State {
         self.seen |= hits.hit();
     }
 
-    /// Takes what the first failure of a bucket was made into, of test `first`.
-    pub fn bundled(&mut self, first: u64, bundle: Result<BundleInfo, String>) {
+    /// Takes what a closer look at the first failure of a bucket gave, of test `first`, or why there is no bundle.
+    pub fn bundled(&mut self, first: u64, looked: Result<Bucket, String>) {
         let Some(bucket) = self.buckets.values_mut().find(|bucket| bucket.first == first) else { return };
-        match bundle {
-            Ok(bundle) => bucket.bundle = Some(bundle),
-            Err(reason) => bucket.no_bundle = Some(reason),
+        match looked {
+            Ok(looked) => bucket.closer(looked),
+            Err(reason) => bucket.text += &format!("\nno bundle: {reason}"),
         }
     }
 
+    /// Counts a result in its bucket. Gives whether that is a new one.
     fn bucket(&mut self, result: &TestResult) -> bool {
         let Some(failure) = &result.failure else { return false };
-        if let Some(bucket) = self.buckets.get_mut(&failure.bucket) {
-            bucket.tests += 1;
-            bucket.entries.insert(result.entry.clone());
-            if !bucket.configs.contains(&result.config) {
-                bucket.configs.push(result.config.clone());
-            }
-            return false;
-        }
-        if self.buckets.len() >= MOST_BUCKETS {
-            return false;
-        }
-        let bucket = RawBucket {
+        let bucket = Bucket {
+            key: failure.bucket.clone(),
             status: result.status,
             tests: 1,
             first: result.index,
@@ -185,39 +150,16 @@ impl State {
             text: failure.text.clone(),
             configs: vec![result.config.clone()],
             entries: [result.entry.clone()].into(),
-            bundle: None,
-            no_bundle: None,
+            ..Bucket::default()
         };
-        self.buckets.insert(failure.bucket.clone(), bucket);
-        true
-    }
-}
-
-/// Sets of bins on disk: 64 to 16 hexadecimal digits.
-mod bits {
-    use bitvec::vec::BitVec;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(bits: &BitVec, to: S) -> Result<S::Ok, S::Error> {
-        let word =
-            |chunk: &bitvec::slice::BitSlice| chunk.iter_ones().fold(0_u64, |word, bit| word | 1 << bit);
-        let digits: String = bits.chunks(64).map(|chunk| format!("{:016x}", word(chunk))).collect();
-        (bits.len(), digits).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BitVec, D::Error> {
-        let (length, digits) = <(usize, String)>::deserialize(from)?;
-        let mut bits = BitVec::with_capacity(length);
-        for chunk in digits.as_bytes().chunks(16) {
-            let text = str::from_utf8(chunk).map_err(Error::custom)?;
-            let word = u64::from_str_radix(text, 16).map_err(Error::custom)?;
-            bits.extend((0..64).map(|bit| word >> bit & 1 == 1));
+        if let Some(there) = self.buckets.get_mut(&failure.bucket) {
+            there.join(bucket);
+            return false;
         }
-        if bits.len() < length {
-            return Err(Error::custom(format!("{} of {length} bins", bits.len())));
+        let room = self.buckets.len() < MOST_BUCKETS;
+        if room {
+            self.buckets.insert(failure.bucket.clone(), bucket);
         }
-        bits.truncate(length);
-        Ok(bits)
+        room
     }
 }

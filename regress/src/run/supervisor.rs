@@ -18,24 +18,16 @@ use crate::triage::death::Death;
 #[derive(Debug, thiserror::Error)]
 pub enum SupervisorError {
     /// A process cannot be started.
-    #[error("cannot start `{program}`: {source}")]
-    Start {
-        /// The program.
-        program: String,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error("cannot start `{0}`: {1}")]
+    Start(String, io::Error),
     /// The folder cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It died while no test was at work.
+    /// It died in this way while no test was at work.
     #[error(
-        "the process that runs the tests died ({how}) while no test was at work; `atoms regress resume` goes on from its last checkpoint"
+        "the process that runs the tests died ({0}) while no test was at work; `atoms regress resume` goes on from its last checkpoint"
     )]
-    Died {
-        /// How.
-        how: String,
-    },
+    Died(Death),
 }
 
 /// What happens to the process, to be shown.
@@ -148,7 +140,7 @@ impl ControlPipe {
     /// [`SupervisorError`].
     pub fn run(&self, mut command: Command, dir: &Path) -> Result<ProcessEnd, SupervisorError> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let failed = |source| SupervisorError::Start { program: program.clone(), source };
+        let failed = |source| SupervisorError::Start(program.clone(), source);
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(failed)?;
         *self.held() = child.stdin.take();
         if self.is_stopping() {
@@ -259,7 +251,7 @@ pub fn supervise(
         }
         let Some(first) = ended.at_work.first() else {
             return match status.signal() {
-                Some(signal) => Err(SupervisorError::Died { how: Death::Signal(signal).to_string() }),
+                Some(signal) => Err(SupervisorError::Died(Death::Signal(signal))),
                 None => Ok(status),
             };
         };

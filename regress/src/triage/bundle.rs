@@ -17,12 +17,13 @@ use atoms_cosim::trace::Trace;
 use atoms_isa::Arch;
 use atoms_verilated::{Environment, Library, Verilator};
 use fs_err as fs;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use walkdir::{DirEntry as WalkEntry, WalkDir};
 
 use crate::checksum::hex;
 use crate::checksum::sealed;
 use crate::episode::Episode;
+use crate::triage::bucket::{Bucket, Status};
 use crate::triage::error::BundleError;
 use crate::triage::layout::{FORMAT, file};
 use crate::triage::minimize::{Effort, MinimizedCase, minimize, minimize_recorded};
@@ -73,44 +74,15 @@ pub struct BundleContext<'a> {
     pub effort: Effort,
 }
 
-/// What a bundle says, in short.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BundleInfo {
-    /// Final signature: that of the smallest case, or the raw one where there is none.
-    pub key: String,
-    /// What shows it, where the signature names that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what: Option<String>,
-    /// The operation, where the signature names one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
-    /// Name of the folder.
-    pub folder: String,
-    /// Cycle of the failure: of the smallest case, or of the original run.
-    pub cycle: u64,
-    /// Requests of the smallest case, of both ports.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requests: Option<u64>,
-    /// The failure in its own words: of the smallest case, if there is one.
-    pub text: String,
-    /// One line that repeats it, from the folder that has the bundle's parent in it.
-    pub repeat: String,
-}
-
 /// Writes the bundle of a failure as a folder of its own below `parent`, with a smaller case if one is found
-/// among what its recorder remembers. The same failure gives the same bytes.
+/// among what its recorder remembers. Gives the bucket of its test. The same failure gives the same bytes.
 ///
 /// A folder that is already there stays as it is: it is that of an earlier failure with the same final key.
 /// The folder appears whole or not at all.
 ///
 /// # Errors
 /// [`BundleError`] when a file cannot be written, or a source not be read.
-pub fn bundle(
-    context: &BundleContext<'_>,
-    failed: &FailedRun,
-    parent: &Path,
-) -> Result<BundleInfo, BundleError> {
+pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) -> Result<Bucket, BundleError> {
     let mut small = smallest(context, failed)?;
     if let Some(Failure::Stop(Stop::Mismatch(mismatch))) = small.as_mut().map(|small| &mut small.failure) {
         mismatch.config.clone_from(&context.config.name);
@@ -120,33 +92,51 @@ pub fn bundle(
     let folder = signature.slug();
     let shown =
         parent.file_name().map(|name| Path::new(name).join(&folder)).unwrap_or_else(|| folder.clone().into());
-    let info = BundleInfo {
+    let bucket = |place: &Path| Bucket {
         key: signature.to_string(),
         what: signature.what(),
         op: signature.op.map(|op| op.to_string()),
-        cycle: small.map_or(failed.cycle, |small| small.cycle),
-        requests: small.map(|small| small.case.requests() as u64),
+        status: Status::of(&failed.failure),
+        tests: 1,
+        first: context.index,
+        first_name: context.test.to_string(),
+        configs: vec![context.config.name.clone()],
         text: small.map_or_else(|| failed.failure.to_string(), |small| small.failure.to_string()),
+        bundle: Some(shown.display().to_string()),
+        files: files(place),
+        requests: small.map(|small| small.case.requests() as u64),
         repeat: format!("atoms repro {}", shown.display()),
-        folder,
+        ..Bucket::default()
     };
-    let place = parent.join(&info.folder);
+    let place = parent.join(&folder);
     if place.exists() {
-        return Ok(info);
+        return Ok(bucket(&place));
     }
-    let draft = parent.join(format!(".{}.{}", info.folder, std::process::id()));
+    let draft = parent.join(format!(".{folder}.{}", std::process::id()));
     // What a process of the same number left behind when it was killed.
     let _ = fs::remove_dir_all(&draft);
-    let written =
-        write(context, failed, small, &info, &draft).and_then(|()| match fs::rename(&draft, &place) {
+    let written = write(context, failed, small, &signature.to_string(), &draft).and_then(|()| {
+        match fs::rename(&draft, &place) {
             // Another process was first.
             Err(_) if place.exists() => fs::remove_dir_all(&draft).map_err(BundleError::from),
             renamed => Ok(renamed?),
-        });
+        }
+    });
     if written.is_err() {
         let _ = fs::remove_dir_all(&draft);
     }
-    written.map(|()| info)
+    written.map(|()| bucket(&place))
+}
+
+/// Files of a bundle by name, its page first; folders in it are not for looking at.
+fn files(bundle: &Path) -> Vec<String> {
+    let entries = fs::read_dir(bundle).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_by_key(|name| (!name.ends_with(".html"), name.clone()));
+    names
 }
 
 fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
@@ -179,7 +169,7 @@ fn write(
     context: &BundleContext<'_>,
     failed: &FailedRun,
     small: Option<&MinimizedCase>,
-    info: &BundleInfo,
+    key: &str,
     folder: &Path,
 ) -> Result<(), BundleError> {
     fs::create_dir_all(folder)?;
@@ -195,7 +185,7 @@ fn write(
     let record = BundleRecord {
         format: FORMAT,
         atoms: env!("CARGO_PKG_VERSION").to_string(),
-        key: info.key.clone(),
+        key: key.to_string(),
         raw: failed.signature.to_string(),
         cycle: failed.cycle,
         case: small.is_some(),
@@ -249,21 +239,13 @@ fn write(
 
 /// SHA-256 of the files that a replay reads beside the record and the RTL, by their names in `folder`.
 pub(crate) fn sums(folder: &Path) -> Result<BTreeMap<String, String>, BundleError> {
-    let mut names: Vec<PathBuf> = [file::CASE, file::ORIGINAL].map(PathBuf::from).into();
-    let mut folders = vec![PathBuf::from(file::KERNEL)];
-    while let Some(inner) = folders.pop() {
-        for entry in fs::read_dir(folder.join(&inner)).into_iter().flatten().flatten() {
-            let name = inner.join(entry.file_name());
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(name),
-                _ => names.push(name),
-            }
-        }
-    }
+    let kernel = WalkDir::new(folder.join(file::KERNEL)).into_iter().flatten();
+    let kernel = kernel.filter(|entry| !entry.file_type().is_dir()).map(WalkEntry::into_path);
     let mut sums = BTreeMap::new();
-    for name in names {
-        match fs::read(folder.join(&name)) {
-            Ok(content) => _ = sums.insert(name.display().to_string(), hex(Sha256::digest(content))),
+    for path in [file::CASE, file::ORIGINAL].map(|name| folder.join(name)).into_iter().chain(kernel) {
+        let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        match fs::read(&path) {
+            Ok(content) => _ = sums.insert(name, hex(Sha256::digest(content))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(BundleError::NotWhole(error)),
         }

@@ -1,6 +1,7 @@
 //! What a failing test leaves behind: a [`signature`] that says which bucket it belongs to, a [`minimize`] case that fails the same
 //! way, a [`bundle`] with all one needs to look at it, and the means to repeat that ([`repro`]).
 
+pub mod bucket;
 pub mod bundle;
 pub mod death;
 pub mod error;

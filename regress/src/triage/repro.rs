@@ -11,6 +11,7 @@ use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
 use atoms_verilated::Variant;
 use fs_err as fs;
+use walkdir::WalkDir;
 
 use crate::triage::bundle::{files_named, finish, is_inside, session, sums, trace};
 use crate::triage::error::BundleError;
@@ -140,18 +141,10 @@ impl Bundle {
 
 /// A bundle is copied from place to place: it has files and folders, and nothing that leads out of it.
 fn no_links(folder: &Path) -> Result<(), BundleError> {
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(inner) = folders.pop() {
-        for entry in fs::read_dir(&inner).into_iter().flatten().flatten() {
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(kind) if kind.is_file() => {}
-                _ => {
-                    let reason = "it is neither a file nor a folder; a bundle has no links".to_string();
-                    return Err(BundleError::Foreign(path, reason));
-                }
-            }
+    for entry in WalkDir::new(folder).min_depth(1).into_iter().flatten() {
+        if !entry.file_type().is_dir() && !entry.file_type().is_file() {
+            let reason = "it is neither a file nor a folder; a bundle has no links".to_string();
+            return Err(BundleError::Foreign(entry.into_path(), reason));
         }
     }
     Ok(())

@@ -246,6 +246,7 @@ fn buckets(results: &[(TestResult, Option<f64>)]) -> Vec<Bucket> {
             let slug: String = key.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
             let bundle = format!("failures/{slug}");
             Bucket {
+                entries: Default::default(),
                 key: (*key).into(),
                 found_as: if key.starts_with("oracle") {
                     vec!["oracle value LDS".into()]

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use atoms_cuda::{
-    Cubin, Device, DeviceContext, Driver, DriverError, GridArgument, GridError, GridLaunch, LoadingMode,
+    Cubin, Device, DeviceAttribute, DeviceContext, Driver, DriverError, GridArgument, GridError, GridLaunch,
+    LoadingMode,
 };
 
 use crate::capture::{
@@ -101,16 +102,16 @@ pub fn work(
 }
 
 fn described(device: &Device) -> Result<capture::DeviceRecord, DriverError> {
-    let (major, minor) = device.compute_capability()?;
+    let number = |attribute| device.number_of(attribute);
     Ok(capture::DeviceRecord {
         name: device.name()?,
-        compute_capability: [major, minor],
-        multiprocessors: device.multiprocessors()?,
-        clock_khz: device.clock_rate_khz()?,
-        memory_clock_khz: device.memory_clock_rate_khz()?,
-        clusters: device.cluster_launch()?,
+        compute_capability: [number(DeviceAttribute::Major)?, number(DeviceAttribute::Minor)?],
+        multiprocessors: number(DeviceAttribute::Multiprocessors)?,
+        clock_khz: number(DeviceAttribute::ClockRate)?,
+        memory_clock_khz: number(DeviceAttribute::MemoryClockRate)?,
+        clusters: number(DeviceAttribute::ClusterLaunch)? != 0,
         mig: device.is_mig()?,
-        kernel_timeout: device.kernel_timeout()?,
+        kernel_timeout: number(DeviceAttribute::KernelTimeout)? != 0,
     })
 }
 

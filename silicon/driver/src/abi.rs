@@ -50,8 +50,6 @@ pub(crate) const PARAM_BUFFER: usize = 1;
 pub(crate) const PARAM_BUFFER_BYTES: usize = 2;
 
 /// `CUjit_option`.
-pub(crate) const JIT_INFO_LOG: u32 = 3;
-pub(crate) const JIT_INFO_LOG_BYTES: u32 = 4;
 pub(crate) const JIT_ERROR_LOG: u32 = 5;
 pub(crate) const JIT_ERROR_LOG_BYTES: u32 = 6;
 
@@ -65,9 +63,10 @@ pub(crate) const FUNCTION_ANY_CLUSTER: i32 = 14;
 macro_rules! functions {
     (
         needed { $( $field:ident: fn($($argument:ty),*) = $symbol:literal $(| $older:literal)?; )* }
-        optional { $( $maybe:ident: fn($($of:ty),*) = $name:literal $(| $former:literal)?; )* }
+        optional { $( $maybe:ident: fn($($of:ty),*) = $name:literal; )* }
     ) => {
         /// The driver's entry points.
+        #[derive(Debug)]
         pub(crate) struct Api {
             $( pub(crate) $field: unsafe extern "C" fn($($argument),*) -> Status, )*
             $( pub(crate) $maybe: Option<unsafe extern "C" fn($($of),*) -> Status>, )*
@@ -82,7 +81,7 @@ macro_rules! functions {
                 unsafe {
                     Ok(Api {
                         $( $field: find(library, &[$symbol $(, $older)?]).ok_or($symbol)?, )*
-                        $( $maybe: find(library, &[$name $(, $former)?]), )*
+                        $( $maybe: find(library, &[$name]), )*
                         lost: Mutex::default(),
                     })
                 }
@@ -110,7 +109,6 @@ functions! {
         device: fn(*mut i32, i32) = "cuDeviceGet";
         device_name: fn(*mut c_char, i32, i32) = "cuDeviceGetName";
         device_attribute: fn(*mut i32, i32, i32) = "cuDeviceGetAttribute";
-        device_memory: fn(*mut usize, i32) = "cuDeviceTotalMem_v2";
         context_retain: fn(*mut Handle, i32) = "cuDevicePrimaryCtxRetain";
         context_release: fn(i32) = "cuDevicePrimaryCtxRelease_v2" | "cuDevicePrimaryCtxRelease";
         context_set_current: fn(Handle) = "cuCtxSetCurrent";
@@ -131,7 +129,6 @@ functions! {
         stream_query: fn(Handle) = "cuStreamQuery";
     }
     optional {
-        device_uuid: fn(*mut [u8; 16], i32) = "cuDeviceGetUuid_v2" | "cuDeviceGetUuid";
         loading_mode: fn(*mut u32) = "cuModuleGetLoadingMode";
         launch_ex: fn(*const LaunchConfig, Handle, *mut *mut c_void, *mut *mut c_void) = "cuLaunchKernelEx";
     }

@@ -1,14 +1,8 @@
 //! A context: where a process keeps what it has on a device.
 
-use crate::compile::{CompileError, Cubin};
-use crate::launch::{GridArgument, GridError, GridLaunch};
-use crate::memory::DeviceMemory;
-use crate::module::{LoadedKernel, LoadedModule};
 use crate::retained::Retained;
 use crate::{Device, DriverError};
-use std::fmt;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// When the driver brings a kernel's code to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +15,12 @@ pub enum LoadingMode {
 
 /// The primary context of a device. It stays on its thread.
 ///
-/// After [`GridError::TimedOut`] or [`DriverError::ContextLost`] neither it nor another context of the process on the
+/// After [`GridError::TimedOut`](crate::GridError::TimedOut) or [`DriverError::ContextLost`] neither it nor another context of the process on the
 /// device is of further use: every call gives the same error without asking the driver, and dropping frees nothing,
 /// since that would wait for the kernel. The process has to end, and its end resets the device.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct DeviceContext {
-    retained: Rc<Retained>,
+    pub(crate) retained: Rc<Retained>,
 }
 
 impl DeviceContext {
@@ -39,44 +33,6 @@ impl DeviceContext {
     /// Its device.
     pub fn device(&self) -> &Device {
         &self.retained.device
-    }
-
-    /// Machine code for the device, as the driver compiles it from a PTX module.
-    ///
-    /// # Errors
-    /// [`CompileError`].
-    pub fn compile(&self, ptx: &str) -> Result<Cubin, CompileError> {
-        Cubin::compile(&self.retained, ptx)
-    }
-
-    /// Loads machine code.
-    ///
-    /// # Errors
-    /// As the driver says.
-    pub fn load(&self, cubin: &Cubin) -> Result<LoadedModule, DriverError> {
-        LoadedModule::load(&self.retained, cubin)
-    }
-
-    /// Device memory, with whatever it held before.
-    ///
-    /// # Errors
-    /// [`DriverError::OutOfMemory`], or as the driver says, which allocates no 0 bytes.
-    pub fn allocate(&self, bytes: usize) -> Result<DeviceMemory, DriverError> {
-        DeviceMemory::allocate(&self.retained, bytes)
-    }
-
-    /// Runs a kernel to its end, or until `limit` has passed.
-    ///
-    /// # Errors
-    /// [`GridError::TimedOut`], [`DriverError::ContextLost`], or as the driver says.
-    pub fn launch(
-        &self,
-        kernel: &LoadedKernel,
-        launch: &GridLaunch,
-        arguments: &[GridArgument<'_>],
-        limit: Duration,
-    ) -> Result<(), GridError> {
-        launch.run(&self.retained, kernel, arguments, limit)
     }
 
     /// Bytes of memory that are free.
@@ -106,11 +62,5 @@ impl DeviceContext {
             2 => Some(LoadingMode::Lazy),
             _ => None,
         })
-    }
-}
-
-impl fmt::Debug for DeviceContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceContext").field("device", self.device()).finish_non_exhaustive()
     }
 }

@@ -2,19 +2,25 @@
 
 use crate::{DeviceContext, Driver, DriverError};
 use std::ffi::c_char;
-use std::fmt;
 
-/// `CUdevice_attribute`.
-#[derive(Clone, Copy)]
-enum Attribute {
+/// What a device is asked by number: `CUdevice_attribute`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceAttribute {
+    /// Highest clock of the cores in kHz.
     ClockRate = 13,
+    /// Streaming multiprocessors.
     Multiprocessors = 16,
+    /// Whether the system ends kernels that run for some seconds, as it does on a GPU with a display.
     KernelTimeout = 17,
+    /// Which processes may have a context: see [`ComputeMode`].
     ComputeMode = 20,
+    /// Highest clock of the memory in kHz.
     MemoryClockRate = 36,
+    /// Compute capability before the point.
     Major = 75,
+    /// Compute capability behind the point.
     Minor = 76,
-    SharedMemoryOptIn = 97,
+    /// Whether grids of clusters can be launched.
     ClusterLaunch = 120,
 }
 
@@ -31,11 +37,11 @@ pub enum ComputeMode {
     /// One process at a time.
     ExclusiveProcess,
     /// Another mode, by its number.
-    Other(i32),
+    Other(u32),
 }
 
 impl ComputeMode {
-    fn from_number(number: i32) -> ComputeMode {
+    fn from_number(number: u32) -> ComputeMode {
         match number {
             0 => ComputeMode::Default,
             2 => ComputeMode::Prohibited,
@@ -58,7 +64,7 @@ impl ComputeMode {
 }
 
 /// A GPU, or a MIG instance of one.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Device {
     driver: Driver,
     number: i32,
@@ -84,61 +90,20 @@ impl Device {
         Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
 
-    /// Compute capability, major and minor.
+    /// What the driver answers about an attribute; 0 is no.
     ///
     /// # Errors
     /// As [`Device::name`].
-    pub fn compute_capability(&self) -> Result<(u32, u32), DriverError> {
-        Ok((self.number_of(Attribute::Major)?, self.number_of(Attribute::Minor)?))
-    }
-
-    /// What identifies the GPU, or its MIG instance, on every machine; `None` where the driver is too old to say.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn uuid(&self) -> Result<Option<[u8; 16]>, DriverError> {
+    pub fn number_of(&self, attribute: DeviceAttribute) -> Result<u32, DriverError> {
         let api = self.driver.api();
-        let Some(ask) = api.device_uuid else { return Ok(None) };
-        let mut uuid = [0; 16];
-        // SAFETY: the call writes 16 bytes.
-        api.check("cuDeviceGetUuid_v2", unsafe { ask(&raw mut uuid, self.number) })?;
-        Ok(Some(uuid))
-    }
-
-    /// Bytes of memory.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn total_memory(&self) -> Result<usize, DriverError> {
-        let api = self.driver.api();
-        let mut bytes = 0;
+        let mut value = 0;
         // SAFETY: the call writes one number.
-        api.check("cuDeviceTotalMem_v2", unsafe { (api.device_memory)(&raw mut bytes, self.number) })?;
-        Ok(bytes)
-    }
-
-    /// Highest clock of the cores in kHz.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn clock_rate_khz(&self) -> Result<u32, DriverError> {
-        self.number_of(Attribute::ClockRate)
-    }
-
-    /// Highest clock of the memory in kHz.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn memory_clock_rate_khz(&self) -> Result<u32, DriverError> {
-        self.number_of(Attribute::MemoryClockRate)
-    }
-
-    /// Streaming multiprocessors.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn multiprocessors(&self) -> Result<u32, DriverError> {
-        self.number_of(Attribute::Multiprocessors)
+        let status = unsafe { (api.device_attribute)(&raw mut value, attribute as i32, self.number) };
+        match api.check("cuDeviceGetAttribute", status) {
+            // A driver older than clusters does not know the question.
+            Err(DriverError::Call { .. }) if attribute == DeviceAttribute::ClusterLaunch => Ok(0),
+            answer => answer.map(|()| u32::try_from(value).unwrap_or(0)),
+        }
     }
 
     /// Which processes may have a context.
@@ -146,7 +111,7 @@ impl Device {
     /// # Errors
     /// As [`Device::name`].
     pub fn compute_mode(&self) -> Result<ComputeMode, DriverError> {
-        self.attribute(Attribute::ComputeMode).map(ComputeMode::from_number)
+        self.number_of(DeviceAttribute::ComputeMode).map(ComputeMode::from_number)
     }
 
     /// Whether it is a MIG instance: a part of a GPU. Its name says so; there is no attribute for it.
@@ -155,34 +120,6 @@ impl Device {
     /// As [`Device::name`].
     pub fn is_mig(&self) -> Result<bool, DriverError> {
         Ok(self.name()?.split_whitespace().any(|word| word == "MIG"))
-    }
-
-    /// Whether grids of clusters can be launched.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn cluster_launch(&self) -> Result<bool, DriverError> {
-        // A driver older than clusters does not know the question.
-        match self.attribute(Attribute::ClusterLaunch) {
-            Err(DriverError::Call { .. }) => Ok(false),
-            answer => answer.map(|number| number != 0),
-        }
-    }
-
-    /// Most bytes of shared memory that a thread block can have.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn shared_memory_opt_in_bytes(&self) -> Result<u32, DriverError> {
-        self.number_of(Attribute::SharedMemoryOptIn)
-    }
-
-    /// Whether the system ends kernels that run for some seconds, as it does on a GPU with a display.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn kernel_timeout(&self) -> Result<bool, DriverError> {
-        self.attribute(Attribute::KernelTimeout).map(|number| number != 0)
     }
 
     /// Its primary context, retained until the result and all that it made is dropped.
@@ -206,23 +143,5 @@ impl Device {
 
     pub(crate) fn number(&self) -> i32 {
         self.number
-    }
-
-    fn number_of(&self, attribute: Attribute) -> Result<u32, DriverError> {
-        self.attribute(attribute).map(|number| u32::try_from(number).unwrap_or(0))
-    }
-
-    fn attribute(&self, attribute: Attribute) -> Result<i32, DriverError> {
-        let api = self.driver.api();
-        let mut value = 0;
-        // SAFETY: the call writes one number.
-        let status = unsafe { (api.device_attribute)(&raw mut value, attribute as i32, self.number) };
-        api.check("cuDeviceGetAttribute", status).map(|()| value)
-    }
-}
-
-impl fmt::Debug for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Device").field("number", &self.number).finish_non_exhaustive()
     }
 }

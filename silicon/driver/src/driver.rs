@@ -27,7 +27,7 @@ impl fmt::Display for DriverVersion {
 }
 
 /// The CUDA driver, started. Its library stays loaded until the process ends, since threads of its own may run in it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Driver {
     api: &'static Api,
     library: String,
@@ -39,9 +39,7 @@ impl Driver {
     /// `libcuda.so`. The library runs in this process, so `path` must name a driver that is trusted.
     ///
     /// # Errors
-    /// [`DriverError::NotFound`], [`DriverError::EntryMissing`], or why the driver does not start:
-    /// [`DriverError::NoDevice`], [`DriverError::NotPermitted`], [`DriverError::Mismatch`], [`DriverError::Stub`],
-    /// [`DriverError::Init`].
+    /// [`DriverError::NotFound`], [`DriverError::EntryMissing`], or why the driver does not start: [`DriverError::Init`].
     pub fn open(path: Option<&Path>) -> Result<Driver, DriverError> {
         let names = match path {
             Some(path) => vec![path],
@@ -122,24 +120,10 @@ impl Driver {
     }
 }
 
-impl fmt::Debug for Driver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Driver")
-            .field("library", &self.library)
-            .field("version", &self.version)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What the answer of `cuInit` means.
 fn started(api: &Api, library: &str, status: Status) -> Result<(), DriverError> {
-    let (library, code) = (library.to_string(), api.code(status));
-    Err(match status {
-        code::SUCCESS => return Ok(()),
-        code::NO_DEVICE => DriverError::NoDevice { code },
-        code::NOT_PERMITTED | code::OPERATING_SYSTEM => DriverError::NotPermitted { code },
-        code::SYSTEM_DRIVER_MISMATCH => DriverError::Mismatch { library, code },
-        code::STUB_LIBRARY => DriverError::Stub { library, code },
-        _ => DriverError::Init { code },
-    })
+    match status {
+        code::SUCCESS => Ok(()),
+        _ => Err(DriverError::Init { library: library.into(), code: api.code(status) }),
+    }
 }

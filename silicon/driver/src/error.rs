@@ -1,5 +1,6 @@
 //! What can go wrong, one variant for each thing the caller can do about it.
 
+use crate::code;
 use crate::{ComputeMode, DriverCode, DriverVersion};
 
 /// Why the driver, a device or a context could not do what was asked.
@@ -27,44 +28,11 @@ pub enum DriverError {
         /// The entry point.
         entry: &'static str,
     },
-    /// The driver sees no GPU.
-    #[error(
-        "the driver sees no GPU: {code}; check that `nvidia-smi` lists one (in MIG mode also an instance), and that \
-         CUDA_VISIBLE_DEVICES does not hide it"
-    )]
-    NoDevice {
-        /// The answer.
-        code: DriverCode,
-    },
-    /// The driver may not use the GPU.
-    #[error(
-        "the driver may not use the GPU: {code}; check the rights on /dev/nvidia* and, in a container, its devices"
-    )]
-    NotPermitted {
-        /// The answer.
-        code: DriverCode,
-    },
-    /// The library does not fit the driver in the kernel.
-    #[error(
-        "`{library}` does not fit the driver that is running: {code}; restart the machine after a driver update"
-    )]
-    Mismatch {
-        /// The library.
-        library: String,
-        /// The answer.
-        code: DriverCode,
-    },
-    /// The library is the toolkit's stub, which is only for linking.
-    #[error("`{library}` is a stub for linking: {code}; name the driver's own library, libcuda.so.1")]
-    Stub {
-        /// The library.
-        library: String,
-        /// The answer.
-        code: DriverCode,
-    },
-    /// The driver does not start, for another reason.
-    #[error("the driver does not start: {code}")]
+    /// The driver does not start: there is no GPU, no right to use it, or the library is not the one that is running.
+    #[error("{}", init_text(library, code))]
     Init {
+        /// The library.
+        library: String,
         /// The answer.
         code: DriverCode,
     },
@@ -119,4 +87,28 @@ pub enum DriverError {
 
 fn tried_text(tried: &[(String, String)]) -> String {
     tried.iter().map(|(name, reason)| format!("\n  {name}: {reason}")).collect()
+}
+
+/// What the answer of `cuInit` means, and what helps.
+fn init_text(library: &str, code: &DriverCode) -> String {
+    let (what, help) = match code.number {
+        code::NO_DEVICE => (
+            "the driver sees no GPU".into(),
+            "; check that `nvidia-smi` lists one (in MIG mode also an instance), and that CUDA_VISIBLE_DEVICES does not \
+             hide it",
+        ),
+        code::NOT_PERMITTED | code::OPERATING_SYSTEM => (
+            "the driver may not use the GPU".into(),
+            "; check the rights on /dev/nvidia* and, in a container, its devices",
+        ),
+        code::SYSTEM_DRIVER_MISMATCH => (
+            format!("`{library}` does not fit the driver that is running"),
+            "; restart the machine after a driver update",
+        ),
+        code::STUB_LIBRARY => {
+            (format!("`{library}` is a stub for linking"), "; name the driver's own library, libcuda.so.1")
+        }
+        _ => ("the driver does not start".into(), ""),
+    };
+    format!("{what}: {code}{help}")
 }

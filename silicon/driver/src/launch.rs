@@ -6,7 +6,7 @@ use crate::abi::{
 };
 use crate::code;
 use crate::retained::Retained;
-use crate::{DeviceMemory, DriverError, LoadedKernel};
+use crate::{DeviceContext, DeviceMemory, DriverError, LoadedKernel};
 use std::ffi::c_void;
 use std::ptr;
 use std::rc::Rc;
@@ -73,14 +73,19 @@ pub enum GridError {
     Driver(#[from] DriverError),
 }
 
-impl GridLaunch {
-    pub(crate) fn run(
+impl DeviceContext {
+    /// Runs a kernel to its end, or until `limit` has passed.
+    ///
+    /// # Errors
+    /// [`GridError::TimedOut`], [`DriverError::ContextLost`], or as the driver says.
+    pub fn launch(
         &self,
-        context: &Rc<Retained>,
         kernel: &LoadedKernel,
+        launch: &GridLaunch,
         arguments: &[GridArgument<'_>],
         limit: Duration,
     ) -> Result<(), GridError> {
+        let context = &self.retained;
         if !Rc::ptr_eq(kernel.context(), context) {
             return Err(GridError::OtherContext { what: "the kernel".into() });
         }
@@ -88,7 +93,7 @@ impl GridLaunch {
         if let Some(at) = arguments.iter().position(foreign) {
             return Err(GridError::OtherContext { what: format!("argument {at}") });
         }
-        self.start(context, kernel, arguments)?;
+        launch.start(context, kernel, arguments)?;
         let (began, [mut pause, longest]) = (Instant::now(), PAUSES);
         loop {
             let api = context.device.driver().api();
@@ -106,7 +111,9 @@ impl GridLaunch {
             }
         }
     }
+}
 
+impl GridLaunch {
     /// Launches, and does not wait.
     fn start(
         &self,

@@ -38,7 +38,7 @@ mod retained;
 pub use code::DriverCode;
 pub use compile::{CompileError, Cubin};
 pub use context::{DeviceContext, LoadingMode};
-pub use device::{ComputeMode, Device};
+pub use device::{ComputeMode, Device, DeviceAttribute};
 pub use driver::{Driver, DriverVersion};
 pub use error::DriverError;
 pub use launch::{GridArgument, GridError, GridLaunch};

@@ -1,20 +1,25 @@
 //! Memory of the device.
 
-use crate::DriverError;
 use crate::abi::Api;
 use crate::retained::Retained;
-use std::fmt;
+use crate::{DeviceContext, DriverError};
 use std::rc::Rc;
 
 /// Memory of the device; freed when dropped.
+#[derive(Debug)]
 pub struct DeviceMemory {
     pub(crate) context: Rc<Retained>,
     address: u64,
     bytes: usize,
 }
 
-impl DeviceMemory {
-    pub(crate) fn allocate(context: &Rc<Retained>, bytes: usize) -> Result<DeviceMemory, DriverError> {
+impl DeviceContext {
+    /// Device memory, with whatever it held before.
+    ///
+    /// # Errors
+    /// [`DriverError::OutOfMemory`], or as the driver says, which allocates no 0 bytes.
+    pub fn allocate(&self, bytes: usize) -> Result<DeviceMemory, DriverError> {
+        let context = &self.retained;
         let api = context.enter()?;
         let mut address = 0;
         // SAFETY: the call writes one number.
@@ -25,7 +30,9 @@ impl DeviceMemory {
         })?;
         Ok(DeviceMemory { context: context.clone(), address, bytes })
     }
+}
 
+impl DeviceMemory {
     /// Address of its first byte, for kernels.
     pub fn address(&self) -> u64 {
         self.address
@@ -81,11 +88,5 @@ impl Drop for DeviceMemory {
             // SAFETY: allocated once, freed once; a refusal leaves nothing to do.
             unsafe { (api.memory_free)(self.address) };
         }
-    }
-}
-
-impl fmt::Debug for DeviceMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DeviceMemory({} bytes at {:#x})", self.bytes, self.address)
     }
 }

@@ -3,39 +3,46 @@
 use crate::abi::Handle;
 use crate::code;
 use crate::retained::Retained;
-use crate::{Cubin, DriverError};
+use crate::{Cubin, DeviceContext, DriverError};
 use std::ffi::CString;
-use std::fmt;
 use std::rc::Rc;
 
 /// A module, loaded until it and its kernels are dropped.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LoadedModule {
     loaded: Rc<Loaded>,
 }
 
+#[derive(Debug)]
 struct Loaded {
     context: Rc<Retained>,
     handle: Handle,
 }
 
 /// A kernel of a loaded module.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LoadedKernel {
     name: String,
     pub(crate) handle: Handle,
     module: Rc<Loaded>,
 }
 
-impl LoadedModule {
-    pub(crate) fn load(context: &Rc<Retained>, cubin: &Cubin) -> Result<LoadedModule, DriverError> {
+impl DeviceContext {
+    /// Loads machine code.
+    ///
+    /// # Errors
+    /// As the driver says.
+    pub fn load(&self, cubin: &Cubin) -> Result<LoadedModule, DriverError> {
+        let context = &self.retained;
         let api = context.enter()?;
         // SAFETY: the image is one that the driver made, whole.
         let make = |handle| unsafe { (api.module_load)(handle, cubin.bytes().as_ptr().cast()) };
         let handle = context.handle("cuModuleLoadData", make)?;
         Ok(LoadedModule { loaded: Rc::new(Loaded { context: context.clone(), handle }) })
     }
+}
 
+impl LoadedModule {
     /// The kernel with this name.
     ///
     /// # Errors
@@ -72,17 +79,5 @@ impl Drop for Loaded {
             // SAFETY: loaded once, unloaded once; a refusal leaves nothing to do.
             unsafe { (api.module_unload)(self.handle) };
         }
-    }
-}
-
-impl fmt::Debug for LoadedModule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedModule").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for LoadedKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedKernel").field("name", &self.name).finish_non_exhaustive()
     }
 }

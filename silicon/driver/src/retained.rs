@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::PoisonError;
 
 /// What must live as long as anything of the context.
+#[derive(Debug)]
 pub(crate) struct Retained {
     pub(crate) device: Device,
     handle: Handle,

@@ -3,8 +3,8 @@
 mod support;
 
 use atoms_cuda::{
-    CompileError, ComputeMode, Driver, DriverError, DriverVersion, GridArgument, GridError, GridLaunch,
-    LoadingMode,
+    CompileError, ComputeMode, DeviceAttribute, Driver, DriverError, DriverVersion, GridArgument, GridError,
+    GridLaunch, LoadingMode,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,16 +36,19 @@ fn a_device_says_what_it_is() {
         assert_eq!(driver.version(), DriverVersion { major: 13, minor: 0 });
         let device = driver.devices().unwrap().remove(0);
         assert_eq!(device.name().unwrap(), "ATOMS stand-in (model)");
-        assert_eq!(device.compute_capability().unwrap(), (9, 0));
-        assert_eq!(device.uuid().unwrap(), Some(*b"ATOMS stand-in 0"));
-        assert_eq!(device.total_memory().unwrap(), 1 << 30);
-        assert_eq!(device.clock_rate_khz().unwrap(), 1_800_000);
-        assert_eq!(device.memory_clock_rate_khz().unwrap(), 1_800_000);
-        assert_eq!(device.multiprocessors().unwrap(), 1);
+        for (attribute, expected) in [
+            (DeviceAttribute::Major, 9),
+            (DeviceAttribute::Minor, 0),
+            (DeviceAttribute::ClockRate, 1_800_000),
+            (DeviceAttribute::MemoryClockRate, 1_800_000),
+            (DeviceAttribute::Multiprocessors, 1),
+            (DeviceAttribute::KernelTimeout, 0),
+            (DeviceAttribute::ClusterLaunch, 1),
+        ] {
+            assert_eq!(device.number_of(attribute).unwrap(), expected, "{attribute:?}");
+        }
         assert_eq!(device.compute_mode().unwrap(), ComputeMode::Default);
-        assert_eq!(device.shared_memory_opt_in_bytes().unwrap(), 47 * 1024);
-        let bits = [device.is_mig(), device.cluster_launch(), device.kernel_timeout()].map(Result::unwrap);
-        assert_eq!(bits, [false, true, false]);
+        assert!(!device.is_mig().unwrap());
         let context = device.context().unwrap();
         assert_eq!(context.loading_mode().unwrap(), Some(LoadingMode::Eager));
         let memory = context.allocate(1 << 20).unwrap();
@@ -59,9 +62,9 @@ fn a_device_says_what_it_is() {
 fn an_older_device_says_so() {
     alone(&[("ATOMS_STANDIN_CC", "8.6"), ("ATOMS_STANDIN_TROUBLE", "mig")], || {
         let device = driver().devices().unwrap().remove(0);
-        assert_eq!(device.compute_capability().unwrap(), (8, 6));
-        assert_eq!([device.is_mig(), device.cluster_launch()].map(Result::unwrap), [true, false]);
-        assert_eq!(device.shared_memory_opt_in_bytes().unwrap(), 48 * 1024);
+        let attributes = [DeviceAttribute::Major, DeviceAttribute::Minor, DeviceAttribute::ClusterLaunch];
+        assert_eq!(attributes.map(|attribute| device.number_of(attribute).unwrap()), [8, 6, 0]);
+        assert!(device.is_mig().unwrap());
         let context = device.context().unwrap();
         let kernel = kernel(&context, &module("sm_75", "", ""));
         let launch = GridLaunch { grid: [2, 1, 1], cluster: [2, 1, 1], ..GridLaunch::default() };
@@ -89,23 +92,26 @@ fn another_library_is_no_driver() {
 fn no_device() {
     in_trouble("no-device", || {
         let error = open().unwrap_err();
-        assert!(matches!(&error, DriverError::NoDevice { code } if code.number == 100), "{error}");
+        assert!(matches!(&error, DriverError::Init { code, .. } if code.number == 100), "{error}");
+        assert!(error.to_string().contains("sees no GPU: CUDA_ERROR_NO_DEVICE (100)"), "{error}");
     });
 }
 
 #[test]
 fn no_permission() {
-    in_trouble("init=304", || assert!(matches!(open(), Err(DriverError::NotPermitted { .. }))));
+    in_trouble("init=304", || {
+        assert!(open().unwrap_err().to_string().contains("check the rights on /dev/nvidia*"));
+    });
 }
 
 #[test]
 fn a_library_of_another_release() {
-    in_trouble("init=803", || assert!(matches!(open(), Err(DriverError::Mismatch { .. }))));
+    in_trouble("init=803", || assert!(open().unwrap_err().to_string().contains("restart the machine")));
 }
 
 #[test]
 fn a_stub() {
-    in_trouble("init=34", || assert!(matches!(open(), Err(DriverError::Stub { .. }))));
+    in_trouble("init=34", || assert!(open().unwrap_err().to_string().contains("is a stub for linking")));
 }
 
 /// With a code that has no name, too.
@@ -157,8 +163,8 @@ fn ptx_newer_than_the_driver() {
     in_trouble("old-driver", || {
         let context = context();
         let error = context.compile(&store()).unwrap_err();
-        let CompileError::TooNew { driver, log } = &error else { panic!("{error}") };
-        assert_eq!(*driver, DriverVersion { major: 10, minor: 1 });
+        let CompileError::Refused { why, log } = &error else { panic!("{error}") };
+        assert_eq!(why, "the driver (CUDA 10.1) is too old for the `.version` of this PTX");
         assert!(log.contains("PTX 8.0"), "{log}");
         context.compile(&store().replace(".version 8.0", ".version 6.4")).unwrap();
     });
@@ -168,8 +174,9 @@ fn ptx_newer_than_the_driver() {
 fn ptx_for_a_later_gpu() {
     in_trouble("old-gpu", || {
         let error = context().compile(&store()).unwrap_err();
-        assert!(matches!(error, CompileError::OtherGpu { .. }), "{error}");
-        assert!(error.log().contains(".target sm_75"), "{error}");
+        let CompileError::Refused { why, log } = &error else { panic!("{error}") };
+        assert_eq!(why, "the `.target` of this PTX is not for this GPU");
+        assert!(log.contains(".target sm_75"), "{error}");
     });
 }
 
@@ -187,13 +194,13 @@ fn texts_that_are_no_kernel() {
         let context = context();
         let error = context.compile(&module("sm_75", "", "add.u32 %r1, %r2;")).unwrap_err();
         assert!(matches!(error, CompileError::Refused { .. }), "{error}");
-        assert!(error.log().contains("line 6, column"), "{error}");
+        assert!(error.to_string().contains("line 6, column"), "{error}");
         // One kernel that cannot be read is enough.
         let two = store() + ".visible .entry l()\n{\n.reg .b32 %r<4>;\nmul.lo.s32 %r1, %r2;\n}\n";
         let error = context.compile(&two).unwrap_err();
-        assert!(error.log().contains("mul.lo.s32 has at least 3"), "{error}");
+        assert!(error.to_string().contains("mul.lo.s32 has at least 3"), "{error}");
         let unknown = context.compile(&module("sm_90a", "", "wgmma.fence.sync.aligned;")).unwrap_err();
-        assert!(unknown.log().contains("line 6: `wgmma.fence.sync.aligned` is not known"), "{unknown}");
+        assert!(unknown.to_string().contains("line 6: `wgmma.fence.sync.aligned` is not known"), "{unknown}");
         assert_eq!(context.compile(".version 8.0\n\0").unwrap_err(), CompileError::Nul { at: 13 });
     });
 }

@@ -158,21 +158,10 @@ entries! {
             20 => settings.compute_mode,
             75 => major as i32,
             76 => minor as i32,
-            8 | 97 => crate::launch::shared_bytes(settings) as i32,
             120 => i32::from(settings.capability >= (9, 0)),
             _ => return Err(INVALID_VALUE.into()),
         };
         unsafe { put(value, found) }
-    }
-    cuDeviceTotalMem_v2(total: *mut usize, number: i32), |state| {
-        state.settings()?;
-        device(number)?;
-        unsafe { put(total, MEMORY_BYTES) }
-    }
-    cuDeviceGetUuid_v2(uuid: *mut [u8; 16], number: i32), |state| {
-        state.settings()?;
-        device(number)?;
-        unsafe { put(uuid, *b"ATOMS stand-in 0") }
     }
     cuDevicePrimaryCtxRetain(context: *mut Handle, number: i32), |state| {
         device(number)?;

@@ -8,6 +8,7 @@
 
 mod eval;
 mod lex;
+mod operator;
 mod parse;
 mod tree;
 

@@ -1,52 +1,15 @@
 //! From words to a tree whose names are resolved.
 
 use super::lex::{Kind, Token, tokens};
-use super::tree::{Binary, Fold, Formula, Function, Node, Part, Unary, Value};
+use super::operator::{BINARY, FOLDS, FUNCTIONS, Fold, Function, invert, negate};
+use super::tree::{Formula, Node, Part, Value};
 use super::{FormulaError, Names};
 use crate::launch::element::Element;
+use atoms_isa::nearest;
 use std::ops::Range;
 
 /// Depth of a formula: deeper ones are slips, and would exhaust the stack.
 const DEEPEST: usize = 100;
-
-/// Operators by how tightly they bind, as in C.
-const BINARY: [(&str, u8, Binary); 18] = [
-    ("||", 1, Binary::Or),
-    ("&&", 2, Binary::And),
-    ("|", 3, Binary::BitOr),
-    ("^", 4, Binary::BitXor),
-    ("&", 5, Binary::BitAnd),
-    ("==", 6, Binary::Eq),
-    ("!=", 6, Binary::Ne),
-    ("<", 7, Binary::Lt),
-    ("<=", 7, Binary::Le),
-    (">", 7, Binary::Gt),
-    (">=", 7, Binary::Ge),
-    ("<<", 8, Binary::Shl),
-    (">>", 8, Binary::Shr),
-    ("+", 9, Binary::Add),
-    ("-", 9, Binary::Sub),
-    ("*", 10, Binary::Mul),
-    ("/", 10, Binary::Div),
-    ("%", 10, Binary::Rem),
-];
-
-const FOLDS: [(&str, Fold); 7] = [
-    ("sum", Fold::Sum),
-    ("min", Fold::Min),
-    ("max", Fold::Max),
-    ("xor", Fold::Xor),
-    ("count", Fold::Count),
-    ("any", Fold::Any),
-    ("all", Fold::All),
-];
-
-const FUNCTIONS: [(&str, Function); 4] = [
-    ("min", Function::Min),
-    ("max", Function::Max),
-    ("abs", Function::Abs),
-    ("popcount", Function::Popcount),
-];
 
 /// Reads a formula.
 pub(super) fn parse<'a>(text: &str, names: &Names<'a>) -> Result<Formula<'a>, FormulaError> {
@@ -70,8 +33,6 @@ struct Parser<'t, 'n, 'a> {
     depth: usize,
 }
 
-static END: Token<'static> = Token { kind: Kind::End, range: 0..0 };
-
 fn show(kind: Kind<'_>) -> String {
     match kind {
         Kind::Int(value) => format!("`{value}`"),
@@ -82,24 +43,15 @@ fn show(kind: Kind<'_>) -> String {
     }
 }
 
-/// Edits from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
+/// What would work instead of a name that is none.
+fn instead<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
+    format!("the nearest is `{}`", nearest(name, known).unwrap_or_default())
 }
 
 impl<'t, 'a> Parser<'t, '_, 'a> {
     fn peek(&self) -> &'t Token<'t> {
-        self.tokens.get(self.at).unwrap_or(self.tokens.last().unwrap_or(&END))
+        // The last is the end of the text.
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
     fn next(&mut self) -> &'t Token<'t> {
@@ -109,7 +61,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
     }
 
     fn takes(&mut self, mark: &str) -> bool {
-        let there = self.peek().kind == Kind::Mark(mark_of(mark));
+        let there = matches!(self.peek().kind, Kind::Mark(found) if found == mark);
         self.at += usize::from(there);
         there
     }
@@ -124,18 +76,22 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
     }
 
     fn node(&self, from: usize, part: Part<'a>) -> Node<'a> {
-        let end = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(from, |t| t.range.end);
-        Node { part, range: from..end.max(from) }
+        Node { part, range: from..self.end().max(from) }
     }
 
-    /// `a ? b : c`, or less.
-    fn choice(&mut self) -> Result<Node<'a>, FormulaError> {
-        let from = self.peek().range.start;
+    fn deeper(&mut self) -> Result<(), FormulaError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let message = format!("more than {DEEPEST} levels");
             return Err(FormulaError::new(self.peek().range.clone(), message, "take the formula apart"));
         }
+        Ok(())
+    }
+
+    /// `a ? b : c`, or less.
+    fn choice(&mut self) -> Result<Node<'a>, FormulaError> {
+        let from = self.peek().range.start;
+        self.deeper()?;
         let condition = self.binary(0)?;
         let node = if self.takes("?") {
             let then = self.choice()?;
@@ -160,27 +116,33 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
             };
             self.at += 1;
             let right = self.binary(*power)?;
-            left = self.node(from, Part::Binary(*op, Box::new(left), Box::new(right)));
+            let constant = |value: i128| Node { part: Part::Constant(Value::Int(value)), range: from..from };
+            let truth = |node: Node<'a>| {
+                let of = Function::Of(|value| Ok(Value::truth(value.holds())));
+                Node { range: node.range.clone(), part: Part::Call(of, vec![node]) }
+            };
+            let part = match (mark, op) {
+                (_, Some(op)) => Part::Call(Function::OfAll(*op), vec![left, right]),
+                ("&&", None) => Part::Choice(Box::new([left, truth(right), constant(0)])),
+                (_, None) => Part::Choice(Box::new([left, constant(1), truth(right)])),
+            };
+            left = self.node(from, part);
         }
     }
 
     fn unary(&mut self) -> Result<Node<'a>, FormulaError> {
         let from = self.peek().range.start;
         let op = match self.peek().kind {
-            Kind::Mark("-") => Unary::Negate,
-            Kind::Mark("~") => Unary::Invert,
-            Kind::Mark("!") => Unary::Not,
+            Kind::Mark("-") => Function::Of(negate),
+            Kind::Mark("~") => Function::Of(invert),
+            Kind::Mark("!") => Function::Of(|value| Ok(Value::truth(!value.holds()))),
             _ => return self.primary(),
         };
         self.at += 1;
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            let message = format!("more than {DEEPEST} levels");
-            return Err(FormulaError::new(self.peek().range.clone(), message, "take the formula apart"));
-        }
+        self.deeper()?;
         let operand = self.unary()?;
         self.depth -= 1;
-        Ok(self.node(from, Part::Unary(op, Box::new(operand))))
+        Ok(self.node(from, Part::Call(op, vec![operand])))
     }
 
     fn primary(&mut self) -> Result<Node<'a>, FormulaError> {
@@ -217,10 +179,9 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         if let Some(value) = self.names.scalar(name) {
             return Ok(self.node(range.start, Part::Constant(value)));
         }
-        let known: Vec<&str> = self.names.all().chain(self.locals.iter().map(String::as_str)).collect();
-        let nearest = known.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or("i");
+        let known = self.names.all().chain(self.locals.iter().map(String::as_str));
         let message = format!("no buffer, scalar or variable `{name}`");
-        Err(FormulaError::new(range, message, format!("the nearest is `{nearest}`")))
+        Err(FormulaError::new(range, message, instead(name, known)))
     }
 
     fn call(&mut self, name: &str, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
@@ -230,9 +191,9 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         }
         if let (Kind::Name(variable), Some(Kind::Name("in"))) =
             (self.peek().kind, self.tokens.get(self.at + 1).map(|t| t.kind))
-            && let Some((_, fold)) = FOLDS.iter().find(|(known, _)| *known == name)
+            && let Some(fold) = FOLDS.iter().find(|fold| fold.0 == name)
         {
-            return self.fold(*fold, variable, range);
+            return self.fold(fold, variable, range);
         }
         let function = FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, function)| *function);
         let Some(function) = function.or(Element::from_name(name).map(Function::As)) else {
@@ -243,8 +204,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
             arguments.push(self.choice()?);
         }
         self.expect(")", "the call is not closed")?;
-        let many = matches!(function, Function::Min | Function::Max);
-        if !many && arguments.len() != 1 {
+        if !matches!(function, Function::OfAll(_)) && arguments.len() != 1 {
             let message = format!("`{name}` of {} values", arguments.len());
             return Err(FormulaError::new(range.start..self.end(), message, "it takes one"));
         }
@@ -272,7 +232,12 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
     }
 
     /// `sum(j in a..b: body)`, from `j` on.
-    fn fold(&mut self, fold: Fold, variable: &str, range: Range<usize>) -> Result<Node<'a>, FormulaError> {
+    fn fold(
+        &mut self,
+        fold: &'static Fold,
+        variable: &str,
+        range: Range<usize>,
+    ) -> Result<Node<'a>, FormulaError> {
         self.at += 2;
         let help = "write `sum(j in 0..n: formula)`";
         let first = self.binary(0)?;
@@ -289,16 +254,10 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
     }
 }
 
-/// The mark as the lexer has it.
-fn mark_of(mark: &str) -> &'static str {
-    ["(", ")", "[", "]", ":", "?", ",", ".."].into_iter().find(|known| *known == mark).unwrap_or("=")
-}
-
 fn unknown_function(name: &str, range: Range<usize>) -> FormulaError {
     let functions = FUNCTIONS.iter().map(|(name, _)| *name);
-    let folds = FOLDS.iter().map(|(name, _)| *name);
+    let folds = FOLDS.iter().map(|fold| fold.0);
     let types = Element::ALL.iter().map(|element| element.name());
-    let known: Vec<&str> = functions.chain(folds).chain(types).chain(["len"]).collect();
-    let nearest = known.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or("sum");
-    FormulaError::new(range, format!("no function `{name}`"), format!("the nearest is `{nearest}`"))
+    let known = functions.chain(folds).chain(types).chain(["len"]);
+    FormulaError::new(range, format!("no function `{name}`"), instead(name, known))
 }

@@ -1,5 +1,6 @@
 //! A formula as a tree whose names are resolved, and its values.
 
+use super::operator::{Fold, Function};
 use crate::launch::element::Element;
 use std::ops::Range;
 
@@ -20,61 +21,11 @@ pub(super) enum Part<'a> {
     /// Variable by number; 0 is `i`.
     Local(usize),
     Element(Element, &'a [u8], Box<Node<'a>>),
-    Unary(Unary, Box<Node<'a>>),
-    Binary(Binary, Box<Node<'a>>, Box<Node<'a>>),
     Choice(Box<[Node<'a>; 3]>),
+    /// Of at least one value.
     Call(Function, Vec<Node<'a>>),
     /// Over a variable from one bound up to, not including, another.
-    Fold(Fold, usize, Box<[Node<'a>; 3]>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unary {
-    Negate,
-    Invert,
-    Not,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
-    Or,
-    And,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Shl,
-    Shr,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Function {
-    Min,
-    Max,
-    Abs,
-    Popcount,
-    As(Element),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
-    Sum,
-    Min,
-    Max,
-    Xor,
-    Count,
-    Any,
-    All,
+    Fold(&'static Fold, usize, Box<[Node<'a>; 3]>),
 }
 
 /// A value.

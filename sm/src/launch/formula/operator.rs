@@ -1,0 +1,154 @@
+//! What operators, functions and reductions compute.
+
+use super::tree::Value;
+use crate::launch::element::Element;
+use std::cmp::Ordering;
+
+/// A value, or what was found and what would work.
+type Computed = Result<Value, (String, &'static str)>;
+
+type OfTwo = fn(Value, Value) -> Computed;
+
+/// An operator or a function.
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    Of(fn(Value) -> Computed),
+    /// Of any number of values: the first and the second, then what that gave and the third, and so on.
+    OfAll(OfTwo),
+    /// The type of a buffer's element.
+    As(Element),
+}
+
+/// A reduction: its name, what it gives of an empty range, and how a value is added to what there is.
+pub(super) struct Fold(pub(super) &'static str, pub(super) Option<i128>, pub(super) OfTwo);
+
+/// Operators between two values by how tightly they bind, as in C. `||` and `&&` look at the second only if need be.
+pub(super) const BINARY: [(&str, u8, Option<OfTwo>); 18] = [
+    ("||", 1, None),
+    ("&&", 2, None),
+    ("|", 3, Some(|a, b| bits(a, b, |a, b| Ok(a | b)))),
+    ("^", 4, Some(xor)),
+    ("&", 5, Some(|a, b| bits(a, b, |a, b| Ok(a & b)))),
+    ("==", 6, Some(|a, b| compare(a, b, |order| order == Some(Ordering::Equal)))),
+    ("!=", 6, Some(|a, b| compare(a, b, |order| order != Some(Ordering::Equal)))),
+    ("<", 7, Some(|a, b| compare(a, b, |order| order.is_some_and(Ordering::is_lt)))),
+    ("<=", 7, Some(|a, b| compare(a, b, |order| order.is_some_and(Ordering::is_le)))),
+    (">", 7, Some(|a, b| compare(a, b, |order| order.is_some_and(Ordering::is_gt)))),
+    (">=", 7, Some(|a, b| compare(a, b, |order| order.is_some_and(Ordering::is_ge)))),
+    ("<<", 8, Some(|a, b| bits(a, b, |a, b| exact(a.checked_mul(1 << distance(b)?))))),
+    (">>", 8, Some(|a, b| bits(a, b, |a, b| Ok(a >> distance(b)?)))),
+    ("+", 9, Some(sum)),
+    ("-", 9, Some(|a, b| numbers(a, b, |a, b| exact(a.checked_sub(b)), |a, b| a - b))),
+    ("*", 10, Some(|a, b| numbers(a, b, |a, b| exact(a.checked_mul(b)), |a, b| a * b))),
+    ("/", 10, Some(|a, b| numbers(a, b, |a, b| exact(a.checked_div(divisor(b)?)), |a, b| a / b))),
+    ("%", 10, Some(|a, b| numbers(a, b, |a, b| exact(a.checked_rem(divisor(b)?)), |a, b| a % b))),
+];
+
+pub(super) const FOLDS: [Fold; 7] = [
+    Fold("sum", Some(0), sum),
+    Fold("min", None, lesser),
+    Fold("max", None, greater),
+    Fold("xor", Some(0), xor),
+    Fold("count", Some(0), |count, value| sum(count, Value::truth(value.holds()))),
+    Fold("any", Some(0), |any, value| Ok(Value::truth(any.holds() || value.holds()))),
+    Fold("all", Some(1), |all, value| Ok(Value::truth(all.holds() && value.holds()))),
+];
+
+pub(super) const FUNCTIONS: [(&str, Function); 4] = [
+    ("min", Function::OfAll(lesser)),
+    ("max", Function::OfAll(greater)),
+    ("abs", Function::Of(abs)),
+    ("popcount", Function::Of(popcount)),
+];
+
+const NO_BITS: (&str, &str) =
+    ("a float has no bits to work on", "make it an integer: `u32(x)` cuts off towards zero");
+
+/// An operation on numbers of either kind: on floats as soon as one is a float.
+fn numbers(
+    a: Value,
+    b: Value,
+    int: fn(i128, i128) -> Result<i128, (String, &'static str)>,
+    float: fn(f64, f64) -> f64,
+) -> Computed {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => int(a, b).map(Value::Int),
+        (a, b) => Ok(Value::Float(float(a.float(), b.float()))),
+    }
+}
+
+/// An operation that floats do not have.
+fn bits(a: Value, b: Value, int: fn(i128, i128) -> Result<i128, (String, &'static str)>) -> Computed {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => int(a, b).map(Value::Int),
+        _ => Err((NO_BITS.0.into(), NO_BITS.1)),
+    }
+}
+
+fn compare(a: Value, b: Value, holds: fn(Option<Ordering>) -> bool) -> Computed {
+    let order = match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+        (a, b) => a.float().partial_cmp(&b.float()),
+    };
+    Ok(Value::truth(holds(order)))
+}
+
+fn exact(value: Option<i128>) -> Result<i128, (String, &'static str)> {
+    value.ok_or(("more than 127 bits".into(), "wrap what is inside: `u32(x)` keeps the low 32 bits"))
+}
+
+fn divisor(b: i128) -> Result<i128, (String, &'static str)> {
+    if b == 0 { Err(("division by zero".into(), "guard it: `n == 0 ? 0 : x / n`")) } else { Ok(b) }
+}
+
+fn distance(b: i128) -> Result<u32, (String, &'static str)> {
+    let there = u32::try_from(b).ok().filter(|b| *b < 127);
+    there.ok_or_else(|| (format!("a shift by {b}"), "shifts are by 0 to 126"))
+}
+
+fn sum(a: Value, b: Value) -> Computed {
+    numbers(a, b, |a, b| exact(a.checked_add(b)), |a, b| a + b)
+}
+
+fn xor(a: Value, b: Value) -> Computed {
+    bits(a, b, |a, b| Ok(a ^ b))
+}
+
+fn lesser(a: Value, b: Value) -> Computed {
+    numbers(a, b, |a, b| Ok(a.min(b)), f64::min)
+}
+
+fn greater(a: Value, b: Value) -> Computed {
+    numbers(a, b, |a, b| Ok(a.max(b)), f64::max)
+}
+
+fn abs(value: Value) -> Computed {
+    match value {
+        Value::Int(value) => exact(value.checked_abs()).map(Value::Int),
+        Value::Float(value) => Ok(Value::Float(value.abs())),
+    }
+}
+
+fn popcount(value: Value) -> Computed {
+    match value {
+        Value::Int(value) if value >= 0 => Ok(Value::Int(value.count_ones().into())),
+        _ => Err((
+            "popcount of a negative number or a float".into(),
+            "say of how many bits: `popcount(u32(x))`",
+        )),
+    }
+}
+
+pub(super) fn negate(value: Value) -> Computed {
+    match value {
+        Value::Int(value) => exact(value.checked_neg()).map(Value::Int),
+        Value::Float(value) => Ok(Value::Float(-value)),
+    }
+}
+
+pub(super) fn invert(value: Value) -> Computed {
+    match value {
+        Value::Int(value) => Ok(Value::Int(!value)),
+        Value::Float(_) => Err((NO_BITS.0.into(), NO_BITS.1)),
+    }
+}

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, SourceLine};
 use atoms_model::diagnosis::{Diagnosis, Watch};
-use atoms_model::port::In;
-use atoms_sm::Observer;
+use atoms_sm::{CoreEvent, Observer};
 use serde_json::{Value, json};
 
 use crate::progress::grouped;
@@ -70,25 +69,17 @@ impl<'k> Requests<'k> {
 }
 
 impl Observer for Requests<'_> {
-    fn foreign_pending_count(&mut self, cycle: u64, pc: u32, mask: u32) {
-        count(&mut self.pending_counts, cycle, pc, mask);
-    }
-
-    fn foreign_lane(&mut self, cycle: u64, pc: u32, mask: u32) {
-        count(&mut self.foreign_lanes, cycle, pc, mask);
-    }
-
-    fn cluster_request(&mut self, cycle: u64, pc: Option<u32>, _: &In) {
-        if let Some(pc) = pc
-            && self.made_at_cluster_port.len() < REQUESTS
-        {
-            self.made_at_cluster_port.push((cycle, pc, 0));
-        }
-    }
-
-    fn request(&mut self, cycle: u64, pc: u32, first: u32, _: &In) {
-        if self.made.len() < REQUESTS {
-            self.made.push((cycle, pc, first));
+    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
+        match *event {
+            CoreEvent::ForeignPendingCount(pc, mask) => count(&mut self.pending_counts, cycle, pc, mask),
+            CoreEvent::ForeignLane(pc, mask) => count(&mut self.foreign_lanes, cycle, pc, mask),
+            CoreEvent::ClusterRequest(Some(pc), _) if self.made_at_cluster_port.len() < REQUESTS => {
+                self.made_at_cluster_port.push((cycle, pc, 0));
+            }
+            CoreEvent::Request(pc, first, _) if self.made.len() < REQUESTS => {
+                self.made.push((cycle, pc, first));
+            }
+            _ => {}
         }
     }
 }

@@ -70,30 +70,13 @@ pub enum KernelError {
         /// The instruction.
         place: Place,
     },
-    /// An access to global memory outside every buffer, or misaligned.
+    /// An access that cannot be done: to global memory outside every buffer or misaligned, to another CTA of the cluster
+    /// (spec 6.7), or by an asynchronous copy.
     #[error("{message} in {place}, lane {lane}")]
-    Global {
-        /// What was wrong, with the address and the nearest buffer.
-        message: String,
-        /// The lane.
-        lane: u32,
-        /// The instruction.
-        place: Place,
-    },
-    /// An access to another CTA of the cluster that cannot be done (spec 6.7).
-    #[error("{message} in {place}, lane {lane}")]
-    Remote {
-        /// What cannot be done.
-        message: String,
-        /// The lane.
-        lane: u32,
-        /// The instruction.
-        place: Place,
-    },
-    /// An asynchronous copy that cannot be done.
-    #[error("{message} in {place}, lane {lane}")]
-    Copy {
-        /// What was copied, and what was wrong.
+    Access {
+        /// What it was: `global`, `remote` or `copy`.
+        what: &'static str,
+        /// What was wrong, with the address.
         message: String,
         /// The lane.
         lane: u32,

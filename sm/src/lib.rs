@@ -32,7 +32,7 @@ pub use config::SmConfig;
 pub use core::{run, run_observed};
 pub use error::{KernelError, LackingInstruction, RunError, WarpStanding};
 pub use launch::{Element, Expectation, Launch, LaunchError, Order, Outcome, Param, ParamKind};
-pub use observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
+pub use observer::{Access, CopyDone, CopyStart, CoreEvent, Observer, Threads};
 pub use profile::{InstructionProfile, MOST_PASSES};
 pub use report::{Buffer, RunReport};
 pub use statistics::Statistics;

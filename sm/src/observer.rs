@@ -13,51 +13,26 @@ pub enum Memory {
     Global,
 }
 
-/// One instruction issued.
+/// Threads of a warp that do something together.
 #[derive(Clone, Copy, Debug)]
-pub struct Issue<'k> {
-    /// Clock cycle, from 0.
-    pub cycle: u64,
+pub struct Threads {
     /// Number of the CTA in the grid.
     pub cta: u32,
     /// Number of the warp in the CTA.
     pub warp: u32,
-    /// Index of the instruction in the kernel.
-    pub pc: u32,
-    /// Lanes that take part, after the guard.
-    pub mask: u32,
     /// Lanes that are together at the instruction.
     pub together: u32,
-    /// The instruction as written.
-    pub text: &'k str,
-}
-
-/// A CTA started.
-#[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
-    /// Number in the grid.
-    pub cta: u32,
-    /// Number of its cluster in the grid.
-    pub cluster: u32,
-    /// Threads of each warp.
-    pub threads: &'a [u32],
+    /// Lanes that take part, after the guard.
+    pub mask: u32,
 }
 
 /// An access of the lanes of a warp, done.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
-    /// Clock cycle in which it is known to be done.
-    pub cycle: u64,
-    /// Number of the CTA in the grid.
-    pub cta: u32,
-    /// Number of the warp in the CTA.
-    pub warp: u32,
+    /// The lanes whose access it is.
+    pub threads: Threads,
     /// Index of the instruction in the kernel.
     pub pc: u32,
-    /// Lanes that are together.
-    pub together: u32,
-    /// Lanes whose access it is.
-    pub mask: u32,
     /// Which memory.
     pub memory: Memory,
     /// What was done; operations on mbarrier objects among the atomics.
@@ -75,8 +50,6 @@ pub struct Access<'a> {
 /// A copy, or an arrival after copies, that a lane asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyStart {
-    /// Clock cycle.
-    pub cycle: u64,
     /// Tells copies apart.
     pub number: u64,
     /// Index of the instruction in the kernel.
@@ -115,119 +88,55 @@ pub struct CopyDone {
     pub b: u64,
 }
 
-/// Is told what happens; every method does nothing unless overridden.
-pub trait Observer {
-    /// An instruction is issued.
-    fn issue(&mut self, issue: &Issue<'_>) {
-        let _ = issue;
-    }
+/// What happens while a kernel runs. Instructions are told by their index in the kernel, CTAs by their number in the
+/// grid.
+#[derive(Clone, Copy, Debug)]
+pub enum CoreEvent<'a> {
+    /// Threads issue an instruction, which is written like this.
+    Issue(Threads, u32, &'a str),
+    /// A CTA starts: of this cluster, with these threads in each warp.
+    Started(u32, u32, &'a [u32]),
+    /// A CTA has gone.
+    Ended(u32),
+    /// Lanes have accessed memory, in the order in which the accesses were done.
+    Accessed(Access<'a>),
+    /// Threads arrive at the block barrier of this number, where they wait or do not.
+    BlockBarrier(Threads, u32, bool),
+    /// A lane asks for a copy, or for an arrival after its copies.
+    CopyStarted(CopyStart),
+    /// The completion of a copy, or the arrival, is done.
+    CopyDone(CopyDone),
+    /// An instruction takes, in these lanes, a pending count from a state that no noComplete arrival gave, which PTX
+    /// leaves undefined (spec 6.9).
+    ForeignPendingCount(u32, u32),
+    /// An instruction reads, in these lanes, the register of a lane that takes no part in it, which PTX leaves undefined.
+    ForeignLane(u32, u32),
+    /// The port has taken a request that an instruction made; lane 0 of the request is this lane of the warp.
+    Request(u32, u32, &'a In),
+    /// The port has answered.
+    Response(&'a Out),
+    /// The cluster port has taken a request that an instruction made, or had made by a copy; `None` if that is no longer
+    /// known.
+    ClusterRequest(Option<u32>, &'a In),
+    /// The cluster port has answered.
+    ClusterResponse(&'a Out),
+}
 
-    /// Whether this observer wants to be told of [`Observer::started`], [`Observer::ended`],
-    /// [`Observer::accessed`], [`Observer::block_barrier`], [`Observer::copy_started`] and
-    /// [`Observer::copy_done`]. It is asked once, before anything runs.
+/// Is told what happens.
+pub trait Observer {
+    /// Whether this observer wants to be told of [`CoreEvent::Started`], [`CoreEvent::Ended`], [`CoreEvent::Accessed`],
+    /// [`CoreEvent::CopyStarted`] and [`CoreEvent::CopyDone`]. It is asked once, before anything runs.
     fn watches_memory(&self) -> bool {
         false
     }
 
-    /// A CTA starts.
-    fn started(&mut self, start: &Start<'_>) {
-        let _ = start;
-    }
-
-    /// A CTA has gone.
-    fn ended(&mut self, cta: u32) {
-        let _ = cta;
-    }
-
-    /// Lanes have accessed memory, in the order in which the accesses were done.
-    fn accessed(&mut self, access: &Access<'_>) {
-        let _ = access;
-    }
-
-    /// Threads arrive at a block barrier, where they wait or do not.
-    fn block_barrier(&mut self, issue: &Issue<'_>, barrier: u32, waits: bool) {
-        let _ = (issue, barrier, waits);
-    }
-
-    /// A lane asks for a copy, or for an arrival after its copies.
-    fn copy_started(&mut self, start: &CopyStart) {
-        let _ = start;
-    }
-
-    /// The completion of a copy, or the arrival, is done.
-    fn copy_done(&mut self, done: &CopyDone) {
-        let _ = done;
-    }
-
-    /// Instruction `pc` takes, in the lanes of `mask`, a pending count from a state that no noComplete
-    /// arrival gave, which PTX leaves undefined (spec 6.9).
-    fn foreign_pending_count(&mut self, cycle: u64, pc: u32, mask: u32) {
-        let _ = (cycle, pc, mask);
-    }
-
-    /// Instruction `pc` reads, in the lanes of `mask`, the register of a lane that takes no part in it, which PTX
-    /// leaves undefined.
-    fn foreign_lane(&mut self, cycle: u64, pc: u32, mask: u32) {
-        let _ = (cycle, pc, mask);
-    }
-
-    /// The port has taken the request in `inputs`, which instruction `pc` made; its lane 0 is lane `first` of
-    /// the warp.
-    fn request(&mut self, cycle: u64, pc: u32, first: u32, inputs: &In) {
-        let _ = (cycle, pc, first, inputs);
-    }
-
-    /// The port has answered with `outputs`.
-    fn response(&mut self, cycle: u64, outputs: &Out) {
-        let _ = (cycle, outputs);
-    }
-
-    /// The port has woken a request with `outputs`.
-    fn wake(&mut self, cycle: u64, outputs: &Out) {
-        let _ = (cycle, outputs);
-    }
-
-    /// The cluster port has taken the request in `inputs`, which instruction `pc` made, or had made by a
-    /// copy; `None` if that is no longer known.
-    fn cluster_request(&mut self, cycle: u64, pc: Option<u32>, inputs: &In) {
-        let _ = (cycle, pc, inputs);
-    }
-
-    /// The cluster port has answered with `outputs`.
-    fn cluster_response(&mut self, cycle: u64, outputs: &Out) {
-        let _ = (cycle, outputs);
-    }
+    /// Something happens in this clock cycle, counted from 0.
+    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>);
 }
 
 /// Looks away.
-impl Observer for () {}
-
-/// Every method that tells something, each told to whom `$all` says.
-macro_rules! forward {
-    ($self:ident => $all:expr) => {
-        forward! { $self, each => $all;
-            issue(issue: &Issue<'_>);
-            started(start: &Start<'_>);
-            ended(cta: u32);
-            accessed(access: &Access<'_>);
-            block_barrier(issue: &Issue<'_>, barrier: u32, waits: bool);
-            copy_started(start: &CopyStart);
-            copy_done(done: &CopyDone);
-            foreign_pending_count(cycle: u64, pc: u32, mask: u32);
-            foreign_lane(cycle: u64, pc: u32, mask: u32);
-            request(cycle: u64, pc: u32, first: u32, inputs: &In);
-            response(cycle: u64, outputs: &Out);
-            wake(cycle: u64, outputs: &Out);
-            cluster_request(cycle: u64, pc: Option<u32>, inputs: &In);
-            cluster_response(cycle: u64, outputs: &Out);
-        }
-    };
-    ($self:ident, $each:ident => $all:expr; $($name:ident($($arg:ident: $of:ty),*);)*) => {
-        $(fn $name(&mut $self, $($arg: $of),*) {
-            let mut tell = |$each: &mut dyn Observer| $each.$name($($arg),*);
-            $all(&mut tell);
-        })*
-    };
+impl Observer for () {
+    fn observe(&mut self, _: u64, _: &CoreEvent<'_>) {}
 }
 
 /// Two observers.
@@ -236,7 +145,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.watches_memory() || self.1.watches_memory()
     }
 
-    forward! { self => |tell: &mut dyn FnMut(&mut dyn Observer)| { tell(&mut self.0); tell(&mut self.1); } }
+    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
+        self.0.observe(cycle, event);
+        self.1.observe(cycle, event);
+    }
 }
 
 /// An observer, or none.
@@ -245,9 +157,9 @@ impl<A: Observer> Observer for Option<A> {
         self.as_ref().is_some_and(Observer::watches_memory)
     }
 
-    forward! { self => |tell: &mut dyn FnMut(&mut dyn Observer)| {
+    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
         if let Some(observer) = self {
-            tell(observer);
+            observer.observe(cycle, event);
         }
-    } }
+    }
 }

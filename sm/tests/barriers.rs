@@ -4,10 +4,10 @@
 mod functional;
 
 use atoms_isa::Program;
-use atoms_model::port::{In, Out};
+
 use atoms_model::{Config, MemoryPort, Unit};
 use atoms_ops::Op;
-use atoms_sm::{Launch, Observer, RunReport, SmConfig, run, run_observed};
+use atoms_sm::{CoreEvent, Launch, Observer, RunReport, SmConfig, run, run_observed};
 use functional::{FunctionalPort, Shape};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -255,17 +255,21 @@ struct Traffic {
 }
 
 impl Observer for Traffic {
-    fn cluster_request(&mut self, _: u64, _: Option<u32>, inputs: &In) {
-        let op = Op::from_code(inputs.cl_op).unwrap();
-        if op != Op::Store {
-            self.answered_before.insert(self.requests.len(), self.answered);
+    fn observe(&mut self, _: u64, event: &CoreEvent<'_>) {
+        match event {
+            CoreEvent::ClusterRequest(_, inputs) => {
+                let op = Op::from_code(inputs.cl_op).unwrap();
+                if op != Op::Store {
+                    self.answered_before.insert(self.requests.len(), self.answered);
+                }
+                self.requests.push((op, inputs.cl_addr, inputs.cl_b));
+            }
+            CoreEvent::ClusterResponse(outputs) => {
+                assert_eq!(outputs.cl_rsp_valid, 1);
+                self.answered += 1;
+            }
+            _ => {}
         }
-        self.requests.push((op, inputs.cl_addr, inputs.cl_b));
-    }
-
-    fn cluster_response(&mut self, _: u64, outputs: &Out) {
-        assert_eq!(outputs.cl_rsp_valid, 1);
-        self.answered += 1;
     }
 }
 

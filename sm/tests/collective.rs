@@ -4,7 +4,7 @@
 mod functional;
 
 use atoms_isa::Program;
-use atoms_sm::{Launch, Observer, SmConfig, run, run_observed};
+use atoms_sm::{CoreEvent, Launch, Observer, SmConfig, run, run_observed};
 use functional::{FunctionalPort, Shape};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -243,8 +243,10 @@ fn source(case: &Case, lane: usize) -> (usize, bool) {
 struct Foreign(u32);
 
 impl Observer for Foreign {
-    fn foreign_lane(&mut self, _: u64, _: u32, mask: u32) {
-        self.0 |= mask;
+    fn observe(&mut self, _: u64, event: &CoreEvent<'_>) {
+        if let CoreEvent::ForeignLane(_, mask) = event {
+            self.0 |= mask;
+        }
     }
 }
 

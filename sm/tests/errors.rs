@@ -5,8 +5,7 @@ mod functional;
 use atoms_isa::Program;
 use atoms_model::port::{In, Out};
 use atoms_sm::{
-    Issue, KernelError, Launch, LaunchError, MemoryPort, Observer, Outcome, RunError, SmConfig, run,
-    run_observed,
+    CoreEvent, KernelError, Launch, MemoryPort, Observer, Outcome, RunError, SmConfig, run, run_observed,
 };
 use functional::{FunctionalPort, Shape};
 use std::path::Path;
@@ -424,7 +423,7 @@ fn kernels_that_are_not_there() {
     says(&error.to_string(), &["no kernel `hist`", "there is k"]);
     let text = "kernel = \"k\"\narch = \"sm_90\"\ngrid = 1\nblock = 1\n";
     let error = Launch::from_toml("k.toml", text, Path::new("")).unwrap().kernel(&program).unwrap_err();
-    assert!(matches!(error, LaunchError::OtherArch { .. }), "{error}");
+    says(&error.to_string(), &["the launch is for sm_90, the listing for", "drop `arch` to run either"]);
 }
 
 #[test]
@@ -531,19 +530,22 @@ struct Counter {
 }
 
 impl Observer for Counter {
-    fn issue(&mut self, issue: &Issue<'_>) {
-        assert!(!issue.text.is_empty());
-        self.issues += 1;
-    }
-
-    fn request(&mut self, _: u64, _: u32, _: u32, inputs: &In) {
-        assert_eq!(inputs.req_valid, 1);
-        self.requests += 1;
-    }
-
-    fn response(&mut self, _: u64, outputs: &Out) {
-        assert_eq!(outputs.rsp_valid, 1);
-        self.responses += 1;
+    fn observe(&mut self, _: u64, event: &CoreEvent<'_>) {
+        match event {
+            CoreEvent::Issue(_, _, text) => {
+                assert!(!text.is_empty());
+                self.issues += 1;
+            }
+            CoreEvent::Request(_, _, inputs) => {
+                assert_eq!(inputs.req_valid, 1);
+                self.requests += 1;
+            }
+            CoreEvent::Response(outputs) => {
+                assert_eq!(outputs.rsp_valid, 1);
+                self.responses += 1;
+            }
+            _ => {}
+        }
     }
 }
 

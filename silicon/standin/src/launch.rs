@@ -170,10 +170,7 @@ fn ending(error: &KernelError) -> Result<Ending, Refusal> {
         }
         KernelError::Fault { fault: Fault::Misaligned, .. } => MISALIGNED_ADDRESS,
         KernelError::Fault { fault: Fault::Illegal, .. } | KernelError::Operand { .. } => ILLEGAL_INSTRUCTION,
-        KernelError::Fault { .. }
-        | KernelError::Global { .. }
-        | KernelError::Remote { .. }
-        | KernelError::Copy { .. } => ILLEGAL_ADDRESS,
+        KernelError::Fault { .. } | KernelError::Access { .. } => ILLEGAL_ADDRESS,
         KernelError::RanOff { .. } => INVALID_PC,
         KernelError::StrayResponse { .. } => LAUNCH_FAILED,
     };

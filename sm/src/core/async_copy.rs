@@ -31,7 +31,8 @@ impl Core<'_> {
             let missing = if copy.fill { (from[lane] % u64::from(bytes)) as u32 } else { 0 };
             let (from, there) = (from[lane] - u64::from(missing), bytes - missing);
             let what = format!("copy of {there} bytes from global {from:#x} to shared {address:#010x}");
-            let failed = |message: String| ExecError::copy(pc, lane as u32, format!("{what}: {message}"));
+            let failed =
+                |message: String| ExecError::access("copy", pc, lane as u32, format!("{what}: {message}"));
             let data = if enabled >> lane & 1 != 0 {
                 self.global.check(from, u64::from(there), u64::from(bytes)).map_err(failed)?;
                 Data::Global { from, bytes: there }
@@ -61,7 +62,7 @@ impl Core<'_> {
             let address = shared.sum(lane);
             let failed = |message: String| {
                 let what = format!("{} after the thread's copies at mbarrier {address:#010x}", arrival.op);
-                ExecError::copy(pc, lane as u32, format!("{what}: {message}"))
+                ExecError::access("copy", pc, lane as u32, format!("{what}: {message}"))
             };
             let at = self.own_place(warp.cta_slot, address).map_err(failed)?;
             self.check_part(at, 8, 8).map_err(failed)?;
@@ -92,7 +93,7 @@ impl Core<'_> {
             let (global, from) = (uniform.pair(copy.to), uniform.get(copy.from));
             let failed = |message: String| {
                 let what = format!("copy of {bytes} bytes from shared {from:#010x} to global {global:#x}");
-                ExecError::copy(pc, lane, format!("{what}: {message}"))
+                ExecError::access("copy", pc, lane, format!("{what}: {message}"))
             };
             self.global.check(global, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             let place = self.own_place(warp.cta_slot, from).map_err(failed)?;
@@ -115,7 +116,7 @@ impl Core<'_> {
         };
         let failed = |message: String| {
             let what = format!("copy of {bytes} bytes from {space} {from:#x} to shared {to:#010x}");
-            ExecError::copy(pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
+            ExecError::access("copy", pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
         };
         let data = if copy.way == BulkWay::AmongShared {
             let place = self.own_place(warp.cta_slot, from as u32).map_err(failed)?;
@@ -174,7 +175,12 @@ impl Core<'_> {
             let (address, barrier) = (data[lane], barriers[lane]);
             let failed = |message: String| {
                 let what = format!("asynchronous {action} of {bytes} bytes at shared {address:#010x}");
-                ExecError::copy(pc, lane as u32, format!("{what}, mbarrier {barrier:#010x}: {message}"))
+                ExecError::access(
+                    "copy",
+                    pc,
+                    lane as u32,
+                    format!("{what}, mbarrier {barrier:#010x}: {message}"),
+                )
             };
             let to = self.resolve(warp.cta_slot, address).map_err(failed)?;
             self.check_part(to, bytes, bytes).map_err(failed)?;
@@ -283,9 +289,10 @@ impl Core<'_> {
     /// The error of a copy that failed on its way.
     pub(super) fn copy_failed(&self, number: u64, message: String) -> KernelError {
         let Some(copy) = self.copies.copy(number) else {
-            return KernelError::Copy { message, lane: 0, place: self.place(usize::MAX, 0) };
+            return KernelError::Access { what: "copy", message, lane: 0, place: self.place(usize::MAX, 0) };
         };
-        KernelError::Copy {
+        KernelError::Access {
+            what: "copy",
             message: format!("{}: {message}", copy.describe()),
             lane: copy.asker.lane,
             place: self.place(copy.asker.warp, copy.asker.pc),

@@ -41,7 +41,7 @@ impl Core<'_> {
         let local = lanes(mask).filter(|l| request.address.sum(*l) >> 24 == rank).fold(0, |m, l| m | 1 << l);
         for lane in lanes(mask & !local) {
             let address = request.address.sum(lane);
-            let refused = |message| ExecError::remote(pc, lane as u32, message);
+            let refused = |message| ExecError::access("remote", pc, lane as u32, message);
             let place = self.resolve(cta_slot, address).map_err(refused)?;
             if !access.op.cluster_legal(request.red) {
                 let result = if request.red { "" } else { " with a result" };

@@ -4,10 +4,10 @@ use super::Core;
 use super::cta::Stage;
 use super::special_register::moved_predicates;
 use crate::compute;
-use crate::error::KernelError;
+use crate::error::{KernelError, Place};
 use crate::memory::SharedPlace;
 use crate::memory::{SHARED_WINDOW_HIGH, generic};
-use crate::observer::Issue;
+use crate::observer::CoreEvent;
 use crate::port::Request;
 use crate::port::{Origin, Reply, Transfer};
 use crate::warp::{Busy, LANES, Row, View, Warp, lanes};
@@ -51,7 +51,7 @@ impl Core<'_> {
         self.warps[slot] = Some(warp);
         match result {
             // Messages name the warp, which is only now back in its place.
-            Err(stop) => Err(stop.locate(self, slot)),
+            Err(ExecError { pc, at }) => Err(at(self.place(slot, pc))),
             Ok(Then::Nothing) => Ok(()),
             Ok(Then::Barriers) => {
                 self.barrier_event(cta_slot);
@@ -78,7 +78,7 @@ impl Core<'_> {
         let Some(index) = warp.turn(self.cycle) else { return Ok(Then::Nothing) };
         let pc = warp.splits[index].pc;
         let Some(instruction) = self.kernel.instructions.get(pc as usize) else {
-            return Err(ExecError::ran_off(pc));
+            return Err(ExecError::new(pc.saturating_sub(1), |place| KernelError::RanOff { place }));
         };
         warp.busy = Busy::No;
         let mask = warp.splits[index].mask & warp.view(index, &self.constants).pred(instruction.guard);
@@ -102,7 +102,7 @@ impl Core<'_> {
             Operation::Compute(compute) => {
                 let misused = warp.states.misused(compute, &warp.view(index, &self.constants), mask);
                 if misused != 0 {
-                    self.observer.foreign_pending_count(self.cycle, pc, misused);
+                    self.tell(&CoreEvent::ForeignPendingCount(pc, misused));
                 }
                 compute::execute(compute, warp, index, mask, &self.constants);
             }
@@ -165,10 +165,8 @@ impl Core<'_> {
         self.statistics.thread_instructions += u64::from(mask.count_ones());
         let source = &self.kernel.source[pc as usize];
         self.issues[source.mnemonic as usize] += 1;
-        let cta = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.number);
-        let (cycle, text) = (self.cycle, source.text.as_str());
-        let together = warp.splits[index].mask;
-        self.observer.issue(&Issue { cycle, cta, warp: warp.number, pc, mask, together, text });
+        let threads = self.threads(warp, index, mask);
+        self.tell(&CoreEvent::Issue(threads, pc, &source.text));
     }
 
     /// Queues a request; the warp waits for its answer.
@@ -208,52 +206,24 @@ impl Core<'_> {
     }
 }
 
-/// A stop whose place is not yet written out.
-pub(super) enum ExecError {
-    RanOff { pc: u32 },
-    Operand { pc: u32, message: String },
-    Global { pc: u32, lane: u32, message: String },
-    Remote { pc: u32, lane: u32, message: String },
-    Copy { pc: u32, lane: u32, message: String },
+/// An error of an instruction whose place is not yet written out.
+pub(super) struct ExecError {
+    pc: u32,
+    at: Box<dyn FnOnce(Place) -> KernelError>,
 }
 
 impl ExecError {
-    fn ran_off(pc: u32) -> ExecError {
-        ExecError::RanOff { pc }
+    fn new(pc: u32, at: impl FnOnce(Place) -> KernelError + 'static) -> ExecError {
+        ExecError { pc, at: Box::new(at) }
     }
 
-    pub(super) fn remote(pc: u32, lane: u32, message: String) -> ExecError {
-        ExecError::Remote { pc, lane, message }
-    }
-
-    pub(super) fn copy(pc: u32, lane: u32, message: String) -> ExecError {
-        ExecError::Copy { pc, lane, message }
+    /// An access, of those that [`KernelError::Access`] names, that cannot be done.
+    pub(super) fn access(what: &'static str, pc: u32, lane: u32, message: String) -> ExecError {
+        ExecError::new(pc, move |place| KernelError::Access { what, message, lane, place })
     }
 
     pub(super) fn operand(pc: u32, message: String) -> ExecError {
-        ExecError::Operand { pc, message }
-    }
-
-    pub(super) fn global(pc: u32, lane: u32, message: String) -> ExecError {
-        ExecError::Global { pc, lane, message }
-    }
-
-    fn locate(self, core: &Core<'_>, slot: usize) -> KernelError {
-        match self {
-            ExecError::RanOff { pc } => KernelError::RanOff { place: core.place(slot, pc.saturating_sub(1)) },
-            ExecError::Operand { pc, message } => {
-                KernelError::Operand { message, place: core.place(slot, pc) }
-            }
-            ExecError::Global { pc, lane, message } => {
-                KernelError::Global { message, lane, place: core.place(slot, pc) }
-            }
-            ExecError::Remote { pc, lane, message } => {
-                KernelError::Remote { message, lane, place: core.place(slot, pc) }
-            }
-            ExecError::Copy { pc, lane, message } => {
-                KernelError::Copy { message, lane, place: core.place(slot, pc) }
-            }
-        }
+        ExecError::new(pc, move |place| KernelError::Operand { message, place })
     }
 }
 

@@ -48,7 +48,8 @@ impl Core<'_> {
         {
             let lane = (mask & !shared).trailing_zeros();
             let address = addresses[lane as usize % LANES];
-            return Err(ExecError::global(
+            return Err(ExecError::access(
+                "global",
                 pc,
                 lane,
                 format!("{op} at {address:#x}, which is not in shared memory of the CTA"),
@@ -62,7 +63,7 @@ impl Core<'_> {
                 Space::Global => 0,
                 Space::Generic => (address >> 32) as u32,
             };
-            let outside = |message: String| ExecError::global(pc, lane as u32, message);
+            let outside = |message: String| ExecError::access("global", pc, lane as u32, message);
             let local = |message: String| ExecError::operand(pc, message);
             let old = match (op, high) {
                 (GlobalOp::Store, _) => 0,
@@ -115,7 +116,7 @@ impl Core<'_> {
         };
         if let Some(op) = first {
             for lane in lanes(remote) {
-                let refused = |message| ExecError::remote(pc, lane as u32, message);
+                let refused = |message| ExecError::access("remote", pc, lane as u32, message);
                 let place = self.resolve(warp.cta_slot, addresses[lane] as u32).map_err(refused)?;
                 let reply = match reply {
                     Reply::Update { op, dst, .. } => Reply::Update { op, operand: b[lane] as u64, dst },

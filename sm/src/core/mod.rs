@@ -18,7 +18,7 @@ use crate::error::{KernelError, RunError};
 use crate::launch::Launch;
 use crate::memory::ConstantBank;
 use crate::memory::GlobalMemory;
-use crate::observer::Observer;
+use crate::observer::{CoreEvent, Observer};
 use crate::port::CopyEngine;
 use crate::port::Request;
 use crate::port::{Answer, ClusterPort, Origin};
@@ -342,15 +342,15 @@ impl<'a> Core<'a> {
                 self.waiting &= !(1 << slot);
                 self.profile.taken(slot, self.cycle);
                 let first = request.piece * self.geometry.lanes;
-                self.observer.request(self.cycle, request.pc, first, &self.inputs);
+                let event = CoreEvent::Request(request.pc, first, &self.inputs);
+                self.observer.observe(self.cycle, &event);
             }
         }
         if outputs.rsp_valid != 0 {
-            self.observer.response(self.cycle, outputs);
+            self.tell(&CoreEvent::Response(outputs));
             self.answered(outputs)?;
         }
         if outputs.wake_valid != 0 {
-            self.observer.wake(self.cycle, outputs);
             self.woken(outputs)?;
         }
         if let Some(transfer) = self.cluster_port.taken(&self.inputs, outputs) {
@@ -358,13 +358,13 @@ impl<'a> Core<'a> {
                 Origin::Lane { pc, .. } => Some(pc),
                 Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.pc),
             };
-            self.observer.cluster_request(self.cycle, pc, &self.inputs);
+            self.observer.observe(self.cycle, &CoreEvent::ClusterRequest(pc, &self.inputs));
             if transfer.red {
                 self.cluster_answered(&Answer::posted(transfer))?;
             }
         }
         if let Some(answer) = self.cluster_port.answered(outputs)? {
-            self.observer.cluster_response(self.cycle, outputs);
+            self.tell(&CoreEvent::ClusterResponse(outputs));
             self.cluster_answered(&answer)?;
         }
         match self.table.observe(&self.inputs, outputs) {

@@ -4,7 +4,7 @@ use super::Core;
 use super::cta::Cta;
 use super::issue::At;
 use crate::memory::SharedPlace;
-use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
+use crate::observer::{Access, CopyDone, CopyStart, CoreEvent, Observer, Threads};
 use crate::port::Request;
 use crate::port::{Action, Asker, Data, Payload};
 use crate::port::{Answer, Origin};
@@ -45,23 +45,31 @@ pub(super) fn answered(
     let mask = request.mask & (all << first);
     let cta = ctas.get(warp.cta_slot).and_then(Option::as_ref).map_or(0, |c| c.number);
     let addresses = std::array::from_fn(|lane| u64::from(request.address.sum(lane) & OFFSET));
-    observer.accessed(&Access {
-        cycle,
-        cta,
-        warp: warp.number,
+    let together = together(warp, request.mask);
+    let access = Access {
+        threads: Threads { cta, warp: warp.number, together, mask },
         pc: request.pc,
-        together: together(warp, request.mask),
-        mask,
         memory: Memory::Shared(cta),
         op: as_global(request.op),
         size: request.size,
         addresses: &addresses,
         operand: &request.b,
         stored: (preds << first) & mask,
-    });
+    };
+    observer.observe(cycle, &CoreEvent::Accessed(access));
 }
 
 impl Core<'_> {
+    pub(super) fn tell(&mut self, event: &CoreEvent<'_>) {
+        self.observer.observe(self.cycle, event);
+    }
+
+    /// Lanes of a split, as an observer is told of them.
+    pub(super) fn threads(&self, warp: &Warp, index: usize, mask: u32) -> Threads {
+        let cta = self.cta_number(warp.cta_slot);
+        Threads { cta, warp: warp.number, together: warp.splits[index].mask, mask }
+    }
+
     fn cta_number(&self, slot: usize) -> u32 {
         self.ctas.get(slot).and_then(Option::as_ref).map_or(0, |c| c.number)
     }
@@ -70,30 +78,28 @@ impl Core<'_> {
         if let Some(cta) = self.ctas.get(slot).and_then(Option::as_ref).filter(|_| self.watched) {
             let live = |slot: &usize| self.warps[*slot].as_deref().map_or(0, |w| w.live);
             let threads: Vec<u32> = cta.warps.iter().map(live).collect();
-            self.observer.started(&Start { cta: cta.number, cluster: cta.cluster, threads: &threads });
+            let event = CoreEvent::Started(cta.number, cta.cluster, &threads);
+            self.observer.observe(self.cycle, &event);
         }
     }
 
     /// Shuffles read, in these lanes, lanes that take no part.
     pub(super) fn tell_foreign(&mut self, pc: u32, mask: u32) {
         if mask != 0 {
-            self.observer.foreign_lane(self.cycle, pc, mask);
+            self.tell(&CoreEvent::ForeignLane(pc, mask));
         }
     }
 
     pub(super) fn tell_end(&mut self, slot: usize) {
         if self.watched {
-            self.observer.ended(self.cta_number(slot));
+            self.tell(&CoreEvent::Ended(self.cta_number(slot)));
         }
     }
 
     /// Threads arrive at a block barrier.
     pub(super) fn tell_barrier(&mut self, at: At, warp: &Warp, id: u32, waits: bool) {
-        let At { index, mask, pc, .. } = at;
-        let (cycle, cta) = (self.cycle, self.cta_number(warp.cta_slot));
-        let together = warp.splits[index].mask;
-        let issue = Issue { cycle, cta, warp: warp.number, pc, mask, together, text: "" };
-        self.observer.block_barrier(&issue, id, waits);
+        let threads = self.threads(warp, at.index, at.mask);
+        self.tell(&CoreEvent::BlockBarrier(threads, id, waits));
     }
 
     /// Lanes have accessed global memory.
@@ -115,21 +121,17 @@ impl Core<'_> {
             }
             _ => mask,
         };
-        let cta = self.cta_number(warp.cta_slot);
-        self.observer.accessed(&Access {
-            cycle: self.cycle,
-            cta,
-            warp: warp.number,
+        let access = Access {
+            threads: self.threads(warp, at.index, mask),
             pc: at.pc,
-            together: warp.splits[at.index].mask,
-            mask,
             memory: Memory::Global,
             op: access.op,
             size: access.size,
             addresses,
             operand,
             stored,
-        });
+        };
+        self.tell(&CoreEvent::Accessed(access));
     }
 
     /// A lane asks for a copy, or without a payload for an arrival after its copies.
@@ -155,8 +157,7 @@ impl Core<'_> {
             Action::Add64 { .. } => true,
             Action::ToGlobal { reduction, .. } => reduction.is_some(),
         });
-        self.observer.copy_started(&CopyStart {
-            cycle: self.cycle,
+        self.tell(&CoreEvent::CopyStarted(CopyStart {
             number,
             pc: asker.pc,
             cta: self.cta_number(asker.slot),
@@ -167,7 +168,7 @@ impl Core<'_> {
             bytes: payload.map_or(0, |p| p.bytes),
             atomic,
             counted,
-        });
+        }));
     }
 
     /// Number in its CTA of the warp that asks; while it issues, it is not in its place.
@@ -185,20 +186,17 @@ impl Core<'_> {
         match transfer.origin {
             Origin::Copy(number) if transfer.op.is_mbarrier() => {
                 let (op, b) = (transfer.op, transfer.b as u64);
-                self.observer.copy_done(&CopyDone { number, cta: owner, address, op, b });
+                self.tell(&CoreEvent::CopyDone(CopyDone { number, cta: owner, address, op, b }));
             }
             Origin::Copy(_) => {}
             Origin::Lane { warp: slot, lane, pc } => {
                 let Some(warp) = self.warps.get(slot).and_then(Option::as_deref) else { return };
                 let mask = 1 << (lane & 31);
                 let compares = matches!(transfer.op, Op::Cas | Op::Cast | Op::CastSpin);
+                let (cta, together) = (self.cta_number(warp.cta_slot), together(warp, mask));
                 let access = Access {
-                    cycle: self.cycle,
-                    cta: self.cta_number(warp.cta_slot),
-                    warp: warp.number,
+                    threads: Threads { cta, warp: warp.number, together, mask },
                     pc,
-                    together: together(warp, mask),
-                    mask,
                     memory: Memory::Shared(owner),
                     op: as_global(transfer.op),
                     size: transfer.size,
@@ -207,7 +205,7 @@ impl Core<'_> {
                     // Others but a compare-and-store always store.
                     stored: if compares && !answer.stored { 0 } else { mask },
                 };
-                self.observer.accessed(&access);
+                self.observer.observe(self.cycle, &CoreEvent::Accessed(access));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Why a launch cannot be used.
 
 use super::formula::FormulaError;
-use atoms_isa::{Arch, KernelParam, UnreadKernel};
+use atoms_isa::UnreadKernel;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -48,73 +48,19 @@ pub enum LaunchError {
         /// What would work.
         help: String,
     },
-    /// The listing has no such kernel.
-    #[error("no kernel `{name}` in the listing; there is {}", known.join(", "))]
-    UnknownKernel {
-        /// The name asked for.
-        name: String,
-        /// The kernels there.
-        known: Vec<String>,
-    },
     /// The kernel cannot be read, though others of its file can.
     #[error("kernel `{}` cannot be read: {}", .0.name, .0.error)]
     Unread(Box<UnreadKernel>),
-    /// The listing is for another architecture.
-    #[error("the launch is for {wanted}, the listing for {found}; drop `arch` to run either")]
-    OtherArch {
-        /// What the launch says.
-        wanted: Arch,
-        /// What the listing says.
-        found: Arch,
-    },
-    /// The launch gives other parameters than the kernel declares.
-    #[error(
-        "kernel `{kernel}` declares {}, and the launch gives {}; list every parameter in order of declaration, with its \
-         type",
-        declared_text(declared),
-        params_text(params)
-    )]
-    Declared {
-        /// The kernel.
-        kernel: String,
-        /// Parameters it declares.
-        declared: Vec<KernelParam>,
-        /// Parameters given: name, first byte, bytes.
-        params: Vec<(String, u32, u32)>,
-    },
-    /// The kernel reads parameter bytes that the launch does not give.
-    #[error(
-        "kernel `{kernel}` reads bytes {first} to {last} of its parameters (line {line}: `{text}`), and the launch gives {}; \
-         list every parameter in order of declaration, with its type",
-        params_text(params)
-    )]
-    Params {
-        /// The kernel.
-        kernel: String,
-        /// First byte read.
-        first: u32,
-        /// Last byte read.
-        last: u32,
-        /// Line in the listing, from 1.
-        line: u32,
-        /// The instruction as written.
-        text: String,
-        /// Parameters given: name, first byte, bytes.
-        params: Vec<(String, u32, u32)>,
-    },
+    /// The listing has no such kernel, is for another architecture, or its kernel has other parameters.
+    #[error("{0}")]
+    Unfit(String),
 }
 
-fn params_text(params: &[(String, u32, u32)]) -> String {
-    if params.is_empty() {
-        return "none".into();
-    }
-    let each = params.iter().map(|(name, at, bytes)| format!("`{name}` in {at} to {}", at + bytes - 1));
-    each.collect::<Vec<_>>().join(", ")
-}
-
-fn declared_text(params: &[KernelParam]) -> String {
-    let each = params.iter().map(|p| (p.name.clone(), p.offset, p.bytes)).collect::<Vec<_>>();
-    params_text(&each)
+/// Parameters by name, first byte and bytes.
+pub(super) fn params_text<'p>(params: impl Iterator<Item = (&'p str, u32, u32)>) -> String {
+    let each = params.map(|(name, at, bytes)| format!("`{name}` in {at} to {}", at + bytes - 1));
+    let text = each.collect::<Vec<_>>().join(", ");
+    if text.is_empty() { "none".into() } else { text }
 }
 
 /// A formula with what is meant underlined, on lines of their own; line breaks in it are blanks.

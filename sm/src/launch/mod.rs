@@ -14,7 +14,8 @@ pub(crate) use param::{MOST_ALIGN, leaves};
 pub use param::{Param, ParamKind};
 
 use atoms_isa::ptx::Directives;
-use atoms_isa::{Arch, Kernel, Program};
+use atoms_isa::{Arch, Kernel, Program, SourceLine};
+use error::params_text;
 use read::RawParam;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -149,19 +150,23 @@ impl Launch {
     /// The kernel of `program` that this launch is for.
     ///
     /// # Errors
-    /// [`LaunchError::UnknownKernel`], [`LaunchError::Unread`] or [`LaunchError::OtherArch`].
+    /// [`LaunchError::Unread`] or [`LaunchError::Unfit`].
     pub fn kernel<'p>(&self, program: &'p Program) -> Result<&'p Kernel, LaunchError> {
         if let Some(wanted) = self.arch
             && wanted != program.arch
         {
-            return Err(LaunchError::OtherArch { wanted, found: program.arch });
+            return Err(LaunchError::Unfit(format!(
+                "the launch is for {wanted}, the listing for {}; drop `arch` to run either",
+                program.arch
+            )));
         }
         if let Some(unread) = program.unread.iter().find(|unread| unread.name == self.kernel) {
             return Err(LaunchError::Unread(Box::new(unread.clone())));
         }
-        program.kernel(&self.kernel).ok_or_else(|| LaunchError::UnknownKernel {
-            name: self.kernel.clone(),
-            known: program.kernels.iter().map(|k| k.name.clone()).collect(),
+        program.kernel(&self.kernel).ok_or_else(|| {
+            let known: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
+            let (name, known) = (&self.kernel, known.join(", "));
+            LaunchError::Unfit(format!("no kernel `{name}` in the listing; there is {known}"))
         })
     }
 
@@ -258,39 +263,31 @@ impl Launch {
         kernel: &Kernel,
         reads: &[(usize, u32, u32)],
     ) -> Result<(), LaunchError> {
-        let offsets = self.param_offsets();
-        let base = kernel.arch.param_base();
+        let Kernel { name, .. } = kernel;
+        let given: Vec<(&str, u32, u32)> = param::place(&self.params, 0)
+            .map(|(at, param)| (param.name.as_str(), at, param.bytes()))
+            .collect();
+        let gives = |found: String| {
+            let given = params_text(given.iter().copied());
+            let help = "list every parameter in order of declaration, with its type";
+            Err(LaunchError::Unfit(format!("kernel `{name}` {found}, and the launch gives {given}; {help}")))
+        };
         if let Some(declared) = &kernel.params {
-            let same = declared.len() == self.params.len()
-                && declared
-                    .iter()
-                    .zip(param::place(&self.params, 0))
-                    .all(|(d, (at, p))| (d.offset, d.bytes) == (at, p.bytes()));
-            if !same {
-                let place = |(offset, param): (&u32, &Param)| (param.name.clone(), *offset, param.bytes());
-                return Err(LaunchError::Declared {
-                    kernel: kernel.name.clone(),
-                    declared: declared.clone(),
-                    params: offsets.iter().zip(&self.params).map(place).collect(),
-                });
+            let places = declared.iter().map(|d| (d.offset, d.bytes));
+            if !places.eq(given.iter().map(|(_, at, bytes)| (*at, *bytes))) {
+                let declared = declared.iter().map(|d| (d.name.as_str(), d.offset, d.bytes));
+                return gives(format!("declares {}", params_text(declared)));
             }
         }
-        let given = |at: u32| {
-            let inside = |(offset, param): (&u32, &Param)| (*offset..offset + param.bytes()).contains(&at);
-            offsets.iter().zip(&self.params).any(inside)
-        };
+        let base = kernel.arch.param_base();
         for (index, offset, bytes) in reads.iter().copied().filter(|(_, offset, _)| *offset >= base) {
             let (first, last) = (offset - base, offset - base + bytes - 1);
-            if !(first..=last).all(given) {
-                let place = |(offset, param): (&u32, &Param)| (param.name.clone(), *offset, param.bytes());
-                return Err(LaunchError::Params {
-                    kernel: kernel.name.clone(),
-                    first,
-                    last,
-                    line: kernel.source[index].line,
-                    text: kernel.source[index].text.clone(),
-                    params: offsets.iter().zip(&self.params).map(place).collect(),
-                });
+            let inside = |byte: u32| given.iter().any(|(_, at, bytes)| (*at..at + bytes).contains(&byte));
+            if !(first..=last).all(inside) {
+                let SourceLine { line, text, .. } = &kernel.source[index];
+                return gives(format!(
+                    "reads bytes {first} to {last} of its parameters (line {line}: `{text}`)"
+                ));
             }
         }
         Ok(())

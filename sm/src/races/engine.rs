@@ -5,24 +5,11 @@ use super::finding::{Findings, Party, RaceKind, Site, Strength};
 use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Place, Release, Sync};
 use super::warp::{Barrier, Fence, Meeting, Waits, Warp, released};
-use crate::observer::Memory;
+use crate::observer::{CopyDone, CopyStart, Memory, Threads};
 use crate::warp::lanes;
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::HashMap;
-
-/// Threads of a warp that do something together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Threads {
-    /// Number of the CTA in the grid.
-    pub(super) cta: u32,
-    /// Number of the warp in the CTA.
-    pub(super) warp: u32,
-    /// Those that are together.
-    pub(super) together: u32,
-    /// Those that take part.
-    pub(super) mask: u32,
-}
 
 /// What an access counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,27 +55,6 @@ pub(super) struct Touch<'a> {
     /// By lane, what a plain store has written.
     pub(super) values: Option<&'a [u128; 32]>,
     pub(super) rule: Rule,
-}
-
-/// A copy as it is asked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Copying {
-    pub(super) number: u64,
-    pub(super) pc: u32,
-    pub(super) cycle: u64,
-    pub(super) cta: u32,
-    pub(super) warp: u32,
-    /// The lane that asks.
-    pub(super) lane: u8,
-    /// First byte read, unless the instruction gives the data.
-    pub(super) from: Option<(Memory, u64)>,
-    /// First byte written.
-    pub(super) to: (Memory, u64),
-    pub(super) bytes: u32,
-    /// The write is atomic.
-    pub(super) atomic: bool,
-    /// One of many of its thread, which waits for groups of them or for all.
-    pub(super) counted: bool,
 }
 
 struct Cta {
@@ -296,16 +262,17 @@ impl Engine {
     }
 
     /// A thread asks for a copy. What it reads and writes counts from here on until a thread has waited for its end.
-    pub(super) fn copy(&mut self, copy: &Copying) {
+    pub(super) fn copy(&mut self, cycle: u64, copy: &CopyStart, to: (Memory, u64)) {
+        let asker = copy.lane as u8;
         let Some(cta) = self.ctas.get_mut(&copy.cta) else { return };
         let Some(warp) = cta.warps.get_mut(copy.warp as usize) else { return };
-        let at = warp.together_with(copy.lane);
+        let at = warp.together_with(asker);
         let clock = warp.snapshot(at);
         warp.copies += 1;
         let time = warp.copies;
         let site = cta.site;
         let (row, lane) = if copy.counted {
-            (row(copy.cta, copy.warp, 1), copy.lane)
+            (row(copy.cta, copy.warp, 1), asker)
         } else {
             // Copies end out of order: those of one thread take lanes in turn.
             (row(copy.cta, copy.warp, 2), (time % 32) as u8)
@@ -317,14 +284,14 @@ impl Engine {
             cta: copy.cta,
             cluster: site.cluster,
             warp: copy.warp,
-            lane: copy.lane,
-            cycle: copy.cycle,
+            lane: asker,
+            cycle,
             copy: true,
             writes: false,
             strength: Strength::Weak,
         };
         let written =
-            if copy.counted && copy.to.0 == Memory::Global { self::row(copy.cta, copy.warp, 3) } else { row };
+            if copy.counted && to.0 == Memory::Global { self::row(copy.cta, copy.warp, 3) } else { row };
         let mut touch = |memory: Memory, address: u64, party: Party| {
             let row = if party.writes { written } else { row };
             for (word, bytes) in words(address, copy.bytes).take(copy.bytes as usize) {
@@ -338,7 +305,7 @@ impl Engine {
         if let Some((memory, from)) = copy.from {
             touch(memory, from, party);
         }
-        let (memory, to) = copy.to;
+        let (memory, to) = to;
         touch(memory, to, Party { writes: true, strength, ..party });
         if !copy.counted {
             let mut end = Clock::default();
@@ -374,7 +341,9 @@ impl Engine {
     }
 
     /// A thread asks for an arrival after all its earlier counted copies; what it did before is released with it.
-    pub(super) fn copy_arrival(&mut self, number: u64, cta: u32, warp: u32, lane: u8) {
+    pub(super) fn copy_arrival(&mut self, start: &CopyStart) {
+        let CopyStart { number, cta, warp, .. } = *start;
+        let lane = start.lane as u8;
         let Some(state) = self.ctas.get_mut(&cta) else { return };
         let Some(of) = state.warps.get_mut(warp as usize) else { return };
         let at = of.together_with(lane);
@@ -384,12 +353,11 @@ impl Engine {
     }
 
     /// A copy has ended, or an arrival been made: its completion has been done on an object.
-    pub(super) fn completed(&mut self, number: u64, memory: Memory, address: u64, op: Op, b: u64) {
+    pub(super) fn completed(&mut self, done: &CopyDone) {
+        let CopyDone { number, cta, op, b, .. } = *done;
+        let (memory, address) = (Memory::Shared(cta), u64::from(done.address));
         // The data is there for any thread that may wait at the object, wherever the thread is that asked.
-        let site = match memory {
-            Memory::Shared(owner) => self.ctas.get(&owner).map(|cta| cta.site),
-            Memory::Global => None,
-        };
+        let site = self.ctas.get(&cta).map(|cta| cta.site);
         let release = self.copies.remove(&number);
         let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
         let place = Place { memory, word: address / 4 };

@@ -24,11 +24,11 @@ pub use crate::observer::Memory;
 pub use finding::{Finding, Party, RaceKind, Strength};
 pub use rules::Text;
 
-use crate::observer::{Access, CopyDone, CopyStart, Issue, Observer, Start};
+use crate::observer::{Access, CoreEvent, Observer, Threads};
 use crate::warp::lanes;
 use atoms_isa::{Control, GlobalOp, Kernel, Operation};
 use atoms_ops::Op;
-use engine::{Copying, Engine, Rule, Threads, Touch};
+use engine::{Engine, Rule, Touch};
 use warp::Barrier;
 
 /// Looks on while a kernel runs, and finds races.
@@ -55,7 +55,7 @@ impl<'k> Races<'k> {
 impl Races<'_> {
     /// Each 8 bytes that a plain store fills may be meant as an mbarrier object: compilers make them so, too.
     fn stored(&mut self, access: &Access<'_>) {
-        for lane in lanes(access.mask) {
+        for lane in lanes(access.threads.mask) {
             let (address, bits) = (access.addresses[lane], access.operand[lane]);
             for object in 0..access.size.bytes() / 8 {
                 let bits = (bits >> (64 * object)) as u64;
@@ -70,21 +70,35 @@ impl Observer for Races<'_> {
         true
     }
 
-    fn started(&mut self, start: &Start<'_>) {
-        self.engine.start(start.cta, start.cluster, start.threads);
+    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
+        match event {
+            CoreEvent::Started(cta, cluster, threads) => self.engine.start(*cta, *cluster, threads),
+            CoreEvent::Ended(cta) => self.engine.end(*cta),
+            CoreEvent::Issue(threads, pc, _) => self.issue(*threads, *pc),
+            CoreEvent::BlockBarrier(threads, barrier, waits) => {
+                self.engine.arrive(*threads, Barrier::Block(*barrier), *waits);
+            }
+            CoreEvent::Accessed(access) => self.accessed(cycle, access),
+            CoreEvent::CopyStarted(copy) => match copy.to {
+                Some(to) => self.engine.copy(cycle, copy, to),
+                None => self.engine.copy_arrival(copy),
+            },
+            CoreEvent::CopyDone(done) => self.engine.completed(done),
+            CoreEvent::ForeignPendingCount(..)
+            | CoreEvent::ForeignLane(..)
+            | CoreEvent::Request(..)
+            | CoreEvent::Response(_)
+            | CoreEvent::ClusterRequest(..)
+            | CoreEvent::ClusterResponse(_) => {}
+        }
     }
+}
 
-    fn ended(&mut self, cta: u32) {
-        self.engine.end(cta);
-    }
-
-    fn issue(&mut self, issue: &Issue<'_>) {
-        let Issue { cta, warp, pc, mask, together, .. } = *issue;
-        let threads = Threads { cta, warp, together, mask };
+impl Races<'_> {
+    fn issue(&mut self, threads: Threads, pc: u32) {
         self.engine.issue(threads);
-        let Some(instruction) = self.kernel.instructions.get(pc as usize).filter(|_| mask != 0) else {
-            return;
-        };
+        let instruction = self.kernel.instructions.get(pc as usize);
+        let Some(instruction) = instruction.filter(|_| threads.mask != 0) else { return };
         let ordering = instruction.ordering;
         let control = match &instruction.operation {
             Operation::Collective(_) => return self.engine.arrive(threads, Barrier::Warp, true),
@@ -114,12 +128,8 @@ impl Observer for Races<'_> {
         }
     }
 
-    fn block_barrier(&mut self, issue: &Issue<'_>, barrier: u32, waits: bool) {
-        let Issue { cta, warp, mask, together, .. } = *issue;
-        self.engine.arrive(Threads { cta, warp, together, mask }, Barrier::Block(barrier), waits);
-    }
-
-    fn accessed(&mut self, access: &Access<'_>) {
+    fn accessed(&mut self, cycle: u64, access: &Access<'_>) {
+        let mask = access.threads.mask;
         let instruction = self.kernel.instructions.get(access.pc as usize);
         if instruction.is_some_and(|i| matches!(i.operation, Operation::Control(Control::Sleep { .. }))) {
             // It only watches, for itself.
@@ -131,23 +141,18 @@ impl Observer for Races<'_> {
             _ => None,
         };
         let (reads, writes) = match access.op {
-            GlobalOp::Load => (access.mask, 0),
-            GlobalOp::Store => (0, access.mask),
+            GlobalOp::Load => (mask, 0),
+            GlobalOp::Store => (0, mask),
             GlobalOp::Atomic(Op::MbarTestWait | Op::MbarTryWait) => (access.stored, 0),
-            GlobalOp::Atomic(Op::Cas) => (access.mask, access.stored),
+            GlobalOp::Atomic(Op::Cas) => (mask, access.stored),
             // A zero says nothing about the word (spec 5.3).
             GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (access.stored, access.stored),
-            _ => (access.mask, access.mask),
+            _ => (mask, mask),
         };
         let touch = Touch {
-            threads: Threads {
-                cta: access.cta,
-                warp: access.warp,
-                together: access.together,
-                mask: access.mask,
-            },
+            threads: access.threads,
             pc: access.pc,
-            cycle: access.cycle,
+            cycle,
             memory: access.memory,
             addresses: access.addresses,
             bytes: access.size.bytes(),
@@ -165,7 +170,7 @@ impl Observer for Races<'_> {
             return;
         };
         self.engine.conflicts(&touch);
-        for lane in lanes(access.mask) {
+        for lane in lanes(access.threads.mask) {
             let b = access.operand.get(lane).map_or(0, |b| *b as u64);
             match op {
                 Op::MbarInit => self.engine.init(access.memory, access.addresses[lane], b),
@@ -174,31 +179,5 @@ impl Observer for Races<'_> {
                 _ => self.engine.object(&touch, lane, op, b),
             }
         }
-    }
-
-    fn copy_started(&mut self, start: &CopyStart) {
-        let CopyStart { cycle, number, pc, cta, warp, lane, counted, .. } = *start;
-        let lane = lane as u8;
-        match start.to {
-            Some(to) => self.engine.copy(&Copying {
-                number,
-                pc,
-                cycle,
-                cta,
-                warp,
-                lane,
-                from: start.from,
-                to,
-                bytes: start.bytes,
-                atomic: start.atomic,
-                counted,
-            }),
-            None => self.engine.copy_arrival(number, cta, warp, lane),
-        }
-    }
-
-    fn copy_done(&mut self, done: &CopyDone) {
-        let memory = Memory::Shared(done.cta);
-        self.engine.completed(done.number, memory, u64::from(done.address), done.op, done.b);
     }
 }

@@ -1,9 +1,9 @@
 //! Litmus tests of the detector alone: which thread did what in which order, and what is to be found.
 
-use super::engine::{Engine, Rule, Threads, Touch};
+use super::engine::{Engine, Rule, Touch};
 use super::finding::{RaceKind, Strength};
 use super::warp::Barrier;
-use crate::observer::Memory;
+use crate::observer::{Memory, Threads};
 use atoms_isa::{Scope, Semantics};
 use atoms_ops::Op;
 

@@ -5,7 +5,7 @@ use atoms_cosim::machine::Machine;
 use atoms_cosim::session::{Session, Tally};
 use atoms_isa::Program;
 use atoms_model::MemoryPort;
-use atoms_sm::{Observer, SmConfig, run_observed};
+use atoms_sm::{CoreEvent, Observer, SmConfig, run_observed};
 
 use super::barrier::BarrierLayout;
 use super::case::{Agent, DATA_WORDS, PtxCase, PtxObserved, PtxStart, judge};
@@ -33,8 +33,10 @@ fn miscompiled(case: &PtxCase, layout: BarrierLayout) -> Vec<Vec<u64>> {
 struct Misused(u32);
 
 impl Observer for Misused {
-    fn foreign_pending_count(&mut self, _cycle: u64, _pc: u32, mask: u32) {
-        self.0 |= mask;
+    fn observe(&mut self, _: u64, event: &CoreEvent<'_>) {
+        if let CoreEvent::ForeignPendingCount(_, mask) = event {
+            self.0 |= mask;
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use super::tree::Value;
 use crate::launch::element::Element;
 use std::cmp::Ordering;
 
-/// A value, or what was found and what would work.
-type Computed = Result<Value, (String, &'static str)>;
+/// What was found, and what would work.
+type Wrong = (String, &'static str);
+
+type Computed = Result<Value, Wrong>;
 
 type OfTwo = fn(Value, Value) -> Computed;
 
@@ -19,11 +21,14 @@ pub(super) enum Function {
     As(Element),
 }
 
+/// An operator between two values, and how tightly it binds.
+type Binary = (&'static str, u8, Option<OfTwo>);
+
 /// A reduction: its name, what it gives of an empty range, and how a value is added to what there is.
 pub(super) struct Fold(pub(super) &'static str, pub(super) Option<i128>, pub(super) OfTwo);
 
 /// Operators between two values by how tightly they bind, as in C. `||` and `&&` look at the second only if need be.
-pub(super) const BINARY: [(&str, u8, Option<OfTwo>); 18] = [
+pub(super) const BINARY: [Binary; 18] = [
     ("||", 1, None),
     ("&&", 2, None),
     ("|", 3, Some(|a, b| bits(a, b, |a, b| Ok(a | b)))),
@@ -68,7 +73,7 @@ const NO_BITS: (&str, &str) =
 fn numbers(
     a: Value,
     b: Value,
-    int: fn(i128, i128) -> Result<i128, (String, &'static str)>,
+    int: fn(i128, i128) -> Result<i128, Wrong>,
     float: fn(f64, f64) -> f64,
 ) -> Computed {
     match (a, b) {
@@ -78,7 +83,7 @@ fn numbers(
 }
 
 /// An operation that floats do not have.
-fn bits(a: Value, b: Value, int: fn(i128, i128) -> Result<i128, (String, &'static str)>) -> Computed {
+fn bits(a: Value, b: Value, int: fn(i128, i128) -> Result<i128, Wrong>) -> Computed {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a, b).map(Value::Int),
         _ => Err((NO_BITS.0.into(), NO_BITS.1)),
@@ -93,15 +98,15 @@ fn compare(a: Value, b: Value, holds: fn(Option<Ordering>) -> bool) -> Computed 
     Ok(Value::truth(holds(order)))
 }
 
-fn exact(value: Option<i128>) -> Result<i128, (String, &'static str)> {
+fn exact(value: Option<i128>) -> Result<i128, Wrong> {
     value.ok_or(("more than 127 bits".into(), "wrap what is inside: `u32(x)` keeps the low 32 bits"))
 }
 
-fn divisor(b: i128) -> Result<i128, (String, &'static str)> {
+fn divisor(b: i128) -> Result<i128, Wrong> {
     if b == 0 { Err(("division by zero".into(), "guard it: `n == 0 ? 0 : x / n`")) } else { Ok(b) }
 }
 
-fn distance(b: i128) -> Result<u32, (String, &'static str)> {
+fn distance(b: i128) -> Result<u32, Wrong> {
     let there = u32::try_from(b).ok().filter(|b| *b < 127);
     there.ok_or_else(|| (format!("a shift by {b}"), "shifts are by 0 to 126"))
 }

@@ -4,7 +4,7 @@ use crate::profile::InstructionProfile;
 use atoms_ops::{OPS, Op};
 
 /// What a run counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Clocks of the port, from the first to the last.
     pub cycles: u64,
@@ -19,7 +19,7 @@ pub struct Statistics {
     /// Passes beyond the first of each request.
     pub conflicts: u64,
     /// Requests by operation, in order of [`OPS`].
-    pub requests_by_op: Vec<u64>,
+    pub requests_by_op: [u64; OPS.len()],
     /// Lanes that tried CAST.SPIN.
     pub spin_attempts: u64,
     /// Lanes whose CAST.SPIN stored.
@@ -40,30 +40,6 @@ pub struct Statistics {
     pub copied_bytes: u64,
     /// Requests answered by the cluster port.
     pub cluster_requests: u64,
-}
-
-impl Default for Statistics {
-    fn default() -> Self {
-        Statistics {
-            cycles: 0,
-            warp_instructions: 0,
-            thread_instructions: 0,
-            shared_requests: 0,
-            passes: 0,
-            conflicts: 0,
-            requests_by_op: vec![0; OPS.len()],
-            spin_attempts: 0,
-            spin_successes: 0,
-            issues_by_mnemonic: Vec::new(),
-            instructions: Vec::new(),
-            ctas: 0,
-            sleeps: 0,
-            woken: 0,
-            copies: 0,
-            copied_bytes: 0,
-            cluster_requests: 0,
-        }
-    }
 }
 
 impl Statistics {

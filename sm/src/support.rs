@@ -102,23 +102,22 @@ fn constants(operation: &Operation) -> Vec<(ConstAddress, u32)> {
         Operation::Warp(WarpOp::Shuffle { lane, control, .. }) => {
             [of(lane, 4), of(control, 4)].into_iter().flatten().collect()
         }
-        Operation::Warp(WarpOp::ToUniform { src, .. }) => of(src, 4).into_iter().collect(),
-        Operation::Control(
+        Operation::Warp(WarpOp::ToUniform { src, .. })
+        | Operation::Control(
             Control::WarpSync { mask: src, .. }
             | Control::RegToBarrier { src, .. }
             | Control::Sleep { nanoseconds: src, .. }
-            | Control::RegToReturnPc { src, .. },
-        ) => of(src, 4).into_iter().collect(),
-        Operation::Barrier(BarrierAccess { b: BarrierOperand::Word(src), .. }) => {
+            | Control::RegToReturnPc { src, .. }
+            | Control::Branch {
+                condition: BranchCondition::Apart(src) | BranchCondition::Together(src), ..
+            },
+        )
+        | Operation::Barrier(BarrierAccess { b: BarrierOperand::Word(src), .. }) => {
             of(src, 4).into_iter().collect()
         }
         Operation::Barrier(BarrierAccess { b: BarrierOperand::Pair(src), .. }) => {
             of(src, 8).into_iter().collect()
         }
-        Operation::Control(Control::Branch {
-            condition: BranchCondition::Apart(threads) | BranchCondition::Together(threads),
-            ..
-        }) => of(threads, 4).into_iter().collect(),
         Operation::Predicates(PredicateMove { value, mask, .. }) => {
             [of(value, 4), of(mask, 4)].into_iter().flatten().collect()
         }

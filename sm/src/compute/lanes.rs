@@ -1,7 +1,7 @@
 //! Instructions by which the lanes of a warp look at each other.
 
 use crate::memory::ConstantBank;
-use crate::warp::{LANES, Row, View, Warp, lanes};
+use crate::warp::{LANES, Row, View, Warp, lanes, select};
 use atoms_isa::{FloatRedux, PredSource, ReduxOp, Reg, ShuffleMode, VoteMode, WarpOp};
 use std::cmp::Ordering;
 
@@ -170,7 +170,7 @@ fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
         WarpOp::Match { all, .. } => {
             let same = |lane: usize| {
                 let like = |other: &usize| (low[*other], high[*other]) == (low[lane], high[lane]);
-                lanes(mask).filter(like).fold(0, |m, l| m | 1 << l)
+                select(mask, like)
             };
             let alike: Row = std::array::from_fn(same);
             let agree = alike[first] == mask;
@@ -182,7 +182,7 @@ fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
             given.preds = if agree { !0 } else { 0 };
         }
         WarpOp::BarrierResult { .. } => {
-            given.preds = lanes(mask).filter(|lane| low[*lane] != 0).fold(0, |m, l| m | 1 << l);
+            given.preds = select(mask, |lane| low[*lane] != 0);
         }
         WarpOp::Elect { .. } => {
             given.uniform = first as u32;

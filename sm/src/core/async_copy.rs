@@ -9,8 +9,7 @@ use crate::port::{Address, gather};
 use crate::port::{Answer, Origin, Reply};
 use crate::warp::{Busy, Wait, Warp, lanes};
 use atoms_isa::{
-    AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, SharedAddress,
-    ThreadCopy,
+    AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy,
 };
 use atoms_ops::{Fault, Op, Size};
 
@@ -39,8 +38,7 @@ impl Core<'_> {
             } else {
                 Data::Given(0)
             };
-            let to = self.own_place(warp.cta_slot, address).map_err(failed)?;
-            self.check_part(to, bytes, bytes).map_err(failed)?;
+            let to = self.own_place(warp.cta_slot, address, bytes, bytes).map_err(failed)?;
             let payload = Payload { data, to, bytes, action: Action::Each(Op::Store), size: copy.size };
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
             let number = self.copies.start_counted(self.cycle, asker, payload);
@@ -57,15 +55,14 @@ impl Core<'_> {
         arrival: &CopyArrival,
     ) -> Result<(), ExecError> {
         let At { slot, index, mask, pc } = at;
-        let shared = self.shared_address(warp, index, &arrival.address);
+        let shared = Address::of(&arrival.address, &warp.view(index, &self.constants));
         for lane in lanes(mask) {
             let address = shared.sum(lane);
             let failed = |message: String| {
                 let what = format!("{} after the thread's copies at mbarrier {address:#010x}", arrival.op);
                 ExecError::access("copy", pc, lane as u32, format!("{what}: {message}"))
             };
-            let at = self.own_place(warp.cta_slot, address).map_err(failed)?;
-            self.check_part(at, 8, 8).map_err(failed)?;
+            let at = self.own_place(warp.cta_slot, address, 8, 8).map_err(failed)?;
             if arrival.op == Op::MbarArriveSm80 {
                 // A later poll of it waits.
                 self.objects.insert((warp.cta_slot, address));
@@ -96,8 +93,7 @@ impl Core<'_> {
                 ExecError::access("copy", pc, lane, format!("{what}: {message}"))
             };
             self.global.check(global, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
-            let place = self.own_place(warp.cta_slot, from).map_err(failed)?;
-            self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
+            let place = self.own_place(warp.cta_slot, from, bytes, BULK_STEP).map_err(failed)?;
             let written = match copy.mask {
                 Some(BulkMask::Bytes) => (uniform.get(copy.size) >> 16) as u16,
                 _ => u16::MAX,
@@ -119,9 +115,7 @@ impl Core<'_> {
             ExecError::access("copy", pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
         };
         let data = if copy.way == BulkWay::AmongShared {
-            let place = self.own_place(warp.cta_slot, from as u32).map_err(failed)?;
-            self.check_part(place, bytes, BULK_STEP).map_err(failed)?;
-            Data::Shared(place)
+            Data::Shared(self.own_place(warp.cta_slot, from as u32, bytes, BULK_STEP).map_err(failed)?)
         } else {
             self.global.check(from, u64::from(bytes), u64::from(BULK_STEP)).map_err(failed)?;
             Data::Global { from, bytes }
@@ -141,10 +135,8 @@ impl Core<'_> {
         }
         let mut payloads = Vec::new();
         for (to, barrier) in targets {
-            let to = self.resolve(warp.cta_slot, to).map_err(failed)?;
-            self.check_part(to, bytes, BULK_STEP).map_err(failed)?;
-            let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
-            self.check_part(at, 8, 8).map_err(failed)?;
+            let to = self.place_of(warp.cta_slot, to, bytes, BULK_STEP).map_err(failed)?;
+            let at = self.place_of(warp.cta_slot, barrier, 8, 8).map_err(failed)?;
             let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
             payloads.push((Payload { data, to, bytes, action, size }, completion));
         }
@@ -182,10 +174,8 @@ impl Core<'_> {
                     format!("{what}, mbarrier {barrier:#010x}: {message}"),
                 )
             };
-            let to = self.resolve(warp.cta_slot, address).map_err(failed)?;
-            self.check_part(to, bytes, bytes).map_err(failed)?;
-            let at = self.resolve(warp.cta_slot, barrier).map_err(failed)?;
-            self.check_part(at, 8, 8).map_err(failed)?;
+            let to = self.place_of(warp.cta_slot, address, bytes, bytes).map_err(failed)?;
+            let at = self.place_of(warp.cta_slot, barrier, 8, 8).map_err(failed)?;
             let payload = Payload { data: Data::Given(values[lane]), to, bytes, action, size: access.size };
             let completion = Completion { op: Op::MbarCompleteTx, at, b: u64::from(bytes) };
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
@@ -195,29 +185,31 @@ impl Core<'_> {
         Ok(())
     }
 
-    fn shared_address(&self, warp: &Warp, index: usize, text: &SharedAddress) -> Address {
-        Address::of(text, &warp.view(index, &self.constants))
-    }
-
-    /// A place in the CTA's own part, where no other is allowed.
-    fn own_place(&self, slot: usize, address: u32) -> Result<SharedPlace, String> {
-        match self.resolve(slot, address) {
-            Ok(place) if place.slot != slot => Err("it names another CTA of the cluster".into()),
-            other => other,
+    /// The place of an access in the CTA's own allocation, where no other is allowed.
+    fn own_place(
+        &self,
+        slot: usize,
+        address: u32,
+        bytes: u32,
+        alignment: u32,
+    ) -> Result<SharedPlace, String> {
+        if self.resolve(slot, address)?.slot != slot {
+            return Err("it names another CTA of the cluster".into());
         }
+        self.place_of(slot, address, bytes, alignment)
     }
 
-    /// Whether all of an access is in the part, and aligned.
-    fn check_part(&self, place: SharedPlace, bytes: u32, alignment: u32) -> Result<(), String> {
-        let SharedPlace { slot, address } = place;
+    /// The place of an access that a thread of the CTA in `own` makes: all of it is in an allocation, and aligned.
+    fn place_of(&self, own: usize, address: u32, bytes: u32, alignment: u32) -> Result<SharedPlace, String> {
+        let place = self.resolve(own, address)?;
         if !address.is_multiple_of(alignment) {
             return Err(format!("{address:#010x} is not a multiple of {alignment}"));
         }
-        let part = self.table.bytes(slot);
+        let part = self.table.bytes(place.slot);
         if place.offset() + bytes > part {
             return Err(format!("{bytes} bytes at {address:#010x} reach beyond the part of {part} bytes"));
         }
-        Ok(())
+        Ok(place)
     }
 
     /// Takes in what the cluster port has answered, or a posted request that it has taken.

@@ -5,9 +5,9 @@ use super::cta::Stage;
 use super::issue::{At, ExecError};
 use crate::memory::SharedPlace;
 use crate::port::{Address, Request};
-use crate::port::{Origin, Reply, Transfer};
-use crate::warp::{Busy, LANES, Wait, Warp, lanes};
-use atoms_isa::{BarrierAccess, Path, Reg, Source, UReg};
+use crate::port::{Origin, Transfer};
+use crate::warp::{Busy, LANES, Wait, Warp, lanes, select};
+use atoms_isa::{BarrierAccess, Path, Source};
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use std::collections::BTreeSet;
@@ -36,9 +36,9 @@ impl Core<'_> {
         }
         let cta_slot = warp.cta_slot;
         let view = warp.view(index, &self.constants);
-        let mut request = Request::on_barrier(access, &view, [mask, active], pc, cta_slot as u8);
+        let mut request = Request::on_barrier(access, &view, [mask, active], pc, cta_slot);
         let rank = self.ctas[cta_slot].as_ref().map_or(0, |c| c.rank);
-        let local = lanes(mask).filter(|l| request.address.sum(*l) >> 24 == rank).fold(0, |m, l| m | 1 << l);
+        let local = select(mask, |l| request.address.sum(*l) >> 24 == rank);
         for lane in lanes(mask & !local) {
             let address = request.address.sum(lane);
             let refused = |message| ExecError::access("remote", pc, lane as u32, message);
@@ -52,16 +52,8 @@ impl Core<'_> {
                 )));
             }
             let origin = Origin::Lane { warp: slot, lane: lane as u32, pc };
-            self.cluster_port.ask(Transfer {
-                op: access.op,
-                size: Size::U64,
-                place,
-                b: request.b[lane],
-                c: 0,
-                red: true,
-                origin,
-                reply: Reply::None,
-            });
+            let bare = Transfer::posted(access.op, Size::U64, place, origin);
+            self.cluster_port.ask(Transfer { b: request.b[lane], ..bare });
             warp.posted = Some(place);
             warp.remote += 1;
             warp.busy = Busy::Request;
@@ -138,24 +130,10 @@ impl Core<'_> {
                 cycles = cycles.min(OTHERS_TURN_CYCLES);
             }
             if cycles != 0 && watch && warp.asked.tried >> lowest & 1 != 0 {
-                let request = Request {
-                    op: Op::MbarTryWait,
-                    size: Size::U64,
-                    mask: 1 << lowest,
-                    pc,
-                    red: true,
-                    slot: warp.cta_slot as u8,
-                    address: Address { ra: warp.asked.address, scale: 0, ur: 0, imm: 0, absolute: false },
-                    b: Box::new([u128::from(warp.asked.parity >> lowest & 1) << 31; LANES]),
-                    c: Box::new([u128::from(cycles); LANES]),
-                    dst: Reg::RZ,
-                    uniform_dst: UReg::URZ,
-                    pred_dst: None,
-                    cleared: None,
-                    piece: 0,
-                    in_flight: false,
-                    stored: 0,
-                };
+                let parity = u128::from(warp.asked.parity >> lowest & 1) << 31;
+                let operands = [parity, u128::from(cycles)].map(|value| Box::new([value; LANES]));
+                let (op, address) = (Op::MbarTryWait, Address::plain(warp.asked.address));
+                let request = Request::bare(op, Size::U64, 1 << lowest, pc, warp.cta_slot, address, operands);
                 self.ask(slot, warp, request);
             } else if apart {
                 // The others of the warp go on meanwhile.

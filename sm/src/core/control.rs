@@ -4,7 +4,7 @@ use super::Core;
 use super::issue::{At, ExecError, Then};
 use crate::compute::lanes::{Part, execute_together};
 use crate::support;
-use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes};
+use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes, select};
 use atoms_isa::{BlockBarrier, BranchCondition, Collective, Control, JumpBase, Operation, SyncWay};
 
 /// The lanes of `mask` by their words in `row`: word, lanes.
@@ -12,7 +12,7 @@ fn groups(mask: u32, row: &Row) -> impl Iterator<Item = (u32, u32)> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         let word = *row.get(rest.trailing_zeros() as usize)?;
-        let group = lanes(rest).filter(|lane| row[*lane] == word).fold(0, |m, lane| m | 1 << lane);
+        let group = select(rest, |lane| row[*lane] == word);
         rest &= !group;
         Some((word, group))
     })

@@ -10,7 +10,7 @@ use crate::memory::{SHARED_WINDOW_HIGH, generic};
 use crate::observer::CoreEvent;
 use crate::port::Request;
 use crate::port::{Origin, Reply, Transfer};
-use crate::warp::{Busy, LANES, Row, View, Warp, lanes};
+use crate::warp::{Busy, LANES, Row, View, Warp, select};
 use atoms_isa::{
     AddressBase, ConstAccess, Control, Effect, GlobalAddress, Grain, Operation, Path, Reg, UReg,
 };
@@ -111,9 +111,8 @@ impl Core<'_> {
             }
             Operation::Const(access) => self.constant(warp, index, mask, access),
             Operation::Shared(access) if mask != 0 => {
-                let cta_slot = warp.cta_slot as u8;
                 let view = warp.view(index, &self.constants);
-                let request = Request::new(access, &view, mask, pc, cta_slot);
+                let request = Request::new(access, &view, mask, pc, warp.cta_slot);
                 self.note_object(warp, &request);
                 self.ask(slot, warp, request);
             }
@@ -130,7 +129,7 @@ impl Core<'_> {
                 let addresses = addresses.map(|address| generic(arch, address));
                 let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
                 let there = |l: &usize| crate::memory::in_window(*space, addresses[*l], rank);
-                let shared = lanes(mask).filter(there).fold(0, |m, l| m | 1 << l);
+                let shared = select(mask, there);
                 warp.set_pred(index, *pred_dst, mask, shared);
             }
             Operation::Local(access) => self.local_access(at, warp, access)?,
@@ -154,8 +153,8 @@ impl Core<'_> {
     fn flush(&mut self, at: At, warp: &mut Warp, place: SharedPlace) {
         let place = SharedPlace { address: place.address | 1, ..place };
         let origin = Origin::Lane { warp: at.slot, lane: at.mask.trailing_zeros(), pc: at.pc };
-        let (op, size, reply) = (Op::Load, Size::U32, Reply::Flushed);
-        self.cluster_port.ask(Transfer { op, size, place, b: 0, c: 0, red: false, origin, reply });
+        let load = Transfer::posted(Op::Load, Size::U32, place, origin);
+        self.cluster_port.ask(Transfer { red: false, reply: Reply::Flushed, ..load });
         warp.remote += 1;
         warp.busy = Busy::Request;
     }

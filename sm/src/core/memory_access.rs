@@ -6,8 +6,8 @@ use crate::compute::atomic;
 use crate::memory::{LOCAL_WINDOW_HIGH, PARAM_WINDOW_HIGH, generic};
 use crate::port::{Address, Request, gather, scatter};
 use crate::port::{Origin, Reply, Transfer};
-use crate::warp::{Busy, LANES, Warp, lanes};
-use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, UReg, WideOp};
+use crate::warp::{Busy, LANES, Warp, lanes, select};
+use atoms_isa::{GlobalAccess, GlobalOp, LocalAccess, Space, WideOp};
 use atoms_ops::{Op, Size};
 
 /// Most words that the threads of a warp may have to themselves, each. [CHOSEN: 64 KiB]
@@ -36,12 +36,10 @@ impl Core<'_> {
         let c = gather(&view, access.rc, size);
         let window = match access.space {
             Space::Global => 0,
-            Space::Generic => {
-                lanes(mask).filter(|l| in_shared_window(addresses[*l])).fold(0, |m, l| m | 1 << l)
-            }
+            Space::Generic => select(mask, |l| in_shared_window(addresses[*l])),
         };
         let rank = self.ctas[warp.cta_slot].as_ref().map_or(0, |c| c.rank);
-        let shared = lanes(window).filter(|l| rank_of(addresses[*l]) == rank).fold(0, |m, l| m | 1 << l);
+        let shared = select(window, |l| rank_of(addresses[*l]) == rank);
         if let GlobalOp::Atomic(op) = op
             && op.is_mbarrier()
             && mask != shared
@@ -95,7 +93,7 @@ impl Core<'_> {
             let own =
                 |l: &usize| !matches!((addresses[*l] >> 32) as u32, LOCAL_WINDOW_HIGH | PARAM_WINDOW_HIGH);
             let open = |l: &usize| access.space == Space::Global || own(l);
-            let told = lanes(mask & !window).filter(open).fold(0, |m, l| m | 1 << l);
+            let told = select(mask & !window, open);
             self.tell_global(at, warp, access, told, (&addresses, &results, &b));
         }
         scatter(warp, dst, size, mask & !window, &results);
@@ -138,30 +136,9 @@ impl Core<'_> {
         if let Some(op) = to_unit
             && shared != 0
         {
-            let request = Request {
-                op,
-                size,
-                mask: shared,
-                pc,
-                red: dst.is_zero(),
-                slot: warp.cta_slot as u8,
-                address: Address {
-                    ra: addresses.map(|a| a as u32),
-                    scale: 0,
-                    ur: 0,
-                    imm: 0,
-                    absolute: false,
-                },
-                b,
-                c,
-                dst,
-                uniform_dst: UReg::URZ,
-                pred_dst: None,
-                cleared: None,
-                piece: 0,
-                in_flight: false,
-                stored: 0,
-            };
+            let address = Address::plain(addresses.map(|address| address as u32));
+            let bare = Request::bare(op, size, shared, pc, warp.cta_slot, address, [b, c]);
+            let request = Request { red: dst.is_zero(), dst, ..bare };
             self.ask(slot, warp, request);
         }
         Ok(())

@@ -403,25 +403,39 @@ impl<'a> Core<'a> {
                 place: self.place(slot, pc),
             });
         }
-        let lanes = self.geometry.lanes;
-        count_request(&mut self.statistics, request.op);
-        if request.changed(outputs, lanes) {
+        if request.changed(outputs, self.geometry.lanes) {
             self.livelock.change(self.cycle);
         }
         self.statistics.passes += u64::from(outputs.rsp_passes);
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));
+        let passes = u32::from(outputs.rsp_passes);
+        self.end_piece(slot, outputs.rsp_pred, passes, |request, lanes, warp| {
+            request.answer(outputs, lanes, warp)
+        });
+        Ok(())
+    }
+
+    /// The piece of a request that was in flight is done, in so many passes, with this predicate; `take` takes in what the
+    /// port gave, and says whether it was the last.
+    fn end_piece(
+        &mut self,
+        slot: usize,
+        holds: u32,
+        passes: u32,
+        take: impl FnOnce(&mut Request, u32, &mut Warp) -> bool,
+    ) {
+        let lanes = self.geometry.lanes;
+        let (Some(request), Some(warp)) = (self.requests[slot].as_mut(), self.warps.warp_mut(slot)) else {
+            return;
+        };
+        count_request(&mut self.statistics, request.op);
         if self.watched {
-            let answered = (request.piece, outputs.rsp_pred);
+            let answered = (request.piece, holds);
             notify::answered(self.observer, (self.cycle, lanes), request, answered, warp, &self.ctas);
         }
-        let answer = Answered {
-            op: request.op,
-            lanes: request.piece_mask(lanes),
-            holds: outputs.rsp_pred,
-            passes: u32::from(outputs.rsp_passes),
-        };
+        let answer = Answered { op: request.op, lanes: request.piece_mask(lanes), holds, passes };
         self.profile.answered(slot, self.cycle, request.pc, &answer);
-        if request.answer(outputs, lanes, warp) {
+        if take(request, lanes, warp) {
             if request.op == Op::CastSpin {
                 self.statistics.spin_attempts += u64::from(request.mask.count_ones());
                 self.statistics.spin_successes += u64::from(request.stored.count_ones());
@@ -431,34 +445,18 @@ impl<'a> Core<'a> {
         } else {
             self.waiting |= 1 << slot;
         }
-        Ok(())
     }
 
     /// Takes in the wake-up of a request that slept.
     fn woken(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
         let slot = usize::from(outputs.wake_tag);
-        let waits = |r: &&mut Box<Request>| r.in_flight && r.op == Op::MbarTryWait;
-        let request = self.requests.get_mut(slot).and_then(|r| r.as_mut().filter(waits));
-        let warp = self.warps.warp_mut(slot);
-        let (Some(request), Some(warp)) = (request, warp) else {
+        let waits = |r: &Request| r.in_flight && r.op == Op::MbarTryWait;
+        if !self.requests.get(slot).is_some_and(|r| r.as_deref().is_some_and(waits)) {
             return Err(KernelError::StrayResponse { tag: outputs.wake_tag });
-        };
-        count_request(&mut self.statistics, request.op);
+        }
         self.statistics.sleeps += 1;
         self.statistics.woken += u64::from(outputs.wake_pred != 0);
-        if self.watched {
-            let (at, answered) = ((self.cycle, self.geometry.lanes), (request.piece, outputs.wake_pred));
-            notify::answered(self.observer, at, request, answered, warp, &self.ctas);
-        }
-        let lanes = request.piece_mask(self.geometry.lanes);
-        let answer = Answered { op: request.op, lanes, holds: outputs.wake_pred, passes: 1 };
-        self.profile.answered(slot, self.cycle, request.pc, &answer);
-        if request.wake(outputs, self.geometry.lanes, warp) {
-            self.requests[slot] = None;
-            warp.end_request();
-        } else {
-            self.waiting |= 1 << slot;
-        }
+        self.end_piece(slot, outputs.wake_pred, 1, |request, lanes, warp| request.wake(outputs, lanes, warp));
         Ok(())
     }
 

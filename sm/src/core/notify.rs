@@ -9,7 +9,7 @@ use crate::port::Request;
 use crate::port::{Action, Asker, Data, Payload};
 use crate::port::{Answer, Origin};
 use crate::races::Memory;
-use crate::warp::{LANES, Warp, lanes};
+use crate::warp::{LANES, Warp, select};
 use atoms_isa::{GlobalAccess, GlobalOp};
 use atoms_ops::Op;
 
@@ -113,12 +113,8 @@ impl Core<'_> {
     ) {
         let (addresses, results, operand) = words;
         let stored = match access.op {
-            GlobalOp::Atomic(Op::Cast | Op::CastSpin) => {
-                lanes(mask).filter(|l| results[*l] != 0).fold(0, |m, l| m | 1 << l)
-            }
-            GlobalOp::Atomic(Op::Cas) => {
-                lanes(mask).filter(|l| results[*l] == operand[*l]).fold(0, |m, l| m | 1 << l)
-            }
+            GlobalOp::Atomic(Op::Cast | Op::CastSpin) => select(mask, |l| results[*l] != 0),
+            GlobalOp::Atomic(Op::Cas) => select(mask, |l| results[*l] == operand[*l]),
             _ => mask,
         };
         let access = Access {

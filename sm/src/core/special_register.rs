@@ -3,7 +3,7 @@
 use super::Core;
 use crate::memory::ConstantBank;
 use crate::memory::SHARED_WINDOW_HIGH;
-use crate::warp::{LANES, Row, Warp, lanes};
+use crate::warp::{LANES, Row, Warp, select};
 use atoms_isa::{Path, Pred, PredSource, PredicateMove, Reg, SpecialRegister, UReg};
 
 /// Predicates that such a move can name: P0 to P6.
@@ -107,15 +107,15 @@ pub(super) fn moved_predicates(
         Path::Uniform => Pred::Uniform(number),
     };
     let view = warp.view(index, constants);
-    let (value, select) = (view.row(&moved.value), view.row(&moved.mask));
+    let (value, named) = (view.row(&moved.value), view.row(&moved.mask));
     let shift = 8 * u32::from(moved.byte & 3);
     if let Some(dst) = moved.dst {
         let held: Vec<u32> =
             (0..PREDICATES).map(|n| view.pred(PredSource { pred: pred(n), negate: false })).collect();
         let row: Row = std::array::from_fn(|lane| {
             let bits = held.iter().enumerate().fold(0, |bits, (n, held)| bits | (held >> lane & 1) << n);
-            let select = (select[lane] & 0x7f) << shift;
-            (value[lane] & !select) | ((bits << shift) & select)
+            let named = (named[lane] & 0x7f) << shift;
+            (value[lane] & !named) | ((bits << shift) & named)
         });
         match moved.path {
             Path::Vector => warp.registers.set(Reg(dst), mask, &row),
@@ -125,9 +125,9 @@ pub(super) fn moved_predicates(
         return;
     }
     for number in 0..PREDICATES {
-        let chosen = lanes(mask).filter(|l| select[*l] >> number & 1 != 0).fold(0, |m, l| m | 1 << l);
+        let chosen = select(mask, |l| named[*l] >> number & 1 != 0);
         let bit = |lane: &usize| value[*lane] >> (shift + u32::from(number)) & 1 != 0;
-        let values = lanes(chosen).filter(bit).fold(0, |m, l| m | 1 << l);
+        let values = select(chosen, bit);
         if chosen != 0 {
             warp.set_pred(index, pred(number), chosen, values);
         }

@@ -32,53 +32,35 @@ pub enum Element {
 }
 
 impl Element {
-    /// Every type.
-    pub const ALL: [Element; 12] = [
-        Element::U8,
-        Element::S8,
-        Element::U16,
-        Element::S16,
-        Element::U32,
-        Element::S32,
-        Element::U64,
-        Element::S64,
-        Element::F16,
-        Element::Bf16,
-        Element::F32,
-        Element::F64,
+    /// Every type, its name in a launch file and the bytes of one element, in order of declaration.
+    pub const ALL: [(Element, &'static str, usize); 12] = [
+        (Element::U8, "u8", 1),
+        (Element::S8, "s8", 1),
+        (Element::U16, "u16", 2),
+        (Element::S16, "s16", 2),
+        (Element::U32, "u32", 4),
+        (Element::S32, "s32", 4),
+        (Element::U64, "u64", 8),
+        (Element::S64, "s64", 8),
+        (Element::F16, "f16", 2),
+        (Element::Bf16, "bf16", 2),
+        (Element::F32, "f32", 4),
+        (Element::F64, "f64", 8),
     ];
 
     /// Name in a launch file.
     pub const fn name(self) -> &'static str {
-        match self {
-            Element::U8 => "u8",
-            Element::S8 => "s8",
-            Element::U16 => "u16",
-            Element::S16 => "s16",
-            Element::U32 => "u32",
-            Element::S32 => "s32",
-            Element::U64 => "u64",
-            Element::S64 => "s64",
-            Element::F16 => "f16",
-            Element::Bf16 => "bf16",
-            Element::F32 => "f32",
-            Element::F64 => "f64",
-        }
+        Element::ALL[self as usize].1
     }
 
     /// The type with this name.
     pub fn from_name(name: &str) -> Option<Element> {
-        Element::ALL.into_iter().find(|e| e.name() == name)
+        Element::ALL.into_iter().find(|(_, known, _)| *known == name).map(|(element, ..)| element)
     }
 
     /// Bytes of one element.
     pub const fn bytes(self) -> usize {
-        match self {
-            Element::U8 | Element::S8 => 1,
-            Element::U16 | Element::S16 | Element::F16 | Element::Bf16 => 2,
-            Element::U32 | Element::S32 | Element::F32 => 4,
-            Element::U64 | Element::S64 | Element::F64 => 8,
-        }
+        Element::ALL[self as usize].2
     }
 
     /// Whether elements are floats.

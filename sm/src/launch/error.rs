@@ -77,6 +77,11 @@ impl LaunchError {
         LaunchError::Formula { at, text: text.into(), range, message, help }
     }
 
+    /// More of something than there may be.
+    pub(super) fn too_many(at: &str, found: String, most: u64) -> LaunchError {
+        LaunchError::value(at, found, format!("there are at most {most}"))
+    }
+
     pub(crate) fn value(
         at: impl Into<String>,
         message: impl Into<String>,

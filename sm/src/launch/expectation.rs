@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use serde::Deserialize;
-use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// What a buffer should hold at the end.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,43 +94,23 @@ impl Expectation {
 
     /// Compares a buffer with values expected in any order.
     fn judge_values(&self, element: Element, found: &[u8], compared: usize) -> Outcome {
-        let sorted = |bytes: &[u8]| {
+        let mut missing: HashMap<u64, i64> = HashMap::new();
+        for (bytes, step) in [(&self.bytes[..], 1), (found, -1)] {
             let mut values: Vec<u64> = (0..compared).map(|i| element.read(bytes, i)).collect();
-            values.sort_unstable_by(|a, b| element.compare(*a, *b));
             if self.order == Order::Set {
+                values.sort_unstable();
                 values.dedup();
             }
-            values
-        };
-        let (wanted, there) = (sorted(&self.bytes), sorted(found));
-        let (mut missing, mut surplus) = (Vec::new(), Vec::new());
-        let (mut a, mut b) = (wanted.iter().copied().peekable(), there.iter().copied().peekable());
-        loop {
-            let order = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(one), Some(other)) => element.compare(*one, *other),
-            };
-            match order {
-                Ordering::Less => missing.extend(a.next()),
-                Ordering::Greater => surplus.extend(b.next()),
-                Ordering::Equal => {
-                    a.next();
-                    b.next();
-                }
-            }
+            values.into_iter().for_each(|value| *missing.entry(value).or_default() += step);
         }
-        if missing.is_empty() && surplus.is_empty() {
+        let first = |sign: i64| {
+            let of_sign = missing.iter().filter(|(_, count)| count.signum() == sign).map(|(value, _)| *value);
+            of_sign.min_by(|a, b| element.compare(*a, *b)).map(|value| element.show(value))
+        };
+        if missing.values().all(|count| *count == 0) {
             return Outcome::Met { compared };
         }
-        let show = |values: &[u64]| values.first().map(|value| element.show(*value));
-        let (first_missing, first_surplus) = (show(&missing), show(&surplus));
-        Outcome::OtherValues {
-            missing: first_missing,
-            surplus: first_surplus,
-            lacking: missing.len(),
-            compared,
-        }
+        let lacking = missing.values().filter(|count| **count > 0).sum::<i64>() as usize;
+        Outcome::OtherValues { missing: first(1), surplus: first(-1), lacking, compared }
     }
 }

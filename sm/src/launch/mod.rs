@@ -51,6 +51,9 @@ pub struct Launch {
 /// Bytes of parameters a kernel may have. Source: [PTX] kernel function parameters.
 const MOST_PARAM_BYTES: u32 = 32764;
 
+/// Threads of a CTA.
+const MOST_THREADS: u64 = 1024;
+
 /// CTAs of a grid in one direction, and threads of a CTA. Source: [PTX] %nctaid.
 const MOST_IN_ONE_DIRECTION: u32 = (1 << 31) - 1;
 
@@ -100,11 +103,8 @@ impl Launch {
         let arch = match raw.arch {
             None => None,
             Some(name) => Some(Arch::from_name(&name).ok_or_else(|| {
-                LaunchError::value(
-                    "arch",
-                    format!("no architecture `{name}`"),
-                    "write sm_75, sm_80, sm_90a, ...",
-                )
+                let message = format!("no architecture `{name}`");
+                LaunchError::value("arch", message, "write sm_75, sm_80, sm_90a, ...")
             })?),
         };
         let files = raw.param.iter().flat_map(RawParam::files).map(|file| folder.join(file)).collect();
@@ -124,25 +124,20 @@ impl Launch {
             files,
         };
         let threads = product(launch.block);
-        if threads > 1024 {
-            let message = format!("{threads} threads in a CTA");
-            return Err(LaunchError::value("block", message, "there are at most 1024"));
+        if threads > MOST_THREADS {
+            let found = format!("{threads} threads in a CTA");
+            return Err(LaunchError::too_many("block", found, MOST_THREADS));
         }
         launch.check_cluster()?;
         let bytes =
             launch.param_offsets().last().map_or(0, |at| at + launch.params.last().map_or(0, Param::bytes));
         if bytes > MOST_PARAM_BYTES {
-            let message = format!("parameters of {bytes} bytes");
-            return Err(LaunchError::value(
-                "param",
-                message,
-                format!("there are at most {MOST_PARAM_BYTES}"),
-            ));
+            let found = format!("parameters of {bytes} bytes");
+            return Err(LaunchError::too_many("param", found, MOST_PARAM_BYTES.into()));
         }
         let ctas = product(launch.grid);
         if ctas > MOST_CTAS {
-            let help = format!("there are at most {MOST_CTAS}");
-            return Err(LaunchError::value("grid", format!("{ctas} CTAs"), help));
+            return Err(LaunchError::too_many("grid", format!("{ctas} CTAs"), MOST_CTAS));
         }
         Ok(launch)
     }
@@ -220,21 +215,14 @@ impl Launch {
     fn check_cluster(&self) -> Result<(), LaunchError> {
         let ctas = product(self.cluster);
         if ctas > MOST_CLUSTER_CTAS {
-            let message = format!("{ctas} CTAs in a cluster");
-            return Err(LaunchError::value(
-                "cluster",
-                message,
-                format!("there are at most {MOST_CLUSTER_CTAS}"),
-            ));
+            let found = format!("{ctas} CTAs in a cluster");
+            return Err(LaunchError::too_many("cluster", found, MOST_CLUSTER_CTAS));
         }
         let [grid, cluster] = [self.grid, self.cluster];
         if grid.into_iter().zip(cluster).any(|(all, some)| all % some != 0) {
             let message = format!("clusters of {cluster:?} CTAs do not fill a grid of {grid:?}");
-            return Err(LaunchError::value(
-                "cluster",
-                message,
-                "in x, y and z the grid is a multiple of the cluster",
-            ));
+            let help = "in x, y and z the grid is a multiple of the cluster";
+            return Err(LaunchError::value("cluster", message, help));
         }
         Ok(())
     }
@@ -326,11 +314,8 @@ fn product(extent: [u32; 3]) -> u64 {
 /// A number, or up to three of them.
 fn extent(at: &str, value: &toml::Value) -> Result<[u32; 3], LaunchError> {
     let wrong = |message: String| {
-        LaunchError::value(
-            at,
-            message,
-            format!("write a number from 1 to {MOST_IN_ONE_DIRECTION}, or [x, y, z]"),
-        )
+        let help = format!("write a number from 1 to {MOST_IN_ONE_DIRECTION}, or [x, y, z]");
+        LaunchError::value(at, message, help)
     };
     let values = match value {
         toml::Value::Array(values) if (1..=3).contains(&values.len()) => values.as_slice(),

@@ -7,7 +7,7 @@
 //! there yet. Writes of such a copy are posted (spec 4.7); a thread that waits for a copy itself waits for
 //! the responses of its writes.
 
-use super::transfer::{Answer, Origin, Reply, Transfer};
+use super::transfer::{Answer, Origin, Transfer};
 use crate::compute::atomic;
 use crate::config::SmConfig;
 use crate::memory::{GlobalMemory, SharedPlace};
@@ -293,7 +293,6 @@ impl CopyEngine {
             && copy.sent < payload.bytes
         {
             let step = payload.size.bytes();
-            let nothing = Reply::None;
             let value = match payload.data {
                 Data::Given(value) => value,
                 Data::Global { from, bytes } => {
@@ -308,25 +307,14 @@ impl CopyEngine {
                         let place = SharedPlace { address, ..place };
                         // What is loaded has no sign.
                         let size = if payload.size == Size::S32 { Size::U32 } else { payload.size };
-                        let op = Op::Load;
-                        return Ok(Some(Transfer {
-                            op,
-                            size,
-                            place,
-                            b: 0,
-                            c: 0,
-                            red: false,
-                            origin,
-                            reply: nothing,
-                        }));
+                        let load = Transfer::posted(Op::Load, size, place, origin);
+                        return Ok(Some(Transfer { red: false, ..load }));
                     }
                 },
             };
             let address = payload.to.address.wrapping_add(copy.sent);
             let place = SharedPlace { address, ..payload.to };
-            let size = payload.size;
-            let red =
-                Transfer { op: Op::Load, size, place, b: value, c: 0, red: true, origin, reply: nothing };
+            let red = Transfer { b: value, ..Transfer::posted(Op::Load, payload.size, place, origin) };
             let transfer = match payload.action {
                 Action::Each(op) => Transfer { op, red: !copy.counted, ..red },
                 Action::ToGlobal { .. } => Transfer { red: false, ..red },
@@ -350,14 +338,8 @@ impl CopyEngine {
         }
         let completion = copy.completion;
         Ok(completion.map(|Completion { op, at, b }| Transfer {
-            op,
-            size: Size::U64,
-            place: at,
-            b: u128::from(b),
-            c: 0,
-            red: true,
-            origin,
-            reply: Reply::None,
+            b: b.into(),
+            ..Transfer::posted(op, Size::U64, at, origin)
         }))
     }
 

@@ -55,18 +55,7 @@ impl PartTable {
     /// Gives a free slot the first rows that fit, if there are any.
     pub(crate) fn allocate(&mut self, rows: u32, bytes: u32, rank: u32) -> Option<usize> {
         let slot = self.parts.iter().position(Option::is_none)?;
-        let mut used: Vec<_> = self.parts.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
-        used.sort_unstable();
-        let mut base = 0;
-        for (start, end) in used {
-            if start >= base + rows {
-                break;
-            }
-            base = end;
-        }
-        if base + rows > self.rows {
-            return None;
-        }
+        let (base, _) = self.gaps().find(|(_, free)| *free >= rows)?;
         let part = Part { base, rows, bytes, rank };
         self.parts[slot] = Some(part);
         self.writes.push_back(Write { slot, part: Some(part) });
@@ -76,16 +65,20 @@ impl PartTable {
     /// How many more CTAs of so many rows there is room for.
     pub(crate) fn room(&self, rows: u32) -> u32 {
         let free_slots = self.parts.iter().filter(|p| p.is_none()).count() as u32;
+        let room: u32 = self.gaps().map(|(_, free)| free / rows.max(1)).sum();
+        room.min(free_slots)
+    }
+
+    /// Rows that no CTA has: the first of each run, and how many they are.
+    fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut used: Vec<_> = self.parts.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
         used.sort_unstable();
         used.push((self.rows, self.rows));
-        let mut room = 0;
         let mut base = 0;
-        for (start, end) in used {
-            room += (start - base) / rows.max(1);
-            base = end;
-        }
-        room.min(free_slots)
+        used.into_iter().map(move |(start, end)| {
+            let free = start - base;
+            (std::mem::replace(&mut base, end), free)
+        })
     }
 
     /// Takes a slot's part away.

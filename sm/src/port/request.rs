@@ -58,6 +58,11 @@ impl Address {
         }
     }
 
+    /// One of which each lane has the whole.
+    pub(crate) fn plain(ra: Row) -> Address {
+        Address { ra, scale: 0, ur: 0, imm: 0, absolute: false }
+    }
+
     /// The sum, as the port forms it (spec 2.1, 2.2).
     pub(crate) fn sum(&self, lane: usize) -> u32 {
         if self.absolute {
@@ -90,25 +95,42 @@ pub(crate) fn scatter(warp: &mut Warp, dst: Reg, size: Size, mask: u32, values: 
 
 impl Request {
     /// The request of an ATOMS, LDS or STS.
-    pub(crate) fn new(access: &SharedAccess, view: &View<'_>, mask: u32, pc: u32, slot: u8) -> Request {
+    pub(crate) fn new(access: &SharedAccess, view: &View<'_>, mask: u32, pc: u32, slot: usize) -> Request {
         let (dst, pred_dst) = match access.result {
             SharedResult::None => (Reg::RZ, None),
             SharedResult::Reg(reg) => (reg, None),
             SharedResult::Pred(pred) => (Reg::RZ, Some(Pred::Thread(pred))),
         };
+        let operands = [access.rb, access.rc].map(|reg| gather(view, reg, access.size));
+        let address = Address::of(&access.address, view);
+        let red = access.result == SharedResult::None;
+        let bare = Request::bare(access.op, access.size, mask, pc, slot, address, operands);
+        Request { red, dst, pred_dst, ..bare }
+    }
+
+    /// The request of an operation without a result.
+    pub(crate) fn bare(
+        op: Op,
+        size: Size,
+        mask: u32,
+        pc: u32,
+        slot: usize,
+        address: Address,
+        [b, c]: [Box<[u128; LANES]>; 2],
+    ) -> Request {
         Request {
-            op: access.op,
-            size: access.size,
+            op,
+            size,
             mask,
             pc,
-            red: access.result == SharedResult::None,
-            slot,
-            address: Address::of(&access.address, view),
-            b: gather(view, access.rb, access.size),
-            c: gather(view, access.rc, access.size),
-            dst,
+            red: true,
+            slot: slot as u8,
+            address,
+            b,
+            c,
+            dst: Reg::RZ,
             uniform_dst: UReg::URZ,
-            pred_dst,
+            pred_dst: None,
             cleared: None,
             piece: 0,
             in_flight: false,
@@ -122,7 +144,7 @@ impl Request {
         view: &View<'_>,
         [mask, active]: [u32; 2],
         pc: u32,
-        slot: u8,
+        slot: usize,
     ) -> Request {
         let (dst, uniform_dst, pred_dst) = match access.result {
             BarrierResult::None => (Reg::RZ, UReg::URZ, None),
@@ -138,24 +160,11 @@ impl Request {
             BarrierOperand::Word(source) => view.row(source).map(u128::from),
             BarrierOperand::Pair(source) => view.pairs(source).map(u128::from),
         };
-        Request {
-            op: access.op,
-            size: Size::U64,
-            mask,
-            pc,
-            red: access.result == BarrierResult::None,
-            slot,
-            address: Address::of(&access.address, view),
-            b: Box::new(b),
-            c: Box::new([0; LANES]),
-            dst,
-            uniform_dst,
-            pred_dst,
-            cleared: access.reported,
-            piece: 0,
-            in_flight: false,
-            stored: 0,
-        }
+        let red = access.result == BarrierResult::None;
+        let address = Address::of(&access.address, view);
+        let operands = [Box::new(b), Box::new([0; LANES])];
+        let bare = Request::bare(access.op, Size::U64, mask, pc, slot, address, operands);
+        Request { red, dst, uniform_dst, pred_dst, cleared: access.reported, ..bare }
     }
 
     /// Lanes of the current piece, in lane 0 and up.

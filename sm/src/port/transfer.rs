@@ -42,6 +42,13 @@ pub(crate) struct Transfer {
     pub(crate) reply: Reply,
 }
 
+impl Transfer {
+    /// A request without operands whose result is not wanted.
+    pub(crate) fn posted(op: Op, size: Size, place: SharedPlace, origin: Origin) -> Transfer {
+        Transfer { op, size, place, b: 0, c: 0, red: true, origin, reply: Reply::None }
+    }
+}
+
 /// What became of a request.
 pub(crate) struct Answer {
     pub(crate) transfer: Transfer,

@@ -57,24 +57,17 @@ impl Clock {
             self.rows = Rc::clone(&other.rows);
             return;
         }
-        let mut joined = Vec::with_capacity(self.rows.len() + other.rows.len());
-        let (mut a, mut b) = (self.rows.iter().peekable(), other.rows.iter().peekable());
-        loop {
-            let next = match (a.peek(), b.peek()) {
-                (None, None) => break,
-                (Some(one), Some(two)) if one.0 == two.0 => {
-                    let (one, two) = (one.1, two.1);
-                    let row = (a.next().map_or(Row(0), |r| r.0), std::array::from_fn(|l| one[l].max(two[l])));
-                    b.next();
-                    Some(row)
-                }
-                (Some(one), Some(two)) if one.0 < two.0 => a.next().copied(),
-                (Some(_), None) => a.next().copied(),
-                (None | Some(_), Some(_)) => b.next().copied(),
-            };
-            joined.extend(next);
-        }
-        self.rows = Rc::new(joined);
+        let rows = Rc::make_mut(&mut self.rows);
+        rows.extend_from_slice(&other.rows);
+        // Two runs that are in order: merged in one go.
+        rows.sort_by_key(|(row, _)| *row);
+        rows.dedup_by(|(row, times), (kept, known)| {
+            let same = row == kept;
+            if same {
+                known.iter_mut().zip(times).for_each(|(known, time)| *known = (*known).max(*time));
+            }
+            same
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 //! `mbarrier.pending_count` is no access to memory, so the unit cannot see it: compilers take the count
 //! out of the state's high word with a shift or a mask.
 
-use super::registers::{LANES, Row, View, lanes};
+use super::registers::{LANES, Row, View, select};
 use atoms_isa::{Compute, ComputeOp, Reg, Source, Value};
 use atoms_ops::Op;
 
@@ -64,9 +64,7 @@ impl States {
         let Some(register) = counted(compute) else { return 0 };
         let row = view.reg(register);
         // A register that holds another word by now was written since.
-        let same = |high: &Row, held: u32| {
-            lanes(mask & held).filter(|lane| row[*lane] == high[*lane]).fold(0, |m, lane| m | 1 << lane)
-        };
+        let same = |high: &Row, held: u32| select(mask & held, |lane| row[*lane] == high[*lane]);
         let of_register = self.kept.iter().filter(|(reg, ..)| *reg == register);
         of_register.fold(0, |misused, (_, held, high)| misused | same(high, *held))
     }

@@ -16,6 +16,11 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
+/// The lanes of a mask for which something holds.
+pub(crate) fn select(mask: u32, holds: impl FnMut(&usize) -> bool) -> u32 {
+    lanes(mask).filter(holds).fold(0, |selected, lane| selected | 1 << lane)
+}
+
 /// Registers and predicates of the threads.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Registers {

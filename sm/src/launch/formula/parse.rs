@@ -257,7 +257,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
 fn unknown_function(name: &str, range: Range<usize>) -> FormulaError {
     let functions = FUNCTIONS.iter().map(|(name, _)| *name);
     let folds = FOLDS.iter().map(|fold| fold.0);
-    let types = Element::ALL.iter().map(|element| element.name());
+    let types = Element::ALL.iter().map(|(_, name, _)| *name);
     let known = functions.chain(folds).chain(types).chain(["len"]);
     FormulaError::new(range, format!("no function `{name}`"), instead(name, known))
 }

@@ -179,11 +179,8 @@ impl RawExpect {
         let count = self.count.unwrap_or(elements);
         if count > elements || self.count == Some(0) {
             let help = format!("the buffer has {elements} elements, and at least one is expected");
-            return Err(LaunchError::value(
-                format!("{name}.expect.count"),
-                format!("{count} elements"),
-                help,
-            ));
+            let at = format!("{name}.expect.count");
+            return Err(LaunchError::value(at, format!("{count} elements"), help));
         }
         let values = formula::elements(text, element, count, names)
             .map_err(|error| LaunchError::formula(format!("{name}.expect.formula"), text, error))?;
@@ -202,11 +199,8 @@ fn buffer<'p>(params: &'p [Param], of: &str, name: &str) -> Result<(Element, &'p
         let leaves = param::leaves(params, 0).into_iter().map(|(_, param)| param);
         let buffers = leaves.filter(|p| matches!(p.kind, ParamKind::Buffer { .. }));
         let names = buffers.map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
-        LaunchError::value(
-            format!("{of}.expect"),
-            format!("no buffer `{name}`"),
-            format!("buffers are {names}"),
-        )
+        let (at, help) = (format!("{of}.expect"), format!("buffers are {names}"));
+        LaunchError::value(at, format!("no buffer `{name}`"), help)
     })
 }
 
@@ -223,11 +217,8 @@ fn index_of(name: &str, of: &str, kind: Element, data: &[u8]) -> Result<Vec<i128
     let count = data.len() / kind.bytes();
     let each = (0..count).map(|i| kind.to_int(kind.read(data, i)));
     each.collect::<Option<_>>().ok_or_else(|| {
-        LaunchError::value(
-            format!("{name}.expect"),
-            format!("`{of}` holds floats"),
-            "bins are chosen by integers",
-        )
+        let at = format!("{name}.expect");
+        LaunchError::value(at, format!("`{of}` holds floats"), "bins are chosen by integers")
     })
 }
 

@@ -153,7 +153,7 @@ impl Reading<'_> {
 }
 
 fn read(name: &str, raw: RawParam, folder: &Path) -> Result<(ParamKind, Option<RawExpect>), LaunchError> {
-    let types = || format!("types are {}", Element::ALL.map(Element::name).join(", "));
+    let types = || format!("types are {}", Element::ALL.map(|(_, name, _)| name).join(", "));
     let Some(named) = &raw.element else {
         return Err(LaunchError::value(name, "no `type`", types()));
     };
@@ -188,7 +188,7 @@ fn few(name: &str, count: usize) -> Result<(), LaunchError> {
     if count <= MOST_ELEMENTS {
         return Ok(());
     }
-    Err(LaunchError::value(name, format!("{count} elements"), format!("there are at most {MOST_ELEMENTS}")))
+    Err(LaunchError::too_many(name, format!("{count} elements"), MOST_ELEMENTS as u64))
 }
 
 fn fill(name: &str, element: Element, random: &RawRandom) -> Result<Vec<u8>, LaunchError> {

@@ -97,11 +97,8 @@ pub(super) fn read_buffer(name: &str, element: Element, path: &Path) -> Result<V
     let bytes = std::fs::read(path).map_err(|source| LaunchError::Read { path: path.into(), source })?;
     if bytes.len() % element.bytes() != 0 {
         let message = format!("`{}` has {} bytes", path.display(), bytes.len());
-        return Err(LaunchError::value(
-            name,
-            message,
-            format!("elements have {} bytes each", element.bytes()),
-        ));
+        let help = format!("elements have {} bytes each", element.bytes());
+        return Err(LaunchError::value(name, message, help));
     }
     Ok(bytes)
 }

@@ -55,11 +55,13 @@ impl Address {
     }
 }
 
+/// The registers that so many bytes take from `first` on.
+pub(super) fn group(first: Reg, bytes: u32) -> Vec<Name> {
+    (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(first.plus(word).0)).collect()
+}
+
 /// Address and results of a load.
 pub(super) fn load(instruction: &Instruction) -> Option<(Address, Vec<Name>)> {
-    let group = |dst: Reg, bytes: u32| -> Vec<Name> {
-        (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(dst.plus(word).0)).collect()
-    };
     match &instruction.operation {
         Operation::Shared(SharedAccess {
             op: Op::Load,
@@ -115,9 +117,9 @@ pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
 
 /// The registers that an operand names.
 pub(super) fn source(source: &Source) -> Vec<Name> {
-    let words = if source.wide { 2 } else { 1 };
+    let words: u8 = if source.wide { 2 } else { 1 };
     match source.value {
-        Value::Reg(reg) => (0..words).map(|word| Name::Reg(reg.plus(word).0)).collect(),
+        Value::Reg(reg) => group(reg, 4 * u32::from(words)),
         Value::Uniform(reg) => (0..words).map(|word| Name::Uniform(reg.plus(word).0)).collect(),
         Value::Imm(_) | Value::Const(_) => Vec::new(),
     }
@@ -134,8 +136,7 @@ pub(super) fn computed(compute: &Compute) -> FromTo {
 
 fn result(path: Path, dst: u16, wide: bool) -> Vec<Name> {
     match path {
-        Path::Vector if wide => vec![Name::Reg(dst), Name::Reg(Reg(dst).plus(1).0)],
-        Path::Vector => vec![Name::Reg(dst)],
+        Path::Vector => group(Reg(dst), if wide { 8 } else { 4 }),
         Path::Uniform => vec![Name::Uniform(dst as u8)],
     }
 }

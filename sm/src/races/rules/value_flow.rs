@@ -1,8 +1,8 @@
 //! What becomes of the value that a load gave.
 
 use super::dataflow::{
-    Address, FAR, FromTo, Name, comparer, computed, effect, is_constant, load, next, no_barrier, pred, reach,
-    source,
+    Address, FAR, FromTo, Name, comparer, computed, effect, group, is_constant, load, next, no_barrier, pred,
+    reach, source,
 };
 use atoms_isa::{
     ComputeOp, Control, GlobalOp, Instruction, IntOp, Kernel, Operation, PredSource, ProductPart, Reg,
@@ -166,18 +166,14 @@ fn read_ahead(kernel: &Kernel, pc: usize, name: Name) -> bool {
 
 /// All registers that an instruction may read; `None` where that is not known.
 fn reads(instruction: &Instruction) -> Option<Vec<Name>> {
-    let group = |reg: Reg, bytes: u32| -> Vec<Name> {
-        (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(reg.plus(word).0)).collect()
+    let all = |address: Address, operands: [Reg; 2], bytes: u32| {
+        address.names().into_iter().chain(operands.into_iter().flat_map(|reg| group(reg, bytes))).collect()
     };
     Some(match &instruction.operation {
         Operation::Compute(_) | Operation::Special { .. } => effect(instruction).0,
-        Operation::Shared(a) => {
-            let operands = [a.rb, a.rc].into_iter().flat_map(|reg| group(reg, a.size.bytes()));
-            Address::Shared(a.address).names().into_iter().chain(operands).collect()
-        }
+        Operation::Shared(a) => all(Address::Shared(a.address), [a.rb, a.rc], a.size.bytes()),
         Operation::Global(a) if !matches!(a.op, GlobalOp::Wide(_)) => {
-            let operands = [a.rb, a.rc].into_iter().flat_map(|reg| group(reg, a.size.bytes()));
-            Address::Global(a.address).names().into_iter().chain(operands).collect()
+            all(Address::Global(a.address), [a.rb, a.rc], a.size.bytes())
         }
         Operation::Control(Control::Branch { .. } | Control::Exit | Control::Fence | Control::Nop) => {
             Vec::new()

@@ -76,13 +76,13 @@ pub(crate) fn last_stores(case: &[Observed]) -> Vec<String> {
 /// bits the later it was.
 pub(crate) fn order(case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
-        let mut places: Vec<u32> = observed.lanes().map(|lane| observed.offset[lane]).collect();
+        let mut places: Vec<u32> = observed.lanes().map(|lane| observed.asked.offset[lane]).collect();
         places.sort_unstable();
         places.dedup();
         let of_place = |offset: &u32| {
             let order = chain(observed).unwrap_or_else(|| {
                 let mut lanes: Vec<usize> =
-                    observed.lanes().filter(|l| observed.offset[*l] == *offset).collect();
+                    observed.lanes().filter(|l| observed.asked.offset[*l] == *offset).collect();
                 lanes.sort_by_key(|lane| observed.result[*lane].count_ones());
                 lanes
             });
@@ -100,7 +100,7 @@ fn chain(observed: &Observed) -> Option<Vec<usize>> {
     while chain.len() < LANES {
         let next = observed.lanes().find(|lane| observed.result[*lane] == got && !chain.contains(lane))?;
         chain.push(next);
-        got = observed.b[next];
+        got = observed.asked.b[next];
     }
     Some(chain)
 }

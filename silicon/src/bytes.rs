@@ -1,4 +1,4 @@
-//! Bytes in JSON: compressed, then in base 64.
+//! Bytes: the numbers in them, and how they stand in JSON, compressed, then in base 64.
 
 use std::io::{Read, Write};
 
@@ -11,6 +11,25 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 /// Most bytes that a field may hold; a damaged or hostile capture must not fill memory.
 const MOST: u64 = 64 << 20;
+
+/// The number in little-endian bytes.
+pub(crate) fn number(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
+}
+
+/// The value of so many bytes that words of memory hold at a byte offset; beyond them are zeros.
+pub(crate) fn value_at(memory: &[u32], offset: u32, bytes: u32) -> u128 {
+    let word = |n: u32| u128::from(memory.get((offset / 4 + n) as usize).copied().unwrap_or(0));
+    match bytes {
+        0..4 => word(0) >> (8 * (offset % 4)) & low(8 * bytes),
+        _ => (0..bytes / 4).rev().fold(0, |value, n| value << 32 | word(n)),
+    }
+}
+
+/// So many ones.
+pub(crate) const fn low(bits: u32) -> u128 {
+    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
+}
 
 pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());

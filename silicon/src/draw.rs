@@ -3,6 +3,7 @@
 use atoms_ops::{Op, Size};
 use fastrand::Rng;
 
+use crate::bytes::{low, number, value_at};
 use crate::instruction::{LaneOperands, Meaning, TestInstruction};
 use crate::program::{LANES, ProgramStep, Steps};
 use crate::value::Update;
@@ -27,6 +28,7 @@ pub enum Pattern {
 }
 
 /// A request of a case.
+#[derive(Clone, Debug)]
 pub struct DrawnRequest {
     /// By lane: whether it takes part.
     pub active: [bool; LANES],
@@ -71,13 +73,11 @@ impl DrawnCase {
 
     /// Reads back what [`DrawnCase::pack`] wrote.
     pub fn unpack(steps: &Steps, bytes: &[u8]) -> DrawnCase {
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| number(&bytes[at..at + 4]) as u32;
         let memory = (0..steps.words as usize).map(|w| word(4 * w)).collect();
         let request = |(index, step): (usize, &ProgramStep)| {
             let wide = step.operand_bytes();
-            let value = |at: usize| {
-                bytes[at..at + wide].iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte))
-            };
+            let value = |at: usize| number(&bytes[at..at + wide]);
             let place = |lane: usize| steps.record(index).start + lane * step.record_bytes();
             DrawnRequest {
                 active: std::array::from_fn(|lane| word(place(lane) + 4) != 0),
@@ -134,19 +134,10 @@ fn request(
             continue;
         }
         request.offset[lane] = place * bytes;
-        let there = there(memory, place * bytes, bytes);
+        let there = value_at(memory, place * bytes, bytes);
         (request.b[lane], request.c[lane]) = values.operands(rng, there);
     }
     request
-}
-
-/// The value that memory holds at a place in the beginning.
-fn there(memory: &[u32], offset: u32, bytes: u32) -> u128 {
-    let word = |n: u32| u128::from(memory[((offset / 4 + n) % WORDS) as usize]);
-    match bytes {
-        1 | 2 => word(0) >> (8 * (offset % 4)) & ((1 << (8 * bytes)) - 1),
-        _ => (0..bytes / 4).rev().fold(0, |value, n| value << 32 | word(n)),
-    }
 }
 
 fn mask(rng: &mut Rng) -> u32 {
@@ -175,7 +166,7 @@ impl Values<'_> {
             let element = self.float(rng, value);
             bytes.extend(&element.to_le_bytes()[..value.bytes() as usize]);
         }
-        bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect()
+        bytes.chunks_exact(4).map(|word| number(word) as u32).collect()
     }
 
     fn float(&self, rng: &mut Rng, value: ValueType) -> u64 {
@@ -203,10 +194,6 @@ impl Values<'_> {
             _ => (edge(rng, 8 * self.instruction.bytes()), 0),
         }
     }
-}
-
-const fn low(bits: u32) -> u128 {
-    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
 /// A value at which operations change their behaviour, or any.

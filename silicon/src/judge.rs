@@ -83,7 +83,7 @@ fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed
     if of_objects && arch < OBJECTS_SINCE {
         return Verdict::Open;
     }
-    let silent = |lane: &usize| !observed.active[*lane] || step.answer == LaneResult::Nothing;
+    let silent = |lane: &usize| !observed.asked.active[*lane] || step.answer == LaneResult::Nothing;
     if let Some(lane) = (0..LANES).filter(silent).find(|lane| observed.result[*lane] != 0) {
         return refused(
             "spec 2.6",
@@ -111,7 +111,7 @@ fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed
 /// The count in a state is in its bits 62:43 (spec 6.6).
 fn pending_count(observed: &Observed) -> Verdict {
     for lane in observed.lanes() {
-        let (state, count) = (observed.b[lane], observed.result[lane]);
+        let (state, count) = (observed.asked.b[lane], observed.result[lane]);
         let pending = (1u128 << 20).wrapping_sub(state >> 43 & 0xf_ffff) & 0xf_ffff;
         if count != pending {
             let text = format!(
@@ -145,15 +145,20 @@ fn explain_loop(
             continue;
         }
         let here: Vec<usize> =
-            observed.lanes().filter(|l| observed.offset[*l] == observed.offset[first]).collect();
+            observed.lanes().filter(|l| observed.asked.offset[*l] == observed.asked.offset[first]).collect();
         here.iter().for_each(|lane| done[*lane] = true);
         let before = observed.value(&observed.before, first, bytes);
         let after = observed.value(&observed.after, first, bytes);
         let low = |n: u128| n as u64;
         let updated = |lane: usize, old: u128| {
-            u128::from(value.updated(update, low(old), low(observed.b[lane]), low(observed.c[lane])))
+            u128::from(value.updated(
+                update,
+                low(old),
+                low(observed.asked.b[lane]),
+                low(observed.asked.c[lane]),
+            ))
         };
-        let at = format!("offset {:#x}", observed.offset[first]);
+        let at = format!("offset {:#x}", observed.asked.offset[first]);
         let explained = match (&here[..], step.answer) {
             // Of one lane, any float may come: what is no number need not have the bits that it has here.
             ([lane], answer) => {
@@ -206,25 +211,32 @@ pub fn determined(step: &ProgramStep, observed: &Observed) -> Determined {
         Meaning::Loop { update, value } => (value.bytes(), update != Update::Cas, false),
     };
     let lanes: Vec<usize> = observed.lanes().collect();
-    let overlap = |a: &usize, b: &usize| observed.offset[*a].abs_diff(observed.offset[*b]) < bytes;
+    let overlap =
+        |a: &usize, b: &usize| observed.asked.offset[*a].abs_diff(observed.asked.offset[*b]) < bytes;
     let meet = lanes.iter().enumerate().any(|(n, a)| lanes[..n].iter().any(|b| overlap(a, b)));
     let free = !meet || reads;
     Determined { results: free || step.answer == LaneResult::Nothing, memory: free || commutes }
 }
 
 /// Where our own run and a capture differ although the specification leaves no choice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayDifference {
-    /// Number of the case.
+    /// The program.
+    pub program: String,
+    /// Number of the case in it.
     pub case: usize,
-    /// Number of the step in it.
+    /// Number of the step in that.
     pub step: usize,
-    /// What differs: `rd of lane 3`, `word 17`.
+    /// The instruction.
+    pub instruction: String,
+    /// What differs.
     pub what: String,
-    /// In the capture.
-    pub captured: u128,
-    /// In our own run.
-    pub ours: u128,
+    /// In the capture, hexadecimal.
+    pub captured: String,
+    /// In our own run, hexadecimal.
+    pub ours: String,
+    /// PTX leaves open what happens.
+    pub undefined: bool,
 }
 
 /// Takes the bits from floats that are no numbers.
@@ -235,12 +247,13 @@ fn forget_bits(step: &ProgramStep, observed: &mut Observed) {
     }
 }
 
-/// Compares the output of a capture with that of our own run, case by case, up to the first step of each whose memory
+/// Compares the output of a capture of `program` with that of our own run, case by case, up to the first step of each whose memory
 /// depends on the order of lanes. Gives how many steps were compared, and the first difference of each case.
 ///
 /// # Errors
 /// What is wrong with the sizes of input or output.
 pub fn compare(
+    program: &str,
     steps: &Steps,
     input: &[u8],
     captured: &[u8],
@@ -257,7 +270,16 @@ pub fn compare(
         for (theirs, own) in captured.iter().zip(ours) {
             let Determined { results, memory } = determined(&steps.steps[theirs.step], theirs);
             let difference = |what: String, captured: u128, ours: u128| {
-                Some(ReplayDifference { case, step: theirs.step, what, captured, ours })
+                Some(ReplayDifference {
+                    program: program.into(),
+                    case,
+                    step: theirs.step,
+                    instruction: steps.steps[theirs.step].instruction.clone(),
+                    what,
+                    captured: format!("{captured:#x}"),
+                    ours: format!("{ours:#x}"),
+                    undefined: steps.undefined,
+                })
             };
             let mut found = None;
             if results {

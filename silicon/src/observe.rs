@@ -4,7 +4,8 @@ use atoms_ops::{Op, Size};
 use atoms_oracle::trace::{Event, Exchange, TraceHeader, TraceWriter};
 use atoms_oracle::{Allocation, Geometry, Response, SerialRequest};
 
-use crate::draw::DrawnCase;
+use crate::bytes::{low, number, value_at};
+use crate::draw::{DrawnCase, DrawnRequest};
 use crate::instruction::{LaneResult, Meaning};
 use crate::program::{LANES, ProgramStep, Reading, Steps, TestProgram};
 
@@ -18,14 +19,8 @@ pub const fn geometry(words: u32) -> Geometry {
 pub struct Observed {
     /// Number of the step.
     pub step: usize,
-    /// By lane: whether it took part.
-    pub active: [bool; LANES],
-    /// By lane: byte offset.
-    pub offset: [u32; LANES],
-    /// By lane: Rb; of a step that takes a state, that state.
-    pub b: [u128; LANES],
-    /// By lane: Rc.
-    pub c: [u128; LANES],
+    /// What was asked for; Rb of a step that takes a state is that state.
+    pub asked: DrawnRequest,
     /// By lane: what was read back; zero where nothing was.
     pub result: [u128; LANES],
     /// Memory before.
@@ -52,22 +47,20 @@ pub fn cases(steps: &Steps, input: &[u8], output: &[u8]) -> Result<Vec<Vec<Obser
 fn one(steps: &Steps, case: DrawnCase, output: &[u8]) -> Vec<Observed> {
     let mut before = case.memory;
     let mut observed: Vec<Observed> = Vec::new();
-    for (step, (request, of)) in case.requests.iter().zip(&steps.steps).enumerate() {
+    for (step, (mut request, of)) in case.requests.into_iter().zip(&steps.steps).enumerate() {
         let results = steps.results(step);
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0u128, |n, byte| n << 8 | u128::from(*byte));
         let each = of.result_bytes();
         let result = std::array::from_fn(|lane| number(&output[results.start + lane * each..][..each]));
         let after: Vec<u32> = output[results.end..][..4 * steps.words as usize]
             .chunks_exact(4)
             .map(|word| number(word) as u32)
             .collect();
-        let b = of.state_of.map_or(request.b, |of| observed[of].result);
+        if let Some(of) = of.state_of {
+            request.b = observed[of].result;
+        }
         observed.push(Observed {
             step,
-            active: request.active,
-            offset: request.offset,
-            b,
-            c: request.c,
+            asked: request,
             result,
             before: std::mem::replace(&mut before, after.clone()),
             after,
@@ -79,23 +72,18 @@ fn one(steps: &Steps, case: DrawnCase, output: &[u8]) -> Vec<Observed> {
 impl Observed {
     /// Lanes that took part.
     pub fn lanes(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..LANES).filter(|lane| self.active[*lane])
+        (0..LANES).filter(|lane| self.asked.active[*lane])
     }
 
     /// The value in `memory` at a lane's address.
     pub fn value(&self, memory: &[u32], lane: usize, bytes: u32) -> u128 {
-        let offset = self.offset[lane];
-        let word = |n: u32| u128::from(memory.get((offset / 4 + n) as usize).copied().unwrap_or(0));
-        match bytes {
-            0..4 => word(0) >> (8 * (offset % 4)) & ((1 << (8 * bytes)) - 1),
-            _ => (0..bytes / 4).rev().fold(0, |value, n| value << 32 | word(n)),
-        }
+        value_at(memory, self.asked.offset[lane], bytes)
     }
 
     /// Whether an access of some lane, of so many bytes, reaches this word.
     pub fn names(&self, word: u32, bytes: u32) -> bool {
         self.lanes().any(|lane| {
-            let first = self.offset[lane] / 4;
+            let first = self.asked.offset[lane] / 4;
             (first..first + bytes.div_ceil(4)).contains(&word)
         })
     }
@@ -117,23 +105,25 @@ impl Observed {
             Meaning::PendingCount | Meaning::Loop { .. } => return None,
         };
         let b = match op {
-            Op::MbarInit => self.b.map(word_of_count),
+            Op::MbarInit => self.asked.b.map(word_of_count),
             // Bit 31 is the parity asked about: that of a state is in its bit 63 (spec 6.8).
-            Op::MbarTestWait | Op::MbarTryWait if step.state_of.is_some() => self.b.map(|state| state >> 32),
-            Op::MbarTestWait | Op::MbarTryWait => self.b.map(|parity| (parity & 1) << 31),
-            _ => self.b,
+            Op::MbarTestWait | Op::MbarTryWait if step.state_of.is_some() => {
+                self.asked.b.map(|state| state >> 32)
+            }
+            Op::MbarTestWait | Op::MbarTryWait => self.asked.b.map(|parity| (parity & 1) << 31),
+            _ => self.asked.b,
         };
         // The state of a noComplete arrive is put together by code behind the unit's answer (spec 6.8).
         let together = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
-        let mask = (0..LANES).filter(|lane| self.active[*lane]).fold(0, |mask, lane| mask | 1 << lane);
+        let mask = (0..LANES).filter(|lane| self.asked.active[*lane]).fold(0, |mask, lane| mask | 1 << lane);
         let request = SerialRequest {
             op: op as u8,
             size: size as u8,
             red: step.answer != LaneResult::Register || together,
             mask,
-            ra: self.offset,
+            ra: self.asked.offset,
             b,
-            c: if op == Op::MbarTryWait { [0; LANES] } else { self.c },
+            c: if op == Op::MbarTryWait { [0; LANES] } else { self.asked.c },
             ..SerialRequest::default()
         };
         let mut response = Response::default();
@@ -144,7 +134,7 @@ impl Observed {
                 LaneResult::Register | LaneResult::Nothing => {}
             }
             // CAS has no predicate in PTX: whether it stored follows from what it returned.
-            if op == Op::Cas && self.result[lane] == self.b[lane] & low(size.bytes()) {
+            if op == Op::Cas && self.result[lane] == self.asked.b[lane] & low(8 * size.bytes()) {
                 response.pred |= 1 << lane;
             }
         }
@@ -157,10 +147,6 @@ fn word_of_count(count: u128) -> u128 {
     let left = (1u128 << 20) - (count & 0xf_ffff);
     let left = left & 0xf_ffff;
     left << 43 | left << 1
-}
-
-const fn low(bytes: u32) -> u128 {
-    if bytes >= 16 { u128::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
 /// Writes the requests of a program as a trace (`docs/trace-format.md`): of each case the memory, then request after

@@ -82,30 +82,9 @@ pub struct ReplayResult {
     /// Cases that differ.
     pub different: u64,
     /// Of each program the first of them, with what was captured and what came out here.
-    pub differences: Vec<Differing>,
+    pub differences: Vec<ReplayDifference>,
     /// Programs that could not be run here, and why.
     pub failed: Vec<(String, String)>,
-}
-
-/// A difference between a capture and our own run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Differing {
-    /// The program.
-    pub program: String,
-    /// Number of the case in it.
-    pub case: usize,
-    /// Number of the step in that.
-    pub step: usize,
-    /// The instruction.
-    pub instruction: String,
-    /// What differs.
-    pub what: String,
-    /// In the capture, hexadecimal.
-    pub captured: String,
-    /// In our own run, hexadecimal.
-    pub ours: String,
-    /// PTX leaves open what happens.
-    pub undefined: bool,
 }
 
 /// Judges a capture by the oracle, and reads answers and times from it.
@@ -192,24 +171,14 @@ pub fn replay<P: MemoryPort, E>(
         };
         for ((launch, output), ours) in program.launches.iter().zip(outputs).zip(&ours) {
             let Reading::Steps(steps) = &launch.reading else { continue };
-            let Ok((compared, differences)) = judge::compare(steps, &launch.input, output, ours) else {
+            let Ok((compared, differences)) =
+                judge::compare(&program.name, steps, &launch.input, output, ours)
+            else {
                 continue;
             };
             replayed.compared += compared;
             replayed.different += if steps.undefined { 0 } else { differences.len() as u64 };
-            replayed.differences.extend(differences.into_iter().take(KEPT).map(|difference| {
-                let ReplayDifference { case, step, what, captured, ours } = difference;
-                Differing {
-                    program: program.name.clone(),
-                    case,
-                    step,
-                    instruction: steps.steps[step].instruction.clone(),
-                    what,
-                    captured: format!("{captured:#x}"),
-                    ours: format!("{ours:#x}"),
-                    undefined: steps.undefined,
-                }
-            }));
+            replayed.differences.extend(differences.into_iter().take(KEPT));
         }
     }
     Ok(replayed)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::bytes::number;
 use crate::capture::Capture;
 use crate::program::{Clock, Contention, Reading, Times};
 
@@ -35,10 +36,7 @@ struct Readings {
 
 fn readings(times: &Times, output: &[u8]) -> Option<Readings> {
     let per_sample = 8 * times.warps as usize;
-    let sample = |bytes: &[u8]| {
-        let reading = |word: &[u8]| word.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
-        bytes.chunks_exact(8).map(reading).max()
-    };
+    let sample = |bytes: &[u8]| bytes.chunks_exact(8).map(|word| number(word) as u64).max();
     // The first sample warms up.
     let mut of: Vec<u64> = output.chunks_exact(per_sample).skip(1).filter_map(sample).collect();
     of.sort_unstable();

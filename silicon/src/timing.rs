@@ -132,14 +132,13 @@ impl Timed {
     fn program(&self, operations: u32) -> TestProgram {
         let launches =
             self.launches().into_iter().map(|(contention, warps)| self.launch(contention, warps, operations));
-        TestProgram {
-            name: format!("{}, {operations} operations", self.name),
-            asks: format!("what does {} take", self.name),
-            clauses: self.clauses.iter().map(ToString::to_string).collect(),
-            since: self.since,
-            ptx: self.ptx(operations),
-            launches: launches.collect(),
-        }
+        self.shape(operations).program(
+            format!("{}, {operations} operations", self.name),
+            format!("what does {} take", self.name),
+            self.clauses,
+            self.since,
+            launches.collect(),
+        )
     }
 
     fn launches(&self) -> Vec<(Contention, u32)> {
@@ -184,7 +183,7 @@ impl Timed {
         })
     }
 
-    fn ptx(&self, operations: u32) -> String {
+    fn shape(&self, operations: u32) -> Shape {
         let set_up: &[&str] = match self.name {
             name if name.starts_with("ld.u32 latency") => &["st.shared.u32 [%a], %a;", "mov.u32 %r, %a;"],
             name if name.starts_with("mbarrier.") => {
@@ -198,7 +197,6 @@ impl Timed {
             Repeated::Latency => self.text.to_string(),
             Repeated::Throughput => self.text.replace("%r", &format!("%r{n}")),
         };
-        let mut text = head(self.since, false, 1);
         let mut registers = format!(".reg .b{} %r, %acc", self.bits);
         if self.repeated == Repeated::Throughput {
             registers.extend((0..operations).map(|n| format!(", %r{n}")));
@@ -213,10 +211,7 @@ impl Timed {
         };
         let results =
             results.iter().map(|line| line.replace("{bits}", &self.bits.to_string())).collect::<Vec<_>>();
-        let shape =
-            Shape { registers, set_up, body, results, bits: self.bits, clock: Clock::Cycles, cluster: 1 };
-        shape.write(&mut text);
-        text
+        Shape { registers, set_up, body, results, bits: self.bits, clock: Clock::Cycles, cluster: 1 }
     }
 }
 
@@ -243,8 +238,6 @@ fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
         clock: Clock::Nanoseconds,
         cluster: 1,
     };
-    let mut ptx = head(90, false, shape.cluster);
-    shape.write(&mut ptx);
     let of = Times {
         of: format!("mbarrier.try_wait with {hint}"),
         contention: Contention::OneWord(1),
@@ -253,14 +246,13 @@ fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
         samples: SAMPLES,
         clock: Clock::Nanoseconds,
     };
-    TestProgram {
-        name: format!("limit of mbarrier.try_wait with {hint}"),
-        asks: format!("after how long does mbarrier.try_wait with {hint} give up"),
-        clauses: vec!["6.10".into()],
-        since: 90,
-        ptx,
-        launches: vec![launch(of, 1, |thread| [0, u32::from(thread == 0), 0])],
-    }
+    shape.program(
+        format!("limit of mbarrier.try_wait with {hint}"),
+        format!("after how long does mbarrier.try_wait with {hint} give up"),
+        &["6.10"],
+        90,
+        vec![launch(of, 1, |thread| [0, u32::from(thread == 0), 0])],
+    )
 }
 
 /// Round trip to the shared memory of another CTA of the cluster.
@@ -275,8 +267,6 @@ fn remote(operations: u32) -> TestProgram {
         clock: Clock::Cycles,
         cluster: 2,
     };
-    let mut ptx = head(90, false, shape.cluster);
-    shape.write(&mut ptx);
     let times = |contention: Contention| Times {
         of: name.into(),
         contention,
@@ -292,14 +282,8 @@ fn remote(operations: u32) -> TestProgram {
                 [offsets[thread % LANES], u32::from((thread as u32) < lanes), 3]
             })
         });
-    TestProgram {
-        name: format!("{name}, {operations} operations"),
-        asks: format!("what does {name} take"),
-        clauses: vec!["7.5".into()],
-        since: 90,
-        ptx,
-        launches: launches.to_vec(),
-    }
+    let asks = format!("what does {name} take");
+    shape.program(format!("{name}, {operations} operations"), asks, &["7.5"], 90, launches.to_vec())
 }
 
 /// A launch whose input is a record of each thread: offset, whether it takes part, operand.
@@ -336,6 +320,20 @@ struct Shape {
 }
 
 impl Shape {
+    fn program(
+        &self,
+        name: String,
+        asks: String,
+        clauses: &[&str],
+        since: u32,
+        launches: Vec<ProgramLaunch>,
+    ) -> TestProgram {
+        let mut ptx = head(since, false, self.cluster);
+        self.write(&mut ptx);
+        let clauses = clauses.iter().map(ToString::to_string).collect();
+        TestProgram { name, asks, clauses, since, ptx, launches }
+    }
+
     fn write(&self, text: &mut String) {
         let clock = match self.clock {
             Clock::Cycles => "%clock64",

@@ -40,12 +40,12 @@ fn every_program_runs_here_and_the_oracle_accepts_it() {
                 let mut flipped = output.clone();
                 flipped[byte] ^= 1 << bit;
                 let refused = judge::judge(steps, program.since, &launch.input, &flipped).unwrap();
-                let (_, differences) = judge::compare(steps, &launch.input, &flipped, output).unwrap();
+                let (_, differences) = judge::compare("p", steps, &launch.input, &flipped, output).unwrap();
                 if refused.refused.len() <= judgement.refused.len() && differences.is_empty() {
                     unseen.push(format!("{}, byte {byte}, bit {bit}", program.name));
                 }
             }
-            let (compared, differences) = judge::compare(steps, &launch.input, output, output).unwrap();
+            let (compared, differences) = judge::compare("p", steps, &launch.input, output, output).unwrap();
             assert!(differences.is_empty(), "{}", program.name);
             same += compared;
         }

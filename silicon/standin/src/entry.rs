@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
 type Handle = *mut c_void;
@@ -41,7 +41,7 @@ const _: () = {
     assert!(size_of::<LaunchAttribute>() == 72 && offset_of!(LaunchAttribute, value) == 8);
 };
 
-static STATE: Mutex<State> = Mutex::new(State::new());
+static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
 
 /// Answers a call. A panic ends here: it must not reach the caller's stack.
 fn answer(call: impl FnOnce(&mut State) -> Result<(), Refusal>) -> Status {

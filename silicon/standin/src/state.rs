@@ -81,7 +81,7 @@ pub(crate) struct State {
     links: BTreeMap<usize, Link>,
     modules: BTreeMap<usize, Arc<Program>>,
     functions: BTreeMap<usize, Function>,
-    /// Handles given out.
+    /// Handles given out besides the context.
     handles: usize,
     launches: u64,
     reads: u64,
@@ -90,24 +90,6 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Nothing yet.
-    pub(crate) const fn new() -> State {
-        State {
-            settings: None,
-            retained: 0,
-            lost: None,
-            running: Running::Nothing,
-            memory: BTreeMap::new(),
-            links: BTreeMap::new(),
-            modules: BTreeMap::new(),
-            functions: BTreeMap::new(),
-            handles: CONTEXT,
-            launches: 0,
-            reads: 0,
-            reasons: BTreeMap::new(),
-        }
-    }
-
     pub(crate) fn start(&mut self) -> Result<(), Refusal> {
         if self.settings.is_none() {
             let settings = environment()?;
@@ -224,7 +206,7 @@ impl State {
 
     fn handle(&mut self) -> usize {
         self.handles += 1;
-        self.handles
+        CONTEXT + self.handles
     }
 
     pub(crate) fn link(&mut self, log: Log) -> Result<usize, Refusal> {

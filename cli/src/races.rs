@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use atoms_isa::{Kernel, Scope, SourceLine};
 use atoms_sm::races::{Finding, Memory, Party, Races, Strength};
 use serde_json::{Value, json};
+use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::progress::grouped;
 
@@ -105,22 +106,9 @@ impl<'k> Found<'k> {
 
 /// Adds words to a text, indented, in lines of 80 columns.
 fn wrap(text: &mut String, words: &str) {
-    const INDENT: &str = "    ";
-    let mut column = 0;
-    for word in words.split_whitespace() {
-        if column > 0 && column + 1 + word.len() <= 80 {
-            text.push(' ');
-            column += 1 + word.len();
-            text.push_str(word);
-            continue;
-        }
-        if column > 0 {
-            text.push('\n');
-        }
-        text.push_str(INDENT);
-        text.push_str(word);
-        column = INDENT.len() + word.len();
-    }
+    let options = textwrap::Options::new(80).initial_indent("    ").subsequent_indent("    ");
+    let options = options.wrap_algorithm(WrapAlgorithm::FirstFit).word_splitter(WordSplitter::NoHyphenation);
+    *text += &textwrap::fill(words, options.word_separator(WordSeparator::AsciiSpace));
     text.push('\n');
 }
 

@@ -9,7 +9,7 @@ use atoms_cosim::trace::Sides;
 use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
-use atoms_sm::{Buffer, Launch, LaunchError, Outcome, RunError, RunReport, SmConfig};
+use atoms_sm::{Buffer, Launch, LaunchError, Observer, Outcome, RunError, RunReport, SmConfig};
 use serde_json::{Value, json};
 
 use crate::args::{On, RunArgs, Undefined as Level};
@@ -127,12 +127,13 @@ impl Question<'_> {
         if self.level != Level::Off {
             session.machine_mut().watch();
         }
-        let requests = session.machine().watched().is_some().then(|| Requests::new(self.kernel));
-        let races = self.args.scopes().then(|| Races::new(self.kernel, self.text()));
+        let mut requests = session.machine().watched().is_some().then(|| Requests::new(self.kernel));
+        let mut races = self.args.scopes().then(|| Races::new(self.kernel, self.text()));
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(requests.as_mut().map(|requests| requests as &mut dyn Observer));
+        observers.extend(races.as_mut().map(|races| races as &mut dyn Observer));
         let config = SmConfig::default();
-        let mut observer = (requests, races);
-        let outcome = atoms_sm::run_observed(self.kernel, self.launch, &mut session, &config, &mut observer);
-        let (requests, races) = observer;
+        let outcome = atoms_sm::run_observed(self.kernel, self.launch, &mut session, &config, &mut observers);
         let outcome = match outcome {
             Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
             failed => failed,

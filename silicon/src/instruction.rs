@@ -1,6 +1,6 @@
 //! The PTX instructions that are tried, and what each means to the unit.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::value::{Update, ValueType};
 
@@ -11,10 +11,10 @@ pub enum Meaning {
     /// One operation of the unit, by its codes in the trace format's names.
     Unit {
         /// The operation.
-        #[serde(with = "op_name")]
+        #[serde(serialize_with = "by_name", deserialize_with = "op_named")]
         op: atoms_ops::Op,
         /// Its size.
-        #[serde(with = "size_name")]
+        #[serde(serialize_with = "by_name", deserialize_with = "size_named")]
         size: atoms_ops::Size,
     },
     /// `mbarrier.init`: [`atoms_ops::Op::MbarInit`] of a word that the instruction puts together from its count.
@@ -264,30 +264,17 @@ pub const REMOTE: &[TestInstruction] = instructions! {
     "mbarrier.complete_tx.relaxed.cluster.remote" unit(Op::MbarCompleteTx, U64), B, Nothing, 32, sm 90;
 };
 
-mod op_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(op: &atoms_ops::Op, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(op.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<atoms_ops::Op, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        atoms_ops::Op::from_name(&name).ok_or_else(|| D::Error::custom(format!("no operation `{name}`")))
-    }
+/// Writes an operation or a size by its name.
+fn by_name<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
-mod size_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+fn op_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<atoms_ops::Op, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Op::from_name(&name).ok_or_else(|| D::Error::custom(format!("no operation `{name}`")))
+}
 
-    pub(super) fn serialize<S: Serializer>(size: &atoms_ops::Size, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(size.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<atoms_ops::Size, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        atoms_ops::Size::from_name(&name).ok_or_else(|| D::Error::custom(format!("no size `{name}`")))
-    }
+fn size_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<atoms_ops::Size, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    atoms_ops::Size::from_name(&name).ok_or_else(|| D::Error::custom(format!("no size `{name}`")))
 }

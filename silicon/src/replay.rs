@@ -55,18 +55,13 @@ fn started(launch: &ProgramLaunch) -> atoms_sm::Launch {
     };
     atoms_sm::Launch {
         kernel: ENTRY.into(),
-        arch: None,
         grid: [launch.ctas, 1, 1],
         block: [launch.threads, 1, 1],
         cluster: [launch.cluster, 1, 1],
-        cooperative: false,
-        shared: None,
-        dynamic_shared: 0,
-        cycle_budget: None,
         params: vec![
             buffer("input", launch.input.clone()),
             buffer("output", vec![0; launch.output_bytes as usize]),
         ],
-        files: Vec::new(),
+        ..atoms_sm::Launch::default()
     }
 }

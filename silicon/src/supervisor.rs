@@ -40,7 +40,7 @@ pub enum CaptureRunError {
     Refused(String),
     /// The file cannot be written.
     #[error("cannot write the capture")]
-    Write(#[source] std::io::Error),
+    Write(#[from] std::io::Error),
 }
 
 /// What came of the programs of a run.
@@ -108,8 +108,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
         mut file: impl Write,
         mut progress: impl FnMut(CaptureProgress<'_>),
     ) -> Result<(End, OutcomeTally), CaptureRunError> {
-        capture::write_entry(&mut file, &CaptureEntry::Header(self.header.clone()))
-            .map_err(CaptureRunError::Write)?;
+        capture::write_entry(&mut file, &CaptureEntry::Header(self.header.clone()))?;
         let (mut tally, mut records, mut stopped, mut lost) = (OutcomeTally::default(), 0, None, 0);
         for (number, program) in programs.iter().enumerate() {
             progress(CaptureProgress { done: number, next: &program.name });
@@ -124,11 +123,10 @@ impl<C: Fn() -> Command> Supervisor<C> {
                 break;
             };
             tally.count(&record);
-            let written = match line {
-                Some(line) => capture::write_line(&mut file, &line),
-                None => capture::write_entry(&mut file, &CaptureEntry::Record(Box::new(record))),
-            };
-            written.map_err(CaptureRunError::Write)?;
+            match line {
+                Some(line) => capture::write_line(&mut file, &line)?,
+                None => capture::write_entry(&mut file, &CaptureEntry::Record(Box::new(record)))?,
+            }
             records += 1;
             if usable {
                 lost = 0;
@@ -146,7 +144,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
         }
         self.worker.end();
         let end = End { programs: programs.len() as u64, records, stopped };
-        capture::write_entry(&mut file, &CaptureEntry::End(end.clone())).map_err(CaptureRunError::Write)?;
+        capture::write_entry(&mut file, &CaptureEntry::End(end.clone()))?;
         Ok((end, tally))
     }
 

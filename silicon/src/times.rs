@@ -1,7 +1,5 @@
 //! What operations take, from clock readings.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::bytes::number;
@@ -46,22 +44,20 @@ fn readings(times: &Times, output: &[u8]) -> Option<Readings> {
 
 /// Every timing of a capture, in the order of its programs.
 pub fn timings(capture: &Capture) -> Vec<MeasuredTime> {
-    let mut order = Vec::new();
-    let mut lengths: BTreeMap<String, Vec<(Times, Readings)>> = BTreeMap::new();
+    let mut lengths: Vec<Vec<(Times, Readings)>> = Vec::new();
     for record in &capture.records {
         let outputs = record.outputs().unwrap_or_default();
         for (launch, output) in record.program.launches.iter().zip(outputs) {
             let Reading::Times(times) = &launch.reading else { continue };
             let Some(readings) = readings(times, output) else { continue };
-            let key = format!("{} {:?} {}", times.of, times.contention, times.warps);
-            let of = lengths.entry(key.clone()).or_insert_with(|| {
-                order.push(key);
-                Vec::new()
-            });
-            of.push((times.clone(), readings));
+            let key = |times: &Times| (times.of.clone(), times.contention, times.warps);
+            match lengths.iter_mut().find(|of| key(&of[0].0) == key(times)) {
+                Some(of) => of.push((times.clone(), readings)),
+                None => lengths.push(vec![(times.clone(), readings)]),
+            }
         }
     }
-    order.iter().filter_map(|key| lengths.get(key).and_then(|of| timing(of))).collect()
+    lengths.iter().filter_map(|of| timing(of)).collect()
 }
 
 fn timing(lengths: &[(Times, Readings)]) -> Option<MeasuredTime> {

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use atoms_cuda::{
     Cubin, Device, DeviceAttribute, DeviceContext, Driver, DriverError, GridArgument, GridError, GridLaunch,
-    LoadingMode,
 };
 
 use crate::capture::{
@@ -79,10 +78,7 @@ pub fn work(
         seed,
         device: described(device)?,
         driver: driver.version().to_string(),
-        loading: context.loading_mode()?.map(|mode| match mode {
-            LoadingMode::Eager => "eager".into(),
-            LoadingMode::Lazy => "lazy".into(),
-        }),
+        loading: context.loading_mode()?.map(Into::into),
     };
     let device = header.device.clone();
     capture::write_entry(&mut output, &CaptureEntry::Header(header))?;

@@ -187,18 +187,12 @@ pub struct LackingInstruction {
 /// Where the threads of one warp that are together stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpStanding {
-    /// Number of the CTA in the grid.
-    pub cta: u32,
-    /// Number of the warp in the CTA.
-    pub warp: u32,
+    /// Their next instruction.
+    pub place: Place,
+    /// Index of it.
+    pub pc: u32,
     /// The threads.
     pub mask: u32,
-    /// Index of their next instruction.
-    pub pc: u32,
-    /// Line of that instruction in the listing, from 1.
-    pub line: u32,
-    /// That instruction as written.
-    pub text: String,
     /// What they wait for.
     pub waiting: String,
 }
@@ -219,9 +213,9 @@ fn together(in_step: Option<Arch>) -> String {
 fn standing(warps: &[WarpStanding]) -> String {
     let mut text = String::new();
     for (at, w) in warps.iter().enumerate() {
-        let WarpStanding { cta, warp, mask, pc, line, text: instruction, waiting } = w;
+        let WarpStanding { place: Place { cta, warp, line, text: instruction, .. }, pc, mask, waiting } = w;
         // Many wait at one object, whose fields need be told once.
-        let told = warps[..at].iter().any(|other| (other.cta, &other.waiting) == (*cta, waiting));
+        let told = warps[..at].iter().any(|other| (other.place.cta, &other.waiting) == (*cta, waiting));
         let waiting = match waiting.split_once(": ") {
             Some((what, _)) if told => what,
             _ => waiting,

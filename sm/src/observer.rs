@@ -139,27 +139,13 @@ impl Observer for () {
     fn observe(&mut self, _: u64, _: &CoreEvent<'_>) {}
 }
 
-/// Two observers.
-impl<A: Observer, B: Observer> Observer for (A, B) {
+/// Any number of observers.
+impl Observer for Vec<&mut dyn Observer> {
     fn watches_memory(&self) -> bool {
-        self.0.watches_memory() || self.1.watches_memory()
+        self.iter().any(|observer| observer.watches_memory())
     }
 
     fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
-        self.0.observe(cycle, event);
-        self.1.observe(cycle, event);
-    }
-}
-
-/// An observer, or none.
-impl<A: Observer> Observer for Option<A> {
-    fn watches_memory(&self) -> bool {
-        self.as_ref().is_some_and(Observer::watches_memory)
-    }
-
-    fn observe(&mut self, cycle: u64, event: &CoreEvent<'_>) {
-        if let Some(observer) = self {
-            observer.observe(cycle, event);
-        }
+        self.iter_mut().for_each(|observer| observer.observe(cycle, event));
     }
 }

@@ -1,9 +1,6 @@
 //! What a run gave.
 
-use crate::launch::Element;
-use crate::launch::Launch;
-use crate::launch::Outcome;
-use crate::launch::ParamKind;
+use crate::launch::{Element, Launch, Outcome, ParamKind};
 use crate::statistics::Statistics;
 
 /// What a run gave.

@@ -4,15 +4,6 @@ use crate::retained::Retained;
 use crate::{Device, DriverError};
 use std::rc::Rc;
 
-/// When the driver brings a kernel's code to the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadingMode {
-    /// With its module.
-    Eager,
-    /// When it is first needed.
-    Lazy,
-}
-
 /// The primary context of a device. It stays on its thread.
 ///
 /// After [`GridError::TimedOut`](crate::GridError::TimedOut) or [`DriverError::ContextLost`] neither it nor another context of the process on the
@@ -47,19 +38,20 @@ impl DeviceContext {
         self.retained.check("cuMemGetInfo_v2", status).map(|()| free)
     }
 
-    /// When code comes to the device; `None` where the driver is too old to say.
+    /// When code comes to the device: `eager`, with its module, or `lazy`, when it is first needed; `None` where the
+    /// driver is too old to say.
     ///
     /// # Errors
     /// As the driver says.
-    pub fn loading_mode(&self) -> Result<Option<LoadingMode>, DriverError> {
+    pub fn loading_mode(&self) -> Result<Option<&'static str>, DriverError> {
         let api = self.retained.enter()?;
         let Some(ask) = api.loading_mode else { return Ok(None) };
         let mut mode = 0;
         // SAFETY: the call writes one number.
         self.retained.check("cuModuleGetLoadingMode", unsafe { ask(&raw mut mode) })?;
         Ok(match mode {
-            1 => Some(LoadingMode::Eager),
-            2 => Some(LoadingMode::Lazy),
+            1 => Some("eager"),
+            2 => Some("lazy"),
             _ => None,
         })
     }

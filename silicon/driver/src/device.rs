@@ -12,7 +12,7 @@ pub enum DeviceAttribute {
     Multiprocessors = 16,
     /// Whether the system ends kernels that run for some seconds, as it does on a GPU with a display.
     KernelTimeout = 17,
-    /// Which processes may have a context: see [`ComputeMode`].
+    /// Which processes may have a context: `CUcomputemode`.
     ComputeMode = 20,
     /// Highest clock of the memory in kHz.
     MemoryClockRate = 36,
@@ -27,41 +27,9 @@ pub enum DeviceAttribute {
 /// Bytes of a device's name that are read, its end included.
 const NAME_BYTES: usize = 256;
 
-/// Which processes may have a context on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComputeMode {
-    /// Any number of processes.
-    Default,
-    /// None.
-    Prohibited,
-    /// One process at a time.
-    ExclusiveProcess,
-    /// Another mode, by its number.
-    Other(u32),
-}
-
-impl ComputeMode {
-    fn from_number(number: u32) -> ComputeMode {
-        match number {
-            0 => ComputeMode::Default,
-            2 => ComputeMode::Prohibited,
-            3 => ComputeMode::ExclusiveProcess,
-            other => ComputeMode::Other(other),
-        }
-    }
-
-    /// What helps where a device of this mode is not available; follows a message.
-    pub(crate) fn advice(self) -> &'static str {
-        match self {
-            ComputeMode::Prohibited => ": its compute mode is PROHIBITED; set another with `nvidia-smi -c`",
-            ComputeMode::ExclusiveProcess => {
-                ": its compute mode is EXCLUSIVE_PROCESS, and another process uses it; end that one, or set another mode with \
-                 `nvidia-smi -c`"
-            }
-            ComputeMode::Default | ComputeMode::Other(_) => "; end the processes that use it",
-        }
-    }
-}
+/// `CUcomputemode`: no process may have a context, or one at a time.
+pub(crate) const PROHIBITED: u32 = 2;
+pub(crate) const EXCLUSIVE_PROCESS: u32 = 3;
 
 /// A GPU, or a MIG instance of one.
 #[derive(Clone, Debug)]
@@ -106,14 +74,6 @@ impl Device {
         }
     }
 
-    /// Which processes may have a context.
-    ///
-    /// # Errors
-    /// As [`Device::name`].
-    pub fn compute_mode(&self) -> Result<ComputeMode, DriverError> {
-        self.number_of(DeviceAttribute::ComputeMode).map(ComputeMode::from_number)
-    }
-
     /// Whether it is a MIG instance: a part of a GPU. Its name says so; there is no attribute for it.
     ///
     /// # Errors
@@ -127,12 +87,11 @@ impl Device {
     /// # Errors
     /// [`DriverError::InUse`], [`DriverError::OutOfMemory`], or as the driver says.
     pub fn context(&self) -> Result<DeviceContext, DriverError> {
+        let mode = || self.number_of(DeviceAttribute::ComputeMode).ok();
         DeviceContext::retain(self).map_err(|error| match error {
-            DriverError::InUse { .. } => DriverError::InUse { mode: self.compute_mode().ok() },
+            DriverError::InUse { .. } => DriverError::InUse { mode: mode() },
             // Of a prohibited device not every driver says that it is not available.
-            DriverError::Call { .. } if self.compute_mode() == Ok(ComputeMode::Prohibited) => {
-                DriverError::InUse { mode: Some(ComputeMode::Prohibited) }
-            }
+            DriverError::Call { .. } if mode() == Some(PROHIBITED) => DriverError::InUse { mode: mode() },
             other => other,
         })
     }

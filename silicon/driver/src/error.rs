@@ -1,7 +1,8 @@
 //! What can go wrong, one variant for each thing the caller can do about it.
 
 use crate::code;
-use crate::{ComputeMode, DriverCode, DriverVersion};
+use crate::device::{EXCLUSIVE_PROCESS, PROHIBITED};
+use crate::{DriverCode, DriverVersion};
 
 /// Why the driver, a device or a context could not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,10 +38,10 @@ pub enum DriverError {
         code: DriverCode,
     },
     /// Another process has the device to itself, or it is closed to all.
-    #[error("the device is not available{}", mode.map_or("", ComputeMode::advice))]
+    #[error("the device is not available{}", in_use_text(*mode))]
     InUse {
-        /// Its compute mode, where it could be asked.
-        mode: Option<ComputeMode>,
+        /// Its compute mode (`CUcomputemode`), where it could be asked.
+        mode: Option<u32>,
     },
     /// Too little memory, of the device or of the host.
     #[error("out of memory in {call}{}", bytes.map_or(String::new(), |bytes| format!(", for {bytes} bytes")))]
@@ -87,6 +88,19 @@ pub enum DriverError {
 
 fn tried_text(tried: &[(String, String)]) -> String {
     tried.iter().map(|(name, reason)| format!("\n  {name}: {reason}")).collect()
+}
+
+/// What helps where a device of this compute mode is not available.
+fn in_use_text(mode: Option<u32>) -> &'static str {
+    match mode {
+        None => "",
+        Some(PROHIBITED) => ": its compute mode is PROHIBITED; set another with `nvidia-smi -c`",
+        Some(EXCLUSIVE_PROCESS) => {
+            ": its compute mode is EXCLUSIVE_PROCESS, and another process uses it; end that one, or set another mode with \
+             `nvidia-smi -c`"
+        }
+        Some(_) => "; end the processes that use it",
+    }
 }
 
 /// What the answer of `cuInit` means, and what helps.

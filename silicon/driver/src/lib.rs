@@ -37,8 +37,8 @@ mod retained;
 
 pub use code::DriverCode;
 pub use compile::{CompileError, Cubin};
-pub use context::{DeviceContext, LoadingMode};
-pub use device::{ComputeMode, Device, DeviceAttribute};
+pub use context::DeviceContext;
+pub use device::{Device, DeviceAttribute};
 pub use driver::{Driver, DriverVersion};
 pub use error::DriverError;
 pub use launch::{GridArgument, GridError, GridLaunch};

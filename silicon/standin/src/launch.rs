@@ -62,16 +62,12 @@ pub(crate) fn run(
     }
     let launch = Launch {
         kernel: kernel.name.clone(),
-        arch: None,
         grid: extent.grid,
         block: extent.block,
         cluster: extent.cluster,
-        cooperative: false,
-        shared: None,
         dynamic_shared: extent.shared_bytes,
-        cycle_budget: None,
         params,
-        files: Vec::new(),
+        ..Launch::default()
     };
     let mut unit = Unit::new(Config::default());
     match atoms_sm::run(kernel, &launch, &mut unit, &SmConfig::default()) {

@@ -4,9 +4,7 @@ use super::Core;
 use super::issue::{At, ExecError, addresses};
 use crate::error::KernelError;
 use crate::memory::SharedPlace;
-use crate::port::{Action, Asker, Completion, Data, Payload};
-use crate::port::{Address, gather};
-use crate::port::{Answer, Origin, Reply};
+use crate::port::{Action, Address, Answer, Asker, Completion, Data, Origin, Payload, Reply, gather};
 use crate::warp::{Busy, Wait, Warp, lanes};
 use atoms_isa::{
     AsyncAccess, AsyncOp, BulkCopy, BulkMask, BulkWay, CopyArrival, GlobalOp, Reduction, ThreadCopy,

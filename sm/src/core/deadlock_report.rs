@@ -62,8 +62,7 @@ impl Core<'_> {
                     (None, Wait::Groups(most)) => format!("waiting for all groups of copies but {most}"),
                     (None, Wait::Cluster) => "waiting at the cluster's barrier".to_string(),
                 };
-                let Place { line, text, cta, warp, .. } = place;
-                WarpStanding { cta, warp, mask: split.mask, pc, line, text, waiting }
+                WarpStanding { place, pc, mask: split.mask, waiting }
             })
         })
         .collect()

@@ -5,11 +5,9 @@ use super::cta::Stage;
 use super::special_register::moved_predicates;
 use crate::compute;
 use crate::error::{KernelError, Place};
-use crate::memory::SharedPlace;
-use crate::memory::{SHARED_WINDOW_HIGH, generic};
+use crate::memory::{SHARED_WINDOW_HIGH, SharedPlace, generic};
 use crate::observer::CoreEvent;
-use crate::port::Request;
-use crate::port::{Origin, Reply, Transfer};
+use crate::port::{Origin, Reply, Request, Transfer};
 use crate::warp::{Busy, LANES, Row, View, Warp, select};
 use atoms_isa::{
     AddressBase, ConstAccess, Control, Effect, GlobalAddress, Grain, Operation, Path, Reg, UReg,

@@ -16,13 +16,9 @@ mod warp_slots;
 use crate::config::SmConfig;
 use crate::error::{KernelError, RunError};
 use crate::launch::Launch;
-use crate::memory::ConstantBank;
-use crate::memory::GlobalMemory;
+use crate::memory::{ConstantBank, GlobalMemory};
 use crate::observer::{CoreEvent, Observer};
-use crate::port::CopyEngine;
-use crate::port::Request;
-use crate::port::{Answer, ClusterPort, Origin};
-use crate::port::{PartTable, Verdict};
+use crate::port::{Answer, ClusterPort, CopyEngine, Origin, PartTable, Request, Verdict};
 use crate::profile::{Answered, Profile};
 use crate::report::RunReport;
 use crate::statistics::Statistics;
@@ -409,21 +405,12 @@ impl<'a> Core<'a> {
         self.statistics.passes += u64::from(outputs.rsp_passes);
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));
         let passes = u32::from(outputs.rsp_passes);
-        self.end_piece(slot, outputs.rsp_pred, passes, |request, lanes, warp| {
-            request.answer(outputs, lanes, warp)
-        });
+        self.end_piece(slot, outputs.rsp_pred, passes, Some(&outputs.rsp_rd));
         Ok(())
     }
 
-    /// The piece of a request that was in flight is done, in so many passes, with this predicate; `take` takes in what the
-    /// port gave, and says whether it was the last.
-    fn end_piece(
-        &mut self,
-        slot: usize,
-        holds: u32,
-        passes: u32,
-        take: impl FnOnce(&mut Request, u32, &mut Warp) -> bool,
-    ) {
+    /// The piece of a request that was in flight is done, in so many passes, with this predicate and these results.
+    fn end_piece(&mut self, slot: usize, holds: u32, passes: u32, results: Option<&[u128]>) {
         let lanes = self.geometry.lanes;
         let (Some(request), Some(warp)) = (self.requests[slot].as_mut(), self.warps.warp_mut(slot)) else {
             return;
@@ -435,7 +422,7 @@ impl<'a> Core<'a> {
         }
         let answer = Answered { op: request.op, lanes: request.piece_mask(lanes), holds, passes };
         self.profile.answered(slot, self.cycle, request.pc, &answer);
-        if take(request, lanes, warp) {
+        if request.answer(holds, results, lanes, warp) {
             if request.op == Op::CastSpin {
                 self.statistics.spin_attempts += u64::from(request.mask.count_ones());
                 self.statistics.spin_successes += u64::from(request.stored.count_ones());
@@ -456,7 +443,7 @@ impl<'a> Core<'a> {
         }
         self.statistics.sleeps += 1;
         self.statistics.woken += u64::from(outputs.wake_pred != 0);
-        self.end_piece(slot, outputs.wake_pred, 1, |request, lanes, warp| request.wake(outputs, lanes, warp));
+        self.end_piece(slot, outputs.wake_pred, 1, None);
         Ok(())
     }
 

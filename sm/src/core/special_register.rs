@@ -1,8 +1,7 @@
 //! Special registers, and predicates as bits of a register.
 
 use super::Core;
-use crate::memory::ConstantBank;
-use crate::memory::SHARED_WINDOW_HIGH;
+use crate::memory::{ConstantBank, SHARED_WINDOW_HIGH};
 use crate::warp::{LANES, Row, Warp, select};
 use atoms_isa::{Path, Pred, PredSource, PredicateMove, Reg, SpecialRegister, UReg};
 

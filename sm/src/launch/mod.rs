@@ -20,8 +20,8 @@ use read::RawParam;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// What a kernel is started with.
-#[derive(Clone, Debug, PartialEq)]
+/// What a kernel is started with; of the default, grid, block and cluster are still to be given.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
     /// Name of the kernel.
     pub kernel: String,

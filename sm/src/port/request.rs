@@ -1,8 +1,7 @@
 //! A warp's request to the unit, from the instruction to the answer.
 
 use crate::compute::atomic;
-use crate::warp::high_words;
-use crate::warp::{LANES, Row, View, Warp, lanes};
+use crate::warp::{LANES, Row, View, Warp, high_words, lanes};
 use atoms_isa::{
     BarrierAccess, BarrierOperand, BarrierResult, GlobalOp, Pred, Reg, SharedAccess, SharedAddress,
     SharedResult, UReg,
@@ -219,14 +218,21 @@ impl Request {
         })
     }
 
-    /// Takes the answer to the current piece; `true` if it was the last.
-    pub(crate) fn answer(&mut self, outputs: &Out, port_lanes: u32, warp: &mut Warp) -> bool {
+    /// Takes the answer to the current piece: the lanes in which the predicate holds, and what each gets, which a wake-up
+    /// does not say. `true` if it was the last.
+    pub(crate) fn answer(
+        &mut self,
+        holds: u32,
+        results: Option<&[u128]>,
+        port_lanes: u32,
+        warp: &mut Warp,
+    ) -> bool {
         let first = self.piece * port_lanes;
         let mask = self.piece_mask(port_lanes) << first;
-        self.stored |= (outputs.rsp_pred << first) & mask;
-        if !self.red && self.pred_dst.is_none() {
+        self.stored |= (holds << first) & mask;
+        if let Some(results) = results.filter(|_| !self.red && self.pred_dst.is_none()) {
             let mut values = [0; LANES];
-            lanes(mask).for_each(|lane| values[lane] = outputs.rsp_rd[lane - first as usize]);
+            lanes(mask).for_each(|lane| values[lane] = results[lane - first as usize]);
             if self.op.row().result == ResultKind::MergedArrival {
                 // A low word names lanes as the port counts them, from the first of the piece on.
                 lanes(mask).for_each(|lane| {
@@ -242,13 +248,6 @@ impl Request {
                 uniform.set(self.uniform_dst.plus(1), (values[lane] >> 32) as u32);
             }
         }
-        self.end_piece(port_lanes, warp)
-    }
-
-    /// Takes the wake-up that answers the current piece; `true` if it was the last.
-    pub(crate) fn wake(&mut self, outputs: &Out, port_lanes: u32, warp: &mut Warp) -> bool {
-        let first = self.piece * port_lanes;
-        self.stored |= (outputs.wake_pred << first) & self.mask;
         self.end_piece(port_lanes, warp)
     }
 

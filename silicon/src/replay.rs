@@ -23,7 +23,7 @@ pub fn arch(number: u32) -> Option<Arch> {
 }
 
 /// Output of each launch of `program`, compiled for `arch`. After an error the port is of no further use: CTAs may still
-/// have their parts.
+/// have their allocations.
 ///
 /// # Errors
 /// [`ReplayError`], of the first launch that fails.

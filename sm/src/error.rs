@@ -44,20 +44,22 @@ pub enum KernelError {
         /// What would work.
         help: String,
     },
-    /// The port refused the part of a CTA.
+    /// The port refused the allocation of a CTA.
     #[error(
-        "CTA {cta}: its part of {bytes} bytes from row {row} on was refused; is the memory behind the port empty?"
+        "CTA {cta}: its allocation of {bytes} bytes from row {row} on was refused; is the memory behind the port empty?"
     )]
-    PartRefused {
+    AllocationRefused {
         /// Number of the CTA in the grid.
         cta: u32,
-        /// Size of the part, in bytes.
+        /// Size of the allocation, in bytes.
         bytes: u32,
-        /// First row of the part.
+        /// First row of the allocation.
         row: u32,
     },
     /// The unit found a request faulty (spec 2.4, 3.3).
-    #[error("{fault} {address:#010x} in {place}, lane {lane}; the CTA's part has {part_bytes} bytes")]
+    #[error(
+        "{fault} {address:#010x} in {place}, lane {lane}; the CTA's allocation has {allocation_bytes} bytes"
+    )]
     Fault {
         /// What was wrong.
         fault: Fault,
@@ -65,8 +67,8 @@ pub enum KernelError {
         address: u32,
         /// The lowest faulting lane.
         lane: u32,
-        /// Size of the CTA's part, in bytes.
-        part_bytes: u32,
+        /// Size of the CTA's allocation, in bytes.
+        allocation_bytes: u32,
         /// The instruction.
         place: Place,
     },

@@ -39,7 +39,7 @@ pub struct Access<'a> {
     pub op: GlobalOp,
     /// Its size.
     pub size: Size,
-    /// Byte address of each lane; of shared memory, in the CTA's part.
+    /// Byte address of each lane; of shared memory, in the CTA's allocation.
     pub addresses: &'a [u64; 32],
     /// Operand B of each lane.
     pub operand: &'a [u128; 32],
@@ -60,7 +60,7 @@ pub struct CopyStart {
     pub warp: u32,
     /// The lane.
     pub lane: u32,
-    /// Memory and address of the first byte that is read; of shared memory, in the CTA's part. `None` if the
+    /// Memory and address of the first byte that is read; of shared memory, in the CTA's allocation. `None` if the
     /// instruction gives the data itself.
     pub from: Option<(Memory, u64)>,
     /// Memory and address of the first byte that is written, likewise; `None` for an arrival.
@@ -80,7 +80,7 @@ pub struct CopyDone {
     pub number: u64,
     /// CTA of the object.
     pub cta: u32,
-    /// Byte address of the object in the CTA's part.
+    /// Byte address of the object in the CTA's allocation.
     pub address: u32,
     /// What was done there.
     pub op: Op,

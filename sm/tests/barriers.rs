@@ -473,7 +473,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("IADD3 R7, R6, 0x4, RZ ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [R7], RZ ;", &["misaligned address 0x01000404", "lane 0"]),
     ("LDC.64 R4, c[0x0][0x210] ;\nLDGSTS.E [R6], [R4.64] ;", &["copy of 4 bytes from global 0x10fffffe00 to shared 0x01000400", "another CTA of the cluster"]),
     ("IADD3 R6, R6, 0xfc, RZ ;\nMOV R7, R1 ;\nSTAS.64 [R6.64], R2 ;", &["asynchronous STS of 8 bytes at shared 0x010004fc", "not a multiple of 8"]),
-    ("IADD3 R6, R6, 0x100, RZ ;\nMOV R7, R1 ;\nSTAS [R6.64], R2 ;", &["4 bytes at 0x01000500 reach beyond the part of 1280 bytes"]),
+    ("IADD3 R6, R6, 0x100, RZ ;\nMOV R7, R1 ;\nSTAS [R6.64], R2 ;", &["4 bytes at 0x01000500 reach beyond the allocation of 1280 bytes"]),
     ("S2R R13, SR_SWINHI ;\nMOV R12, 0x5000400 ;\nLD.E R8, [R12.64] ;", &["names rank 5 of the cluster, which has 2 CTA(s)"]),
     ("S2R R13, SR_SWINHI ;\nIADD3 R12, R6, 0x2, RZ ;\nATOM.E.ADD.STRONG.SM PT, R8, [R12.64], R2 ;", &["misaligned address 0x01000402", "lane 0"]),
 ];
@@ -507,7 +507,7 @@ fn blocks_that_cannot_be_copied() {
             16,
             [
                 "copy of 256 bytes from global 0x10fffffe00 to shared 0x00000440",
-                "beyond the part of 1280 bytes",
+                "beyond the allocation of 1280 bytes",
             ],
         ),
         (0x448, 0, 1, ["copy of 16 bytes", "0x00000448 is not a multiple of 16"]),

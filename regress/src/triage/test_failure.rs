@@ -94,7 +94,7 @@ fn kernel_met(error: &KernelError) -> Option<&'static str> {
         | KernelError::Launch(_)
         | KernelError::Resources { .. }
         | KernelError::Operand { .. } => return None,
-        KernelError::PartRefused { .. } => "part refused",
+        KernelError::AllocationRefused { .. } => "part refused",
         KernelError::Fault { .. } => "fault",
         KernelError::Access { what, .. } => what,
         KernelError::RanOff { .. } => "ran off",

@@ -68,7 +68,7 @@ pub enum DriverError {
         /// The name asked for.
         name: String,
     },
-    /// Bytes to write or a buffer to read have another length than the memory.
+    /// Bytes to write have another length than the memory.
     #[error("{found} bytes for device memory of {expected} bytes; the lengths must be equal")]
     MemoryLength {
         /// Bytes of the memory.

@@ -1,6 +1,5 @@
 //! Memory of the device.
 
-use crate::abi::Api;
 use crate::retained::Retained;
 use crate::{DeviceContext, DriverError};
 use std::rc::Rc;
@@ -38,17 +37,15 @@ impl DeviceMemory {
         self.address
     }
 
-    /// Its size.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Sets all of it.
     ///
     /// # Errors
     /// [`DriverError::MemoryLength`] unless `content` is as long as the memory; else as the driver says.
     pub fn write(&self, content: &[u8]) -> Result<(), DriverError> {
-        let api = self.enter(content.len())?;
+        if content.len() != self.bytes {
+            return Err(DriverError::MemoryLength { expected: self.bytes, found: content.len() });
+        }
+        let api = self.context.enter()?;
         // SAFETY: both sides have so many bytes.
         let status = unsafe { (api.memory_write)(self.address, content.as_ptr().cast(), self.bytes) };
         self.context.check("cuMemcpyHtoD_v2", status)
@@ -59,26 +56,11 @@ impl DeviceMemory {
     /// # Errors
     /// As the driver says.
     pub fn read(&self) -> Result<Vec<u8>, DriverError> {
+        let api = self.context.enter()?;
         let mut content = vec![0; self.bytes];
-        self.read_into(&mut content).map(|()| content)
-    }
-
-    /// All of it, into a buffer.
-    ///
-    /// # Errors
-    /// [`DriverError::MemoryLength`] unless `content` is as long as the memory; else as the driver says.
-    pub fn read_into(&self, content: &mut [u8]) -> Result<(), DriverError> {
-        let api = self.enter(content.len())?;
         // SAFETY: both sides have so many bytes.
         let status = unsafe { (api.memory_read)(content.as_mut_ptr().cast(), self.address, self.bytes) };
-        self.context.check("cuMemcpyDtoH_v2", status)
-    }
-
-    fn enter(&self, found: usize) -> Result<&'static Api, DriverError> {
-        if found != self.bytes {
-            return Err(DriverError::MemoryLength { expected: self.bytes, found });
-        }
-        self.context.enter()
+        self.context.check("cuMemcpyDtoH_v2", status).map(|()| content)
     }
 }
 

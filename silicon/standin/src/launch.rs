@@ -158,7 +158,7 @@ fn ending(error: &KernelError) -> Result<Ending, Refusal> {
     let status = match error {
         KernelError::Lacking { .. } => return Err(Refusal::new(NOT_SUPPORTED, error.to_string())),
         KernelError::Launch(_) => return Err(Refusal::new(INVALID_VALUE, error.to_string())),
-        KernelError::Resources { .. } | KernelError::PartRefused { .. } => {
+        KernelError::Resources { .. } | KernelError::AllocationRefused { .. } => {
             return Err(Refusal::new(LAUNCH_OUT_OF_RESOURCES, error.to_string()));
         }
         KernelError::Budget { .. } | KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => {

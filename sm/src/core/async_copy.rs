@@ -203,9 +203,11 @@ impl Core<'_> {
         if !address.is_multiple_of(alignment) {
             return Err(format!("{address:#010x} is not a multiple of {alignment}"));
         }
-        let part = self.table.bytes(place.slot);
-        if place.offset() + bytes > part {
-            return Err(format!("{bytes} bytes at {address:#010x} reach beyond the part of {part} bytes"));
+        let allocation = self.table.bytes(place.slot);
+        if place.offset() + bytes > allocation {
+            return Err(format!(
+                "{bytes} bytes at {address:#010x} reach beyond the allocation of {allocation} bytes"
+            ));
         }
         Ok(place)
     }
@@ -220,7 +222,7 @@ impl Core<'_> {
                     fault: answer.fault,
                     address: transfer.place.address,
                     lane,
-                    part_bytes: self.table.bytes(transfer.place.slot),
+                    allocation_bytes: self.table.bytes(transfer.place.slot),
                     place: self.place(warp, pc),
                 },
                 Origin::Copy(number) => self.copy_failed(number, answer.fault.to_string()),

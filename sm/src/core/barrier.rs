@@ -136,7 +136,7 @@ impl Core<'_> {
                 self.ask(slot, warp, request);
             } else if apart {
                 // The others of the warp go on meanwhile.
-                warp.splits[index].wait = Wait::Asleep(self.cycle + u64::from(cycles) + 1);
+                warp.splits[index].wait = Wait::Until(self.cycle + u64::from(cycles) + 1);
             } else {
                 warp.busy = Busy::Until(self.cycle + u64::from(cycles) + 1);
             }
@@ -184,13 +184,13 @@ impl Core<'_> {
     }
 
     fn read_object(&self, slot: usize, address: u32, word: &dyn Fn(u32, u32) -> u32) -> Option<u64> {
-        let part = self.table.part(slot)?;
+        let allocation = self.table.allocation(slot)?;
         let offset = address & 0xff_ffff;
-        if !offset.is_multiple_of(8) || offset.checked_add(8)? > part.bytes {
+        if !offset.is_multiple_of(8) || offset.checked_add(8)? > allocation.bytes {
             return None;
         }
         let first = offset / 4;
-        let at = |n: u32| u64::from(word(part.base + n / self.geometry.banks, n % self.geometry.banks));
+        let at = |n: u32| u64::from(word(allocation.base + n / self.geometry.banks, n % self.geometry.banks));
         Some(at(first) | at(first + 1) << 32)
     }
 }

@@ -32,7 +32,7 @@ const INSTRUCTION_BYTES: u32 = 16;
 
 /// Instructions of a warp after which threads that wait at [`Control::Meet`] go on without the others. [CHOSEN:
 /// enough for a loop of some length, little beside a lock that is held meanwhile]
-const PATIENCE: u32 = 1024;
+const MEET_LIMIT: u32 = 1024;
 
 impl Core<'_> {
     pub(super) fn control(&mut self, at: At, warp: &mut Warp, control: &Control) -> Result<Then, ExecError> {
@@ -82,7 +82,7 @@ impl Core<'_> {
             Control::Meet { barrier } => {
                 let split = &mut warp.splits[index];
                 // Lanes that the guard leaves out do not wait.
-                split.patience = Some(PATIENCE).filter(|_| mask == split.mask);
+                split.limit = Some(MEET_LIMIT).filter(|_| mask == split.mask);
                 self.wait(warp, index, mask, Wait::Convergence(barrier.0 & 15));
             }
             Control::BreakBarrier { barrier, pred } => {

@@ -35,16 +35,16 @@ impl Barrier {
 /// How far a CTA has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It waits for its part, or for those of its cluster.
+    /// It waits for its allocation, or for those of its cluster.
     Starting {
-        /// It has its part.
+        /// It has its allocation.
         granted: bool,
     },
     /// Its warps run.
     Running,
-    /// Its threads have ended; copies may still need its part.
+    /// Its threads have ended; copies may still need its allocation.
     Ending,
-    /// Its part is being taken away.
+    /// Its allocation is being taken away.
     Released,
 }
 

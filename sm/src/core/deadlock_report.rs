@@ -48,7 +48,7 @@ impl Core<'_> {
                         "waiting for another CTA of the cluster".to_string()
                     }
                     (None, Wait::Ready) => "ready".to_string(),
-                    (None, Wait::Asleep(end)) => format!("asleep until cycle {end}"),
+                    (None, Wait::Until(end)) => format!("suspended until cycle {end}"),
                     (None, Wait::Convergence(barrier)) => {
                         format!("waiting at convergence barrier B{barrier}")
                     }

@@ -31,15 +31,15 @@ enum Watch {
 /// What has happened since something changed that another thread could see.
 pub(crate) struct LivelockWatch {
     /// Cycles before warps are looked at: looking takes time, and most runs never need it.
-    patience: u64,
+    limit: u64,
     since: u64,
     /// By warp slot.
     watches: Vec<Watch>,
 }
 
 impl LivelockWatch {
-    pub(crate) fn new(patience: u64, warps: usize) -> LivelockWatch {
-        LivelockWatch { patience, since: 0, watches: (0..warps).map(|_| Watch::Unseen).collect() }
+    pub(crate) fn new(limit: u64, warps: usize) -> LivelockWatch {
+        LivelockWatch { limit, since: 0, watches: (0..warps).map(|_| Watch::Unseen).collect() }
     }
 
     /// Something changed that another thread could see, or is about to.
@@ -52,7 +52,7 @@ impl LivelockWatch {
 
     /// Nothing has changed for so long that warps are looked at.
     pub(crate) fn long(&self, cycle: u64) -> bool {
-        cycle - self.since > self.patience
+        cycle - self.since > self.limit
     }
 
     /// Cycles since the last change.
@@ -92,7 +92,7 @@ impl LivelockWatch {
 
     /// Whether the warp in `slot` can do nothing but what it has done since the last change.
     pub(crate) fn is_livelocked(&self, slot: usize, warp: &Warp) -> bool {
-        let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Asleep(_));
+        let goes_on = |s: &crate::warp::Split| matches!(s.wait, Wait::Ready | Wait::Until(_));
         let blocked = warp.busy == Busy::No && !warp.splits.iter().any(goes_on);
         blocked || matches!(self.watches[slot], Watch::Repeats)
     }

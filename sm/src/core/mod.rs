@@ -18,7 +18,7 @@ use crate::error::{KernelError, RunError};
 use crate::launch::Launch;
 use crate::memory::{ConstantBank, GlobalMemory};
 use crate::observer::{CoreEvent, Observer};
-use crate::port::{Answer, ClusterPort, CopyEngine, Origin, PartTable, Request, Verdict};
+use crate::port::{AllocationTable, Answer, ClusterPort, CopyEngine, Origin, Request, Verdict};
 use crate::profile::{Answered, Profile};
 use crate::report::RunReport;
 use crate::statistics::Statistics;
@@ -35,7 +35,7 @@ use warp_slots::Slots;
 
 /// Runs a kernel to its end, against the memory behind `port`.
 ///
-/// The port's shared memory need not be cleared, but no CTA slot may have a part; at the end none
+/// The port's shared memory need not be cleared, but no CTA slot may have an allocation; at the end none
 /// has one again.
 ///
 /// # Errors
@@ -105,7 +105,7 @@ struct Core<'a> {
     constants: ConstantBank,
     global: GlobalMemory,
     inputs: Box<In>,
-    table: PartTable,
+    table: AllocationTable,
     /// By slot of the CTA table.
     ctas: Vec<Option<Cta>>,
     /// By warp slot, which is the tag of its requests.
@@ -122,8 +122,8 @@ struct Core<'a> {
     turns: Vec<Option<usize>>,
     /// A CTA has ended since the last attempt to start one.
     vacated: bool,
-    /// Bytes of a CTA's part, and the rows that hold them.
-    part: (u32, u32),
+    /// Bytes of a CTA's allocation, and the rows that hold them.
+    allocation: (u32, u32),
     cluster_port: ClusterPort,
     copies: CopyEngine,
     livelock: LivelockWatch,
@@ -172,7 +172,7 @@ impl<'a> Core<'a> {
                     .into(),
             ));
         }
-        // A CTA without shared memory gets a word: every CTA has a slot, and a slot has a part.
+        // A CTA without shared memory gets a word: every CTA has a slot, and a slot has an allocation.
         let bytes = (bytes as u32).max(4);
         let max_warps = config.max_warps.clamp(1, TAGS);
         let warps = launch.threads().div_ceil(32);
@@ -191,8 +191,8 @@ impl<'a> Core<'a> {
                 "lanes are a power of two up to 32, and there is at least one slot".into(),
             ));
         }
-        let part = (bytes, bytes.div_ceil(row_bytes));
-        residency::check_together(kernel.arch, launch, geometry, part.1, warps, max_warps)?;
+        let allocation = (bytes, bytes.div_ceil(row_bytes));
+        residency::check_together(kernel.arch, launch, geometry, allocation.1, warps, max_warps)?;
         let (global, bases) = GlobalMemory::new(launch, &kernel.variables);
         let inputs = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
         let schedulers = config.schedulers.clamp(1, TAGS) as usize;
@@ -206,7 +206,7 @@ impl<'a> Core<'a> {
             observer,
             global,
             inputs: Box::new(inputs),
-            table: PartTable::new(geometry.slots, geometry.rows),
+            table: AllocationTable::new(geometry.slots, geometry.rows),
             ctas: (0..geometry.slots).map(|_| None).collect(),
             warps: Slots::new(max_warps as usize),
             requests: (0..max_warps).map(|_| None).collect(),
@@ -215,7 +215,7 @@ impl<'a> Core<'a> {
             request_turn: max_warps as usize - 1,
             turns: vec![None; schedulers],
             vacated: true,
-            part,
+            allocation,
             cluster_port: ClusterPort::default(),
             copies: CopyEngine::new(config, geometry.slots),
             livelock: LivelockWatch::new(config.quiet_cycles, max_warps as usize),
@@ -366,9 +366,13 @@ impl<'a> Core<'a> {
         match self.table.observe(&self.inputs, outputs) {
             None => {}
             Some(Verdict::Granted { slot }) => self.granted(slot),
-            Some(Verdict::Refused { slot, part }) => {
+            Some(Verdict::Refused { slot, allocation }) => {
                 let cta = self.ctas[slot].as_ref().map_or(0, |c| c.number);
-                return Err(KernelError::PartRefused { cta, bytes: part.bytes, row: part.base });
+                return Err(KernelError::AllocationRefused {
+                    cta,
+                    bytes: allocation.bytes,
+                    row: allocation.base,
+                });
             }
             Some(Verdict::Released { slot }) => {
                 self.tell_end(slot);
@@ -395,7 +399,7 @@ impl<'a> Core<'a> {
                 fault,
                 address: outputs.rsp_fault_addr,
                 lane: first + u32::from(outputs.rsp_fault_lane),
-                part_bytes: self.table.bytes(cta_slot),
+                allocation_bytes: self.table.bytes(cta_slot),
                 place: self.place(slot, pc),
             });
         }
@@ -434,7 +438,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Takes in the wake-up of a request that slept.
+    /// Takes in the wake-up of a request that was suspended.
     fn woken(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {
         let slot = usize::from(outputs.wake_tag);
         let waits = |r: &Request| r.in_flight && r.op == Op::MbarTryWait;

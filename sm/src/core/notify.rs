@@ -11,7 +11,7 @@ use crate::warp::{LANES, Warp, select};
 use atoms_isa::{GlobalAccess, GlobalOp};
 use atoms_ops::Op;
 
-/// Bits of a shared address that are the offset in the part (spec 1.4).
+/// Bits of a shared address that are the offset in the allocation (spec 1.4).
 const OFFSET: u32 = 0xff_ffff;
 
 fn as_global(op: Op) -> GlobalOp {

@@ -1,4 +1,4 @@
-//! Which CTAs are on the core: clusters start together, and a CTA goes when nothing needs its part.
+//! Which CTAs are on the core: clusters start together, and a CTA goes when nothing needs its allocation.
 
 use super::cta::{Barrier, Cta, Stage};
 use super::{Core, Geometry, too_large};
@@ -52,7 +52,7 @@ impl Core<'_> {
     pub(super) fn start_clusters(&mut self) {
         let needed = self.launch.threads().div_ceil(32) as usize;
         let size = self.launch.cluster_ctas();
-        let (bytes, rows) = self.part;
+        let (bytes, rows) = self.allocation;
         while self.next_cluster < self.launch.ctas() / size {
             let all_needed = needed * size as usize;
             if self.free_warps().take(all_needed).count() < all_needed || self.table.room(rows) < size {
@@ -83,7 +83,7 @@ impl Core<'_> {
         (0..self.warps.len()).filter(move |slot| !taken(slot))
     }
 
-    /// A CTA has its part: starts the warps of its cluster if it was the last of it.
+    /// A CTA has its allocation: starts the warps of its cluster if it was the last of it.
     pub(super) fn granted(&mut self, slot: usize) {
         let Some(cta) = self.ctas[slot].as_mut() else { return };
         cta.state = Stage::Starting { granted: true };
@@ -96,7 +96,7 @@ impl Core<'_> {
         }
     }
 
-    /// Takes their parts away from CTAs whose threads have ended, once nothing on its way needs them.
+    /// Takes their allocations away from CTAs whose threads have ended, once nothing on its way needs them.
     pub(super) fn release_ended(&mut self) {
         for (slot, cta) in self.ctas.iter_mut().enumerate() {
             let Some(cta) = cta.as_mut().filter(|c| c.state == Stage::Ending) else { continue };

@@ -10,7 +10,7 @@ pub(crate) struct SharedPlace {
 }
 
 impl SharedPlace {
-    /// Offset in the CTA's part.
+    /// Offset in the CTA's allocation.
     pub(crate) fn offset(self) -> u32 {
         self.address & 0xff_ffff
     }

@@ -39,8 +39,8 @@ impl ClusterPort {
         self.lanes.is_empty() && self.offered.is_none() && self.in_flight.is_empty()
     }
 
-    /// Whether a request to the part of `slot` has not been answered, or if it is posted, not been taken.
-    /// The unit keeps the part while a posted request is inside (spec 1.3).
+    /// Whether a request to the allocation of `slot` has not been answered, or if it is posted, not been taken.
+    /// The unit keeps the allocation while a posted request is inside (spec 1.3).
     pub(crate) fn uses(&self, slot: usize) -> bool {
         let flying = self.in_flight.iter().map(|(_, t)| t);
         self.lanes.iter().chain(&self.offered).chain(flying).any(|t| t.place.slot == slot)

@@ -121,7 +121,7 @@ impl Copy {
         self.payload.map_or(0, |p| p.bytes)
     }
 
-    /// Slots whose parts it needs.
+    /// Slots whose allocations it needs.
     fn slots(&self) -> impl Iterator<Item = usize> {
         let to = self.payload.map(|p| p.to.slot);
         let from = self.payload.and_then(|p| match p.data {
@@ -154,7 +154,7 @@ pub(crate) struct CopyEngine {
     active: VecDeque<u64>,
     /// By warp slot and lane.
     threads: BTreeMap<(usize, u32), VecDeque<Step>>,
-    /// Copies that need the part of each slot.
+    /// Copies that need the allocation of each slot.
     users: Vec<u32>,
 }
 
@@ -178,7 +178,7 @@ impl CopyEngine {
         self.copies.is_empty()
     }
 
-    /// Whether a copy needs the part of `slot`, or a thread of it waits for one.
+    /// Whether a copy needs the allocation of `slot`, or a thread of it waits for one.
     pub(crate) fn uses(&self, slot: usize) -> bool {
         self.users.get(slot).is_some_and(|users| *users > 0)
     }

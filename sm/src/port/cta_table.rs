@@ -3,9 +3,9 @@
 use atoms_model::port::{In, Out};
 use std::collections::VecDeque;
 
-/// Part of a CTA.
+/// Allocation of a CTA.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Allocation {
     /// First row in every bank.
     pub(crate) base: u32,
     /// Rows.
@@ -19,32 +19,37 @@ pub(crate) struct Part {
 #[derive(Clone, Copy)]
 struct Write {
     slot: usize,
-    /// `None` takes the part away.
-    part: Option<Part>,
+    /// `None` takes the allocation away.
+    allocation: Option<Allocation>,
 }
 
 /// What became of a write.
 pub(crate) enum Verdict {
-    /// The slot has its part.
+    /// The slot has its allocation.
     Granted { slot: usize },
     /// The unit refused it.
-    Refused { slot: usize, part: Part },
-    /// The part is taken away, and its rows are free.
+    Refused { slot: usize, allocation: Allocation },
+    /// The allocation is taken away, and its rows are free.
     Released { slot: usize },
 }
 
 /// The core's side of the unit's CTA table.
-pub(crate) struct PartTable {
+pub(crate) struct AllocationTable {
     rows: u32,
-    parts: Vec<Option<Part>>,
+    allocations: Vec<Option<Allocation>>,
     writes: VecDeque<Write>,
     /// Taken in the cycle before; its verdict comes now.
     taken: Option<Write>,
 }
 
-impl PartTable {
-    pub(crate) fn new(slots: u32, rows: u32) -> PartTable {
-        PartTable { rows, parts: vec![None; slots as usize], writes: VecDeque::new(), taken: None }
+impl AllocationTable {
+    pub(crate) fn new(slots: u32, rows: u32) -> AllocationTable {
+        AllocationTable {
+            rows,
+            allocations: vec![None; slots as usize],
+            writes: VecDeque::new(),
+            taken: None,
+        }
     }
 
     /// Nothing is on its way.
@@ -54,24 +59,24 @@ impl PartTable {
 
     /// Gives a free slot the first rows that fit, if there are any.
     pub(crate) fn allocate(&mut self, rows: u32, bytes: u32, rank: u32) -> Option<usize> {
-        let slot = self.parts.iter().position(Option::is_none)?;
+        let slot = self.allocations.iter().position(Option::is_none)?;
         let (base, _) = self.gaps().find(|(_, free)| *free >= rows)?;
-        let part = Part { base, rows, bytes, rank };
-        self.parts[slot] = Some(part);
-        self.writes.push_back(Write { slot, part: Some(part) });
+        let allocation = Allocation { base, rows, bytes, rank };
+        self.allocations[slot] = Some(allocation);
+        self.writes.push_back(Write { slot, allocation: Some(allocation) });
         Some(slot)
     }
 
     /// How many more CTAs of so many rows there is room for.
     pub(crate) fn room(&self, rows: u32) -> u32 {
-        let free_slots = self.parts.iter().filter(|p| p.is_none()).count() as u32;
+        let free_slots = self.allocations.iter().filter(|p| p.is_none()).count() as u32;
         let room: u32 = self.gaps().map(|(_, free)| free / rows.max(1)).sum();
         room.min(free_slots)
     }
 
     /// Rows that no CTA has: the first of each run, and how many they are.
     fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
-        let mut used: Vec<_> = self.parts.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
+        let mut used: Vec<_> = self.allocations.iter().flatten().map(|p| (p.base, p.base + p.rows)).collect();
         used.sort_unstable();
         used.push((self.rows, self.rows));
         let mut base = 0;
@@ -81,33 +86,33 @@ impl PartTable {
         })
     }
 
-    /// Takes a slot's part away.
+    /// Takes a slot's allocation away.
     pub(crate) fn release(&mut self, slot: usize) {
-        self.writes.push_back(Write { slot, part: None });
+        self.writes.push_back(Write { slot, allocation: None });
     }
 
     pub(crate) fn drive(&self, inputs: &mut In) {
         let write = self.writes.front().filter(|_| self.taken.is_none());
         inputs.cta_valid = u8::from(write.is_some());
-        if let Some(Write { slot, part }) = write {
+        if let Some(Write { slot, allocation }) = write {
             inputs.cta_slot = *slot as u8;
-            inputs.cta_enable = u8::from(part.is_some());
-            inputs.cta_base = part.map_or(0, |p| p.base as u16);
-            inputs.cta_size = part.map_or(0, |p| p.bytes);
-            inputs.cta_rank = part.map_or(0, |p| p.rank as u8);
+            inputs.cta_enable = u8::from(allocation.is_some());
+            inputs.cta_base = allocation.map_or(0, |p| p.base as u16);
+            inputs.cta_size = allocation.map_or(0, |p| p.bytes);
+            inputs.cta_rank = allocation.map_or(0, |p| p.rank as u8);
         }
     }
 
     pub(crate) fn observe(&mut self, inputs: &In, outputs: &Out) -> Option<Verdict> {
-        if let Some(Write { slot, part }) = self.taken.take() {
-            return Some(match part {
+        if let Some(Write { slot, allocation }) = self.taken.take() {
+            return Some(match allocation {
                 None => {
-                    self.parts[slot] = None;
+                    self.allocations[slot] = None;
                     Verdict::Released { slot }
                 }
-                Some(part) if outputs.cta_reject != 0 => {
-                    self.parts[slot] = None;
-                    Verdict::Refused { slot, part }
+                Some(allocation) if outputs.cta_reject != 0 => {
+                    self.allocations[slot] = None;
+                    Verdict::Refused { slot, allocation }
                 }
                 Some(_) => Verdict::Granted { slot },
             });
@@ -119,11 +124,11 @@ impl PartTable {
     }
 
     pub(crate) fn bytes(&self, slot: usize) -> u32 {
-        self.part(slot).map_or(0, |p| p.bytes)
+        self.allocation(slot).map_or(0, |p| p.bytes)
     }
 
-    /// The part of a slot.
-    pub(crate) fn part(&self, slot: usize) -> Option<Part> {
-        self.parts.get(slot).copied().flatten()
+    /// The allocation of a slot.
+    pub(crate) fn allocation(&self, slot: usize) -> Option<Allocation> {
+        self.allocations.get(slot).copied().flatten()
     }
 }

@@ -8,6 +8,6 @@ mod transfer;
 
 pub(crate) use cluster::ClusterPort;
 pub(crate) use copy::{Action, Asker, Completion, CopyEngine, Data, Payload};
-pub(crate) use cta_table::{PartTable, Verdict};
+pub(crate) use cta_table::{AllocationTable, Verdict};
 pub(crate) use request::{Address, Request, gather, scatter};
 pub(crate) use transfer::{Answer, Origin, Reply, Transfer};

@@ -45,7 +45,7 @@ pub(super) struct Touch<'a> {
     pub(super) pc: u32,
     pub(super) cycle: u64,
     pub(super) memory: Memory,
-    /// By lane; of shared memory, in the CTA's part.
+    /// By lane; of shared memory, in the CTA's allocation.
     pub(super) addresses: &'a [u64; 32],
     pub(super) bytes: u32,
     /// Lanes that have learnt what the word held.

@@ -126,7 +126,7 @@ pub struct Finding {
     pub second: Party,
     /// Which memory the word is in.
     pub memory: Memory,
-    /// Byte address of the word; of shared memory, in the CTA's part.
+    /// Byte address of the word; of shared memory, in the CTA's allocation.
     pub address: u64,
     /// How often this was found, word by word.
     pub count: u64,

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(crate) const YIELD_WEIGHT: u32 = 16;
 
 /// Weight after which threads no longer wait to converge. [CHOSEN]
-const PATIENCE: u32 = 512;
+const ROUNDS_LIMIT: u32 = 512;
 
 /// After so many turns one split is passed over. Splits and warps that repeat their loops in step could else find a
 /// lock taken for ever, each time by another one that had just looked. [CHOSEN: a prime]
@@ -32,7 +32,7 @@ pub(crate) enum Wait {
     /// Nothing.
     Ready,
     /// This cycle.
-    Asleep(u64),
+    Until(u64),
     /// The threads noted in this convergence barrier.
     Convergence(u8),
     /// The threads of this mask, at WARPSYNC with the same mask.
@@ -68,7 +68,7 @@ impl Wait {
         match self {
             Wait::WarpSync { mask, .. } | Wait::Collective { mask, .. } => Some(mask),
             Wait::Ready
-            | Wait::Asleep(_)
+            | Wait::Until(_)
             | Wait::Convergence(_)
             | Wait::Block(_)
             | Wait::Cluster
@@ -96,7 +96,7 @@ pub(crate) struct Split {
     pub(crate) wait: Wait,
     /// Instructions of the warp after which a split that waits to converge goes on all the same; not
     /// where there is no such limit.
-    pub(crate) patience: Option<u32>,
+    pub(crate) limit: Option<u32>,
     pub(crate) uniform: Uniform,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct Warp {
     pub(crate) asked: Asked,
     pub(crate) states: States,
     /// How long threads have waited at a convergence barrier while others went round a loop.
-    pub(crate) impatience: u32,
+    pub(crate) rounds: u32,
     /// What the last block barrier with a vote gave each thread.
     pub(crate) vote: Row,
     /// Memory that each thread has to itself, by number of the word.
@@ -168,7 +168,7 @@ pub(crate) struct Warp {
 impl Warp {
     /// A warp whose lanes of `mask` start at the first instruction.
     pub(crate) fn new(kernel: &Kernel, cta_slot: usize, number: u32, mask: u32) -> Warp {
-        let split = Split { mask, pc: 0, wait: Wait::Ready, patience: None, uniform: Uniform::new() };
+        let split = Split { mask, pc: 0, wait: Wait::Ready, limit: None, uniform: Uniform::new() };
         Warp {
             cta_slot,
             number,
@@ -187,7 +187,7 @@ impl Warp {
             resume: [0; LANES],
             asked: Asked { address: [0; LANES], parity: 0, tried: 0, open: 0 },
             states: States::default(),
-            impatience: 0,
+            rounds: 0,
             vote: [0; LANES],
             local: BTreeMap::new(),
         }
@@ -198,7 +198,7 @@ impl Warp {
     pub(crate) fn due(&self) -> u64 {
         let due = |split: &Split| match split.wait {
             Wait::Ready => Some(0),
-            Wait::Asleep(end) => Some(end),
+            Wait::Until(end) => Some(end),
             Wait::Convergence(_)
             | Wait::WarpSync { .. }
             | Wait::Collective { .. }
@@ -225,7 +225,7 @@ impl Warp {
     pub(crate) fn turn(&mut self, cycle: u64) -> Option<usize> {
         let count = self.splits.len();
         let can = |wait: Wait| match wait {
-            Wait::Asleep(end) => end <= cycle,
+            Wait::Until(end) => end <= cycle,
             wait => wait == Wait::Ready,
         };
         let next = (0..count).map(|i| (self.current + i) % count).find(|i| can(self.splits[*i].wait))?;
@@ -246,7 +246,7 @@ impl Warp {
         let split = &mut self.splits[index];
         split.mask &= !mask;
         let uniform = split.uniform.clone();
-        self.splits.push(Split { mask, pc, wait: Wait::Ready, patience: None, uniform });
+        self.splits.push(Split { mask, pc, wait: Wait::Ready, limit: None, uniform });
     }
 
     /// Ends the threads of `mask` of split `index`.
@@ -275,7 +275,7 @@ impl Warp {
                 }
                 Wait::WarpSync { sync, .. } => self.release(together, wait, sync),
                 Wait::Ready
-                | Wait::Asleep(_)
+                | Wait::Until(_)
                 | Wait::Collective { .. }
                 | Wait::Block(_)
                 | Wait::Cluster
@@ -284,10 +284,10 @@ impl Warp {
         }
         // No thread is left that could bring the others here.
         let goes_on =
-            |s: &Split| matches!(s.wait, Wait::Ready | Wait::Asleep(_)) || self.all_there(s).is_some();
+            |s: &Split| matches!(s.wait, Wait::Ready | Wait::Until(_)) || self.all_there(s).is_some();
         if !self.splits.iter().any(goes_on) {
-            self.splits.iter_mut().for_each(|s| s.patience = s.patience.map(|_| 0));
-            self.lose_patience();
+            self.splits.iter_mut().for_each(|s| s.limit = s.limit.map(|_| 0));
+            self.end_waits();
         }
     }
 
@@ -324,23 +324,23 @@ impl Warp {
             return;
         }
         let mut out = false;
-        for patience in self.splits.iter_mut().filter_map(|s| s.patience.as_mut()) {
-            *patience = patience.saturating_sub(1);
-            out |= *patience == 0;
+        for limit in self.splits.iter_mut().filter_map(|s| s.limit.as_mut()) {
+            *limit = limit.saturating_sub(1);
+            out |= *limit == 0;
         }
         if out {
-            self.lose_patience();
+            self.end_waits();
         }
     }
 
     /// Lets splits go on whose limit has passed; their threads are not waited for any longer.
-    fn lose_patience(&mut self) {
+    fn end_waits(&mut self) {
         for index in 0..self.splits.len() {
             let split = &mut self.splits[index];
-            if let (Wait::Convergence(barrier), Some(0)) = (split.wait, split.patience) {
+            if let (Wait::Convergence(barrier), Some(0)) = (split.wait, split.limit) {
                 let mask = split.mask;
                 split.wait = Wait::Ready;
-                split.patience = None;
+                split.limit = None;
                 let row = &mut self.barriers[usize::from(barrier)];
                 row.iter_mut().for_each(|threads| *threads &= !mask);
                 lanes(mask).for_each(|lane| row[lane] = 0);
@@ -354,14 +354,14 @@ impl Warp {
     pub(crate) fn went_round(&mut self, weight: u32) {
         let waits = |s: &Split| matches!(s.wait, Wait::Convergence(_));
         if !self.independent || !self.splits.iter().any(waits) {
-            self.impatience = 0;
+            self.rounds = 0;
             return;
         }
-        self.impatience += weight;
-        if self.impatience < PATIENCE {
+        self.rounds += weight;
+        if self.rounds < ROUNDS_LIMIT {
             return;
         }
-        self.impatience = 0;
+        self.rounds = 0;
         while let Some(wait) = self.splits.iter().find(|s| waits(s)).map(|s| s.wait) {
             let going = self.waiting(|w| w == wait);
             if let Wait::Convergence(barrier) = wait {
@@ -386,7 +386,7 @@ impl Warp {
             }
             Wait::WarpSync { .. } => self.all_there(split).map(|together| (together, split.wait)),
             Wait::Ready
-            | Wait::Asleep(_)
+            | Wait::Until(_)
             | Wait::Collective { .. }
             | Wait::Block(_)
             | Wait::Cluster
@@ -410,7 +410,7 @@ impl Warp {
                 continue;
             }
             split.wait = Wait::Ready;
-            split.patience = None;
+            split.limit = None;
             match joined.iter_mut().find(|s| s.pc == split.pc) {
                 Some(first) => first.mask |= split.mask,
                 None => joined.push(split),

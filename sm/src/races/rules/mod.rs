@@ -54,8 +54,11 @@ fn act(op: Op) -> Act {
         Op::MbarInit | Op::MbarInval => Act::Object,
         Op::MbarTestWait | Op::MbarTryWait => Act::Wait,
         Op::MbarExpectTx | Op::MbarCompleteTx | Op::MbarArriveSm80 => Act::Atomic,
-        op if op.is_mbarrier() => Act::Arrive,
-        _ => Act::Atomic,
+        Op::MbarArrive | Op::MbarArriveCount | Op::MbarArriveExpectTx => Act::Arrive,
+        Op::MbarArriveDrop | Op::MbarArriveDropCount | Op::MbarArriveDropExpectTx => Act::Arrive,
+        Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete => Act::Arrive,
+        Op::Add | Op::Min | Op::Max | Op::Inc | Op::Dec | Op::Exch | Op::Cas | Op::PopcInc => Act::Atomic,
+        Op::And | Op::Or | Op::Xor => Act::Atomic,
     }
 }
 

@@ -66,7 +66,7 @@ fn faults_of_the_unit() {
         &["misaligned address 0x00000002", "line 5: `STS [R0+0x2], R0`", "warp 0", "lane 0", "64 bytes"],
     );
     let (_, text) = failure("S2R R0, SR_TID.X ;\nSTS [R0.X4], R0 ;\nEXIT ;", "");
-    says(&text, &["address out of range 0x00000040", "CTA 0, warp 0, lane 16", "part has 64 bytes"]);
+    says(&text, &["address out of range 0x00000040", "CTA 0, warp 0, lane 16", "allocation has 64 bytes"]);
 }
 
 #[test]

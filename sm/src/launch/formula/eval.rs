@@ -2,7 +2,8 @@
 
 use super::FormulaError;
 use super::operator::{Fold, Function};
-use super::tree::{Node, Part, Value};
+use super::tree::{Node, Part};
+use super::value::Value;
 
 /// Parts looked at before a formula is given up: some seconds of work.
 const MOST_WORK: u64 = 100_000_000;

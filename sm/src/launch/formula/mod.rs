@@ -11,6 +11,7 @@ mod lex;
 mod operator;
 mod parse;
 mod tree;
+mod value;
 
 #[cfg(test)]
 mod tests;
@@ -51,13 +52,13 @@ impl<'a> Names<'a> {
         })
     }
 
-    fn scalar(&self, name: &str) -> Option<tree::Value> {
+    fn scalar(&self, name: &str) -> Option<value::Value> {
         let param = param::find(self.params, name);
         if let Some(Param { kind: ParamKind::Scalar { element, bits }, .. }) = param {
-            return Some(tree::Value::of(*element, *bits));
+            return Some(value::Value::of(*element, *bits));
         }
         let found = self.scalars.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| tree::Value::Int(i128::from(*value)))
+        found.map(|(_, value)| value::Value::Int(i128::from(*value)))
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {

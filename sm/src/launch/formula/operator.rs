@@ -1,6 +1,6 @@
 //! What operators, functions and reductions compute.
 
-use super::tree::Value;
+use super::value::Value;
 use crate::launch::element::Element;
 use std::cmp::Ordering;
 

@@ -2,7 +2,8 @@
 
 use super::lex::{Kind, Token, tokens};
 use super::operator::{BINARY, FOLDS, FUNCTIONS, Fold, Function, invert, negate};
-use super::tree::{Formula, Node, Part, Value};
+use super::tree::{Formula, Node, Part};
+use super::value::Value;
 use super::{FormulaError, Names};
 use crate::launch::element::Element;
 use atoms_isa::nearest;

@@ -1,6 +1,7 @@
-//! A formula as a tree whose names are resolved, and its values.
+//! A formula as a tree whose names are resolved.
 
 use super::operator::{Fold, Function};
+use super::value::Value;
 use crate::launch::element::Element;
 use std::ops::Range;
 
@@ -26,45 +27,4 @@ pub(super) enum Part<'a> {
     Call(Function, Vec<Node<'a>>),
     /// Over a variable from one bound up to, not including, another.
     Fold(&'static Fold, usize, Box<[Node<'a>; 3]>),
-}
-
-/// A value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
-    Int(i128),
-    Float(f64),
-}
-
-impl Value {
-    /// The value of an element's bits.
-    pub(super) fn of(element: Element, bits: u64) -> Value {
-        element.to_int(bits).map_or_else(|| Value::Float(element.to_float(bits)), Value::Int)
-    }
-
-    /// Bits of an element: integers wrap, floats are rounded to nearest even, and cut off towards zero where the
-    /// element is an integer.
-    pub(super) fn store(self, element: Element) -> u64 {
-        match self {
-            Value::Int(value) => element.from_int(value),
-            Value::Float(value) => element.from_float(value),
-        }
-    }
-
-    pub(super) fn float(self) -> f64 {
-        match self {
-            Value::Int(value) => value as f64,
-            Value::Float(value) => value,
-        }
-    }
-
-    pub(super) fn holds(self) -> bool {
-        match self {
-            Value::Int(value) => value != 0,
-            Value::Float(value) => value != 0.0,
-        }
-    }
-
-    pub(super) fn truth(holds: bool) -> Value {
-        Value::Int(i128::from(holds))
-    }
 }

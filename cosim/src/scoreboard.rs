@@ -127,122 +127,62 @@ impl fmt::Debug for Scoreboard {
 
 /// What the oracle does not accept.
 #[derive(Debug, thiserror::Error)]
-pub enum OracleViolation {
-    /// No order of the lanes explains an answer.
-    #[error("the oracle rejects answer {number}: {rejection}\n  request  {request}")]
-    Rejected {
-        /// Number of the answer, counted from 0 over both ports.
-        number: u64,
-        /// Why.
-        rejection: Rejection,
-        /// Operation code of the request answered.
-        op: u8,
-        /// The request answered.
-        request: String,
-    },
-    /// An answer came that no request waits for.
-    #[error("answer {number} has no request that waits for one (spec 4.6, 4.7)")]
-    Unasked {
-        /// Number of the answer.
-        number: u64,
-    },
-    /// An answer carries another request's tag.
-    #[error("answer {number} has tag {found}, its request {expected}")]
-    Tag {
-        /// Number of the answer.
-        number: u64,
-        /// Tag of the answer.
-        found: u8,
-        /// Tag of the request.
-        expected: u8,
-    },
-    /// A wake-up came for no suspended request.
-    #[error("the wake-up in cycle {cycle} has tag {tag}, of no MBAR.TRY_WAIT that can sleep (spec 6.3)")]
-    NotAsleep {
-        /// Cycle in which it came.
-        cycle: u64,
-        /// Its tag.
-        tag: u8,
-    },
-    /// Which request was answered cannot be told: a MBAR.TRY_WAIT needs a tag of its own.
-    #[error(
-        "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
-    )]
-    AmbiguousTag {
-        /// Cycle of the answer.
-        cycle: u64,
-        /// The tag.
-        tag: u8,
-    },
-    /// A request that sleeps was not woken when it should have been.
-    #[error("the oracle objects in cycle {cycle}: {rejection}")]
-    Asleep {
-        /// The cycle.
-        cycle: u64,
-        /// Why.
-        rejection: Rejection,
-    },
-    /// A request was never answered.
-    #[error("the oracle objects at the end: {0}")]
-    Unanswered(Rejection),
-    /// Two slots share memory: no isolation (spec 1.3).
-    #[error("the CTA table gave slot {slot} a part that shares row {row} with slot {other}'s (spec 1.3)")]
-    SharedRow {
-        /// The slot written last.
-        slot: u8,
-        /// The slot that had the row before.
-        other: u8,
-        /// The first row shared.
-        row: u32,
-    },
-    /// A reset left something behind that no request dropped by it accounts for.
-    #[error("the oracle objects to the reset in cycle {cycle}: {rejection}")]
-    Reset {
-        /// The cycle.
-        cycle: u64,
-        /// Why.
-        rejection: Rejection,
-    },
-    /// The memory at the end is not what the last write left.
-    #[error("the oracle rejects the memory at the end: {0}")]
-    End(Rejection),
+#[error("{message}")]
+pub struct OracleViolation {
+    message: String,
+    about: &'static str,
+    clause: &'static str,
+    op: Option<u8>,
 }
 
 impl OracleViolation {
+    fn new(about: &'static str, clause: &'static str, message: String) -> Self {
+        OracleViolation { message, about, clause, op: None }
+    }
+
+    /// What a rejection says, with `before` in front of it.
+    fn of(rejection: &Rejection, before: impl fmt::Display) -> Self {
+        Self::new(rejection.about(), rejection.clause(), format!("{before}: {rejection}"))
+    }
+
+    /// A request was never answered: one of operation code `op`, where one is known.
+    fn unanswered(rejection: &Rejection, op: Option<u8>) -> Self {
+        OracleViolation { op, ..Self::of(rejection, "the oracle objects at the end") }
+    }
+
+    /// A reset left something behind that no request dropped by it accounts for.
+    fn reset(rejection: &Rejection, cycle: u64) -> Self {
+        Self::of(rejection, format_args!("the oracle objects to the reset in cycle {cycle}"))
+    }
+
+    /// Answer `number` came, and no request waits for it.
+    fn unasked(number: u64) -> Self {
+        let message = format!("answer {number} has no request that waits for one (spec 4.6, 4.7)");
+        Self::new("answer", "", message)
+    }
+
+    /// Answer `number` carries another request's tag.
+    fn tag(number: u64, found: u8, expected: u8) -> Self {
+        Self::new("answer", "", format!("answer {number} has tag {found}, its request {expected}"))
+    }
+
+    /// Which request was answered cannot be told: a MBAR.TRY_WAIT needs a tag of its own.
+    fn ambiguous(cycle: u64, tag: u8) -> Self {
+        let message = format!(
+            "in cycle {cycle} several requests in flight have tag {tag}, one of them a MBAR.TRY_WAIT; give each its own"
+        );
+        Self::new("tag", "", message)
+    }
+
     /// What it is about, in a word, as [`Rejection::about`] says; and the operation code of the request that
     /// it is about, where there is one.
     pub fn about(&self) -> (&'static str, Option<u8>) {
-        match self {
-            OracleViolation::Rejected { rejection, op, .. } => (rejection.about(), Some(*op)),
-            OracleViolation::Asleep { rejection, .. }
-            | OracleViolation::Reset { rejection, .. }
-            | OracleViolation::End(rejection) => (rejection.about(), None),
-            OracleViolation::Unanswered(rejection) => match rejection {
-                Rejection::NeverAnswered { op, .. } => (rejection.about(), Some(*op)),
-                _ => (rejection.about(), None),
-            },
-            OracleViolation::Unasked { .. } | OracleViolation::Tag { .. } => ("answer", None),
-            OracleViolation::NotAsleep { .. } => ("wait", None),
-            OracleViolation::AmbiguousTag { .. } => ("tag", None),
-            OracleViolation::SharedRow { .. } => ("table", None),
-        }
+        (self.about, self.op)
     }
 
     /// Clause of the specification that is broken, as `spec 4.5`; none where none is named.
     pub fn clause(&self) -> Option<&'static str> {
-        let clause = match self {
-            OracleViolation::Rejected { rejection, .. }
-            | OracleViolation::Asleep { rejection, .. }
-            | OracleViolation::Reset { rejection, .. }
-            | OracleViolation::Unanswered(rejection)
-            | OracleViolation::End(rejection) => rejection.clause(),
-            OracleViolation::NotAsleep { .. } => "spec 6.3",
-            OracleViolation::SharedRow { .. } => "spec 1.3",
-            OracleViolation::Unasked { .. }
-            | OracleViolation::Tag { .. }
-            | OracleViolation::AmbiguousTag { .. } => "",
-        };
-        Some(clause).filter(|clause| !clause.is_empty())
+        Some(self.clause).filter(|clause| !clause.is_empty())
     }
 }
 
@@ -393,7 +333,7 @@ impl Scoreboard {
             self.tell(|| trace::Event::Init(done.written.clone()));
             self.put(&done.asked);
             let verdict = self.checker.lost(std::slice::from_ref(&self.request), &done.written);
-            verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })?;
+            verdict.map_err(|rejection| OracleViolation::reset(&rejection, cycle))?;
         }
         self.missing = 0;
         let mut requests = vec![SerialRequest::default(); dropped.warps.len()];
@@ -409,7 +349,7 @@ impl Scoreboard {
         let written = std::mem::take(&mut self.written);
         let verdict = self.checker.reset(&requests, &written);
         self.tell(|| trace::Event::Reset { dropped: requests, written });
-        verdict.map_err(|rejection| OracleViolation::Reset { cycle, rejection })
+        verdict.map_err(|rejection| OracleViolation::reset(&rejection, cycle))
     }
 
     /// Judges the whole memory at the end, word `row * num_banks + bank`; `monitor` says whether a request is
@@ -419,7 +359,10 @@ impl Scoreboard {
     /// [`OracleViolation`] with a request that was not answered, or with the first word that holds something
     /// else than what was left there.
     pub fn finish(&mut self, memory: &[u32], monitor: &Monitor) -> Result<(), OracleViolation> {
-        self.checker.finish_waits().map_err(OracleViolation::Unanswered)?;
+        self.checker.finish_waits().map_err(|rejection| {
+            let op = (rejection.about() == "answer").then_some(Op::MbarTryWait as u8);
+            OracleViolation::unanswered(&rejection, op)
+        })?;
         let owed = match self.log.front() {
             Some(Event::Cluster(Done { asked: Asked::Cluster(asked), .. })) => Some(asked),
             _ => None,
@@ -427,8 +370,7 @@ impl Scoreboard {
         let warp = monitor.unanswered_warp().cloned().map(Asked::Warp);
         let cluster = || monitor.waiting_cluster().cloned().map(Asked::Cluster);
         if let Some(forgotten) = owed.cloned().map(Asked::Cluster).or(warp).or_else(cluster) {
-            self.put(&forgotten);
-            return Err(OracleViolation::Unanswered(self.checker.never_answered(&self.request)));
+            return Err(self.never_answered(&forgotten));
         }
         self.checker
             .finish(|index| {
@@ -436,10 +378,16 @@ impl Scoreboard {
                 // The hash is its own inverse.
                 memory[self.word_index(row, bank) as usize]
             })
-            .map_err(OracleViolation::End)
+            .map_err(|rejection| OracleViolation::of(&rejection, "the oracle rejects the memory at the end"))
     }
 
-    /// The part of `slot` shares no row with another one.
+    fn never_answered(&mut self, asked: &Asked) -> OracleViolation {
+        self.put(asked);
+        let rejection = self.checker.never_answered(&self.request);
+        OracleViolation::unanswered(&rejection, Some(self.request.op))
+    }
+
+    /// The part of `slot` shares no row with another one (spec 1.3).
     fn isolated(&self, slot: u8) -> Result<(), OracleViolation> {
         let row_bytes = 4 * self.geometry.banks;
         let rows = |part: Allocation| (part.base_row, part.base_row + part.size_bytes.div_ceil(row_bytes));
@@ -449,7 +397,10 @@ impl Scoreboard {
             let (other_first, other_end) = rows(part);
             let row = first.max(other_first);
             if row < end.min(other_end) {
-                return Err(OracleViolation::SharedRow { slot, other, row });
+                let message = format!(
+                    "the CTA table gave slot {slot} a part that shares row {row} with slot {other}'s (spec 1.3)"
+                );
+                return Err(OracleViolation::new("table", "spec 1.3", message));
             }
         }
         Ok(())
@@ -473,9 +424,9 @@ impl Scoreboard {
     fn answered(&mut self, answer: &WarpAnswer<'_>, appears: &Appearance) -> Result<(), OracleViolation> {
         let (number, cycle) = (self.answers, self.cycle);
         let asked = appears.request.clone().map_err(|why| match why {
-            Unmatched::NoRequest => OracleViolation::Unasked { number },
-            Unmatched::OtherTag(expected) => OracleViolation::Tag { number, found: answer.tag, expected },
-            Unmatched::Ambiguous => OracleViolation::AmbiguousTag { cycle, tag: answer.tag },
+            Unmatched::NoRequest => OracleViolation::unasked(number),
+            Unmatched::OtherTag(expected) => OracleViolation::tag(number, answer.tag, expected),
+            Unmatched::Ambiguous => OracleViolation::ambiguous(cycle, answer.tag),
         })?;
         let response = Response {
             rd: *answer.rd,
@@ -491,7 +442,7 @@ impl Scoreboard {
     /// A cluster request is carried out in this cycle.
     fn cluster_done(&mut self, done: &ClusterDone) -> Result<(), OracleViolation> {
         let number = self.answers;
-        let asked = done.request.clone().ok_or(OracleViolation::Unasked { number })?;
+        let asked = done.request.clone().ok_or_else(|| OracleViolation::unasked(number))?;
         let done = self.done(asked.number, Asked::Cluster(asked), self.cycle + 1, done.oldest_unanswered);
         self.happens(Event::Cluster(done))
     }
@@ -507,13 +458,12 @@ impl Scoreboard {
     fn cluster_answered(&mut self, answer: &ClusterAnswer) -> Result<(), OracleViolation> {
         let number = self.answers;
         let Some(Event::Cluster(done)) = self.log.pop_front() else {
-            return Err(OracleViolation::Unasked { number });
+            return Err(OracleViolation::unasked(number));
         };
         if let Asked::Cluster(asked) = &done.asked
             && asked.request.tag != answer.tag
         {
-            let (found, expected) = (answer.tag, asked.request.tag);
-            return Err(OracleViolation::Tag { number, found, expected });
+            return Err(OracleViolation::tag(number, answer.tag, asked.request.tag));
         }
         self.put(&done.asked);
         let rank = self.request.ur;
@@ -617,8 +567,7 @@ impl Scoreboard {
         self.missing = if cycle.cluster_answer.is_some() { 0 } else { self.missing + 1 };
         if self.missing > RESPONSE_CYCLES {
             let missing = Asked::Cluster(asked.clone());
-            self.put(&missing);
-            return Err(OracleViolation::Unanswered(self.checker.never_answered(&self.request)));
+            return Err(self.never_answered(&missing));
         }
         Ok(())
     }
@@ -626,8 +575,12 @@ impl Scoreboard {
     fn woken(&mut self, appears: &Appearance, tag: u8, pred: u32) -> Result<(), OracleViolation> {
         let cycle = self.cycle;
         let woken = appears.request.clone().map_err(|why| match why {
-            Unmatched::NoRequest | Unmatched::OtherTag(_) => OracleViolation::NotAsleep { cycle, tag },
-            Unmatched::Ambiguous => OracleViolation::AmbiguousTag { cycle, tag },
+            Unmatched::NoRequest | Unmatched::OtherTag(_) => {
+                let why = format_args!("has tag {tag}, of no MBAR.TRY_WAIT that can sleep");
+                let message = format!("the wake-up in cycle {cycle} {why} (spec 6.3)");
+                OracleViolation::new("wait", "spec 6.3", message)
+            }
+            Unmatched::Ambiguous => OracleViolation::ambiguous(cycle, tag),
         })?;
         self.happens(Event::Wake { woken, pred, cycle })
     }
@@ -644,7 +597,10 @@ impl Scoreboard {
         if self.recording.is_some() {
             self.quiet = Some((self.quiet.map_or(cycle, |(from, _)| from), cycle));
         }
-        self.checker.quiet(cycle, cycle).map_err(|rejection| OracleViolation::Asleep { cycle, rejection })
+        let verdict = self.checker.quiet(cycle, cycle);
+        verdict.map_err(|rejection| {
+            OracleViolation::of(&rejection, format_args!("the oracle objects in cycle {cycle}"))
+        })
     }
 
     /// Records the quiet cycles up to now.
@@ -663,7 +619,9 @@ impl Scoreboard {
                 Asked::Warp(asked) => (asked.request.op, asked.request.to_string()),
                 Asked::Cluster(asked) => (asked.request.op, asked.request.to_string()),
             };
-            OracleViolation::Rejected { number, rejection, op, request }
+            let message = format!("the oracle rejects answer {number}: {rejection}\n  request  {request}");
+            let violation = OracleViolation::new(rejection.about(), rejection.clause(), message);
+            OracleViolation { op: Some(op), ..violation }
         })
     }
 

@@ -1,5 +1,7 @@
 //! The memory image, and the verdict on one request after the other.
 
+use std::fmt;
+
 use atoms_ops::{Fault, Op};
 
 use crate::access::{self, Access};
@@ -8,10 +10,10 @@ use crate::explain;
 use crate::fairness::{Fairness, Unfair};
 use crate::kernel::Gives;
 use crate::lanes::{Lanes, lanes_of};
-use crate::rejection::{NoWrite, Rejection};
+use crate::memory::{MAX_WORLDS, Memory, too_many};
+use crate::rejection::{Rejection, operation};
 use crate::request::{Allocation, FaultReport, Geometry, MAX_LANES, Moment, Response, SerialRequest};
-use crate::waits::{self, Waits};
-use crate::worlds::{self, Worlds};
+use crate::waits::Waits;
 
 /// Bit of an entry of `Checker::listed` whose word some lane accounts for.
 const ACCOUNTED: u32 = 1 << 31;
@@ -24,22 +26,11 @@ const ACCOUNTED: u32 = 1 << 31;
 pub struct Checker {
     geometry: Geometry,
     parts: Vec<Option<Allocation>>,
-    memory: Vec<u32>,
-    worlds: Worlds,
+    memory: Memory,
     /// For each word, 1 + its place in the list of words written, during a request that has one.
     listed: Vec<u32>,
     waits: Waits,
     fairness: Fairness,
-}
-
-impl waits::Memory for Checker {
-    fn possible(&self, word: u32) -> Vec<u32> {
-        Checker::possible(self, word)
-    }
-
-    fn word(&self, word: u32) -> u32 {
-        Checker::word(self, word)
-    }
 }
 
 impl Checker {
@@ -47,13 +38,11 @@ impl Checker {
     ///
     /// Lanes beyond 32 and words beyond [`MAX_WORDS`](crate::MAX_WORDS) do not exist.
     pub fn new(geometry: Geometry) -> Self {
-        let words = geometry.words() as usize;
         Checker {
             geometry,
             parts: vec![None; 256],
-            memory: vec![0; words],
-            worlds: Worlds::default(),
-            listed: vec![0; words],
+            memory: Memory::new(geometry.words()),
+            listed: vec![0; geometry.words() as usize],
             waits: Waits::default(),
             fairness: Fairness::default(),
         }
@@ -89,28 +78,23 @@ impl Checker {
     ///
     /// A word with several [`Checker::possible`] values shows one of them.
     pub fn memory(&self) -> &[u32] {
-        &self.memory
+        self.memory.words()
     }
 
     /// The word as in [`Checker::memory`]; 0 beyond it.
     pub fn word(&self, index: u32) -> u32 {
-        self.memory.get(index as usize).copied().unwrap_or(0)
+        self.memory.word(index)
     }
 
     /// Every value the word can have, ascending. More than one only after requests whose memory was
     /// not seen.
     pub fn possible(&self, index: u32) -> Vec<u32> {
-        if self.worlds.contains(index) { self.worlds.values(index) } else { vec![self.word(index)] }
+        self.memory.possible(index)
     }
 
     /// Sets a word, as the test bench or a recording's start does; nothing beyond the memory.
     pub fn set_word(&mut self, index: u32, value: u32) {
-        if !self.worlds.is_empty() {
-            self.worlds.forget(index, &mut self.memory);
-        }
-        if let Some(word) = self.memory.get_mut(index as usize) {
-            *word = value;
-        }
+        self.memory.set(index, value);
     }
 
     /// Judges one request and takes over what it left.
@@ -124,7 +108,7 @@ impl Checker {
     ///
     /// # Errors
     /// A [`Rejection`]: no order of the lanes explains the observation, or
-    /// [`Rejection::Undecided`]. The memory then holds `after`, if it was given, so that checking can
+    /// none, as [`Rejection::is_undecided`] says. The memory then holds `after`, if it was given, so that checking can
     /// go on; without it, memory is as before the request for the words not yet explained, and later
     /// verdicts mean nothing.
     pub fn request<'a>(
@@ -135,9 +119,9 @@ impl Checker {
     ) -> Result<(), Rejection> {
         let resp = resp.into();
         let Some(written) = after else { return self.judge(req, resp, None) };
-        let beyond = written.iter().find(|(word, _)| *word as usize >= self.memory.len());
+        let beyond = written.iter().find(|(word, _)| *word as usize >= self.listed.len());
         let verdict = match beyond {
-            Some(&(word, got)) => Err(Rejection::StrayWrite { word, before: 0, got }),
+            Some(&(word, got)) => Err(Rejection::stray_write(word, 0, got)),
             None => {
                 for (place, (word, _)) in written.iter().enumerate() {
                     self.listed[*word as usize] = place as u32 + 1;
@@ -164,17 +148,14 @@ impl Checker {
             return;
         }
         let access = self.resolve(req);
-        let mut waits = std::mem::take(&mut self.waits);
-        waits.accept(number, cycle, req, &self.geometry, access.as_ref(), self);
-        self.waits = waits;
+        self.waits.accept(number, cycle, req, &self.geometry, access.as_ref(), &self.memory);
     }
 
     /// As [`Checker::request`], for a request among others that are suspended: older ones of the warp port that
     /// have no answer yet do from now on.
     ///
     /// # Errors
-    /// As [`Checker::request`], and [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly) when this was the last request that could
-    /// have explained an earlier wake-up.
+    /// As [`Checker::request`], and when this was the last request that could have explained an earlier wake-up.
     pub fn request_at<'a>(
         &mut self,
         moment: &Moment,
@@ -185,13 +166,11 @@ impl Checker {
         if self.waits.is_empty() {
             return self.request(req, resp, after);
         }
-        let mut waits = std::mem::take(&mut self.waits);
-        waits.answered(moment, req.cluster);
-        let before = waits.objects(self);
+        self.waits.answered(moment, req.cluster);
+        let before = self.waits.objects(&self.memory);
         let verdict = self.request(req, resp, after);
         let access = self.resolve(req);
-        let woken = waits.happened(moment, req, access.as_ref(), &before, self);
-        self.waits = waits;
+        let woken = self.waits.happened(moment, req, access.as_ref(), &before, &self.memory);
         verdict.and(woken)
     }
 
@@ -202,10 +181,7 @@ impl Checker {
     /// was complete, or not all lanes are told the same. A wake-up whose reason is not seen yet is
     /// judged later.
     pub fn wake(&mut self, number: u64, pred: u32, cycle: u64) -> Result<(), Rejection> {
-        let mut waits = std::mem::take(&mut self.waits);
-        let verdict = waits.wake(number, pred, cycle, self);
-        self.waits = waits;
-        verdict
+        self.waits.wake(number, pred, cycle, &self.memory)
     }
 
     /// Whether [`Checker::quiet`] can find anything.
@@ -216,13 +192,10 @@ impl Checker {
     /// In the cycles `from` to `to` no wake-up was offered, and no answer of either port stood untaken.
     ///
     /// # Errors
-    /// [`WrongWaiter::NeverWoken`](crate::WrongWaiter::NeverWoken) or [`WrongWaiter::Overdue`](crate::WrongWaiter::Overdue) when a wait should have been woken within
-    /// them; also [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly), when they are so many that no answer can be outstanding.
+    /// When a wait should have been woken within them; also when one was woken too early, where they are so many that
+    /// no answer can be outstanding.
     pub fn quiet(&mut self, from: u64, to: u64) -> Result<(), Rejection> {
-        let mut waits = std::mem::take(&mut self.waits);
-        let verdict = waits.quiet(from, to, self);
-        self.waits = waits;
-        verdict
+        self.waits.quiet(from, to, &self.memory)
     }
 
     /// The unit was reset, with `dropped` inside, which get no answer. No slot has an allocation then, no wait is left,
@@ -234,7 +207,7 @@ impl Checker {
     /// is not certain that they should have been woken count as rightly suspended.
     ///
     /// # Errors
-    /// [`Rejection::StrayWrite`] when no request dropped accounts for all that was written.
+    /// When no request dropped accounts for all that was written.
     pub fn reset(&mut self, dropped: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         let verdict = self.lost(dropped, written);
         self.waits.reset();
@@ -247,7 +220,7 @@ impl Checker {
     /// Values are not judged.
     ///
     /// # Errors
-    /// [`Rejection::StrayWrite`] when none of them accounts for all that was written.
+    /// When none of them accounts for all that was written.
     pub fn lost(&mut self, requests: &[SerialRequest], written: &[(u32, u32)]) -> Result<(), Rejection> {
         let accounts = |request: &SerialRequest| {
             let access = self.resolve(request).filter(|access| !access.op.only_reads());
@@ -260,7 +233,7 @@ impl Checker {
         };
         let verdict = match written.first() {
             Some(&(word, got)) if !requests.iter().any(accounts) => {
-                Err(Rejection::StrayWrite { word, before: self.word(word), got })
+                Err(Rejection::stray_write(word, self.word(word), got))
             }
             _ => Ok(()),
         };
@@ -273,16 +246,16 @@ impl Checker {
     /// Judges what is still without an answer when nothing is left to be answered.
     ///
     /// # Errors
-    /// [`Rejection::NeverAnswered`] with the oldest wait that got none, or [`WrongWaiter::WokenEarly`](crate::WrongWaiter::WokenEarly).
+    /// The oldest wait that got none, or one that was woken too early.
     pub fn finish_waits(&self) -> Result<(), Rejection> {
-        self.waits.finish(self)
+        self.waits.finish(&self.memory)
     }
 
     /// The verdict on a request that got no answer and is no wait.
     pub fn never_answered(&self, req: &SerialRequest) -> Rejection {
         let lanes = req.mask & self.geometry.lane_mask();
         let addr = access::address(req, lanes.trailing_zeros() as usize & 31);
-        Rejection::NeverAnswered { op: req.op, lanes: Lanes(lanes), addr, waits_for: None }
+        Rejection::never_answered(req.op, lanes, addr, None)
     }
 
     /// Whether the request must be given a response (spec 4.7): all are, but for a posted one without a fault.
@@ -298,13 +271,13 @@ impl Checker {
     /// Judges the whole memory after the last request; `final_words` gives a word by its index.
     ///
     /// # Errors
-    /// [`Rejection::WrongEnd`] with the lowest word that holds something else than what was left, or,
+    /// The lowest word that holds something else than what was left, or,
     /// of words with several possible values, one of those that hold no possible combination.
     pub fn finish(&self, final_words: impl Fn(u32) -> u32) -> Result<(), Rejection> {
-        for (word, &expected) in self.memory.iter().enumerate() {
-            let (word, got) = (word as u32, final_words(word as u32));
-            if got != expected && !self.worlds.contains(word) {
-                return Err(Rejection::WrongEnd { word, expected, possible: 1, got });
+        for (word, &expected) in (0..).zip(self.memory.words()) {
+            let got = final_words(word);
+            if got != expected && self.memory.is_known(word) {
+                return Err(Rejection::wrong_end(word, expected, 1, got));
             }
         }
         self.judge_regions(|word| Some(final_words(word)))
@@ -317,19 +290,16 @@ impl Checker {
     pub fn finish_words(&self, final_words: &[(u32, u32)]) -> Result<(), Rejection> {
         for &(word, got) in final_words {
             let expected = self.word(word);
-            if got != expected && !self.worlds.contains(word) {
-                return Err(Rejection::WrongEnd { word, expected, possible: 1, got });
+            if got != expected && self.memory.is_known(word) {
+                return Err(Rejection::wrong_end(word, expected, 1, got));
             }
-        }
-        if self.worlds.is_empty() {
-            return Ok(());
         }
         let listed: std::collections::HashMap<u32, u32> = final_words.iter().copied().collect();
         self.judge_regions(|word| listed.get(&word).copied())
     }
 
     fn judge_regions(&self, got: impl Fn(u32) -> Option<u32>) -> Result<(), Rejection> {
-        for region in self.worlds.regions() {
+        for region in self.memory.regions() {
             let seen: Vec<Option<u32>> = region.words.iter().map(|&word| got(word)).collect();
             let fits = |world: &&Vec<u32>| world.iter().zip(&seen).all(|(w, s)| s.is_none_or(|s| s == *w));
             if region.worlds.iter().find(fits).is_some() {
@@ -342,12 +312,9 @@ impl Checker {
             let columns = 0..region.words.len();
             let differs = |&column: &usize| seen[column].is_some_and(|s| s != region.worlds[0][column]);
             if let Some(column) = columns.clone().find(wrong).or_else(|| columns.clone().find(differs)) {
-                return Err(Rejection::WrongEnd {
-                    word: region.words[column],
-                    expected: region.worlds[0][column],
-                    possible: region.worlds.len() as u32,
-                    got: seen[column].unwrap_or(0),
-                });
+                let (word, expected) = (region.words[column], region.worlds[0][column]);
+                let got = seen[column].unwrap_or(0);
+                return Err(Rejection::wrong_end(word, expected, region.worlds.len(), got));
             }
         }
         Ok(())
@@ -366,36 +333,54 @@ impl Checker {
             None if req.is_posted() && resolved.is_ok() => &nothing,
             None => return Err(self.never_answered(req)),
             Some(resp) if req.is_posted() && resolved.is_ok() && resp.fault == Fault::None => {
-                return Err(Rejection::PostedAnswered { op: req.op });
+                let op = operation(req.op);
+                let what = format_args!("{op} is posted and does not fault, and yet it has a response");
+                return Err(Rejection::new("spec 4.7", "answer", what));
             }
             Some(resp) => resp,
         };
         let got = FaultReport { fault: resp.fault, lane: resp.fault_lane, addr: resp.fault_addr };
-        let cluster_mbarrier = req.cluster && Op::from_code(req.op).is_some_and(Op::is_mbarrier);
+        let wrong_fault = |expected: FaultReport| {
+            let cluster_mbarrier = req.cluster && Op::from_code(req.op).is_some_and(Op::is_mbarrier);
+            let clause = match if expected.fault == Fault::None { got.fault } else { expected.fault } {
+                Fault::Illegal if cluster_mbarrier => "spec 6.7",
+                Fault::Illegal => "spec 3.3",
+                Fault::None | Fault::Misaligned | Fault::OutOfRange => "spec 2.4",
+            };
+            Err(Rejection::new(clause, "fault", format_args!("expected {expected}, got {got}")))
+        };
         let access = match resolved {
             Err(expected) if got == expected => {
                 let lanes = lanes_given_something(resp);
                 if lanes != 0 {
-                    return Err(Rejection::ResultOfFault { lanes: Lanes(lanes), fault: got.fault });
+                    let (lanes, fault) = (Lanes(lanes), got.fault);
+                    let what = format_args!(
+                        "{lanes} got a result or a predicate from a request that ends with `{fault}`; a fault gives none"
+                    );
+                    return Err(Rejection::new("spec 2.4", "rd", what));
                 }
-                return must_not_write(after, NoWrite::Fault(got.fault));
+                return must_not_write(after, "spec 2.4", format_args!("it ends with `{}`", got.fault));
             }
-            Err(expected) => return Err(Rejection::WrongFault { expected, got, cluster_mbarrier }),
+            Err(expected) => return wrong_fault(expected),
             Ok(_) if got.fault != Fault::None => {
-                let expected = FaultReport { fault: Fault::None, lane: 0, addr: 0 };
-                return Err(Rejection::WrongFault { expected, got, cluster_mbarrier });
+                return wrong_fault(FaultReport { fault: Fault::None, lane: 0, addr: 0 });
             }
             Ok(access) => access,
         };
         let lanes = access.as_ref().map_or(0, |access| access.lanes);
         let inactive = lanes_given_something(resp) & !lanes;
         if inactive != 0 {
-            return Err(Rejection::InactiveResult { lanes: Lanes(inactive) });
+            let what = format_args!("{} got a result or a predicate without being active", Lanes(inactive));
+            return Err(Rejection::new("spec 2.6", "rd", what));
         }
-        let Some(access) = access else { return must_not_write(after, NoWrite::NoLane) };
+        let Some(access) = access else {
+            return must_not_write(after, "spec 2.6", format_args!("it has no active lane"));
+        };
         check_what_is_given(access.op, req, resp, access.lanes)?;
-        if access.op.only_reads() {
-            must_not_write(after, if access.op == Op::Load { NoWrite::Load } else { NoWrite::Look })?;
+        if access.op == Op::Load {
+            must_not_write(after, "spec 3.5", format_args!("it is a load"))?;
+        } else if access.op.only_reads() {
+            must_not_write(after, "spec 6.3", format_args!("it only reads the object"))?;
         }
 
         let case = Case { access: &access, req, resp };
@@ -408,7 +393,7 @@ impl Checker {
         }
         for &(word, got) in after.unwrap_or_default() {
             if self.listed[word as usize] & ACCOUNTED == 0 {
-                return Err(Rejection::StrayWrite { word, before: self.word(word), got });
+                return Err(Rejection::stray_write(word, self.word(word), got));
             }
         }
         Ok(())
@@ -427,13 +412,21 @@ impl Checker {
         for (value, &word) in before.iter_mut().zip(&unit.words[..unit.count]) {
             *value = self.word(word);
         }
-        let passed = explain::passed_over(case, unit, &before, |word| !self.worlds.contains(word));
+        let passed = explain::passed_over(case, unit, &before, |word| self.memory.is_known(word));
         self.explain_unit(case, unit, after)?;
         let group = case.access.key[unit.lanes.trailing_zeros() as usize & 31];
         self.fairness.request(group, passed).map_err(|unfair| {
             let Unfair { lane, requests, in_each, spin_hold } = unfair;
             let addr = case.access.addr[usize::from(lane) & 31];
-            Rejection::NeverSelected { lane, addr, group, requests, in_each, spin_hold }
+            let asked = match in_each {
+                true => "each of them".to_string(),
+                false => format!("at least one of any {spin_hold} of them"),
+            };
+            let what = format_args!(
+                "lane {lane} at {addr:#x} was not selected in {requests} successive CAST.SPIN requests to bank group \
+                 {group}, although it asked in {asked}"
+            );
+            Rejection::new("spec 5.4", "pred", what)
         })
     }
 
@@ -457,13 +450,12 @@ impl Checker {
         }
         let written = after.map(|_| &written[..unit.count]);
 
-        let known = self.worlds.is_empty() || !words.iter().any(|&word| self.worlds.contains(word));
-        if !known {
+        if !words.iter().all(|&word| self.memory.is_known(word)) {
             return self.judge_unit_in_every_world(case, unit, written);
         }
         let (mut before, mut seen, mut left) = ([0; UNIT_WORDS], [0; UNIT_WORDS], [0; UNIT_WORDS]);
         for (i, &word) in words.iter().enumerate() {
-            before[i] = self.memory[word as usize];
+            before[i] = self.memory.word(word);
             seen[i] = written.and_then(|w| w[i]).unwrap_or(before[i]);
         }
         let seen = written.map(|_| &seen[..unit.count]);
@@ -472,7 +464,7 @@ impl Checker {
         match explain::explain(case, unit, &before[..unit.count], seen, left, &mut choices)? {
             Final::Words => {
                 for (&word, &value) in words.iter().zip(left.iter()) {
-                    self.memory[word as usize] = value;
+                    self.memory.set(word, value);
                 }
                 Ok(())
             }
@@ -488,14 +480,14 @@ impl Checker {
         written: Option<&[Option<u32>]>,
     ) -> Result<(), Rejection> {
         let words = &unit.words[..unit.count];
-        let mut region = self.worlds.joined(words, &self.memory)?;
+        let mut region = self.memory.joined(words)?;
         let columns: Vec<usize> = words
             .iter()
             .map(|word| {
                 region.words.iter().position(|w| w == word).expect("joined() has every word asked for")
             })
             .collect();
-        let possible = region.worlds.len() as u32;
+        let possible = region.worlds.len();
         let (mut worlds_left, mut objection) = (Vec::new(), None);
         let mut choices = Vec::new();
         for world in &region.worlds {
@@ -520,27 +512,25 @@ impl Checker {
                 Err(rejection) if rejection.is_undecided() => return Err(rejection),
                 Err(rejection) => objection = objection.or(Some(rejection)),
             }
-            if worlds_left.len() > 2 * worlds::MAX_WORLDS {
+            if worlds_left.len() > 2 * MAX_WORLDS {
                 worlds_left.sort_unstable();
                 worlds_left.dedup();
             }
-            if worlds_left.len() > worlds::MAX_WORLDS * 2 {
-                return Err(worlds::too_many(words[0]));
+            if worlds_left.len() > 2 * MAX_WORLDS {
+                return Err(too_many(words[0]));
             }
         }
         worlds_left.sort_unstable();
         worlds_left.dedup();
-        if worlds_left.len() > worlds::MAX_WORLDS {
-            return Err(worlds::too_many(words[0]));
+        if worlds_left.len() > MAX_WORLDS {
+            return Err(too_many(words[0]));
         }
         match objection {
             Some(rejection) if worlds_left.is_empty() && possible == 1 => Err(rejection),
-            Some(rejection) if worlds_left.is_empty() => {
-                Err(Rejection::NonePossible { possible, instance: Box::new(rejection) })
-            }
+            Some(rejection) if worlds_left.is_empty() => Err(Rejection::of_all(possible, rejection)),
             _ => {
                 region.worlds = worlds_left;
-                self.worlds.put(region, &mut self.memory);
+                self.memory.put(region);
                 Ok(())
             }
         }
@@ -552,11 +542,17 @@ fn lanes_given_something(resp: &Response) -> u32 {
     (0..MAX_LANES).fold(resp.pred, |mask, lane| mask | u32::from(resp.rd[lane] != 0) << lane)
 }
 
-fn must_not_write(after: Option<&[(u32, u32)]>, why: NoWrite) -> Result<(), Rejection> {
-    match after.and_then(<[_]>::first) {
-        Some(&(word, _)) => Err(Rejection::MustNotWrite { word, why }),
-        None => Ok(()),
-    }
+/// Memory was written by a request that writes none, and why it does not.
+fn must_not_write(
+    after: Option<&[(u32, u32)]>,
+    clause: &'static str,
+    why: fmt::Arguments<'_>,
+) -> Result<(), Rejection> {
+    let Some(&(word, _)) = after.and_then(<[_]>::first) else { return Ok(()) };
+    let byte = u64::from(word) * 4;
+    let what =
+        format_args!("word {word} (byte {byte:#x}) was written, but this request writes nothing: {why}");
+    Err(Rejection::new(clause, "write", what))
 }
 
 /// Results and predicates where the operation gives some, and flags that are flags.
@@ -564,7 +560,9 @@ fn check_what_is_given(op: Op, req: &SerialRequest, resp: &Response, lanes: u32)
     let gives = Gives::of(op);
     let predicate = matches!(gives, Gives::OldAndStored | Gives::Stored | Gives::Complete);
     if !predicate && resp.pred & lanes != 0 {
-        return Err(Rejection::PredicateNotGiven { lanes: Lanes(resp.pred & lanes) });
+        let lanes = Lanes(resp.pred & lanes);
+        let what = format_args!("{lanes} got a predicate from an operation that compares nothing");
+        return Err(Rejection::new("spec 3", "pred", what));
     }
     let nothing = req.red || matches!(gives, Gives::Nothing | Gives::Complete);
     if !nothing && gives != Gives::Stored {
@@ -573,10 +571,14 @@ fn check_what_is_given(op: Op, req: &SerialRequest, resp: &Response, lanes: u32)
     for lane in lanes_of(lanes) {
         let (got, pred) = (resp.rd[lane], (resp.pred >> lane & 1) as u8);
         if nothing && got != 0 {
-            return Err(Rejection::ResultNotGiven { lane: lane as u8, got });
+            let what = format_args!("lane {lane} got {got:#x} from a request that gives no results");
+            return Err(Rejection::new("spec 3", "rd", what));
         }
         if !nothing && got != u128::from(pred) {
-            return Err(Rejection::WrongFlag { lane: lane as u8, got, pred });
+            let what = format_args!(
+                "lane {lane} got {got:#x} in Rd but predicate {pred}; both say whether it stored"
+            );
+            return Err(Rejection::new("spec 3.2", "rd", what));
         }
     }
     Ok(())

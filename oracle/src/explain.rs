@@ -5,7 +5,7 @@ use crate::counting;
 use crate::kernel::{Gives, Together, leaves, loaded, value_mask};
 use crate::lanes::{Lanes, lanes_of};
 use crate::objects::{explain_arrivals, explain_states, explain_waits, leave_object};
-use crate::rejection::Rejection;
+use crate::rejection::{Rejection, times};
 use crate::request::MAX_LANES;
 use crate::trail::{Edges, NoTrail};
 
@@ -28,13 +28,7 @@ pub(crate) fn explain(
     let addr = access.addr[first];
     left.copy_from_slice(before);
     let old = join(&before[..words_each(access)]);
-    let wrong_final = |expected| Rejection::WrongFinal {
-        lanes: Lanes(unit.lanes),
-        addr,
-        before: old,
-        expected,
-        got: seen.map_or(0, join),
-    };
+    let wrong = |expected| wrong_final(unit.lanes, addr, old, expected, seen.map_or(0, join));
 
     let left_value = match Together::of(op) {
         Together::Load => {
@@ -44,7 +38,9 @@ pub(crate) fn explain(
                 let got = resp.rd[lane];
                 if !req.red && got != expected {
                     let addr = access.addr[lane];
-                    return Err(Rejection::WrongLoad { lane: lane as u8, addr, expected, got });
+                    let what =
+                        format_args!("lane {lane} loaded {got:#x} from {addr:#x}, expected {expected:#x}");
+                    return Err(Rejection::new("spec 3.5", "rd", what));
                 }
             }
             old
@@ -72,7 +68,7 @@ pub(crate) fn explain(
                 return Ok(Final::OneOf);
             };
             if !may_leave(case, unit, how, old, join(seen)) {
-                return Err(wrong_final(None));
+                return Err(wrong(None));
             }
             left.copy_from_slice(seen);
             return Ok(Final::Words);
@@ -100,7 +96,7 @@ pub(crate) fn explain(
         }
     };
     if seen.is_some_and(|seen| join(seen) != left_value) {
-        return Err(wrong_final(Some(left_value)));
+        return Err(wrong(Some(left_value)));
     }
     split(left_value, left);
     Ok(Final::Words)
@@ -117,8 +113,11 @@ fn explain_values(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejec
         if Gives::of(op) == Gives::OldAndStored {
             let pred = (resp.pred >> lane & 1) as u8;
             if (got == b) != (pred == 1) {
-                let addr = access.addr[lane];
-                return Err(Rejection::WrongPredicate { lane: lane as u8, addr, got, compare: b, pred });
+                let (addr, must) = (access.addr[lane], u8::from(got == b));
+                let what = format_args!(
+                    "lane {lane} compared {b:#x} with {got:#x} at {addr:#x}, so its predicate must be {must}, got {pred}"
+                );
+                return Err(Rejection::new("spec 3", "pred", what));
             }
         }
         // A value wider than the size was never there; it needs no image of its own.
@@ -126,14 +125,36 @@ fn explain_values(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Rejec
     }
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
     edges.end(old).map_err(|broken| match broken {
-        NoTrail::Short { lanes, value, times: 0 } => {
-            Rejection::NeverThere { lanes: Lanes(lanes), addr, got: value, before: old }
+        NoTrail::Short { lanes, value, stood: 0 } => Rejection::never_there(lanes, addr, value, old),
+        NoTrail::Short { lanes, value, stood } => {
+            let (lanes, stood) = (Lanes(lanes), times(stood));
+            let what = format_args!(
+                "{lanes} all got {value:#x} from {addr:#x}, which stood there {stood} only: one update was lost"
+            );
+            Rejection::new("spec 4.5", "rd", what)
         }
-        NoTrail::Short { lanes, value, times } => {
-            Rejection::LostUpdate { lanes: Lanes(lanes), addr, got: value, times }
-        }
-        NoTrail::Apart { lanes } => Rejection::ClosedCircle { lanes: Lanes(lanes), addr, before: old },
+        NoTrail::Apart { lanes } => closed_circle(lanes, addr, old),
     })
+}
+
+/// Lanes whose values explain each other and depend on nothing.
+fn closed_circle(lanes: u32, addr: u32, before: u128) -> Rejection {
+    let what = format_args!(
+        "{} explain each other's values at {addr:#x}, but no order leads there from {before:#x}, the value before the \
+         request",
+        Lanes(lanes)
+    );
+    Rejection::new("spec 4.5", "rd", what)
+}
+
+/// The value left is none that the lanes can leave; `expected` is the one that every order leaves, if there is one.
+fn wrong_final(lanes: u32, addr: u32, before: u128, expected: Option<u128>, got: u128) -> Rejection {
+    let left = match expected {
+        Some(value) => format!("but every order of {} leaves {value:#x}", Lanes(lanes)),
+        None => format!("which no order of {} leaves", Lanes(lanes)),
+    };
+    let what = format_args!("{addr:#x} held {before:#x} before the request and {got:#x} after it, {left}");
+    Rejection::new("spec 4.5", "memory", what)
 }
 
 /// Lanes that give only whether they stored: the one value they leave, if an order explains that.
@@ -149,15 +170,22 @@ fn explain_flags(case: &Case<'_>, unit: &Unit, old: u128) -> Result<u128, Reject
     }
     let addr = access.addr[unit.lanes.trailing_zeros() as usize & 31];
     let end = edges.end(old).map_err(|broken| match broken {
-        NoTrail::Short { lanes, value, times } => {
-            Rejection::ImpossibleStore { lanes: Lanes(lanes), addr, compare: value, times }
+        NoTrail::Short { lanes, value, stood } => {
+            let (lanes, held) = (Lanes(lanes), times(stood));
+            let what = format_args!(
+                "{lanes} report a store in place of {value:#x} at {addr:#x}, which held it {held}"
+            );
+            Rejection::new("spec 4.5", "pred", what)
         }
-        NoTrail::Apart { lanes } => Rejection::ClosedCircle { lanes: Lanes(lanes), addr, before: old },
+        NoTrail::Apart { lanes } => closed_circle(lanes, addr, old),
     })?;
     if !edges.moves_off(old) {
         let stuck = |&lane: &usize| req.b[lane] & mask == old;
         if let Some(lane) = lanes_of(unit.lanes & !resp.pred).find(stuck) {
-            return Err(Rejection::ImpossibleFailure { lane: lane as u8, addr, compare: old });
+            let what = format_args!(
+                "lane {lane} reports a failed compare with {old:#x}, but {addr:#x} held {old:#x} all the time"
+            );
+            return Err(Rejection::new("spec 4.5", "pred", what));
         }
     }
     Ok(end)
@@ -172,16 +200,27 @@ fn explain_spin(case: &Case<'_>, unit: &Unit, before: &[u32], left: &mut [u32]) 
     let group = access.key[unit.lanes.trailing_zeros() as usize & 31];
     let winners = unit.lanes & resp.pred;
     if winners.count_ones() > 1 {
-        return Err(Rejection::TwoWinners { lanes: Lanes(winners), group });
+        let what = format_args!(
+            "{} all report a store in bank group {group}; CAST.SPIN selects one lane of each",
+            Lanes(winners)
+        );
+        return Err(Rejection::new("spec 5.1", "pred", what));
     }
     if let Some(lane) = lanes_of(winners).next() {
         let (compare, before, addr) = (req.b[lane] & mask, held(lane), access.addr[lane]);
         if compare != before {
-            return Err(Rejection::SpinMismatch { lane: lane as u8, addr, compare, before });
+            let what = format_args!(
+                "lane {lane} reports a store in place of {compare:#x} at {addr:#x}, which held {before:#x}"
+            );
+            return Err(Rejection::new("spec 5.3", "pred", what));
         }
         split(req.c[lane] & mask, &mut left[usize::from(unit.at[lane])..][..words_each]);
     } else if lanes_of(unit.lanes).all(|lane| held(lane) == req.b[lane] & mask) {
-        return Err(Rejection::NoWinner { lanes: Lanes(unit.lanes), group });
+        let what = format_args!(
+            "{} all failed in bank group {group}, but every one of their compares matches, so the selected one must store",
+            Lanes(unit.lanes)
+        );
+        return Err(Rejection::new("spec 5.3", "pred", what));
     }
     Ok(())
 }
@@ -218,13 +257,9 @@ fn compare_spin(
     for lane in lanes_of(unit.lanes) {
         if value(seen, lane) != value(left, lane) {
             let there = lanes_of(unit.lanes).filter(|&l| unit.at[l] == unit.at[lane]);
-            return Err(Rejection::WrongFinal {
-                lanes: Lanes(there.fold(0, |mask, l| mask | 1 << l)),
-                addr: case.access.addr[lane],
-                before: value(before, lane),
-                expected: Some(value(left, lane)),
-                got: value(seen, lane),
-            });
+            let there = there.fold(0, |mask, l| mask | 1 << l);
+            let (before, got, addr) = (value(before, lane), value(seen, lane), case.access.addr[lane]);
+            return Err(wrong_final(there, addr, before, Some(value(left, lane)), got));
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 
 /// A set of lanes, lane 0 in bit 0; prints as `lane 3` or `lanes 3, 7 and 9`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lanes(pub u32);
+pub(crate) struct Lanes(pub(crate) u32);
 
 impl fmt::Display for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

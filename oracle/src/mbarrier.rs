@@ -1,5 +1,6 @@
 //! The mbarrier object: its fields, and what one lane does to them (spec 6).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use atoms_ops::Op;
@@ -15,7 +16,7 @@ const SM80: u32 = 0x7fff_ffff;
 
 /// Which of the two layouts a word is read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectLayout {
+pub(crate) enum ObjectLayout {
     /// sm_90 and later (spec 6.2).
     Sm90,
     /// sm_80 to sm_89, two 32-bit words (spec 6.2.1).
@@ -31,11 +32,10 @@ impl ObjectLayout {
 
 /// A word as an mbarrier object; prints its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ObjectWord {
-    /// The word.
-    pub word: u64,
+pub(crate) struct ObjectWord {
+    pub(crate) word: u64,
     /// How to read it.
-    pub layout: ObjectLayout,
+    pub(crate) layout: ObjectLayout,
 }
 
 impl ObjectWord {
@@ -73,100 +73,47 @@ impl fmt::Display for ObjectWord {
     }
 }
 
-/// What is wrong with an object that was left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
-    /// Bits changed that no operation touches: the layout version or the lock.
-    Kept,
-    /// The expected count.
-    Expected,
-    /// The tx-count.
-    Tx,
-    /// The pending count, without a completion.
-    Pending,
-    /// The phase advanced although arrivals or transactions are outstanding.
-    Early {
-        /// Arrivals outstanding.
-        pending: u32,
-        /// Transactions outstanding.
-        tx: i32,
-    },
-    /// expect_tx does not look whether the phase is complete.
-    ByExpectTx,
-    /// Nothing is left to wait for, but the phase stayed.
-    NotAdvanced,
-    /// The phase advanced, but pending did not become what is expected.
-    NotReloaded,
-    /// The parity after completions.
-    Phase,
-    /// No order of lanes with different counts leaves it.
-    NoOrder,
-}
-
-impl Wrong {
-    /// What is wrong with `got`, where `sum` would be left without any completion and `expected` is, if
-    /// order does not matter.
-    pub(crate) fn with(
-        before: ObjectWord,
-        got: ObjectWord,
-        sum: Fields,
-        expected: Option<ObjectWord>,
-        op: Op,
-    ) -> Self {
-        let (before, got) = (before.fields(), got.fields());
-        if got.kept != before.kept {
-            return Wrong::Kept;
-        }
-        if got.expected != sum.expected {
-            return Wrong::Expected;
-        }
-        if got.tx != sum.tx {
-            return Wrong::Tx;
-        }
-        if op != Op::MbarExpectTx && got.nothing_left() && sum.expected != 0 && got.phase == before.phase {
-            return Wrong::NotAdvanced;
-        }
-        let Some(expected) = expected.map(ObjectWord::fields) else { return Wrong::NoOrder };
-        let completes = expected.phase != before.phase || expected.pending != sum.pending;
-        match (got.phase == expected.phase, completes) {
-            (false, false) if op == Op::MbarExpectTx => Wrong::ByExpectTx,
-            (false, false) => Wrong::Early { pending: sum.pending, tx: sum.signed_tx() },
-            (false, true) => Wrong::Phase,
-            (true, true) => Wrong::NotReloaded,
-            (true, false) => Wrong::Pending,
-        }
-    }
-
-    /// The clause that is broken.
-    pub(crate) fn clause(self) -> &'static str {
-        match self {
-            Wrong::Kept => "spec 6.2",
-            Wrong::Expected | Wrong::Tx | Wrong::Pending | Wrong::ByExpectTx => "spec 6.3",
-            Wrong::Early { .. } | Wrong::NotAdvanced | Wrong::NotReloaded | Wrong::Phase => "spec 6.4",
-            Wrong::NoOrder => "spec 4.5",
-        }
-    }
-}
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Wrong::Kept => f.write_str("the lock or the layout version changed, which no operation touches"),
-            Wrong::Expected => f.write_str("the expected count is wrong"),
-            Wrong::Tx => f.write_str("the tx-count is wrong"),
-            Wrong::Pending => f.write_str("the pending count is wrong"),
-            Wrong::Early { pending, tx } => {
-                write!(f, "the phase advanced with a pending count of {pending} and a tx-count of {tx}")
+/// Which clause is broken by an object that was left, and how: it is `got`, where `sum` would be left without any
+/// completion and `expected` is, if order does not matter.
+pub(crate) fn wrong_with(
+    before: ObjectWord,
+    got: ObjectWord,
+    sum: Fields,
+    expected: Option<ObjectWord>,
+    op: Op,
+) -> (&'static str, Cow<'static, str>) {
+    let layout = got.layout;
+    let (before, got, expected) = (before.fields(), got.fields(), expected.map(ObjectWord::fields));
+    let completes = expected.is_some_and(|e| e.phase != before.phase || e.pending != sum.pending);
+    let stays = got.nothing_left() && sum.expected != 0 && got.phase == before.phase;
+    let in_phase = expected.map(|expected| got.phase == expected.phase);
+    let (clause, wrong) = if got.kept != before.kept {
+        ("spec 6.2", "the lock or the layout version changed, which no operation touches".into())
+    } else if got.expected != sum.expected {
+        ("spec 6.3", "the expected count is wrong".into())
+    } else if got.tx != sum.tx {
+        ("spec 6.3", "the tx-count is wrong".into())
+    } else if op != Op::MbarExpectTx && stays {
+        ("spec 6.4", "nothing is left to wait for, but the phase did not advance".into())
+    } else {
+        match (in_phase, completes) {
+            (None, _) => ("spec 4.5", "no order leaves it".into()),
+            (Some(false), false) if op == Op::MbarExpectTx => {
+                ("spec 6.3", "expect_tx never completes a phase".into())
             }
-            Wrong::ByExpectTx => f.write_str("expect_tx never completes a phase"),
-            Wrong::NotAdvanced => f.write_str("nothing is left to wait for, but the phase did not advance"),
-            Wrong::NotReloaded => {
-                f.write_str("the phase completed, but pending did not go on from the expected count")
+            (Some(false), false) => {
+                let (pending, tx) = (sum.pending, sum.signed_tx());
+                let counts = format!("with a pending count of {pending} and a tx-count of {tx}");
+                ("spec 6.4", format!("the phase advanced {counts}").into())
             }
-            Wrong::Phase => f.write_str("the parity is not that of the phases completed"),
-            Wrong::NoOrder => f.write_str("no order leaves it"),
+            (Some(false), true) => ("spec 6.4", "the parity is not that of the phases completed".into()),
+            (Some(true), true) => {
+                ("spec 6.4", "the phase completed, but pending did not go on from the expected count".into())
+            }
+            (Some(true), false) => ("spec 6.3", "the pending count is wrong".into()),
         }
-    }
+    };
+    (if layout == ObjectLayout::Sm80 { "spec 6.2.1" } else { clause }, wrong)
 }
 
 /// The fields of an object of sm_90 and later, as numbers and not as they are encoded.

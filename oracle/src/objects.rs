@@ -9,8 +9,8 @@ use crate::arrivals::{self, Arrivals, End, NoOrder};
 use crate::case::{Case, Final, Unit, join, split};
 use crate::kernel::{Gives, leaves, value_mask};
 use crate::lanes::{Lanes, lanes_of};
-use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step, Wrong};
-use crate::rejection::Rejection;
+use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step, wrong_with};
+use crate::rejection::{Rejection, times};
 use crate::trail::{Edges, NoTrail};
 
 /// Lanes that wait: each one's predicate says how the object stands (spec 6.5).
@@ -21,7 +21,11 @@ pub(crate) fn explain_waits(case: &Case<'_>, unit: &Unit, old: u128) -> Result<(
         let (pred, parity) = ((resp.pred >> lane & 1) as u8, mbarrier::parity_asked(req.b[lane]));
         if (pred == 1) != mbarrier::is_complete(object.word, parity) {
             let addr = access.addr[lane];
-            return Err(Rejection::WrongWait { lane: lane as u8, addr, parity, pred, object });
+            let what = format_args!(
+                "lane {lane} asked {addr:#x} for the phase of parity {parity} and got predicate {pred}, but the object \
+                 was {object}"
+            );
+            return Err(Rejection::new("spec 6.5", "pred", what));
         }
     }
     Ok(())
@@ -38,18 +42,34 @@ pub(crate) fn explain_states(case: &Case<'_>, unit: &Unit, old: u128) -> Result<
     for lane in lanes_of(unit.lanes) {
         let got = resp.rd[lane];
         if got > value_mask(size) {
-            return Err(Rejection::NeverThere { lanes: Lanes(1 << lane), addr, got, before: old });
+            return Err(Rejection::never_there(1 << lane, addr, got, old));
         }
         edges.push(lane, got, leaves(op, size, got, req.b[lane], 0));
     }
     edges.end(old).map_err(|broken| match broken {
-        NoTrail::Short { lanes, value, times: 0 } => {
-            Rejection::StateNeverThere { lanes: Lanes(lanes), addr, got: object(value), before }
+        NoTrail::Short { lanes, value, stood: 0 } => {
+            let (lanes, got) = (Lanes(lanes), object(value));
+            let what = format_args!(
+                "{lanes} got the state {got} from {addr:#x}, which never had it: it was {before} before the request and \
+                 no lane left that state"
+            );
+            Rejection::new("spec 6.6", "rd", what)
         }
-        NoTrail::Short { lanes, value, times } => {
-            Rejection::LostArrival { lanes: Lanes(lanes), addr, got: object(value), times }
+        NoTrail::Short { lanes, value, stood } => {
+            let (lanes, got, stood) = (Lanes(lanes), object(value), times(stood));
+            let what = format_args!(
+                "{lanes} all got the state {got} from {addr:#x}, which had it {stood} only: an arrival was lost"
+            );
+            Rejection::new("spec 6.3", "rd", what)
         }
-        NoTrail::Apart { lanes } => Rejection::StateCircle { lanes: Lanes(lanes), addr, before },
+        NoTrail::Apart { lanes } => {
+            let what = format_args!(
+                "{} explain each other's states of {addr:#x}, but no order leads there from {before}, the object before \
+                 the request",
+                Lanes(lanes)
+            );
+            Rejection::new("spec 4.5", "rd", what)
+        }
     })
 }
 
@@ -81,15 +101,11 @@ fn wrong_object(case: &Case<'_>, unit: &Unit, old: u128, got: u128, expected: Op
     } else {
         arrivals_of(case, unit).sum(before.fields())
     };
-    Rejection::WrongObject {
-        op,
-        lanes: Lanes(unit.lanes),
-        addr: case.access.addr[unit.lanes.trailing_zeros() as usize & 31],
-        before,
-        expected,
-        got,
-        wrong: Wrong::with(before, got, sum, expected, op),
-    }
+    let (clause, wrong) = wrong_with(before, got, sum, expected, op);
+    let instead = expected.map_or(String::new(), |object| format!(", where every order leaves {object}"));
+    let (lanes, addr) = (Lanes(unit.lanes), case.access.addr[unit.lanes.trailing_zeros() as usize & 31]);
+    let what = format_args!("{op} of {lanes} found {addr:#x} at {before} and left {got}{instead}: {wrong}");
+    Rejection::new(clause, "object", what)
 }
 
 /// The lanes of a unit as steps.
@@ -113,7 +129,11 @@ fn arrivals_together(case: &Case<'_>, unit: &Unit) -> Result<Arrivals, Rejection
         let agree = lanes_of(low & unit.lanes).all(|other| resp.rd[other] == got);
         if got >> 64 != 0 || low >> lane & 1 == 0 || low & !unit.lanes != 0 || !agree {
             let addr = access.addr[lane];
-            return Err(Rejection::WrongTogether { lane: lane as u8, addr, got });
+            let what = format_args!(
+                "lane {lane} got {got:#x} from {addr:#x}: the low word must name the lanes that arrived together, itself \
+                 among them, and all of them get the same"
+            );
+            return Err(Rejection::new("spec 6.8", "rd", what));
         }
         let together = lanes_of(unit.lanes)
             .enumerate()
@@ -146,16 +166,28 @@ pub(crate) fn explain_arrivals(
             .filter(|(place, _)| places >> place & 1 == 1)
             .fold(0_u32, |mask, (_, lane)| mask | 1 << lane);
         let high = (resp.rd[lanes.trailing_zeros() as usize & 31] >> 32) as u32;
-        Rejection::StateApart { lanes: Lanes(lanes), addr, high, before }
+        let word = u64::from(high) << 32 | before.word & 0xffff_ffff;
+        let got = ObjectWord { word, layout: before.layout };
+        let what = format_args!(
+            "{} got the high word {high:#x} of {addr:#x} ({got}), but no order of the lanes leads there: it was {before} \
+             before the request",
+            Lanes(lanes)
+        );
+        Rejection::new("spec 6.6", "rd", what)
     };
-    let too_many =
-        Rejection::UndecidedOrder { lanes: Lanes(unit.lanes), addr, limit: arrivals::MAX_STATES as u32 };
+    let too_many = || {
+        Rejection::undecided(format_args!(
+            "{} at {addr:#x} pass through more than {} states of the object; let fewer counts differ",
+            Lanes(unit.lanes),
+            arrivals::MAX_STATES
+        ))
+    };
     let sum = arrivals.sum(start);
 
     let Some(seen) = seen else {
         let ends = arrivals.ends(start).map_err(|no_order| match no_order {
             NoOrder::Stuck(places) => stuck(places),
-            NoOrder::TooMany => too_many,
+            NoOrder::TooMany => too_many(),
         })?;
         let word = |&(pending, phase): &End| u128::from(Fields { pending, phase, ..sum }.word());
         if let [end] = ends.as_slice() {
@@ -178,7 +210,7 @@ pub(crate) fn explain_arrivals(
     arrivals.reaches(start, (goal.pending, goal.phase)).map_err(|no_order| match no_order {
         NoOrder::Stuck(0) => wrong(),
         NoOrder::Stuck(places) => stuck(places),
-        NoOrder::TooMany => too_many,
+        NoOrder::TooMany => too_many(),
     })?;
     left.copy_from_slice(seen);
     Ok(Final::Words)

@@ -128,13 +128,11 @@ impl Default for Response {
 
 /// A fault as a response reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultReport {
+pub(crate) struct FaultReport {
     /// Kind of fault; with [`Fault::None`] the other fields mean nothing.
-    pub fault: Fault,
-    /// Lane named.
-    pub lane: u8,
-    /// Address named.
-    pub addr: u32,
+    pub(crate) fault: Fault,
+    pub(crate) lane: u8,
+    pub(crate) addr: u32,
 }
 
 impl fmt::Display for FaultReport {

@@ -19,8 +19,8 @@ pub(crate) struct Edges {
 /// Why no order exists.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoTrail {
-    /// These lanes got `value`, which stood there only `times` times.
-    Short { lanes: u32, value: u128, times: u32 },
+    /// These lanes got `value`, which stood there only `stood` times.
+    Short { lanes: u32, value: u128, stood: u32 },
     /// These lanes are out of reach from the start.
     Apart { lanes: u32 },
 }
@@ -81,7 +81,7 @@ impl Edges {
         if let Some(v) = named {
             let value = values.value[v];
             let lanes = self.lanes_where(|i| self.got[i] == value);
-            return Err(NoTrail::Short { lanes, value, times: values.stood[v] });
+            return Err(NoTrail::Short { lanes, value, stood: values.stood[v] });
         }
         let home = values.root(origin);
         let apart = self.lanes_where(|i| {
@@ -115,8 +115,8 @@ pub fn order_exists(before: u128, lanes: &[(usize, u128, u128)], after: u128) ->
     match edges.end(before) {
         Ok(end) if end == after => Ok(()),
         Ok(end) => Err(format!("every order of the lanes leaves {end:#x}, and memory holds {after:#x}")),
-        Err(NoTrail::Short { lanes, value, times }) => {
-            let stood = if times == 0 { "never".into() } else { format!("only {times} times") };
+        Err(NoTrail::Short { lanes, value, stood }) => {
+            let stood = if stood == 0 { "never".into() } else { format!("only {stood} times") };
             Err(format!("{} got {value:#x}, which {stood} stood there", Lanes(lanes)))
         }
         Err(NoTrail::Apart { lanes }) => {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn two_lanes_that_got_the_same_value() {
-        let lost = NoTrail::Short { lanes: 0b110, value: 2, times: 1 };
+        let lost = NoTrail::Short { lanes: 0b110, value: 2, stood: 1 };
         assert_eq!(end(1, &[(1, 2), (2, 3), (2, 3)]), Err(lost));
     }
 

@@ -8,12 +8,15 @@
 //! Two things are kept apart for each wait. That its phase *may* have been complete at some moment
 //! excuses a wake-up. That it *must* find or have found its phase complete obliges to one.
 
+use std::fmt;
+
 use atoms_ops::Op;
 
 use crate::access::Access;
 use crate::lanes::{Lanes, lanes_of};
 use crate::mbarrier::{self, Fields, ObjectLayout, ObjectWord, Step};
-use crate::rejection::{Rejection, WrongWaiter};
+use crate::memory::Memory;
+use crate::rejection::Rejection;
 use crate::request::{Geometry, Moment, SerialRequest};
 
 /// Quiet cycles that may pass between the reason for a wake-up and the wake-up.
@@ -71,22 +74,13 @@ pub(crate) struct Waits {
     quiet: Option<(u64, u64)>,
 }
 
-/// What memory can hold: the possible values of an object's high word, and the object as a report
-/// shows it.
-pub(crate) trait Memory {
-    /// The possible values of a word.
-    fn possible(&self, word: u32) -> Vec<u32>;
-    /// One of them.
-    fn word(&self, word: u32) -> u32;
-}
-
-fn object(memory: &impl Memory, question: Question) -> ObjectWord {
+fn object(memory: &Memory, question: Question) -> ObjectWord {
     let (low, high) = (memory.word(question.word), memory.word(question.word + 1));
     ObjectWord { word: u64::from(high) << 32 | u64::from(low), layout: ObjectLayout::Sm90 }
 }
 
 /// Whether the phase may be, and whether it must be complete.
-fn complete(memory: &impl Memory, question: Question) -> (bool, bool) {
+fn complete(memory: &Memory, question: Question) -> (bool, bool) {
     let all = memory.possible(question.word + 1);
     let is = |high: &u32| mbarrier::is_complete(u64::from(*high) << 32, question.parity);
     (all.iter().any(is), all.iter().all(is))
@@ -126,7 +120,7 @@ impl Waits {
         req: &SerialRequest,
         geometry: &Geometry,
         access: Option<&Access>,
-        memory: &impl Memory,
+        memory: &Memory,
     ) {
         let lanes = req.mask & geometry.lane_mask();
         let question = access.and_then(|access| {
@@ -177,7 +171,7 @@ impl Waits {
     }
 
     /// The objects asked about, as far as they are known, before a request: for [`Waits::happened`].
-    pub(crate) fn objects(&self, memory: &impl Memory) -> Vec<Option<ObjectWord>> {
+    pub(crate) fn objects(&self, memory: &Memory) -> Vec<Option<ObjectWord>> {
         let questions = self.waiters.iter().map(|waiter| waiter.question);
         let known = |question: Question| {
             let certain = |word: u32| memory.possible(word).len() == 1;
@@ -192,14 +186,14 @@ impl Waits {
     /// The request was judged, and `memory` is what it left of the objects `before` it.
     ///
     /// # Errors
-    /// [`WrongWaiter::WokenEarly`] when the reason for a wake-up can no longer come.
+    /// When the reason for a wake-up can no longer come.
     pub(crate) fn happened(
         &mut self,
         moment: &Moment,
         req: &SerialRequest,
         access: Option<&Access>,
         before: &[Option<ObjectWord>],
-        memory: &impl Memory,
+        memory: &Memory,
     ) -> Result<(), Rejection> {
         let effect_on = |question: Question, before: Option<ObjectWord>| match access {
             Some(access) => effect(req, access, question, before, memory),
@@ -236,17 +230,16 @@ impl Waits {
     }
 
     /// A claim falls when every request accepted before the wake-up has been seen.
-    fn close_claims(
-        &mut self,
-        oldest_unanswered: Option<u64>,
-        memory: &impl Memory,
-    ) -> Result<(), Rejection> {
+    fn close_claims(&mut self, oldest_unanswered: Option<u64>, memory: &Memory) -> Result<(), Rejection> {
         let closed = |claim: &Claim| oldest_unanswered.is_none_or(|accepted| accepted > claim.cycle);
         let Some(place) = self.claims.iter().position(closed) else { return Ok(()) };
         let Claim { number, lanes, question, cycle } = self.claims.swap_remove(place);
         let (Question { addr, parity, .. }, object) = (question, object(memory, question));
-        let wrong = WrongWaiter::WokenEarly { addr, parity, cycle, object };
-        Err(Rejection::Wait { number, lanes: Lanes(lanes), wrong })
+        let why = format_args!(
+            "was woken in cycle {cycle}, too early: it asks {addr:#x} for the phase of parity {parity}, which was never \
+             complete; the object is {object}"
+        );
+        Err(wrong_wait("spec 6.3", number, lanes, why))
     }
 
     /// A wake-up appeared.
@@ -255,17 +248,22 @@ impl Waits {
         number: u64,
         pred: u32,
         cycle: u64,
-        memory: &impl Memory,
+        memory: &Memory,
     ) -> Result<(), Rejection> {
         self.quiet = None;
         let Some(place) = self.waiters.iter().position(|waiter| waiter.number == number) else {
-            return Err(Rejection::NotWaiting { number, cycle });
+            let what = format_args!(
+                "a wake-up in cycle {cycle} names wait {number}, which is no MBAR.TRY_WAIT without an answer"
+            );
+            return Err(Rejection::new("spec 6.3", "wait", what));
         };
         let waiter = self.waiters.swap_remove(place);
         self.suspend_older(number, cycle);
-        let lanes = Lanes(waiter.lanes);
-        let rejected = |wrong| Err(Rejection::Wait { number, lanes, wrong });
-        let Some(question) = waiter.question else { return rejected(WrongWaiter::MustNotSleep { cycle }) };
+        let rejected = |clause, why: fmt::Arguments<'_>| Err(wrong_wait(clause, number, waiter.lanes, why));
+        let Some(question) = waiter.question else {
+            let why = "but must not sleep: it faults, has no lanes, or its lanes ask for different phases";
+            return rejected("spec 6.3", format_args!("was woken in cycle {cycle}, {why}"));
+        };
         let Question { addr, parity, .. } = question;
         if pred == waiter.lanes {
             if !waiter.was_complete {
@@ -274,24 +272,35 @@ impl Waits {
             return Ok(());
         }
         if pred != 0 {
-            return rejected(WrongWaiter::WrongMask { pred, addr });
+            let same = "its lanes ask the same, so all of them or none are told so";
+            return rejected(
+                "spec 6.3",
+                format_args!("at {addr:#x} was woken with predicates {pred:#x}: {same}"),
+            );
         }
         let Some((limit, _)) = waiter.limit else { return Ok(()) };
         let waited = cycle.saturating_sub(waiter.accepted);
         if waited < limit {
-            return rejected(WrongWaiter::GaveUpEarly { addr, waited, limit });
+            let why = format_args!(
+                "at {addr:#x} gave up too early, {waited} cycles after it was accepted; its limit is {limit}"
+            );
+            return rejected("spec 6.10", why);
         }
         match waiter.complete {
             Some(complete) if complete < waiter.accepted + limit => {
                 let object = object(memory, question);
-                rejected(WrongWaiter::LostWakeUp { addr, parity, complete, cycle, object })
+                let why = format_args!(
+                    "gave up in cycle {cycle}: a lost wake-up, as the phase of parity {parity} of {addr:#x} was complete \
+                     by cycle {complete}, before its limit passed; the object is {object}"
+                );
+                rejected("spec 6.3", why)
             }
             _ => Ok(()),
         }
     }
 
     /// In these cycles no wake-up was offered, and no answer stood untaken.
-    pub(crate) fn quiet(&mut self, from: u64, to: u64, memory: &impl Memory) -> Result<(), Rejection> {
+    pub(crate) fn quiet(&mut self, from: u64, to: u64, memory: &Memory) -> Result<(), Rejection> {
         let begin = match self.quiet {
             Some((begin, last)) if last + 1 >= from => begin,
             _ => from,
@@ -301,37 +310,48 @@ impl Waits {
         let idle = before.max(self.last_answer) + WORK_OFF_CYCLES;
         for place in 0..self.waiters.len() {
             let waiter = &self.waiters[place];
-            let (number, lanes) = (waiter.number, Lanes(waiter.lanes));
+            let (number, lanes) = (waiter.number, waiter.lanes);
             let suspended = waiter.suspended.unwrap_or(idle.max(waiter.accepted + WORK_OFF_CYCLES));
             let Some(question) = waiter.question else { continue };
             let Question { addr, parity, .. } = question;
             let late = |since: u64| to > since.max(before) + WAKE_CYCLES;
-            let wrong =
-                if let Some(complete) = waiter.complete.filter(|&complete| late(complete.max(suspended))) {
-                    let object = object(memory, question);
-                    WrongWaiter::NeverWoken { addr, parity, complete, cycle: to, object }
-                } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(suspended + limit)) {
-                    WrongWaiter::Overdue { addr, waited: to - waiter.accepted, limit }
-                } else {
-                    continue;
-                };
+            let wrong = if let Some(complete) =
+                waiter.complete.filter(|&complete| late(complete.max(suspended)))
+            {
+                let object = object(memory, question);
+                let why = format_args!(
+                    "is left asleep in cycle {to}: the phase of parity {parity} of {addr:#x} was complete by cycle \
+                         {complete}; the object is {object}"
+                );
+                wrong_wait("spec 6.3", number, lanes, why)
+            } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(suspended + limit)) {
+                let waited = to - waiter.accepted;
+                let why = format_args!(
+                    "at {addr:#x} overslept: unanswered {waited} cycles after it was accepted, with a limit of {limit}"
+                );
+                wrong_wait("spec 6.10", number, lanes, why)
+            } else {
+                continue;
+            };
             self.waiters.swap_remove(place);
-            return Err(Rejection::Wait { number, lanes, wrong });
+            return Err(wrong);
         }
         if to > idle { self.close_claims(None, memory) } else { Ok(()) }
     }
 
     /// Nothing is left to be answered: the oldest wait that was not is the verdict.
-    pub(crate) fn finish(&self, memory: &impl Memory) -> Result<(), Rejection> {
+    pub(crate) fn finish(&self, memory: &Memory) -> Result<(), Rejection> {
         self.clone().close_claims(None, memory)?;
         let Some(waiter) = self.waiters.iter().min_by_key(|waiter| waiter.number) else { return Ok(()) };
-        Err(Rejection::NeverAnswered {
-            op: Op::MbarTryWait as u8,
-            lanes: Lanes(waiter.lanes),
-            addr: waiter.question.map_or(0, |question| question.addr),
-            waits_for: waiter.question.map(|question| (question.parity, object(memory, question))),
-        })
+        let addr = waiter.question.map_or(0, |question| question.addr);
+        let waits_for = waiter.question.map(|question| (question.parity, object(memory, question)));
+        Err(Rejection::never_answered(Op::MbarTryWait as u8, waiter.lanes, addr, waits_for))
     }
+}
+
+/// A wait ended as it must not, or not when it must.
+fn wrong_wait(clause: &'static str, number: u64, lanes: u32, why: fmt::Arguments<'_>) -> Rejection {
+    Rejection::new(clause, "wait", format_args!("wait {number} of {} {why}", Lanes(lanes)))
 }
 
 /// What a request without fault did to the object that a wait asks about.
@@ -340,7 +360,7 @@ fn effect(
     access: &Access,
     question: Question,
     before: Option<ObjectWord>,
-    memory: &impl Memory,
+    memory: &Memory,
 ) -> Effect {
     let names = |&lane: &usize| {
         let (first, words) = (access.word[lane], access.size.bytes().div_ceil(4));

@@ -1,7 +1,7 @@
 //! Posted requests: those of the cluster port that want no result have no response (spec 4.7).
 
 use atoms_ops::{Fault, Op, Size};
-use atoms_oracle::{Allocation, Checker, Geometry, Rejection, Response, SerialRequest};
+use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 
 fn checker() -> Checker {
     let mut checker = Checker::new(Geometry { lanes: 4, banks: 4, rows: 8, xor_hash: false });
@@ -38,7 +38,7 @@ fn a_posted_request_is_judged_by_what_it_leaves() {
 #[test]
 fn a_posted_request_without_a_fault_has_no_response() {
     let rejection = checker().request(&add(true, 8), &Response::default(), Some(&[(2, 5)])).unwrap_err();
-    assert!(matches!(rejection, Rejection::PostedAnswered { .. }), "{rejection}");
+    assert!(rejection.to_string().contains("is posted and does not fault"), "{rejection}");
     assert_eq!((rejection.clause(), rejection.about()), ("spec 4.7", "answer"));
 }
 
@@ -50,7 +50,7 @@ fn a_posted_request_that_faults_has_one() {
     assert!(checker.owes_response(&add(true, 64)) && !checker.owes_response(&add(true, 60)));
     checker.request(&add(true, 64), &out_of_range, Some(&[])).unwrap();
     let rejection = checker.request(&add(true, 64), None, Some(&[])).unwrap_err();
-    assert!(matches!(rejection, Rejection::NeverAnswered { .. }), "{rejection}");
+    assert!(rejection.to_string().contains("was never answered"), "{rejection}");
 }
 
 #[test]

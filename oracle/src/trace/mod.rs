@@ -48,7 +48,7 @@ pub enum RecordingError {
         /// What speaks against it.
         rejection: Box<Rejection>,
     },
-    /// No verdict: see [`Rejection::Undecided`].
+    /// No verdict: see [`Rejection::is_undecided`].
     #[error("line {line}: {rejection}")]
     Undecided {
         /// Number of the line, from 1.

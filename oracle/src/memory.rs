@@ -21,9 +21,11 @@ pub(crate) struct Region {
     pub(crate) worlds: Vec<Vec<u32>>,
 }
 
-/// All regions.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Worlds {
+/// The memory image by word index, physical byte address / 4.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// A word that is not known shows one of its values.
+    words: Vec<u32>,
     /// The region of each word that is not known.
     region_of: HashMap<u32, u32>,
     /// Ordered, so that of several rejections the same one is found each time.
@@ -31,21 +33,44 @@ pub(crate) struct Worlds {
     next: u32,
 }
 
-impl Worlds {
-    /// Whether every word is known.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.regions.is_empty()
+impl Memory {
+    /// So many words, all zero.
+    pub(crate) fn new(words: u32) -> Self {
+        let words = vec![0; words as usize];
+        Memory { words, region_of: HashMap::new(), regions: BTreeMap::new(), next: 0 }
     }
 
-    /// Whether the word has several possible values.
-    pub(crate) fn contains(&self, word: u32) -> bool {
-        self.region_of.contains_key(&word)
+    /// Every word.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
     }
 
-    /// The values the word can have, ascending; empty if it is known.
-    pub(crate) fn values(&self, word: u32) -> Vec<u32> {
+    /// The word; 0 beyond the memory.
+    pub(crate) fn word(&self, word: u32) -> u32 {
+        self.words.get(word as usize).copied().unwrap_or(0)
+    }
+
+    /// Sets a word, which is known then; nothing beyond the memory. Those it hung together with keep what they had.
+    pub(crate) fn set(&mut self, word: u32, value: u32) {
+        if let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned() {
+            let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
+            region.worlds.iter_mut().for_each(|world| world[column] = 0);
+            self.put(region);
+        }
+        if let Some(word) = self.words.get_mut(word as usize) {
+            *word = value;
+        }
+    }
+
+    /// Whether the word has one possible value.
+    pub(crate) fn is_known(&self, word: u32) -> bool {
+        self.regions.is_empty() || !self.region_of.contains_key(&word)
+    }
+
+    /// The values that the word can have, ascending.
+    pub(crate) fn possible(&self, word: u32) -> Vec<u32> {
         let Some(region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)) else {
-            return Vec::new();
+            return vec![self.word(word)];
         };
         let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
         let mut values: Vec<u32> = region.worlds.iter().map(|world| world[column]).collect();
@@ -61,8 +86,8 @@ impl Worlds {
 
     /// Joins every region that one of `words` is in, and the words that are known, into one region.
     ///
-    /// The regions joined stay until [`Worlds::put`] replaces them.
-    pub(crate) fn joined(&self, words: &[u32], memory: &[u32]) -> Result<Region, Rejection> {
+    /// The regions joined stay until [`Memory::put`] replaces them.
+    pub(crate) fn joined(&self, words: &[u32]) -> Result<Region, Rejection> {
         let mut ids: Vec<u32> = words.iter().filter_map(|w| self.region_of.get(w)).copied().collect();
         ids.sort_unstable();
         ids.dedup();
@@ -76,16 +101,15 @@ impl Worlds {
             joined.worlds = pairs.map(|(a, b)| [a.as_slice(), b].concat()).collect();
         }
         for &word in words.iter().filter(|w| !self.region_of.contains_key(w)) {
-            let value = memory.get(word as usize).copied().unwrap_or(0);
             joined.words.push(word);
-            joined.worlds.iter_mut().for_each(|world| world.push(value));
+            joined.worlds.iter_mut().for_each(|world| world.push(self.word(word)));
         }
         Ok(joined)
     }
 
     /// Replaces every region that shares a word with this one by this one; words with one value
-    /// become known. In `memory`, a word not known shows one of its values.
-    pub(crate) fn put(&mut self, mut region: Region, memory: &mut [u32]) {
+    /// become known.
+    pub(crate) fn put(&mut self, mut region: Region) {
         for word in &region.words {
             if let Some(id) = self.region_of.remove(word) {
                 self.regions.remove(&id);
@@ -95,7 +119,7 @@ impl Worlds {
         region.worlds.dedup();
         let Some(one) = region.worlds.first().cloned() else { return };
         for (&word, &value) in region.words.iter().zip(&one) {
-            if let Some(held) = memory.get_mut(word as usize) {
+            if let Some(held) = self.words.get_mut(word as usize) {
                 *held = value;
             }
         }
@@ -111,19 +135,13 @@ impl Worlds {
         self.regions.insert(self.next, Region { words, worlds });
         self.next = self.next.wrapping_add(1);
     }
-
-    /// Makes a word known that was overwritten; the words it hung together with keep what they had.
-    pub(crate) fn forget(&mut self, word: u32, memory: &mut [u32]) {
-        let Some(mut region) = self.region_of.get(&word).and_then(|id| self.regions.get(id)).cloned() else {
-            return;
-        };
-        let column = region.words.iter().position(|&w| w == word).unwrap_or(0);
-        region.worlds.iter_mut().for_each(|world| world[column] = 0);
-        self.put(region, memory);
-    }
 }
 
 /// The rejection that is no verdict.
 pub(crate) fn too_many(word: u32) -> Rejection {
-    Rejection::Undecided { word, limit: MAX_WORLDS as u32 }
+    Rejection::undecided(format_args!(
+        "at word {word} (byte {:#x}) more than {MAX_WORLDS} combinations of values are possible; record the words written \
+         (`after`) to narrow them",
+        u64::from(word) * 4
+    ))
 }

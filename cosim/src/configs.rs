@@ -19,63 +19,30 @@ pub struct NamedConfig {
     pub config: Config,
 }
 
-/// Why a configuration is not to be had.
+/// Why a configuration is not to be had. A path is that of the file that it is about.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigsError {
     /// The file cannot be read.
-    #[error("cannot read `{}`; work in a checkout, or set ATOMS_RTL to the folder of the RTL", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    #[error("{0}; work in a checkout, or set ATOMS_RTL to the folder of the RTL")]
+    Read(#[from] std::io::Error),
     /// The RTL that the program carries cannot be unpacked.
     #[error(
-        "cannot unpack the RTL of this program into `{}`; set ATOMS_CACHE to a folder that can be written, or \
-         ATOMS_RTL to one with RTL",
-        path.display()
+        "cannot unpack the RTL of this program: {0}; set ATOMS_CACHE to a folder that can be written, or ATOMS_RTL to one \
+         with RTL"
     )]
-    Unpack {
-        /// Where to.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// The file is no TOML.
-    #[error("`{}`: {source}", path.display())]
-    Toml {
-        /// The file.
-        path: PathBuf,
-        /// What the parser says, with line and column.
-        source: Box<toml::de::Error>,
-    },
-    /// A table that is no configuration.
-    #[error("configuration `{config}` in `{}`: {reason}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The configuration.
-        config: String,
-        /// What was found, and what would work.
-        reason: String,
-    },
-    /// A parameter out of range.
-    #[error("configuration `{config}`: {source}")]
-    Value {
-        /// The configuration.
-        config: String,
-        /// The parameter and its range.
-        source: ConfigError,
-    },
-    /// No such configuration.
-    #[error("no configuration `{name}`; there are {}", known.join(", "))]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
+    Unpack(std::io::Error),
+    /// The file is no TOML: what the parser says, with line and column.
+    #[error("`{path}`: {1}", path = .0.display())]
+    Toml(PathBuf, #[source] Box<toml::de::Error>),
+    /// A table that is no configuration: its name, what was found, and what would work.
+    #[error("configuration `{1}` in `{path}`: {2}", path = .0.display())]
+    Malformed(PathBuf, String, String),
+    /// A parameter of this configuration is out of range.
+    #[error("configuration `{0}`: {1}")]
+    Value(String, #[source] ConfigError),
+    /// No configuration has this name; those there are.
+    #[error("no configuration `{0}`; there are {known}", known = .1.join(", "))]
+    Unknown(String, Vec<String>),
 }
 
 /// Folder of the RTL in use: `ATOMS_RTL`; else `rtl/` of the checkout around the working folder; else where the
@@ -111,14 +78,12 @@ pub struct ListedConfig {
 /// [`ConfigsError`], but not `Unknown`; about one table only within the list.
 pub fn list(rtl_dir: &Path) -> Result<Vec<ListedConfig>, ConfigsError> {
     if embedded::folder().is_some_and(|folder| folder == rtl_dir) {
-        let failed = |source| ConfigsError::Unpack { path: rtl_dir.to_path_buf(), source };
-        embedded::unpack(rtl_dir).map_err(failed)?;
+        embedded::unpack(rtl_dir).map_err(ConfigsError::Unpack)?;
     }
     let path = rtl_dir.join("configs.toml");
-    let text =
-        std::fs::read_to_string(&path).map_err(|source| ConfigsError::Read { path: path.clone(), source })?;
-    let table: toml::Table = toml::from_str(&text)
-        .map_err(|source| ConfigsError::Toml { path: path.clone(), source: source.into() })?;
+    let text = fs_err::read_to_string(&path)?;
+    let table: toml::Table =
+        toml::from_str(&text).map_err(|error| ConfigsError::Toml(path.clone(), error.into()))?;
     let listed =
         |(name, value): (&String, _)| ListedConfig { name: name.clone(), config: one(&path, name, value) };
     let mut configs: Vec<_> = table.iter().map(listed).collect();
@@ -151,19 +116,15 @@ pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
     let mut configs = list(rtl_dir)?;
     match configs.iter().position(|listed| listed.name == name) {
         Some(at) => configs.swap_remove(at).config,
-        None => Err(ConfigsError::Unknown {
-            name: name.to_string(),
-            known: configs.into_iter().map(|listed| listed.name).collect(),
-        }),
+        None => {
+            let known = configs.into_iter().map(|listed| listed.name).collect();
+            Err(ConfigsError::Unknown(name.to_string(), known))
+        }
     }
 }
 
 fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, ConfigsError> {
-    let malformed = |reason: String| ConfigsError::Malformed {
-        path: path.to_path_buf(),
-        config: name.to_string(),
-        reason,
-    };
+    let malformed = |reason: String| ConfigsError::Malformed(path.to_path_buf(), name.to_string(), reason);
     let table = value.as_table().ok_or_else(|| malformed("expected a table of parameters".to_string()))?;
     let mut config = Config::default();
     let mut about = String::new();
@@ -194,7 +155,7 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
         })?;
         (parameter.set)(&mut config, number);
     }
-    config.check().map_err(|source| ConfigsError::Value { config: name.to_string(), source })?;
+    config.check().map_err(|error| ConfigsError::Value(name.to_string(), error))?;
     Ok(NamedConfig { name: name.to_string(), about, config })
 }
 

@@ -4,8 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use atoms_verilated::Environment;
-use sha2::{Digest, Sha256};
+use atoms_verilated::{Environment, hash};
 
 /// Files by their path in `rtl/`, and their texts.
 pub type Files = &'static [(&'static str, &'static str)];
@@ -20,29 +19,22 @@ pub fn carry(files: Files) {
 /// Where the carried RTL is unpacked: a folder in the cache, named after its content. `None` in a program that
 /// carries none.
 pub(crate) fn folder() -> Option<PathBuf> {
-    let mut hash = Sha256::new();
-    for (name, text) in *FILES.get()? {
-        for part in [name, text] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-    }
-    let hash: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Some(Environment::from_process().cache_dir().join(format!("rtl-{hash}")))
+    let hash = hash(FILES.get()?.iter().flat_map(|(name, text)| [name, text]));
+    Some(Environment::from_process().cache_dir().join(format!("rtl-{}", &hash[..16])))
 }
 
 /// Puts the carried RTL into `folder`, unless it is there as it should be.
 pub(crate) fn unpack(folder: &Path) -> io::Result<()> {
     for (name, text) in FILES.get().copied().unwrap_or_default() {
         let path = folder.join(name);
-        if std::fs::read_to_string(&path).is_ok_and(|there| there == *text) {
+        if fs_err::read_to_string(&path).is_ok_and(|there| there == *text) {
             continue;
         }
-        std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs_err::create_dir_all(path.parent().unwrap_or(folder))?;
         // Whole or not at all: another process may be reading it, or unpacking too.
         let part = path.with_extension(format!("part-{}", std::process::id()));
-        std::fs::write(&part, text)?;
-        std::fs::rename(&part, &path)?;
+        fs_err::write(&part, text)?;
+        fs_err::rename(&part, &path)?;
     }
     Ok(())
 }

@@ -7,10 +7,8 @@ use std::sync::mpsc;
 
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, RtlError, Toolchain, ToolchainError,
-    Variant, provide,
+    Variant, hash, headers, provide,
 };
-
-use sha2::{Digest, Sha256};
 
 use crate::configs::NamedConfig;
 use crate::embedded;
@@ -31,13 +29,8 @@ pub enum RtlBuildError {
     #[error(transparent)]
     Load(#[from] RtlError),
     /// The configuration's package cannot be written, or Verilator not started.
-    #[error("cannot lint: `{}`", path.display())]
-    Lint {
-        /// The file or program.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    #[error("cannot lint: {0}")]
+    Lint(#[from] std::io::Error),
 }
 
 /// One step of building one of several libraries. [`Display`](fmt::Display) gives one line without an end.
@@ -91,8 +84,7 @@ pub fn place(rtl_dir: &Path) -> String {
 
 impl fmt::Display for RtlIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place =
-            self.folder.as_deref().map_or_else(|| "built in".to_string(), |dir| dir.display().to_string());
+        let place = self.folder.as_deref().map_or_else(|| "built in".to_string(), place);
         // Enough to tell versions apart by eye.
         write!(f, "{place}, hash {}", self.hash.get(..12).unwrap_or(&self.hash))
     }
@@ -104,14 +96,8 @@ impl fmt::Display for RtlIdentity {
 /// # Errors
 /// [`BuildError::Source`] when list or folder cannot be read.
 pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
-    let failed = |source| BuildError::Source { path: rtl_dir.to_path_buf(), source };
     let mut files = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?.files;
-    for entry in std::fs::read_dir(rtl_dir).map_err(failed)? {
-        let name = PathBuf::from(entry.map_err(failed)?.file_name());
-        if name.extension().is_some_and(|extension| extension == "svh" || extension == "vh") {
-            files.push(name);
-        }
-    }
+    files.extend(headers(rtl_dir)?);
     files.extend([LIST, "configs.toml"].map(PathBuf::from));
     files.sort();
     files.dedup();
@@ -124,26 +110,19 @@ pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
 /// # Errors
 /// [`BuildError::Source`] with the file that cannot be read.
 pub fn rtl_hash(rtl_dir: &Path) -> Result<String, BuildError> {
-    let mut hash = Sha256::new();
-    let mut add = |bytes: &[u8]| {
-        // Its length goes in front, so that neighbours cannot run together.
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    };
+    let mut texts = Vec::new();
     for file in sources(rtl_dir)? {
-        let path = rtl_dir.join(&file);
-        let text = std::fs::read(&path).map_err(|source| BuildError::Source { path, source })?;
-        add(file.as_os_str().as_encoded_bytes());
-        add(&text);
+        let text = fs_err::read(rtl_dir.join(&file))?;
+        texts.extend([file.into_os_string().into_encoded_bytes(), text]);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hash(texts))
 }
 
 /// Verilator and compiler of this machine. Without a Verilator, a pinned one is installed first
 /// ([`Environment::toolchain_dir`]).
 fn toolchain(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Toolchain, RtlBuildError> {
     match Toolchain::find(env) {
-        Err(ToolchainError::VerilatorMissing { .. }) => {
+        Err(ToolchainError::VerilatorMissing) => {
             provide(env, progress)?;
             Ok(Toolchain::find(env)?)
         }
@@ -273,12 +252,8 @@ pub fn lint(
     let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?;
     let dir = env.store.join("lint").join(&config.name);
     let package = dir.join("atoms_cfg_pkg.sv");
-    let failed = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| RtlBuildError::Lint { path, source }
-    };
-    std::fs::create_dir_all(&dir).map_err(failed(&dir))?;
-    std::fs::write(&package, config.config.rtl_package(&config.name)).map_err(failed(&package))?;
+    fs_err::create_dir_all(&dir)?;
+    fs_err::write(&package, config.config.rtl_package(&config.name))?;
     let mut said = String::new();
     for defines in [&["+define+ATOMS_PROBE"][..], &["+define+ATOMS_PROBE", "+define+ATOMS_COVERAGE"]] {
         let mut command = tools.verilator.command();
@@ -288,7 +263,7 @@ pub fn lint(
             let configured = file.as_os_str() == "atoms_cfg_pkg.sv";
             command.arg(if configured { package.clone() } else { rtl_dir.join(file) });
         }
-        let output = command.output().map_err(failed(&tools.verilator.program))?;
+        let output = command.output()?;
         said.push_str(&String::from_utf8_lossy(&output.stderr));
     }
     Ok(said)

@@ -35,39 +35,17 @@ pub(crate) struct RawPoint {
     pub(crate) column: u32,
 }
 
-/// What only some variants have.
-pub(crate) struct Snapshots {
-    pub(crate) save: unsafe extern "C" fn(*mut c_void, *mut *const u8, *mut usize) -> i32,
-    pub(crate) restore: unsafe extern "C" fn(*mut c_void, *const u8, usize, u64) -> i32,
-}
-
-/// See [`Snapshots`].
-pub(crate) struct Waves {
-    pub(crate) open_trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> i32,
-    pub(crate) close_trace: unsafe extern "C" fn(*mut c_void) -> i32,
-}
-
-/// See [`Snapshots`].
-pub(crate) struct Counts {
-    pub(crate) points: unsafe extern "C" fn(*const c_void) -> usize,
-    pub(crate) point: unsafe extern "C" fn(*const c_void, usize, *mut RawPoint),
-    pub(crate) counts: unsafe extern "C" fn(*const c_void, *mut u64),
-    pub(crate) set_counts: unsafe extern "C" fn(*mut c_void, *const u64),
-}
-
 /// Number of a variant in `atoms_layout` and in `ATOMS_VARIANT`: its place in [`Variant::ALL`].
 fn variant(number: u32) -> Option<Variant> {
     Variant::ALL.get(number as usize).copied()
 }
 
 macro_rules! functions {
-    ($( $symbol:ident => $field:ident: $ty:ty; )*) => {
+    (always { $( $symbol:ident => $field:ident: $ty:ty; )* } some variants { $( $rare:ident => $option:ident: $of:ty; )* }) => {
         /// The functions of a library. Valid as long as `library` is loaded, that is, as long as self.
         pub(crate) struct Api {
             $( pub(crate) $field: $ty, )*
-            pub(crate) snapshots: Option<Snapshots>,
-            pub(crate) waves: Option<Waves>,
-            pub(crate) counts: Option<Counts>,
+            $( pub(crate) $option: Option<$of>, )*
             /// Kept for its lifetime alone.
             _library: libloading::os::unix::Library,
         }
@@ -82,51 +60,38 @@ macro_rules! functions {
                 let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL)? };
                 // SAFETY: the symbol has this type in shim.cpp; the ABI version is in the cache key.
                 $( let $field = unsafe { *library.get::<$ty>(concat!(stringify!($symbol), "\0").as_bytes())? }; )*
-                Ok(Self {
-                    $( $field, )*
-                    snapshots: Snapshots::load(&library),
-                    waves: Waves::load(&library),
-                    counts: Counts::load(&library),
-                    _library: library,
-                })
+                // SAFETY: likewise.
+                $( let $option = unsafe { library.get::<$of>(concat!(stringify!($rare), "\0").as_bytes()) }; )*
+                Ok(Self { $( $field, )* $( $option: $option.ok().map(|function| *function), )* _library: library })
             }
         }
     };
 }
 
 functions! {
-    atoms_layout => layout: unsafe extern "C" fn(*mut u32);
-    atoms_create => create: unsafe extern "C" fn() -> *mut c_void;
-    atoms_destroy => destroy: unsafe extern "C" fn(*mut c_void);
-    atoms_cycle => cycle: unsafe extern "C" fn(*mut c_void, *const In, *mut Out, *mut Probe) -> i32;
-    atoms_cycles => cycles: unsafe extern "C" fn(*const c_void) -> u64;
-    atoms_bank => bank: unsafe extern "C" fn(*mut c_void, u32) -> *mut u32;
-    atoms_read_memory => read_memory: unsafe extern "C" fn(*const c_void, *mut u32);
-    atoms_write_memory => write_memory: unsafe extern "C" fn(*mut c_void, *const u32);
-    atoms_clear_memory => clear_memory: unsafe extern "C" fn(*mut c_void);
-    atoms_stop => stop: unsafe extern "C" fn(*const c_void, *mut u64, *mut i32, *mut *const c_char) -> *const c_char;
-    atoms_log => log: unsafe extern "C" fn(*const c_void) -> *const c_char;
-    atoms_clear_log => clear_log: unsafe extern "C" fn(*mut c_void);
-}
-
-macro_rules! optional {
-    ($( $group:ident { $( $symbol:literal => $field:ident ),* } )*) => {
-        $( impl $group {
-            /// The functions, where the library's variant has them.
-            fn load(library: &libloading::os::unix::Library) -> Option<Self> {
-                // SAFETY: the symbols have these types in shim.cpp; the ABI version is in the cache key.
-                unsafe { Some($group { $( $field: *library.get($symbol).ok()? ),* }) }
-            }
-        } )*
-    };
-}
-
-optional! {
-    Snapshots { b"atoms_save\0" => save, b"atoms_restore\0" => restore }
-    Waves { b"atoms_open_trace\0" => open_trace, b"atoms_close_trace\0" => close_trace }
-    Counts {
-        b"atoms_points\0" => points, b"atoms_point\0" => point,
-        b"atoms_counts\0" => counts, b"atoms_set_counts\0" => set_counts
+    always {
+        atoms_layout => layout: unsafe extern "C" fn(*mut u32);
+        atoms_create => create: unsafe extern "C" fn() -> *mut c_void;
+        atoms_destroy => destroy: unsafe extern "C" fn(*mut c_void);
+        atoms_cycle => cycle: unsafe extern "C" fn(*mut c_void, *const In, *mut Out, *mut Probe) -> i32;
+        atoms_cycles => cycles: unsafe extern "C" fn(*const c_void) -> u64;
+        atoms_bank => bank: unsafe extern "C" fn(*mut c_void, u32) -> *mut u32;
+        atoms_read_memory => read_memory: unsafe extern "C" fn(*const c_void, *mut u32);
+        atoms_write_memory => write_memory: unsafe extern "C" fn(*mut c_void, *const u32);
+        atoms_clear_memory => clear_memory: unsafe extern "C" fn(*mut c_void);
+        atoms_stop => stop: unsafe extern "C" fn(*const c_void, *mut u64, *mut i32, *mut *const c_char) -> *const c_char;
+        atoms_log => log: unsafe extern "C" fn(*const c_void) -> *const c_char;
+        atoms_clear_log => clear_log: unsafe extern "C" fn(*mut c_void);
+    }
+    some variants {
+        atoms_save => save: unsafe extern "C" fn(*mut c_void, *mut *const u8, *mut usize) -> i32;
+        atoms_restore => restore: unsafe extern "C" fn(*mut c_void, *const u8, usize, u64) -> i32;
+        atoms_open_trace => open_trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> i32;
+        atoms_close_trace => close_trace: unsafe extern "C" fn(*mut c_void) -> i32;
+        atoms_points => points: unsafe extern "C" fn(*const c_void) -> usize;
+        atoms_point => point: unsafe extern "C" fn(*const c_void, usize, *mut RawPoint);
+        atoms_counts => counts: unsafe extern "C" fn(*const c_void, *mut u64);
+        atoms_set_counts => set_counts: unsafe extern "C" fn(*mut c_void, *const u64);
     }
 }
 

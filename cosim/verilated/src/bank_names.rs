@@ -18,11 +18,11 @@ pub(crate) struct Header {
 /// Reads every header in `dir`, in order of name.
 pub(crate) fn headers(dir: &Path) -> std::io::Result<Vec<Header>> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
+    for entry in fs_err::read_dir(dir)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "h") {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            found.push(Header { name, text: std::fs::read_to_string(&path)? });
+            found.push(Header { name, text: fs_err::read_to_string(&path)? });
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));

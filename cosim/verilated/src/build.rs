@@ -48,10 +48,7 @@ impl Sources {
     /// Reads what `spec` names and checks that it makes sense.
     pub(crate) fn read(spec: &BuildSpec) -> Result<Self, BuildError> {
         check(spec)?;
-        let read = |name: &Path| {
-            let path = spec.rtl_dir.join(name);
-            std::fs::read_to_string(&path).map_err(|source| BuildError::Source { path, source })
-        };
+        let read = |name: &Path| fs_err::read_to_string(spec.rtl_dir.join(name));
         let mut listed = Vec::new();
         for file in &spec.files {
             let generated = spec.generated.iter().find(|(name, _)| Path::new(name) == file);
@@ -61,21 +58,29 @@ impl Sources {
             };
             listed.push((file.clone(), text));
         }
-        let mut headers = Vec::new();
-        let dir = |source| BuildError::Source { path: spec.rtl_dir.clone(), source };
-        for entry in std::fs::read_dir(&spec.rtl_dir).map_err(dir)? {
-            let name = PathBuf::from(entry.map_err(dir)?.file_name());
-            if name.extension().is_some_and(|extension| extension == "svh" || extension == "vh") {
-                headers.push((name.clone(), read(&name)?));
-            }
-        }
-        headers.sort();
+        let names = headers(&spec.rtl_dir)?;
+        let headers = names.into_iter().map(|name| Ok((name.clone(), read(&name)?)));
+        let headers = headers.collect::<Result<_, BuildError>>()?;
         Ok(Self { listed, headers })
     }
 
     fn all(&self) -> impl Iterator<Item = &(PathBuf, String)> {
         self.listed.iter().chain(&self.headers)
     }
+}
+
+/// Names of the headers (`*.svh`, `*.vh`) directly in `rtl_dir`, sorted.
+///
+/// # Errors
+/// [`BuildError::Source`] when the folder cannot be read.
+pub fn headers(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
+    let mut names = Vec::new();
+    for entry in fs_err::read_dir(rtl_dir)? {
+        names.push(PathBuf::from(entry?.file_name()));
+    }
+    names.retain(|name| name.extension().is_some_and(|extension| extension == "svh" || extension == "vh"));
+    names.sort();
+    Ok(names)
 }
 
 /// Refuses a specification that contradicts itself.
@@ -150,7 +155,7 @@ pub(crate) fn build(
     shop: &BuildDir,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<PathBuf, BuildError> {
-    progress(&Progress::Verilating { top: spec.top.clone(), variant: spec.variant });
+    progress(&Progress::Verilating(spec.top.clone(), spec.variant));
     for (name, text) in sources.all() {
         shop.write(&format!("{SOURCE_DIR}/{}", name.display()), text)?;
     }
@@ -160,8 +165,7 @@ pub(crate) fn build(
     }
     let generated = shop.folder("obj")?;
     if spec.variant.has_coverage() {
-        count_without_locks(&generated)
-            .map_err(|source| BuildError::Source { path: generated.clone(), source })?;
+        count_without_locks(&generated)?;
     }
     let units = translation_units(spec, shop, &generated)?;
     let setup = Setup {
@@ -184,12 +188,12 @@ pub(crate) fn build(
 /// Older Verilators count coverage with atomic instructions whether or not threads share the model,
 /// which costs four fifths of its speed. Here no threads do; `AtomsCount` (capture.h) only adds.
 fn count_without_locks(generated: &Path) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(generated)? {
+    for entry in fs_err::read_dir(generated)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "cpp" || extension == "h") {
-            let text = std::fs::read_to_string(&path)?;
+            let text = fs_err::read_to_string(&path)?;
             if text.contains(ATOMIC_COUNT) {
-                std::fs::write(&path, text.replace(ATOMIC_COUNT, "AtomsCount"))?;
+                fs_err::write(&path, text.replace(ATOMIC_COUNT, "AtomsCount"))?;
             }
         }
     }
@@ -210,38 +214,37 @@ fn verilate(
     let output = shop
         .group()
         .run(&mut command)
-        .map_err(|source| BuildError::Start { program: tools.verilator.program.clone(), source })?;
+        .map_err(|source| BuildError::Start(tools.verilator.program.clone(), source))?;
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().take(MESSAGE_LINES).collect::<Vec<_>>().join("\n");
     match output.status.success() {
         true => Ok(said),
-        false if said.is_empty() => Err(BuildError::Verilate { output: output.status.to_string() }),
-        false => Err(BuildError::Verilate { output: said }),
+        false if said.is_empty() => Err(BuildError::Verilate(output.status.to_string())),
+        false => Err(BuildError::Verilate(said)),
     }
 }
 
 /// Writes the shim beside the generated C++ in `generated`, and lists what is to be compiled.
 fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Result<Vec<Unit>, BuildError> {
-    let unreadable = |source| BuildError::Source { path: generated.to_path_buf(), source };
-    let headers = bank_names::headers(generated).map_err(unreadable)?;
+    let headers = bank_names::headers(generated)?;
     let model = headers.iter().find(|header| header.name == format!("{MODEL}.h"));
     let differences = ports::differences(model.map_or("", |header| &header.text), widths(spec));
     if !differences.is_empty() {
-        return Err(BuildError::Ports { output: differences });
+        return Err(BuildError::Ports(differences));
     }
     let names = bank_names::find(&headers, MODEL, spec.banks)
-        .map_err(|bank| BuildError::NoMemory { bank, top: spec.top.clone() })?;
+        .map_err(|bank| BuildError::NoMemory(bank, spec.top.clone()))?;
     let banks = Banks { includes: &names.includes, memories: &names.memories };
     shop.write("atoms_ports.h", ports::header(MODEL, widths(spec), &banks))?;
     shop.write("capture.h", CAPTURE)?;
     shop.write(SHIM_FILE, SHIM)?;
 
     let mut sized = Vec::new();
-    for entry in std::fs::read_dir(generated).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
+    for entry in fs_err::read_dir(generated)? {
+        let entry = entry?;
         if entry.path().extension().is_some_and(|extension| extension == "cpp") {
             let name = entry.file_name().to_string_lossy().into_owned();
-            sized.push((entry.metadata().map_err(unreadable)?.len(), name));
+            sized.push((entry.metadata()?.len(), name));
         }
     }
     let mut units = Vec::new();
@@ -255,9 +258,7 @@ fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Res
 /// A failing assertion is one of the shim, about the ports, not about the compiler.
 fn port_mismatch(error: BuildError) -> BuildError {
     match error {
-        BuildError::Compile { output, .. } if output.contains("static assertion") => {
-            BuildError::Ports { output }
-        }
+        BuildError::Compile(_, output) if output.contains("static assertion") => BuildError::Ports(output),
         other => other,
     }
 }

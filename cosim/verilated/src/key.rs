@@ -38,6 +38,11 @@ impl Key {
     }
 }
 
+/// SHA-256 in hexadecimal over texts, each with its length in front.
+pub fn hash<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> String {
+    texts.into_iter().fold(Key(Sha256::new()), Key::with).finish()
+}
+
 /// Hash of a file's content as in a manifest.
 pub(crate) fn content_hash(content: &[u8]) -> String {
     hex(&Sha256::digest(content))

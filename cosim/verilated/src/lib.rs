@@ -46,11 +46,13 @@ mod snapshot;
 mod spec;
 mod toolchain;
 
+pub use build::headers;
 pub use cache::Cache;
 pub use coverage::{Coverage, Point, PointKind};
 pub use environment::{Environment, checkout};
 pub use error::{BuildError, RtlError, RtlStop, ToolchainError};
 pub use evict::Cleaned;
+pub use key::hash;
 pub use library::Library;
 pub use progress::Progress;
 pub use provide::provide;

@@ -28,7 +28,7 @@ struct Loaded {
 impl Library {
     /// Loads the verified library at `path`, built under `key` and marked as in use.
     pub(crate) fn load(path: PathBuf, key: String, in_use: InUse) -> Result<Self, BuildError> {
-        let failed = |reason: String| BuildError::Load { path: path.clone(), reason };
+        let failed = |reason: String| BuildError::Load(path.clone(), reason);
         let api = Api::load(&path).map_err(|error| {
             // The error itself only names the call; what the loader says is its cause.
             let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));

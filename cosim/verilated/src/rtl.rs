@@ -1,6 +1,6 @@
 //! A Verilated model being driven.
 
-use crate::abi::{Counts, OK, RawPoint, STOPPED};
+use crate::abi::{OK, RawPoint, STOPPED};
 use crate::{Coverage, Library, Point, RtlError, RtlStop, Snapshot};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -74,7 +74,7 @@ impl Rtl {
     /// That of the cycle that stopped the model: there is nothing to go on from.
     /// [`RtlError::NoSnapshots`] unless [`Variant::has_snapshots`](crate::Variant::has_snapshots).
     pub fn save(&mut self) -> Result<Snapshot, RtlError> {
-        let save = self.library.api().snapshots.as_ref().ok_or(RtlError::NoSnapshots)?.save;
+        let save = self.library.api().save.ok_or(RtlError::NoSnapshots)?;
         let (mut bytes, mut length) = (ptr::null(), 0);
         // SAFETY: the handle is live, both pointers are to locals.
         let status = unsafe { save(self.handle.as_ptr(), &mut bytes, &mut length) };
@@ -93,7 +93,7 @@ impl Rtl {
     /// [`RtlError::Snapshot`] when it is of another library, [`RtlError::NoSnapshots`] as for
     /// [`Self::save`].
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RtlError> {
-        let restore = self.library.api().snapshots.as_ref().ok_or(RtlError::NoSnapshots)?.restore;
+        let restore = self.library.api().restore.ok_or(RtlError::NoSnapshots)?;
         let state = snapshot.state_for(&self.library)?;
         // SAFETY: the handle is live; the shim reads `len` bytes and does not keep the pointer. The
         // bytes are what `atoms_save` of this very library wrote (`Snapshot` checks that).
@@ -142,39 +142,37 @@ impl Rtl {
         self.set_counts(&zeros)
     }
 
-    fn counters(&self) -> Result<&Counts, RtlError> {
-        self.library.api().counts.as_ref().ok_or(RtlError::NoCoverage)
+    /// How many points are counted.
+    fn number_of_points(&self) -> Result<usize, RtlError> {
+        let points = self.library.api().points.ok_or(RtlError::NoCoverage)?;
+        // SAFETY: the handle is live.
+        Ok(unsafe { points(self.handle.as_ptr()) })
     }
 
     fn counts(&self) -> Result<Vec<u64>, RtlError> {
-        let counters = self.counters()?;
-        // SAFETY: the handle is live.
-        let mut counts = vec![0; unsafe { (counters.points)(self.handle.as_ptr()) }];
+        let read = self.library.api().counts.ok_or(RtlError::NoCoverage)?;
+        let mut counts = vec![0; self.number_of_points()?];
         // SAFETY: the handle is live; the shim writes as many counts as it has points.
-        unsafe { (counters.counts)(self.handle.as_ptr(), counts.as_mut_ptr()) };
+        unsafe { read(self.handle.as_ptr(), counts.as_mut_ptr()) };
         Ok(counts)
     }
 
     fn set_counts(&mut self, counts: &[u64]) -> Result<(), RtlError> {
-        let counters = self.counters()?;
-        // SAFETY: the handle is live.
-        let expected = unsafe { (counters.points)(self.handle.as_ptr()) };
-        if expected != counts.len() {
-            return Err(RtlError::Counts { expected, found: counts.len() });
-        }
+        let write = self.library.api().set_counts.ok_or(RtlError::NoCoverage)?;
+        assert_eq!(self.number_of_points()?, counts.len(), "counts are of a model of the same library");
         // SAFETY: the handle is live; the shim reads as many counts as it has points.
-        unsafe { (counters.set_counts)(self.handle.as_ptr(), counts.as_ptr()) };
+        unsafe { write(self.handle.as_ptr(), counts.as_ptr()) };
         Ok(())
     }
 
     fn points(&self, number: usize) -> Result<Arc<[Point]>, RtlError> {
-        let counters = self.counters()?;
+        let describe = self.library.api().point.ok_or(RtlError::NoCoverage)?;
         let point = |index| {
             let mut raw = MaybeUninit::<RawPoint>::uninit();
             // SAFETY: the handle is live, `index` is below the number of its points, and the shim
             // fills in the whole struct.
             let raw = unsafe {
-                (counters.point)(self.handle.as_ptr(), index, raw.as_mut_ptr());
+                describe(self.handle.as_ptr(), index, raw.as_mut_ptr());
                 raw.assume_init()
             };
             // SAFETY: the shim's texts are terminated and stay as long as the handle does.
@@ -250,7 +248,7 @@ impl Rtl {
     /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave), [`RtlError::Trace`]
     /// when the file cannot be opened.
     pub fn open_trace(&mut self, path: &Path) -> Result<(), RtlError> {
-        let open = self.library.api().waves.as_ref().ok_or(RtlError::NoWaves)?.open_trace;
+        let open = self.library.api().open_trace.ok_or(RtlError::NoWaves)?;
         let failed = || RtlError::Trace(path.to_path_buf());
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| failed())?;
         self.close_trace()?;
@@ -267,9 +265,7 @@ impl Rtl {
     /// # Errors
     /// [`RtlError::Failed`] when the rest cannot be written.
     pub fn close_trace(&mut self) -> Result<(), RtlError> {
-        let Some(close) = self.library.api().waves.as_ref().map(|waves| waves.close_trace) else {
-            return Ok(());
-        };
+        let Some(close) = self.library.api().close_trace else { return Ok(()) };
         // SAFETY: the handle is live.
         match unsafe { close(self.handle.as_ptr()) } {
             OK | STOPPED => Ok(()),

@@ -42,9 +42,7 @@ pub(crate) fn objects(
         .with(CAPTURE)
         .with_all(Setup::flags(variant));
     for name in sources(variant) {
-        let path = include.join(name);
-        let text = std::fs::read(&path).map_err(|source| BuildError::Source { path, source })?;
-        key = key.with(text);
+        key = key.with(fs_err::read(include.join(name))?);
     }
     let units_in = |dir: &Path| -> Vec<Unit> {
         sources(variant).iter().map(|name| Unit::new(include.join(name), Speed::Fast, dir)).collect()

@@ -82,8 +82,7 @@ impl BuildSpec {
     /// # Errors
     /// [`BuildError::Source`] when the list cannot be read.
     pub fn from_list(rtl_dir: impl AsRef<Path>, list: &str, top: &str) -> Result<Self, BuildError> {
-        let path = rtl_dir.as_ref().join(list);
-        let text = std::fs::read_to_string(&path).map_err(|source| BuildError::Source { path, source })?;
+        let text = fs_err::read_to_string(rtl_dir.as_ref().join(list))?;
         Ok(Self {
             rtl_dir: rtl_dir.as_ref().to_path_buf(),
             files: file_names(&text),

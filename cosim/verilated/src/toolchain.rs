@@ -96,7 +96,7 @@ impl Verilator {
         let on_path = env.which(Path::new("verilator")).map(Self::on_path);
         let provided = || match provide::installed(env)? {
             Some(root) => Self::at_root(&root),
-            None => Err(ToolchainError::VerilatorMissing { minimum: Version::MINIMUM }),
+            None => Err(ToolchainError::VerilatorMissing),
         };
         match on_path {
             Some(Ok(verilator)) => Ok(verilator),
@@ -115,7 +115,7 @@ impl Verilator {
             .map(|name| root.join("bin").join(name))
             .into_iter()
             .find(|program| is_executable(program))
-            .ok_or_else(|| ToolchainError::VerilatorRoot { root: root.to_path_buf() })
+            .ok_or_else(|| ToolchainError::VerilatorRoot(root.to_path_buf()))
             .and_then(|program| Self::examine(program, Some(root.to_path_buf())))
     }
 
@@ -142,14 +142,13 @@ impl Verilator {
 
     /// Runs `program` to learn what it is.
     fn examine(program: PathBuf, root: Option<PathBuf>) -> Result<Self, ToolchainError> {
-        let unusable =
-            |reason: String| ToolchainError::VerilatorUnusable { program: program.clone(), reason };
+        let unusable = |reason: String| ToolchainError::VerilatorUnusable(program.clone(), reason);
         let said = answer(command(&program, root.as_deref()).arg("--version")).map_err(unusable)?;
         let identity = said.lines().next().unwrap_or_default().trim().to_owned();
         // The version first: an old one may not know `--getenv`.
         let stated = identity.starts_with("Verilator").then(|| Version::find(&identity)).flatten();
         if let Some(found) = stated.filter(|found| *found < Version::MINIMUM) {
-            return Err(ToolchainError::VerilatorTooOld { program, found, minimum: Version::MINIMUM });
+            return Err(ToolchainError::VerilatorTooOld(program, found));
         }
         let home = match &root {
             Some(root) => root.clone(),
@@ -175,7 +174,7 @@ impl Verilator {
                 .ok_or_else(|| unusable(format!("it gives its version as `{identity}`")))?,
         };
         if found < Version::MINIMUM {
-            return Err(ToolchainError::VerilatorTooOld { program, found, minimum: Version::MINIMUM });
+            return Err(ToolchainError::VerilatorTooOld(program, found));
         }
         let identity = match (stated, package) {
             (Some(_), _) => identity,
@@ -203,14 +202,13 @@ impl Compiler {
     /// [`ToolchainError::CompilerMissing`] or [`ToolchainError::CompilerUnusable`].
     pub fn find(env: &Environment) -> Result<Self, ToolchainError> {
         let name = env.cxx.clone().unwrap_or_else(|| "g++".into());
-        let program = env.which(Path::new(&name)).ok_or_else(|| ToolchainError::CompilerMissing {
-            program: name.to_string_lossy().into_owned(),
-        })?;
+        let missing = || ToolchainError::CompilerMissing(name.to_string_lossy().into_owned());
+        let program = env.which(Path::new(&name)).ok_or_else(missing)?;
         match answer(Command::new(&program).arg("--version")) {
             Ok(said) => {
                 Ok(Self { program, identity: said.lines().next().unwrap_or_default().trim().to_owned() })
             }
-            Err(reason) => Err(ToolchainError::CompilerUnusable { program, reason }),
+            Err(reason) => Err(ToolchainError::CompilerUnusable(program, reason)),
         }
     }
 }

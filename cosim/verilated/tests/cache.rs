@@ -219,7 +219,7 @@ fn what_others_could_have_written_is_not_loaded() {
         // Only the administrator can give files away.
         if chown(path, Some(65534), None).is_ok() {
             let error = ask(&bench).unwrap_err();
-            assert!(matches!(error, BuildError::Foreign { .. }));
+            assert!(matches!(error, BuildError::Foreign(..)));
             assert!(error.to_string().contains("belongs to uid 65534"), "{error}");
             chown(path, Some(0), None).unwrap();
         }
@@ -254,7 +254,7 @@ fn a_cache_that_cannot_be_written_is_named() {
     fs::write(&file, "").unwrap();
     bench.env.cache = Some(file.join("cache"));
     let error = Cache::new(&bench.env).library(&bench.spec(), &bench.tools(), &mut |_| {}).unwrap_err();
-    assert!(matches!(error, BuildError::Cache { .. }), "{error}");
+    assert!(matches!(error, BuildError::Cache(..)), "{error}");
     assert!(error.to_string().contains("ATOMS_CACHE"), "{error}");
 }
 

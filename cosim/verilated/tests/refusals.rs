@@ -37,7 +37,7 @@ fn refusal(bench: &Bench, spec: &BuildSpec) -> BuildError {
 fn no_verilator() {
     let dir = tempfile::tempdir().unwrap();
     let error = Toolchain::find(&bare(dir.path())).unwrap_err();
-    assert!(matches!(error, ToolchainError::VerilatorMissing { minimum: Version::MINIMUM }));
+    assert!(matches!(error, ToolchainError::VerilatorMissing));
     assert_eq!(
         error.to_string(),
         "no Verilator found: install 5.006 or newer so that `verilator` is on PATH, or set VERILATOR_ROOT"
@@ -49,7 +49,7 @@ fn an_old_verilator() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("bin/verilator"), "echo 'Verilator 4.228 2022-10-01 rev v4.228'");
     let error = Toolchain::find(&bare(dir.path())).unwrap_err();
-    assert!(matches!(error, ToolchainError::VerilatorTooOld { found: Version { major: 4, minor: 228 }, .. }));
+    assert!(matches!(error, ToolchainError::VerilatorTooOld(_, Version { major: 4, minor: 228 })));
     assert!(error.to_string().ends_with("is Verilator 4.228; 5.006 or newer is needed"), "{error}");
 }
 
@@ -58,7 +58,7 @@ fn a_broken_verilator() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("bin/verilator"), "echo 'no perl here' >&2; exit 3");
     let error = Toolchain::find(&bare(dir.path())).unwrap_err();
-    assert!(matches!(error, ToolchainError::VerilatorUnusable { .. }));
+    assert!(matches!(error, ToolchainError::VerilatorUnusable(..)));
     assert!(error.to_string().contains("no perl here"), "{error}");
 }
 
@@ -67,14 +67,14 @@ fn a_wrong_verilator_root() {
     let dir = tempfile::tempdir().unwrap();
     let env = Environment { verilator_root: Some(dir.path().join("nowhere")), ..Environment::from_process() };
     let error = Toolchain::find(&env).unwrap_err();
-    assert!(matches!(error, ToolchainError::VerilatorRoot { .. }), "the one on PATH does not stand in");
+    assert!(matches!(error, ToolchainError::VerilatorRoot(..)), "the one on PATH does not stand in");
 }
 
 #[test]
 fn no_compiler_or_one_that_does_not_run() {
     let with = |cxx: &str| Environment { cxx: Some(cxx.into()), ..Environment::from_process() };
     let error = Toolchain::find(&with("/bin/false")).unwrap_err();
-    assert!(matches!(error, ToolchainError::CompilerUnusable { .. }), "{error}");
+    assert!(matches!(error, ToolchainError::CompilerUnusable(..)), "{error}");
     let error = Toolchain::find(&with("no-such-compiler")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -89,7 +89,7 @@ fn a_compiler_that_fails_later() {
     script(&compiler, "[ \"$1\" = --version ] && echo fake 1.0 && exit 0\necho 'disk is full' >&2; exit 1");
     bench.env.cxx = Some(compiler.into());
     match refusal(&bench, &bench.spec()) {
-        BuildError::Compile { output, .. } => assert_eq!(output, "disk is full"),
+        BuildError::Compile(_, output) => assert_eq!(output, "disk is full"),
         other => panic!("{other}"),
     }
 }
@@ -98,7 +98,7 @@ fn a_compiler_that_fails_later() {
 fn a_syntax_error_is_shown_as_verilator_puts_it() {
     let bench = Bench::new("syntax", "  assign = 3;");
     match refusal(&bench, &bench.spec()) {
-        BuildError::Verilate { output } => {
+        BuildError::Verilate(output) => {
             assert!(
                 output.contains("%Error: rtl/atoms_unit.sv:") && output.contains("syntax error"),
                 "{output}"
@@ -115,7 +115,7 @@ fn ports_that_differ_from_the_list() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("input logic [5:0] req_tag_i", "input logic [6:0] req_tag_i")).unwrap();
     match refusal(&bench, &bench.spec()) {
-        BuildError::Ports { output } => assert_eq!(output, "  port req_tag_i has 7 bits; expected 6\n"),
+        BuildError::Ports(output) => assert_eq!(output, "  port req_tag_i has 7 bits; expected 6\n"),
         other => panic!("{other}"),
     }
     let error = refusal(&bench, &bench.spec().lanes(4)).to_string();
@@ -129,7 +129,7 @@ fn a_design_without_the_memory() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("mem_q", "ram_q")).unwrap();
     let error = refusal(&bench, &bench.spec());
-    assert!(matches!(error, BuildError::NoMemory { bank: 0, .. }), "{error}");
+    assert!(matches!(error, BuildError::NoMemory(0, _)), "{error}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_specification_that_contradicts_itself() {
     assert_eq!(reason(spec), "source `../atoms_pkg.sv`: expected a path inside the RTL folder");
     let mut spec = bench.spec();
     spec.files.push(PathBuf::from("missing.sv"));
-    assert!(matches!(refusal(&bench, &spec), BuildError::Source { .. }));
+    assert!(matches!(refusal(&bench, &spec), BuildError::Source(_)));
 }
 
 /// What a package index would deliver, as a script that makes it in the folder `$1`.
@@ -211,7 +211,7 @@ fn an_installation_that_fails_says_why() {
     assert!(matches!(install(&env).0, Err(ToolchainError::PythonMissing)));
     script(&dir.path().join("bin/python3"), "echo 'no network' >&2; exit 1");
     match install(&env).0 {
-        Err(ToolchainError::Install { output, .. }) => assert_eq!(output, "no network"),
+        Err(ToolchainError::Install(_, output)) => assert_eq!(output, "no network"),
         other => panic!("{other:?}"),
     }
     let left = fs::read_dir(env.toolchain_dir()).unwrap().count();

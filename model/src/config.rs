@@ -131,45 +131,13 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: ParameterKind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
 ];
 
-/// Why a set of parameters is no configuration.
+/// Why a set of parameters is no configuration: which is wrong, what was found, and what would work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfigError {
-    /// A value outside what its parameter allows.
-    Value {
-        /// The parameter.
-        name: &'static str,
-        /// What was found.
-        found: u32,
-        /// What would work.
-        expected: String,
-    },
-    /// Each lane must have its turn while no lane is held (spec 5.4).
-    SpinHold {
-        /// CAST.SPIN requests for which a lane is favoured.
-        spin_hold: u32,
-        /// Lanes.
-        num_lanes: u32,
-    },
-    /// Banks times rows exceed the shared window of 16 MiB (spec 1.3).
-    TooLarge {
-        /// Bytes of shared memory asked for.
-        bytes: u64,
-    },
-}
+pub struct ConfigError(String);
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Value { name, found, expected } => {
-                write!(f, "{name} is {found}: expected {expected}")
-            }
-            ConfigError::SpinHold { spin_hold, num_lanes } => {
-                write!(f, "spin_hold is {spin_hold}: expected num_lanes, {num_lanes}, or more (spec 5.4)")
-            }
-            ConfigError::TooLarge { bytes } => {
-                write!(f, "{bytes} bytes of shared memory: the window holds 16777216 (spec 1.3)")
-            }
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -195,13 +163,19 @@ impl Config {
                 ParameterKind::Choice(names) if (found as usize) < names.len() => continue,
                 ParameterKind::Choice(names) => names.join(" or "),
             };
-            return Err(ConfigError::Value { name: p.name, found, expected });
+            return Err(ConfigError(format!("{} is {found}: expected {expected}", p.name)));
         }
         if self.spin_hold < self.num_lanes {
-            return Err(ConfigError::SpinHold { spin_hold: self.spin_hold, num_lanes: self.num_lanes });
+            let Config { spin_hold, num_lanes, .. } = self;
+            return Err(ConfigError(format!(
+                "spin_hold is {spin_hold}: expected num_lanes, {num_lanes}, or more (spec 5.4)"
+            )));
         }
         if self.bytes() > 1 << 24 {
-            return Err(ConfigError::TooLarge { bytes: self.bytes() });
+            let bytes = self.bytes();
+            return Err(ConfigError(format!(
+                "{bytes} bytes of shared memory: the window holds 16777216 (spec 1.3)"
+            )));
         }
         Ok(())
     }

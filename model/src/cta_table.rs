@@ -34,7 +34,7 @@ pub(crate) struct Write {
 }
 
 /// Registers of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CtaTable {
     allocation: [Allocation; 16],
     inside: [u8; 16],
@@ -42,11 +42,6 @@ pub(crate) struct CtaTable {
 }
 
 impl CtaTable {
-    /// A table in which no slot has an allocation.
-    pub(crate) fn new() -> Self {
-        CtaTable { allocation: [Allocation::default(); 16], inside: [0; 16], reject: false }
-    }
-
     /// The allocation of `slot`; not valid for a slot that does not exist.
     pub(crate) fn allocation(&self, slot: u8) -> Allocation {
         // Slots beyond the configuration's never get one.
@@ -109,12 +104,6 @@ impl CtaTable {
 
     /// Reset: no slot has an allocation, no request is inside.
     pub(crate) fn reset(&mut self) {
-        *self = CtaTable::new();
-    }
-}
-
-impl Default for CtaTable {
-    fn default() -> Self {
-        CtaTable::new()
+        *self = CtaTable::default();
     }
 }

@@ -61,10 +61,9 @@ pub struct Diagnosis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagnosisKind {
     /// An mbarrier operation on a word that is not a live object.
-    NotLive {
-        /// How the object that was there ended, and in which cycle, if there was one.
-        ended: Option<(ObjectEnd, u64)>,
-    },
+    ///
+    /// With how the object that was there ended, and in which cycle, if there was one.
+    NotLive(Option<(ObjectEnd, u64)>),
     /// Init over a live object, by `MBAR.INIT` or by a plain store of an init word.
     InitOverLive,
     /// A plain access to a live object.
@@ -75,30 +74,18 @@ pub enum DiagnosisKind {
     Count,
     /// A transaction count beyond 2^20-1.
     TxOperand,
-    /// The tx-count leaves -(2^20-1) .. 2^20-1.
-    TxRange {
-        /// What it would come to.
-        tx: i64,
-    },
-    /// More arrivals are dropped than are expected.
-    DropBeyondExpected {
-        /// Arrivals dropped.
-        count: u32,
-    },
-    /// More arrivals than are pending.
-    ArriveBeyondPending {
-        /// Arrivals.
-        count: u32,
-    },
+    /// The tx-count leaves -(2^20-1) .. 2^20-1, and comes to this.
+    TxRange(i64),
+    /// So many arrivals are dropped, more than are expected.
+    DropBeyondExpected(u32),
+    /// So many arrivals, more than are pending.
+    ArriveBeyondPending(u32),
     /// A noComplete arrive completes the phase.
     NoCompleteCompletes,
     /// `MBAR.EXPECT_TX` brings the tx-count to 0 with nothing pending: no later step completes the phase.
     Stranded,
-    /// A wait for a phase older than the one before the current one, by a state of that phase.
-    StalePhase {
-        /// Phases between the state's and the current one.
-        behind: u64,
-    },
+    /// A wait for a phase older than the one before the current one, by a state of that phase: so many phases old.
+    StalePhase(u64),
     /// A wait with a state that this object never gave.
     ForeignState,
     /// The first arrive of a phase although no wait has seen the one before complete.
@@ -167,11 +154,6 @@ impl DiagnosisKind {
         self.name_and_clause().0
     }
 
-    /// The clause that leaves it undefined.
-    pub const fn clause(self) -> &'static str {
-        self.name_and_clause().1
-    }
-
     const fn name_and_clause(self) -> (&'static str, &'static str) {
         use DiagnosisKind as Kind;
         match self {
@@ -198,7 +180,7 @@ impl DiagnosisKind {
 impl Diagnosis {
     /// The clause that leaves it undefined, such as `spec 6.1, 6.9`.
     pub fn clause(&self) -> &'static str {
-        self.kind.clause()
+        self.kind.name_and_clause().1
     }
 
     /// What was done, in one sentence without a full stop.
@@ -234,13 +216,13 @@ impl Diagnosis {
             }
             DiagnosisKind::Count => format!("{op} with a count of {}", self.operand as u32),
             DiagnosisKind::TxOperand => format!("{op} of {} transactions", self.operand as u32),
-            DiagnosisKind::TxRange { tx } => {
+            DiagnosisKind::TxRange(tx) => {
                 format!("{op} of {} transactions takes the tx-count to {tx}", self.operand as u32)
             }
-            DiagnosisKind::DropBeyondExpected { count } => {
+            DiagnosisKind::DropBeyondExpected(count) => {
                 format!("{op} drops {count} of {} expected arrivals", MbarObject::decode(self.word).expected)
             }
-            DiagnosisKind::ArriveBeyondPending { count } => {
+            DiagnosisKind::ArriveBeyondPending(count) => {
                 let sm80 = self.op == Op::MbarArriveSm80;
                 let word = self.word;
                 let pending =
@@ -250,7 +232,7 @@ impl Diagnosis {
             }
             DiagnosisKind::NoCompleteCompletes => format!("{op} completes the phase"),
             DiagnosisKind::Stranded => format!("{op} brings the tx-count to 0 with no arrival pending"),
-            DiagnosisKind::StalePhase { behind } => {
+            DiagnosisKind::StalePhase(behind) => {
                 format!("{op} asks with state {:#010x}, {behind} phases old", self.operand as u32)
             }
             DiagnosisKind::ForeignState => {
@@ -273,7 +255,7 @@ impl Diagnosis {
     /// What stood there before.
     pub fn found(&self) -> String {
         match self.kind {
-            DiagnosisKind::NotLive { ended } => {
+            DiagnosisKind::NotLive(ended) => {
                 let word = self.word;
                 match ended {
                     None => format!("word {word:#018x}, which no init made"),
@@ -295,7 +277,7 @@ impl Diagnosis {
     /// What the program probably meant to do.
     pub fn advice(&self) -> &'static str {
         match self.kind {
-            DiagnosisKind::NotLive { ended: Some((ObjectEnd::Overwritten, _)) } => {
+            DiagnosisKind::NotLive(Some((ObjectEnd::Overwritten, _))) => {
                 "the object's bytes are in use for something else; keep them apart"
             }
             DiagnosisKind::NotLive { .. } if self.op == Op::MbarInval => "inval ends a live object, once",

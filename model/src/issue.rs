@@ -340,12 +340,6 @@ impl Issue {
     }
 }
 
-impl Default for Issue {
-    fn default() -> Self {
-        Issue::new()
-    }
-}
-
 /// A queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {

@@ -46,7 +46,7 @@ impl Unit {
             config,
             warp_queue: Fifo::new(config.queue_depth as usize),
             cluster_queue: Fifo::new(CLUSTER_QUEUE_DEPTH),
-            cta_table: CtaTable::new(),
+            cta_table: CtaTable::default(),
             issue: Issue::new(),
             pipe: Pipe::new(&config),
             banks: Banks::new(config.num_banks, config.num_rows),

@@ -234,10 +234,8 @@ impl Watch {
             self.set(at, Place::Live(Life::new(o.slot)));
         }
         let kind = match self.places.get_mut(&at) {
-            None => Some(DiagnosisKind::NotLive { ended: None }),
-            Some(Place::Ended { how, cycle, .. }) => {
-                Some(DiagnosisKind::NotLive { ended: Some((*how, *cycle)) })
-            }
+            None => Some(DiagnosisKind::NotLive(None)),
+            Some(Place::Ended { how, cycle, .. }) => Some(DiagnosisKind::NotLive(Some((*how, *cycle)))),
             Some(place @ Place::Live(_)) if o.op == Op::MbarInval => {
                 let (cycle, request) = (self.cycle, self.request);
                 *place = Place::Ended { how: ObjectEnd::Invalidated, cycle, request };
@@ -254,9 +252,9 @@ impl Watch {
         let expected = object.expected as i32;
         let limit = MAX_COUNT as i32;
         if self.is_live(at) || !(-limit..=limit).contains(&expected) {
-            Some(DiagnosisKind::NotLive { ended: None })
+            Some(DiagnosisKind::NotLive(None))
         } else if object.pending == 0 {
-            Some(DiagnosisKind::ArriveBeyondPending { count: 1 })
+            Some(DiagnosisKind::ArriveBeyondPending(1))
         } else if expected < 0 || object.pending > MAX_COUNT {
             Some(DiagnosisKind::CountSm80)
         } else {
@@ -276,7 +274,7 @@ impl Watch {
                 None if init_fault(word).is_none() => continue,
                 None => None,
             };
-            let kind = DiagnosisKind::NotLive { ended };
+            let kind = DiagnosisKind::NotLive(ended);
             self.report(pass, seen, taken, &access, Diagnosed { operand: 0, word, kind });
         }
     }
@@ -450,9 +448,7 @@ fn judge_wait(life: &mut Life, o: &Operation) -> Option<DiagnosisKind> {
     }
     match life.states.get(&asked) {
         None => Some(DiagnosisKind::ForeignState),
-        Some(phase) if phase + 1 < life.phase => {
-            Some(DiagnosisKind::StalePhase { behind: life.phase - phase })
-        }
+        Some(phase) if phase + 1 < life.phase => Some(DiagnosisKind::StalePhase(life.phase - phase)),
         Some(_) => None,
     }
 }
@@ -475,11 +471,11 @@ fn judge_step(life: &mut Life, o: &Operation, step: &mbarrier::ObjectStep) -> Op
     } else if change.tx.unsigned_abs() > limit {
         Some(DiagnosisKind::TxOperand)
     } else if change.tx != 0 && tx.unsigned_abs() > limit {
-        Some(DiagnosisKind::TxRange { tx })
+        Some(DiagnosisKind::TxRange(tx))
     } else if change.drop > before.expected {
-        Some(DiagnosisKind::DropBeyondExpected { count: change.drop })
+        Some(DiagnosisKind::DropBeyondExpected(change.drop))
     } else if change.arrive > before.pending {
-        Some(DiagnosisKind::ArriveBeyondPending { count: change.arrive })
+        Some(DiagnosisKind::ArriveBeyondPending(change.arrive))
     } else if no_complete && step.completed {
         Some(DiagnosisKind::NoCompleteCompletes)
     } else if op == Op::MbarExpectTx && before.tx != 0 && tx == 0 && before.pending == 0 {

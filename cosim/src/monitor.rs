@@ -98,45 +98,35 @@ pub struct AllocationSettled {
     pub rejected: bool,
 }
 
-/// A response of the warp port.
+/// A response of the warp port; the rest is as [`Out`] says.
 #[derive(Debug)]
+#[allow(missing_docs)] // see above
 pub struct WarpAnswer<'a> {
     /// Of the first cycle in which it is there: the request.
     pub appears: Option<Appearance>,
     /// It is taken, unless the cycle is one of reset.
     pub taken: bool,
-    /// Tag.
     pub tag: u8,
-    /// Rd per lane.
     pub rd: &'a [u128; MAX_LANES],
-    /// Predicate, a bit per lane.
     pub pred: u32,
-    /// Fault code.
     pub fault: u8,
-    /// Lowest faulting lane.
     pub fault_lane: u8,
-    /// Its address.
     pub fault_addr: u32,
-    /// Passes that the request took.
     pub passes: u8,
 }
 
-/// A response of the cluster port.
+/// A response of the cluster port; the rest is as [`Out`] says.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // see above
 pub struct ClusterAnswer {
     /// It was not there in the cycle before, or another one was.
     pub appears: bool,
     /// It is taken, unless the cycle is one of reset.
     pub taken: bool,
-    /// Tag.
     pub tag: u8,
-    /// Rd.
     pub rd: u128,
-    /// Predicate.
     pub pred: bool,
-    /// Fault code.
     pub fault: u8,
-    /// The faulting offset.
     pub fault_addr: u32,
 }
 
@@ -417,7 +407,7 @@ impl<'a> Cycle<'a> {
 }
 
 /// Follows a machine from reset on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Monitor {
     /// Stage of the pipeline that writes the banks.
     last_stage: u32,
@@ -452,26 +442,7 @@ const CLUSTER_RESPONSE: u8 = 1 << 2;
 impl Monitor {
     /// For a machine of `config`.
     pub fn new(config: &Config) -> Self {
-        Monitor::empty(config.rmw_latency)
-    }
-
-    fn empty(last_stage: u32) -> Self {
-        Monitor {
-            last_stage,
-            warps: VecDeque::new(),
-            overtaken: Vec::new(),
-            answered: None,
-            woken: None,
-            clusters: VecDeque::new(),
-            owing: VecDeque::new(),
-            accepted: [0; 2],
-            issued: [0; 2],
-            at_issue: None,
-            passes_issued: 0,
-            passes: VecDeque::new(),
-            standing: 0,
-            allocation: None,
-        }
+        Monitor { last_stage: config.rmw_latency, ..Monitor::default() }
     }
 
     /// The transactions of cycle `number`, in which `i` was driven in and `out` and `probe` out.
@@ -700,8 +671,8 @@ impl Monitor {
         let answers = u64::from(self.answered.is_some()) + u64::from(self.woken.is_some());
         let warps = self.overtaken.drain(..).chain(self.warps.drain(..)).collect();
         let clusters = self.clusters.drain(..).collect();
-        let Monitor { accepted, passes_issued, .. } = *self;
-        *self = Monitor { accepted, issued: accepted, passes_issued, ..Monitor::empty(self.last_stage) };
+        let Monitor { last_stage, accepted, passes_issued, .. } = *self;
+        *self = Monitor { last_stage, accepted, issued: accepted, passes_issued, ..Monitor::default() };
         Dropped { warps, clusters, answers }
     }
 

@@ -42,7 +42,7 @@ const WRITES_REMEMBERED: usize = 16 * REQUESTS_REMEMBERED;
 /// last 64 cycles. Whatever drives the session: random stimulus, a case, a kernel.
 ///
 /// Memory is followed from zeros on, by what the banks are seen to be written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Recorder {
     banks: u32,
     parts: Vec<PartWrite>,
@@ -145,13 +145,9 @@ impl Listener for Recorder {
     }
 
     fn restart(&mut self) {
-        self.parts.clear();
-        self.requests.clear();
-        self.written.clear();
-        self.answered.clear();
-        self.memory.fill(0);
-        (self.taken, self.cycles, self.writes, self.pauses) = (0, 0, 0, Pauses::default());
-        (self.since, self.reset, self.resetting) = (0, None, false);
+        let mut memory = std::mem::take(&mut self.memory);
+        memory.fill(0);
+        *self = Recorder { banks: self.banks, memory, ..Recorder::default() };
     }
 }
 
@@ -160,18 +156,8 @@ impl Recorder {
     pub fn new(config: &Config) -> Self {
         Recorder {
             banks: config.num_banks,
-            parts: Vec::new(),
-            requests: VecDeque::new(),
-            taken: 0,
-            pauses: Pauses::default(),
-            cycles: 0,
             memory: vec![0; (config.bytes() / 4) as usize],
-            written: VecDeque::new(),
-            writes: 0,
-            answered: VecDeque::new(),
-            since: 0,
-            reset: None,
-            resetting: false,
+            ..Recorder::default()
         }
     }
 

@@ -263,22 +263,26 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: u8, size: u8) -> fmt::Result {
     }
 }
 
+/// The operands that an operation reads; both where it is none.
+fn write_operands(f: &mut fmt::Formatter<'_>, op: u8, b: u128, c: u128) -> fmt::Result {
+    match Op::from_code(op).map_or(Operands::BC, |op| op.row().operands) {
+        Operands::None => Ok(()),
+        Operands::B => write!(f, " b {b:#x}"),
+        Operands::BC => write!(f, " b {b:#x} c {c:#x}"),
+    }
+}
+
 impl fmt::Display for ClusterRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_op(f, self.op, self.size)?;
         let red = if self.red { " (no result)" } else { "" };
         write!(f, "{red} tag {} slot {} [{:#x}]", self.tag, self.slot, self.addr)?;
-        match Op::from_code(self.op).map_or(Operands::BC, |op| op.row().operands) {
-            Operands::None => Ok(()),
-            Operands::B => write!(f, " b {:#x}", self.b),
-            Operands::BC => write!(f, " b {:#x} c {:#x}", self.b, self.c),
-        }
+        write_operands(f, self.op, self.b, self.c)
     }
 }
 
 impl fmt::Display for WarpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let op = Op::from_code(self.op);
         write_op(f, self.op, self.size)?;
         write!(
             f,
@@ -300,7 +304,6 @@ impl fmt::Display for WarpRequest {
             write!(f, "{:#x} + ", self.ur)?;
         }
         write!(f, "{:#x}]", self.imm)?;
-        let operands = op.map_or(Operands::BC, |op| op.row().operands);
         let active = (0..MAX_LANES).filter(|l| self.mask >> l & 1 != 0);
         for l in active.clone().take(SHOWN) {
             let lane = self.lanes.get(l).copied().unwrap_or_default();
@@ -308,11 +311,7 @@ impl fmt::Display for WarpRequest {
             if !self.absolute {
                 write!(f, " ra {:#x}", lane.ra)?;
             }
-            match operands {
-                Operands::None => {}
-                Operands::B => write!(f, " b {:#x}", lane.b)?,
-                Operands::BC => write!(f, " b {:#x} c {:#x}", lane.b, lane.c)?,
-            }
+            write_operands(f, self.op, lane.b, lane.c)?;
         }
         if active.clone().count() > SHOWN {
             write!(f, " | ...")?;

@@ -18,7 +18,7 @@ pub(super) struct Chosen {
     pub(super) op: Op,
     pub(super) slot: u8,
     pub(super) spread: Spread,
-    /// Where lanes begin, in accesses; `None` for anywhere.
+    /// Where lanes begin, in accesses for objects, else in bytes; `None` for anywhere.
     pub(super) start: Option<u32>,
     /// Operand and lanes, where they are for a purpose.
     pub(super) step: Option<Step>,
@@ -29,7 +29,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    fn at(op: Op, slot: u8, object: u32) -> Chosen {
+    pub(super) fn at(op: Op, slot: u8, object: u32) -> Chosen {
         let (spread, start) = (Spread::SameWord, Some(object));
         Chosen { op, slot, spread, start, step: None, jointly: 0, sleeps: None }
     }

@@ -6,22 +6,11 @@ use atoms_model::port::In;
 use atoms_ops::Op;
 use rand::RngExt;
 
+use super::choose::Chosen;
 use super::follow::Follow;
 use super::profile::Spread;
 use super::random::RandomStimulus;
-use super::step::Step;
 use crate::request::ClusterRequest;
-
-/// What a cluster request will do where.
-#[derive(Clone, Copy, Debug)]
-struct Chosen {
-    op: Op,
-    slot: u8,
-    spread: Spread,
-    /// In accesses for objects, else in bytes; `None` for anywhere.
-    start: Option<u32>,
-    step: Option<Step>,
-}
 
 impl RandomStimulus {
     fn choose_cluster(&mut self) -> Option<Chosen> {
@@ -29,12 +18,7 @@ impl RandomStimulus {
         if let Follow::Wake(wake) = self.follow
             && wake.cluster
         {
-            let chosen = self.wake(1)?;
-            if known(chosen.op) {
-                let super::choose::Chosen { op, slot, spread, start, step, .. } = chosen;
-                return Some(Chosen { op, slot, spread, start, step });
-            }
-            return None;
+            return self.wake(1).filter(|chosen| known(chosen.op));
         }
         let profile = Arc::clone(&self.profile);
         let mut op = profile.ops.draw(&mut self.rng);
@@ -42,7 +26,11 @@ impl RandomStimulus {
         let slot = if repeat { self.last.slot } else { self.rng.random_range(0..self.slots) as u8 };
         if !op.is_mbarrier() {
             let spread = if repeat { Spread::SameWord } else { profile.spread.draw(&mut self.rng) };
-            return Some(Chosen { op, slot, spread, start: repeat.then_some(self.last.start), step: None });
+            return Some(Chosen {
+                start: repeat.then_some(self.last.start),
+                spread,
+                ..Chosen::at(op, slot, 0)
+            });
         }
         if !matches!(self.follow, Follow::Nothing) {
             // No other request is to complete a phase.
@@ -55,11 +43,11 @@ impl RandomStimulus {
         }
         let (instead, step) = self.instead(op, slot, object, 1);
         let (op, step) = if known(instead) { (instead, step) } else { (op, None) };
-        Some(Chosen { op, slot, spread: Spread::SameWord, start: Some(object), step })
+        Some(Chosen { step, ..Chosen::at(op, slot, object) })
     }
 
     pub(super) fn offer_cluster(&mut self, i: &mut In) {
-        let Some(Chosen { op, slot, spread, start, step }) = self.choose_cluster() else { return };
+        let Some(Chosen { op, slot, spread, start, step, .. }) = self.choose_cluster() else { return };
         let profile = Arc::clone(&self.profile);
         let part = self.parts[usize::from(slot)].unwrap_or_default();
         let size = self.size(op);

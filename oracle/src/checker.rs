@@ -274,12 +274,7 @@ impl Checker {
     /// The lowest word that holds something else than what was left, or,
     /// of words with several possible values, one of those that hold no possible combination.
     pub fn finish(&self, final_words: impl Fn(u32) -> u32) -> Result<(), Rejection> {
-        for (word, &expected) in (0..).zip(self.memory.words()) {
-            let got = final_words(word);
-            if got != expected && self.memory.is_known(word) {
-                return Err(Rejection::wrong_end(word, expected, 1, got));
-            }
-        }
+        self.compare((0..self.geometry.words()).map(|word| (word, final_words(word))))?;
         self.judge_regions(|word| Some(final_words(word)))
     }
 
@@ -288,14 +283,16 @@ impl Checker {
     /// # Errors
     /// As [`Checker::finish`].
     pub fn finish_words(&self, final_words: &[(u32, u32)]) -> Result<(), Rejection> {
-        for &(word, got) in final_words {
-            let expected = self.word(word);
-            if got != expected && self.memory.is_known(word) {
-                return Err(Rejection::wrong_end(word, expected, 1, got));
-            }
-        }
+        self.compare(final_words.iter().copied())?;
         let listed: std::collections::HashMap<u32, u32> = final_words.iter().copied().collect();
         self.judge_regions(|word| listed.get(&word).copied())
+    }
+
+    /// Compares words that are known with what the requests left.
+    fn compare(&self, mut final_words: impl Iterator<Item = (u32, u32)>) -> Result<(), Rejection> {
+        let wrong = |&(word, got): &(u32, u32)| got != self.word(word) && self.memory.is_known(word);
+        let found = final_words.find(wrong);
+        found.map_or(Ok(()), |(word, got)| Err(Rejection::wrong_end(word, self.word(word), 1, got)))
     }
 
     fn judge_regions(&self, got: impl Fn(u32) -> Option<u32>) -> Result<(), Rejection> {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use atoms_oracle::trace::check_trace;
 use atoms_silicon::capture::looks_like_capture;
+use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::error::{CliError, Verdict};
@@ -28,19 +29,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
     match check_trace(reader) {
         Ok(summary) => {
             if args.json {
-                outln!(
-                    "{}",
-                    serde_json::json!({
-                        "accepted": true,
-                        "lines": summary.lines,
-                        "requests": summary.requests,
-                        "lanes": summary.lanes,
-                        "faults": summary.faults,
-                        "wakes": summary.wakes,
-                        "unseen": summary.unseen,
-                        "final_words": summary.final_words,
-                    })
-                )?;
+                let mut value = json!(summary);
+                value["accepted"] = json!(true);
+                outln!("{value}")?;
             } else {
                 outln!(
                     "{name}: accepted; {} requests, {} lanes, {} faults, {} words at the end",
@@ -60,7 +51,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
         }
         Err(error) if error.is_verdict() => {
             if args.json {
-                outln!("{}", serde_json::json!({ "accepted": false, "reason": error.to_string() }))?;
+                outln!("{}", json!({ "accepted": false, "reason": error.to_string() }))?;
             } else {
                 outln!("{name}: rejected; {error}")?;
             }

@@ -1,6 +1,6 @@
 //! `atoms config`: the named configurations.
 
-use atoms_cosim::configs::{self, ConfigsError, ListedConfig, NamedConfig};
+use atoms_cosim::configs::{self, ListedConfig, NamedConfig};
 use atoms_model::config::{PARAMETERS, ParameterKind};
 use serde_json::{Map, Value, json};
 
@@ -13,10 +13,9 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
         ConfigCommand::List { json } => {
             let all = configs::list(&configs::rtl_dir()).map_err(CliError::of)?;
             if *json {
-                let bad =
-                    |name: &str, error: &ConfigsError| json!({ "name": name, "error": error.to_string() });
-                let each = |ListedConfig { name, config }: &ListedConfig| {
-                    config.as_ref().map_or_else(|e| bad(name, e), as_json)
+                let each = |ListedConfig { name, config }: &ListedConfig| match config {
+                    Ok(config) => as_json(config),
+                    Err(error) => json!({ "name": name, "error": error.to_string() }),
                 };
                 outln!("{}", Value::Array(all.iter().map(each).collect()))?;
             } else {
@@ -35,17 +34,15 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
                 outln!("{}", as_json(&config))?;
             } else {
                 outln!("{}: {}", config.name, config.about)?;
+                let value = as_json(&config);
                 for p in PARAMETERS {
-                    outln!("  {:14} {:9} {}", p.name, value(&config, p.name).trim_matches('"'), p.summary)?;
+                    let value = value["parameters"][p.name].to_string();
+                    outln!("  {:14} {:9} {}", p.name, value.trim_matches('"'), p.summary)?;
                 }
             }
         }
     }
     Ok(Verdict::Agree)
-}
-
-fn value(config: &NamedConfig, name: &str) -> String {
-    as_json(config)["parameters"][name].to_string()
 }
 
 fn as_json(config: &NamedConfig) -> Value {

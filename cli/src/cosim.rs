@@ -154,24 +154,12 @@ fn agreed(
     lines: &[String],
 ) -> Result<Verdict, CliError> {
     if args.json {
-        let mut value = json!({
-            "rtl": machine::rtl_used(),
-                "agree": true,
-                "on": args.machine.on.name(),
-                "config": campaign.config.name,
-                "seed": campaign.seed,
-                "cycles": tally.cycles,
-                "requests": tally.requests,
-                "cluster_requests": tally.cluster_requests,
-                "passes": tally.passes,
-                "faults": tally.faults,
-                "phases": tally.phases,
-                "wake_ups": tally.wake_ups,
-                "time_outs": tally.time_outs,
-                "judged": tally.judged,
-                "resets": tally.resets,
-                "dropped": tally.dropped,
-        });
+        let mut value = json!(tally);
+        value["agree"] = json!(true);
+        value["rtl"] = json!(machine::rtl_used());
+        value["on"] = json!(args.machine.on.name());
+        value["config"] = json!(campaign.config.name);
+        value["seed"] = json!(campaign.seed);
         if interrupt::asked() {
             value["interrupted"] = json!(true);
         }
@@ -211,10 +199,12 @@ fn agreed(
     if tally.judged > 0 {
         outln!("  oracle accepts all {} answers", grouped(tally.judged))?;
     }
-    for line in lines {
-        outln!("  {line}")?;
-    }
+    print_lines(lines)?;
     Ok(Verdict::Agree)
+}
+
+fn print_lines(lines: &[String]) -> Result<(), CliError> {
+    lines.iter().try_for_each(|line| outln!("  {line}"))
 }
 
 /// One line that runs into the same failure.
@@ -298,20 +288,15 @@ fn print_failure(
 ) -> Result<(), CliError> {
     if args.json {
         let case = small.and_then(|(case, _)| serde_json::to_value(case).ok());
-        outln!(
+        let rtl = machine::rtl_used();
+        return outln!(
             "{}",
-            json!({
-                "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "case": case,
-                "rtl": machine::rtl_used(),
-            })
-        )?;
-        return Ok(());
+            json!({ "agree": false, "cycle": cycle, "report": text, "repeat": repeat, "case": case, "rtl": rtl })
+        );
     }
     outln!("{text}")?;
     outln!("  repeat   {repeat}")?;
-    for line in lines {
-        outln!("  {line}")?;
-    }
+    print_lines(lines)?;
     if let Some((case, failure)) = small {
         let plural = if case.warps.len() == 1 { "" } else { "s" };
         outln!("the smaller case, {} warp request{plural}:", case.warps.len())?;
@@ -341,47 +326,32 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     let mut session = machine::session(machine::lockstep(&config)?, &args.machine, !args.no_oracle)?;
     let outcome = run_case(&mut session, &case);
     let lines = machine::finish(&mut session, &args.machine)?;
-    match outcome {
-        Ok(tally) if args.json => {
-            outln!(
-                "{}",
-                json!({
-                    "agree": true,
-                    "config": config.name,
-                    "cycles": tally.cycles,
-                    "requests": tally.requests,
-                    "cluster_requests": tally.cluster_requests,
-                    "judged": tally.judged,
-                })
-            )?;
-            Ok(Verdict::Agree)
-        }
-        Err(failure) if failure.is_finding() && args.json => {
-            let (cycle, report) = (session.machine().cycles(), failure.to_string());
-            outln!("{}", json!({ "agree": false, "cycle": cycle, "report": report, "case": case }))?;
-            Ok(Verdict::Disagree)
-        }
-        Ok(tally) => {
-            outln!(
-                "case {}: {} warp requests, {} cluster requests in {} cycles: rtl, model{} agree",
+    let (verdict, json, text) = match outcome {
+        Ok(Tally { cycles, requests, cluster_requests, judged, .. }) => {
+            let json = json!({
+                "agree": true, "config": config.name, "cycles": cycles, "requests": requests,
+                "cluster_requests": cluster_requests, "judged": judged,
+            });
+            let text = format!(
+                "case {}: {requests} warp requests, {cluster_requests} cluster requests in {cycles} cycles: rtl, model{} \
+                 agree",
                 path.display(),
-                tally.requests,
-                tally.cluster_requests,
-                tally.cycles,
                 if args.no_oracle { "" } else { " and oracle" },
-            )?;
-            for line in lines {
-                outln!("  {line}")?;
-            }
-            Ok(Verdict::Agree)
+            );
+            (Verdict::Agree, json, text)
         }
         Err(failure) if failure.is_finding() => {
-            outln!("{failure}")?;
-            for line in lines {
-                outln!("  {line}")?;
-            }
-            Ok(Verdict::Disagree)
+            let (cycle, report) = (session.machine().cycles(), failure.to_string());
+            let json = json!({ "agree": false, "cycle": cycle, "report": report, "case": case });
+            (Verdict::Disagree, json, report)
         }
-        Err(failure) => Err(CliError::of(failure)),
+        Err(failure) => return Err(CliError::of(failure)),
+    };
+    if args.json {
+        outln!("{json}")?;
+    } else {
+        outln!("{text}")?;
+        print_lines(&lines)?;
     }
+    Ok(verdict)
 }

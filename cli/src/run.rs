@@ -177,7 +177,7 @@ impl Question<'_> {
                 }
                 Ok(verdict)
             }
-            Err(RunError::Port(Failure::Interrupted { cycle })) => {
+            Err(RunError::Port(Failure::Interrupted(cycle))) => {
                 self.print_interrupted(cycle, session.tally().judged, &lines)?;
                 Ok(Verdict::Interrupted)
             }

@@ -29,26 +29,14 @@ pub enum Failure {
     Oracle(Box<OracleViolation>),
     /// An answer did not come, although every answer that did was taken.
     #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
-    Stuck {
-        /// Requests without an answer.
-        waiting: u64,
-        /// Cycles since the last answer.
-        cycles: u64,
-        /// Cycle in which it was noticed.
-        cycle: u64,
-    },
-    /// The wall time given to the run is over.
-    #[error("not done within its time, at cycle {cycle}")]
-    OutOfTime {
-        /// Cycle in which it was noticed.
-        cycle: u64,
-    },
-    /// The run was told to end.
-    #[error("interrupted at cycle {cycle}")]
-    Interrupted {
-        /// Cycle in which it was noticed.
-        cycle: u64,
-    },
+    #[allow(missing_docs)] // fields as the message says
+    Stuck { waiting: u64, cycles: u64, cycle: u64 },
+    /// The wall time given to the run is over, as was noticed in this cycle.
+    #[error("not done within its time, at cycle {0}")]
+    OutOfTime(u64),
+    /// The run was told to end, as was noticed in this cycle.
+    #[error("interrupted at cycle {0}")]
+    Interrupted(u64),
     /// There is no earlier state to replay from.
     #[error("the run cannot be replayed: no checkpoint was taken")]
     NoCheckpoint,
@@ -78,7 +66,7 @@ impl Failure {
 }
 
 /// What a run came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {
     /// Clock cycles.
     pub cycles: u64,
@@ -468,10 +456,10 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
         if self.unlooked >= CYCLES_BETWEEN_LOOKS {
             self.unlooked = 0;
             if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
-                return Err(Failure::OutOfTime { cycle });
+                return Err(Failure::OutOfTime(cycle));
             }
             if self.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::SeqCst)) {
-                return Err(Failure::Interrupted { cycle });
+                return Err(Failure::Interrupted(cycle));
             }
         }
         Ok(())

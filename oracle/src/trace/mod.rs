@@ -66,7 +66,7 @@ impl RecordingError {
 }
 
 /// What an accepted trace consisted of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TraceSummary {
     /// Lines, blank ones and the header included.
     pub lines: u64,

@@ -27,7 +27,7 @@ pub use rules::Text;
 use crate::observer::{Access, CoreEvent, Observer, Threads};
 use crate::warp::lanes;
 use atoms_isa::{Control, GlobalOp, Kernel, Operation};
-use atoms_ops::Op;
+use atoms_ops::{Op, OpClass, ResultKind};
 use engine::{Engine, Rule, Touch};
 use warp::Barrier;
 
@@ -143,11 +143,14 @@ impl Races<'_> {
         let (reads, writes) = match access.op {
             GlobalOp::Load => (mask, 0),
             GlobalOp::Store => (0, mask),
-            GlobalOp::Atomic(Op::MbarTestWait | Op::MbarTryWait) => (access.stored, 0),
-            GlobalOp::Atomic(Op::Cas) => (mask, access.stored),
-            // A zero says nothing about the word (spec 5.3).
-            GlobalOp::Atomic(Op::Cast | Op::CastSpin) => (access.stored, access.stored),
-            _ => (mask, mask),
+            GlobalOp::Wide(_) => (mask, mask),
+            GlobalOp::Atomic(op) => match (op.row().class, op.row().result) {
+                // A zero says nothing about the word (spec 5.3).
+                (OpClass::Compare, ResultKind::Flag) => (access.stored, access.stored),
+                (OpClass::Compare, _) => (mask, access.stored),
+                (OpClass::Barrier, ResultKind::Predicate) => (access.stored, 0),
+                (OpClass::Update | OpClass::Load | OpClass::Store | OpClass::Barrier, _) => (mask, mask),
+            },
         };
         let touch = Touch {
             threads: access.threads,

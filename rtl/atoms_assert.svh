@@ -1,4 +1,4 @@
-// Promises and situations, checked and counted while simulating. Immediate assertions only: every
+// Assertions and situations, checked and counted while simulating. Immediate assertions only: every
 // simulator takes them, and the formal reader too. They are not part of the design, so that coverage
 // of its lines leaves them out.
 `ifndef ATOMS_ASSERT_SVH
@@ -12,7 +12,7 @@
     /*verilator coverage_off*/ \
     always_ff @(posedge clk_i) begin \
       if (rst_ni) begin \
-        Name: assert (Cond) else $error("broken promise: %s", `"Name`"); \
+        Name: assert (Cond) else $error("assertion failed: %s", `"Name`"); \
       end \
     end \
     /*verilator coverage_on*/

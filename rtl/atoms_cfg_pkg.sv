@@ -23,9 +23,9 @@ package atoms_cfg_pkg;
   parameter bit MergeRed = 1'b0;
   /// 1 merges lanes that arrive once at one mbarrier object.
   parameter bit MergeArrive = 1'b0;
-  /// Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.
+  /// Requests that MBAR.TRY_WAIT can suspend at once: 1 to 32.
   parameter int unsigned NumWaiters = 16;
-  /// Cycles after which a request that sleeps is answered, where it names no limit.
+  /// Cycles after which a suspended request is answered, where it names no limit.
   parameter int unsigned TryWaitLimit = 1000;
   /// 1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.
   parameter bit BankHash = 1'b0;

@@ -238,7 +238,7 @@ module atoms_collect
   assign cl_rsp_o   = '{rd: rd_d[0], pred: stored[0], tag: pass_i.tag, fault: pass_i.fault,
                         fault_addr: pass_i.fault_addr};
 
-  `ATOMS_ASSERT(OnlyWarpsSleep, !suspend_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
+  `ATOMS_ASSERT(OnlyWarpsSuspend, !suspend_o || !(pass_i.cluster || (pass_i.fault != FaultNone)))
   `ATOMS_ASSERT(ClusterRequestsTakeOnePass, !(pass_i.valid && pass_i.cluster)
                                             || (pass_i.first && pass_i.last))
 
@@ -248,8 +248,8 @@ module atoms_collect
   `ATOMS_COVER(PostedFaultResponds, cl_valid_o && posted(pass_i.op, pass_i.red))
   `ATOMS_COVER(ResponseFollowsAtOnce, pass_i.valid && !pass_i.cluster && !stall_o && rsp_valid_q)
   `ATOMS_COVER(GathersBetweenFirstAndLast, pass_i.valid && !pass_i.first && !pass_i.last)
-  `ATOMS_COVER(SleepWaitsForResponse, suspends && stall_o)
-  `ATOMS_COVER(SleepsAfterResponse, suspend_o && rsp_valid_q)
-  `ATOMS_COVER(StaysAwakeAsTableIsFull, pass_i.valid && pass_i.first && pass_i.last && one_object_i
+  `ATOMS_COVER(SuspensionWaitsForResponse, suspends && stall_o)
+  `ATOMS_COVER(SuspendedAfterResponse, suspend_o && rsp_valid_q)
+  `ATOMS_COVER(AnsweredAsTableIsFull, pass_i.valid && pass_i.first && pass_i.last && one_object_i
                                         && (stored == '0) && !free_i)
 endmodule : atoms_collect

@@ -96,7 +96,7 @@ module atoms_port_rules
 
     if (rst_ni && req_waits_q && req_taken) begin
       WarpTakenAsOffered: assert (req_i == req_q[0] && req_b_i == req_b_q[0] && req_c_i == req_c_q[0])
-      else $error("broken promise: WarpTakenAsOffered");
+      else $error("assertion failed: WarpTakenAsOffered");
     end
   end
   /*verilator coverage_on*/

@@ -95,7 +95,7 @@ module atoms_unit
   output word_t      [NumBanks-1:0] probe_wr_data_o,
   output lane_mask_t                probe_pass_served_o,
   output lane_mask_t                probe_issue_pending_o,
-  output logic [31:0]               probe_wait_asleep_o,
+  output logic [31:0]               probe_wait_suspended_o,
   output logic [31:0]               probe_wait_ready_o,
   output logic [NumBanks-1:0][15:0] probe_wr_row_o,
   output logic [15:0]               probe_pipe_valid_o,
@@ -296,7 +296,7 @@ module atoms_unit
   assign probe_stall_o         = stall;
   assign probe_rotate_o        = 8'(issue_rotate);
   assign probe_completed_o     = completed;
-  assign probe_wait_asleep_o   = 32'(suspended);
+  assign probe_wait_suspended_o   = 32'(suspended);
   assign probe_wait_ready_o    = 32'(wake_ready);
   assign probe_wait_enter_o    = suspend;
   assign probe_cl_done_o       = done_pass.valid && done_pass.cluster;
@@ -345,6 +345,6 @@ module atoms_unit
   `ATOMS_COVER(CompletionStalls, stall && (done_completed != '0))
   `ATOMS_COVER(WriteStalls, stall && (we != '0))
   `ATOMS_COVER(WokenInAStall, woken && stall)
-  `ATOMS_COVER(CtaWriteWaitsForSleepersAlone, cta_valid_i && !cta_ready_o && (suspended != '0)
+  `ATOMS_COVER(CtaWriteWaitsForWaitersAlone, cta_valid_i && !cta_ready_o && (suspended != '0)
       && !issue_valid && (stage_valid == '0) && (warp_count == '0) && (cluster_count == '0))
 endmodule : atoms_unit

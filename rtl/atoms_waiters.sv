@@ -144,7 +144,7 @@ module atoms_waiters
   `ATOMS_ASSERT(WaiterEntersWhereFree, !enter_i || free_o)
   `ATOMS_ASSERT(WaiterIsInOneState, ((suspended_q & ready) == '0) && ((woken_q & expired_q) == '0))
   `ATOMS_ASSERT(WaiterIsWokenByItsObject, (wakes == '0) || (completed_i != '0))
-  `ATOMS_ASSERT(WaiterSleepsNoLongerThanItsLimit, !overdue)
+  `ATOMS_ASSERT(WaiterKeepsItsLimit, !overdue)
 
 `ifdef ATOMS_COVERAGE
   /*verilator coverage_off*/
@@ -158,7 +158,7 @@ module atoms_waiters
   /*verilator coverage_on*/
 `endif
   `ATOMS_COVER(TableFull, taken == '1)
-  `ATOMS_COVER(EverybodySleeps, suspended_q == '1)
+  `ATOMS_COVER(EveryWaiterSuspended, suspended_q == '1)
   `ATOMS_COVER(LastPlaceTaken, enter_i && (vacant == index_t'(NumWaiters - 1)))
   `ATOMS_COVER(EntersAsAnotherIsAnswered, enter_i && answer)
   `ATOMS_COVER(EntersAsAnotherExpires, enter_i && (expires != '0))

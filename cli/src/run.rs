@@ -258,10 +258,10 @@ impl Question<'_> {
             .map(|(row, count)| format!("{} {}", row.name, grouped(*count)))
             .collect();
         outln!("  requests   {}", by_op.join(", "))?;
-        if s.sleeps + s.copies + s.cluster_requests > 0 {
+        if s.suspended + s.copies + s.cluster_requests > 0 {
             outln!(
-                "  waits      {} slept, {} of them until their phase was complete",
-                grouped(s.sleeps),
+                "  waits      {} suspended, {} of them until their phase was complete",
+                grouped(s.suspended),
                 grouped(s.woken)
             )?;
             outln!(
@@ -374,7 +374,7 @@ impl Question<'_> {
             "warp_instructions": s.warp_instructions,
             "shared_requests": s.shared_requests,
             "cluster_requests": s.cluster_requests,
-            "sleeps": s.sleeps,
+            "suspended": s.suspended,
             "woken": s.woken,
             "copies": s.copies,
             "copied_bytes": s.copied_bytes,

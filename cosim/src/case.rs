@@ -98,8 +98,8 @@ pub struct CaseStimulus<'a> {
     warps: usize,
     clusters: usize,
     cycle: u64,
-    /// Some request may sleep: tags must then tell the requests inside apart.
-    sleeps: bool,
+    /// Some request may be suspended: tags must then tell the requests inside apart.
+    suspends: bool,
     tags: Tags,
     /// The reset that is yet to come.
     reset: Option<&'a Reset>,
@@ -113,14 +113,14 @@ const CYCLES_BEHIND: u64 = 2;
 impl<'a> CaseStimulus<'a> {
     /// From the first part on.
     pub fn new(case: &'a Case) -> Self {
-        let sleeps = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
+        let suspends = case.warps.iter().any(|request| request.op == Op::MbarTryWait as u8);
         CaseStimulus {
             case,
             parts: 0,
             warps: 0,
             clusters: 0,
             cycle: 0,
-            sleeps,
+            suspends,
             tags: Tags::default(),
             reset: case.reset.as_ref(),
             waited: 0,
@@ -180,7 +180,7 @@ impl Stimulus for CaseStimulus<'_> {
             if i.req_valid == 0
                 && open(pauses.warp)
                 && let Some(request) = warps.get(self.warps)
-                && !(self.sleeps && self.tags.taken(request.tag))
+                && !(self.suspends && self.tags.taken(request.tag))
             {
                 self.tags.take(request.tag);
                 request.drive(i);

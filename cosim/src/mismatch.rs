@@ -160,7 +160,7 @@ pub fn subject(
             | P::wr_en
             | P::wr_data
             | P::wr_row => last,
-            P::wait_asleep | P::wait_ready | P::pipe_valid | P::queue_count | P::cl_count | P::cl_owed => {
+            P::wait_suspended | P::wait_ready | P::pipe_valid | P::queue_count | P::cl_count | P::cl_owed => {
                 None
             }
         },

@@ -354,7 +354,7 @@ impl<'a> Cycle<'a> {
     #[inline]
     pub fn waiters(&self) -> WaiterPlaces {
         let (.., probe) = self.pins;
-        WaiterPlaces { suspended: probe.wait_asleep, ready: probe.wait_ready }
+        WaiterPlaces { suspended: probe.wait_suspended, ready: probe.wait_ready }
     }
 
     /// The lane that works on each bank of the pass issued.
@@ -384,7 +384,7 @@ impl<'a> Cycle<'a> {
     /// Requests suspended, and neither woken nor out of time.
     #[inline]
     pub fn suspended(&self) -> u32 {
-        self.count(self.pins.2.wait_asleep.into())
+        self.count(self.pins.2.wait_suspended.into())
     }
 
     #[inline]

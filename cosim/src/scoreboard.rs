@@ -50,13 +50,13 @@ enum Event {
     Part { slot: u8, part: Option<Allocation> },
     /// It was not refused, or is taken back by now.
     Written { slot: u8 },
-    /// A request that may sleep was accepted.
+    /// A request that may be suspended was accepted.
     Accept(InFlight<WarpRequest>),
     /// A warp request was answered.
     Warp { done: Done, response: Box<Response> },
     /// A cluster request was carried out.
     Cluster(Done),
-    /// A request that slept was woken.
+    /// A suspended request was woken.
     Wake { woken: InFlight<WarpRequest>, pred: u32, cycle: u64 },
 }
 
@@ -295,7 +295,7 @@ impl Scoreboard {
         }
         self.look_for_responses(cycle)?;
         if self.checker.is_waiting() {
-            self.look_for_sleepers(cycle)?;
+            self.look_at_waits(cycle)?;
         } else if self.quiet.is_some() {
             self.tell_quiet();
         }
@@ -586,7 +586,7 @@ impl Scoreboard {
     }
 
     /// Something waits in this cycle, and perhaps for too long.
-    fn look_for_sleepers(&mut self, seen: &Cycle<'_>) -> Result<(), OracleViolation> {
+    fn look_at_waits(&mut self, seen: &Cycle<'_>) -> Result<(), OracleViolation> {
         let cycle = self.cycle;
         let held = seen.warp_answer.as_ref().is_some_and(|answer| !answer.taken)
             || seen.cluster_answer.as_ref().is_some_and(|answer| !answer.taken);

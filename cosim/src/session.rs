@@ -21,7 +21,7 @@ use crate::trace::{Sides, Trace, TraceError};
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The machine stopped: a mismatch, or a broken promise in the RTL.
+    /// The machine stopped: a mismatch, or a failed assertion in the RTL.
     #[error(transparent)]
     Stop(#[from] Stop),
     /// The oracle objects.
@@ -72,7 +72,7 @@ pub struct Tally {
     pub cycles: u64,
     /// Warp requests answered.
     pub requests: u64,
-    /// Of them, those that slept until a phase was complete, and until their limit had passed.
+    /// Of them, those suspended until a phase was complete, and until their limit had passed.
     pub wake_ups: u64,
     /// See [`Tally::wake_ups`].
     pub time_outs: u64,

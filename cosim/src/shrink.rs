@@ -182,7 +182,7 @@ impl Shrinking<'_> {
     /// Smaller values in one warp request.
     fn warp(&mut self, at: usize) {
         self.warp_step(at, |request| request.red = false);
-        // Requests of one tag wait for each other where some may sleep: that changes what happens.
+        // Requests of one tag wait for each other where some may be suspended: that changes what happens.
         self.warp_step(at, |request| request.tag = 0);
         // The address: everything in Ra, if it can be.
         self.warp_step(at, |request| {

@@ -126,8 +126,8 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "spin_hold",     rtl_name: "SpinHold",     kind: ParameterKind::Number(2, 4096, true), summary: "CAST.SPIN requests to a group that favour one lane: num_lanes to 4096, a power of two.", get: |c| c.spin_hold, set: |c, v| c.spin_hold = v },
     Parameter { name: "merge_red",     rtl_name: "MergeRed",     kind: ParameterKind::Flag, summary: "1 merges lanes of one address for ADD, MIN, MAX, AND, OR and XOR without a result.", get: |c| u32::from(c.merge_red), set: |c, v| c.merge_red = v != 0 },
     Parameter { name: "merge_arrive",  rtl_name: "MergeArrive",  kind: ParameterKind::Flag, summary: "1 merges lanes that arrive once at one mbarrier object.", get: |c| u32::from(c.merge_arrive), set: |c, v| c.merge_arrive = v != 0 },
-    Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: ParameterKind::Number(1, 32, false), summary: "Requests that can sleep in MBAR.TRY_WAIT at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },
-    Parameter { name: "try_wait_limit", rtl_name: "TryWaitLimit", kind: ParameterKind::Number(1, 0x7fff_ffff, false), summary: "Cycles after which a request that sleeps is answered, where it names no limit.", get: |c| c.try_wait_limit, set: |c, v| c.try_wait_limit = v },
+    Parameter { name: "num_waiters",   rtl_name: "NumWaiters",   kind: ParameterKind::Number(1, 32, false), summary: "Requests that MBAR.TRY_WAIT can suspend at once: 1 to 32.", get: |c| c.num_waiters, set: |c, v| c.num_waiters = v },
+    Parameter { name: "try_wait_limit", rtl_name: "TryWaitLimit", kind: ParameterKind::Number(1, 0x7fff_ffff, false), summary: "Cycles after which a suspended request is answered, where it names no limit.", get: |c| c.try_wait_limit, set: |c, v| c.try_wait_limit = v },
     Parameter { name: "bank_hash",     rtl_name: "BankHash",     kind: ParameterKind::Flag, summary: "1 swizzles the banks: bits of the row are added (XOR) to the bank number above a quad.", get: |c| u32::from(c.bank_hash), set: |c, v| c.bank_hash = v != 0 },
 ];
 

@@ -26,7 +26,7 @@ use crate::mbarrier::MbarObject;
 
 /// One use of an mbarrier object that PTX leaves undefined, by one lane.
 ///
-/// Displayed in two lines: what was done, by whom and against which clause; what was found there, and
+/// Displayed in two lines: what was done, by which request and against which clause; what was found there, and
 /// what the program probably meant to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
@@ -239,7 +239,7 @@ impl Diagnosis {
                 format!("{op} asks with state {:#010x}, which the object never gave", self.operand as u32)
             }
             DiagnosisKind::ArriveUnwaited => {
-                format!("{op} in a phase whose predecessor nobody has waited for")
+                format!("{op} in a phase whose predecessor was not waited for")
             }
             DiagnosisKind::CountSm80 => format!("{op} on two words that no init and no arrive leaves"),
         }

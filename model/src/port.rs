@@ -249,7 +249,7 @@ ports! {
         /// Lanes of the request at issue that still wait for a pass.
         issue_pending: u32 Shape::LaneMask, Number;
         /// Places of the table of waiters whose request is suspended.
-        wait_asleep: u32 Shape::Scalar(32), Number;
+        wait_suspended: u32 Shape::Scalar(32), Number;
         /// Places whose request is woken or out of time, and not yet answered.
         wait_ready: u32 Shape::Scalar(32), Number;
         /// Row of the word written per bank; zero where the kernel writes nothing.

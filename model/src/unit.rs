@@ -130,7 +130,7 @@ impl Unit {
             probe.wr_row[bank] = self.pipe.work().row[bank];
         }
         probe.completed = if self.stall { 0 } else { effect.completed };
-        probe.wait_asleep = self.waiters.suspended();
+        probe.wait_suspended = self.waiters.suspended();
         probe.wait_ready = self.waiters.ready();
         probe.wait_enter = u8::from(self.waiter.is_some());
         let done = self.pipe.pass();

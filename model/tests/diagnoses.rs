@@ -197,7 +197,7 @@ fn a_sleep_that_ran_out_is_no_wait() {
     bench.names(&[]);
     bench.mbar(Op::MbarArrive, 0);
     assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
-    assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor nobody has waited for"));
+    assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor was not waited for"));
 }
 
 /// The first request of the next CTA may be a plain store that makes an object where one was.
@@ -498,7 +498,7 @@ fn an_arrive_without_a_wait_is_named_once_a_phase() {
     let mut bench = Bench::object(2);
     bench.warp(Op::MbarArrive, Size::U64, 0b1111, |_| 0x40, |_| 0);
     bench.names(&["\
-MBAR.ARRIVE in a phase whose predecessor nobody has waited for: lane 2 at 0x00000040, tag 5, slot 0, cycle N ([PTX] 9.7.13.15.4)
+MBAR.ARRIVE in a phase whose predecessor was not waited for: lane 2 at 0x00000040, tag 5, slot 0, cycle N ([PTX] 9.7.13.15.4)
   found phase parity 1, 2 of 2 arrivals pending, tx-count 0; one wait at least sees a phase complete before anyone arrives in the next"]);
 }
 
@@ -577,7 +577,7 @@ MBAR.ARRIVE arrives once with 0 arrivals pending: lane 6 at 0x00000040, tag 5, s
     assert_eq!(
         starts,
         [
-            "MBAR.ARRIVE in a phase whose predecessor nobody has waited for: lane 6 at 0x00000040",
+            "MBAR.ARRIVE in a phase whose predecessor was not waited for: lane 6 at 0x00000040",
             "MBAR.TEST_WAIT asks with state 0x7ffff000",
             "MBAR.TEST_WAIT asks with state 0x7ffff800",
         ]
@@ -602,7 +602,7 @@ fn right_programs_are_not_named() {
         bench.warp(Op::MbarArriveNoComplete, Size::U64, all >> 1, at, |_| 1);
         bench.warp(Op::MbarTryWait, Size::U64, all >> 1, at, |_| 1 << 31);
         bench.warp(Op::MbarArrive, Size::U64, 1 << 31, at, |_| 0);
-        // The sleepers have waited.
+        // The waiters have waited.
         bench.warp(Op::MbarArriveDrop, Size::U64, all >> 16 << 16, at, |_| 0);
         bench.warp(Op::MbarArriveDropNoComplete, Size::U64, 1, at, |_| 4);
         bench.warp(Op::MbarArriveDropCount, Size::U64, 1, at, |_| 12);

@@ -261,7 +261,8 @@ impl Waits {
         self.suspend_older(number, cycle);
         let rejected = |clause, why: fmt::Arguments<'_>| Err(wrong_wait(clause, number, waiter.lanes, why));
         let Some(question) = waiter.question else {
-            let why = "but must not sleep: it faults, has no lanes, or its lanes ask for different phases";
+            let why =
+                "but must not be suspended: it faults, has no lanes, or its lanes ask for different phases";
             return rejected("spec 6.3", format_args!("was woken in cycle {cycle}, {why}"));
         };
         let Question { addr, parity, .. } = question;
@@ -320,14 +321,14 @@ impl Waits {
             {
                 let object = object(memory, question);
                 let why = format_args!(
-                    "is left asleep in cycle {to}: the phase of parity {parity} of {addr:#x} was complete by cycle \
+                    "is left suspended in cycle {to}: the phase of parity {parity} of {addr:#x} was complete by cycle \
                          {complete}; the object is {object}"
                 );
                 wrong_wait("spec 6.3", number, lanes, why)
             } else if let Some((_, limit)) = waiter.limit.filter(|&(_, limit)| late(suspended + limit)) {
                 let waited = to - waiter.accepted;
                 let why = format_args!(
-                    "at {addr:#x} overslept: unanswered {waited} cycles after it was accepted, with a limit of {limit}"
+                    "at {addr:#x} missed its limit: unanswered {waited} cycles after it was accepted, with a limit of {limit}"
                 );
                 wrong_wait("spec 6.10", number, lanes, why)
             } else {

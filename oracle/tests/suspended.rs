@@ -15,7 +15,7 @@ const GEOMETRY: Geometry = Geometry { lanes: 4, banks: 32, rows: 4, xor_hash: fa
 const PART: Allocation = Allocation { base_row: 0, size_bytes: 512, rank: 0 };
 const LIMIT: u64 = 60;
 
-/// One way to treat sleepers wrongly, done once in a run.
+/// One way to treat waiters wrongly, done once in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Nothing,
@@ -39,7 +39,7 @@ struct Answer {
     after: Vec<(u32, u32)>,
 }
 
-struct Sleeper {
+struct Waiter {
     number: u64,
     word: u32,
     lanes: u32,
@@ -60,7 +60,7 @@ struct Unit {
     /// In order of working off.
     answers: VecDeque<Answer>,
     answer_stands: bool,
-    sleepers: Vec<Sleeper>,
+    waiters: Vec<Waiter>,
     wake_stands: Option<u64>,
     /// Accepted and not answered, nor known to sleep, as an observer of the ports sees it.
     unanswered: [VecDeque<(u64, u64)>; 2],
@@ -84,7 +84,7 @@ impl Unit {
             latency: 0,
             answers: VecDeque::new(),
             answer_stands: false,
-            sleepers: Vec::new(),
+            waiters: Vec::new(),
             wake_stands: None,
             unanswered: [VecDeque::new(), VecDeque::new()],
         };
@@ -142,7 +142,7 @@ impl Unit {
         let queue = if cluster { &mut self.clusters } else { &mut self.warps };
         let Some(Taken { number, accepted, req }) = queue.pop_front() else { return };
         let order = active(&req, &GEOMETRY);
-        if req.op == Op::MbarTryWait as u8 && self.sleeps(number, accepted, &req, &order) {
+        if req.op == Op::MbarTryWait as u8 && self.suspends(number, accepted, &req, &order) {
             return;
         }
         let (mut resp, mut written) = (Response::default(), BTreeSet::new());
@@ -151,11 +151,11 @@ impl Unit {
             let (part, words) = self.machine.run(&SerialRequest { mask: 1 << lane, ..req.clone() }, &[lane]);
             resp.pred |= part.pred;
             written.extend(words);
-            for sleeper in &mut self.sleepers {
-                let word = sleeper.word;
+            for waiter in &mut self.waiters {
+                let word = waiter.word;
                 let completed = self.machine.word(word + 1) >> 31 != before[word as usize / 2];
-                if completed && sleeper.told.is_none() {
-                    sleeper.told = Some(sleeper.lanes);
+                if completed && waiter.told.is_none() {
+                    waiter.told = Some(waiter.lanes);
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Unit {
     }
 
     /// Whether a wait is put to sleep, as most are that may be.
-    fn sleeps(&mut self, number: u64, accepted: u64, req: &SerialRequest, order: &[usize]) -> bool {
+    fn suspends(&mut self, number: u64, accepted: u64, req: &SerialRequest, order: &[usize]) -> bool {
         let (word, parity) = (req.ra[order[0]] / 4, (req.b[0] >> 31) as u32);
         let one = order.iter().all(|&lane| req.ra[lane] / 4 == word);
         if !one || self.parity(word) != parity || self.chance(10) {
@@ -172,7 +172,7 @@ impl Unit {
         }
         let limit = if req.c[0] == 0 { LIMIT } else { req.c[0] as u64 };
         let begins = if self.cycle.is_multiple_of(2) { accepted } else { self.cycle };
-        self.sleepers.push(Sleeper { number, word, lanes: req.mask, ends: begins + limit, told: None });
+        self.waiters.push(Waiter { number, word, lanes: req.mask, ends: begins + limit, told: None });
         true
     }
 
@@ -200,19 +200,19 @@ impl Unit {
     }
 
     fn wake(&mut self) -> Result<(), Rejection> {
-        for sleeper in &mut self.sleepers {
-            if sleeper.told.is_none() && sleeper.ends <= self.cycle {
-                sleeper.told = Some(0);
+        for waiter in &mut self.waiters {
+            if waiter.told.is_none() && waiter.ends <= self.cycle {
+                waiter.told = Some(0);
             }
         }
         if self.wake_stands.is_none() {
-            let Some(place) = self.sleepers.iter().position(|sleeper| sleeper.told.is_some()) else {
+            let Some(place) = self.waiters.iter().position(|waiter| waiter.told.is_some()) else {
                 return Ok(());
             };
-            let sleeper = &self.sleepers[place];
-            let (number, told) = (sleeper.number, sleeper.told.unwrap_or(0));
+            let waiter = &self.waiters[place];
+            let (number, told) = (waiter.number, waiter.told.unwrap_or(0));
             self.wake_stands = Some(number);
-            self.sleepers.swap_remove(place);
+            self.waiters.swap_remove(place);
             self.unanswered[0].retain(|(waiting, _)| *waiting != number);
             self.checker.wake(number, told, self.cycle)?;
         }
@@ -220,23 +220,23 @@ impl Unit {
     }
 
     fn misbehave(&mut self) {
-        let place = self.sleepers.iter().position(|sleeper| match self.fault {
+        let place = self.waiters.iter().position(|waiter| match self.fault {
             Fault::Nothing => false,
             Fault::Forget | Fault::GiveUpInstead => {
-                sleeper.told.is_some_and(|told| told != 0) && sleeper.ends > self.cycle + 20
+                waiter.told.is_some_and(|told| told != 0) && waiter.ends > self.cycle + 20
             }
             Fault::WakeUntimely | Fault::GiveUpEarly => {
-                sleeper.told.is_none() && sleeper.ends > self.cycle + LIMIT
+                waiter.told.is_none() && waiter.ends > self.cycle + LIMIT
             }
         });
         let Some(place) = place else { return };
         match self.fault {
             Fault::Nothing => {}
             Fault::Forget => {
-                self.sleepers.swap_remove(place);
+                self.waiters.swap_remove(place);
             }
-            Fault::GiveUpInstead | Fault::GiveUpEarly => self.sleepers[place].told = Some(0),
-            Fault::WakeUntimely => self.sleepers[place].told = Some(self.sleepers[place].lanes),
+            Fault::GiveUpInstead | Fault::GiveUpEarly => self.waiters[place].told = Some(0),
+            Fault::WakeUntimely => self.waiters[place].told = Some(self.waiters[place].lanes),
         }
         self.fault = Fault::Nothing;
     }

@@ -73,7 +73,7 @@ fn the_documented_wait_is_accepted_and_any_change_to_it_found() {
         (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":54"#,         12, "gave up too early"),
         (r#""pred":3,"cycle":54"#,        r#""pred":0,"cycle":1040"#,       12, "a lost wake-up"),
         (r#""mask":3,"ra":"0x80"},"number"#, r#""mask":3,"ra":"0x88"},"number"#, 13, "too early"),
-        (r#""quiet":[41,53]"#,            r#""quiet":[41,57]"#,             11, "is left asleep"),
+        (r#""quiet":[41,53]"#,            r#""quiet":[41,57]"#,             11, "is left suspended"),
         (r#"{"wake":{"number":1"#,        r#"{"wake":{"number":3"#,         12, "names wait 3"),
         (r#"{"wake":{"number":1,"pred":3,"cycle":54}}"#, "",                13, "was never answered"),
     ];

@@ -151,7 +151,7 @@ fn left_asleep() {
     assert_eq!(bench.checker.quiet(31, 34), Ok(()));
     assert_eq!(
         says(bench.checker.quiet(35, 35)),
-        "wait 0 of lanes 0 and 1 is left asleep in cycle 35: the phase of parity 0 of 0x40 was complete by cycle 30; the \
+        "wait 0 of lanes 0 and 1 is left suspended in cycle 35: the phase of parity 0 of 0x40 was complete by cycle 30; the \
          object is phase 1, expected 2, pending 2, tx 0 (0xfffff000001ffffc) (spec 6.3)"
     );
     assert!(!bench.checker.is_waiting(), "said once");
@@ -180,7 +180,7 @@ fn a_wait_not_worked_off_yet_is_no_sleeper() {
     bench.arrives_as(2, false, 70, None).unwrap();
     assert_eq!(bench.checker.quiet(71, 74), Ok(()), "the cluster's are not counted");
     let said = says(bench.checker.quiet(75, 80));
-    assert!(said.starts_with("wait 1 of lanes 0 and 1 is left asleep in cycle 80"), "{said}");
+    assert!(said.starts_with("wait 1 of lanes 0 and 1 is left suspended in cycle 80"), "{said}");
     assert_eq!(
         says(bench.checker.wake(number, 3, 90)),
         "a wake-up in cycle 90 names wait 1, which is no MBAR.TRY_WAIT \
@@ -195,7 +195,7 @@ fn a_lone_wait_is_missed_in_the_end() {
     bench.arrives_as(7, true, 20, None).unwrap();
     assert_eq!(bench.checker.quiet(21, 20 + WORK_OFF_CYCLES), Ok(()));
     let said = says(bench.checker.quiet(21 + WORK_OFF_CYCLES, 30 + WORK_OFF_CYCLES));
-    assert!(said.contains("is left asleep"), "{said}");
+    assert!(said.contains("is left suspended"), "{said}");
 }
 
 #[test]
@@ -232,21 +232,21 @@ fn a_lost_wake_up() {
 }
 
 #[test]
-fn overslept() {
+fn a_missed_limit() {
     let mut bench = Bench::new(9);
     bench.waits(10, 100);
     bench.arrives(40).unwrap();
-    assert_eq!(bench.checker.quiet(41, 144), Ok(()), "it slept from cycle 40 on at the latest");
+    assert_eq!(bench.checker.quiet(41, 144), Ok(()), "it was suspended from cycle 40 on at the latest");
     assert_eq!(
         says(bench.checker.quiet(145, 145)),
-        "wait 0 of lanes 0 and 1 at 0x40 overslept: unanswered 135 cycles after it was accepted, with a limit of 100 \
+        "wait 0 of lanes 0 and 1 at 0x40 missed its limit: unanswered 135 cycles after it was accepted, with a limit of 100 \
          (spec 6.10)"
     );
     let mut bench = Bench::new(9);
     bench.waits(10, 100);
     assert_eq!(bench.checker.quiet(11, WORK_OFF_CYCLES), Ok(()), "perhaps it is not worked off");
     let said = says(bench.checker.quiet(WORK_OFF_CYCLES, WORK_OFF_CYCLES + 115));
-    assert!(said.contains("overslept"), "{said}");
+    assert!(said.contains("missed its limit"), "{said}");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn what_asks_different_questions_must_not_sleep() {
     for req in [parities, objects, faults] {
         let number = bench.accepts(10, &req);
         let said = says(bench.checker.wake(number, 3, 20));
-        let says = "was woken in cycle 20, but must not sleep: it faults, has no lanes, or its lanes ask for different \
+        let says = "was woken in cycle 20, but must not be suspended: it faults, has no lanes, or its lanes ask for different \
                     phases (spec 6.3)";
         assert!(said.ends_with(says), "{said}");
     }
@@ -280,19 +280,19 @@ fn what_asks_different_questions_must_not_sleep() {
 
 #[test]
 fn two_answers_to_one_wait() {
-    let not_asleep =
+    let not_suspended =
         "a wake-up in cycle 21 names wait 0, which is no MBAR.TRY_WAIT without an answer (spec 6.3)";
     let mut bench = Bench::new(2);
     let number = bench.waits(10, 1);
     bench.checker.wake(number, 0, 20).unwrap();
-    assert_eq!(says(bench.checker.wake(number, 0, 21)), not_asleep);
+    assert_eq!(says(bench.checker.wake(number, 0, 21)), not_suspended);
 
     let mut bench = Bench::new(2);
     let number = bench.waits(10, 0);
     let moment = Moment { number, answered: 20, oldest_unanswered: None };
     bench.checker.request_at(&moment, &wait(3, 0, 0), &Response::default(), Some(&[])).unwrap();
-    assert_eq!(says(bench.checker.wake(number, 3, 21)), not_asleep);
-    assert_eq!(says(bench.checker.wake(9, 3, 21)), not_asleep.replace("wait 0", "wait 9"));
+    assert_eq!(says(bench.checker.wake(number, 3, 21)), not_suspended);
+    assert_eq!(says(bench.checker.wake(9, 3, 21)), not_suspended.replace("wait 0", "wait 9"));
 }
 
 #[test]

@@ -309,7 +309,7 @@ const CASES: &[Case] = &[
         rig.inputs.rsp_ready = 1;
         rig.drain();
     }, &[("stall", "load, 2-4"), ("stall_fill", "nothing else"), ("hold", "response, 1-15"),
-        ("back_pressure", "idle, idle, idle, nobody asleep; taken, idle, idle, nobody asleep; held, idle, idle, nobody asleep")]),
+        ("back_pressure", "idle, idle, idle, none suspended; taken, idle, idle, none suspended; held, idle, idle, none suspended")]),
     ("ports in turn", "default", |rig| {
         rig.alone(&[of(Op::Load, WORD).lane(0, 0, 0)]);
         rig.cluster(Op::Load, WORD, false, 0, 0);
@@ -332,7 +332,7 @@ const CASES: &[Case] = &[
         rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
         rig.part(PartWrite { slot: 0, enable: true, base: 1, size: 128, rank: 0 });
         rig.drain();
-    }, &[("cta_wait", "requests on their way"), ("cta_asleep", ""),
+    }, &[("cta_wait", "requests on their way"), ("cta_suspended", ""),
         ("cta_write", "given a part, had a part, after waiting"), ("cta_part", "one row, 0"), ("allocation", "up to 1 KiB")]),
     ("the second of two arrivals", "default", |rig| {
         rig.alone(&[init(2), of(Op::MbarArrive, Size::U64).lane(0, 0, 0).lane(1, 0, 0)]);
@@ -363,13 +363,13 @@ const CASES: &[Case] = &[
         rig.alone(&[init(1), object(Op::MbarTryWait, 0).limit(0)]);
         rig.part(PartWrite { slot: 4, enable: false, ..PartWrite::default() });
         rig.alone(&[object(Op::MbarArrive, 0)]);
-    }, &[("fell_asleep", "0, alone"), ("woken", "warp, later, alone"), ("wake_port", "taken at once, 0"),
-        ("wake_order", "the same place"), ("wait_limit", "of the configuration, 1000-65535"), ("limit_race_place", ""), ("wait", ""), ("not_asleep", ""), ("time_out", ""), ("limit_race", ""),
-        ("cta_asleep", "of another slot is taken"), ("operation", "MBAR.INIT, u64, result, warp; MBAR.ARRIVE, u64, result, warp; MBAR.TRY_WAIT, u64, result, warp")]),
+    }, &[("suspends", "0, alone"), ("woken", "warp, later, alone"), ("wake_port", "taken at once, 0"),
+        ("wake_order", "the same place"), ("wait_limit", "of the configuration, 1000-65535"), ("limit_race_place", ""), ("wait", ""), ("not_suspended", ""), ("time_out", ""), ("limit_race", ""),
+        ("cta_suspended", "of another slot is taken"), ("operation", "MBAR.INIT, u64, result, warp; MBAR.ARRIVE, u64, result, warp; MBAR.TRY_WAIT, u64, result, warp")]),
     ("the preceding phase", "default", |rig| {
         rig.alone(&[init(1), object(Op::MbarTestWait, 0x8000_0001), object(Op::MbarTryWait, 0x8000_0000), object(Op::MbarTestWait, 0)]);
     }, &[("wait", "MBAR.TEST_WAIT, parity, no lane, one lane; MBAR.TEST_WAIT, state, all lanes, one lane; MBAR.TRY_WAIT, parity, all lanes, one lane"),
-        ("not_asleep", "complete for all lanes")]),
+        ("not_suspended", "complete for all lanes")]),
     ("limit and completion in one cycle", "default", |rig| {
         rig.alone(&[init(1)]);
         rig.warp(&object(Op::MbarTryWait, 0).limit(1));
@@ -399,7 +399,7 @@ const CASES: &[Case] = &[
         rig.drain();
     }, &[("limit_race_place", "1, in the last cycle"), ("limit_race", "of the request, warp, in the last cycle"),
         ("wait_limit", "of the request, 1; of the request, 17-999"), ("time_out", ""),
-        ("fell_asleep", "0, alone; 1, others too")]),
+        ("suspends", "0, alone; 1, others too")]),
     ("limits on both sides of a class boundary, and of 17 bits", "default", |rig| {
         let waits = [16, 17, 1 << 16].map(|limit| object(Op::MbarTryWait, 0).limit(limit));
         rig.alone(&[init(1)]);
@@ -440,7 +440,7 @@ const CASES: &[Case] = &[
         }
     }, &[("cluster_responses", "a warp pass, none stands untaken; a posted cluster request, none stands untaken; \
             a posted cluster request that faults, none stands untaken; a cluster request that owes a response, none stands untaken"),
-        ("hold", ""), ("back_pressure", "idle, idle, idle, nobody asleep; idle, taken, idle, nobody asleep; taken, idle, idle, nobody asleep")]),
+        ("hold", ""), ("back_pressure", "idle, idle, idle, none suspended; idle, taken, idle, none suspended; taken, idle, idle, none suspended")]),
     ("passes while cluster responses are held, up to the last room", "default", |rig| {
         rig.inputs.cl_rsp_ready = 0;
         rig.cluster(Op::Load, WORD, false, 0, 0);
@@ -502,19 +502,19 @@ const CASES: &[Case] = &[
         rig.reset();
         rig.reset();
         rig.drain();
-    }, &[("reset", "nothing; requests in a queue"), ("operation", ""), ("back_pressure", "idle, idle, idle, nobody asleep")]),
+    }, &[("reset", "nothing; requests in a queue"), ("operation", ""), ("back_pressure", "idle, idle, idle, none suspended")]),
     ("a reset of a request at issue", "default", |rig| {
         rig.warp(&of(Op::Load, WORD).lane(0, 0, 0));
         rig.cycle();
         rig.reset();
         rig.drain();
-    }, &[("reset", "a request at issue"), ("back_pressure", "idle, idle, idle, nobody asleep")]),
+    }, &[("reset", "a request at issue"), ("back_pressure", "idle, idle, idle, none suspended")]),
     ("a reset of a pass before its last stage", "default", |rig| {
         rig.warp(&of(Op::Store, WORD).lane(0, 0, 1));
         rig.cycles(2);
         rig.reset();
         rig.drain();
-    }, &[("reset", "passes on their way"), ("back_pressure", "idle, idle, idle, nobody asleep")]),
+    }, &[("reset", "passes on their way"), ("back_pressure", "idle, idle, idle, none suspended")]),
     ("a reset of a pass that is about to write, after which the slot has no allocation", "default", |rig| {
         rig.warp(&of(Op::Store, WORD).lane(0, 0, 1));
         rig.cycles(2 + rig.config().rmw_latency);

@@ -21,7 +21,7 @@ pub struct InstructionProfile {
     pub passes: u64,
     /// Requests by number of passes, which is the index; the last counts those of more as well.
     pub by_passes: [u64; MOST_PASSES + 1],
-    /// Cycles from the port's taking a request to the answer, sleep included; over all requests.
+    /// Cycles from the port's taking a request to the answer, suspension included; over all requests.
     pub latency_cycles: u64,
     /// Requests answered at the cluster port: of lanes for another CTA, and of copies.
     pub cluster_requests: u64,

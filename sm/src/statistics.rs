@@ -30,8 +30,8 @@ pub struct Statistics {
     pub instructions: Vec<InstructionProfile>,
     /// CTAs run.
     pub ctas: u64,
-    /// Requests that the unit put to sleep, as seen by their wake-ups.
-    pub sleeps: u64,
+    /// Requests that the unit suspended, as seen by their wake-ups.
+    pub suspended: u64,
     /// Of these, the ones woken because their phase was complete; the others ran out of time.
     pub woken: u64,
     /// Asynchronous copies: LDGSTS, STAS and REDAS lane by lane, blocks one each.

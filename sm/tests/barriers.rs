@@ -151,7 +151,7 @@ fn each_lane_asks_about_its_own_phase() {
     );
     let (report, out) = outcome("sm_90a", &lines, WARP);
     assert!((0..32).all(|lane| out[lane] == if lane % 2 == 0 { 3 } else { 0 }), "{out:?}");
-    assert_eq!(report.statistics.sleeps, 0);
+    assert_eq!(report.statistics.suspended, 0);
 }
 
 /// Warp 1 waits in try-waits for warp 0, which comes after a while.
@@ -166,7 +166,7 @@ fn a_sleeper_is_woken() {
     let (report, out) = outcome("sm_90a", &lines, "grid = 1\nblock = 64\nshared = 256");
     assert_eq!(out[32..64], [7; 32]);
     let report_on_model = report.statistics;
-    assert_eq!((report_on_model.sleeps, report_on_model.woken), (1, 1));
+    assert_eq!((report_on_model.suspended, report_on_model.woken), (1, 1));
     // 200 ns are 360 cycles of 556 ps.
     assert!(report_on_model.cycles > 360 && report_on_model.cycles < 500, "{}", report_on_model.cycles);
 }
@@ -195,7 +195,7 @@ fn a_sleep_for_an_object_ends_with_its_phase_or_its_hint() {
         assert_eq!(out.element.read(&out.bytes, 0), holds);
         // The hint is 17986 cycles, and the longest sleep 10000.
         assert!(cycles.contains(&report.statistics.cycles), "{}", report.statistics.cycles);
-        assert_eq!((report.statistics.sleeps, report.statistics.woken), (2, holds));
+        assert_eq!((report.statistics.suspended, report.statistics.woken), (2, holds));
     }
 }
 

@@ -59,8 +59,8 @@ fn check_profile(report: &RunReport) {
     let s = &report.statistics;
     let sum = |of: &dyn Fn(&InstructionProfile) -> u64| s.instructions.iter().map(of).sum::<u64>();
     assert_eq!(sum(&|p| p.requests), s.shared_requests);
-    // A request that slept takes one pass more, when it is woken.
-    assert_eq!(sum(&|p| p.passes), s.passes + s.sleeps);
+    // A suspended request takes one pass more, when it is woken.
+    assert_eq!(sum(&|p| p.passes), s.passes + s.suspended);
     assert_eq!(sum(&|p| p.cluster_requests), s.cluster_requests);
     let spins: Vec<_> = s.instructions.iter().filter(|p| p.op == Op::CastSpin).collect();
     assert_eq!(spins.iter().map(|p| p.attempts).sum::<u64>(), s.spin_attempts);
@@ -313,7 +313,7 @@ fn tma_bulk() {
     on_arches("tma_bulk", &ARCHES[2..], |report, _| {
         met(report, "out");
         assert_eq!((report.statistics.copies, report.statistics.copied_bytes), (40, 40 * 1024));
-        assert!(report.statistics.sleeps > 0);
+        assert!(report.statistics.suspended > 0);
     });
 }
 

@@ -284,7 +284,7 @@ bugs! {
     only_the_first_place_is_woken {
         on: On::Objects,
         patches: patches!["atoms_waiters.sv": "wakes[p] = suspended_q[p] &&" => "wakes[p] = suspended_q[p] && (p == 0) &&"],
-        shows_in: &["probe.wait_asleep", "probe.wait_ready"],
+        shows_in: &["probe.wait_suspended", "probe.wait_ready"],
         ops: &[Op::MbarTryWait],
         objection: "(spec 6.3",
     }

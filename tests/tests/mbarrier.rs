@@ -425,7 +425,7 @@ fn leaves_both_sides_alike(name: &str) {
         let mut stimulus = RandomStimulus::new(named.config, &Profile::default(), seed, u64::MAX);
         // All inputs zero are reset.
         let mut i = In::default();
-        resets_of_waiters += u32::from(pair.probe().wait_asleep != 0);
+        resets_of_waiters += u32::from(pair.probe().wait_suspended != 0);
         pair.cycle(&i).unwrap_or_else(|stop| panic!("{name}, seed {seed}: {stop}"));
         for _ in 0..200 + 7 * (seed % 60) {
             stimulus.drive(&mut i);

@@ -102,7 +102,7 @@ fn says(stop: Result<(), Stop>, assertion: &str) {
     match stop {
         Err(Stop::Rtl(error)) => {
             let text = error.to_string();
-            assert!(text.contains(&format!("broken promise: {assertion}")), "{text}");
+            assert!(text.contains(&format!("assertion failed: {assertion}")), "{text}");
             assert!(text.contains("atoms_port_rules.sv"), "{text}");
         }
         other => panic!("expected {assertion}: {other:?}"),

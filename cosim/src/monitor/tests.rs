@@ -128,7 +128,8 @@ fn a_wake_up_held_at_its_port_appears_once() {
     let mut pins = Pins::new();
     pins.accept(Op::MbarTryWait, 1);
     let cycle = pins.cycle(|i, out, probe| {
-        (i.wake_ready, out.wake_valid, out.wake_tag, out.wake_pred, probe.wait_asleep) = (0, 1, 1, 3, 0b100);
+        (i.wake_ready, out.wake_valid, out.wake_tag, out.wake_pred, probe.wait_suspended) =
+            (0, 1, 1, 3, 0b100);
     });
     assert_eq!(cycle.suspended(), 1);
     let wake_up = cycle.wake_up.expect("it is there");
@@ -195,7 +196,7 @@ fn a_reset_drops_what_is_inside_and_numbers_go_on() {
     let cycle = pins.cycle(|i, out, probe| {
         (i.rst_n, i.req_valid, i.cl_valid, i.cta_valid) = (0, 1, 1, 1);
         (out.rsp_valid, out.rsp_tag) = (1, 2);
-        (probe.wr_en, probe.cl_done, probe.completed, probe.wait_asleep) = (1, 1, 1, 1);
+        (probe.wr_en, probe.cl_done, probe.completed, probe.wait_suspended) = (1, 1, 1, 1);
         (probe.issue_valid, probe.pass_fire) = (1, 1);
     });
     assert_eq!(matched(cycle.warp_answer.as_ref().and_then(|answer| answer.appears.clone())), Ok(1));

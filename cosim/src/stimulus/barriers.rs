@@ -150,7 +150,7 @@ impl RandomStimulus {
         Some(b.into())
     }
 
-    /// Cycles that a MBAR.TRY_WAIT sleeps at most. One that is drawn from all numbers would outlast the run.
+    /// Limit of a MBAR.TRY_WAIT in cycles. One that is drawn from all numbers would outlast the run.
     pub(super) fn limit(&mut self) -> u32 {
         match self.profile.barriers.limit.draw(&mut self.rng) {
             Limit::Default => 0,

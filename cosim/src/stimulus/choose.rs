@@ -24,14 +24,14 @@ pub(super) struct Chosen {
     pub(super) step: Option<Step>,
     /// One lane for each of so many objects, each completing its phase.
     pub(super) jointly: u32,
-    /// It sleeps at the phase that is not complete, so many cycles at most.
-    pub(super) sleeps: Option<u32>,
+    /// It waits for the phase that is not complete, so many cycles at most.
+    pub(super) suspends: Option<u32>,
 }
 
 impl Chosen {
     pub(super) fn at(op: Op, slot: u8, object: u32) -> Chosen {
         let (spread, start) = (Spread::SameWord, Some(object));
-        Chosen { op, slot, spread, start, step: None, jointly: 0, sleeps: None }
+        Chosen { op, slot, spread, start, step: None, jointly: 0, suspends: None }
     }
 }
 
@@ -137,11 +137,11 @@ impl RandomStimulus {
         self.profile.cluster.get() > 0.0 && self.rng.random_range(0..3) == 0
     }
 
-    /// A request goes to sleep whose limit and completion meet, or which is woken as it falls asleep.
+    /// A request is suspended whose limit and completion meet, or which is woken as it is suspended.
     fn race(&mut self, slot: u8, object: u32) -> Chosen {
         let cluster = self.wakes_by_cluster();
         let own = self.config.try_wait_limit;
-        let patient = self.profile.barriers.patience.happens(&mut self.rng);
+        let patient = self.profile.barriers.default_limit.happens(&mut self.rng);
         let (limit, lasts) = match self.rng.random_range(0..4) {
             0 => (100, 1),
             1 | 2 if patient && own <= LONGEST_RACE => (0, own),
@@ -153,7 +153,7 @@ impl RandomStimulus {
         let due = self.cycle + u64::from((lasts + self.rng.random_range(0..7)).saturating_sub(3));
         let wake = Wake { slot, object, last: object + 1, tries: 0, cluster };
         self.follow = Follow::Race { due: due.max(self.cycle + 1), wake };
-        Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
+        Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
     }
 
     /// An object is made whose phase one arrival completes; the volley begins when all else has been worked off.
@@ -183,10 +183,10 @@ impl RandomStimulus {
             let wake = Wake { slot, object, last: object + 1, tries: 0, cluster };
             Follow::Race { due: end - 1 + [0, 1, 1, 2][self.rng.random_range(0..4)], wake }
         };
-        Some(Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) })
+        Some(Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) })
     }
 
-    /// One more goes to sleep; all are woken after the last.
+    /// One more is suspended; all are woken after the last.
     fn fill(&mut self, slot: u8, left: u32, objects: u32) -> Chosen {
         let object = self.rng.random_range(0..objects);
         let is = self.objects.object(slot, object);
@@ -200,7 +200,7 @@ impl RandomStimulus {
             return Chosen::at(Op::MbarInit, slot, object);
         }
         let limit = self.rng.random_range(300..2000);
-        Chosen { sleeps: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
+        Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
     }
 
     /// The next request that wakes a waiter, of so many lanes at most; when there is none, nothing

@@ -26,7 +26,7 @@ impl Default for Last {
 pub(super) enum Follow {
     /// Nothing: they are drawn.
     Nothing,
-    /// So many more go to sleep at the first objects of a slot.
+    /// So many more are suspended at the first objects of a slot.
     Fill { slot: u8, left: u32, objects: u32 },
     /// Nothing is offered until this cycle; then a waiter is woken.
     Race { due: u64, wake: Wake },

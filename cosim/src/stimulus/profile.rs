@@ -147,7 +147,7 @@ choices! {
 }
 
 choices! {
-    /// How long MBAR.TRY_WAIT may sleep, in cycles (spec 6.10).
+    /// Limit of MBAR.TRY_WAIT, in cycles (spec 6.10).
     Limit, "limit" {
         /// What the configuration says.
         Default "default" 16;
@@ -284,10 +284,10 @@ knobs! {
         /// New objects with bits set that are 0 at rest, or in their second phase.
         strange: Share = Share::new(1.0 / 32.0);
         /// MBAR.TRY_WAITs alone with what completes the phase, so that completion and limit, or completion
-        /// and falling asleep meet.
+        /// and its suspension meet.
         race: Share = Share::new(0.125);
         /// Of these, those that meet the limit of the configuration.
-        patience: Share = Share::new(1.0 / 64.0);
+        default_limit: Share = Share::new(1.0 / 64.0);
         /// MBAR.TRY_WAITs with which a row of them begins that fills the table of waiters; then all are woken.
         fill: Share = Share::new(1.0 / 128.0);
         /// MBAR.TRY_WAITs that a volley takes the place of: all places of the table of waiters are filled with limits
@@ -400,7 +400,7 @@ impl Profile {
 }
 
 impl Paces {
-    /// Nobody ever waits.
+    /// No port ever waits.
     pub fn free() -> Paces {
         let free = || Weights::only(&[Pace::Free]);
         Paces {

@@ -22,7 +22,7 @@ struct Seen {
     resets: u64,
     /// Longest time that a response was not taken.
     longest_hold: u64,
-    most_asleep: u32,
+    most_suspended: u32,
     held: u64,
     /// Of those woken, those that were within a few cycles of their limit.
     nearly_late: u32,
@@ -74,7 +74,7 @@ fn draw_from(config: Config, profile: &Profile, seed: u64, requests: u64) -> See
             *(if out.wake_pred == 0 { &mut seen.timed_out } else { &mut seen.woken }) += 1;
         }
         seen.phases += probe.completed.count_ones();
-        seen.most_asleep = seen.most_asleep.max(probe.wait_asleep.count_ones());
+        seen.most_suspended = seen.most_suspended.max(probe.wait_suspended.count_ones());
 
         idle = if stimulus.finished() { idle + 1 } else { 0 };
         settle(&mut i, machine.out());
@@ -372,7 +372,7 @@ fn the_table_of_waiters_is_filled() {
     let fill =
         |fill| phases(Barriers { fill, race: Share::NEVER, volley: Share::NEVER, ..Barriers::default() });
     let filled = fill(Share::new(0.25));
-    assert_eq!(filled.most_asleep, 16);
+    assert_eq!(filled.most_suspended, 16);
     assert!(filled.woken > 200, "{}", filled.woken);
     let never = fill(Share::NEVER).woken;
     assert!(filled.woken > 3 * never, "{} woken, {never} without", filled.woken);
@@ -410,7 +410,7 @@ fn volleys_fill_the_table() {
     let volley =
         |volley| phases(Barriers { volley, race: Share::NEVER, fill: Share::NEVER, ..Barriers::default() });
     let (never, often) = (volley(Share::NEVER), volley(Share::new(0.25)));
-    assert_eq!(often.most_asleep, 16);
+    assert_eq!(often.most_suspended, 16);
     assert!(
         often.nearly_late > 10 * (never.nearly_late + 1),
         "{} and {}",
@@ -463,7 +463,7 @@ fn resets_come_while_requests_are_inside() {
 
 #[test]
 fn waits_ask_about_the_phase_they_are_told() {
-    let asleep = |wait| {
+    let suspended = |wait| {
         let barriers = Barriers {
             wait: Weights::only(&[wait]),
             fill: Share::NEVER,
@@ -474,7 +474,7 @@ fn waits_ask_about_the_phase_they_are_told() {
         let seen = phases(barriers);
         seen.woken + seen.timed_out
     };
-    let (current, preceding) = (asleep(Wait::Current), asleep(Wait::Preceding));
+    let (current, preceding) = (suspended(Wait::Current), suspended(Wait::Preceding));
     assert!(current > 3 * preceding, "{current} sleep at the current phase, {preceding} at the one before");
 }
 

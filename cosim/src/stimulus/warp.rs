@@ -139,7 +139,7 @@ impl RandomStimulus {
             i.req_mask = first(step.lanes);
         } else if chosen.jointly > 0 {
             i.req_mask = first(chosen.jointly);
-        } else if chosen.sleeps.is_some() {
+        } else if chosen.suspends.is_some() {
             i.req_mask |= 1;
         } else if op.name().starts_with(Op::MbarArriveDrop.name()) {
             // Dropping more than is expected spoils an object.
@@ -155,7 +155,7 @@ impl RandomStimulus {
         let spoilt = !matches!(self.follow, Follow::Volley(_)) && self.spoil(&part, bytes, i);
         // Also where it is one by its code alone.
         if i.req_op == Op::MbarTryWait as u8 {
-            let limit = chosen.sleeps.unwrap_or_else(|| self.limit());
+            let limit = chosen.suspends.unwrap_or_else(|| self.limit());
             if limit >= ENDLESS {
                 self.endless |= 1 << i.req_tag;
             }
@@ -188,11 +188,11 @@ impl RandomStimulus {
             // One that this does not complete waits for fewer then.
             i.req_b[l as usize] = Step::completing(op, &object, 1).map_or(1, |step| step.b).into();
         }
-        if chosen.sleeps.is_some() {
+        if chosen.suspends.is_some() {
             let phase = self.objects.object(slot, start).phase;
             i.req_b[..lanes].fill(u128::from(phase) << 31);
         }
-        if chosen.jointly > 0 || chosen.sleeps.is_some() {
+        if chosen.jointly > 0 || chosen.suspends.is_some() {
             return;
         }
         if op.is_mbarrier() {

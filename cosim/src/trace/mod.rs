@@ -275,41 +275,40 @@ fn layout(
         let probe = |names: &[&str]| -> Vec<Signal> {
             names.iter().flat_map(|name| side.probe.one(Probe::FIELDS, name)).collect()
         };
-        layout =
-            layout
-                .group(
-                    &format!("{name}: issue"),
-                    out(&["req_ready"]).into_iter().chain(probe(&[
-                        "queue_count",
-                        "issue_valid",
-                        "issue_op",
-                        "issue_tag",
-                        "issue_pending",
-                        "pass_fire",
-                        "pass_index",
-                        "pass_served",
-                        "pass_last",
-                        "hazard",
-                        "stall",
-                    ])),
-                )
-                .group(
-                    &format!("{name}: waiting"),
-                    probe(&["completed", "wait_enter", "wait_asleep", "wait_ready"])
-                        .into_iter()
-                        .chain(out(&["wake_valid", "wake_tag", "wake_pred"])),
-                )
-                .group(
-                    &format!("{name}: cluster"),
-                    probe(&["cl_count", "cl_done", "cl_owes", "cl_owed"])
-                        .into_iter()
-                        .chain(out(&["cl_rsp_valid", "cl_rsp_tag"])),
-                )
-                .group(&format!("{name}: banks"), probe(&["pipe_valid", "win_valid", "wr_en", "wr_data"]))
-                .group(
-                    &format!("{name}: answer"),
-                    out(&["rsp_valid", "rsp_tag", "rsp_fault", "rsp_passes", "rsp_pred", "rsp_rd"]),
-                );
+        layout = layout
+            .group(
+                &format!("{name}: issue"),
+                out(&["req_ready"]).into_iter().chain(probe(&[
+                    "queue_count",
+                    "issue_valid",
+                    "issue_op",
+                    "issue_tag",
+                    "issue_pending",
+                    "pass_fire",
+                    "pass_index",
+                    "pass_served",
+                    "pass_last",
+                    "hazard",
+                    "stall",
+                ])),
+            )
+            .group(
+                &format!("{name}: waiting"),
+                probe(&["completed", "wait_enter", "wait_suspended", "wait_ready"])
+                    .into_iter()
+                    .chain(out(&["wake_valid", "wake_tag", "wake_pred"])),
+            )
+            .group(
+                &format!("{name}: cluster"),
+                probe(&["cl_count", "cl_done", "cl_owes", "cl_owed"])
+                    .into_iter()
+                    .chain(out(&["cl_rsp_valid", "cl_rsp_tag"])),
+            )
+            .group(&format!("{name}: banks"), probe(&["pipe_valid", "win_valid", "wr_en", "wr_data"]))
+            .group(
+                &format!("{name}: answer"),
+                out(&["rsp_valid", "rsp_tag", "rsp_fault", "rsp_passes", "rsp_pred", "rsp_rd"]),
+            );
     }
     layout
 }

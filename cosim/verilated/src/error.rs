@@ -102,7 +102,7 @@ impl RtlStop {
     /// Name of the assertion: that in the message of the RTL's own macros, else the last part of the hierarchical
     /// name that Verilator prints, else the first line of the message.
     pub fn assertion(&self) -> &str {
-        if let Some((_, name)) = self.message.split_once("broken promise: ") {
+        if let Some((_, name)) = self.message.split_once("assertion failed: ") {
             return name.split_whitespace().next().unwrap_or(name).trim_matches('"');
         }
         match self.message.split_once("Assertion failed in ") {

@@ -1,4 +1,4 @@
-//! What is run, by whom, and which tests each shard has.
+//! What is run, by which build, and which tests each shard has.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub const FORMAT: u32 = 1;
 /// Name of the manifest in the output folder.
 pub const MANIFEST: &str = "manifest.json";
 
-/// What is run, by whom, and which tests each shard has: `manifest.json`. Made once and never changed.
+/// What is run, by which build, and which tests each shard has: `manifest.json`. Made once and never changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {

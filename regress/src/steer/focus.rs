@@ -320,7 +320,7 @@ steer! {
         p.slots = Span::new(1, 16);
     }
     ports::CtaBackToBack [f, p, _] { p.table = Share::new(0.75); }
-    ports::CtaWait | ports::CtaAsleep [f, p, _] {
+    ports::CtaWait | ports::CtaSuspended [f, p, _] {
         p.table = Share::new(1.0 / 24.0);
         p.slots = Span::new(2, 16);
         f.waiters();
@@ -413,7 +413,7 @@ steer! {
             p.lanes = Weights::only(&[Lanes::One]);
         }
     }
-    waits::NotAsleep [f, _p, (because,)] {
+    waits::NotSuspended [f, _p, (because,)] {
         f.waiters();
         let p = &mut f.profile;
         if because == waits::AtOnce::Full {
@@ -425,7 +425,7 @@ steer! {
             p.barriers.wait = Weights::only(&[Wait::Current, Wait::Preceding, Wait::MadeUp]);
         }
     }
-    waits::FellAsleep | waits::WakeOrder [f, _p, _] {
+    waits::Suspends | waits::WakeOrder [f, _p, _] {
         f.waiters();
         fill_waiters(&mut f.profile);
     }
@@ -451,7 +451,7 @@ steer! {
         (p.barriers.race, p.barriers.fill) = (Share::new(0.6), Share::new(0.1));
         p.pace = Paces::free();
         if limit == waits::LimitOf::Configuration {
-            p.barriers.patience = Share::ALWAYS;
+            p.barriers.default_limit = Share::ALWAYS;
         }
     }
     waits::LimitRacePlace [f, _p, _] {

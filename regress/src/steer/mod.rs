@@ -1,6 +1,6 @@
 //! Stimulus towards what was not hit yet.
 //!
-//! [`Steering`] belongs to one series of episodes. It picks bins that the configuration can hit and nobody
+//! [`Steering`] belongs to one series of episodes. It picks bins that the configuration can hit and no run
 //! has, and `focus.rs` turns the values of their dimensions into knobs. It knows nothing but what it is told,
 //! so that a series is the same wherever it runs.
 
@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::coverage::{Group, Model};
 
-/// One of so many episodes is not steered, since nobody knows what is not asked for.
+/// One of so many episodes is not steered, since what is not asked for is not known.
 const UNSTEERED: u32 = 4;
 
 /// When nothing is left to hit, one of so many episodes still counts bins. To count costs a sixth to a

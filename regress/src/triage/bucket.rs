@@ -22,7 +22,7 @@ pub enum Status {
     /// Three voices agree, and what was expected came out.
     #[default]
     Passed,
-    /// A finding: they disagree, a promise of the RTL is broken, or an expectation is not met.
+    /// A finding: they disagree, an assertion of the RTL failed, or an expectation is not met.
     Failed,
     /// It took longer than its limit of wall time.
     TimedOut,
@@ -74,7 +74,7 @@ pub struct Bucket {
     /// Keys that results of its tests have, where shrinking led to another key than theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found_as: Vec<String>,
-    /// What differs, or which promise is broken: a field of the ports or of the probe, a rule of the
+    /// What differs, or which assertion failed: a field of the ports or of the probe, a rule of the
     /// oracle, an assertion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,

@@ -12,7 +12,7 @@ use crate::triage::death::Death;
 
 /// What tells a bucket from the others: kind of failure, what shows it, operation.
 ///
-/// Written `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `promise PipeWritesOnlyWhatItReads`,
+/// Written `mismatch probe.wr_data ATOMS.MAX`, `oracle rd ATOMS.ADD`, `assertion PipeWritesOnlyWhatItReads`,
 /// `stuck`, `crash signal 6`. A *raw* signature is that of the failure as it was met, a *final* one that of its
 /// smallest case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum FailureKind {
     /// The oracle objects.
     Oracle,
     /// An assertion of the RTL failed.
-    #[strum(serialize = "promise")]
+    #[strum(serialize = "assertion")]
     Assertion,
     /// An answer did not come.
     Stuck,
@@ -198,9 +198,9 @@ mod tests {
             (mismatch(rd, Some(Op::MbarArrive as u8)), "mismatch rsp_rd MBAR.ARRIVE"),
             (mismatch(ComparedSignal::Output(OutField::rsp_fault), Some(15)), "mismatch rsp_fault illegal"),
             (mismatch(ComparedSignal::Memory, None), "mismatch memory"),
-            (stopped("Assertion failed in TOP.atoms_unit.pipe.X: broken promise: X"), "promise X"),
-            (stopped("Assertion failed in TOP.atoms_unit.g_y.Y: 'assert' failed."), "promise Y"),
-            (stopped("$stop"), "promise $stop"),
+            (stopped("Assertion failed in TOP.atoms_unit.pipe.X: assertion failed: X"), "assertion X"),
+            (stopped("Assertion failed in TOP.atoms_unit.g_y.Y: 'assert' failed."), "assertion Y"),
+            (stopped("$stop"), "assertion $stop"),
             (stuck, "stuck"),
         ];
         for (failure, text) in &rows {

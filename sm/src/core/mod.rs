@@ -445,7 +445,7 @@ impl<'a> Core<'a> {
         if !self.requests.get(slot).is_some_and(|r| r.as_deref().is_some_and(waits)) {
             return Err(KernelError::StrayResponse { tag: outputs.wake_tag });
         }
-        self.statistics.sleeps += 1;
+        self.statistics.suspended += 1;
         self.statistics.woken += u64::from(outputs.wake_pred != 0);
         self.end_piece(slot, outputs.wake_pred, 1, None);
         Ok(())

@@ -104,7 +104,7 @@ pub struct Party {
     pub copy: bool,
     /// Whether it writes.
     pub writes: bool,
-    /// Whether it is atomic, and to whom.
+    /// Whether it is atomic, and to which threads.
     pub strength: Strength,
 }
 

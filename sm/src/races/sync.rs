@@ -12,7 +12,7 @@ use atoms_model::mbarrier;
 use atoms_ops::Op;
 use std::collections::HashMap;
 
-/// What has been released, to whom.
+/// What has been released, and to which threads.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
     pub(super) scope: Scope,

@@ -23,7 +23,7 @@ impl Default for Shape {
 }
 
 /// A try-wait that has not been answered.
-struct Sleeper {
+struct Waiter {
     tag: u8,
     mask: u32,
     /// Byte of memory that holds the parity, and the parity asked about.
@@ -40,7 +40,7 @@ pub(crate) struct FunctionalPort {
     parts: Vec<Option<(u32, u32, u8)>>,
     pending: Option<(u32, Box<Out>)>,
     cluster_pending: Option<(u32, Box<Out>)>,
-    sleepers: Vec<Sleeper>,
+    waiters: Vec<Waiter>,
     reject: u8,
     offered: Option<In>,
 }
@@ -56,7 +56,7 @@ impl FunctionalPort {
             parts: vec![None; shape.slots as usize],
             pending: None,
             cluster_pending: None,
-            sleepers: Vec::new(),
+            waiters: Vec::new(),
             reject: 0,
             offered: None,
         }
@@ -158,20 +158,20 @@ impl FunctionalPort {
         let at = (base + (Self::address(i, lanes[0]) & 0xff_ffff)) as usize + 7;
         let limit = (i.req_c[lanes[0]] as u32).clamp(1, 700);
         let odd = i.req_b[lanes[0]] >> 31 & 1 != 0;
-        self.sleepers.push(Sleeper { tag: i.req_tag, mask: i.req_mask, at, odd, limit });
+        self.waiters.push(Waiter { tag: i.req_tag, mask: i.req_mask, at, odd, limit });
         true
     }
 
-    /// Wakes one sleeper whose phase is complete or whose limit has passed.
+    /// Wakes one waiter whose phase is complete or whose limit has passed.
     fn wake(&mut self, out: &mut Out) {
-        self.sleepers.iter_mut().for_each(|s| s.limit = s.limit.saturating_sub(1));
-        let complete = |s: &Sleeper, memory: &[u8]| (memory[s.at] >> 7 != 0) != s.odd;
-        let found = self.sleepers.iter().position(|s| s.limit == 0 || complete(s, &self.memory));
+        self.waiters.iter_mut().for_each(|s| s.limit = s.limit.saturating_sub(1));
+        let complete = |s: &Waiter, memory: &[u8]| (memory[s.at] >> 7 != 0) != s.odd;
+        let found = self.waiters.iter().position(|s| s.limit == 0 || complete(s, &self.memory));
         if let Some(found) = found {
-            let sleeper = self.sleepers.remove(found);
+            let waiter = self.waiters.remove(found);
             out.wake_valid = 1;
-            out.wake_tag = sleeper.tag;
-            out.wake_pred = if complete(&sleeper, &self.memory) { sleeper.mask } else { 0 };
+            out.wake_tag = waiter.tag;
+            out.wake_pred = if complete(&waiter, &self.memory) { waiter.mask } else { 0 };
         }
     }
 

@@ -59,7 +59,7 @@ impl Operands {
                 _ => "d, [a], b",
             };
             let help = format!(
-                "{} operands; it takes {shape}, and _ in place of d where nobody wants the result",
+                "{} operands; it takes {shape}, and _ in place of d where the result is not wanted",
                 found.len()
             );
             return mismatch(opcode, help);

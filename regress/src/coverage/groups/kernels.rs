@@ -47,7 +47,7 @@ table! {
         Address = "some at one address",
     }
     cover Compare "compare" (operation: CompareOp, size: AnySize, stored: Share, lanes: Meeting)
-    "Who stores decides retry loops: none, some or all of the lanes, on their own, on one bank, or chained through one word." "3, 5.3";
+    "Which lanes store decides retry loops: none, some or all of them, on their own, on one bank, or chained through one word." "3, 5.3";
     |config| legal(operation.0, size)
         && match lanes {
             Meeting::Alone => stored != Share::Some,

@@ -20,7 +20,7 @@ pub(crate) use objects::{
 };
 pub(crate) use pipeline::{Forward, ForwardWidth, Hazard, Neighbours, Stall, StallFill, Turns};
 pub(crate) use ports::{
-    AllocationSize, BackPressure, ClusterResponses, CtaAsleep, CtaBackToBack, CtaPart, CtaWait, CtaWrite,
+    AllocationSize, BackPressure, ClusterResponses, CtaBackToBack, CtaPart, CtaSuspended, CtaWait, CtaWrite,
     Hold, Queue, ResetInside,
 };
 pub(crate) use requests::{
@@ -28,7 +28,7 @@ pub(crate) use requests::{
     Rotation, SameAddress, Slot, StoreOverlay, SubWord, TagReuse, Tags, WideAccess, Winner,
 };
 pub(crate) use waits::{
-    FellAsleep, LimitRace, LimitRacePlace, NotAsleep, TimeOut, Wait, WaitLimit, WakeOrder, WakePort, WokenBy,
+    LimitRace, LimitRacePlace, NotSuspended, Suspends, TimeOut, Wait, WaitLimit, WakeOrder, WakePort, WokenBy,
 };
 
 /// Calls a macro with every group, in the order of their bins.
@@ -39,10 +39,10 @@ macro_rules! every_group {
     Values Arithmetic Compare CompareWords Spin Favour
     FaultLane FaultMix Misalignment OutOfRange PartEdge Bystander ClusterIllegal
     Neighbours Forward ForwardWidth Hazard Stall StallFill Turns
-    BackPressure ClusterResponses Hold Queue ResetInside CtaWrite CtaPart AllocationSize CtaBackToBack CtaWait CtaAsleep
+    BackPressure ClusterResponses Hold Queue ResetInside CtaWrite CtaPart AllocationSize CtaBackToBack CtaWait CtaSuspended
     ObjectLanes Objects Completion NearCompletion Completions MergedCompletions PendingBefore ExpectedAfter
     TxAfter Counts Phase Layout Sm80 LiveObject
-    Wait NotAsleep FellAsleep WokenBy WaitLimit TimeOut LimitRace LimitRacePlace WakePort WakeOrder
+    Wait NotSuspended Suspends WokenBy WaitLimit TimeOut LimitRace LimitRacePlace WakePort WakeOrder
     } };
 }
 pub(crate) use every_group;

@@ -78,7 +78,7 @@ table! {
     /// Arrivals expected after a drop.
     values Expected { Zero = "0", One = "1", More = "more", Wraps = "fewer than 0: wraps", }
     cover ExpectedAfter "expected_after_drop" (operation: DroppingOp, expected: Expected)
-    "A drop lowers what every later phase expects, down to nobody, and wraps where that is undefined." "6.3, 6.9";
+    "A drop lowers what every later phase expects, down to 0, and wraps where that is undefined." "6.3, 6.9";
 
     /// tx-count after a step.
     values Tx {
@@ -101,7 +101,7 @@ table! {
     /// Completions since a request asked about the object.
     values Since { First = "first", Second = "second", More = "more", }
     cover Phase "phase" (phase: Edge, since_a_wait: Since)
-    "A waiter that sleeps through two phases sees the parity it started from: only one preceding phase can be told." "6.4, 6.5";
+    "A waiter that misses two phases sees the parity it started from: only one preceding phase can be told." "6.4, 6.5";
 
     /// Bits of the object besides its counts.
     values Extra { Rest = "at rest", Lock = "lock set", Version = "version 1", Both = "lock set, version 1", }

@@ -6,9 +6,9 @@ use crate::coverage::cross::table;
 table! {
     /// State of a response port.
     values Answer { Idle = "idle", Taken = "taken", Held = "held", }
-    /// Whether some request sleeps.
-    values Asleep { Nobody = "nobody asleep", Somebody = "somebody asleep", }
-    cover BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, sleepers: Asleep)
+    /// Whether some request is suspended.
+    values AnySuspended { None = "none suspended", Some = "some suspended", }
+    cover BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, waiters: AnySuspended)
     "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
 
     /// What is carried out.
@@ -106,14 +106,14 @@ table! {
     "A write is checked in the cycle in which it is taken and refused in the next, when another may be under way." "1.3";
 
     /// What a write waits for.
-    values WaitsFor { Requests = "requests on their way", Sleepers = "sleepers", Both = "both", }
+    values WaitsFor { Requests = "requests on their way", Waiters = "waiters", Both = "both", }
     cover CtaWait "cta_wait" (write_waits_for: WaitsFor)
-    "A part stays while a request of its slot is inside, asleep or not." "1.3";
+    "An allocation stays while a request of its slot is inside, suspended or not." "1.3";
 
     /// A write while a request is suspended.
-    values Meanwhile { Waits = "of a sleeper's slot waits", Goes = "of another slot is taken", }
-    cover CtaAsleep "cta_asleep" (write: Meanwhile)
-    "Who sleeps keeps his own slot's part and nobody else's." "1.3, 6.3";
+    values Meanwhile { Waits = "of a waiter's slot waits", Goes = "of another slot is taken", }
+    cover CtaSuspended "cta_suspended" (write: Meanwhile)
+    "A suspended request holds the allocation of its own slot, and of no other." "1.3, 6.3";
 }
 
 impl Rank {

@@ -1,4 +1,4 @@
-//! Waiting for phases: asking, sleeping, waking.
+//! Waiting for phases: asking, suspension, waking.
 
 use atoms_model::Config;
 
@@ -24,14 +24,14 @@ table! {
         SomeOfSeveral = "several objects, complete for some", NoneOfSeveral = "several objects, complete for none",
         Full = "table full",
     }
-    cover NotAsleep "not_asleep" (because: AtOnce)
-    "A request sleeps only if all its lanes wait for one phase of one object and there is a place; every other case is answered." "6.3";
+    cover NotSuspended "not_suspended" (because: AtOnce)
+    "A request is suspended only if all its lanes wait for one phase of one object and there is a place; every other case is answered." "6.3";
 
     /// A place of the table of waiters.
     numbers Place: 32 from 0;
-    /// The table with the new sleeper.
+    /// The table with the new waiter.
     values Filled { Alone = "alone", Some = "others too", Full = "table full", }
-    cover FellAsleep "fell_asleep" (place: Place, table: Filled)
+    cover Suspends "suspends" (place: Place, table: Filled)
     "Every place counts down and compares on its own; the first free one is taken, up to the last." "6.3";
     |config| {
         let (place, places) = (u32::from(place.0), config.num_waiters);
@@ -42,15 +42,15 @@ table! {
         }
     };
 
-    /// When a sleeper is woken.
+    /// When a waiter is woken.
     values When { First = "in its first cycle", Later = "later", }
-    /// Sleepers woken by one cycle's completions.
+    /// Waiters woken by one cycle's completions.
     values Woken {
         Alone = "alone", Several = "several at one object", Objects = "at several objects",
     }
-    cover WokenBy "woken" (port: Port, asleep: When, sleepers: Woken)
-    "A completion wakes everybody who sleeps at its object and nobody else, from the first cycle of sleep on, whoever brought it." "6.3";
-    |config| match sleepers {
+    cover WokenBy "woken" (port: Port, suspended: When, waiters: Woken)
+    "A completion wakes every request suspended at its object and no other, from the first cycle on, whichever port brought it." "6.3";
+    |config| match waiters {
         Woken::Alone => true,
         Woken::Several => config.num_waiters > 1,
         // A cluster request names one object.
@@ -74,7 +74,7 @@ table! {
     "Every bit of a limit counts: one that is cut off passes too early, also where nothing waits for its end." "6.10";
     |config| cycles.possible(config, limit);
 
-    /// When a completion comes, as to the last cycle of sleep.
+    /// When a completion comes, as to the last cycle before the limit.
     values Race { Before = "the cycle before", Same = "in the last cycle", After = "the cycle after", }
     cover LimitRace "limit_race" (limit: LimitOf, port: Port, completion: Race)
     "Completion and limit in one cycle: completion counts; one cycle to either side is the other answer." "6.10";
@@ -97,7 +97,7 @@ table! {
     |config| next == Order::Same || config.num_waiters > 1;
 }
 
-/// Whether a sleep can last this many cycles at most by such a limit.
+/// Whether a wait can last this many cycles at most by such a limit.
 fn lasts(config: &Config, limit: LimitOf, cycles: u32) -> bool {
     limit == LimitOf::Request || config.try_wait_limit >= cycles
 }

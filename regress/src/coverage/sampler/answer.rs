@@ -10,7 +10,7 @@ use crate::coverage::groups::faults::{ClusterIllegal, FaultLane, Named, Why};
 use crate::coverage::groups::kernels::{Compare, CompareOp, Meeting, Share};
 use crate::coverage::groups::requests::{MergedOp, Merging, Together};
 use crate::coverage::groups::values::{AnyOp, AnySize, Few, ObjectOp, Wanted};
-use crate::coverage::groups::waits::{Asking, AtOnce, By, Complete, NotAsleep, Wait, WaitOp};
+use crate::coverage::groups::waits::{Asking, AtOnce, By, Complete, NotSuspended, Wait, WaitOp};
 
 /// Samples a warp response that appears.
 pub(super) fn warp(config: &Config, hits: &mut Hits, f: &InFlightRequest, answer: Response) {
@@ -75,7 +75,7 @@ fn merged(hits: &mut Hits, f: &InFlightRequest, op: MergedOp, passes: u8) {
     hits.hit(Merging, (op, f.wanted(), together, Few::new(conflicts.addresses)));
 }
 
-/// An answer to a request that asked about phases and was not put to sleep.
+/// An answer to a request that asked about phases and was not suspended.
 fn asked(hits: &mut Hits, f: &InFlightRequest, op: WaitOp, pred: u32) {
     let mut state = false;
     bits(f.mask.into(), |lane| state |= f.b(lane & 31) as u32 & 0x7fff_ffff != 0);
@@ -95,7 +95,7 @@ fn asked(hits: &mut Hits, f: &InFlightRequest, op: WaitOp, pred: u32) {
             (Complete::Some, _) => AtOnce::SomeOfSeveral,
             (Complete::None, _) => AtOnce::NoneOfSeveral,
         };
-        hits.hit(NotAsleep, (because,));
+        hits.hit(NotSuspended, (because,));
     }
 }
 

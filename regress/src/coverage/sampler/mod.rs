@@ -47,7 +47,7 @@ use sample::{CL_RSP, CL_RSP_HELD, CycleSample, LEVEL, RSP, WAKE};
 use shadow::{FIRST_STEP, Marks, STEPS, Shadow};
 use step::{Step, Winners, winner};
 use tags::Tags;
-use waits::{Sleeper, Waits};
+use waits::{Waiter, Waits};
 
 /// Passes remembered, and steps from which on passes are no neighbours any more: more than the longest pipeline
 /// has.
@@ -468,7 +468,7 @@ impl Sampler {
             given => (given, LimitOf::Request),
         };
         let row = request.row[lane];
-        self.waits.enter(Sleeper { slot, bank: bank as u8, row, limit, limit_of, since: self.cycle });
+        self.waits.enter(Waiter { slot, bank: bank as u8, row, limit, limit_of, since: self.cycle });
     }
 }
 

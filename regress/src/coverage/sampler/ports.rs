@@ -6,9 +6,9 @@ use atoms_model::Config;
 use super::hits::Hits;
 use super::sample::{CAME, CycleSample, LEVEL, REFUSED, SUSPENDED};
 use crate::coverage::groups::ports::{
-    Allocation, AllocationSize, Answer, AnswerPort, Asleep, BackPressure, CtaAsleep, CtaBackToBack, CtaPart,
-    CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, Level, Meanwhile, PartSize, Queue, Rank, Traffic, Waited,
-    WaitsFor, Written,
+    Allocation, AllocationSize, Answer, AnswerPort, AnySuspended, BackPressure, CtaBackToBack, CtaPart,
+    CtaSuspended, CtaWait, CtaWrite, Fate, Had, Hold, HoldCycles, Level, Meanwhile, PartSize, Queue, Rank,
+    Traffic, Waited, WaitsFor, Written,
 };
 use crate::coverage::groups::values::Port;
 
@@ -121,8 +121,9 @@ impl Ports {
                 0b11 => Answer::Taken,
                 _ => Answer::Idle,
             };
-            let asleep = if at & usize::from(SUSPENDED) == 0 { Asleep::Nobody } else { Asleep::Somebody };
-            hits.add(BackPressure, (answer(0), answer(1), answer(2), asleep), std::mem::take(count));
+            let suspended =
+                if at & usize::from(SUSPENDED) == 0 { AnySuspended::None } else { AnySuspended::Some };
+            hits.add(BackPressure, (answer(0), answer(1), answer(2), suspended), std::mem::take(count));
         }
         for (at, count) in self.queues.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
             let port = if at >> QUEUE_BITS == 0 { Port::Warp } else { Port::Cluster };
@@ -144,7 +145,7 @@ impl Ports {
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
     requests: u16,
-    sleepers: u16,
+    waiters: u16,
 }
 
 /// The CTA table, its writes, and what keeps it waiting.
@@ -152,7 +153,7 @@ struct Inside {
 pub(super) struct Table {
     parts: [Option<PartWrite>; 16],
     inside: [Inside; 16],
-    asleep: u32,
+    suspended: u32,
     waiting: bool,
     /// Taken in the cycle before: refused or not is known now.
     taken: Option<(PartWrite, Waited)>,
@@ -176,19 +177,19 @@ impl Table {
         self.inside[usize::from(slot & 15)].requests += 1;
     }
 
-    /// A request's last pass is through; it may go to sleep.
-    pub(super) fn leave(&mut self, slot: u8, asleep: bool) {
+    /// A request's last pass is through; it may be suspended.
+    pub(super) fn leave(&mut self, slot: u8, suspended: bool) {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.requests = inside.requests.saturating_sub(1);
-        inside.sleepers += u16::from(asleep);
-        self.asleep += u32::from(asleep);
+        inside.waiters += u16::from(suspended);
+        self.suspended += u32::from(suspended);
     }
 
     /// The wake-up of a request of the slot went to its port.
     pub(super) fn wake(&mut self, slot: u8) {
         let inside = &mut self.inside[usize::from(slot & 15)];
-        inside.sleepers = inside.sleepers.saturating_sub(1);
-        self.asleep = self.asleep.saturating_sub(1);
+        inside.waiters = inside.waiters.saturating_sub(1);
+        self.suspended = self.suspended.saturating_sub(1);
     }
 
     /// Samples one cycle, before what leaves in it is counted out.
@@ -203,26 +204,26 @@ impl Table {
     }
 
     fn offered(&mut self, hits: &mut Hits, write: PartWrite, accepted: bool) {
-        let Inside { requests, sleepers } = self.inside[usize::from(write.slot & 15)];
+        let Inside { requests, waiters } = self.inside[usize::from(write.slot & 15)];
         if accepted {
             let waited = if self.waiting { Waited::Yes } else { Waited::No };
             self.taken = Some((write, waited));
             self.waiting = false;
-            if self.asleep > 0 && sleepers == 0 {
-                hits.hit(CtaAsleep, (Meanwhile::Goes,));
+            if self.suspended > 0 && waiters == 0 {
+                hits.hit(CtaSuspended, (Meanwhile::Goes,));
             }
             return;
         }
         self.waiting = true;
-        let waits_for = match (requests, sleepers) {
+        let waits_for = match (requests, waiters) {
             (0, 0) => return,
             (_, 0) => WaitsFor::Requests,
-            (0, _) => WaitsFor::Sleepers,
+            (0, _) => WaitsFor::Waiters,
             _ => WaitsFor::Both,
         };
         hits.hit(CtaWait, (waits_for,));
-        if sleepers > 0 {
-            hits.hit(CtaAsleep, (Meanwhile::Waits,));
+        if waiters > 0 {
+            hits.hit(CtaSuspended, (Meanwhile::Waits,));
         }
     }
 

@@ -7,29 +7,29 @@ use super::in_flight::bits;
 use super::sample::{CycleSample, WAKE, WAKE_HELD};
 use crate::coverage::groups::values::{Few, Port};
 use crate::coverage::groups::waits::{
-    FellAsleep, Filled, LimitCycles, LimitOf, LimitRace, LimitRacePlace, Order, Place, Race, Taken, TimeOut,
+    Filled, LimitCycles, LimitOf, LimitRace, LimitRacePlace, Order, Place, Race, Suspends, Taken, TimeOut,
     WaitLimit, WakeOrder, WakePort, When, Woken, WokenBy,
 };
 
-/// A request that sleeps or has slept.
+/// A request that is suspended or was.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sleeper {
+pub(super) struct Waiter {
     pub(super) slot: u8,
     pub(super) bank: u8,
     pub(super) row: u16,
     pub(super) limit: u32,
     pub(super) limit_of: LimitOf,
-    /// Cycle in which it fell asleep.
+    /// Cycle in which it was suspended.
     pub(super) since: u64,
 }
 
 /// The table of waiters, as the probe shows it.
 #[derive(Clone, Debug)]
 pub(super) struct Waits {
-    places: [Option<Sleeper>; 32],
-    entering: Option<Sleeper>,
+    places: [Option<Waiter>; 32],
+    entering: Option<Waiter>,
     // As in the cycle before.
-    asleep: u32,
+    suspended: u32,
     ready: u32,
     /// Woken by a completion of the cycle before.
     woken: u32,
@@ -44,7 +44,7 @@ impl Waits {
         Waits {
             places: [None; 32],
             entering: None,
-            asleep: 0,
+            suspended: 0,
             ready: 0,
             woken: 0,
             expired: 0,
@@ -53,15 +53,15 @@ impl Waits {
         }
     }
 
-    /// A request falls asleep at the coming clock edge.
-    pub(super) fn enter(&mut self, sleeper: Sleeper) {
-        self.entering = Some(sleeper);
+    /// A request is suspended at the coming clock edge.
+    pub(super) fn enter(&mut self, waiter: Waiter) {
+        self.entering = Some(waiter);
     }
 
-    /// Nothing sleeps, and nothing did in the cycle before.
+    /// Nothing is suspended, and nothing was in the cycle before.
     #[inline(always)]
     pub(super) fn quiet(&self, m: &CycleSample) -> bool {
-        self.asleep | self.ready | self.expired | m.waiters.suspended | m.waiters.ready == 0
+        self.suspended | self.ready | self.expired | m.waiters.suspended | m.waiters.ready == 0
             && !self.offered
             && m.answers & WAKE_HELD == 0
     }
@@ -69,27 +69,27 @@ impl Waits {
     /// What the clock edge before this cycle did. Gives the slot of a request that left.
     #[inline(never)] // seldom
     pub(super) fn settle(&mut self, config: &Config, hits: &mut Hits, m: &CycleSample) -> Option<u8> {
-        let (asleep, ready) = (m.waiters.suspended, m.waiters.ready);
-        let fell = asleep & !self.asleep;
-        if let (Some(sleeper), true) = (self.entering.take(), fell != 0) {
+        let (suspended, ready) = (m.waiters.suspended, m.waiters.ready);
+        let fell = suspended & !self.suspended;
+        if let (Some(waiter), true) = (self.entering.take(), fell != 0) {
             let place = fell.trailing_zeros();
-            self.places[place as usize & 31] = Some(sleeper);
+            self.places[place as usize & 31] = Some(waiter);
             // A waiter that was woken in the same cycle kept its place from the new one.
-            let taken = self.asleep | self.ready | fell;
+            let taken = self.suspended | self.ready | fell;
             let table = match taken.count_ones() {
                 all if all >= config.num_waiters => Filled::Full,
                 1 => Filled::Alone,
                 _ => Filled::Some,
             };
-            hits.hit(FellAsleep, (Place(place as u8), table));
-            hits.hit(WaitLimit, (sleeper.limit_of, LimitCycles::new(sleeper.limit)));
+            hits.hit(Suspends, (Place(place as u8), table));
+            hits.hit(WaitLimit, (waiter.limit_of, LimitCycles::new(waiter.limit)));
         }
-        let expired = self.asleep & !asleep & !self.woken;
+        let expired = self.suspended & !suspended & !self.woken;
         bits(expired.into(), |place| {
-            if let Some(sleeper) = &self.places[place & 31] {
-                let cycles = LimitCycles::new(sleeper.limit);
+            if let Some(waiter) = &self.places[place & 31] {
+                let cycles = LimitCycles::new(waiter.limit);
                 if cycles != LimitCycles::Longer {
-                    hits.hit(TimeOut, (sleeper.limit_of, cycles));
+                    hits.hit(TimeOut, (waiter.limit_of, cycles));
                 }
             }
         });
@@ -107,12 +107,12 @@ impl Waits {
                 };
                 hits.hit(WakeOrder, (order,));
                 self.last = place;
-                left = self.places[place as usize & 31].map(|sleeper| sleeper.slot);
+                left = self.places[place as usize & 31].map(|waiter| waiter.slot);
             }
         }
         self.offered = m.answers & WAKE == WAKE_HELD;
         self.expired = expired;
-        self.asleep = asleep;
+        self.suspended = suspended;
         self.ready = ready;
         self.woken = 0;
         left
@@ -120,41 +120,40 @@ impl Waits {
 
     /// Completions of this cycle, brought by a request of `port`.
     pub(super) fn complete(&mut self, hits: &mut Hits, port: Port, cycle: u64, m: &CycleSample) {
-        let at = |sleeper: &Sleeper| {
-            m.completed >> (sleeper.bank & 63) & 1 != 0
-                && m.rows[usize::from(sleeper.bank) & 63] == sleeper.row
+        let at = |waiter: &Waiter| {
+            m.completed >> (waiter.bank & 63) & 1 != 0 && m.rows[usize::from(waiter.bank) & 63] == waiter.row
         };
         let mut first: Option<(u8, u16)> = None;
         let mut several_objects = false;
         bits(m.waiters.suspended.into(), |place| {
-            if let Some(sleeper) = self.places[place & 31].as_ref().filter(|sleeper| at(sleeper)) {
-                let object = (sleeper.bank, sleeper.row);
+            if let Some(waiter) = self.places[place & 31].as_ref().filter(|waiter| at(waiter)) {
+                let object = (waiter.bank, waiter.row);
                 several_objects |= first.is_some_and(|first| first != object);
                 first.get_or_insert(object);
                 self.woken |= 1 << (place & 31);
             }
         });
-        let sleepers = match self.woken.count_ones() {
+        let waiters = match self.woken.count_ones() {
             1 => Woken::Alone,
             _ if several_objects => Woken::Objects,
             _ => Woken::Several,
         };
         bits(self.woken.into(), |place| {
-            if let Some(sleeper) = &self.places[place & 31] {
-                let slept = cycle.saturating_sub(sleeper.since);
+            if let Some(waiter) = &self.places[place & 31] {
+                let slept = cycle.saturating_sub(waiter.since);
                 let when = if slept == 1 { When::First } else { When::Later };
-                hits.hit(WokenBy, (port, when, sleepers));
-                let limit = u64::from(sleeper.limit);
+                hits.hit(WokenBy, (port, when, waiters));
+                let limit = u64::from(waiter.limit);
                 if limit.wrapping_sub(slept) < 2 {
                     let race = if slept == limit { Race::Same } else { Race::Before };
-                    hits.hit(LimitRace, (sleeper.limit_of, port, race));
+                    hits.hit(LimitRace, (waiter.limit_of, port, race));
                     hits.hit(LimitRacePlace, (Place(place as u8), race));
                 }
             }
         });
         bits(self.expired.into(), |place| {
-            if let Some(sleeper) = self.places[place & 31].as_ref().filter(|sleeper| at(sleeper)) {
-                hits.hit(LimitRace, (sleeper.limit_of, port, Race::After));
+            if let Some(waiter) = self.places[place & 31].as_ref().filter(|waiter| at(waiter)) {
+                hits.hit(LimitRace, (waiter.limit_of, port, Race::After));
                 hits.hit(LimitRacePlace, (Place(place as u8), Race::After));
             }
         });

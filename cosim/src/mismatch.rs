@@ -5,7 +5,7 @@ use std::fmt;
 use atoms_model::port::{Field, Out, OutField, Probe, ProbeField, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 
-use crate::monitor::InFlight;
+use crate::monitor::{Cycle, InFlight};
 use crate::request::{ClusterRequest, WarpRequest};
 
 /// What lockstep compares.
@@ -97,6 +97,19 @@ pub struct Subject {
     pub tag: u8,
     /// Its operation code, where the unit still knows it.
     pub op: Option<u8>,
+}
+
+impl Subject {
+    /// The request whose answer appears in a cycle.
+    pub fn answered_in(cycle: &Cycle<'_>) -> Option<Subject> {
+        let of = |cluster, tag| Subject { cluster, tag, op: None };
+        let warp = cycle.warp_answer.as_ref().filter(|answer| answer.appears.is_some());
+        let wake_up = cycle.wake_up.as_ref().filter(|answer| answer.appears.is_some());
+        let cluster = cycle.cluster_answer.filter(|answer| answer.appears);
+        warp.map(|answer| of(false, answer.tag))
+            .or(wake_up.map(|answer| of(false, answer.tag)))
+            .or(cluster.map(|answer| of(true, answer.tag)))
+    }
 }
 
 /// The request that a difference in `signal` is about: the one answered, the one at issue, or the one whose

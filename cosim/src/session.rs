@@ -13,6 +13,7 @@ use atoms_verilated::RtlError;
 
 use crate::lockstep::{Checkpoint, Lockstep};
 use crate::machine::{Machine, Stop};
+use crate::mismatch::Subject;
 use crate::monitor::{Cycle, Monitor};
 use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::stimulus::{Stimulus, settle};
@@ -381,6 +382,9 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
             trace.cycle(cycle, i, &self.machine, None)?;
         }
         if let Err(Stop::Mismatch(mut mismatch)) = outcome {
+            if let Some(trace) = &mut self.trace {
+                trace.points_at(cycle, mismatch.differences.first().copied(), mismatch.subject);
+            }
             mismatch.surround(self.monitor.warps(), self.monitor.clusters());
             return Err(Stop::Mismatch(mismatch).into());
         }
@@ -389,8 +393,13 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
         if let Some(trace) = &mut self.trace {
             trace.cycle(cycle, i, &self.machine, Some(&seen))?;
         }
-        if let Some(scoreboard) = &mut self.scoreboard {
-            scoreboard.see(&seen)?;
+        if let Some(scoreboard) = &mut self.scoreboard
+            && let Err(violation) = scoreboard.see(&seen)
+        {
+            if let Some(trace) = &mut self.trace {
+                trace.points_at(cycle, None, Subject::answered_in(&seen));
+            }
+            return Err(violation.into());
         }
         self.listener.cycle(&seen);
         self.tally.count(&seen);

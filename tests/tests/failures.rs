@@ -264,6 +264,25 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     for part in ["mismatch probe.wr_data ATOMS.INC", "random/small/0", "(spec", "ATOMS.INC.u32", "<- here"] {
         assert!(text.contains(part), "the report does not say `{part}`:\n{text}");
     }
+    // The save file opens where the report says that it differs, with both sides and their difference on top.
+    let layout = String::from_utf8_lossy(&contents[0][Path::new("wave.gtkw")]).into_owned();
+    let (cycle, place) = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("mismatch at cycle ")?.split_once(": "))
+        .expect("the report says where");
+    let bank = place.strip_prefix("bank ").and_then(|rest| rest.split(',').next()).expect("in a bank");
+    let first = ["rtl", "model", "diff"].map(|side| format!("atoms.{side}.probe_wr_data.bank0{bank}"));
+    let shown: Vec<_> = layout.lines().filter(|line| line.starts_with(['-', '+', 'a'])).collect();
+    assert_eq!(shown[..2], ["atoms.clk", &format!("-first difference: {place}")], "{layout}");
+    for (line, signal) in shown[2..5].iter().zip(&first) {
+        let (alias, path) = line.split_once(' ').expect("under a name of its own");
+        assert!(path.starts_with(signal.as_str()), "{path} is not {signal}");
+        assert!(alias[2..].starts_with(signal.split('.').nth(1).expect("a side")), "{alias} names no side");
+    }
+    assert!(layout.contains(&format!("*-5.0 {cycle}0 ")), "no marker at cycle {cycle}: {layout}");
+    for group in ["-its request, tag 0", "txn/tag/tag00", "in/req_ra/lane00", &format!("-bank {bank}")] {
+        assert!(layout.contains(group), "no {group}: {layout}");
+    }
     let page = String::from_utf8_lossy(&contents[0][Path::new("report.html")]).into_owned();
     assert!(!page.contains("http") && !page.contains("<script"), "the page is not self-contained");
 

@@ -60,6 +60,12 @@ impl Layout {
         self
     }
 
+    /// With the groups of another layout below, folded up.
+    pub fn above(mut self, rest: Layout) -> Self {
+        self.groups.extend(rest.groups.into_iter().map(|group| Group { fold: Fold::Closed, ..group }));
+        self
+    }
+
     /// With the marker at `cycle`, and the view there.
     pub fn marker(mut self, cycle: u64) -> Self {
         self.marker = Some(cycle);
@@ -93,12 +99,17 @@ impl Layout {
         writeln!(out, "*{ZOOM} {marker}{}", " -1".repeat(26))?;
         writeln!(out, "[treeopen] {}.", definition.top().name)?;
         writeln!(out, "[sst_width] 200\n[signals_width] 320\n[sst_expanded] 1")?;
-        write_signal(out, definition, definition.clock)?;
+        write_signal(out, definition, definition.clock, false)?;
         for group in &self.groups {
             let closed = if group.fold == Fold::Closed { flags::CLOSED } else { 0 };
             writeln!(out, "@{:x}\n-{}", flags::BEGIN | flags::BLANK | closed, group.title)?;
+            // Sides have the same names.
+            let side = |signal: &Signal| definition.declared(*signal).scopes.get(1);
+            let mut sides = group.signals.iter().filter_map(side);
+            let first = sides.next();
+            let sides = sides.any(|other| Some(other) != first);
             for signal in &group.signals {
-                write_signal(out, definition, *signal)?;
+                write_signal(out, definition, *signal, sides)?;
             }
             writeln!(out, "@{:x}\n-{}", flags::END | flags::BLANK | closed, group.title)?;
         }
@@ -113,7 +124,8 @@ const ZOOM: &str = "-5.0";
 /// GTKWave's number for red.
 const RED: u32 = 1;
 
-fn write_signal(out: &mut String, definition: &Definition, signal: Signal) -> fmt::Result {
+/// Writes a signal, with its `side` in front of the name that is shown if asked for.
+fn write_signal(out: &mut String, definition: &Definition, signal: Signal, side: bool) -> fmt::Result {
     let declared = definition.declared(signal);
     let (flags, range) = match declared.kind {
         SignalKind::Bits(1) | SignalKind::Event => (flags::RIGHT | flags::BINARY, String::new()),
@@ -126,8 +138,8 @@ fn write_signal(out: &mut String, definition: &Definition, signal: Signal) -> fm
         writeln!(out, "[color] {RED}")?;
     }
     // The viewer shows a name from its last point on, and elements are called alike in every array.
-    if let Some(array @ [_, ..]) = declared.scopes.get(2..) {
-        write!(out, "+{{{}/{}{range}}} ", array.join("/"), declared.name)?;
+    if let Some(scopes @ [_, ..]) = declared.scopes.get(if side { 1.. } else { 2.. }) {
+        write!(out, "+{{{}/{}{range}}} ", scopes.join("/"), declared.name)?;
     }
     writeln!(out, "{}{range}", definition.path(signal))
 }

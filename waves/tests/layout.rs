@@ -44,12 +44,18 @@ fn differences_are_red_and_elements_keep_the_name_of_their_array() {
     let (rtl, model) = (side(&mut definition, "rtl"), side(&mut definition, "model"));
     let diff = definition.compare("diff", &[[rtl, model]]);
     let trace = dir.path().join("run.vcd");
-    let path = Layout::new().group("all", [rtl, diff.any, diff.flags[0]]).write(&definition, &trace).unwrap();
+    let path = Layout::new()
+        .group("one side", [rtl])
+        .group("all", [rtl, diff.any, diff.flags[0]])
+        .write(&definition, &trace)
+        .unwrap();
     let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains("-one side\n@22\n+{data/bank00[31:0]} top.rtl.data.bank00[31:0]\n"), "{text}");
     assert!(
         text.ends_with(
-            "-all\n@22\n+{data/bank00[31:0]} top.rtl.data.bank00[31:0]\n@28\n[color] 1\ntop.diff.any\n\
-             @28\n[color] 1\n+{data/bank00} top.diff.data.bank00\n@1000200\n-all\n"
+            "-all\n@22\n+{rtl/data/bank00[31:0]} top.rtl.data.bank00[31:0]\n\
+             @28\n[color] 1\n+{diff/any} top.diff.any\n\
+             @28\n[color] 1\n+{diff/data/bank00} top.diff.data.bank00\n@1000200\n-all\n"
         ),
         "{text}"
     );

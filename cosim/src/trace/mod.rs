@@ -1,5 +1,6 @@
 //! Waves of a machine: inputs, each side's outputs and probe, where two sides differ, and the transactions.
 
+mod layout;
 mod transactions;
 
 use std::ops::Range;
@@ -12,6 +13,7 @@ use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError}
 
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, RtlMachine};
+use crate::mismatch::{Difference, Subject};
 use crate::monitor::Cycle;
 use transactions::{IDLE, Transactions};
 
@@ -74,7 +76,20 @@ pub struct Trace {
     trace: atoms_waves::WaveTrace,
     inputs: StructSignals,
     sides: Vec<SideSignals>,
+    comparison: Option<Comparison>,
     transactions: Transactions,
+    definition: Definition,
+    failure: Option<FailurePoint>,
+}
+
+/// What a viewer is to open at.
+#[derive(Clone, Copy, Debug)]
+struct FailurePoint {
+    cycle: u64,
+    /// What differs first, if sides differ.
+    difference: Option<Difference>,
+    /// The request concerned, if one is.
+    subject: Option<Subject>,
 }
 
 impl Trace {
@@ -110,20 +125,21 @@ impl Trace {
         };
         let transactions = Transactions::define(&mut definition, &config);
         let trace = definition.create(path)?;
-        let mut layout = layout(&inputs, &sides, comparison.as_ref(), &transactions);
-        if let Some(cycle) = marker {
-            layout = layout.marker(cycle);
-        }
-        layout.write(&definition, path)?;
-        Ok(Trace {
+        let trace = Trace {
             path: path.to_path_buf(),
             window: 0..u64::MAX,
             written: 0,
             trace,
             inputs,
             sides,
+            comparison,
             transactions,
-        })
+            definition,
+            failure: None,
+        };
+        let layout = trace.layout();
+        marker.into_iter().fold(layout, Layout::marker).write(&trace.definition, path)?;
+        Ok(trace)
     }
 
     /// Leaves out the cycles before `cycle`.
@@ -175,11 +191,20 @@ impl Trace {
         self.trace.tick()
     }
 
-    /// Completes the file.
+    /// The run failed in `cycle`: once the wave is complete, the save file opens there, with what differs first, the
+    /// request concerned, its lane and its bank on top.
+    pub fn points_at(&mut self, cycle: u64, difference: Option<Difference>, subject: Option<Subject>) {
+        self.failure = Some(FailurePoint { cycle, difference, subject });
+    }
+
+    /// Completes the file, and the save file where the run failed.
     ///
     /// # Errors
     /// When the rest cannot be written.
     pub fn finish(self) -> Result<(), TraceError> {
+        if let Some(failure) = &self.failure {
+            self.layout_at(failure).write(&self.definition, &self.path)?;
+        }
         self.trace.finish()
     }
 }
@@ -228,8 +253,8 @@ impl StructSignals {
         }
     }
 
-    /// The signal of a field that has one.
-    fn one(&self, fields: &[Field], name: &str) -> Vec<Signal> {
+    /// The signals of a field.
+    fn of(&self, fields: &[Field], name: &str) -> Vec<Signal> {
         self.0.iter().filter(|s| fields[s.field].name == name).flat_map(|s| s.signals.clone()).collect()
     }
 }
@@ -246,69 +271,4 @@ fn name_of(radix: Radix, code: u8) -> &'static str {
         Radix::Fault => Fault::from_code(code).map(Fault::name),
     };
     name.unwrap_or("illegal")
-}
-
-/// What one looks at first: the differences, the request, its passes, the waiters, the answer; lanes and
-/// banks further down.
-fn layout(
-    inputs: &StructSignals,
-    sides: &[SideSignals],
-    comparison: Option<&Comparison>,
-    transactions: &Transactions,
-) -> Layout {
-    let pick = |names: &[&str]| -> Vec<Signal> {
-        names.iter().flat_map(|name| inputs.one(In::FIELDS, name)).collect()
-    };
-    let mut layout = Layout::new();
-    if let Some(comparison) = comparison {
-        layout = layout
-            .group("difference", [comparison.any, comparison.pairs_differing, comparison.cycles_differing]);
-    }
-    layout = transactions.layout(layout).group(
-        "request",
-        pick(&["req_valid", "req_op", "req_size", "req_tag", "req_slot", "req_mask", "req_red"]),
-    );
-    for (side, name) in sides.iter().zip(if sides.len() == 2 { ["rtl", "model"] } else { ["unit", ""] }) {
-        let out = |names: &[&str]| -> Vec<Signal> {
-            names.iter().flat_map(|name| side.out.one(Out::FIELDS, name)).collect()
-        };
-        let probe = |names: &[&str]| -> Vec<Signal> {
-            names.iter().flat_map(|name| side.probe.one(Probe::FIELDS, name)).collect()
-        };
-        layout = layout
-            .group(
-                &format!("{name}: issue"),
-                out(&["req_ready"]).into_iter().chain(probe(&[
-                    "queue_count",
-                    "issue_valid",
-                    "issue_op",
-                    "issue_tag",
-                    "issue_pending",
-                    "pass_fire",
-                    "pass_index",
-                    "pass_served",
-                    "pass_last",
-                    "hazard",
-                    "stall",
-                ])),
-            )
-            .group(
-                &format!("{name}: waiting"),
-                probe(&["completed", "wait_enter", "wait_suspended", "wait_ready"])
-                    .into_iter()
-                    .chain(out(&["wake_valid", "wake_tag", "wake_pred"])),
-            )
-            .group(
-                &format!("{name}: cluster"),
-                probe(&["cl_count", "cl_done", "cl_owes", "cl_owed"])
-                    .into_iter()
-                    .chain(out(&["cl_rsp_valid", "cl_rsp_tag"])),
-            )
-            .group(&format!("{name}: banks"), probe(&["pipe_valid", "win_valid", "wr_en", "wr_data"]))
-            .group(
-                &format!("{name}: answer"),
-                out(&["rsp_valid", "rsp_tag", "rsp_fault", "rsp_passes", "rsp_pred", "rsp_rd"]),
-            );
-    }
-    layout
 }

@@ -1,14 +1,17 @@
 //! Transactions as tracks of a wave: the requests of each tag, the lane that each bank serves, the mbarrier objects
 //! that requests step, and why nothing is issued.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
+use atoms_model::port::MAX_BANKS;
 use atoms_ops::{Fault, Op, Size};
 use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
+use crate::mismatch::Subject;
 use crate::monitor::{Cycle, InFlight, LastStage, PassIssued, WarpAnswer};
 use crate::request::{ClusterRequest, WarpRequest};
 
@@ -35,6 +38,8 @@ pub(super) struct Transactions {
     inside: Vec<Inside>,
     /// Cluster requests not carried out, oldest first.
     clusters: Vec<InFlight<ClusterRequest>>,
+    /// Passes in the pipeline, the one in the last stage first: banks that they work on, and the lane of each.
+    passes: VecDeque<(u64, [u8; MAX_BANKS])>,
     /// Tags whose track is to be written.
     stale: u64,
     /// Banks whose track shows a lane.
@@ -119,6 +124,7 @@ impl Transactions {
                 objects: (0..OBJECTS).map(|at| object(d, at)).collect(),
                 inside: Vec::new(),
                 clusters: Vec::new(),
+                passes: VecDeque::new(),
                 stale: u64::MAX,
                 serving: u64::MAX,
                 text: String::new(),
@@ -136,6 +142,24 @@ impl Transactions {
             .folded("mbarrier objects", self.objects.iter().flat_map(object))
     }
 
+    /// The tracks that a request is in, and what it may wait for.
+    pub(super) fn of(&self, subject: &Subject) -> Vec<Signal> {
+        let track =
+            if subject.cluster { Some(&self.cluster) } else { self.tags.get(usize::from(subject.tag)) };
+        track.into_iter().chain([&self.issue, &self.stall, &self.answer]).copied().collect()
+    }
+
+    /// The lane whose word a bank works on in the last stage.
+    pub(super) fn lane_at(&self, bank: usize) -> Option<usize> {
+        let (_, lanes) = self.passes.front().filter(|(banks, _)| banks >> (bank & 63) & 1 == 1)?;
+        lanes.get(bank).map(|lane| usize::from(*lane))
+    }
+
+    /// The track of a bank.
+    pub(super) fn of_bank(&self, bank: usize) -> impl Iterator<Item = Signal> {
+        self.banks.get(bank).copied().into_iter()
+    }
+
     /// Follows a cycle, written or not.
     pub(super) fn follow(&mut self, cycle: &Cycle<'_>) {
         let gone = self.inside.extract_if(.., |inside| inside.state == State::Gone);
@@ -143,9 +167,14 @@ impl Transactions {
         if cycle.reset.is_some() {
             self.inside.clear();
             self.clusters.clear();
+            self.passes.clear();
             self.stale = u64::MAX;
             return;
         }
+        if cycle.last_stage.is_some_and(|last| last.done) {
+            self.passes.pop_front();
+        }
+        self.passes.extend(cycle.pass_issued.map(|pass| (pass.banks, *cycle.winners())));
         if let Some(LastStage { pass, done: true, suspends: true, .. }) = cycle.last_stage {
             self.now(pass.number, State::Suspended);
         }

@@ -135,7 +135,7 @@ impl WorkerJournal {
     /// The journal of `worker` of this process.
     ///
     /// # Errors
-    /// [`StoreError::Write`].
+    /// [`StoreError::Io`].
     pub fn open(dir: &Path, worker: usize) -> Result<Self, StoreError> {
         let folder = dir.join(RUNNING);
         fs::create_dir_all(&folder)?;
@@ -188,7 +188,7 @@ impl Drop for WorkerJournal {
 /// changes with every sign of life, and what it says.
 ///
 /// # Errors
-/// [`StoreError::Read`].
+/// [`StoreError::Io`].
 pub fn at_work(dir: &Path, process: u32) -> Result<Vec<(String, AtWork)>, StoreError> {
     let folder = dir.join(RUNNING);
     let mut found = Vec::new();
@@ -231,7 +231,7 @@ impl AtWork {
 /// Clears all journals.
 ///
 /// # Errors
-/// [`StoreError::Write`].
+/// [`StoreError::Io`].
 pub fn clear(dir: &Path) -> Result<(), StoreError> {
     let folder = dir.join(RUNNING);
     if folder.is_dir() {
@@ -243,7 +243,7 @@ pub fn clear(dir: &Path) -> Result<(), StoreError> {
 /// Writes down that a test's process died.
 ///
 /// # Errors
-/// [`StoreError::Write`].
+/// [`StoreError::Io`].
 pub fn write_crash(dir: &Path, index: u64, crash: &Crash) -> Result<(), StoreError> {
     let folder = dir.join(CRASHED);
     fs::create_dir_all(&folder)?;

@@ -314,7 +314,7 @@ impl Store {
     /// Writes down one test.
     ///
     /// # Errors
-    /// [`StoreError::Write`].
+    /// [`StoreError::Io`].
     pub fn push(&mut self, record: &TestRecord, ms: f64) -> Result<(), StoreError> {
         let took = Took { index: record.result.index, ms };
         if let [results, timing, records @ ..] = &mut self.files[..] {
@@ -330,7 +330,7 @@ impl Store {
     /// Writes down what the lines amount to.
     ///
     /// # Errors
-    /// [`StoreError::Write`].
+    /// [`StoreError::Io`].
     pub fn checkpoint(&mut self, state: &State, timing: &Timing, complete: bool) -> Result<(), StoreError> {
         for lines in &mut self.files {
             lines.sync()?;
@@ -499,7 +499,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
 /// Writes an object with a checksum, as a whole: the file is as it was or as it should be, never in between.
 ///
 /// # Errors
-/// [`StoreError::Write`].
+/// [`StoreError::Io`].
 pub fn replace(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
     let text = serde_json::to_vec(value).map_err(io::Error::from)?;
     Ok(write_whole(path, sealed(text))?)

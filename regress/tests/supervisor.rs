@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use atoms_cosim::stimulus::Profile;
 use atoms_host::processes;
+use atoms_regress::episode::Episode;
 use atoms_regress::run::journal::{self, Suspect};
 use atoms_regress::run::supervisor::{ControlPipe, StopMode, SupervisorError, supervise};
 use atoms_regress::triage::death::Death;
@@ -61,6 +63,39 @@ fn a_test_that_dies_alone_is_named_and_no_other() {
 fn a_test_that_dies_in_company_only_is_named_the_second_time() {
     assert!(blamed(&[&[1, 2]], &[], ABORT).is_empty());
     assert_eq!(blamed(&[&[1, 2], &[1, 3]], &[], ABORT), [(1, Death::Signal(6))]);
+}
+
+/// What can be repeated is the random run at which a test died alone: when another one ended the process, it may not
+/// have begun any.
+#[test]
+fn a_test_is_repeated_from_its_own_death() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let episode = Episode {
+        config: "tiny".to_string(),
+        profile: Profile::default(),
+        seed: 7,
+        requests: 200,
+        towards: None,
+    };
+    let round = std::cell::Cell::new(0);
+    let whole = || {
+        round.set(round.get() + 1);
+        let (tests, script): (&[u64], _) = if round.get() == 1 { (&[1, 2], ABORT) } else { (&[], "exit 0") };
+        shell(dir.path(), tests, 60.0, script)
+    };
+    let at = serde_json::to_string(&episode).expect("it is written");
+    let alone = |suspect| {
+        let script = format!("echo '{:016x} test 2 60 {at}' > running/$$-0; {ABORT}", 0);
+        let mut command = match suspect {
+            Suspect::Test(2) => shell(dir.path(), &[2], 60.0, &script),
+            _ => shell(dir.path(), &[], 60.0, "exit 0"),
+        };
+        command.current_dir(dir.path());
+        command
+    };
+    supervise(dir.path(), whole, alone, &ControlPipe::default(), |_| {}).expect("it is supervised");
+    let crashes = journal::crashes(dir.path()).expect("crashes");
+    assert_eq!(crashes[&2].episode, Some(episode));
 }
 
 /// A process that ends by itself while a test is at work was ended by that test.

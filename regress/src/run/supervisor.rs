@@ -261,8 +261,12 @@ pub fn supervise(
         suspects.sort_by_key(|at| at.what);
         tell(&SupervisorEvent::Died { how: &how, suspects: suspects.len() });
         let mut died = Vec::new();
-        for suspect in &suspects {
-            died.push(pipe.run(alone(suspect.what), dir)?.died());
+        for suspect in &mut suspects {
+            let ended = pipe.run(alone(suspect.what), dir)?;
+            died.push(ended.died());
+            // When another test ended the process, this one may not have begun a random run.
+            let at = ended.at_work.into_iter().find(|at| at.what == suspect.what);
+            suspect.episode = at.and_then(|at| at.episode).or(suspect.episode.take());
             if pipe.is_stopping() {
                 return Ok(status);
             }

@@ -1,6 +1,6 @@
 //! A trace being written.
 
-use crate::definition::{Definition, Signal, SignalKind, identifier};
+use crate::definition::{Definition, Signal, SignalKind};
 use crate::{Comparison, WaveError, encode, header};
 use std::fs::File;
 use std::io::Write;
@@ -31,6 +31,8 @@ pub struct WaveTrace {
     cycle: u64,
     /// No value has been written yet.
     fresh: bool,
+    /// A text as it is written, while it is set.
+    word: Vec<u8>,
 }
 
 /// A signal's value, and what the file says it is.
@@ -91,6 +93,7 @@ impl WaveTrace {
             clock: definition.clock,
             cycle: 0,
             fresh: true,
+            word: Vec::new(),
         };
         for comparison in &definition.comparisons {
             trace.attach(comparison);
@@ -163,13 +166,25 @@ impl WaveTrace {
     /// # Panics
     /// When the signal is no text.
     pub fn set_text(&mut self, signal: Signal, text: &str) {
-        let slot = self.slot(signal);
+        let slot = &mut self.slots[signal.0 as usize];
         assert!(slot.kind == SignalKind::Text, "`set_text` is for texts, not {:?}", slot.kind);
-        if matches!(&slot.now, Value::Bytes(now) if now == text.as_bytes()) {
-            return;
+        self.word.clear();
+        for part in text.split_whitespace() {
+            if !self.word.is_empty() {
+                self.word.push(b'_');
+            }
+            self.word.extend_from_slice(part.as_bytes());
         }
-        let word = identifier(text);
-        self.set_value(signal, if word.is_empty() { b"-".to_vec() } else { word.into_bytes() });
+        if self.word.is_empty() {
+            self.word.push(b'-');
+        }
+        match &mut slot.now {
+            Value::Bytes(now) if *now == self.word => return,
+            // Texts change often: the memory is kept.
+            Value::Bytes(now) => now.clone_from(&self.word),
+            now => *now = Value::Bytes(self.word.clone()),
+        }
+        self.touch(signal);
     }
 
     fn set_value(&mut self, signal: Signal, value: Vec<u8>) {

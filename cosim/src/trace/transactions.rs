@@ -243,17 +243,26 @@ impl Transactions {
         let served = cycle.pass_issued.map_or(0, |pass| pass.banks);
         let mut changed = served | self.serving;
         self.serving = served;
+        text.clear();
+        if let Some(pass) = cycle.pass_issued.filter(|_| served != 0) {
+            let port = if pass.cluster { "cluster " } else { "" };
+            let _ = write!(text, "{port}#{} lane ", pass.number);
+        }
+        let before = text.len();
         while changed != 0 {
             let bank = changed.trailing_zeros() as usize;
             changed &= changed - 1;
             let Some(signal) = self.banks.get(bank) else { break };
-            set(*signal, &mut |text| match cycle.pass_issued {
-                Some(pass) if served >> bank & 1 == 1 => {
-                    let port = if pass.cluster { "cluster " } else { "" };
-                    write!(text, "{port}#{} lane {}", pass.number, cycle.winners()[bank])
-                }
-                _ => Ok(()),
-            });
+            if served >> bank & 1 == 0 {
+                trace.set_text(*signal, IDLE);
+                continue;
+            }
+            // Digits by hand: up to 64 banks in a cycle.
+            let lane = cycle.winners()[bank];
+            text.truncate(before);
+            text.extend((lane > 9).then(|| char::from(b'0' + lane / 10 % 10)));
+            text.push(char::from(b'0' + lane % 10));
+            trace.set_text(*signal, &text);
         }
         self.text = text;
         if let Some(LastStage { pass, done: true, .. }) = cycle.last_stage {

@@ -98,35 +98,45 @@ pub struct AllocationSettled {
     pub rejected: bool,
 }
 
-/// A response of the warp port; the rest is as [`Out`] says.
+/// A response of the warp port.
 #[derive(Debug)]
-#[allow(missing_docs)] // see above
 pub struct WarpAnswer<'a> {
     /// Of the first cycle in which it is there: the request.
     pub appears: Option<Appearance>,
     /// It is taken, unless the cycle is one of reset.
     pub taken: bool,
+    /// Tag.
     pub tag: u8,
+    /// Rd per lane.
     pub rd: &'a [u128; MAX_LANES],
+    /// Predicate, a bit per lane.
     pub pred: u32,
+    /// Fault code.
     pub fault: u8,
+    /// Lowest faulting lane.
     pub fault_lane: u8,
+    /// Its address.
     pub fault_addr: u32,
+    /// Passes that the request took.
     pub passes: u8,
 }
 
-/// A response of the cluster port; the rest is as [`Out`] says.
+/// A response of the cluster port.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)] // see above
 pub struct ClusterAnswer {
     /// It was not there in the cycle before, or another one was.
     pub appears: bool,
     /// It is taken, unless the cycle is one of reset.
     pub taken: bool,
+    /// Tag.
     pub tag: u8,
+    /// Rd.
     pub rd: u128,
+    /// Predicate.
     pub pred: bool,
+    /// Fault code.
     pub fault: u8,
+    /// The faulting offset.
     pub fault_addr: u32,
 }
 

@@ -252,7 +252,7 @@ impl PartWrite {
 const SHOWN: usize = 4;
 
 /// Operation and size by name, or by code where they have none.
-fn write_op(f: &mut fmt::Formatter<'_>, op: u8, size: u8) -> fmt::Result {
+pub(crate) fn write_op(f: &mut impl fmt::Write, op: u8, size: u8) -> fmt::Result {
     match Op::from_code(op) {
         Some(op) => write!(f, "{op}")?,
         None => write!(f, "op {op}")?,

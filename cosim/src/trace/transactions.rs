@@ -8,12 +8,12 @@ use std::sync::Arc;
 use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::MAX_BANKS;
-use atoms_ops::{Fault, Op, Size};
+use atoms_ops::{Fault, Op};
 use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
 use crate::mismatch::Subject;
 use crate::monitor::{Cycle, InFlight, LastStage, PassIssued, WarpAnswer};
-use crate::request::{ClusterRequest, WarpRequest};
+use crate::request::{ClusterRequest, WarpRequest, write_op};
 
 /// Tags of the warp port. A core gives each warp its own, so a track is a warp's.
 const TAGS: usize = 64;
@@ -245,8 +245,7 @@ impl Transactions {
         self.serving = served;
         text.clear();
         if let Some(pass) = cycle.pass_issued.filter(|_| served != 0) {
-            let port = if pass.cluster { "cluster " } else { "" };
-            let _ = write!(text, "{port}#{} lane ", pass.number);
+            let _ = write!(text, "{} lane ", Numbered { cluster: pass.cluster, number: pass.number });
         }
         let before = text.len();
         while changed != 0 {
@@ -275,13 +274,12 @@ impl Transactions {
         for inside in self.inside.iter().filter(|inside| usize::from(inside.request.tag) == tag) {
             let request = &inside.request;
             let lanes = request.mask & self.config.lane_mask();
-            let op = Named(Op::from_code(request.op).map(Op::name), "op", request.op);
-            let size = Named(Size::from_code(request.size).map(Size::name), "size", request.size);
-            let (separator, red) =
-                (if text.is_empty() { "" } else { " + " }, if request.red { ".RED" } else { "" });
+            let separator = if text.is_empty() { "" } else { " + " };
             let address = request.lanes.get(lanes.trailing_zeros() as usize).map_or(0, |lane| lane.ra);
             let address = request.address_form().address(address);
-            write!(text, "{separator}#{} {op}.{size}{red} ", inside.number)?;
+            write!(text, "{separator}#{} ", inside.number)?;
+            write_op(text, request.op, request.size)?;
+            text.push_str(if request.red { ".RED " } else { " " });
             match inside.state {
                 State::Queued => text.push_str("queued"),
                 State::Pass { index, last } => {
@@ -318,7 +316,7 @@ impl Transactions {
                 write!(text, "{} passes", answer.passes)
             }
             fault => {
-                let fault = Named(fault.map(Fault::name), "fault", answer.fault);
+                let fault = fault.map_or("unknown fault", Fault::name);
                 write!(text, "{fault}, lane {} @{:x}", answer.fault_lane, answer.fault_addr)
             }
         }
@@ -371,24 +369,24 @@ fn bit(request: &WarpRequest) -> u64 {
     1 << (request.tag & 63)
 }
 
-/// A name, or the code where there is none.
-struct Named(Option<&'static str>, &'static str, u8);
+/// A request as tracks call it.
+struct Numbered {
+    cluster: bool,
+    number: u64,
+}
 
-impl std::fmt::Display for Named {
+impl std::fmt::Display for Numbered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Named(Some(name), ..) => f.write_str(name),
-            Named(None, what, code) => write!(f, "{what}{code}"),
-        }
+        write!(f, "{}#{}", if self.cluster { "cluster " } else { "" }, self.number)
     }
 }
 
 /// A cycle is a few characters wide in a viewer, so what tells most stands first.
 fn issue(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
     let Some(pass) = cycle.pass_issued else { return Ok(()) };
-    let port = if pass.cluster { "cluster " } else { "" };
+    let request = Numbered { cluster: pass.cluster, number: pass.number };
     let last = if pass.last { " (last)" } else { "" };
-    write!(text, "{port}#{}.{} lanes {:x}{last}", pass.number, u32::from(pass.index) + 1, pass.lanes)
+    write!(text, "{request}.{} lanes {:x}{last}", u32::from(pass.index) + 1, pass.lanes)
 }
 
 /// Why less happens than could.
@@ -404,8 +402,8 @@ fn stall(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
         return write!(text, "held: {port} not taken");
     }
     if let Some(at_issue) = pipeline.at_issue.filter(|_| pipeline.held_back) {
-        let port = if at_issue.cluster { "cluster " } else { "" };
-        return write!(text, "hazard {port}#{}: a word is still in the pipeline", at_issue.number);
+        let request = Numbered { cluster: at_issue.cluster, number: at_issue.number };
+        return write!(text, "hazard {request}: a word is still in the pipeline");
     }
     match (warps.refuses, clusters.refuses) {
         (true, _) => text.push_str("queue full: request refused"),

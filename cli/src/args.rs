@@ -88,7 +88,7 @@ pub(crate) struct MachineArgs {
     /// Configuration of rtl/configs.toml
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) config: String,
-    /// Write a wave of every cycle to this VCD file, and a GTKWave save file beside it
+    /// Write a wave of every cycle to this file, VCD or by its extension FST, and a GTKWave save file beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Only these cycles of the wave, the last one not included: `1200..1300`, or `1200..` up to the end

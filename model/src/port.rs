@@ -97,6 +97,13 @@ macro_rules! ports {
                 $( if field == _at { return ports!(@get self, $field, index, $ty); } _at += 1; )*
                 panic!("{} has {} fields, asked for field {field}", stringify!($name), Self::FIELDS.len())
             }
+
+            /// Gives field, index and value, widened, of each element that is not as in `before`; without it, of
+            /// every element.
+            pub fn changes(&self, before: Option<&Self>, mut each: impl FnMut(usize, usize, u128)) {
+                let mut _at = 0;
+                $( ports!(@changes self, before, $field, _at, each, $ty); _at += 1; )*
+            }
         }
     };
     (@ty [$e:ty; $n:expr]) => { [$e; $n] };
@@ -105,6 +112,20 @@ macro_rules! ports {
     (@zero $e:ty) => { 0 };
     (@bytes [$e:ty; $n:expr]) => { size_of::<$e>() };
     (@bytes $e:ty) => { size_of::<$e>() };
+    (@changes $s:ident, $b:ident, $f:ident, $at:ident, $each:ident, [$e:ty; $n:expr]) => {
+        if $b.is_none_or(|before| before.$f != $s.$f) {
+            for (index, value) in $s.$f.iter().enumerate() {
+                if $b.is_none_or(|before| before.$f[index] != *value) {
+                    $each($at, index, *value as u128);
+                }
+            }
+        }
+    };
+    (@changes $s:ident, $b:ident, $f:ident, $at:ident, $each:ident, $e:ty) => {
+        if $b.is_none_or(|before| before.$f != $s.$f) {
+            $each($at, 0, $s.$f as u128);
+        }
+    };
     (@get $s:ident, $f:ident, $i:ident, [$e:ty; $n:expr]) => { $s.$f[$i] as u128 };
     (@get $s:ident, $f:ident, $i:ident, $e:ty) => {{ let _ = $i; $s.$f as u128 }};
 }

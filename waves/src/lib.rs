@@ -30,14 +30,16 @@
 
 #![forbid(unsafe_code)]
 
+mod batch;
 mod comparison;
 mod definition;
-mod encode;
 mod error;
 mod excerpt;
-mod header;
+mod fst;
 mod layout;
 mod trace;
+mod vcd;
+mod writer;
 
 pub use comparison::Comparison;
 pub use definition::{Definition, Signal, SignalKind};

@@ -1,16 +1,16 @@
 //! A trace being written.
 
+use crate::batch::{Batch, Change};
 use crate::definition::{Definition, Signal, SignalKind};
-use crate::{Comparison, WaveError, encode, header};
+use crate::fst::FstFormat;
+use crate::vcd::VcdFormat;
+use crate::writer::Writer;
+use crate::{Comparison, WaveError};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Time units (ns) of a cycle; the clock falls in the middle.
 pub(crate) const PERIOD: u64 = 10;
-
-/// Text is handed to the file in pieces of about this many bytes.
-const BUFFER_BYTES: usize = 1 << 16;
 
 /// Values of the signals of a [`Definition`], cycle by cycle.
 ///
@@ -20,9 +20,9 @@ const BUFFER_BYTES: usize = 1 << 16;
 #[derive(Debug)]
 pub struct WaveTrace {
     path: PathBuf,
-    file: File,
-    /// Whole lines that the file does not have yet.
-    buffer: Vec<u8>,
+    writer: Writer,
+    /// Changes that the writer does not have yet.
+    batch: Batch,
     slots: Vec<Slot>,
     /// Signals that were set to something new since the last tick.
     touched: Vec<Signal>,
@@ -31,14 +31,11 @@ pub struct WaveTrace {
     cycle: u64,
     /// No value has been written yet.
     fresh: bool,
-    /// A text as it is written, while it is set.
-    word: Vec<u8>,
 }
 
 /// A signal's value, and what the file says it is.
 #[derive(Debug)]
 struct Slot {
-    id: String,
     kind: SignalKind,
     now: Value,
     written: Value,
@@ -73,10 +70,12 @@ impl WaveTrace {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         let file = File::create(path).map_err(failed)?;
-        let mut buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4);
-        let ids = header::write(definition, &mut buffer).map_err(failed)?;
-        let slots = ids.into_iter().zip(&definition.signals).map(|(id, declared)| Slot {
-            id,
+        let writer = if path.extension().is_some_and(|extension| extension == "fst") {
+            Writer::new(FstFormat::new(definition, file).map_err(failed)?)
+        } else {
+            Writer::new(VcdFormat::new(definition, file).map_err(failed)?)
+        };
+        let slots = definition.signals.iter().map(|declared| Slot {
             kind: declared.kind,
             now: Value::Unknown,
             written: Value::Unknown,
@@ -85,20 +84,18 @@ impl WaveTrace {
         });
         let mut trace = Self {
             path: path.to_path_buf(),
-            file,
-            buffer,
+            writer: writer.map_err(failed)?,
+            batch: Batch::default(),
             slots: slots.collect(),
             touched: Vec::new(),
             comparisons: Vec::new(),
             clock: definition.clock,
             cycle: 0,
             fresh: true,
-            word: Vec::new(),
         };
         for comparison in &definition.comparisons {
             trace.attach(comparison);
         }
-        trace.flush()?;
         Ok(trace)
     }
 
@@ -166,23 +163,17 @@ impl WaveTrace {
     /// # Panics
     /// When the signal is no text.
     pub fn set_text(&mut self, signal: Signal, text: &str) {
-        let slot = &mut self.slots[signal.0 as usize];
+        let slot = self.slot(signal);
         assert!(slot.kind == SignalKind::Text, "`set_text` is for texts, not {:?}", slot.kind);
-        self.word.clear();
-        for part in text.split_whitespace() {
-            if !self.word.is_empty() {
-                self.word.push(b'_');
-            }
-            self.word.extend_from_slice(part.as_bytes());
-        }
-        if self.word.is_empty() {
-            self.word.push(b'-');
-        }
+        let text = if text.is_empty() { b"-" } else { text.as_bytes() };
         match &mut slot.now {
-            Value::Bytes(now) if *now == self.word => return,
+            Value::Bytes(now) if now == text => return,
             // Texts change often: the memory is kept.
-            Value::Bytes(now) => now.clone_from(&self.word),
-            now => *now = Value::Bytes(self.word.clone()),
+            Value::Bytes(now) => {
+                now.clear();
+                now.extend_from_slice(text);
+            }
+            now => *now = Value::Bytes(text.to_vec()),
         }
         self.touch(signal);
     }
@@ -227,18 +218,18 @@ impl WaveTrace {
     /// [`WaveError::WaveTrace`].
     pub fn tick(&mut self) -> Result<(), WaveError> {
         self.compare();
-        encode::time(&mut self.buffer, self.cycle * PERIOD);
+        self.batch.time(self.cycle * PERIOD);
         self.set(self.clock, 1);
         if std::mem::take(&mut self.fresh) {
             self.write_all_values();
         } else {
             self.write_changes();
         }
-        encode::time(&mut self.buffer, self.cycle * PERIOD + PERIOD / 2);
+        self.batch.time(self.cycle * PERIOD + PERIOD / 2);
         self.set(self.clock, 0);
         self.write_changes();
         self.cycle += 1;
-        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+        if self.batch.is_full() { self.hand_over() } else { Ok(()) }
     }
 
     /// Brings everything so far to the file, which is valid as it then stands.
@@ -246,9 +237,8 @@ impl WaveTrace {
     /// # Errors
     /// [`WaveError::WaveTrace`].
     pub fn flush(&mut self) -> Result<(), WaveError> {
-        let result = self.file.write_all(&self.buffer);
-        self.buffer.clear();
-        result.map_err(|source| WaveError::WaveTrace { path: self.path.clone(), source })
+        self.hand_over()?;
+        self.writer.flush().map_err(|source| self.failed(source))
     }
 
     /// Ends the trace. Dropping it does the same, but cannot report an error.
@@ -259,14 +249,23 @@ impl WaveTrace {
         self.end()
     }
 
-    /// Gives the last cycle its length and empties the buffer.
+    /// Gives the last cycle its length and completes the file.
     fn end(&mut self) -> Result<(), WaveError> {
         if !self.fresh {
-            encode::time(&mut self.buffer, self.cycle * PERIOD);
+            self.batch.time(self.cycle * PERIOD);
             // Nothing follows, also when the trace is dropped after `finish`.
             self.fresh = true;
         }
-        self.flush()
+        self.hand_over()?;
+        self.writer.finish().map_err(|source| self.failed(source))
+    }
+
+    fn hand_over(&mut self) -> Result<(), WaveError> {
+        self.writer.write(&mut self.batch).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: std::io::Error) -> WaveError {
+        WaveError::WaveTrace { path: self.path.clone(), source }
     }
 
     fn slot(&mut self, signal: Signal) -> &mut Slot {
@@ -319,12 +318,11 @@ impl WaveTrace {
     }
 
     fn write_all_values(&mut self) {
-        self.buffer.extend_from_slice(b"$dumpvars\n");
-        for slot in &mut self.slots {
-            slot.write(&mut self.buffer);
+        self.batch.all();
+        for (signal, slot) in self.slots.iter_mut().enumerate() {
+            slot.write(signal as u32, &mut self.batch);
             slot.touched = false;
         }
-        self.buffer.extend_from_slice(b"$end\n");
         self.touched.clear();
     }
 
@@ -334,7 +332,7 @@ impl WaveTrace {
             slot.touched = false;
             // A value may have changed and changed back within the cycle.
             if slot.now != slot.written {
-                slot.write(&mut self.buffer);
+                slot.write(signal.0, &mut self.batch);
             }
         }
     }
@@ -342,21 +340,19 @@ impl WaveTrace {
 
 impl Slot {
     /// Writes the value and remembers it as written. An event is over then.
-    fn write(&mut self, out: &mut Vec<u8>) {
-        match (self.kind, &self.now) {
-            (SignalKind::Event, Value::Narrow(_)) => {
-                encode::scalar(out, true, &self.id);
-                self.now = Value::Unknown;
-                return;
-            }
-            (SignalKind::Event | SignalKind::Text, Value::Unknown) => return,
-            (SignalKind::Bits(width), Value::Unknown) => encode::unknown(out, width, &self.id),
-            (SignalKind::Bits(1), Value::Narrow(value)) => encode::scalar(out, *value == 1, &self.id),
-            (_, Value::Narrow(value)) => encode::vector(out, &value.to_le_bytes(), &self.id),
-            (SignalKind::Text, Value::Bytes(text)) => encode::text(out, text, &self.id),
-            (_, Value::Bytes(bytes)) => encode::vector(out, bytes, &self.id),
+    fn write(&mut self, signal: u32, batch: &mut Batch) {
+        let change = match (self.kind, &self.now) {
+            (_, Value::Unknown) => Change::Unknown,
+            (SignalKind::Event, _) => Change::Happens,
+            (_, Value::Narrow(value)) => Change::Narrow(*value),
+            (_, Value::Bytes(bytes)) => Change::Bytes(bytes),
+        };
+        batch.change(signal, change);
+        if self.kind == SignalKind::Event {
+            self.now = Value::Unknown;
+        } else {
+            self.written.clone_from(&self.now);
         }
-        self.written.clone_from(&self.now);
     }
 }
 

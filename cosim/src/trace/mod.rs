@@ -80,6 +80,24 @@ pub struct Trace {
     transactions: Transactions,
     definition: Definition,
     failure: Option<FailurePoint>,
+    /// What the wave says so far; `None` before the first cycle.
+    before: Option<Box<PinsBefore>>,
+}
+
+/// Pins of the cycle written last.
+#[derive(Debug, Default)]
+struct PinsBefore {
+    inputs: In,
+    /// Of each side.
+    sides: Vec<(Out, Probe)>,
+}
+
+/// When a name at a port without a request is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Idle {
+    Always,
+    /// Any other code stands there for a reason, and sides may differ in it.
+    CodeZero,
 }
 
 /// What a viewer is to open at.
@@ -136,6 +154,7 @@ impl Trace {
             transactions,
             definition,
             failure: None,
+            before: None,
         };
         let layout = trace.layout();
         marker.into_iter().fold(layout, Layout::marker).write(&trace.definition, path)?;
@@ -182,11 +201,28 @@ impl Trace {
         if number > self.trace.cycle() {
             self.trace.skip_to(number);
         }
-        self.inputs.set(&mut self.trace, true, |field, at| i.element(field, at));
-        for (signals, (_, out, probe)) in self.sides.iter().zip(machine.sides()) {
-            signals.out.set(&mut self.trace, false, |field, at| out.element(field, at));
-            signals.probe.set(&mut self.trace, false, |field, at| probe.element(field, at));
+        let sides = machine.sides();
+        let trace = &mut self.trace;
+        let before = self.before.as_deref();
+        i.changes(before.map(|before| &before.inputs), |field, at, value| {
+            self.inputs.set(trace, field, at, value);
+        });
+        self.inputs.set_names(trace, Idle::Always, |field| i.element(field, 0));
+        for (side, (signals, (_, out, probe))) in self.sides.iter().zip(&sides).enumerate() {
+            let before = before.map(|before| &before.sides[side]);
+            out.changes(before.map(|(out, _)| out), |field, at, value| {
+                signals.out.set(trace, field, at, value);
+            });
+            signals.out.set_names(trace, Idle::CodeZero, |field| out.element(field, 0));
+            probe.changes(before.map(|(_, probe)| probe), |field, at, value| {
+                signals.probe.set(trace, field, at, value);
+            });
+            signals.probe.set_names(trace, Idle::CodeZero, |field| probe.element(field, 0));
         }
+        let now = self.before.get_or_insert_default();
+        now.inputs = *i;
+        now.sides.clear();
+        now.sides.extend(sides.iter().map(|(_, out, probe)| (**out, **probe)));
         transactions.into_iter().for_each(|cycle| self.transactions.show(&mut self.trace, cycle));
         self.trace.tick()
     }
@@ -235,21 +271,22 @@ impl StructSignals {
         StructSignals(fields.iter().enumerate().map(define).collect())
     }
 
-    /// Sets the signals. Names at an idle port are left out; of a side's, only code 0, since any other stands
-    /// there for a reason, and sides may differ in it.
-    fn set(&self, trace: &mut atoms_waves::WaveTrace, input: bool, value: impl Fn(usize, usize) -> u128) {
-        for field in &self.0 {
-            for (at, signal) in field.signals.iter().enumerate() {
-                let code = value(field.field, at);
-                match field.radix {
-                    Radix::Number => trace.set(*signal, code),
-                    Radix::Op | Radix::Size | Radix::Fault => {
-                        let idle = field.valid.is_some_and(|valid| value(valid, 0) == 0);
-                        let name = name_of(field.radix, code as u8);
-                        trace.set_text(*signal, if idle && (input || code == 0) { IDLE } else { name });
-                    }
-                }
-            }
+    /// Sets the signal of an element that is a number.
+    fn set(&self, trace: &mut atoms_waves::WaveTrace, field: usize, at: usize, value: u128) {
+        let signals = &self.0[field];
+        if let (Radix::Number, Some(signal)) = (signals.radix, signals.signals.get(at)) {
+            trace.set(*signal, value);
+        }
+    }
+
+    /// Sets the signals that show names.
+    fn set_names(&self, trace: &mut atoms_waves::WaveTrace, idle: Idle, value: impl Fn(usize) -> u128) {
+        for field in self.0.iter().filter(|field| field.radix != Radix::Number) {
+            let code = value(field.field);
+            let at_idle_port = field.valid.is_some_and(|valid| value(valid) == 0);
+            let left_out = at_idle_port && (idle == Idle::Always || code == 0);
+            let name = if left_out { IDLE } else { name_of(field.radix, code as u8) };
+            field.signals.iter().for_each(|signal| trace.set_text(*signal, name));
         }
     }
 

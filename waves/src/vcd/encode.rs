@@ -2,7 +2,9 @@
 //!
 //! The crate `vcd`, which writes the headers, formats a vector bit by bit. This does eight bits at a
 //! time from a table and gives the same text (a test below holds one against the other), 15 to 28
-//! times as fast (`examples/wave_speed.rs`, 1.5 kbit a cycle).
+//! times as fast (1.5 kbit a cycle).
+
+use crate::batch;
 
 /// The eight digits of each byte.
 static DIGITS: [[u8; 8]; 256] = {
@@ -22,14 +24,14 @@ static DIGITS: [[u8; 8]; 256] = {
 };
 
 /// A new value of a one-bit signal.
-pub(crate) fn scalar(out: &mut Vec<u8>, value: bool, id: &str) {
+pub(super) fn scalar(out: &mut Vec<u8>, value: bool, id: &str) {
     out.push(b'0' + u8::from(value));
     end(out, id);
 }
 
 /// A new value of a vector, as bytes, the least significant first. Zeros in front are left out, as
 /// the format allows.
-pub(crate) fn vector(out: &mut Vec<u8>, bytes: &[u8], id: &str) {
+pub(super) fn vector(out: &mut Vec<u8>, bytes: &[u8], id: &str) {
     out.push(b'b');
     let significant = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0);
     let (first, rest) = match bytes.get(..=significant).and_then(<[u8]>::split_last) {
@@ -46,21 +48,21 @@ pub(crate) fn vector(out: &mut Vec<u8>, bytes: &[u8], id: &str) {
 }
 
 /// A value that is not set yet.
-pub(crate) fn unknown(out: &mut Vec<u8>, width: u32, id: &str) {
+pub(super) fn unknown(out: &mut Vec<u8>, width: u32, id: &str) {
     out.extend_from_slice(if width == 1 { b"x" } else { b"bx " });
     end(out, id);
 }
 
-/// A new value of a text signal. It has no white space, and at least one character.
-pub(crate) fn text(out: &mut Vec<u8>, text: &[u8], id: &str) {
+/// A new value of a text signal.
+pub(super) fn text(out: &mut Vec<u8>, text: &[u8], id: &str) {
     out.push(b's');
-    out.extend_from_slice(text);
+    batch::word(out, text);
     out.push(b' ');
     end(out, id);
 }
 
 /// A point in time.
-pub(crate) fn time(out: &mut Vec<u8>, time: u64) {
+pub(super) fn time(out: &mut Vec<u8>, time: u64) {
     out.push(b'#');
     end(out, &time.to_string());
 }

@@ -5,7 +5,7 @@ use std::io;
 use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 
 /// Writes the header of `definition` to `out`; gives the code of each signal, by number.
-pub(crate) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {
+pub(super) fn write(definition: &Definition, out: &mut Vec<u8>) -> io::Result<Vec<String>> {
     let mut ids = vec![String::new(); definition.signals.len()];
     let mut writer = Writer::new(out);
     writer.version(concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")))?;

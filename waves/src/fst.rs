@@ -1,0 +1,126 @@
+//! Traces as FST: the binary format of GTKWave, compressed, with an index.
+
+use crate::batch::{self, Change, Entry, Format, kinds};
+use crate::definition::{Item, Scope};
+use crate::{Definition, SignalKind};
+use std::fs::File;
+use std::io;
+use wavefst::{ChainCompression, FstWriter, GeomEntry, Header, ScopeType, SignalValue, VarDir, VarType};
+
+/// Exponent of the time unit, 1 ns.
+const TIMESCALE: i8 = -9;
+
+/// An FST file being written.
+pub(crate) struct FstFormat {
+    writer: FstWriter<File>,
+    /// Kind and handle of each signal.
+    signals: Vec<(SignalKind, u32)>,
+    clock: u32,
+    time: u64,
+    /// Time of the last change.
+    written: u64,
+    /// A value as it is written.
+    bytes: Vec<u8>,
+}
+
+impl FstFormat {
+    /// Writes the declarations of `definition`.
+    pub(crate) fn new(definition: &Definition, file: File) -> io::Result<Self> {
+        let builder = FstWriter::builder(file).chain_compression(ChainCompression::Lz4);
+        let mut writer = builder.timescale_exponent(TIMESCALE).build().map_err(io::Error::other)?;
+        let mut handles = vec![0; definition.signals.len()];
+        declare(&mut writer, definition, definition.top(), &mut handles).map_err(io::Error::other)?;
+        let version = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
+        let header = Header { timescale_exponent: TIMESCALE, version, ..Header::default() };
+        writer.write_header(header).map_err(io::Error::other)?;
+        let clock = handles[definition.clock.0 as usize];
+        let signals = kinds(definition).into_iter().zip(handles).collect();
+        Ok(FstFormat { writer, signals, clock, time: 0, written: 0, bytes: Vec::new() })
+    }
+
+    fn change(&mut self, signal: usize, change: Change<'_>) -> wavefst::Result<()> {
+        let (kind, handle) = self.signals[signal];
+        let value = match (kind, change) {
+            (SignalKind::Bits(width), Change::Unknown) => {
+                SignalValue::Vector("x".repeat(width as usize).into())
+            }
+            (SignalKind::Text | SignalKind::Event, Change::Unknown) => return Ok(()),
+            (_, Change::Happens) => SignalValue::Bit('1'),
+            (SignalKind::Bits(1), Change::Narrow(value)) => {
+                SignalValue::Bit(if value == 1 { '1' } else { '0' })
+            }
+            (SignalKind::Text, Change::Bytes(text)) => {
+                self.bytes.clear();
+                batch::word(&mut self.bytes, text);
+                SignalValue::Bytes(self.bytes.as_slice().into())
+            }
+            (_, Change::Bytes(bytes)) => pack(&mut self.bytes, kind, bytes),
+            (_, Change::Narrow(value)) => pack(&mut self.bytes, kind, &value.to_le_bytes()),
+        };
+        self.written = self.time;
+        self.writer.emit_change(self.time, handle, value)
+    }
+}
+
+/// A number from bytes, the least significant first. FST counts bits from the most significant one on.
+fn pack<'a>(bits: &'a mut Vec<u8>, kind: SignalKind, bytes: &[u8]) -> SignalValue<'a> {
+    let SignalKind::Bits(width) = kind else { unreachable!("a {kind:?} holds no number") };
+    bits.clear();
+    let shift = width.div_ceil(8) * 8 - width;
+    let mut carry = 0;
+    for byte in bytes.iter().take(width.div_ceil(8) as usize) {
+        let shifted = u16::from(*byte) << shift;
+        bits.push(shifted as u8 | carry);
+        carry = (shifted >> 8) as u8;
+    }
+    bits.reverse();
+    SignalValue::PackedBits { width, bits: bits.as_slice().into() }
+}
+
+fn declare(
+    writer: &mut FstWriter<File>,
+    definition: &Definition,
+    scope: &Scope,
+    handles: &mut [u32],
+) -> wavefst::Result<()> {
+    writer.begin_scope(ScopeType::VcdModule, &scope.name, None)?;
+    for item in &scope.items {
+        match item {
+            Item::Scope(inner) => declare(writer, definition, inner, handles)?,
+            Item::Signal(signal) => {
+                let declared = definition.declared(*signal);
+                let (kind, geometry) = match declared.kind {
+                    SignalKind::Bits(width) => (VarType::VcdWire, GeomEntry::Fixed(width)),
+                    SignalKind::Text => (VarType::GenString, GeomEntry::Variable),
+                    SignalKind::Event => (VarType::VcdEvent, GeomEntry::Fixed(1)),
+                };
+                let name = match declared.kind {
+                    SignalKind::Bits(width @ 2..) => format!("{} [{}:0]", declared.name, width - 1),
+                    SignalKind::Bits(_) | SignalKind::Text | SignalKind::Event => declared.name.clone(),
+                };
+                handles[signal.0 as usize] = writer.add_variable(kind, VarDir::Implicit, name, geometry)?;
+            }
+        }
+    }
+    writer.end_scope()
+}
+
+impl Format for FstFormat {
+    fn entry(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        match entry {
+            Entry::Time(time) => self.time = time,
+            Entry::All => {}
+            Entry::Change(signal, change) => self.change(signal, change).map_err(io::Error::other)?,
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.time > self.written {
+            // The file ends with its last change: one that changes nothing gives the last cycle its length.
+            self.written = self.time;
+            self.writer.emit_binary_change(self.time, self.clock, false).map_err(io::Error::other)?;
+        }
+        self.writer.flush().map_err(io::Error::other)
+    }
+}

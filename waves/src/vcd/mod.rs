@@ -1,0 +1,78 @@
+//! Traces as VCD text.
+
+mod encode;
+mod header;
+
+use crate::batch::{Change, Entry, Format, kinds};
+use crate::{Definition, SignalKind};
+use std::fs::File;
+use std::io::{self, Write};
+
+/// Text is handed to the file in pieces of about this many bytes.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A VCD file being written.
+pub(crate) struct VcdFormat {
+    file: File,
+    /// Whole lines that the file does not have yet.
+    buffer: Vec<u8>,
+    /// Kind and identifier code of each signal.
+    signals: Vec<(SignalKind, String)>,
+    /// Inside `$dumpvars`.
+    dumping: bool,
+}
+
+impl VcdFormat {
+    /// Writes the declarations of `definition`.
+    pub(crate) fn new(definition: &Definition, mut file: File) -> io::Result<Self> {
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4);
+        let ids = header::write(definition, &mut buffer)?;
+        file.write_all(&buffer)?;
+        buffer.clear();
+        let signals = kinds(definition).into_iter().zip(ids).collect();
+        Ok(VcdFormat { file, buffer, signals, dumping: false })
+    }
+
+    fn change(&mut self, signal: usize, change: Change<'_>) {
+        let (kind, id) = &self.signals[signal];
+        let out = &mut self.buffer;
+        match (kind, change) {
+            (SignalKind::Event | SignalKind::Text, Change::Unknown) => {}
+            (SignalKind::Bits(width), Change::Unknown) => encode::unknown(out, *width, id),
+            (_, Change::Happens) => encode::scalar(out, true, id),
+            (SignalKind::Bits(1), Change::Narrow(value)) => encode::scalar(out, value == 1, id),
+            (_, Change::Narrow(value)) => encode::vector(out, &value.to_le_bytes(), id),
+            (SignalKind::Text, Change::Bytes(text)) => encode::text(out, text, id),
+            (_, Change::Bytes(bytes)) => encode::vector(out, bytes, id),
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let result = self.file.write_all(&self.buffer);
+        self.buffer.clear();
+        result
+    }
+}
+
+impl Format for VcdFormat {
+    fn entry(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        match entry {
+            Entry::Time(time) => {
+                if std::mem::take(&mut self.dumping) {
+                    self.buffer.extend_from_slice(b"$end\n");
+                }
+                encode::time(&mut self.buffer, time);
+            }
+            Entry::All => {
+                self.buffer.extend_from_slice(b"$dumpvars\n");
+                self.dumping = true;
+            }
+            Entry::Change(signal, change) => self.change(signal, change),
+        }
+        if self.buffer.len() >= BUFFER_BYTES { self.write() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write()
+    }
+}

@@ -1,0 +1,90 @@
+//! The thread that formats and writes a trace, so that the simulation does not wait for it.
+
+use crate::batch::{Batch, Format};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io;
+use std::thread::JoinHandle;
+
+/// Batches on their way; then the trace waits for the file.
+const AHEAD: usize = 8;
+
+/// Writes batches, in order, on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    jobs: Option<Sender<Job>>,
+    used: Receiver<Batch>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+#[derive(Debug)]
+enum Job {
+    Write(Batch),
+    /// Flush the file, then drop the sender.
+    Flush(Sender<()>),
+}
+
+impl Writer {
+    pub(crate) fn new(mut format: impl Format + 'static) -> io::Result<Self> {
+        let (jobs, to_do) = bounded(AHEAD);
+        let (give_back, used) = bounded(AHEAD);
+        let work = move || {
+            for job in to_do {
+                match job {
+                    Job::Write(mut batch) => {
+                        batch.entries().try_for_each(|entry| format.entry(entry))?;
+                        batch.clear();
+                        // One too many, or the trace is over: the batch is dropped.
+                        let _ = give_back.try_send(batch);
+                    }
+                    Job::Flush(done) => {
+                        format.flush()?;
+                        drop(done);
+                    }
+                }
+            }
+            format.flush()
+        };
+        let thread = std::thread::Builder::new().name("wave".into()).spawn(work)?;
+        Ok(Writer { jobs: Some(jobs), used, thread: Some(thread) })
+    }
+
+    /// Hands over what `batch` holds, and empties it.
+    pub(crate) fn write(&mut self, batch: &mut Batch) -> io::Result<()> {
+        let full = std::mem::replace(batch, self.used.try_recv().unwrap_or_default());
+        self.give(Job::Write(full))
+    }
+
+    /// Waits until everything handed over is in the file.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        let (done, wait) = bounded(0);
+        self.give(Job::Flush(done))?;
+        // Nothing is sent: the sender is dropped once the file is flushed, or with the thread that failed.
+        let _ = wait.recv();
+        if self.thread.as_ref().is_some_and(JoinHandle::is_finished) { self.finish() } else { Ok(()) }
+    }
+
+    fn give(&mut self, job: Job) -> io::Result<()> {
+        match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
+            Some(Ok(())) => Ok(()),
+            // The thread has ended, and says why.
+            Some(Err(_)) | None => self.finish(),
+        }
+    }
+
+    /// Completes the file; says what went wrong, once.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.jobs = None;
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => Err(io::Error::other("the thread that writes the wave panicked")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // A caller that wants to know calls `finish`.
+        let _ = self.finish();
+    }
+}

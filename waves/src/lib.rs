@@ -37,6 +37,7 @@ mod error;
 mod excerpt;
 mod fst;
 mod layout;
+mod reader;
 mod trace;
 mod vcd;
 mod writer;
@@ -46,4 +47,8 @@ pub use definition::{Definition, Signal, SignalKind};
 pub use error::WaveError;
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 pub use layout::Layout;
+pub use reader::{
+    EXCERPT_LIMIT, FileSignal, RawValue, SignalPattern, Slot, Slots, TimeUnit, WaveClock, WaveExtent,
+    WaveFile, WaveFormat, WaveReadError, WaveReadFault,
+};
 pub use trace::WaveTrace;

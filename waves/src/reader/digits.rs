@@ -1,0 +1,106 @@
+//! Digits of a number in a wave: `0`, `1`, `x`, `z`, the most significant first.
+//!
+//! A number may be written shorter than its signal is wide; the format says how the rest is to be filled. The shortest
+//! such writing is the same for all that are equal, so two files can be compared without filling.
+
+/// The digit that each character stands for; 0 for a character that is none. The further states of `std_ulogic` become
+/// the nearest of the four: weak levels the strong ones, unknown, uninitialized and don't-care `x`.
+const DIGITS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    let pairs = b"00 11 xx XX zz ZZ ux UX wx WX l0 L0 h1 H1 -x";
+    let pairs = *pairs;
+    while at < pairs.len() {
+        table[pairs[at] as usize] = match pairs[at + 1] {
+            b'X' => b'x',
+            b'Z' => b'z',
+            digit => digit,
+        };
+        at += 3;
+    }
+    table
+};
+
+/// Whether a character is a digit.
+pub(super) fn is_digit(character: u8) -> bool {
+    DIGITS[usize::from(character)] != 0
+}
+
+/// Brings digits into their shortest form, in place; gives where that begins.
+///
+/// # Errors
+/// The first character that is not a digit.
+pub(super) fn shorten(digits: &mut [u8]) -> Result<usize, u8> {
+    for digit in digits.iter_mut() {
+        let known = DIGITS[usize::from(*digit)];
+        if known == 0 {
+            return Err(*digit);
+        }
+        *digit = known;
+    }
+    let mut from = 0;
+    while let [first, second, ..] = digits[from..] {
+        // Filled up: by 0 before 0 and 1, by x before x, by z before z.
+        let given_back = first == second || first == b'0' && second == b'1';
+        if !given_back || first == b'1' {
+            break;
+        }
+        from += 1;
+    }
+    Ok(from)
+}
+
+/// As many digits as the signal is wide.
+pub(super) fn extend(digits: &[u8], width: u32) -> String {
+    let filler = match digits.first() {
+        Some(b'x') => 'x',
+        Some(b'z') => 'z',
+        Some(_) | None => '0',
+    };
+    let missing = (width as usize).saturating_sub(digits.len());
+    let filling = std::iter::repeat_n(filler, missing);
+    filling.chain(digits.iter().map(|digit| char::from(*digit))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[rustfmt::skip]
+    const SHORT: &[(&str, &str)] = &[
+        // written        shortest
+        ("0",             "0"),
+        ("0000",          "0"),
+        ("0001",          "1"),
+        ("1100",          "1100"),
+        ("0x1",           "0x1"),
+        ("00x1",          "0x1"),
+        ("xxx1",          "x1"),
+        ("XXXX",          "x"),
+        ("zz0",           "z0"),
+        ("ZZ",            "z"),
+        ("0z",            "0z"),
+        ("UUUU",          "x"),
+        ("LH",            "1"),
+        ("-1",            "x1"),
+    ];
+
+    #[test]
+    fn equal_numbers_have_one_shortest_form_and_it_extends_to_all_digits() {
+        for (written, shortest) in SHORT {
+            let mut digits = written.as_bytes().to_vec();
+            let from = shorten(&mut digits).unwrap();
+            assert_eq!(std::str::from_utf8(&digits[from..]).unwrap(), *shortest, "{written}");
+            let whole = String::from_utf8(digits.clone()).unwrap();
+            assert_eq!(extend(&digits[from..], written.len() as u32), whole, "{written}");
+        }
+        assert_eq!(extend(b"x1", 4), "xxx1");
+        assert_eq!(extend(b"1", 4), "0001");
+    }
+
+    #[test]
+    fn other_characters_are_refused() {
+        assert_eq!(shorten(&mut b"102".to_vec()), Err(b'2'));
+        assert!(is_digit(b'Z') && !is_digit(b'r') && !is_digit(b' '));
+    }
+}

@@ -1,0 +1,101 @@
+//! Part of a file brought into memory.
+
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+use super::{FileSignal, RawValue, WaveFile, WaveReadError, WaveReadFault};
+use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
+
+/// Memory that the changes of an excerpt may take, in bytes.
+pub const EXCERPT_LIMIT: u64 = 256 << 20;
+
+/// A change, without the characters of its value.
+const CHANGE_BYTES: u64 = size_of::<(u64, WaveValue)>() as u64;
+
+impl Excerpt {
+    /// Reads the window of a file, in its time units, for the signals that `choose` takes, in order of declaration.
+    ///
+    /// # Errors
+    /// [`WaveReadError`]; [`WaveReadFault::TooLarge`] above [`EXCERPT_LIMIT`].
+    pub fn read(
+        path: impl AsRef<Path>,
+        window: Range<u64>,
+        choose: impl Fn(&FileSignal) -> bool,
+    ) -> Result<Excerpt, WaveReadError> {
+        let file = WaveFile::open(path)?;
+        let chosen: Vec<_> = (0..file.signals().len()).filter(|at| choose(&file.signals()[*at])).collect();
+        file.excerpt(window, &chosen)
+    }
+}
+
+impl WaveFile {
+    /// The window for the signals with these numbers, in this order. Its end is brought down to just behind the last
+    /// point in time of the file.
+    ///
+    /// # Errors
+    /// [`WaveReadError`]; [`WaveReadFault::TooLarge`] above [`EXCERPT_LIMIT`].
+    pub fn excerpt(&self, window: Range<u64>, signals: &[usize]) -> Result<Excerpt, WaveReadError> {
+        self.excerpt_within(window, signals, EXCERPT_LIMIT)
+    }
+
+    fn excerpt_within(
+        &self,
+        window: Range<u64>,
+        signals: &[usize],
+        limit: u64,
+    ) -> Result<Excerpt, WaveReadError> {
+        let mut which = self.no_slots();
+        // Signals that are one more name of another are filled from it.
+        let mut of_slot = vec![Vec::new(); self.slots()];
+        let mut found: Vec<ExcerptSignal> = Vec::with_capacity(signals.len());
+        for number in signals {
+            let FileSignal { scopes, name, kind, slot, .. } = &self.signals[*number];
+            which.insert(*slot);
+            of_slot[slot.index()].push(found.len());
+            let scopes = scopes.to_vec();
+            found.push(ExcerptSignal { scopes, name: name.clone(), kind: *kind, changes: Vec::new() });
+        }
+        let (mut changes, mut bytes) = (0_u64, 0_u64);
+        let extent = self.changes(&which, window.end, |time, slot, value| {
+            for at in &of_slot[slot.index()] {
+                let signal = &mut found[*at];
+                // Before the window, and where several values fall on one point in time, the last one counts.
+                let last = signal.changes.last().map(|(last, _)| *last);
+                let again = last.is_some_and(|last| last == time || time < window.start);
+                if time < window.start && value == RawValue::Event {
+                    continue;
+                }
+                if !again {
+                    changes += 1;
+                    let filled = if let ValueKind::Bits(width) = signal.kind { width as usize } else { 0 };
+                    bytes += CHANGE_BYTES + value.length().max(filled) as u64;
+                }
+                if bytes > limit {
+                    continue; // Only counted from here on.
+                }
+                let value = (time.max(window.start), value.to_value(signal.kind));
+                match signal.changes.last_mut().filter(|_| again) {
+                    Some(last) => *last = value,
+                    None => signal.changes.push(value),
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        if bytes > limit {
+            let fault = WaveReadFault::TooLarge { signals: signals.len(), changes, bytes, limit };
+            return Err(fault.in_file(self.path()));
+        }
+        let period = self.clock()?.map(|clock| clock.period);
+        let end = match extent.times {
+            Some((_, last)) if extent.whole => window.end.min(last.saturating_add(1)),
+            Some(_) => window.end,
+            None => window.start,
+        };
+        Ok(Excerpt {
+            window: window.start..end.max(window.start),
+            unit: self.unit.map_or_else(|| "1 unit".to_owned(), |unit| unit.to_string()),
+            period,
+            signals: found,
+        })
+    }
+}

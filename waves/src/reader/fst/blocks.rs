@@ -1,0 +1,154 @@
+//! The blocks of an FST file, looked over before its content is trusted.
+//!
+//! Each block is its type, a byte, and its length, eight bytes that count themselves. Lengths of what is compressed in
+//! it come next. What is checked here is what would otherwise be allocated or jumped to as it stands.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::{problem, unfinished};
+use crate::reader::WaveReadFault;
+
+const HEADER: u8 = 0;
+const VALUES: u8 = 1;
+const GEOMETRY: u8 = 3;
+const HIERARCHY: u8 = 4;
+const VALUES_ALIASED: u8 = 5;
+const HIERARCHY_LZ4: u8 = 6;
+const HIERARCHY_LZ4_TWICE: u8 = 7;
+const VALUES_ALIASED_TWICE: u8 = 8;
+const GZIP: u8 = 254;
+const SKIP: u8 = 255;
+
+/// The length of the header.
+const HEADER_LENGTH: u64 = 329;
+/// The most that one block may hold, uncompressed: it is read as a whole.
+const MOST: u64 = 1 << 32;
+/// How many times as long as before a decompressed text can be: of deflate, and of LZ4.
+const DEFLATE: u64 = 1032;
+const LZ4: u64 = 255;
+
+/// Checks the blocks of the file at `path`.
+pub(super) fn check(path: &Path) -> Result<(), WaveReadFault> {
+    let mut file = File::open(path).map_err(WaveReadFault::Io)?;
+    let length = file.metadata().map_err(WaveReadFault::Io)?.len();
+    let mut blocks = Blocks { file: &mut file, length };
+    blocks.check().map_err(|fault| match fault {
+        Fault::Read(error) if error.kind() == io::ErrorKind::UnexpectedEof => unfinished(),
+        Fault::Read(error) => WaveReadFault::Io(error),
+        Fault::Found(fault) => fault,
+    })
+}
+
+enum Fault {
+    Read(io::Error),
+    Found(WaveReadFault),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Fault::Read(error)
+    }
+}
+
+struct Blocks<'a> {
+    file: &'a mut File,
+    length: u64,
+}
+
+impl Blocks<'_> {
+    fn check(&mut self) -> Result<(), Fault> {
+        let mut at = 0;
+        let (mut headers, mut geometries, mut hierarchies) = (0, 0, 0);
+        while at < self.length {
+            self.file.seek(SeekFrom::Start(at))?;
+            let [kind] = self.bytes()?;
+            let length = self.number()?;
+            if kind == SKIP && length == 0 {
+                break;
+            }
+            let end = at.checked_add(1).and_then(|at| at.checked_add(length)).filter(|_| length >= 8);
+            let Some(end) = end else { return Err(self.damaged(at, "a block of impossible length")) };
+            if end > self.length {
+                return Err(Fault::Found(unfinished()));
+            }
+            match kind {
+                HEADER if length == HEADER_LENGTH => headers += 1,
+                HEADER => return Err(self.damaged(at, "a header of the wrong length")),
+                VALUES | VALUES_ALIASED | VALUES_ALIASED_TWICE => self.values(at, length)?,
+                GEOMETRY => {
+                    geometries += 1;
+                    let (uncompressed, handles) = (self.number()?, self.number()?);
+                    self.bounded(at, uncompressed, length.saturating_mul(DEFLATE))?;
+                    // At least a byte each.
+                    self.bounded(at, handles, uncompressed)?;
+                }
+                HIERARCHY | HIERARCHY_LZ4 | HIERARCHY_LZ4_TWICE => {
+                    hierarchies += 1;
+                    let uncompressed = self.number()?;
+                    let ratio = match kind {
+                        HIERARCHY => DEFLATE,
+                        HIERARCHY_LZ4 => LZ4,
+                        _ => LZ4 * LZ4,
+                    };
+                    self.bounded(at, uncompressed, length.saturating_mul(ratio))?;
+                }
+                GZIP if at == 0 => {
+                    let uncompressed = self.number()?;
+                    return self.bounded(at, uncompressed, length.saturating_mul(DEFLATE));
+                }
+                2 | SKIP => {}
+                _ => return Err(self.damaged(at, "a block of unknown type")),
+            }
+            at = end;
+        }
+        match (headers, geometries, hierarchies) {
+            (0, ..) => Err(self.damaged(0, "no header")),
+            (_, 0, _) | (.., 0) => Err(Fault::Found(unfinished())),
+            (1, 1, 1) => Ok(()),
+            _ => Err(self.damaged(at, "a block that there may be one of stands there again")),
+        }
+    }
+
+    /// Checks the lengths in a block of values that begins at `at`.
+    fn values(&mut self, at: u64, length: u64) -> Result<(), Fault> {
+        const TRAILER: u64 = 24;
+        if length < 32 + TRAILER {
+            return Err(self.damaged(at, "a block of values that is too short"));
+        }
+        self.file.seek(SeekFrom::Start(at + 1 + length - TRAILER))?;
+        let (uncompressed, compressed, times) = (self.number()?, self.number()?, self.number()?);
+        self.bounded(at, compressed, length - 32 - TRAILER)?;
+        self.bounded(at, uncompressed, compressed.saturating_mul(DEFLATE))?;
+        // At least a byte each.
+        self.bounded(at, times, uncompressed)
+    }
+
+    fn bounded(&self, at: u64, found: u64, most: u64) -> Result<(), Fault> {
+        if found > most {
+            return Err(self.damaged(at, "a length that is not possible"));
+        }
+        if found > MOST {
+            let gib = MOST >> 30;
+            return Err(
+                self.damaged(at, &format!("a block of more than {gib} GiB, which is not held in memory"))
+            );
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, at: u64, what: &str) -> Fault {
+        Fault::Found(problem(format!("the FST file is damaged: {what}, in the block at byte {at}")))
+    }
+
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let mut bytes = [0; N];
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn number(&mut self) -> Result<u64, Fault> {
+        Ok(u64::from_be_bytes(self.bytes()?))
+    }
+}

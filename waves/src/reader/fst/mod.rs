@@ -1,0 +1,188 @@
+//! FST files, by the crate `fst-reader`.
+//!
+//! That crate takes files to be well-formed: what it reads is asserted, and lengths are allocated as they stand. So the
+//! blocks are looked over first, and an assertion that fails is an error like any other.
+
+mod blocks;
+mod guard;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use fst_reader::{
+    FstFilter, FstHierarchyEntry, FstReader, FstSignalHandle, FstSignalValue, FstVarType, ReadSignalsError,
+    ReaderError,
+};
+
+use super::digits::shorten;
+use super::{FileSignal, Header, RawValue, Slot, Slots, TimeUnit, WaveExtent, WaveReadFault};
+use crate::ValueKind;
+use guard::guarded;
+
+/// What it takes to read values.
+#[derive(Debug)]
+pub(super) struct FstBody {
+    /// By slot.
+    kinds: Vec<ValueKind>,
+}
+
+/// Reads the declarations of the file at `path`.
+pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
+    blocks::check(path)?;
+    guarded(|| {
+        let mut reader = reader(path)?;
+        let about = reader.get_header();
+        let slots = u32::try_from(about.max_handle).map_err(|_| problem("it declares too many signals"))?;
+        let mut declarations = Declarations {
+            signals: Vec::new(),
+            kinds: vec![ValueKind::Bits(1); slots as usize],
+            scopes: vec![Arc::from([])],
+        };
+        reader.read_hierarchy(|entry| declarations.take(entry)).map_err(damaged)?;
+        let header = Header {
+            unit: Some(TimeUnit { exponent: about.timescale_exponent }),
+            version: about.version.trim().to_owned(),
+            slots,
+            signals: declarations.signals,
+        };
+        Ok((header, FstBody { kinds: declarations.kinds }))
+    })
+}
+
+fn reader(path: &Path) -> Result<FstReader<BufReader<File>>, WaveReadFault> {
+    let file = File::open(path).map_err(WaveReadFault::Io)?;
+    FstReader::open(BufReader::new(file)).map_err(damaged)
+}
+
+fn problem(text: impl Into<String>) -> WaveReadFault {
+    WaveReadFault::Fst { problem: text.into() }
+}
+
+fn damaged(error: ReaderError) -> WaveReadFault {
+    match error {
+        ReaderError::MissingGeometry() | ReaderError::MissingHierarchy() => unfinished(),
+        ReaderError::Io(source) if source.kind() != std::io::ErrorKind::UnexpectedEof => {
+            WaveReadFault::Io(source)
+        }
+        other => problem(format!("the FST file is damaged: {other}")),
+    }
+}
+
+/// The end of the file is missing, which says what the rest means.
+fn unfinished() -> WaveReadFault {
+    problem(
+        "the FST file is not complete: its writer did not close it, or it was cut; the list of signals comes last in \
+         this format, so nothing can be read. A VCD can be read up to where it ends",
+    )
+}
+
+/// Declarations while they are read.
+struct Declarations {
+    signals: Vec<FileSignal>,
+    kinds: Vec<ValueKind>,
+    /// Paths of the open scopes, the empty one first.
+    scopes: Vec<Arc<[String]>>,
+}
+
+impl Declarations {
+    fn take(&mut self, entry: FstHierarchyEntry) {
+        let outer = self.scopes.last().cloned().unwrap_or_else(|| Arc::from([]));
+        match entry {
+            FstHierarchyEntry::Scope { name, .. } => {
+                self.scopes.push(outer.iter().cloned().chain([name]).collect());
+            }
+            FstHierarchyEntry::UpScope => {
+                self.scopes.pop();
+            }
+            FstHierarchyEntry::Var { tpe, name, length, handle, .. } => {
+                let kind = match tpe {
+                    _ if tpe.is_real() => ValueKind::Real,
+                    FstVarType::GenericString => ValueKind::Text,
+                    FstVarType::Event => ValueKind::Event,
+                    _ if length == 0 => ValueKind::Text,
+                    _ => ValueKind::Bits(length),
+                };
+                let Some(known) = self.kinds.get_mut(handle.get_index()) else { return };
+                *known = kind;
+                let slot = Slot(handle.get_index() as u32);
+                let words: Vec<&str> = name.split_whitespace().collect();
+                self.signals.push(FileSignal::new(outer, &words, kind, slot));
+            }
+            // Where things are declared, and types of other languages.
+            _ => {}
+        }
+    }
+}
+
+impl FstBody {
+    pub(super) fn changes(
+        &self,
+        path: &Path,
+        which: &Slots,
+        until: u64,
+        mut visit: impl FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>,
+    ) -> Result<WaveExtent, WaveReadFault> {
+        let Some(end) = until.checked_sub(1) else { return Ok(WaveExtent::default()) };
+        guarded(|| {
+            let mut reader = reader(path)?;
+            let about = reader.get_header();
+            let handles = which.iter().map(|slot| FstSignalHandle::from_index(slot.index())).collect();
+            // Always from the beginning: a block in the middle need not have the values of what rests.
+            let filter = FstFilter { start: 0, end: Some(end), include: Some(handles) };
+            let (mut digits, mut last) = (Vec::new(), 0);
+            let read = reader.read_signals(&filter, |time, handle, value| {
+                if time < last {
+                    return Err(Stop::Backwards { from: last, to: time });
+                }
+                last = time;
+                let kind = self.kinds[handle.get_index()];
+                let raw = match (value, kind) {
+                    (FstSignalValue::Real(number), _) => RawValue::Real(number),
+                    (FstSignalValue::String(text), ValueKind::Text | ValueKind::Real) => RawValue::Text(text),
+                    (FstSignalValue::String(text), ValueKind::Event | ValueKind::Bits(_)) => {
+                        digits.clear();
+                        digits.extend_from_slice(text);
+                        let from = shorten(&mut digits).map_err(|_| Stop::NoDigits)?;
+                        match (&digits[from..], kind) {
+                            (b"1", ValueKind::Event) => RawValue::Event,
+                            // The others say that it does not happen.
+                            (_, ValueKind::Event) => return Ok(()),
+                            (digits, _) => RawValue::Bits(digits),
+                        }
+                    }
+                };
+                match visit(time, Slot(handle.get_index() as u32), raw) {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(()) => Err(Stop::Asked),
+                }
+            });
+            let stopped = matches!(read, Err(ReadSignalsError::CallbackError(Stop::Asked)));
+            match read {
+                Ok(()) | Err(ReadSignalsError::CallbackError(Stop::Asked)) => {}
+                Err(ReadSignalsError::CallbackError(Stop::Backwards { from, to })) => {
+                    return Err(problem(format!(
+                        "the FST file is damaged: time goes back from {from} to {to}"
+                    )));
+                }
+                Err(ReadSignalsError::CallbackError(Stop::NoDigits)) => {
+                    return Err(problem(
+                        "the FST file is damaged: a value has characters other than 0, 1, x, z",
+                    ));
+                }
+                Err(ReadSignalsError::ReadError(error)) => return Err(damaged(error)),
+            }
+            let times = (about.start_time <= end).then_some((about.start_time, about.end_time.min(end)));
+            Ok(WaveExtent { times, whole: !stopped && about.end_time <= end, cut_in_line: None })
+        })
+    }
+}
+
+/// Why reading ended early.
+enum Stop {
+    Asked,
+    Backwards { from: u64, to: u64 },
+    NoDigits,
+}

@@ -1,0 +1,252 @@
+//! The values of a dump.
+
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::codes::Codes;
+use super::header::extended;
+use super::problem;
+use super::words::{Word, Words};
+use crate::ValueKind;
+use crate::reader::digits::{is_digit, shorten};
+use crate::reader::error::shown;
+use crate::reader::{RawValue, Slot, Slots, WaveExtent, WaveReadFault};
+
+/// Where the values of a dump are, and what they mean.
+#[derive(Debug)]
+pub(in crate::reader) struct VcdBody {
+    /// Bytes in front of the values, and the number of the line there.
+    from: u64,
+    line: u64,
+    codes: Codes,
+    /// By slot.
+    kinds: Vec<ValueKind>,
+}
+
+impl VcdBody {
+    pub(super) fn new(
+        from: u64,
+        line: u64,
+        codes: Codes,
+        kinds: impl Iterator<Item = (Slot, ValueKind)>,
+    ) -> Self {
+        let mut of_slots = vec![ValueKind::Bits(1); codes.len()];
+        // The widest of several declarations, so that no value is refused.
+        for (slot, kind) in kinds {
+            let known = &mut of_slots[slot.index()];
+            match (&known, kind) {
+                (ValueKind::Bits(before), ValueKind::Bits(width)) if *before >= width => {}
+                _ => *known = kind,
+            }
+        }
+        VcdBody { from, line, codes, kinds: of_slots }
+    }
+
+    pub(in crate::reader) fn changes(
+        &self,
+        path: &Path,
+        which: &Slots,
+        until: u64,
+        visit: impl FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>,
+    ) -> Result<WaveExtent, WaveReadFault> {
+        let mut file = File::open(path).map_err(WaveReadFault::Io)?;
+        file.seek(SeekFrom::Start(self.from)).map_err(WaveReadFault::Io)?;
+        Values { words: Words::new(file, self.from, self.line), body: self, which, until, visit }.read()
+    }
+}
+
+/// Values while they are read.
+struct Values<'a, V> {
+    words: Words<File>,
+    body: &'a VcdBody,
+    which: &'a Slots,
+    until: u64,
+    visit: V,
+}
+
+impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
+    fn read(mut self) -> Result<WaveExtent, WaveReadFault> {
+        let mut extent = WaveExtent::default();
+        let end = self.read_into(&mut extent)?;
+        match end {
+            End::Stopped => {}
+            End::OfFile => extent.whole = true,
+            End::Cut => (extent.whole, extent.cut_in_line) = (true, Some(self.words.line())),
+        }
+        Ok(extent)
+    }
+
+    fn read_into(&mut self, extent: &mut WaveExtent) -> Result<End, WaveReadFault> {
+        let mut now = 0;
+        loop {
+            self.words.begin();
+            let Some(first) = self.words.next()? else { return Ok(End::OfFile) };
+            // A word that ends with the file may be the beginning of a longer one.
+            if self.words.is_unterminated() {
+                return Ok(End::Cut);
+            }
+            match self.words.text(&first)[0] {
+                b'#' => {
+                    let time = self.time(&first)?;
+                    if time < now {
+                        return Err(self.problem(format!(
+                            "time goes back from {now} to {time}; write each run to a file of its own"
+                        )));
+                    }
+                    if time >= self.until {
+                        return Ok(End::Stopped);
+                    }
+                    now = time;
+                    extent.times = Some((extent.times.map_or(time, |(first, _)| first), time));
+                }
+                b'$' => {
+                    if let Whole::No = self.command(&first)? {
+                        return Ok(End::Cut);
+                    }
+                }
+                _ => {
+                    match self.change(first, now)? {
+                        ControlFlow::Continue(Whole::Yes) => {}
+                        ControlFlow::Continue(Whole::No) => return Ok(End::Cut),
+                        ControlFlow::Break(()) => return Ok(End::Stopped),
+                    }
+                    // Values in front of the first point in time.
+                    extent.times.get_or_insert((now, now));
+                }
+            }
+        }
+    }
+
+    fn time(&self, word: &Word) -> Result<u64, WaveReadFault> {
+        let digits = &self.words.text(word)[1..];
+        let time = digits.iter().try_fold(0_u64, |time, digit| {
+            let digit = digit.wrapping_sub(b'0');
+            if digit > 9 { None } else { time.checked_mul(10)?.checked_add(digit.into()) }
+        });
+        time.filter(|_| !digits.is_empty()).ok_or_else(|| {
+            self.problem(format!("{}: expected a time, such as #1200", shown(self.words.text(word))))
+        })
+    }
+
+    /// Passes over a command.
+    fn command(&mut self, word: &Word) -> Result<Whole, WaveReadFault> {
+        match self.words.text(word) {
+            // The values behind these are values as all others.
+            b"$dumpvars" | b"$dumpall" | b"$dumpon" | b"$dumpoff" | b"$end" => return Ok(Whole::Yes),
+            b"$dumpports" | b"$dumpportson" | b"$dumpportsoff" | b"$dumpportsall" => {
+                return Err(extended(self.words.line()));
+            }
+            b"$var" | b"$scope" | b"$upscope" | b"$enddefinitions" | b"$timescale" => {
+                let found = shown(self.words.text(word));
+                return Err(
+                    self.problem(format!("{found} behind $enddefinitions: are these two files in one?"))
+                );
+            }
+            // $comment, and what other programs add.
+            _ => {}
+        }
+        loop {
+            self.words.begin();
+            match self.words.next()? {
+                None => return Ok(Whole::No),
+                Some(end) if self.words.text(&end) == b"$end" => return Ok(Whole::Yes),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Reads a change, and shows it if it is asked for.
+    fn change(&mut self, first: Word, now: u64) -> Result<ControlFlow<(), Whole>, WaveReadFault> {
+        let initial = self.words.text(&first)[0];
+        // A digit stands directly in front of the code, anything else in a word of its own.
+        let (value, code) = match initial {
+            b'b' | b'B' | b'r' | b'R' | b's' | b'S' => (first.start + 1..first.end, None),
+            digit if is_digit(digit) => {
+                let behind = first.start + 1..first.end;
+                (first.start..first.start + 1, Some(behind).filter(|code| !code.is_empty()))
+            }
+            b'p' => return Err(extended(self.words.line())),
+            _ => {
+                let found = shown(self.words.text(&first));
+                return Err(self.problem(format!(
+                    "expected a time (#1200), a change (1!, b1010 !, r0.5 !, sIDLE !) or a command, found {found}"
+                )));
+            }
+        };
+        let code = match code {
+            Some(code) => code,
+            None => match self.words.next()? {
+                Some(code) if !self.words.is_unterminated() => code,
+                Some(_) | None => return Ok(ControlFlow::Continue(Whole::No)),
+            },
+        };
+        let Some(slot) = self.body.codes.find(self.words.text(&code)) else {
+            let found = shown(self.words.text(&code));
+            return Err(self.problem(format!("a value of {found}, a code that no $var declares")));
+        };
+        if !self.which.contains(slot) {
+            return Ok(ControlFlow::Continue(Whole::Yes));
+        }
+        let kind = self.body.kinds[slot.index()];
+        let raw = match initial {
+            b's' | b'S' => RawValue::Text(self.words.text(&value)),
+            b'r' | b'R' => {
+                let text = self.words.text(&value);
+                let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                let Some(number) = number else {
+                    let found = shown(text);
+                    return Err(self.problem(format!("{found}: expected a floating-point number")));
+                };
+                RawValue::Real(number)
+            }
+            _ => {
+                let line = self.words.line();
+                let digits = self.words.text_mut(&value);
+                let from = shorten(digits).map_err(|found| {
+                    let found = shown(&[found]);
+                    problem(line, format!("{found} in a number: expected digits 0, 1, x, z"))
+                })?;
+                let digits = &self.words.text(&value)[from..];
+                match kind {
+                    // 0 and x say that it does not happen.
+                    ValueKind::Event if digits == b"1" => RawValue::Event,
+                    ValueKind::Event => return Ok(ControlFlow::Continue(Whole::Yes)),
+                    ValueKind::Bits(width) if digits.len() > width as usize => {
+                        return Err(self.problem(format!(
+                            "a value of {} digits for a signal of {width} bits",
+                            value.len()
+                        )));
+                    }
+                    ValueKind::Bits(_) if digits.is_empty() => {
+                        return Err(self.problem("a number without digits"));
+                    }
+                    ValueKind::Bits(_) | ValueKind::Text | ValueKind::Real => RawValue::Bits(digits),
+                }
+            }
+        };
+        Ok(match (self.visit)(now, slot, raw) {
+            ControlFlow::Continue(()) => ControlFlow::Continue(Whole::Yes),
+            ControlFlow::Break(()) => ControlFlow::Break(()),
+        })
+    }
+
+    fn problem(&self, text: impl Into<String>) -> WaveReadFault {
+        problem(self.words.line(), text)
+    }
+}
+
+/// Why reading ended.
+enum End {
+    /// It was asked to.
+    Stopped,
+    OfFile,
+    Cut,
+}
+
+/// Whether all of a change or a command is in the file.
+enum Whole {
+    Yes,
+    No,
+}

@@ -1,0 +1,103 @@
+//! Codes: what stands for a signal in the values of a dump.
+
+use std::collections::HashMap;
+
+use crate::reader::Slot;
+
+/// The first and the last character of codes.
+const FIRST: u8 = b'!';
+const LAST: u8 = b'~';
+const CHARACTERS: usize = (LAST - FIRST) as usize + 1;
+
+/// Slots by code.
+#[derive(Debug, Default)]
+pub(super) struct Codes {
+    /// By number: writers count through the codes.
+    dense: Vec<u32>,
+    /// Codes in that.
+    counted: usize,
+    /// Those with a number too high for that.
+    sparse: HashMap<Box<[u8]>, u32>,
+}
+
+/// No slot has it.
+const NONE: u32 = u32::MAX;
+/// Longer codes are not numbered.
+const NUMBERED: usize = 4;
+/// Numbers that are in the dense table, for each signal, and at least.
+const PER_SIGNAL: usize = 8;
+const LEAST: usize = 1 << 12;
+
+impl Codes {
+    /// The slot of a code; a new one if the code has none yet.
+    pub(super) fn insert(&mut self, code: &[u8]) -> Slot {
+        if let Some(slot) = self.find(code) {
+            return slot;
+        }
+        let slot = self.len() as u32;
+        match number(code).filter(|number| *number < self.len() * PER_SIGNAL + LEAST) {
+            Some(number) => {
+                if self.dense.len() <= number {
+                    self.dense.resize(number + 1, NONE);
+                }
+                self.dense[number] = slot;
+                self.counted += 1;
+            }
+            None => {
+                self.sparse.insert(code.into(), slot);
+            }
+        }
+        Slot(slot)
+    }
+
+    /// The slot of a code.
+    #[inline]
+    pub(super) fn find(&self, code: &[u8]) -> Option<Slot> {
+        let dense = number(code).and_then(|number| self.dense.get(number)).filter(|slot| **slot != NONE);
+        match dense {
+            Some(slot) => Some(Slot(*slot)),
+            None if self.sparse.is_empty() => None,
+            None => self.sparse.get(code).map(|slot| Slot(*slot)),
+        }
+    }
+
+    /// Number of codes.
+    pub(super) fn len(&self) -> usize {
+        self.counted + self.sparse.len()
+    }
+}
+
+/// The number of a code, counted as writers do: `!` is 1, `"` is 2, `!!` the first one of two characters; no
+/// code at all is 0.
+#[inline]
+fn number(code: &[u8]) -> Option<usize> {
+    if code.len() > NUMBERED {
+        return None;
+    }
+    code.iter().rev().try_fold(0, |number, byte| {
+        (FIRST..=LAST).contains(byte).then(|| number * CHARACTERS + usize::from(byte - FIRST) + 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_the_slot_it_was_given() {
+        let codes = ["!", "!!", "\"", "~~~~", "n0", "a_long_name", "~~~~~", "!!!!!!!!!!!!"];
+        let mut table = Codes::default();
+        for (slot, code) in (0..).zip(codes) {
+            assert_eq!(table.find(code.as_bytes()), None);
+            assert_eq!(table.insert(code.as_bytes()), Slot(slot));
+        }
+        for (slot, code) in (0..).zip(codes) {
+            assert_eq!(table.find(code.as_bytes()), Some(Slot(slot)), "{code}");
+            assert_eq!(table.insert(code.as_bytes()), Slot(slot));
+        }
+        assert_eq!(table.len(), codes.len());
+        for unknown in ["", "#", "!\"", "~~~", "a long name", "\u{e4}"] {
+            assert_eq!(table.find(unknown.as_bytes()), None, "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The declarations of a dump.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::body::VcdBody;
+use super::codes::Codes;
+use super::problem;
+use super::words::Words;
+use crate::ValueKind;
+use crate::reader::error::shown;
+use crate::reader::{FileSignal, Header, TimeUnit, WaveReadFault};
+
+/// The most bits of a signal.
+const WIDEST: u32 = 1 << 24;
+/// The most scopes inside each other.
+const DEEPEST: usize = 1000;
+
+/// Reads the declarations of the dump at `path`.
+pub(in crate::reader) fn open(path: &Path) -> Result<(Header, VcdBody), WaveReadFault> {
+    let file = File::open(path).map_err(WaveReadFault::Io)?;
+    let mut declarations = Declarations {
+        words: Words::new(file, 0, 1),
+        header: Header::default(),
+        codes: Codes::default(),
+        scopes: vec![Arc::from([])],
+    };
+    declarations.read()?;
+    let Declarations { words, mut header, codes, .. } = declarations;
+    header.slots = codes.len() as u32;
+    let kinds = header.signals.iter().map(|signal| (signal.slot, signal.kind));
+    let body = VcdBody::new(words.bytes(), words.line(), codes, kinds);
+    Ok((header, body))
+}
+
+/// Declarations while they are read.
+struct Declarations<R> {
+    words: Words<R>,
+    header: Header,
+    codes: Codes,
+    /// Paths of the open scopes, the empty one first.
+    scopes: Vec<Arc<[String]>>,
+}
+
+impl<R: Read> Declarations<R> {
+    fn read(&mut self) -> Result<(), WaveReadFault> {
+        loop {
+            let begins = self.words.line();
+            let command = match self.word()? {
+                Some(word) => word,
+                None => return Err(problem(begins, "the file ends before $enddefinitions")),
+            };
+            let line = self.words.line();
+            if !command.starts_with('$') {
+                let found = shown(command.as_bytes());
+                return Err(problem(line, format!("expected a declaration, such as $var, found {found}")));
+            }
+            let words = self.rest_of(&command, line)?;
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            match command.as_str() {
+                "$enddefinitions" => return Ok(()),
+                "$timescale" => {
+                    let text = words.concat();
+                    self.header.unit = Some(TimeUnit::parse(&text).ok_or_else(|| {
+                        let found = shown(text.as_bytes());
+                        problem(
+                            line,
+                            format!("$timescale {found}: expected 1, 10 or 100 of s, ms, us, ns, ps, fs"),
+                        )
+                    })?);
+                }
+                "$version" => self.header.version = words.join(" "),
+                "$scope" => self.scope(&words, line)?,
+                "$upscope" => {
+                    if self.scopes.len() == 1 {
+                        return Err(problem(line, "$upscope without a $scope that is open"));
+                    }
+                    self.scopes.pop();
+                }
+                "$var" => self.signal(&words, line)?,
+                "$dumpports" => return Err(extended(line)),
+                "$dumpvars" | "$dumpall" | "$dumpon" | "$dumpoff" => {
+                    return Err(problem(line, format!("{command} before $enddefinitions")));
+                }
+                // $date, $comment, and what other programs add.
+                _ => {}
+            }
+        }
+    }
+
+    fn scope(&mut self, words: &[&str], line: u64) -> Result<(), WaveReadFault> {
+        // `$scope module NAME $end`; some writers leave the name of `begin` blocks out.
+        let name = match words {
+            [_, name, ..] => name,
+            [kind] => kind,
+            [] => return Err(problem(line, "a $scope without a name")),
+        };
+        if self.scopes.len() > DEEPEST {
+            return Err(problem(line, format!("more than {DEEPEST} scopes inside each other")));
+        }
+        let name = name.strip_prefix('\\').filter(|name| !name.is_empty()).unwrap_or(name).to_owned();
+        let outer = self.scopes.last().map_or(&[][..], |outer| outer);
+        self.scopes.push(outer.iter().cloned().chain([name]).collect());
+        Ok(())
+    }
+
+    fn signal(&mut self, words: &[&str], line: u64) -> Result<(), WaveReadFault> {
+        let [kind, width, code, name @ ..] = words else {
+            return Err(problem(line, "expected $var TYPE WIDTH CODE NAME $end"));
+        };
+        if name.is_empty() {
+            return Err(problem(line, "a $var without a name: expected $var TYPE WIDTH CODE NAME $end"));
+        }
+        let width: u32 = width.parse().ok().filter(|width| *width <= WIDEST).ok_or_else(|| {
+            let found = shown(width.as_bytes());
+            problem(line, format!("a $var of {found} bits: expected a number, at most {WIDEST}"))
+        })?;
+        let kind = match *kind {
+            "real" | "realtime" | "real_parameter" | "shortreal" => ValueKind::Real,
+            "string" => ValueKind::Text,
+            "event" => ValueKind::Event,
+            _ => ValueKind::Bits(width.max(1)),
+        };
+        let slot = self.codes.insert(code.as_bytes());
+        let scopes = Arc::clone(self.scopes.last().unwrap_or(&Arc::from([])));
+        self.header.signals.push(FileSignal::new(scopes, name, kind, slot));
+        Ok(())
+    }
+
+    /// The words of a declaration, without its `$end`.
+    fn rest_of(&mut self, command: &str, line: u64) -> Result<Vec<String>, WaveReadFault> {
+        let mut words = Vec::new();
+        loop {
+            match self.word()? {
+                Some(end) if end == "$end" => return Ok(words),
+                Some(word) => words.push(word),
+                None => return Err(problem(line, format!("the file ends in {command}, before its $end"))),
+            }
+        }
+    }
+
+    fn word(&mut self) -> Result<Option<String>, WaveReadFault> {
+        self.words.begin();
+        let word = self.words.next()?;
+        // Texts of other alphabets are for people; ids and names of signals are plain.
+        Ok(word.map(|word| String::from_utf8_lossy(self.words.text(&word)).into_owned()))
+    }
+}
+
+/// The error about a dump of ports.
+pub(super) fn extended(line: u64) -> WaveReadFault {
+    problem(
+        line,
+        "this is extended VCD ($dumpports), with strengths of ports; dump signals with $dumpvars instead",
+    )
+}

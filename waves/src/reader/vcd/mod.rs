@@ -1,0 +1,31 @@
+//! Value change dumps.
+//!
+//! The crate `vcd`, which writes our headers, also reads; it takes a byte at a time through an iterator, allocates every
+//! value, and refuses scope and variable types it does not know. `tests/reader.rs` holds this reader against it, and
+//! against `wellen`.
+
+mod body;
+mod codes;
+mod header;
+mod words;
+
+pub(super) use body::VcdBody;
+pub(super) use header::open;
+
+use super::WaveReadFault;
+use words::WordFault;
+
+fn problem(line: u64, problem: impl Into<String>) -> WaveReadFault {
+    WaveReadFault::Vcd { line, problem: problem.into() }
+}
+
+impl From<WordFault> for WaveReadFault {
+    fn from(fault: WordFault) -> Self {
+        match fault {
+            WordFault::Io(source) => WaveReadFault::Io(source),
+            WordFault::TooLong { line, most } => {
+                problem(line, format!("a word of more than {} MiB: this is not VCD text", most >> 20))
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The words of a text, with white space between them.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// Bytes read at a time.
+const BLOCK: usize = 1 << 18;
+/// The longest word, in bytes: a value of a signal of 16 Mi bits.
+const LONGEST: usize = 1 << 24;
+
+/// Why there is no next word.
+#[derive(Debug)]
+pub(super) enum WordFault {
+    Io(io::Error),
+    TooLong { line: u64, most: usize },
+}
+
+/// The words of a text, in a buffer that holds as much as the group of words that is looked at.
+#[derive(Debug)]
+pub(super) struct Words<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// Where the group of words begins.
+    group: usize,
+    /// Up to where the buffer is read, and filled.
+    at: usize,
+    filled: usize,
+    /// Bytes of the text in front of the buffer.
+    before: u64,
+    line: u64,
+    ended: bool,
+    /// The last word ended with the text, without white space behind it.
+    unterminated: bool,
+}
+
+/// A word, by its place behind the beginning of its group.
+pub(super) type Word = Range<usize>;
+
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+impl<R: Read> Words<R> {
+    /// The words of a text whose first line has this number, and begins behind `before` bytes of it.
+    pub(super) fn new(input: R, before: u64, line: u64) -> Self {
+        let buffer = vec![0; BLOCK];
+        Words { input, buffer, group: 0, at: 0, filled: 0, before, line, ended: false, unterminated: false }
+    }
+
+    /// Begins a new group of words: those of the last one are gone.
+    pub(super) fn begin(&mut self) {
+        self.group = self.at;
+    }
+
+    /// The next word of the group; `None` at the end of the text.
+    pub(super) fn next(&mut self) -> Result<Option<Word>, WordFault> {
+        loop {
+            let rest = &self.buffer[self.at..self.filled];
+            let skipped = rest.iter().take_while(|byte| is_space(**byte)).count();
+            self.line += rest[..skipped].iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.at += skipped;
+            if self.at < self.filled {
+                break;
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+        let mut length = 0;
+        loop {
+            let rest = &self.buffer[self.at + length..self.filled];
+            match rest.iter().position(|byte| is_space(*byte)) {
+                Some(more) => {
+                    length += more;
+                    break;
+                }
+                None => {
+                    length += rest.len();
+                    if !self.fill()? {
+                        self.unterminated = true;
+                        break;
+                    }
+                }
+            }
+        }
+        let from = self.at - self.group;
+        self.at += length;
+        Ok(Some(from..from + length))
+    }
+
+    /// The characters of a word of this group.
+    pub(super) fn text(&self, word: &Word) -> &[u8] {
+        &self.buffer[self.group + word.start..self.group + word.end]
+    }
+
+    /// The same, to be changed.
+    pub(super) fn text_mut(&mut self, word: &Word) -> &mut [u8] {
+        &mut self.buffer[self.group + word.start..self.group + word.end]
+    }
+
+    /// The number of the line in which the last word stands.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Bytes of the text up to the end of the last word.
+    pub(super) fn bytes(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// Whether the last word may go on in what is missing of the text.
+    pub(super) fn is_unterminated(&self) -> bool {
+        self.unterminated
+    }
+
+    /// Reads more; whether there was more.
+    fn fill(&mut self) -> Result<bool, WordFault> {
+        if self.ended {
+            return Ok(false);
+        }
+        // The group moves to the front.
+        self.buffer.copy_within(self.group..self.filled, 0);
+        self.before += self.group as u64;
+        self.at -= self.group;
+        self.filled -= self.group;
+        self.group = 0;
+        if self.filled > LONGEST {
+            return Err(WordFault::TooLong { line: self.line, most: LONGEST });
+        }
+        if self.buffer.len() - self.filled < BLOCK / 2 {
+            self.buffer.resize(self.filled + BLOCK, 0);
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Ok(more) => {
+                    self.filled += more;
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(WordFault::Io(error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that gives a few bytes at a time.
+    struct Slowly<'a>(&'a [u8]);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let some = self.0.len().min(3).min(buffer.len());
+            buffer[..some].copy_from_slice(&self.0[..some]);
+            self.0 = &self.0[some..];
+            Ok(some)
+        }
+    }
+
+    #[test]
+    fn words_lines_and_places_are_those_of_the_text() {
+        let text = b" $var\n\twire 1\r\n\n!  clk $end";
+        let mut words = Words::new(Slowly(text), 100, 7);
+        let mut found = Vec::new();
+        loop {
+            words.begin();
+            let Some(first) = words.next().unwrap() else { break };
+            let at_first = words.line();
+            let second = words.next().unwrap().unwrap();
+            for (word, line) in [(first, at_first), (second, words.line())] {
+                found.push((String::from_utf8(words.text(&word).to_vec()).unwrap(), line));
+            }
+        }
+        let expected = [("$var", 7), ("wire", 8), ("1", 8), ("!", 10), ("clk", 10), ("$end", 10)];
+        assert_eq!(found, expected.map(|(word, line)| (word.to_owned(), line)));
+        assert_eq!(words.bytes(), 100 + text.len() as u64);
+        assert!(words.is_unterminated());
+    }
+
+    #[test]
+    fn a_word_without_end_is_refused() {
+        let mut words = Words::new(io::repeat(b'a'), 0, 1);
+        assert!(matches!(words.next(), Err(WordFault::TooLong { line: 1, .. })));
+    }
+}

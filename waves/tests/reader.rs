@@ -1,0 +1,278 @@
+//! What the reader finds is what is in the file, ours or another program's; of a file that is malformed it says where.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use atoms_waves::{Excerpt, ValueKind, WaveFile, WaveFormat, WaveReadFault, WaveValue};
+
+/// Changes by path: time and value, numbers with all digits.
+type Changes = BTreeMap<String, Vec<(u64, String)>>;
+
+fn shown(value: &WaveValue) -> String {
+    match value {
+        WaveValue::Bits(digits) => digits.clone(),
+        WaveValue::Text(text) => format!("text {text}"),
+        WaveValue::Real(number) => format!("real {number}"),
+        WaveValue::Event => "event".to_owned(),
+    }
+}
+
+fn changes(file: &WaveFile) -> Result<Changes, atoms_waves::WaveReadError> {
+    let mut all = file.no_slots();
+    file.signals().iter().for_each(|signal| all.insert(signal.slot));
+    let mut found = Changes::new();
+    file.signals().iter().for_each(|signal| drop(found.insert(signal.path(), Vec::new())));
+    file.changes(&all, u64::MAX, |time, slot, value| {
+        for signal in file.signals().iter().filter(|signal| signal.slot == slot) {
+            let value = shown(&value.to_value(signal.kind));
+            found.get_mut(&signal.path()).unwrap().push((time, value));
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+fn written(text: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.vcd");
+    std::fs::write(&path, text).unwrap();
+    (dir, path)
+}
+
+/// The same by the crate `wellen`, which leaves out values that repeat.
+fn by_wellen(path: &Path) -> Changes {
+    let mut wave = wellen::simple::read(path).unwrap();
+    let vars: Vec<_> = wave.hierarchy().all_vars().map(|var| wave.hierarchy()[var].clone()).collect();
+    let refs: Vec<_> = vars.iter().map(|var| var.signal_ref()).collect();
+    wave.load_signals(&refs);
+    let times = wave.time_table().to_vec();
+    let of_var = |var: &wellen::Var| {
+        let changes = wave.get_signal(var.signal_ref()).into_iter().flat_map(|signal| signal.iter_changes());
+        let changes = changes.map(|(at, value)| {
+            let text = match value {
+                wellen::SignalValueRef::Event => "event".to_owned(),
+                wellen::SignalValueRef::String(text) => format!("text {text}"),
+                wellen::SignalValueRef::Real(number) => format!("real {number}"),
+                other => other.to_bit_string().unwrap(),
+            };
+            (times[at as usize], text)
+        });
+        (var.full_name(wave.hierarchy()), changes.collect())
+    };
+    vars.iter().map(of_var).collect()
+}
+
+/// Without values that repeat the one before, and those that a later one of the same time replaces.
+fn without_repetitions(changes: Changes) -> Changes {
+    let once = |changes: Vec<(u64, String)>| {
+        let mut kept: Vec<(u64, String)> = Vec::new();
+        for (time, value) in changes {
+            if kept.last().is_none_or(|(_, last)| *last != value || value == "event") {
+                kept.push((time, value));
+            }
+        }
+        kept
+    };
+    changes.into_iter().map(|(path, changes)| (path, once(changes))).collect()
+}
+
+fn first_wave() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("first_wave.vcd")
+}
+
+#[test]
+fn our_wave_is_read_as_wellen_reads_it() {
+    let file = WaveFile::open(first_wave()).unwrap();
+    assert_eq!((file.format(), file.unit().unwrap().to_string().as_str()), (WaveFormat::Vcd, "1 ns"));
+    let ours = without_repetitions(changes(&file).unwrap());
+    let theirs = by_wellen(&first_wave());
+    assert!(ours.len() > 100 && ours["atoms.clk"].len() >= 30);
+    assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    for (path, changes) in &theirs {
+        assert_eq!(ours[path], *changes, "{path}");
+    }
+    assert_eq!(file.clock().unwrap().map(|clock| clock.period), Some(10));
+}
+
+/// What other programs write: aliases, escaped names, arrays, reals, events, texts, unknown and open digits, uppercase,
+/// no unit, values without `$dumpvars`, a pause of the dump, declarations that we do not know.
+const FOREIGN: &str = "\
+$date today \u{e4} $end
+$scope module top $end
+$attrbegin misc 02 state 1 $end
+$var wire 8 ! data [7:0] $end
+$var wire 8 ! alias[7:0] $end
+$scope vhdl_architecture inner $end
+$var reg 1 \" \\a.b+c $end
+$var wire 4 # mem [1] [3:0] $end
+$upscope $end
+$var real 64 $ volts $end
+$var event 1 % done $end
+$var string 1 & state $end
+$upscope $end
+$enddefinitions $end
+b1 !
+#0
+$dumpvars
+bX !
+x\"
+b0z1 #
+r-1.5e3 $
+sIDLE &
+$end
+$comment 1! is no change $end
+#5
+1\" b101 !
+1%
+#5 b110 !
+#7
+$dumpoff
+bx !
+x\"
+$end
+#9
+$dumpon
+B111 !
+0 \"
+$end
+1% sRUN &
+#12
+";
+
+#[test]
+fn what_other_programs_write_is_read() {
+    let (_dir, path) = written(FOREIGN);
+    let file = WaveFile::open(&path).unwrap();
+    assert_eq!((file.unit(), file.slots(), file.signals().len()), (None, 6, 7));
+    let found = changes(&file).unwrap();
+    let of = |changes: &[(u64, &str)]| -> Vec<_> {
+        changes.iter().map(|(time, value)| (*time, (*value).to_owned())).collect()
+    };
+    let data = [
+        (0, "00000001"),
+        (0, "xxxxxxxx"),
+        (5, "00000101"),
+        (5, "00000110"),
+        (7, "xxxxxxxx"),
+        (9, "00000111"),
+    ];
+    let expected = Changes::from([
+        ("top.data".to_owned(), of(&data)),
+        ("top.alias".to_owned(), of(&data)),
+        ("top.inner.a.b+c".to_owned(), of(&[(0, "x"), (5, "1"), (7, "x"), (9, "0")])),
+        ("top.inner.mem[1]".to_owned(), of(&[(0, "00z1")])),
+        ("top.volts".to_owned(), of(&[(0, "real -1500")])),
+        ("top.done".to_owned(), of(&[(5, "event"), (9, "event")])),
+        ("top.state".to_owned(), of(&[(0, "text IDLE"), (9, "text RUN")])),
+    ]);
+    assert_eq!(found, expected);
+    let extent = file.changes(&file.no_slots(), u64::MAX, |_, _, _| ControlFlow::Continue(())).unwrap();
+    assert_eq!((extent.times, extent.cut_in_line), (Some((0, 12)), None));
+}
+
+#[test]
+fn an_excerpt_begins_with_the_values_that_hold_there() {
+    let (_dir, path) = written(FOREIGN);
+    let excerpt = Excerpt::read(&path, 6..9, |signal| signal.name != "volts").unwrap();
+    assert_eq!((excerpt.window, excerpt.unit.as_str(), excerpt.period), (6..9, "1 unit", None));
+    let of = |name: &str| excerpt.signals.iter().find(|signal| signal.name == name).unwrap().clone();
+    let bits = |digits: &str| WaveValue::Bits(digits.to_owned());
+    assert_eq!(of("alias").changes, [(6, bits("00000110")), (7, bits("xxxxxxxx"))]);
+    assert_eq!(of("alias").kind, ValueKind::Bits(8));
+    assert_eq!(of("state").changes, [(6, WaveValue::Text("IDLE".to_owned()))]);
+    assert_eq!(of("done").changes, [], "an event does not last");
+    assert_eq!(excerpt.signals.len(), 6);
+    let whole = Excerpt::read(&path, 0..u64::MAX, |_| true).unwrap();
+    assert_eq!(whole.window, 0..13, "to the end, the last point in time included");
+}
+
+#[test]
+fn an_excerpt_that_does_not_fit_says_how_large_it_would_be() {
+    let mut text = "$timescale 1 ns $end $var wire 65536 ! wide $end $enddefinitions $end\n".to_owned();
+    for time in 0..5000 {
+        text += &format!("#{time} b{} !\n", 1 + time % 2 * 9);
+    }
+    let (_dir, path) = written(text);
+    let error = Excerpt::read(&path, 0..u64::MAX, |_| true).unwrap_err();
+    let WaveReadFault::TooLarge { signals: 1, changes: 5000, bytes, .. } = error.fault else {
+        panic!("{error}")
+    };
+    assert!((5000 * 65536..5000 * 66000).contains(&bytes), "{bytes}");
+    assert!(error.to_string().ends_with("312 MiB in memory, more than the 256 MiB that are held; choose a narrower window or fewer signals"), "{error}");
+    let narrow = Excerpt::read(&path, 4000..4010, |_| true).unwrap();
+    assert_eq!(narrow.signals[0].changes.len(), 10, "what is before the window takes no memory");
+}
+
+#[rustfmt::skip]
+const MALFORMED: &[(&str, &str)] = &[
+    ("",                                        "it is empty"),
+    (" \n\t",                                   "it is empty"),
+    ("module top;",                             "neither VCD, which begins with `$`, nor FST: it begins with `m`"),
+    ("\u{1f}\u{1}\u{2}",                        "it begins with `\\x1f`"),
+    ("$var wire 1 ! a $end\n",                  "line 1: the file ends before $enddefinitions"),
+    ("$scope module top",                       "line 1: the file ends in $scope, before its $end"),
+    ("$timescale 3 ns $end",                    "line 1: $timescale `3ns`: expected 1, 10 or 100 of s, ms"),
+    ("$timescale 1 ns $end\n1!",                "line 2: expected a declaration, such as $var, found `1!`"),
+    ("$upscope $end",                           "$upscope without a $scope"),
+    ("$var wire many ! a $end",                 "a $var of `many` bits"),
+    ("$var wire 4294967295 ! a $end",           "a $var of `4294967295` bits: expected a number, at most 16777216"),
+    ("$var wire 1 ! $end",                      "line 1: a $var without a name"),
+    ("$dumpports $end",                         "extended VCD"),
+];
+
+/// Values behind the declarations of a signal `!` of 4 bits, and the error about them.
+#[rustfmt::skip]
+const MALFORMED_VALUES: &[(&str, &str)] = &[
+    ("#10\nb1 !\n#9\n",                         "line 4: time goes back from 10 to 9"),
+    ("#10\nb12 !\n",                            "line 3: `2` in a number: expected digits 0, 1, x, z"),
+    ("#10\nb11111 !\n",                         "line 3: a value of 5 digits for a signal of 4 bits"),
+    ("#10\nb1 \"\n",                            "line 3: a value of `\"`, a code that no $var declares"),
+    ("#1x\n",                                   "line 2: `#1x`: expected a time"),
+    ("#99999999999999999999\n",                 "expected a time"),
+    ("#0\nr1.5.2 !\n",                          "line 3: `1.5.2`: expected a floating-point number"),
+    ("#0\nb !\n",                               "line 3: a number without digits"),
+    ("#0\n\u{7}\u{8}garbage here\n",            "line 3: expected a time (#1200), a change"),
+    ("#0\n$var wire 1 ! a $end\n",              "line 3: `$var` behind $enddefinitions"),
+    ("#0\npDU 0 6 !\n",                         "extended VCD"),
+];
+
+#[test]
+fn what_is_malformed_is_named_with_its_line() {
+    for (text, expected) in MALFORMED {
+        let (_dir, path) = written(text);
+        let error = WaveFile::open(&path).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot read wave `{}`: ", path.display())), "{error}");
+        assert!(error.contains(expected), "{error}\nexpected: {expected}");
+    }
+    for (values, expected) in MALFORMED_VALUES {
+        let (_dir, path) = written(format!("$var wire 4 ! a $end $enddefinitions $end\n{values}"));
+        let error = changes(&WaveFile::open(&path).unwrap()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}\nexpected: {expected}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let error = WaveFile::open(folder.path()).unwrap_err();
+    assert!(matches!(error.fault, WaveReadFault::NoFile), "{error}");
+    assert!(matches!(WaveFile::open("no/such.vcd").unwrap_err().fault, WaveReadFault::Io(_)));
+    let (_dir, path) = written([0x1f, 0x8b, 8, 0]);
+    assert!(matches!(WaveFile::open(path).unwrap_err().fault, WaveReadFault::Gzip));
+}
+
+#[test]
+fn a_file_that_was_cut_is_read_up_to_there() {
+    let whole = std::fs::read(first_wave()).unwrap();
+    let at = whole.len() * 3 / 4;
+    let at = at
+        + whole[at..].windows(4).position(|bytes| bytes.starts_with(b"\nb") && bytes[3] != b' ').unwrap()
+        + 3;
+    let (_dir, path) = written(&whole[..at]);
+    let file = WaveFile::open(path).unwrap();
+    let mut all = file.no_slots();
+    file.signals().iter().for_each(|signal| all.insert(signal.slot));
+    let extent = file.changes(&all, u64::MAX, |_, _, _| ControlFlow::Continue(())).unwrap();
+    let text = std::str::from_utf8(&whole[..at]).unwrap();
+    let last = text.lines().filter_map(|line| line.strip_prefix('#')).next_back().unwrap().parse().unwrap();
+    let line = 1 + whole[..at].iter().filter(|byte| **byte == b'\n').count() as u64;
+    assert_eq!(extent.cut_in_line, Some(line));
+    assert_eq!(extent.times.map(|(_, last)| last), Some(last));
+}

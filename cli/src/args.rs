@@ -9,6 +9,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::number::{Zero, amount, whole};
 
+#[path = "wave/args.rs"]
+pub(crate) mod wave;
+
 /// Any number that a seed or an index can be.
 const ANY: std::ops::RangeInclusive<u64> = 0..=u64::MAX;
 
@@ -40,6 +43,8 @@ pub(crate) enum Command {
     Cover(CoverArgs),
     /// Replay the bundle of a failure that a regression left behind
     Repro(ReproArgs),
+    /// Say what waves show, VCD or FST, of this program or of others (docs/waves.md)
+    Wave(wave::WaveArgs),
     /// Measure RTL, model and lockstep, in turns in one process
     Bench(BenchArgs),
     /// Show the named configurations

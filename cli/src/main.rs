@@ -30,6 +30,7 @@ mod rtl;
 mod run;
 mod silicon;
 mod undefined;
+mod wave;
 
 use std::process::ExitCode;
 
@@ -73,6 +74,7 @@ fn answer(command: Command) -> Result<Verdict, CliError> {
         Command::Regress(args) => regress::regress(&args),
         Command::Cover(args) => cover::cover(&args),
         Command::Repro(args) => repro::repro(&args),
+        Command::Wave(args) => wave::wave(&args.command),
         Command::Bench(args) => bench::bench(&args),
         Command::Config(args) => config::config(&args),
         Command::Rtl(args) => rtl::rtl(&args),

@@ -56,6 +56,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("regress shard", &["cut", "0"]),
     ("cover", &["done"]),
     ("repro", &["bundle"]),
+    ("wave info", &["first_wave.vcd"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("config list", &[]),
     ("config show", &[]),
@@ -107,6 +108,8 @@ fn folder() -> &'static Path {
         let capture =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../silicon/captures/standin/capture.jsonl.gz");
         fs::copy(capture, folder.join("capture.jsonl.gz")).expect("a copy");
+        let wave = Path::new(env!("CARGO_MANIFEST_DIR")).join("../waves/first_wave.vcd");
+        fs::copy(wave, folder.join("first_wave.vcd")).expect("a copy");
         fs::write(folder.join("plan.toml"), PLAN).expect("a plan");
         let status = |arguments: &[&str]| {
             let output = in_folder(&folder, arguments).output().expect("atoms starts");

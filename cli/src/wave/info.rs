@@ -1,0 +1,135 @@
+//! `atoms wave info`: what a wave contains.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use atoms_waves::{FileSignal, SignalPattern, ValueKind, WaveFile};
+use serde_json::json;
+
+use crate::args::wave::WaveInfoArgs;
+use crate::error::{CliError, Verdict};
+use crate::output::{note, outln};
+use crate::progress::grouped;
+
+/// Scopes that are listed.
+const SCOPES: usize = 40;
+
+pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
+    let file = WaveFile::open(&args.wave).map_err(CliError::of)?;
+    if let Some(pattern) = &args.signals {
+        return list(&file, pattern, args.json);
+    }
+    let mut all = file.no_slots();
+    file.signals().iter().for_each(|signal| all.insert(signal.slot));
+    let mut changes = 0_u64;
+    let read = file.changes(&all, u64::MAX, |_, _, _| {
+        changes += 1;
+        ControlFlow::Continue(())
+    });
+    let extent = read.map_err(CliError::of)?;
+    let clock = file.clock().map_err(CliError::of)?;
+    let cycles = clock.as_ref().zip(extent.times).map(|(clock, (first, last))| {
+        (first / clock.period, last.div_ceil(clock.period).max(first / clock.period))
+    });
+    let scopes = scopes(file.signals());
+    let unit = file.unit().map(|unit| unit.to_string());
+    let clock_path = clock.as_ref().map(|clock| file.signals()[clock.signal].path());
+    if args.json {
+        let scopes: Vec<_> =
+            scopes.iter().map(|(scope, signals)| json!({ "scope": scope, "signals": signals })).collect();
+        outln!(
+            "{}",
+            json!({
+                "file": args.wave, "format": file.format().name(), "bytes": file.bytes(), "version": file.version(),
+                "unit": unit, "times": extent.times.map(|(first, last)| [first, last]),
+                "clock": clock_path, "period": clock.map(|clock| clock.period),
+                "cycles": cycles.map(|(first, end)| [first, end]), "signals": file.signals().len(),
+                "distinct": file.slots(), "changes": changes, "cut_in_line": extent.cut_in_line, "scopes": scopes,
+            })
+        )?;
+        return Ok(Verdict::Agree);
+    }
+    outln!("{}", args.wave.display())?;
+    let by = if file.version().is_empty() { String::new() } else { format!(", by {}", file.version()) };
+    outln!("  format     {}, {} bytes{by}", file.format().name(), grouped(file.bytes()))?;
+    outln!("  time unit  {}", unit.as_deref().unwrap_or("not stated"))?;
+    match extent.times {
+        Some((first, last)) => outln!("  time       {first} to {last}")?,
+        None => outln!("  time       none: the file has no values")?,
+    }
+    if let (Some(path), Some(clock), Some((first, end))) = (&clock_path, &clock, cycles) {
+        outln!("  clock      {path}, period {}: cycles {first} to {end}", clock.period)?;
+    }
+    let (signals, distinct) = (file.signals().len(), file.slots());
+    let shared = if signals == distinct { String::new() } else { format!(", {distinct} of them distinct") };
+    outln!("  signals    {}{shared}", grouped(signals as u64))?;
+    outln!("  changes    {}", grouped(changes))?;
+    if !scopes.is_empty() {
+        outln!("  scopes     signals in them and below")?;
+    }
+    for (scope, signals) in scopes.iter().take(SCOPES) {
+        outln!("  {:>9}  {scope}", grouped(*signals))?;
+    }
+    if scopes.len() > SCOPES {
+        outln!("             ... and {} more scopes; --json lists all", scopes.len() - SCOPES)?;
+    }
+    if let Some(line) = extent.cut_in_line {
+        note!("{}: cut in line {line}: what is before it was read", args.wave.display());
+    }
+    Ok(Verdict::Agree)
+}
+
+/// Each scope with the number of signals in it and below.
+fn scopes(signals: &[FileSignal]) -> BTreeMap<String, u64> {
+    let mut found = BTreeMap::new();
+    for signal in signals {
+        for depth in 1..=signal.scopes.len() {
+            *found.entry(signal.scopes[..depth].join(".")).or_default() += 1;
+        }
+    }
+    found
+}
+
+fn list(file: &WaveFile, pattern: &str, as_json: bool) -> Result<Verdict, CliError> {
+    let chosen = SignalPattern::new(pattern);
+    let signals: Vec<_> = file.signals().iter().filter(|signal| chosen.matches(signal.parts())).collect();
+    if signals.is_empty() {
+        let path = file.path().display();
+        return Err(CliError::message(format!(
+            "`{path}`: no signal matches `{pattern}`; `atoms wave info {path} --signals` lists all"
+        )));
+    }
+    if as_json {
+        let signals: Vec<_> = signals
+            .iter()
+            .map(|signal| json!({ "path": signal.path(), "kind": kind(signal.kind), "bits": bits(signal.kind) }))
+            .collect();
+        outln!("{}", json!(signals))?;
+        return Ok(Verdict::Agree);
+    }
+    for signal in signals {
+        let kind = match signal.kind {
+            ValueKind::Bits(1) => "1 bit".to_owned(),
+            ValueKind::Bits(width) => format!("{width} bits"),
+            other => kind(other).to_owned(),
+        };
+        outln!("{kind:>10}  {}", signal.path())?;
+    }
+    Ok(Verdict::Agree)
+}
+
+fn kind(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Bits(_) => "bits",
+        ValueKind::Text => "text",
+        ValueKind::Real => "real",
+        ValueKind::Event => "event",
+    }
+}
+
+fn bits(kind: ValueKind) -> Option<u32> {
+    match kind {
+        ValueKind::Bits(width) => Some(width),
+        ValueKind::Text | ValueKind::Real | ValueKind::Event => None,
+    }
+}

@@ -5,9 +5,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use atoms_model::MemoryPort;
 use atoms_model::memory_port::word_index;
 use atoms_model::port::{In, Out};
+use atoms_model::{MemoryPort, RequestOrigin};
 
 use atoms_verilated::RtlError;
 
@@ -496,6 +496,12 @@ impl<M: Machine + Sides, L: Listener> MemoryPort for Session<M, L> {
 
     fn word(&self, row: u32, bank: u32) -> u32 {
         self.machine.word(word_index(self.machine.config(), row, bank))
+    }
+
+    fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
+        if let Some(trace) = &mut self.trace {
+            trace.offer_from(origin);
+        }
     }
 
     fn cycle(&mut self, inputs: &In) -> Result<Out, Failure> {

@@ -27,5 +27,5 @@ mod waiters;
 
 pub use config::Config;
 pub use issue::Pass;
-pub use memory_port::MemoryPort;
+pub use memory_port::{MemoryPort, RequestOrigin};
 pub use unit::Unit;

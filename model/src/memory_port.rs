@@ -5,6 +5,21 @@ use crate::port::{In, Out};
 use crate::unit::Unit;
 use std::convert::Infallible;
 
+/// The instruction that makes a warp request, for waves and messages.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestOrigin<'a> {
+    /// Number of the CTA in the grid.
+    pub cta: u32,
+    /// Number of the warp in the CTA.
+    pub warp: u32,
+    /// Index of the instruction in the kernel.
+    pub pc: u32,
+    /// Line of the instruction in the kernel's text, from 1.
+    pub line: u32,
+    /// The instruction as written there.
+    pub text: &'a str,
+}
+
 /// The unit's ports, one clock at a time. Handed over already reset.
 ///
 /// Handshakes as documented at [`In`] and [`Out`]: a request is taken in a cycle in which valid and
@@ -28,6 +43,10 @@ pub trait MemoryPort {
     /// # Errors
     /// Whatever the port has to report; the run ends with it.
     fn cycle(&mut self, inputs: &In) -> Result<Out, Self::Error>;
+
+    /// Names the origin of the warp request that the next call of [`MemoryPort::cycle`] offers. A port that shows
+    /// nothing ignores it.
+    fn offer_from(&mut self, _origin: &RequestOrigin<'_>) {}
 
     /// The word at byte address `4 * (row * banks + bank)` of shared memory, for messages: as of the last
     /// clock, and wherever a bank hash has put it ([`word_index`]).

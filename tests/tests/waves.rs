@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
+use atoms_cosim::machine::ModelMachine;
 use atoms_cosim::request::{Lane, PartWrite, WarpRequest};
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::Trace;
+use atoms_isa::Program;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
-use atoms_tests::{config, lockstep_of};
+use atoms_sm::{Launch, SmConfig, run};
+use atoms_tests::{config, lockstep_of, root};
 use expect_test::expect_file;
 use wellen::simple::{Waveform, read};
 
@@ -98,6 +101,34 @@ fn a_window_is_all_that_is_written() {
     // What began before the window is known in it.
     let add = values(&mut wave, &["atoms", "txn", "tag", "tag02"]);
     assert_eq!(add[0], "#1_ADD.u32_pass_2,_slot_0_lanes_f_@0");
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
+}
+
+/// A request of a kernel names its warp, and the line of the kernel's text.
+#[test]
+fn a_request_names_the_instruction_that_made_it() {
+    let path = std::env::temp_dir().join(format!("atoms-origin-{}.vcd", std::process::id()));
+    let listing = root().join("tests/kernels/hist_u32.sm_90a.sass");
+    let text = std::fs::read_to_string(&listing).expect("the kernel is readable");
+    let program = Program::read("hist_u32", &text, None).expect("the kernel is understood");
+    let launch = Launch::from_file(&root().join("tests/kernels/hist_u32.launch.toml")).expect("it is read");
+    let mut session = Session::new(ModelMachine::new(config("default").config), None);
+    session.set_trace(Some(Trace::create(&path, session.machine(), None).expect("the wave is written")));
+    let kernel = launch.kernel(&program).expect("the kernel is there");
+    run(kernel, &launch, &mut session, &SmConfig::default()).expect("the kernel runs");
+    session.take_trace().expect("still there").finish().expect("the wave is completed");
+    let mut wave = read(&path).expect("the wave is readable");
+    let of_first_warp = values(&mut wave, &["atoms", "txn", "tag", "tag00"]);
+    let add = of_first_warp.iter().find(|text| text.contains("ATOMS")).expect("the warp makes an atomic");
+    let (line, instruction) =
+        add.split_once("line_").and_then(|(_, rest)| rest.split_once(":_")).expect("its line");
+    let line: usize = line.parse().expect("a number");
+    let written = text.lines().nth(line - 1).expect("the listing has that line");
+    assert!(
+        written.contains(&instruction.replace('_', " ")),
+        "line {line} is `{written}`, the track says `{add}`"
+    );
+    assert!(add.contains(",_cta_0_warp_0_pc_"), "{add}");
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 

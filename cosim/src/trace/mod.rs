@@ -6,8 +6,8 @@ mod transactions;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use atoms_model::Config;
 use atoms_model::port::{Field, In, Out, Probe, Radix, Shape};
+use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
 use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError};
 
@@ -225,6 +225,11 @@ impl Trace {
         now.sides.extend(sides.iter().map(|(_, out, probe)| (**out, **probe)));
         transactions.into_iter().for_each(|cycle| self.transactions.show(&mut self.trace, cycle));
         self.trace.tick()
+    }
+
+    /// The warp request that the next cycle offers comes from this instruction.
+    pub fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
+        self.transactions.offer_from(origin);
     }
 
     /// The run failed in `cycle`: once the wave is complete, the save file opens there, with what differs first, the

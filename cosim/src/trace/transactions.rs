@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_model::port::MAX_BANKS;
+use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op};
 use atoms_waves::{Definition, Layout, Signal, SignalKind, WaveTrace};
 
@@ -45,6 +45,8 @@ pub(super) struct Transactions {
     /// Banks whose track shows a lane.
     serving: u64,
     text: String,
+    /// The instruction that made the request offered in this cycle.
+    offered_from: String,
 }
 
 /// A warp request inside the unit.
@@ -53,6 +55,8 @@ struct Inside {
     number: u64,
     request: Arc<WarpRequest>,
     state: State,
+    /// The instruction that made it; empty where none did.
+    origin: String,
 }
 
 /// How far a request has come.
@@ -128,6 +132,7 @@ impl Transactions {
                 stale: u64::MAX,
                 serving: u64::MAX,
                 text: String::new(),
+                offered_from: String::new(),
             }
         })
     }
@@ -158,6 +163,14 @@ impl Transactions {
     /// The track of a bank.
     pub(super) fn of_bank(&self, bank: usize) -> impl Iterator<Item = Signal> {
         self.banks.get(bank).copied().into_iter()
+    }
+
+    /// Notes the instruction that made the request which the next cycle offers.
+    pub(super) fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
+        let RequestOrigin { cta, warp, pc, line, text } = origin;
+        self.offered_from.clear();
+        // Writing to a String cannot fail.
+        let _ = write!(self.offered_from, ", cta {cta} warp {warp} pc {pc} line {line}: {text}");
     }
 
     /// Follows a cycle, written or not.
@@ -196,7 +209,8 @@ impl Transactions {
         if let Some(accepted) = &cycle.warp_accepted {
             let (number, request) = (accepted.number, Arc::clone(&accepted.request));
             self.stale |= bit(&request);
-            self.inside.push(Inside { number, request, state: State::Queued });
+            let origin = std::mem::take(&mut self.offered_from);
+            self.inside.push(Inside { number, request, state: State::Queued, origin });
         }
         if let Some(done) = &cycle.cluster_done
             && let Some(request) = &done.request
@@ -288,7 +302,7 @@ impl Transactions {
                 State::Suspended => text.push_str("suspended"),
                 State::Answered { .. } | State::Gone => text.push_str("answered"),
             }
-            write!(text, ", slot {} lanes {lanes:x} @{address:x}", request.slot)?;
+            write!(text, ", slot {} lanes {lanes:x} @{address:x}{}", request.slot, inside.origin)?;
         }
         Ok(())
     }

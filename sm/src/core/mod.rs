@@ -25,8 +25,8 @@ use crate::statistics::Statistics;
 use crate::support;
 use crate::warp::{Busy, Warp};
 use atoms_isa::Kernel;
-use atoms_model::MemoryPort;
 use atoms_model::port::In;
+use atoms_model::{MemoryPort, RequestOrigin};
 use atoms_ops::{Fault, OPS, Op};
 use cta::Cta;
 use livelock::LivelockWatch;
@@ -65,6 +65,9 @@ pub fn run_observed<P: MemoryPort>(
     let mut core = Core::new(kernel, launch, config, Geometry::of(port), observer)?;
     while !core.finished() {
         core.before_clock(&|row, bank| port.word(row, bank))?;
+        if let Some(origin) = core.origin() {
+            port.offer_from(&origin);
+        }
         let outputs = port.cycle(&core.inputs).map_err(RunError::Port)?;
         core.after_clock(&outputs)?;
     }
@@ -324,6 +327,16 @@ impl<'a> Core<'a> {
         {
             request.drive(&mut self.inputs, self.geometry.lanes, slot as u8);
         }
+    }
+
+    /// Where the request that is offered comes from.
+    fn origin(&self) -> Option<RequestOrigin<'_>> {
+        let slot = self.offered?;
+        let pc = self.requests[slot].as_ref()?.pc;
+        let warp = self.warps[slot].as_deref()?;
+        let source = &self.kernel.source[pc as usize];
+        let cta = self.cta_number(warp.cta_slot);
+        Some(RequestOrigin { cta, warp: warp.number, pc, line: source.line, text: &source.text })
     }
 
     /// Takes in the outputs of this cycle.

@@ -68,7 +68,7 @@ impl Core<'_> {
         Threads { cta, warp: warp.number, together: warp.splits[index].mask, mask }
     }
 
-    fn cta_number(&self, slot: usize) -> u32 {
+    pub(super) fn cta_number(&self, slot: usize) -> u32 {
         self.ctas.get(slot).and_then(Option::as_ref).map_or(0, |c| c.number)
     }
 

@@ -146,6 +146,11 @@ impl Lockstep {
         Mismatch { subject, ..Mismatch::new(self.last.cycles, found) }
     }
 
+    /// Whether the sides have come apart: they did not drive the same, or the RTL stopped.
+    pub fn is_apart(&self) -> bool {
+        self.apart
+    }
+
     /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
     /// [`Machine::probe`].
     pub fn model_side(&self) -> (&Out, &Probe) {

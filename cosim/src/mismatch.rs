@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use atoms_model::port::{Field, Out, OutField, Probe, ProbeField, Radix, Shape};
+use atoms_model::port::{Field, Out, OutField, Pins, Probe, ProbeField, Radix, Shape};
 use atoms_ops::{Fault, Op, Size};
 
 use crate::monitor::{Cycle, InFlight};

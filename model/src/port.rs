@@ -53,6 +53,16 @@ pub struct Field {
     pub offset: usize,
 }
 
+/// A port struct as a list of fields, each with one element or more.
+pub trait Pins {
+    /// Element `index` of field `field`, an index into the list of fields, widened.
+    fn element(&self, field: usize, index: usize) -> u128;
+
+    /// Gives field, index and value, widened, of each element that is not as in `before`; without it, of every
+    /// element.
+    fn changes(&self, before: Option<&Self>, each: impl FnMut(usize, usize, u128));
+}
+
 macro_rules! ports {
     ($(#[$doc:meta])* $name:ident, $fields:ident { $( $(#[$fdoc:meta])* $field:ident: $ty:tt $shape:expr, $radix:ident; )* }) => {
         $(#[$doc])*
@@ -90,17 +100,16 @@ macro_rules! ports {
                 element_bytes: ports!(@bytes $ty),
                 offset: std::mem::offset_of!($name, $field),
             }, )* ];
+        }
 
-            /// Element `index` of field `field` (an index into [`Self::FIELDS`]), widened.
-            pub fn element(&self, field: usize, index: usize) -> u128 {
+        impl Pins for $name {
+            fn element(&self, field: usize, index: usize) -> u128 {
                 let mut _at = 0;
                 $( if field == _at { return ports!(@get self, $field, index, $ty); } _at += 1; )*
                 panic!("{} has {} fields, asked for field {field}", stringify!($name), Self::FIELDS.len())
             }
 
-            /// Gives field, index and value, widened, of each element that is not as in `before`; without it, of
-            /// every element.
-            pub fn changes(&self, before: Option<&Self>, mut each: impl FnMut(usize, usize, u128)) {
+            fn changes(&self, before: Option<&Self>, mut each: impl FnMut(usize, usize, u128)) {
                 let mut _at = 0;
                 $( ports!(@changes self, before, $field, _at, each, $ty); _at += 1; )*
             }

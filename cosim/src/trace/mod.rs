@@ -6,7 +6,7 @@ mod transactions;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use atoms_model::port::{Field, In, Out, Probe, Radix, Shape};
+use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
 use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError};
@@ -20,28 +20,31 @@ use transactions::{IDLE, Transactions};
 /// Why a wave cannot be written.
 pub type TraceError = WaveError;
 
-/// A machine that shows its sides: what each drove in the cycle last run.
-pub trait Sides {
-    /// Name and state of each side, the RTL first.
-    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)>;
+/// A machine whose pins a wave shows.
+pub trait Sides: Machine {
+    /// Names of its sides, the RTL first.
+    const NAMES: &'static [&'static str];
+
+    /// What the second side drove in the cycle last run, if that was not what [`Machine::out`] and
+    /// [`Machine::probe`] give.
+    fn other_side(&self) -> Option<(&Out, &Probe)> {
+        None
+    }
 }
 
 impl Sides for ModelMachine {
-    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)> {
-        vec![("model", self.out(), self.probe())]
-    }
+    const NAMES: &'static [&'static str] = &["model"];
 }
 
 impl Sides for RtlMachine {
-    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)> {
-        vec![("rtl", self.out(), self.probe())]
-    }
+    const NAMES: &'static [&'static str] = &["rtl"];
 }
 
 impl Sides for Lockstep {
-    fn sides(&self) -> Vec<(&'static str, &Out, &Probe)> {
-        let (out, probe) = self.model_side();
-        vec![("rtl", self.out(), self.probe()), ("model", out, probe)]
+    const NAMES: &'static [&'static str] = &["rtl", "model"];
+
+    fn other_side(&self) -> Option<(&Out, &Probe)> {
+        self.is_apart().then(|| self.model_side())
     }
 }
 
@@ -52,6 +55,8 @@ struct FieldSignals {
     radix: Radix,
     /// Of a field with names, the one that says whether it counts.
     valid: Option<usize>,
+    /// Fields with names that a change of this field concerns, one bit each.
+    names: u128,
     signals: Vec<Signal>,
 }
 
@@ -88,8 +93,10 @@ pub struct Trace {
 #[derive(Debug, Default)]
 struct PinsBefore {
     inputs: In,
-    /// Of each side.
-    sides: Vec<(Out, Probe)>,
+    out: Out,
+    probe: Probe,
+    /// All sides drove the same.
+    alike: bool,
 }
 
 /// When a name at a port without a request is left out.
@@ -116,18 +123,13 @@ impl Trace {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn create(
-        path: &Path,
-        machine: &(impl Machine + Sides),
-        marker: Option<u64>,
-    ) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, machine: &impl Sides, marker: Option<u64>) -> Result<Self, TraceError> {
         let config = *machine.config();
         let mut definition = Definition::new("atoms");
         let inputs = definition.scope("in", |d| StructSignals::define(d, "", In::FIELDS, &config));
-        let sides: Vec<_> = machine
-            .sides()
+        let sides: Vec<_> = sides_of(machine)
             .iter()
-            .map(|(name, ..)| {
+            .map(|name| {
                 definition.scope(name, |d| SideSignals {
                     out: StructSignals::define(d, "", Out::FIELDS, &config),
                     probe: StructSignals::define(d, "probe_", Probe::FIELDS, &config),
@@ -201,28 +203,27 @@ impl Trace {
         if number > self.trace.cycle() {
             self.trace.skip_to(number);
         }
-        let sides = machine.sides();
         let trace = &mut self.trace;
         let before = self.before.as_deref();
-        i.changes(before.map(|before| &before.inputs), |field, at, value| {
-            self.inputs.set(trace, field, at, value);
-        });
-        self.inputs.set_names(trace, Idle::Always, |field| i.element(field, 0));
-        for (side, (signals, (_, out, probe))) in self.sides.iter().zip(&sides).enumerate() {
-            let before = before.map(|before| &before.sides[side]);
-            out.changes(before.map(|(out, _)| out), |field, at, value| {
-                signals.out.set(trace, field, at, value);
-            });
-            signals.out.set_names(trace, Idle::CodeZero, |field| out.element(field, 0));
-            probe.changes(before.map(|(_, probe)| probe), |field, at, value| {
-                signals.probe.set(trace, field, at, value);
-            });
-            signals.probe.set_names(trace, Idle::CodeZero, |field| probe.element(field, 0));
+        let (out, probe) = (machine.out(), machine.probe());
+        StructSignals::show(&[&self.inputs], trace, i, before.map(|before| &before.inputs), Idle::Always);
+        let outs: Vec<_> = self.sides.iter().map(|side| &side.out).collect();
+        let probes: Vec<_> = self.sides.iter().map(|side| &side.probe).collect();
+        if let Some(other) = machine.other_side() {
+            for (at, (out, probe)) in [(out, probe), other].into_iter().enumerate() {
+                StructSignals::show(&outs[at..][..1], trace, out, None, Idle::CodeZero);
+                StructSignals::show(&probes[at..][..1], trace, probe, None, Idle::CodeZero);
+            }
+        } else {
+            let before = before.filter(|before| before.alike);
+            StructSignals::show(&outs, trace, out, before.map(|before| &before.out), Idle::CodeZero);
+            StructSignals::show(&probes, trace, probe, before.map(|before| &before.probe), Idle::CodeZero);
         }
         let now = self.before.get_or_insert_default();
         now.inputs = *i;
-        now.sides.clear();
-        now.sides.extend(sides.iter().map(|(_, out, probe)| (**out, **probe)));
+        now.out = *out;
+        now.probe = *probe;
+        now.alike = machine.other_side().is_none();
         transactions.into_iter().for_each(|cycle| self.transactions.show(&mut self.trace, cycle));
         self.trace.tick()
     }
@@ -271,27 +272,42 @@ impl StructSignals {
             };
             let valid = field.name.rsplit_once('_').map(|(port, _)| format!("{port}_valid"));
             let valid = fields.iter().position(|field| valid.as_deref() == Some(field.name));
-            FieldSignals { field: at, radix: field.radix, valid, signals }
+            FieldSignals { field: at, radix: field.radix, valid, names: 0, signals }
         };
-        StructSignals(fields.iter().enumerate().map(define).collect())
-    }
-
-    /// Sets the signal of an element that is a number.
-    fn set(&self, trace: &mut atoms_waves::WaveTrace, field: usize, at: usize, value: u128) {
-        let signals = &self.0[field];
-        if let (Radix::Number, Some(signal)) = (signals.radix, signals.signals.get(at)) {
-            trace.set(*signal, value);
+        let mut signals: Vec<_> = fields.iter().enumerate().map(define).collect();
+        for at in (0..signals.len()).filter(|at| fields[*at].radix != Radix::Number) {
+            signals[at].names |= 1 << at;
+            signals[at].valid.into_iter().for_each(|valid| signals[valid].names |= 1 << at);
         }
+        StructSignals(signals)
     }
 
-    /// Sets the signals that show names.
-    fn set_names(&self, trace: &mut atoms_waves::WaveTrace, idle: Idle, value: impl Fn(usize) -> u128) {
-        for field in self.0.iter().filter(|field| field.radix != Radix::Number) {
-            let code = value(field.field);
-            let at_idle_port = field.valid.is_some_and(|valid| value(valid) == 0);
+    /// Sets, on each of several sides, the signals of what is not as in `before`; without it, of everything.
+    fn show<P: Pins>(
+        sides: &[&StructSignals],
+        trace: &mut atoms_waves::WaveTrace,
+        now: &P,
+        before: Option<&P>,
+        idle: Idle,
+    ) {
+        let Some(any) = sides.first() else { return };
+        let mut renamed = 0;
+        now.changes(before, |field, at, value| {
+            renamed |= any.0[field].names;
+            if any.0[field].radix == Radix::Number {
+                let signals = sides.iter().filter_map(|side| side.0[field].signals.get(at));
+                signals.for_each(|signal| trace.set(*signal, value));
+            }
+        });
+        while renamed != 0 {
+            let field = renamed.trailing_zeros() as usize;
+            renamed &= renamed - 1;
+            let code = now.element(field, 0);
+            let at_idle_port = any.0[field].valid.is_some_and(|valid| now.element(valid, 0) == 0);
             let left_out = at_idle_port && (idle == Idle::Always || code == 0);
-            let name = if left_out { IDLE } else { name_of(field.radix, code as u8) };
-            field.signals.iter().for_each(|signal| trace.set_text(*signal, name));
+            let name = if left_out { IDLE } else { name_of(any.0[field].radix, code as u8) };
+            let signals = sides.iter().flat_map(|side| &side.0[field].signals);
+            signals.for_each(|signal| trace.set_text(*signal, name));
         }
     }
 
@@ -299,6 +315,11 @@ impl StructSignals {
     fn of(&self, fields: &[Field], name: &str) -> Vec<Signal> {
         self.0.iter().filter(|s| fields[s.field].name == name).flat_map(|s| s.signals.clone()).collect()
     }
+}
+
+/// Names of a machine's sides.
+fn sides_of<S: Sides>(_: &S) -> &'static [&'static str] {
+    S::NAMES
 }
 
 fn elements(d: &mut Definition, what: &str, count: u32, bits: u32) -> Vec<Signal> {

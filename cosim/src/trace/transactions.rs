@@ -55,8 +55,10 @@ struct Inside {
     number: u64,
     request: Arc<WarpRequest>,
     state: State,
-    /// The instruction that made it; empty where none did.
-    origin: String,
+    /// What its track says before the state and behind it: texts change with every pass.
+    name: String,
+    /// See [`Inside::name`].
+    rest: String,
 }
 
 /// How far a request has come.
@@ -209,8 +211,8 @@ impl Transactions {
         if let Some(accepted) = &cycle.warp_accepted {
             let (number, request) = (accepted.number, Arc::clone(&accepted.request));
             self.stale |= bit(&request);
-            let origin = std::mem::take(&mut self.offered_from);
-            self.inside.push(Inside { number, request, state: State::Queued, origin });
+            let rest = std::mem::take(&mut self.offered_from);
+            self.inside.push(Inside::new(number, request, &self.config, &rest));
         }
         if let Some(done) = &cycle.cluster_done
             && let Some(request) = &done.request
@@ -270,11 +272,8 @@ impl Transactions {
                 trace.set_text(*signal, IDLE);
                 continue;
             }
-            // Digits by hand: up to 64 banks in a cycle.
-            let lane = cycle.winners()[bank];
             text.truncate(before);
-            text.extend((lane > 9).then(|| char::from(b'0' + lane / 10 % 10)));
-            text.push(char::from(b'0' + lane % 10));
+            number(&mut text, cycle.winners()[bank].into());
             trace.set_text(*signal, &text);
         }
         self.text = text;
@@ -286,23 +285,19 @@ impl Transactions {
     /// The requests of a tag that are inside.
     fn of_tag(&self, tag: usize, text: &mut String) -> std::fmt::Result {
         for inside in self.inside.iter().filter(|inside| usize::from(inside.request.tag) == tag) {
-            let request = &inside.request;
-            let lanes = request.mask & self.config.lane_mask();
-            let separator = if text.is_empty() { "" } else { " + " };
-            let address = request.lanes.get(lanes.trailing_zeros() as usize).map_or(0, |lane| lane.ra);
-            let address = request.address_form().address(address);
-            write!(text, "{separator}#{} ", inside.number)?;
-            write_op(text, request.op, request.size)?;
-            text.push_str(if request.red { ".RED " } else { " " });
+            text.push_str(if text.is_empty() { "" } else { " + " });
+            text.push_str(&inside.name);
             match inside.state {
                 State::Queued => text.push_str("queued"),
                 State::Pass { index, last } => {
-                    write!(text, "pass {}{}", u32::from(index) + 1, if last { " (last)" } else { "" })?;
+                    text.push_str("pass ");
+                    number(text, u64::from(index) + 1);
+                    text.push_str(if last { " (last)" } else { "" });
                 }
                 State::Suspended => text.push_str("suspended"),
                 State::Answered { .. } | State::Gone => text.push_str("answered"),
             }
-            write!(text, ", slot {} lanes {lanes:x} @{address:x}{}", request.slot, inside.origin)?;
+            text.push_str(&inside.rest);
         }
         Ok(())
     }
@@ -378,6 +373,29 @@ impl Transactions {
     }
 }
 
+impl Inside {
+    /// A request that is accepted, made by the instruction that `origin` names.
+    fn new(number: u64, request: Arc<WarpRequest>, config: &Config, origin: &str) -> Self {
+        let lanes = request.mask & config.lane_mask();
+        let address = request.lanes.get(lanes.trailing_zeros() as usize).map_or(0, |lane| lane.ra);
+        let address = request.address_form().address(address);
+        let mut name = format!("#{number} ");
+        // Writing to a String cannot fail.
+        let _ = write_op(&mut name, request.op, request.size);
+        name.push_str(if request.red { ".RED " } else { " " });
+        let rest = format!(", slot {} lanes {lanes:x} @{address:x}{origin}", request.slot);
+        Inside { number, request, state: State::Queued, name, rest }
+    }
+}
+
+/// Appends a number in decimal digits, without the cost of `write!`: several are written in each cycle.
+fn number(text: &mut String, number: u64) {
+    if number > 9 {
+        self::number(text, number / 10);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
+}
+
 /// The track of a request.
 fn bit(request: &WarpRequest) -> u64 {
     1 << (request.tag & 63)
@@ -398,9 +416,13 @@ impl std::fmt::Display for Numbered {
 /// A cycle is a few characters wide in a viewer, so what tells most stands first.
 fn issue(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
     let Some(pass) = cycle.pass_issued else { return Ok(()) };
-    let request = Numbered { cluster: pass.cluster, number: pass.number };
-    let last = if pass.last { " (last)" } else { "" };
-    write!(text, "{request}.{} lanes {:x}{last}", u32::from(pass.index) + 1, pass.lanes)
+    text.push_str(if pass.cluster { "cluster #" } else { "#" });
+    number(text, pass.number);
+    text.push('.');
+    number(text, u64::from(pass.index) + 1);
+    write!(text, " lanes {:x}", pass.lanes)?;
+    text.push_str(if pass.last { " (last)" } else { "" });
+    Ok(())
 }
 
 /// Why less happens than could.

@@ -33,6 +33,7 @@
 mod batch;
 mod comparison;
 mod definition;
+mod diff;
 mod error;
 mod excerpt;
 mod fst;
@@ -44,11 +45,14 @@ mod writer;
 
 pub use comparison::Comparison;
 pub use definition::{Definition, Signal, SignalKind};
+pub use diff::{
+    DiffError, DiffOptions, DiffSides, Divergence, DivergenceCause, PairingError, SignalRename, WaveDiff,
+};
 pub use error::WaveError;
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 pub use layout::Layout;
 pub use reader::{
-    EXCERPT_LIMIT, FileSignal, RawValue, SignalPattern, Slot, Slots, TimeUnit, WaveClock, WaveExtent,
-    WaveFile, WaveFormat, WaveReadError, WaveReadFault,
+    EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
+    WaveExtent, WaveFile, WaveFormat, WaveReadError, WaveReadFault,
 };
 pub use trace::WaveTrace;

@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::codes::Codes;
-use super::header::extended;
-use super::problem;
 use super::words::{Word, Words};
+use super::{extended, problem};
 use crate::ValueKind;
 use crate::reader::digits::{is_digit, shorten};
 use crate::reader::error::shown;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::body::VcdBody;
 use super::codes::Codes;
-use super::problem;
 use super::words::Words;
+use super::{extended, problem};
 use crate::ValueKind;
 use crate::reader::error::shown;
 use crate::reader::{FileSignal, Header, TimeUnit, WaveReadFault};
@@ -147,12 +147,4 @@ impl<R: Read> Declarations<R> {
         // Texts of other alphabets are for people; ids and names of signals are plain.
         Ok(word.map(|word| String::from_utf8_lossy(self.words.text(&word)).into_owned()))
     }
-}
-
-/// The error about a dump of ports.
-pub(super) fn extended(line: u64) -> WaveReadFault {
-    problem(
-        line,
-        "this is extended VCD ($dumpports), with strengths of ports; dump signals with $dumpvars instead",
-    )
 }

@@ -19,6 +19,14 @@ fn problem(line: u64, problem: impl Into<String>) -> WaveReadFault {
     WaveReadFault::Vcd { line, problem: problem.into() }
 }
 
+/// The error about a dump of ports.
+fn extended(line: u64) -> WaveReadFault {
+    problem(
+        line,
+        "this is extended VCD ($dumpports), with strengths of ports; dump signals with $dumpvars instead",
+    )
+}
+
 impl From<WordFault> for WaveReadFault {
     fn from(fault: WordFault) -> Self {
         match fault {

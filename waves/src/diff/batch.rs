@@ -1,0 +1,188 @@
+//! Changes on their way from the thread that reads a file.
+
+use std::ops::ControlFlow;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::{RawValue, Slot, Slots, WaveExtent, WaveFile, WaveReadError};
+
+/// A batch is handed over once it holds this many changes or bytes, at the end of a point in time.
+const CHANGES: usize = 1 << 15;
+const BYTES: usize = 1 << 19;
+/// Most bytes of one point in time that are kept together; a signal may change any number of times in it.
+const STEP_BYTES: usize = 1 << 26;
+/// Batches that may wait.
+const WAITING: usize = 4;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Bits,
+    Text,
+    Real,
+    Event,
+}
+
+/// A change, its value in the bytes of the batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) slot: u32,
+    pub(super) form: Form,
+    start: u32,
+    end: u32,
+}
+
+/// A point in time.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    time: u64,
+    /// Number of the change behind its last one.
+    end: u32,
+    /// The clock rises.
+    rises: bool,
+}
+
+/// Changes of some points in time.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    steps: Vec<Step>,
+    changes: Vec<Change>,
+    bytes: Vec<u8>,
+}
+
+/// What a reading thread says.
+pub(super) enum Message {
+    Changes(Batch),
+    End(Result<WaveExtent, WaveReadError>),
+}
+
+/// Changes of one file, point in time by point in time.
+pub(super) struct Steps {
+    messages: Receiver<Message>,
+    /// Buffers on their way back.
+    used: Sender<Batch>,
+    batch: Batch,
+    at: usize,
+    /// How far the file goes, once it is read.
+    extent: Option<WaveExtent>,
+}
+
+/// The two ends: for the thread that reads, and for the one that merges.
+pub(super) fn pipe() -> (Feed, Steps) {
+    let (send, messages) = bounded(WAITING);
+    let (used, free) = bounded(WAITING + 2);
+    (Feed { send, free }, Steps { messages, used, batch: Batch::default(), at: 0, extent: None })
+}
+
+/// Where a reading thread puts changes.
+pub(super) struct Feed {
+    send: Sender<Message>,
+    free: Receiver<Batch>,
+}
+
+impl Feed {
+    /// Reads the slots of a file up to a time; `clock` is the one whose rising edges are marked.
+    pub(super) fn read(self, file: &WaveFile, which: &Slots, until: u64, clock: Option<Slot>) {
+        let mut batch = Batch::default();
+        let mut high = false;
+        let extent = file.changes(which, until, |time, slot, value| {
+            let same = batch.steps.last().is_some_and(|step| step.time == time);
+            if !same || batch.bytes.len() + batch.changes.len() >= STEP_BYTES {
+                if batch.changes.len() >= CHANGES || batch.bytes.len() >= BYTES {
+                    let fresh = self.free.try_recv().unwrap_or_default();
+                    let full = std::mem::replace(&mut batch, fresh);
+                    if self.send.send(Message::Changes(full)).is_err() {
+                        return ControlFlow::Break(());
+                    }
+                    batch.clear();
+                }
+                batch.steps.push(Step { time, end: batch.changes.len() as u32, rises: false });
+            }
+            let rises = clock == Some(slot) && {
+                let before = std::mem::replace(&mut high, value == RawValue::Bits(b"1"));
+                high && !before
+            };
+            batch.push(slot, value, rises);
+            ControlFlow::Continue(())
+        });
+        // Nothing listens any more if the other file cannot be read.
+        let _ = self.send.send(Message::Changes(batch));
+        let _ = self.send.send(Message::End(extent));
+    }
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.steps.clear();
+        self.changes.clear();
+        self.bytes.clear();
+    }
+
+    fn push(&mut self, slot: Slot, value: RawValue<'_>, rises: bool) {
+        let start = self.bytes.len() as u32;
+        let form = match value {
+            RawValue::Bits(digits) => {
+                self.bytes.extend_from_slice(digits);
+                Form::Bits
+            }
+            RawValue::Text(text) => {
+                self.bytes.extend_from_slice(text);
+                Form::Text
+            }
+            RawValue::Real(number) => {
+                self.bytes.extend_from_slice(&number.to_le_bytes());
+                Form::Real
+            }
+            RawValue::Event => Form::Event,
+        };
+        self.changes.push(Change { slot: slot.index() as u32, form, start, end: self.bytes.len() as u32 });
+        if let Some(step) = self.steps.last_mut() {
+            step.end = self.changes.len() as u32;
+            step.rises |= rises;
+        }
+    }
+}
+
+impl Steps {
+    /// The time of the next point; `None` at the end of the file.
+    pub(super) fn time(&mut self) -> Result<Option<u64>, WaveReadError> {
+        while self.at == self.batch.steps.len() && self.extent.is_none() {
+            match self.messages.recv() {
+                Ok(Message::Changes(batch)) => {
+                    self.at = 0;
+                    let used = std::mem::replace(&mut self.batch, batch);
+                    let _ = self.used.try_send(used);
+                }
+                Ok(Message::End(extent)) => self.extent = Some(extent?),
+                // A thread that ended without a word panicked, which its scope passes on.
+                Err(_) => self.extent = Some(WaveExtent::default()),
+            }
+        }
+        Ok(self.batch.steps.get(self.at).map(|step| step.time))
+    }
+
+    /// Whether the clock rises at the next point in time.
+    pub(super) fn rises(&self) -> bool {
+        self.batch.steps.get(self.at).is_some_and(|step| step.rises)
+    }
+
+    /// Takes the changes of the next point in time, each with the bytes of its value.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = (Change, &[u8])> {
+        let start = self.at.checked_sub(1).map_or(0, |before| self.batch.steps[before].end);
+        let end = self.batch.steps.get(self.at).map_or(start, |step| step.end);
+        self.at += usize::from(self.at < self.batch.steps.len());
+        let batch = &self.batch;
+        let changes = &batch.changes[start as usize..end as usize];
+        changes.iter().map(|change| (*change, &batch.bytes[change.start as usize..change.end as usize]))
+    }
+
+    /// Passes over the points in time at hand.
+    pub(super) fn skip(&mut self) {
+        self.at = self.batch.steps.len();
+    }
+
+    /// How far the file goes; known once there are no more points in time.
+    pub(super) fn extent(&self) -> WaveExtent {
+        self.extent.unwrap_or_default()
+    }
+}

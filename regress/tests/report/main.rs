@@ -1,6 +1,5 @@
 //! Reports: the text at 80 columns, JUnit XML, JSON against its schema, and the page in a browser.
 
-mod browser;
 mod fixture;
 mod json;
 mod junit;

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use atoms_host::browser::Browser;
 use atoms_regress::coverage::summary::WaivedPlaces;
 use atoms_regress::report::summary::{Summary, TrendPoint};
 use atoms_regress::run::timing::Timing;
 use serde_json::{Value, json};
 
-use crate::browser::Browser;
 use crate::fixture::{self, Regression};
 
 /// A page in a folder of its own, with what lies beside it.

@@ -1,8 +1,10 @@
 //! What tests need beside the code: [`programs`] that a machine may lack, [`processes`] that must not outlive the
-//! test that started them, and the list of [`generated`] files that tests hold up to date.
+//! test that started them, a [`browser`] to look at pages with, and the list of [`generated`] files that tests hold up
+//! to date.
 
 #![forbid(unsafe_code)]
 
+pub mod browser;
 pub mod generated;
 pub mod processes;
 pub mod programs;

@@ -53,8 +53,9 @@ impl Programs {
     }
 }
 
-/// The folder in which attempts are remembered: beside the folder of the running test binary.
-fn memory() -> PathBuf {
+/// The folder in which attempts are remembered, and of what programs leave: beside the folder of the running test
+/// binary.
+pub(crate) fn memory() -> PathBuf {
     let program = std::env::current_exe().expect("Linux tells a process its program");
     program.ancestors().nth(2).expect("cargo puts tests two folders deep").join("programs")
 }

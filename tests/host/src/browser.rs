@@ -10,16 +10,31 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use atoms_host::processes::{self, Process, Signal};
-use atoms_host::programs;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+
+use crate::processes::{self, Process, Signal};
+use crate::programs;
 
 /// How long a command may take on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A key that is held meanwhile, as the protocol calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// None is.
+    Nothing = 0,
+    /// Ctrl is.
+    Ctrl = 2,
+    /// Shift is.
+    Shift = 8,
+}
+
 /// A page in a browser of its own. The browser and all of its processes end with it: when it is closed,
 /// when the test panics, and when the test process is killed, since the browser ends with its pipes.
-pub(crate) struct Browser {
+#[derive(Debug)]
+pub struct Browser {
     process: Child,
     commands: Option<ChildStdin>,
     answers: Receiver<Value>,
@@ -28,19 +43,23 @@ pub(crate) struct Browser {
     profile: PathBuf,
     sent: u64,
     /// Errors of scripts and on the console.
-    pub(crate) errors: Vec<String>,
+    pub errors: Vec<String>,
     /// Addresses that were asked for.
-    pub(crate) requests: Vec<String>,
+    pub requests: Vec<String>,
     loaded: bool,
 }
 
 impl Browser {
     /// Starts a browser with a window of this size; `name` tells its profile from those of other tests.
     /// `None` when there is no browser, and the test is to be skipped.
-    pub(crate) fn start(name: &str, width: u32, height: u32) -> Option<Browser> {
+    ///
+    /// Here and below, what a browser does not do or say is a panic.
+    ///
+    /// # Panics
+    /// When the browser does not start.
+    pub fn start(name: &str, width: u32, height: u32) -> Option<Browser> {
         let program = programs::BROWSER.find()?;
-        let profile =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{name}-{}", std::process::id()));
+        let profile = programs::memory().join(format!("browser-{name}-{}", std::process::id()));
         // A browser that is driven over pipes reads from 3 and writes to 4. It leads a group, since the
         // command may be a script that starts the browser.
         let mut process = Command::new("sh")
@@ -103,13 +122,13 @@ impl Browser {
     }
 
     /// Size of the window.
-    pub(crate) fn size(&mut self, width: u32, height: u32) {
+    pub fn size(&mut self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
     /// Opens a file, and waits until it is loaded.
-    pub(crate) fn open(&mut self, file: &Path) {
+    pub fn open(&mut self, file: &Path) {
         self.loaded = false;
         let answer = self.call("Page.navigate", json!({"url": format!("file://{}", file.display())}));
         assert_eq!(answer.get("errorText"), None, "{} opens", file.display());
@@ -119,7 +138,7 @@ impl Browser {
     }
 
     /// The value of an expression; promises are waited for.
-    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+    pub fn evaluate(&mut self, expression: &str) -> Value {
         let what = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", what);
         assert_eq!(answer.get("exceptionDetails"), None, "{expression}");
@@ -127,7 +146,7 @@ impl Browser {
     }
 
     /// Scrolls an element into view and clicks into the middle of it, as a hand would.
-    pub(crate) fn click(&mut self, selector: &str) {
+    pub fn click(&mut self, selector: &str) {
         let selector = json!(selector);
         let place = self.evaluate(&format!(
             "(() => {{ const e = document.querySelector({selector}); if (!e) return null;
@@ -142,8 +161,37 @@ impl Browser {
         }
     }
 
+    /// Presses the left button of the mouse at one place of the window and releases it at the last, by way of all.
+    pub fn drag(&mut self, places: &[[f64; 2]], held: Held) {
+        let event = |kind: &str, [x, y]: [f64; 2]| json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1, "modifiers": held as u32});
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
+        self.call("Input.dispatchMouseEvent", event("mousePressed", *first));
+        for place in &places[1..] {
+            self.call("Input.dispatchMouseEvent", event("mouseMoved", *place));
+        }
+        self.call("Input.dispatchMouseEvent", event("mouseReleased", *last));
+    }
+
+    /// Turns the wheel over a place of the window, by pixels downwards.
+    pub fn wheel(&mut self, [x, y]: [f64; 2], down: i32, held: Held) {
+        let wheel = json!({"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": down, "modifiers": held as u32});
+        self.call("Input.dispatchMouseEvent", wheel);
+    }
+
+    /// Whether pages are to be light or dark: `light` or `dark`.
+    pub fn colours(&mut self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// Takes a picture of the window, as PNG.
+    pub fn picture(&mut self) -> Vec<u8> {
+        let answer = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        STANDARD.decode(answer["data"].as_str().expect("a picture")).expect("base64")
+    }
+
     /// Presses a key where the focus is.
-    pub(crate) fn press(&mut self, key: &str, code: u32, text: &str) {
+    pub fn press(&mut self, key: &str, code: u32, text: &str) {
         let base = json!({"key": key, "code": key, "windowsVirtualKeyCode": code});
         for event in ["keyDown", "keyUp"] {
             let mut press = base.clone();
@@ -156,7 +204,7 @@ impl Browser {
     }
 
     /// A command and its answer.
-    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+    pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.sent += 1;
         let id = self.sent;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -211,7 +259,7 @@ impl Browser {
     }
 
     /// Its processes: those of its group, and any that left the group but work with its profile.
-    pub(crate) fn is_own(&self) -> impl Fn(&Process) -> bool + use<> {
+    pub fn is_own(&self) -> impl Fn(&Process) -> bool + use<> {
         let (group, profile) = (self.process.id(), self.profile.display().to_string());
         move |process| process.group == group || process.words.contains(&profile)
     }
@@ -247,40 +295,45 @@ impl Drop for Browser {
     }
 }
 
-#[test]
-fn a_browser_ends_with_all_of_its_processes() {
-    let Some(mut browser) = Browser::start("ends", 800, 600) else { return };
-    assert_eq!(browser.evaluate("1 + 1"), 2);
-    let is_own = browser.is_own();
-    let of_its_group = processes::running(|process| process.group == browser.process.id());
-    assert!(processes::running(&is_own).len() > 2, "a browser is several processes");
-    assert!(!of_its_group.is_empty(), "it leads a group");
-    drop(browser);
-    assert_eq!(processes::running(is_own), []);
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[test]
-fn a_browser_ends_with_a_test_that_panics() {
-    let is_own = std::sync::Mutex::new(None);
-    let panicked = std::panic::catch_unwind(|| {
-        let browser = Browser::start("panics", 800, 600)?;
-        *is_own.lock().expect("not poisoned") = Some(browser.is_own());
-        std::panic::resume_unwind(Box::new("on purpose"));
-        #[allow(unreachable_code)]
-        Some(browser)
-    });
-    let Some(is_own) = is_own.into_inner().expect("not poisoned") else { return };
-    assert_eq!(panicked.err().expect("it panics").downcast_ref(), Some(&"on purpose"));
-    assert_eq!(processes::running(is_own), []);
-}
+    #[test]
+    fn a_browser_ends_with_all_of_its_processes() {
+        let Some(mut browser) = Browser::start("ends", 800, 600) else { return };
+        assert_eq!(browser.evaluate("1 + 1"), 2);
+        let is_own = browser.is_own();
+        let of_its_group = processes::running(|process| process.group == browser.process.id());
+        assert!(processes::running(&is_own).len() > 2, "a browser is several processes");
+        assert!(!of_its_group.is_empty(), "it leads a group");
+        drop(browser);
+        assert_eq!(processes::running(is_own), []);
+    }
 
-/// The browser goes away by itself when the process that drives it cannot end it.
-#[test]
-fn a_browser_ends_with_its_pipes() {
-    let Some(mut browser) = Browser::start("pipes", 800, 600) else { return };
-    drop(browser.commands.take());
-    assert_eq!(processes::left(browser.is_own()), []);
-    // There is nothing to be closed.
-    browser.kill();
-    std::mem::forget(browser);
+    #[test]
+    fn a_browser_ends_with_a_test_that_panics() {
+        let is_own = std::sync::Mutex::new(None);
+        let panicked = std::panic::catch_unwind(|| {
+            let browser = Browser::start("panics", 800, 600)?;
+            *is_own.lock().expect("not poisoned") = Some(browser.is_own());
+            std::panic::resume_unwind(Box::new("on purpose"));
+            #[allow(unreachable_code)]
+            Some(browser)
+        });
+        let Some(is_own) = is_own.into_inner().expect("not poisoned") else { return };
+        assert_eq!(panicked.expect_err("it panics").downcast_ref(), Some(&"on purpose"));
+        assert_eq!(processes::running(is_own), []);
+    }
+
+    /// The browser goes away by itself when the process that drives it cannot end it.
+    #[test]
+    fn a_browser_ends_with_its_pipes() {
+        let Some(mut browser) = Browser::start("pipes", 800, 600) else { return };
+        drop(browser.commands.take());
+        assert_eq!(processes::left(browser.is_own()), []);
+        // There is nothing to be closed.
+        browser.kill();
+        std::mem::forget(browser);
+    }
 }

@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("isa",       &["ops"]),
     ("builtin",   &["isa"]),
     ("sm",        &["ops", "model", "isa"]),
-    ("waves",     &[]),
+    ("waves",     &["host"]),
     ("verilated", &["ops", "model"]),
     ("cosim",     &["ops", "model", "oracle", "verilated", "waves"]),
     ("cuda",      &["standin"]),

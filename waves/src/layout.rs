@@ -1,7 +1,7 @@
 //! Viewer layouts: which signals to show, in which order, in the file GTKWave opens.
 
 use crate::definition::{Definition, Signal, SignalKind};
-use crate::{WaveError, trace};
+use crate::{Fold, ViewGroup, WaveError, WaveView, trace};
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,6 @@ struct Group {
     title: String,
     signals: Vec<Signal>,
     fold: Fold,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fold {
-    Open,
-    Closed,
 }
 
 /// What GTKWave's save files say before a line: bits of its `TraceEnt` flags.
@@ -70,6 +64,19 @@ impl Layout {
     pub fn marker(mut self, cycle: u64) -> Self {
         self.marker = Some(cycle);
         self
+    }
+
+    /// The same by the names of the signals, for a page.
+    pub fn view(&self, definition: &Definition) -> WaveView {
+        let group = |group: &Group| ViewGroup {
+            title: group.title.clone(),
+            signals: group.signals.iter().map(|signal| definition.path(*signal)).collect(),
+            fold: group.fold,
+        };
+        WaveView {
+            groups: self.groups.iter().map(group).collect(),
+            marker: self.marker.map(|cycle| cycle * trace::PERIOD),
+        }
     }
 
     /// Writes the layout beside the trace, with extension `gtkw`; gives its path.

@@ -1,5 +1,5 @@
 //! Waveform traces: declare signals, set values cycle by cycle, and get a VCD file of the changes,
-//! with the differences between two sides marked and a viewer layout beside it.
+//! with the differences between two sides marked and a viewer layout beside it; and show waves as pages.
 //!
 //! ```
 //! use atoms_waves::{Definition, SignalKind, Layout};
@@ -38,9 +38,11 @@ mod error;
 mod excerpt;
 mod fst;
 mod layout;
+mod page;
 mod reader;
 mod trace;
 mod vcd;
+mod view;
 mod writer;
 
 pub use comparison::Comparison;
@@ -51,8 +53,10 @@ pub use diff::{
 pub use error::WaveError;
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 pub use layout::Layout;
+pub use page::WavePage;
 pub use reader::{
     EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
     WaveExtent, WaveFile, WaveFormat, WaveReadError, WaveReadFault,
 };
 pub use trace::WaveTrace;
+pub use view::{Fold, ViewGroup, WaveView};

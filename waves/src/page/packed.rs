@@ -1,0 +1,280 @@
+//! The wave inside a page: a head in JSON, then the changes of each signal, compressed, in base64.
+//!
+//! Changes of a signal are numbers of 7 bits a byte, the lowest first, with the top bit set in all bytes but
+//! the last: for each change the steps since the one before, then for each its value as an index into a table
+//! of all values. A signal that changes as an earlier one does, as most of a model do, has none of its own.
+//! Read by `wave.js`.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use serde::Serialize;
+
+use super::WavePage;
+use crate::{Excerpt, ExcerptSignal, Fold, ValueKind, WaveValue};
+
+/// Scopes whose signals of the same name are two sides of one thing, and the one that says where they differ.
+const SIDES: [&str; 3] = ["rtl", "model", "diff"];
+
+/// Scope of the tracks: texts that name what goes on.
+const TRACKS: &str = "txn";
+
+/// What a page knows of its wave besides the changes.
+#[derive(Serialize)]
+struct Head<'a> {
+    title: &'a str,
+    unit: &'a str,
+    /// Time units of a step.
+    step: u64,
+    /// Time of step 0, in time units.
+    start: u64,
+    /// Steps shown.
+    steps: u64,
+    /// Time units of a cycle.
+    period: Option<u64>,
+    signals: Vec<SignalHead<'a>>,
+    /// Indices of the signals of a pair and, if there is one, of its flag.
+    pairs: Vec<(usize, usize, Option<usize>)>,
+    groups: Vec<GroupHead<'a>>,
+    /// Time that the cursor stands at, in time units.
+    marker: Option<u64>,
+    sources: &'a [(String, String)],
+    values: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SignalHead<'a> {
+    scopes: &'a [String],
+    name: &'a str,
+    kind: &'static str,
+    /// Of numbers.
+    width: u32,
+    /// Number of changes.
+    changes: usize,
+    /// The earlier signal with the same changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct GroupHead<'a> {
+    title: &'a str,
+    open: bool,
+    signals: Vec<usize>,
+}
+
+/// The wave of a page as text.
+pub(super) fn text(page: &WavePage<'_>) -> String {
+    let bytes = bytes(page);
+    let mut compressed = DeflateEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory cannot fail.
+    let _ = compressed.write_all(&bytes);
+    STANDARD.encode(compressed.finish().unwrap_or_default())
+}
+
+/// Length of the head in four bytes, the lowest first; head; changes.
+fn bytes(page: &WavePage<'_>) -> Vec<u8> {
+    let excerpt = page.excerpt;
+    let step = step(excerpt);
+    let mut values = Values::default();
+    let mut streams = Vec::new();
+    let mut seen: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut signals = Vec::new();
+    for (number, signal) in excerpt.signals.iter().enumerate() {
+        let stream = stream(signal, excerpt.window.start, step, &mut values);
+        let same = match seen.entry(stream) {
+            Entry::Occupied(earlier) => Some(*earlier.get()),
+            Entry::Vacant(new) => {
+                streams.extend_from_slice(new.key());
+                new.insert(number);
+                None
+            }
+        };
+        let (kind, width) = match signal.kind {
+            ValueKind::Bits(width) => ("bits", width),
+            ValueKind::Text if signal.scopes.iter().any(|scope| scope == TRACKS) => ("track", 0),
+            ValueKind::Text => ("text", 0),
+            ValueKind::Real => ("real", 0),
+            ValueKind::Event => ("event", 0),
+        };
+        let changes = signal.changes.len();
+        signals.push(SignalHead { scopes: &signal.scopes, name: &signal.name, kind, width, changes, same });
+    }
+    let numbers: HashMap<String, usize> =
+        excerpt.signals.iter().enumerate().map(|(number, signal)| (signal.path(), number)).collect();
+    let groups = page.view.groups.iter().map(|group| GroupHead {
+        title: &group.title,
+        open: group.fold == Fold::Open,
+        signals: group.signals.iter().filter_map(|path| numbers.get(path).copied()).collect(),
+    });
+    let head = Head {
+        title: page.title,
+        unit: &excerpt.unit,
+        step,
+        start: excerpt.window.start,
+        steps: (excerpt.window.end.saturating_sub(excerpt.window.start)).div_ceil(step),
+        period: excerpt.period,
+        signals,
+        pairs: pairs(excerpt, &numbers),
+        // A group may be about signals that were left out.
+        groups: groups.filter(|group| !group.signals.is_empty()).collect(),
+        marker: page.view.marker,
+        sources: page.sources,
+        values: values.texts,
+    };
+    let head = serde_json::to_vec(&head).expect("strings and numbers are JSON");
+    [&(head.len() as u32).to_le_bytes()[..], &head, &streams].concat()
+}
+
+/// Time units of which all changes are multiples, counted from the start of the window.
+fn step(excerpt: &Excerpt) -> u64 {
+    let times = excerpt.signals.iter().flat_map(|signal| &signal.changes);
+    let times = times.map(|(time, _)| time.saturating_sub(excerpt.window.start));
+    let mut step = excerpt.period.unwrap_or(0);
+    for time in times {
+        if step == 1 {
+            break;
+        }
+        // Mostly a multiple of it already.
+        if step == 0 || time % step != 0 {
+            step = common_divisor(step, time);
+        }
+    }
+    step.max(1)
+}
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The changes of a signal.
+fn stream(signal: &ExcerptSignal, start: u64, step: u64, values: &mut Values) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(2 * signal.changes.len());
+    let mut before = 0;
+    for (time, _) in &signal.changes {
+        let now = time.saturating_sub(start) / step;
+        number(&mut bytes, now - before);
+        before = now;
+    }
+    for (_, value) in &signal.changes {
+        number(&mut bytes, values.index(value));
+    }
+    bytes
+}
+
+fn number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// The distinct values, as they stand in the table: numbers hexadecimal, or binary behind `b` where digits
+/// are unknown.
+#[derive(Default)]
+struct Values {
+    texts: Vec<String>,
+    indices: HashMap<String, u64>,
+    /// Of numbers by their binary digits, which are looked up most.
+    of_bits: HashMap<String, u64>,
+}
+
+impl Values {
+    fn index(&mut self, value: &WaveValue) -> u64 {
+        match value {
+            WaveValue::Bits(digits) => match self.of_bits.get(digits) {
+                Some(index) => *index,
+                None => {
+                    let index = self.index_of_text(number_text(digits));
+                    self.of_bits.insert(digits.clone(), index);
+                    index
+                }
+            },
+            WaveValue::Text(text) => self.index_of_text(text.clone()),
+            WaveValue::Real(number) => self.index_of_text(number.to_string()),
+            WaveValue::Event => self.index_of_text("!".to_owned()),
+        }
+    }
+
+    fn index_of_text(&mut self, text: String) -> u64 {
+        match self.indices.entry(text) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                self.texts.push(new.key().clone());
+                *new.insert(self.texts.len() as u64 - 1)
+            }
+        }
+    }
+}
+
+fn number_text(digits: &str) -> String {
+    if digits.bytes().any(|digit| !matches!(digit, b'0' | b'1')) {
+        return format!("b{digits}");
+    }
+    let mut text = String::new();
+    let first = digits.len() % 4;
+    let nibbles =
+        [&digits[..first]].into_iter().chain((first..digits.len()).step_by(4).map(|at| &digits[at..at + 4]));
+    for nibble in nibbles.filter(|nibble| !nibble.is_empty()) {
+        let value = nibble.bytes().fold(0, |value, digit| value << 1 | u32::from(digit == b'1'));
+        if value != 0 || !text.is_empty() {
+            text.extend(char::from_digit(value, 16));
+        }
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
+}
+
+/// Signals of [`SIDES`] that belong together.
+fn pairs(excerpt: &Excerpt, numbers: &HashMap<String, usize>) -> Vec<(usize, usize, Option<usize>)> {
+    let [left, right, difference] = SIDES;
+    let other = |signal: &ExcerptSignal, at: usize, side: &str| {
+        let mut scopes = signal.scopes.clone();
+        scopes[at] = side.to_owned();
+        numbers.get(&ExcerptSignal { scopes, changes: Vec::new(), ..signal.clone() }.path()).copied()
+    };
+    let pair = |(number, signal): (usize, &ExcerptSignal)| {
+        let at = signal.scopes.iter().position(|scope| scope == left)?;
+        let right = other(signal, at, right).filter(|right| excerpt.signals[*right].kind == signal.kind)?;
+        Some((number, right, other(signal, at, difference)))
+    };
+    excerpt.signals.iter().enumerate().filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_hexadecimal_unless_digits_are_unknown() {
+        for (digits, text) in [
+            ("0", "0"),
+            ("0000", "0"),
+            ("10", "2"),
+            ("00011111", "1f"),
+            ("1x0z", "b1x0z"),
+            ("110100001", "1a1"),
+        ] {
+            assert_eq!(number_text(digits), text, "{digits}");
+        }
+    }
+
+    #[test]
+    fn steps_divide_every_time() {
+        let at = |times: &[u64]| {
+            let changes = times.iter().map(|time| (*time, WaveValue::Event)).collect();
+            let signal =
+                ExcerptSignal { scopes: Vec::new(), name: "a".into(), kind: ValueKind::Event, changes };
+            step(&Excerpt { window: 100..900, signals: vec![signal], ..Excerpt::default() })
+        };
+        assert_eq!([at(&[]), at(&[100]), at(&[130, 160]), at(&[130, 165]), at(&[101])], [1, 1, 30, 5, 1]);
+    }
+}

@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("capture",   &["silicon", "cosim", "standin"]),
     ("host",      &[]),
     ("book",      &[]),
-    ("regress",   &["ops", "model", "isa", "sm", "verilated", "cosim", "host"]),
+    ("regress",   &["ops", "model", "isa", "sm", "verilated", "waves", "cosim", "host"]),
     ("cli",       &["ops", "model", "oracle", "isa", "builtin", "sm", "waves", "verilated", "cosim", "regress", "silicon", "tests", "host"]),
     ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress", "silicon", "host"]),
 ];

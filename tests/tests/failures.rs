@@ -12,6 +12,7 @@ use atoms_cosim::recorder::Recorder;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::stimulus::Profile;
+use atoms_host::browser::Browser;
 use atoms_ops::Op;
 use atoms_regress::checksum::{opened, sealed};
 use atoms_regress::episode::Episode;
@@ -27,6 +28,7 @@ use atoms_tests::hunt::Hunted;
 use atoms_tests::plant::{Patch, plant};
 use atoms_tests::{config, generated, root, test_each_bug};
 use atoms_verilated::Library;
+use serde_json::json;
 
 /// Warp requests of a run.
 const REQUESTS: u64 = 3000;
@@ -245,6 +247,7 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
         "bundle.json",
         "wave.vcd",
         "wave.gtkw",
+        "wave.html",
         "report.txt",
         "report.html",
         "rtl/atoms_alu.sv",
@@ -285,6 +288,17 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
     }
     let page = String::from_utf8_lossy(&contents[0][Path::new("report.html")]).into_owned();
     assert!(!page.contains("http") && !page.contains("<script"), "the page is not self-contained");
+    assert!(page.contains("<a href=\"wave.html\">"), "the page does not lead to the wave");
+    // So does the page of the wave, which is of the same view.
+    if let Some(mut browser) = Browser::start("bundle", 1400, 900) {
+        browser.open(&folders[0].join("wave.html"));
+        browser.evaluate("started");
+        let names = "[...document.querySelectorAll('.row .name')].slice(0, 4).map(name => name.title)";
+        assert_eq!(browser.evaluate(names), json!(["", first[0], first[1], first[2]]));
+        assert_eq!(browser.evaluate("document.getElementById('cycle').value"), cycle);
+        assert_eq!(browser.evaluate("document.querySelectorAll('.row.differs').length >= 3"), true);
+        assert_eq!(browser.errors, Vec::<String>::new());
+    }
 
     let read = Bundle::read(&folders[0]).expect("it reads back");
     assert!(read.rtl_is_its_own);

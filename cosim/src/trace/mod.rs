@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
-use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError};
+use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError, WaveView};
 
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, RtlMachine};
@@ -84,6 +84,8 @@ pub struct Trace {
     comparison: Option<Comparison>,
     transactions: Transactions,
     definition: Definition,
+    /// Cycle that a viewer is to open at while the run has not failed.
+    marker: Option<u64>,
     failure: Option<FailurePoint>,
     /// What the wave says so far; `None` before the first cycle.
     before: Option<Box<PinsBefore>>,
@@ -155,11 +157,11 @@ impl Trace {
             comparison,
             transactions,
             definition,
+            marker,
             failure: None,
             before: None,
         };
-        let layout = trace.layout();
-        marker.into_iter().fold(layout, Layout::marker).write(&trace.definition, path)?;
+        trace.shown().write(&trace.definition, path)?;
         Ok(trace)
     }
 
@@ -239,15 +241,25 @@ impl Trace {
         self.failure = Some(FailurePoint { cycle, difference, subject });
     }
 
-    /// Completes the file, and the save file where the run failed.
+    /// Completes the file, and the save file where the run failed. Gives what the save file says, for a page.
     ///
     /// # Errors
     /// When the rest cannot be written.
-    pub fn finish(self) -> Result<(), TraceError> {
-        if let Some(failure) = &self.failure {
-            self.layout_at(failure).write(&self.definition, &self.path)?;
+    pub fn finish(self) -> Result<WaveView, TraceError> {
+        let shown = self.shown();
+        if self.failure.is_some() {
+            shown.write(&self.definition, &self.path)?;
         }
-        self.trace.finish()
+        self.trace.finish()?;
+        Ok(shown.view(&self.definition))
+    }
+
+    /// What a viewer shows first.
+    fn shown(&self) -> Layout {
+        match &self.failure {
+            Some(failure) => self.layout_at(failure),
+            None => self.marker.into_iter().fold(self.layout(), Layout::marker),
+        }
     }
 }
 

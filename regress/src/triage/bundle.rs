@@ -16,6 +16,7 @@ use atoms_cosim::session::{Failure, Listener, Session};
 use atoms_cosim::trace::Trace;
 use atoms_isa::Arch;
 use atoms_verilated::{Environment, Library, Verilator};
+use atoms_waves::WaveView;
 use fs_err as fs;
 use sha2::{Digest, Sha256};
 use walkdir::{DirEntry as WalkEntry, WalkDir};
@@ -34,6 +35,7 @@ use crate::triage::signature::FailureKind;
 use crate::triage::test_failure::FailedRun;
 use crate::triage::text::{Report, text};
 use crate::triage::timeline::timeline;
+use crate::triage::wave_page::wave_page;
 
 /// What was run when it failed.
 #[derive(Clone, Copy, Debug)]
@@ -201,6 +203,7 @@ fn write(
     let mut rows = Vec::new();
     let mut opinion = None;
     let mut wave_from = None;
+    let mut view = None;
     let wave = folder.join(file::WAVE);
     if let Some(small) = small {
         put(folder, file::CASE, json(&small.case))?;
@@ -210,7 +213,7 @@ fn write(
         session.set_trace(Some(trace(&wave, &session, small.cycle)?));
         // It fails, as it did before.
         let _ = run_case(&mut session, &small.case);
-        finish(&mut session, &wave)?;
+        view = finish(&mut session, &wave)?;
         wave_from = Some(0);
     } else if !matches!(failed.signature.kind, FailureKind::Crash | FailureKind::Hang | FailureKind::Timeout)
     {
@@ -218,8 +221,11 @@ fn write(
         let mut session = session(context.library, context.config)?;
         session.set_trace(Some(trace(&wave, &session, failed.cycle)?.starting_at(from)));
         run.replay(&mut session, context.config, folder, failed.cycle.saturating_add(1))?;
-        finish(&mut session, &wave)?;
+        view = finish(&mut session, &wave)?;
         wave_from = Some(from);
+    }
+    if let Some(view) = view {
+        put(folder, file::WAVE_PAGE, wave_page(&wave, key, &view, &run)?)?;
     }
     let report = Report {
         record: &record,
@@ -265,18 +271,19 @@ fn no_wave(path: &Path, error: &dyn std::error::Error) -> BundleError {
     io::Error::other(format!("cannot write `{}`: {error}", path.display())).into()
 }
 
-/// Completes the wave; its layout then names it as a neighbour, wherever the folder is.
+/// Completes the wave; its layout then names it as a neighbour, wherever the folder is. Gives what the layout shows.
 pub(crate) fn finish<L: Listener>(
     session: &mut Session<Lockstep, L>,
     path: &Path,
-) -> Result<(), BundleError> {
-    let Some(trace) = session.take_trace() else { return Ok(()) };
-    trace.finish().map_err(|error| no_wave(path, &error))?;
+) -> Result<Option<WaveView>, BundleError> {
+    let Some(trace) = session.take_trace() else { return Ok(None) };
+    let view = trace.finish().map_err(|error| no_wave(path, &error))?;
     let layout = path.with_extension("gtkw");
     let text = fs::read_to_string(&layout)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
-    Ok(fs::write(&layout, format!("[dumpfile] \"{name}\"\n{rest}"))?)
+    fs::write(&layout, format!("[dumpfile] \"{name}\"\n{rest}"))?;
+    Ok(Some(view))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

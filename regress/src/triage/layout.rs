@@ -16,6 +16,8 @@ pub mod file {
     pub const ORIGINAL: &str = "original.json";
     /// Wave of the case's whole run, or of the last cycles of the original one.
     pub const WAVE: &str = "wave.vcd";
+    /// The same as a page.
+    pub const WAVE_PAGE: &str = "wave.html";
     /// The report as text.
     pub const TEXT: &str = "report.txt";
     /// The report as a page.

@@ -2,6 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::triage::layout::file;
 use crate::triage::text::{Content, HERE, Report};
 
 /// The report as a page.
@@ -17,7 +18,11 @@ pub(crate) fn page(report: &Report<'_>) -> String {
                 style { (PreEscaped(include_str!("page.css"))) }
             }
             body {
-                div.banner { h1 { (key) } (table(&[], &report.head(), "")) }
+                div.banner {
+                    h1 { (key) }
+                    @if report.wave_from.is_some() { p { a href=(file::WAVE_PAGE) { "the wave at the failure" } } }
+                    (table(&[], &report.head(), ""))
+                }
                 @for section in report.sections() {
                     h2 { (section.title) }
                     @match &section.content {

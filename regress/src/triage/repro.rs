@@ -124,7 +124,7 @@ impl Bundle {
             None => self.run.replay(&mut session, &self.config, &self.folder, until),
         };
         if let Some(path) = wave {
-            finish(&mut session, path)?;
+            let _ = finish(&mut session, path)?;
         }
         let found = outcome?;
         let same = found.as_ref().is_some_and(|failed| self.is_same(&failed.signature));

@@ -212,10 +212,15 @@ impl Report<'_> {
 
     /// The wave, in words.
     fn wave(&self) -> String {
+        use file::{WAVE, WAVE_PAGE};
         match (self.wave_from, self.small) {
             (None, _) => "none: the run could not be repeated in the process that wrote this".to_string(),
-            (Some(_), Some(_)) => format!("{}: the whole run of the case", file::WAVE),
-            (Some(from), None) => format!("{}: the run from cycle {from} on", file::WAVE),
+            (Some(_), Some(_)) => {
+                format!("{WAVE}: the whole run of the case; {WAVE_PAGE}: the same as a page")
+            }
+            (Some(from), None) => {
+                format!("{WAVE}: the run from cycle {from} on; {WAVE_PAGE}: the same as a page")
+            }
         }
     }
 

@@ -149,7 +149,8 @@ function* ticks() {
   for (let count = Math.ceil(counted(view.from) / step) * step; ; count += step) {
     const x = xOf(timeOf(count));
     if (x > view.width) return;
-    yield [x, count];
+    // Not `-0`.
+    yield [x, count || 0];
   }
 }
 

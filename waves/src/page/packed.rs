@@ -80,13 +80,14 @@ pub(super) fn text(page: &WavePage<'_>) -> String {
 /// Length of the head in four bytes, the lowest first; head; changes.
 fn bytes(page: &WavePage<'_>) -> Vec<u8> {
     let excerpt = page.excerpt;
-    let step = step(excerpt);
+    let start = start(excerpt);
+    let step = step(excerpt, start);
     let mut values = Values::default();
     let mut streams = Vec::new();
     let mut seen: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut signals = Vec::new();
     for (number, signal) in excerpt.signals.iter().enumerate() {
-        let stream = stream(signal, excerpt.window.start, step, &mut values);
+        let stream = stream(signal, start, step, &mut values);
         let same = match seen.entry(stream) {
             Entry::Occupied(earlier) => Some(*earlier.get()),
             Entry::Vacant(new) => {
@@ -116,8 +117,8 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
         title: page.title,
         unit: &excerpt.unit,
         step,
-        start: excerpt.window.start,
-        steps: (excerpt.window.end.saturating_sub(excerpt.window.start)).div_ceil(step),
+        start,
+        steps: steps(excerpt, start, step),
         period: excerpt.period,
         signals,
         pairs: pairs(excerpt, &numbers),
@@ -131,10 +132,16 @@ fn bytes(page: &WavePage<'_>) -> Vec<u8> {
     [&(head.len() as u32).to_le_bytes()[..], &head, &streams].concat()
 }
 
-/// Time units of which all changes are multiples, counted from the start of the window.
-fn step(excerpt: &Excerpt) -> u64 {
+/// The first point in time with a value: the window of a wave that begins late may begin at 0.
+fn start(excerpt: &Excerpt) -> u64 {
+    let first = |signal: &ExcerptSignal| signal.changes.first().map(|(time, _)| *time);
+    excerpt.signals.iter().filter_map(first).min().unwrap_or(0).max(excerpt.window.start)
+}
+
+/// Time units of which all changes are multiples, counted from the start.
+fn step(excerpt: &Excerpt, start: u64) -> u64 {
     let times = excerpt.signals.iter().flat_map(|signal| &signal.changes);
-    let times = times.map(|(time, _)| time.saturating_sub(excerpt.window.start));
+    let times = times.map(|(time, _)| time.saturating_sub(start));
     let mut step = excerpt.period.unwrap_or(0);
     for time in times {
         if step == 1 {
@@ -146,6 +153,14 @@ fn step(excerpt: &Excerpt) -> u64 {
         }
     }
     step.max(1)
+}
+
+/// Steps of the window. One that ends just behind the end of a cycle, as that of a whole file does, has no more
+/// cycles than one that ends there.
+fn steps(excerpt: &Excerpt, start: u64, step: u64) -> u64 {
+    let units = excerpt.window.end.saturating_sub(start);
+    let behind = u64::from(excerpt.period.is_some_and(|period| excerpt.window.end % period == 1));
+    units.saturating_sub(behind).div_ceil(step)
 }
 
 fn common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -273,7 +288,7 @@ mod tests {
             let changes = times.iter().map(|time| (*time, WaveValue::Event)).collect();
             let signal =
                 ExcerptSignal { scopes: Vec::new(), name: "a".into(), kind: ValueKind::Event, changes };
-            step(&Excerpt { window: 100..900, signals: vec![signal], ..Excerpt::default() })
+            step(&Excerpt { signals: vec![signal], ..Excerpt::default() }, 100)
         };
         assert_eq!([at(&[]), at(&[100]), at(&[130, 160]), at(&[130, 165]), at(&[101])], [1, 1, 30, 5, 1]);
     }

@@ -110,7 +110,8 @@ function renderDetail() {
   const number = of.last(state.cursor);
   if (number >= 0) {
     const from = of.times[number], to = of.times[number + 1] ?? wave.steps;
-    say("span", `${wave.period ? "cycles " : ""}${Math.floor(counted(from))} to ${Math.ceil(counted(to)) - 1}`, "when");
+    const [first, end] = [Math.floor(counted(from)), Math.ceil(counted(to)) - 1];
+    say("span", end > first ? `${wave.period ? "cycles " : ""}${first} to ${end}` : `${wave.period ? "cycle " : ""}${first}`, "when");
   }
   detail.append(document.createElement("br"));
   for (const side of state.selected.signals()) {
@@ -490,9 +491,9 @@ function begin() {
     fit();
     if (cycles * 4 > view.width) look(0, wave.cycle / 4);
   } else {
-    const eight = 8 * wave.cycle;
     state.cursor = snapped((wave.marker - wave.start) / wave.step);
-    look(state.cursor - eight, wave.cycle / READABLE);
+    const before = Math.min(8 * READABLE, view.width * 0.6);
+    look(state.cursor - (before / READABLE) * wave.cycle, wave.cycle / READABLE);
   }
   state.selected = rows.find((row) => row.of) ?? null;
   scroller.focus({ preventScroll: true });

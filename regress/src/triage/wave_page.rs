@@ -1,0 +1,34 @@
+//! The wave of a bundle as a page.
+
+use std::path::Path;
+
+use atoms_waves::{WaveFile, WavePage, WaveReadError, WaveView};
+use fs_err as fs;
+
+use crate::triage::error::BundleError;
+use crate::triage::replay::Run;
+
+/// Cycles before the failure in the page.
+const CYCLES_BEFORE: u64 = 2000;
+
+/// The file `wave` as a page that opens as `view` says; transactions lead to the lines of the kernel that was run.
+pub(crate) fn wave_page(wave: &Path, title: &str, view: &WaveView, run: &Run) -> Result<String, BundleError> {
+    let file = WaveFile::open(wave)?;
+    let period = file.clock()?.map_or(1, |clock| clock.period);
+    let from = view.marker.map_or(0, |marker| marker.saturating_sub(CYCLES_BEFORE * period));
+    let all: Vec<_> = (0..file.signals().len()).collect();
+    let excerpt = file.excerpt(from..u64::MAX, &all)?;
+    let sources = match run {
+        Run::Kernel { listing, .. } => {
+            vec![(listing.display().to_string(), fs::read_to_string(wave.with_file_name(listing))?)]
+        }
+        Run::Episode { .. } | Run::Case { .. } => Vec::new(),
+    };
+    Ok(WavePage { title, excerpt: &excerpt, view, sources: &sources }.html())
+}
+
+impl From<WaveReadError> for BundleError {
+    fn from(error: WaveReadError) -> Self {
+        BundleError::Io(std::io::Error::other(error))
+    }
+}

@@ -1,4 +1,4 @@
-//! The C ABI of a built library. Mirror of `shim/shim.cpp`.
+//! The C ABI of a built library. Mirror of `shim/shim.cpp` and `shim/signals.cpp`.
 
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{c_char, c_void};
@@ -88,6 +88,9 @@ functions! {
         atoms_restore => restore: unsafe extern "C" fn(*mut c_void, *const u8, usize, u64) -> i32;
         atoms_open_trace => open_trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> i32;
         atoms_close_trace => close_trace: unsafe extern "C" fn(*mut c_void) -> i32;
+        atoms_open_signals => open_signals: unsafe extern "C" fn(*mut c_void, *mut *const c_char, *mut usize) -> *mut c_void;
+        atoms_close_signals => close_signals: unsafe extern "C" fn(*mut c_void, *mut c_void);
+        atoms_cycle_signals => cycle_signals: unsafe extern "C" fn(*mut c_void, *mut c_void, *const In, *mut Out, *mut Probe, *mut *const c_char, *mut usize) -> i32;
         atoms_points => points: unsafe extern "C" fn(*const c_void) -> usize;
         atoms_point => point: unsafe extern "C" fn(*const c_void, usize, *mut RawPoint);
         atoms_counts => counts: unsafe extern "C" fn(*const c_void, *mut u64);

@@ -11,7 +11,9 @@ use std::path::{Component, Path, PathBuf};
 
 /// The C ABI.
 const SHIM: &str = include_str!("shim/shim.cpp");
-/// The file it is written to.
+/// What follows it in the wave variant.
+const SIGNALS: &str = include_str!("shim/signals.cpp");
+/// The file they are written to.
 const SHIM_FILE: &str = "shim.cpp";
 
 /// Class that Verilator gives the model, whatever the top module is called.
@@ -111,7 +113,17 @@ fn check(spec: &BuildSpec) -> Result<(), BuildError> {
 fn variant_args(variant: Variant) -> &'static [&'static str] {
     match variant {
         Variant::Fast => &["--savable"],
-        Variant::Wave => &["--savable", "--trace"],
+        // Structs by their fields, so that a register has the name that the model has; arrays up to one a bank, and
+        // whatever their bits, but no memories.
+        Variant::Wave => &[
+            "--savable",
+            "--trace",
+            "--trace-structs",
+            "--trace-max-array",
+            "64",
+            "--trace-max-width",
+            "131072",
+        ],
         // Verilator refuses `--savable` beside coverage.
         Variant::Cov => &["--coverage-line", "--coverage-user", "-DATOMS_COVERAGE"],
         Variant::CovToggle => {
@@ -133,13 +145,21 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with_all(&spec.verilator_args)
         .with_all(Setup::flags(spec.variant))
         .with(CAPTURE)
-        .with(SHIM)
+        .with(shim(spec.variant))
         // The port list and the widths.
         .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }));
     for (name, text) in sources.all() {
         key = key.with(name.as_os_str().as_encoded_bytes()).with(text);
     }
     key.finish()
+}
+
+/// The shim of a variant.
+fn shim(variant: Variant) -> String {
+    match variant {
+        Variant::Wave => format!("{SHIM}\n{SIGNALS}"),
+        Variant::Fast | Variant::Cov | Variant::CovToggle => SHIM.to_owned(),
+    }
 }
 
 fn widths(spec: &BuildSpec) -> Widths {
@@ -237,7 +257,7 @@ fn translation_units(spec: &BuildSpec, shop: &BuildDir, generated: &Path) -> Res
     let banks = Banks { includes: &names.includes, memories: &names.memories };
     shop.write("atoms_ports.h", ports::header(MODEL, widths(spec), &banks))?;
     shop.write("capture.h", CAPTURE)?;
-    shop.write(SHIM_FILE, SHIM)?;
+    shop.write(SHIM_FILE, shim(spec.variant))?;
 
     let mut sized = Vec::new();
     for entry in fs_err::read_dir(generated)? {

@@ -1,7 +1,8 @@
 //! A Verilated model being driven.
 
 use crate::abi::{OK, RawPoint, STOPPED};
-use crate::{Coverage, Library, Point, RtlError, RtlStop, Snapshot};
+use crate::signals::Signals;
+use crate::{Coverage, DesignSignal, Library, Point, RtlError, RtlStop, SignalChange, Snapshot};
 use atoms_model::port::{In, Out, Probe};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub struct Rtl {
     library: Library,
     handle: NonNull<c_void>,
+    /// Once they were asked for.
+    signals: Option<Signals>,
 }
 
 // SAFETY: a handle owns all its state. The two thread-local pointers that the shim and the
@@ -30,7 +33,7 @@ impl Rtl {
         let handle = unsafe { (library.api().create)() };
         let handle = NonNull::new(handle)
             .ok_or_else(|| RtlError::Failed("the model cannot be constructed".to_owned()))?;
-        Ok(Self { library, handle })
+        Ok(Self { library, handle, signals: None })
     }
 
     /// The library it was made from.
@@ -52,6 +55,45 @@ impl Rtl {
         // with the numbers of this crate), and the call neither keeps nor overruns them.
         let status = unsafe { (self.library.api().cycle)(self.handle.as_ptr(), input, out, probe) };
         if status == OK { Ok(()) } else { Err(self.error(status)) }
+    }
+
+    /// Every signal of the design, and from now on [`Self::cycle_inside`] tells how they stand.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWaves`] without [`Variant::Wave`](crate::Variant::Wave).
+    pub fn signals(&mut self) -> Result<&[DesignSignal], RtlError> {
+        if self.signals.is_none() {
+            // SAFETY: the handle is a live model of the library.
+            self.signals = Some(unsafe { Signals::open(&self.library, self.handle)? });
+        }
+        Ok(self.signals.as_ref().map_or(&[], Signals::list))
+    }
+
+    /// As [`Self::cycle`]; [`Self::changes`] are then the signals that differ from the last call of this, as they stand
+    /// before the clock edge. Of the first call, and of the first behind [`Self::restore`] or
+    /// [`Self::forget_signals`], they are all signals.
+    ///
+    /// # Errors
+    /// As [`Self::cycle`] and [`Self::signals`].
+    pub fn cycle_inside(&mut self, input: &In, out: &mut Out, probe: &mut Probe) -> Result<(), RtlError> {
+        self.signals()?;
+        let Some(signals) = &mut self.signals else { return Err(RtlError::NoWaves) };
+        // SAFETY: the handle is a live model of the library, and they were opened with it.
+        let status = unsafe { signals.cycle(&self.library, self.handle, (input, out, probe))? };
+        if status == OK { Ok(()) } else { Err(self.error(status)) }
+    }
+
+    /// The signals that changed.
+    pub fn changes(&self) -> &[SignalChange] {
+        self.signals.as_ref().map_or(&[], Signals::changes)
+    }
+
+    /// The next [`Self::cycle_inside`] begins anew, with all signals.
+    pub fn forget_signals(&mut self) {
+        if let Some(signals) = self.signals.take() {
+            // SAFETY: the handle is a live model of the library, and they were opened with it.
+            unsafe { signals.close(&self.library, self.handle) };
+        }
     }
 
     /// Runs one clock in reset, all other inputs zero. Memory keeps its content.
@@ -95,6 +137,8 @@ impl Rtl {
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RtlError> {
         let restore = self.library.api().restore.ok_or(RtlError::NoSnapshots)?;
         let state = snapshot.state_for(&self.library)?;
+        // What they were compared with is of another time.
+        self.forget_signals();
         // SAFETY: the handle is live; the shim reads `len` bytes and does not keep the pointer. The
         // bytes are what `atoms_save` of this very library wrote (`Snapshot` checks that).
         let status = unsafe { restore(self.handle.as_ptr(), state.as_ptr(), state.len(), snapshot.cycle()) };
@@ -306,6 +350,7 @@ impl Rtl {
 
 impl Drop for Rtl {
     fn drop(&mut self) {
+        self.forget_signals();
         // SAFETY: the handle is live and not used again.
         unsafe { (self.library.api().destroy)(self.handle.as_ptr()) };
     }

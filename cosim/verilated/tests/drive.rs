@@ -290,6 +290,60 @@ fn only_the_wave_variant_writes_waves() {
 }
 
 #[test]
+fn the_wave_variant_shows_what_is_inside() {
+    let bench = Bench::new("drive", "");
+    let mut fast = bench.library().instantiate().unwrap();
+    assert_eq!(fast.signals().map(<[_]>::len), Err(RtlError::NoWaves));
+    for verilator in dummy::verilators(&bench.env) {
+        let tools = Toolchain { verilator, compiler: bench.tools().compiler };
+        let spec = bench.spec().variant(Variant::Wave);
+        let library = Cache::new(&bench.env).library(&spec, &tools, &mut |_| {}).unwrap();
+        let mut rtl = library.instantiate().unwrap();
+        let signals = rtl.signals().unwrap().to_vec();
+        let place = |path: &str| {
+            let at = signals.iter().position(|signal| signal.path() == path);
+            let at = at.unwrap_or_else(|| panic!("no {path} in {signals:?}"));
+            signals[at].same_as.unwrap_or(at)
+        };
+        let count = place("atoms_unit.count_q");
+        let word = place("atoms_unit.g_bank[0].u_bank.mem_q[3]");
+        let imm = place("atoms_unit.req_imm_i");
+        let mut values = vec![None; signals.len()];
+        let mut look = |rtl: &mut atoms_verilated::Rtl, number: u32, sent: &In| {
+            let (mut out, mut probe) = Default::default();
+            rtl.cycle_inside(sent, &mut out, &mut probe).unwrap();
+            rtl.changes().iter().for_each(|change| values[change.signal] = Some(change.value));
+            let seen = [values[count], values[imm]];
+            assert_eq!(seen, [Some(u128::from(probe.queue_count)), Some(sent.req_imm.into())], "{number}");
+            values[word]
+        };
+        rtl.reset().unwrap();
+        let written = Some(u128::from(input(3).req_ra[0]));
+        let words = [1, 3, 4].map(|imm| look(&mut rtl, imm, &input(imm)));
+        assert_eq!(words, [Some(0), Some(0), written], "registers are those before the edge");
+        let snapshot = rtl.save().unwrap();
+        // What happens between two looks is seen at the next one.
+        cycle(&mut rtl, &input(3)).unwrap();
+        rtl.write_word(0, 3, 5).unwrap();
+        cycle(&mut rtl, &input(6)).unwrap();
+        look(&mut rtl, 7, &input(7));
+        rtl.restore(&snapshot).unwrap();
+        assert_eq!(look(&mut rtl, 8, &input(8)), written);
+        assert_eq!(
+            rtl.changes().len(),
+            rtl.signals().unwrap().iter().filter(|s| s.same_as.is_none()).count()
+        );
+        let bad = In { req_op: dummy::ERROR, ..input(9) };
+        let (mut out, mut probe) = Default::default();
+        assert!(rtl.cycle_inside(&bad, &mut out, &mut probe).is_err());
+        assert!(
+            rtl.changes().iter().any(|change| change.signal == imm && change.value == 9),
+            "also in the cycle that stops it"
+        );
+    }
+}
+
+#[test]
 fn models_come_and_go_without_leaving_memory_behind() {
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/statm").unwrap();

@@ -1,0 +1,75 @@
+// Every signal of the design, cycle by cycle, in the wave variant. It follows shim.cpp in the same translation unit; a
+// file of its own, so that a change of it builds no other variant anew.
+
+namespace {
+
+// Verilator's wave text, kept in memory.
+class TextSink final : public VerilatedVcdFile {
+public:
+    std::string text;
+    bool open(const std::string&) override { return true; }
+    void close() override {}
+    ssize_t write(const char* bytes, ssize_t length) override {
+        text.append(bytes, length);
+        return length;
+    }
+};
+
+struct Signals final {
+    TextSink sink;
+    VerilatedVcdC writer{&sink};
+    // Verilator wants times that grow, also where a model goes back to a snapshot.
+    uint64_t time = 0;
+};
+
+}  // namespace
+
+// Gives the declarations of all signals as text, which stays until the next call; null on failure.
+ATOMS_API void* atoms_open_signals(void* self, const char** text, size_t* length) {
+    Handle& handle = *static_cast<Handle*>(self);
+    std::unique_ptr<Signals> signals{new (std::nothrow) Signals};
+    if (!signals) return nullptr;
+    const Status before = handle.status;
+    guarded(handle, [&] {
+        handle.model->trace(&signals->writer, 99);
+        signals->writer.open("");
+        signals->writer.flush();
+    });
+    *text = signals->sink.text.data();
+    *length = signals->sink.text.size();
+    return handle.status == before ? signals.release() : nullptr;
+}
+
+ATOMS_API void atoms_close_signals(void* self, void* opened) {
+    std::unique_ptr<Signals> signals{static_cast<Signals*>(opened)};
+    guarded(*static_cast<Handle*>(self), [&] { signals.reset(); });
+}
+
+// As atoms_cycle. Gives what changed since the call before, as the signals stand before the clock edge: there they fit
+// the inputs and the outputs of the cycle.
+ATOMS_API int32_t atoms_cycle_signals(void* self, void* opened, const In* in, Out* out, Probe* probe,
+                                      const char** text, size_t* length) {
+    Handle& handle = *static_cast<Handle*>(self);
+    Signals& signals = *static_cast<Signals*>(opened);
+    signals.sink.text.clear();
+    *length = 0;
+    if (handle.status != kOk) return handle.status;
+    const Status status = guarded(handle, [&] {
+        Model& model = *handle.model;
+        handle.context.time(2 * handle.cycle);
+        model.clk_i = 0;
+        put_inputs(model, *in);
+        model.eval();
+        get_outputs(model, *out);
+        get_probe(model, *probe);
+        signals.writer.dump(signals.time++);
+        signals.writer.flush();
+        handle.context.time(2 * handle.cycle + 1);
+        model.clk_i = 1;
+        model.eval();
+        ++handle.cycle;
+    });
+    *text = signals.sink.text.data();
+    *length = signals.sink.text.size();
+    return status;
+}

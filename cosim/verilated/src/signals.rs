@@ -1,0 +1,236 @@
+//! The signals inside a design, as Verilator's wave writer gives them: text in memory, read here.
+
+use crate::abi::OK;
+use crate::{Library, RtlError};
+use atoms_model::port::{In, Out, Probe};
+use std::ffi::{c_char, c_void};
+use std::ptr::{self, NonNull};
+
+/// A signal of the design, or a field of one that has fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DesignSignal {
+    /// Instances from the top module on, and signals that it is a field of.
+    pub scopes: Vec<String>,
+    /// Name, with the place of an element: `head_q`, `rd_q[3]`.
+    pub name: String,
+    /// Bits, at most 128: wider ones are left out.
+    pub bits: u32,
+    /// Place of the first signal in the list that is the same wire, where this is not it.
+    pub same_as: Option<usize>,
+}
+
+impl DesignSignal {
+    /// Scopes and name, joined by points: `atoms_unit.u_issue.op_q`.
+    pub fn path(&self) -> String {
+        self.scopes.iter().chain([&self.name]).map(String::as_str).collect::<Vec<_>>().join(".")
+    }
+}
+
+/// The signals of one model, and those that changed last.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    opened: NonNull<c_void>,
+    list: Vec<DesignSignal>,
+    /// Place in `list` by the number of the code that the text uses.
+    by_code: Vec<Option<u32>>,
+    changes: Vec<SignalChange>,
+}
+
+impl Signals {
+    /// Those of the model behind `handle`, of `library`.
+    ///
+    /// # Safety
+    /// `handle` is a live model of `library`.
+    pub(crate) unsafe fn open(library: &Library, handle: NonNull<c_void>) -> Result<Self, RtlError> {
+        let open = library.api().open_signals.ok_or(RtlError::NoWaves)?;
+        let (mut text, mut length) = (ptr::null(), 0);
+        // SAFETY: the handle is live (the caller's promise), both pointers are to locals.
+        let opened = unsafe { open(handle.as_ptr(), &mut text, &mut length) };
+        let opened = NonNull::new(opened)
+            .ok_or_else(|| RtlError::Failed("the signals of the design cannot be listed".to_owned()))?;
+        // SAFETY: where it succeeds, the shim gives `length` bytes that stay until its next call.
+        let text = unsafe { bytes(text, length) };
+        let (list, by_code) = declarations(&String::from_utf8_lossy(text));
+        Ok(Self { opened, list, by_code, changes: Vec::new() })
+    }
+
+    /// Ends it.
+    ///
+    /// # Safety
+    /// `handle` is the live model that it was opened with.
+    pub(crate) unsafe fn close(self, library: &Library, handle: NonNull<c_void>) {
+        if let Some(close) = library.api().close_signals {
+            // SAFETY: both are live, the caller says.
+            unsafe { close(handle.as_ptr(), self.opened.as_ptr()) };
+        }
+    }
+
+    /// A cycle of the model; gives its status.
+    ///
+    /// # Safety
+    /// `handle` is the live model that it was opened with.
+    pub(crate) unsafe fn cycle(
+        &mut self,
+        library: &Library,
+        handle: NonNull<c_void>,
+        (input, out, probe): (&In, &mut Out, &mut Probe),
+    ) -> Result<i32, RtlError> {
+        let cycle = library.api().cycle_signals.ok_or(RtlError::NoWaves)?;
+        let (mut text, mut length) = (ptr::null(), 0);
+        // SAFETY: both are live, the caller says; structs as in `Rtl::cycle`; both pointers are to locals.
+        let status = unsafe {
+            cycle(handle.as_ptr(), self.opened.as_ptr(), input, out, probe, &mut text, &mut length)
+        };
+        // SAFETY: the shim gives `length` bytes that stay until its next call.
+        self.read(unsafe { bytes(text, length) });
+        debug_assert!(status != OK || length > 0, "a dump has at least its time");
+        Ok(status)
+    }
+
+    pub(crate) fn list(&self) -> &[DesignSignal] {
+        &self.list
+    }
+
+    pub(crate) fn changes(&self) -> &[SignalChange] {
+        &self.changes
+    }
+
+    /// Reads value changes: `1!` of one bit, `b101 !` of more.
+    fn read(&mut self, text: &[u8]) {
+        let by_code = &self.by_code;
+        let change = |line: &[u8]| {
+            let (digits, code) = match line {
+                [b'0' | b'1', code @ ..] => (&line[..1], code),
+                [b'b', rest @ ..] => {
+                    // The code is short, the digits may be many.
+                    let behind = rest.iter().rposition(|byte| *byte == b' ')?;
+                    (&rest[..behind], &rest[behind + 1..])
+                }
+                // A time, a keyword.
+                _ => return None,
+            };
+            let signal = (*by_code.get(number(code))?)? as usize;
+            Some(SignalChange { signal, value: value(digits) })
+        };
+        self.changes.clear();
+        self.changes.extend(text.split(|byte| *byte == b'\n').filter_map(change));
+    }
+}
+
+/// A signal that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalChange {
+    /// Its place in the list; of a wire of several names, that of the first one.
+    pub signal: usize,
+    /// What it is now.
+    pub value: u128,
+}
+
+/// The number that digits `0` and `1` say, the highest first.
+fn value(digits: &[u8]) -> u128 {
+    let (few, eights) = digits.as_rchunks::<8>();
+    let value = few.iter().fold(0, |value, digit| value << 1 | u128::from(digit & 1));
+    // The lowest bit of each of eight bytes, the first byte's on top: the product puts them side by side.
+    let bits = |eight: &[u8; 8]| {
+        (u64::from_le_bytes(*eight) & 0x0101_0101_0101_0101).wrapping_mul(0x8040_2010_0804_0201) >> 56
+    };
+    eights.iter().fold(value, |value, eight| value << 8 | u128::from(bits(eight)))
+}
+
+/// # Safety
+/// `text` points to `length` bytes that outlive the use of the result, or `length` is 0.
+unsafe fn bytes<'a>(text: *const c_char, length: usize) -> &'a [u8] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: as the caller says.
+    unsafe { std::slice::from_raw_parts(text.cast(), length) }
+}
+
+/// Number of a code: base 94 from `!` on, the lowest digit first, without gaps.
+fn number(code: &[u8]) -> usize {
+    let digit = |byte: &u8| usize::from(byte.wrapping_sub(b'!' - 1));
+    code.iter().rev().fold(0, |number, byte| number * 94 + digit(byte)).wrapping_sub(1)
+}
+
+/// The signals that the head of a VCD text declares below the top module, and the place of each code's first one.
+/// Verilator puts a scope of its own around the top module.
+fn declarations(text: &str) -> (Vec<DesignSignal>, Vec<Option<u32>>) {
+    let (mut list, mut by_code) = (Vec::new(), Vec::new());
+    let mut scopes: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["$scope", _, name, "$end"] => scopes.push(name.to_owned()),
+            ["$upscope", ..] => drop(scopes.pop()),
+            ["$var", _, bits, code, name, ..] if scopes.len() > 1 => {
+                // None of ours is wider: structs and arrays come by their fields.
+                let Some(bits) = bits.parse().ok().filter(|bits| *bits <= u128::BITS) else { continue };
+                let number = number(code.as_bytes());
+                if by_code.len() <= number {
+                    by_code.resize(number + 1, None);
+                }
+                let same_as = by_code[number].map(|at: u32| at as usize);
+                by_code[number].get_or_insert(list.len() as u32);
+                list.push(DesignSignal {
+                    scopes: scopes[1..].to_vec(),
+                    name: name.to_owned(),
+                    bits,
+                    same_as,
+                });
+            }
+            _ => {}
+        }
+    }
+    (list, by_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "\
+$scope module TOP $end
+ $var wire 1 # clk_i $end
+ $scope module top $end
+  $var wire 1 # clk_i $end
+  $var wire 4 ! count_q [3:0] $end
+  $scope module u_queue $end
+   $var wire 4 ! level [3:0] $end
+   $scope module entry_q[0] $end
+    $var wire 8 !! tag [7:0] $end
+   $upscope $end
+  $upscope $end
+ $upscope $end
+$upscope $end
+$enddefinitions $end
+";
+
+    #[test]
+    fn signals_have_paths_and_one_wire_is_one() {
+        let (list, by_code) = declarations(HEAD);
+        let paths: Vec<_> = list.iter().map(DesignSignal::path).collect();
+        assert_eq!(paths, ["top.clk_i", "top.count_q", "top.u_queue.level", "top.u_queue.entry_q[0].tag"]);
+        assert_eq!(list.iter().map(|signal| signal.same_as).collect::<Vec<_>>(), [None, None, Some(1), None]);
+        assert_eq!((by_code[0], by_code[2], by_code[94]), (Some(1), Some(0), Some(3)));
+    }
+
+    #[test]
+    fn changes_are_read() {
+        let (list, by_code) = declarations(HEAD);
+        let mut signals = Signals { opened: NonNull::dangling(), list, by_code, changes: Vec::new() };
+        signals.read(b"#12\n1#\nb1010 !\nb00000011 !!\n0~~\n$dumpoff\n");
+        let changes: Vec<_> = signals.changes().iter().map(|change| (change.signal, change.value)).collect();
+        assert_eq!(changes, [(0, 1), (1, 10), (3, 3)], "a code that is not declared is left out");
+    }
+
+    #[test]
+    fn digits_are_read_eight_at_a_time() {
+        let number = 0x8123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978_u128;
+        for shift in 0..128 {
+            let (number, width) = (number >> shift, 128 - shift);
+            let digits = format!("{number:0width$b}");
+            assert_eq!(value(digits.as_bytes()), number, "{digits}");
+        }
+    }
+}

@@ -33,6 +33,23 @@ pub(crate) struct Meta {
     pub(crate) op: u8,
 }
 
+impl Meta {
+    /// Its fields as those of `req_meta_t`.
+    pub(crate) fn fields(&self, see: &mut dyn FnMut(&str, u128)) {
+        let Meta { mask, ur, imm, slot, tag, scale, absolute, red, size, op } = *self;
+        see("mask", mask.into());
+        see("ur", ur.into());
+        see("imm", imm.into());
+        see("slot", slot.into());
+        see("tag", tag.into());
+        see("scale", scale.into());
+        see("absolute", absolute.into());
+        see("red", red.into());
+        see("size", size.into());
+        see("op", op.into());
+    }
+}
+
 /// Bank address of each lane's access: where it begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BankAddrs {

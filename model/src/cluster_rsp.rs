@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::port::{In, Out};
+use crate::registers::{SeeRegister, words};
 
 /// Room in the largest configuration.
 const MAX_RESPONSES: usize = 12;
@@ -85,6 +86,29 @@ impl ClusterResponses {
         out.cl_rsp_tag = oldest.tag;
         out.cl_rsp_fault = oldest.fault;
         out.cl_rsp_fault_addr = oldest.fault_addr;
+    }
+
+    /// Its registers.
+    pub(crate) fn registers(&self, see: &mut SeeRegister<'_>) {
+        let ClusterResponses { entry, depth, head, tail, held, owed } = self;
+        for (place, rsp) in entry.iter().enumerate().take(*depth) {
+            let ClusterRsp { rd, pred, tag, fault, fault_addr } = *rsp;
+            for (word, value) in words(rd) {
+                see(format_args!("u_cluster_rsp.entry_q[{place}].rd[{word}]"), Some(value));
+            }
+            let fields = [
+                ("pred", pred.into()),
+                ("tag", tag.into()),
+                ("fault", fault.into()),
+                ("fault_addr", fault_addr),
+            ];
+            for (field, value) in fields {
+                see(format_args!("u_cluster_rsp.entry_q[{place}].{field}"), Some(value.into()));
+            }
+        }
+        for (name, value) in [("head", head), ("tail", tail), ("held", held), ("owed", owed)] {
+            see(format_args!("u_cluster_rsp.{name}_q"), Some(*value as u128));
+        }
     }
 
     /// Reset: no response is here or owed.

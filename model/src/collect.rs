@@ -12,6 +12,7 @@ use crate::mbarrier;
 use crate::operands::BankWork;
 use crate::pipe::Effect;
 use crate::port::{In, MAX_BANKS, MAX_LANES, Out};
+use crate::registers::{SeeRegister, words};
 use crate::waiters::Waiter;
 
 /// The pass cannot be taken: an older response is in its way.
@@ -88,6 +89,22 @@ pub(crate) fn tick(
     out.rsp_passes = pass.passes;
     out.rsp_valid = u8::from(pass.last);
     None
+}
+
+/// Its registers, which are the outputs.
+pub(crate) fn registers(config: &Config, out: &Out, see: &mut SeeRegister<'_>) {
+    see(format_args!("u_collect.rsp_valid_q"), Some(out.rsp_valid.into()));
+    for (lane, rd) in out.rsp_rd.iter().enumerate().take(config.num_lanes as usize) {
+        for (word, value) in words(*rd) {
+            see(format_args!("u_collect.rd_q[{lane}][{word}]"), Some(value));
+        }
+    }
+    see(format_args!("u_collect.pred_q"), Some(out.rsp_pred.into()));
+    see(format_args!("u_collect.tag_q"), Some(out.rsp_tag.into()));
+    see(format_args!("u_collect.fault_q"), Some(out.rsp_fault.into()));
+    see(format_args!("u_collect.fault_lane_q"), Some(out.rsp_fault_lane.into()));
+    see(format_args!("u_collect.fault_addr_q"), Some(out.rsp_fault_addr.into()));
+    see(format_args!("u_collect.passes_q"), Some(out.rsp_passes.into()));
 }
 
 /// Puts the results of the lanes served into `rd`; gives the lanes whose compare-and-store

@@ -1,5 +1,7 @@
 //! First-in first-out queue. Mirror of `rtl/atoms_fifo.sv`.
 
+use crate::registers::{EntryFields, SeeRegister};
+
 /// Registers of one queue. What is pushed in one cycle can be seen at the head in the next.
 ///
 /// One entry more than the depth, so that the entry last dropped stays readable until the next one
@@ -10,12 +12,14 @@ pub(crate) struct Fifo<T> {
     head: usize,
     tail: usize,
     count: usize,
+    /// Place of the head in the hardware, which has one entry less.
+    place: usize,
 }
 
 impl<T: Default + Clone> Fifo<T> {
     /// An empty queue of `depth` entries.
     pub(crate) fn new(depth: usize) -> Self {
-        Fifo { entry: vec![T::default(); depth + 1], head: 0, tail: 0, count: 0 }
+        Fifo { entry: vec![T::default(); depth + 1], head: 0, tail: 0, count: 0, place: 0 }
     }
 
     /// An offered entry is taken.
@@ -50,12 +54,41 @@ impl<T: Default + Clone> Fifo<T> {
         }
         if pop {
             self.head = after(self.head);
+            self.place = if self.place + 2 == entries { 0 } else { self.place + 1 };
             self.count -= 1;
         }
     }
 
     /// Reset: forgets every entry.
     pub(crate) fn reset(&mut self) {
-        (self.head, self.tail, self.count) = (0, 0, 0);
+        (self.head, self.tail, self.count, self.place) = (0, 0, 0, 0);
+    }
+
+    /// Place in `entry` of the oldest, of the next to come, and of those held or still readable.
+    pub(crate) fn places(&self) -> (usize, usize, impl Iterator<Item = (usize, &T)>) {
+        (self.head, self.tail, self.entry.iter().enumerate())
+    }
+
+    /// The entry at this place of `entry` is held.
+    pub(crate) fn holds(&self, at: usize) -> bool {
+        (at + self.entry.len() - self.head) % self.entry.len() < self.count
+    }
+}
+
+impl<T: EntryFields> Fifo<T> {
+    /// Its registers as the instance `at`.
+    pub(crate) fn registers(&self, at: &str, lanes: usize, see: &mut SeeRegister<'_>) {
+        let Fifo { entry, head, tail: _, count, place } = self;
+        let depth = entry.len() - 1;
+        for here in 0..depth {
+            let age = (here + depth - place) % depth;
+            let held = age < *count;
+            entry[(head + age) % entry.len()].fields(lanes, &mut |field, value| {
+                see(format_args!("{at}.entry_q[{here}].{field}"), held.then_some(value));
+            });
+        }
+        see(format_args!("{at}.head_q"), Some(*place as u128));
+        see(format_args!("{at}.tail_q"), Some(((place + count) % depth) as u128));
+        see(format_args!("{at}.count_q"), Some(*count as u128));
     }
 }

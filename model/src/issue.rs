@@ -1,6 +1,8 @@
 //! The request being worked off: takes one from the queues, and makes its passes, one a cycle.
 //! Mirror of `rtl/atoms_issue.sv`.
 
+use std::fmt;
+
 use atoms_ops::{Fault, Op, Size};
 
 use crate::agen::{BankAddrs, Meta, agen};
@@ -11,6 +13,7 @@ use crate::grouper::{Conflict, Schedule, grouper};
 use crate::lanes::{FirstWords, banks, lanes};
 use crate::operands::{BankWork, Operands, operands};
 use crate::port::{MAX_BANKS, MAX_LANES};
+use crate::registers::{EntryFields, SeeRegister, words};
 use crate::spin::SpinTurns;
 
 /// A warp request as it waits in the queue; fields as in `warp_req_t`.
@@ -35,6 +38,33 @@ pub(crate) struct ClusterReq {
     pub(crate) b: u128,
     /// Operand C.
     pub(crate) c: u128,
+}
+
+impl EntryFields for WarpReq {
+    fn fields(&self, lanes: usize, see: &mut dyn FnMut(fmt::Arguments<'_>, u128)) {
+        // The hardware keeps the operands in `atoms_operands`.
+        let WarpReq { meta, ra, b: _, c: _ } = self;
+        meta.fields(&mut |field, value| see(format_args!("meta.{field}"), value));
+        for (lane, ra) in ra.iter().enumerate().take(lanes) {
+            see(format_args!("ra[{lane}]"), (*ra).into());
+        }
+    }
+}
+
+impl EntryFields for ClusterReq {
+    fn fields(&self, _: usize, see: &mut dyn FnMut(fmt::Arguments<'_>, u128)) {
+        let ClusterReq { meta, b, c } = self;
+        let Meta { mask: _, ur: _, imm, slot, tag, scale: _, absolute: _, red, size, op } = *meta;
+        see(format_args!("addr"), imm.into());
+        see(format_args!("slot"), slot.into());
+        see(format_args!("tag"), tag.into());
+        see(format_args!("red"), red.into());
+        see(format_args!("size"), size.into());
+        see(format_args!("op"), op.into());
+        for (name, operand) in [("c", c), ("b", b)] {
+            words(*operand).for_each(|(word, value)| see(format_args!("{name}[{word}]"), value));
+        }
+    }
 }
 
 /// What a pass carries through the pipeline besides its words; fields as in `pass_t`.
@@ -332,6 +362,78 @@ impl Issue {
             }
         }
         pass.last = self.pending & !pass.served == 0;
+    }
+
+    /// Its registers, with those of `atoms_spin` and `atoms_operands`, whose entries are those of the warp queue.
+    pub(crate) fn registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut SeeRegister<'_>) {
+        let Issue {
+            valid,
+            turn,
+            no_room,
+            op_code,
+            pending,
+            rotate,
+            spin,
+            conflict: _,
+            bank_addrs,
+            schedule: _,
+            pass,
+            work: _,
+        } = self;
+        let mut request = |name, value: u128| see(format_args!("u_issue.{name}_q"), valid.then_some(value));
+        request("cluster", pass.cluster.into());
+        request("red", pass.red.into());
+        request("first", pass.first.into());
+        request("op", (*op_code).into());
+        request("tag", pass.tag.into());
+        request("slot", pass.slot.into());
+        request("fault", pass.fault as u128);
+        request("fault_lane", pass.fault_lane.into());
+        request("fault_addr", pass.fault_addr.into());
+        request("passes", u128::from(pass.passes) - u128::from(*valid && *pending != 0));
+        // Of an illegal pair the size is not kept.
+        let size = pass.kind.filter(|_| *valid).map(|(_, size)| size as u128);
+        see(format_args!("u_issue.size_q"), size);
+        see(format_args!("u_issue.valid_q"), Some((*valid).into()));
+        see(format_args!("u_issue.pending_q"), Some((*pending).into()));
+        see(format_args!("u_issue.rotate_q"), Some((*rotate).into()));
+        see(format_args!("u_issue.turn_q"), Some((*turn).into()));
+        see(format_args!("u_issue.no_room_q"), Some((*no_room).into()));
+        for lane in 0..config.num_lanes as usize {
+            let waits = *valid && pending >> lane & 1 == 1;
+            let first = &bank_addrs.first;
+            let fields = [
+                ("row", bank_addrs.row[lane].into()),
+                ("bank", first.bank(lane) as u128),
+                ("in_word", first.byte(lane).into()),
+            ];
+            for (field, value) in fields {
+                see(format_args!("u_issue.bank_addr_q[{lane}].{field}"), waits.then_some(value));
+            }
+        }
+        spin.registers(config, see);
+        self.operand_registers(config, warp, see);
+    }
+
+    fn operand_registers(&self, config: &Config, warp: &Fifo<WarpReq>, see: &mut SeeRegister<'_>) {
+        let (head, tail, entries) = warp.places();
+        let at_issue = self.valid && !self.pass.cluster;
+        let places = config.queue_depth as usize + 1;
+        let taken = (head + places - 1) % places;
+        for (at, request) in entries {
+            let kept = warp.holds(at) || (at_issue && at == taken);
+            for (name, operands) in [("b", &request.b), ("c", &request.c)] {
+                for (lane, operand) in operands.iter().enumerate().take(config.num_lanes as usize) {
+                    for (word, value) in words(*operand) {
+                        let path = format_args!("u_issue.u_operands.{name}_q[{at}][{}]", 4 * lane + word);
+                        see(path, kept.then_some(value));
+                    }
+                }
+            }
+        }
+        see(format_args!("u_issue.u_operands.tail_q"), Some(tail as u128));
+        see(format_args!("u_issue.u_operands.next_q"), Some(head as u128));
+        see(format_args!("u_issue.u_operands.work_q"), at_issue.then_some(taken as u128));
     }
 
     /// Reset: no request, and the rotating order starts at lane 0.

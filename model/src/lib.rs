@@ -21,6 +21,7 @@ pub mod memory_port;
 mod operands;
 mod pipe;
 pub mod port;
+pub mod registers;
 pub mod spin;
 mod unit;
 mod waiters;

@@ -16,6 +16,7 @@ use crate::lanes::{FirstWords, accesses, banks};
 use crate::mbarrier;
 use crate::operands::{BankWork, last_word};
 use crate::port::MAX_BANKS;
+use crate::registers::SeeRegister;
 
 /// One stage: a pass, its bank work, and where its lanes' words are.
 #[derive(Clone, Debug)]
@@ -146,6 +147,13 @@ impl Pipe {
             }
             None => stage.pass.valid = false,
         }
+    }
+
+    /// The register that it shares with the hardware; see
+    /// [`WITHOUT_COUNTERPART`](crate::registers::WITHOUT_COUNTERPART).
+    pub(crate) fn registers(&self, see: &mut SeeRegister<'_>) {
+        let Pipe { ring: _, head: _, valid, effect: _ } = self;
+        see(format_args!("u_pipe.valid_q"), Some((*valid).into()));
     }
 
     /// Reset: no pass.

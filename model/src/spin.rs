@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::port::MAX_BANKS;
+use crate::registers::SeeRegister;
 
 /// The counters, one a bank: from the low end `step`, `hold` and `lane`, as in `spin_turn_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,22 @@ impl SpinTurns {
     pub fn fire(&mut self, config: &Config, bank: usize) {
         let turn = &mut self.turn[bank & (MAX_BANKS - 1)];
         *turn = (*turn + 1) & (2 * config.spin_hold * config.num_lanes - 1);
+    }
+
+    /// Its registers, a counter by the fields of `spin_turn_t`.
+    pub(crate) fn registers(&self, config: &Config, see: &mut SeeRegister<'_>) {
+        let SpinTurns { turn } = self;
+        for (bank, turn) in turn.iter().enumerate().take(config.num_banks as usize) {
+            let hold = config.spin_hold;
+            let fields = [
+                ("lane", turn / (2 * hold)),
+                ("hold", u32::from(turn & hold != 0)),
+                ("step", turn & (hold - 1)),
+            ];
+            for (field, value) in fields {
+                see(format_args!("u_issue.u_spin.turn_q[{bank}].{field}"), Some(value.into()));
+            }
+        }
     }
 }
 

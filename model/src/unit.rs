@@ -12,6 +12,7 @@ use crate::issue::{ClusterReq, Issue, Pass, Source, WarpReq, show_winners};
 use crate::lanes::banks;
 use crate::pipe::Pipe;
 use crate::port::{In, MAX_BANKS, Out, Probe};
+use crate::registers::SeeRegister;
 use crate::waiters::{Waiter, Waiters};
 
 /// Requests that wait at the cluster port; `ClusterQueueDepth` in `atoms_pkg`.
@@ -155,6 +156,36 @@ impl Unit {
         probe.hazard = u8::from(self.hazard);
         probe.stall = u8::from(self.stall);
         probe.rotate = issue.rotate() as u8;
+    }
+
+    /// Shows every register, as it is before the clock edge of the cycle last evaluated. Memory is not among them:
+    /// [`Unit::memory`].
+    pub fn registers(&self, see: &mut SeeRegister<'_>) {
+        let Unit {
+            config,
+            warp_queue,
+            cluster_queue,
+            cta_table,
+            issue,
+            pipe,
+            banks: _,
+            waiters,
+            cluster_rsp,
+            out,
+            hazard: _,
+            stall: _,
+            waiter: _,
+            watch: _,
+        } = self;
+        let lanes = config.num_lanes as usize;
+        warp_queue.registers("u_warp_queue", lanes, see);
+        cluster_queue.registers("u_cluster_queue", lanes, see);
+        cta_table.registers(config, see);
+        issue.registers(config, warp_queue, see);
+        pipe.registers(see);
+        waiters.registers(out, see);
+        cluster_rsp.registers(see);
+        collect::registers(config, out, see);
     }
 
     /// The pass in the last stage of the pipeline, which writes the banks.

@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::lanes::lanes;
 use crate::port::{In, Out};
+use crate::registers::SeeRegister;
 
 /// A request that is suspended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,6 +129,34 @@ impl Waiters {
         let ready = self.ready();
         let behind = ready & !((2u64 << self.last) - 1) as u32;
         (if behind != 0 { behind } else { ready }).trailing_zeros() as usize
+    }
+
+    /// Its registers; those of the port are in `out`.
+    pub(crate) fn registers(&self, out: &Out, see: &mut SeeRegister<'_>) {
+        let Waiters { places, suspended, woken, expired, last } = self;
+        see(format_args!("u_waiters.suspended_q"), Some((*suspended).into()));
+        see(format_args!("u_waiters.woken_q"), Some((*woken).into()));
+        see(format_args!("u_waiters.expired_q"), Some((*expired).into()));
+        for (place, waiter) in places.iter().enumerate() {
+            let Waiter { tag, slot, mask, bank, row, limit } = *waiter;
+            let is = |set: &u32| set >> place & 1 == 1;
+            let taken = is(suspended) || is(woken) || is(expired);
+            let fields = [
+                ("mask", mask),
+                ("row", row.into()),
+                ("bank", bank.into()),
+                ("slot", slot.into()),
+                ("tag", tag.into()),
+            ];
+            for (field, value) in fields {
+                see(format_args!("u_waiters.waiter_q[{place}].{field}"), taken.then_some(value.into()));
+            }
+            see(format_args!("u_waiters.left_q[{place}]"), is(suspended).then_some(limit.into()));
+        }
+        see(format_args!("u_waiters.last_q"), Some((*last).into()));
+        see(format_args!("u_waiters.wake_valid_q"), Some(out.wake_valid.into()));
+        see(format_args!("u_waiters.wake_tag_q"), Some(out.wake_tag.into()));
+        see(format_args!("u_waiters.wake_pred_q"), Some(out.wake_pred.into()));
     }
 
     /// Reset: no request is suspended.

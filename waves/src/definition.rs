@@ -31,6 +31,8 @@ pub(crate) struct Declared {
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Signal(Signal),
+    /// Another name of a signal.
+    Alias(String, Signal),
     Scope(Scope),
 }
 
@@ -94,6 +96,12 @@ impl Definition {
         signal
     }
 
+    /// Declares `name` in the current scope as another name of `signal`.
+    pub fn alias(&mut self, name: &str, signal: Signal) {
+        let alias = Item::Alias(identifier(name), signal);
+        self.innermost().items.push(alias);
+    }
+
     /// Marks the differences of two sides: declares, in a scope `name`, a flag for each pair of
     /// signals, one for any of them, and two counters. The trace keeps them; callers do not set them.
     ///
@@ -126,8 +134,8 @@ impl Definition {
         self.within(scopes.get(2..).unwrap_or_default(), |this| this.signal(&name, SignalKind::Bits(1)))
     }
 
-    /// Declares what `body` declares inside `scopes`, one in the other.
-    fn within<R>(&mut self, scopes: &[String], body: impl FnOnce(&mut Self) -> R) -> R {
+    /// Declares what `body` declares inside `scopes`, one in the other; see [`Definition::scope`].
+    pub fn within<R>(&mut self, scopes: &[String], body: impl FnOnce(&mut Self) -> R) -> R {
         // As a trait object: the recursion would make ever new types.
         let mut result = None;
         let mut body = Some(body);
@@ -221,7 +229,7 @@ mod tests {
             .iter()
             .filter_map(|item| match item {
                 Item::Scope(scope) => Some(scope.name.as_str()),
-                Item::Signal(_) => None,
+                Item::Signal(_) | Item::Alias(..) => None,
             })
             .collect();
         assert_eq!(names, ["a", "b"]);

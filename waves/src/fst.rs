@@ -89,20 +89,34 @@ fn declare(
             Item::Scope(inner) => declare(writer, definition, inner, handles)?,
             Item::Signal(signal) => {
                 let declared = definition.declared(*signal);
-                let (kind, geometry) = match declared.kind {
-                    SignalKind::Bits(width) => (VarType::VcdWire, GeomEntry::Fixed(width)),
-                    SignalKind::Text => (VarType::GenString, GeomEntry::Variable),
-                    SignalKind::Event => (VarType::VcdEvent, GeomEntry::Fixed(1)),
-                };
-                let name = match declared.kind {
-                    SignalKind::Bits(width @ 2..) => format!("{} [{}:0]", declared.name, width - 1),
-                    SignalKind::Bits(_) | SignalKind::Text | SignalKind::Event => declared.name.clone(),
-                };
+                let (kind, geometry) = form(declared.kind);
+                let name = reference(&declared.name, declared.kind);
                 handles[signal.0 as usize] = writer.add_variable(kind, VarDir::Implicit, name, geometry)?;
+            }
+            Item::Alias(name, signal) => {
+                let kind = definition.declared(*signal).kind;
+                let handle = handles[signal.0 as usize];
+                writer.add_alias(form(kind).0, VarDir::Implicit, reference(name, kind), handle)?;
             }
         }
     }
     writer.end_scope()
+}
+
+fn form(kind: SignalKind) -> (VarType, GeomEntry) {
+    match kind {
+        SignalKind::Bits(width) => (VarType::VcdWire, GeomEntry::Fixed(width)),
+        SignalKind::Text => (VarType::GenString, GeomEntry::Variable),
+        SignalKind::Event => (VarType::VcdEvent, GeomEntry::Fixed(1)),
+    }
+}
+
+/// A name with the range of its bits.
+fn reference(name: &str, kind: SignalKind) -> String {
+    match kind {
+        SignalKind::Bits(width @ 2..) => format!("{name} [{}:0]", width - 1),
+        SignalKind::Bits(_) | SignalKind::Text | SignalKind::Event => name.to_owned(),
+    }
 }
 
 impl Format for FstFormat {

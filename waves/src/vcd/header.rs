@@ -27,18 +27,26 @@ fn write_scope(
             Item::Scope(inner) => write_scope(writer, definition, inner, ids)?,
             Item::Signal(signal) => {
                 let declared = definition.declared(*signal);
-                let (kind, width, index) = match declared.kind {
-                    SignalKind::Bits(1) => (VarType::Wire, 1, None),
-                    SignalKind::Bits(width) => {
-                        (VarType::Wire, width, Some(ReferenceIndex::Range(width as i32 - 1, 0)))
-                    }
-                    SignalKind::Text => (VarType::String, 1, None),
-                    SignalKind::Event => (VarType::Event, 1, None),
-                };
+                let (kind, width, index) = form(declared.kind);
                 let id: IdCode = writer.add_var(kind, width, &declared.name, index)?;
                 ids[signal.0 as usize] = id.to_string();
+            }
+            Item::Alias(name, signal) => {
+                let (kind, width, index) = form(definition.declared(*signal).kind);
+                let id = ids[signal.0 as usize].parse().map_err(io::Error::other)?;
+                writer.var_def(kind, width, id, name, index)?;
             }
         }
     }
     writer.upscope()
+}
+
+/// How a signal is declared: type, bits, and the range behind its name.
+fn form(kind: SignalKind) -> (VarType, u32, Option<ReferenceIndex>) {
+    match kind {
+        SignalKind::Bits(1) => (VarType::Wire, 1, None),
+        SignalKind::Bits(width) => (VarType::Wire, width, Some(ReferenceIndex::Range(width as i32 - 1, 0))),
+        SignalKind::Text => (VarType::String, 1, None),
+        SignalKind::Event => (VarType::Event, 1, None),
+    }
 }

@@ -9,8 +9,9 @@ use atoms_verilated::Library;
 
 use crate::case::{Case, CaseStimulus};
 use crate::configs::NamedConfig;
+use crate::internals::Looking;
 use crate::lockstep::Lockstep;
-use crate::machine::{Machine, RtlMachine};
+use crate::machine::{Machine, RtlMachine, Stop};
 use crate::recorder::Recorder;
 use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Failure, Listener, Session, SessionCheckpoint, Tally};
@@ -129,6 +130,10 @@ impl Failed {
         let mut stimulus = stimulus.clone();
         while self.session.machine().cycles() <= self.cycle {
             if self.session.machine().cycles() == from {
+                if self.session.machine().internals().is_some() {
+                    let looking = Looking::Show(from..u64::MAX);
+                    self.session.machine_mut().look_inside(looking).map_err(Stop::from)?;
+                }
                 self.session.set_trace(Some(Trace::create(path, self.session.machine(), Some(self.cycle))?));
             }
             // It fails again in the end: that is why we are here.
@@ -148,6 +153,7 @@ impl Failed {
         let session = &mut self.session;
         session.set_scoreboard(scoreboard);
         session.set_trace(None);
+        session.machine_mut().look_away();
         let mut fails = |case: &Case| -> Option<Failure> {
             session.restart_machine().ok()?;
             run_case(session, case).err().filter(Failure::is_finding)

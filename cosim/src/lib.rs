@@ -10,6 +10,7 @@ pub mod campaign;
 pub mod case;
 pub mod configs;
 pub mod embedded;
+pub mod internals;
 pub mod lockstep;
 pub mod machine;
 pub mod mismatch;

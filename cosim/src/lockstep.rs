@@ -5,6 +5,7 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
+use crate::internals::{Internals, Looking, memory_difference};
 use crate::machine::{LastCycle, Machine, Stop};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
 
@@ -18,6 +19,7 @@ pub struct Lockstep {
     /// The RTL after reset, where its variant can be saved.
     start: Option<Snapshot>,
     apart: bool,
+    internals: Option<Box<Internals>>,
 }
 
 /// Both sides at one moment, to come back to.
@@ -47,6 +49,7 @@ impl Lockstep {
         Ok(Lockstep {
             start,
             apart: false,
+            internals: None,
             rtl,
             model: Unit::new(config),
             last: LastCycle::default(),
@@ -127,6 +130,43 @@ impl Lockstep {
         Ok(())
     }
 
+    /// Looks inside from now on, as said.
+    ///
+    /// # Errors
+    /// As [`Internals::open`].
+    pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
+        self.internals = Some(Box::new(Internals::open(&mut self.rtl, Some(&self.model), looking)?));
+        Ok(())
+    }
+
+    /// Looks inside no more.
+    pub fn look_away(&mut self) {
+        self.internals = None;
+    }
+
+    /// The RTL, and what is inside, if it is looked at.
+    pub fn internals(&self) -> Option<(&Rtl, &Internals)> {
+        Some((&self.rtl, self.internals.as_deref()?))
+    }
+
+    /// As [`Machine::cycle`], in a cycle that is looked into.
+    #[cold]
+    fn cycle_inside(&mut self, i: &In) -> Result<Result<(), RtlError>, Stop> {
+        let Self { rtl, model, last, internals, apart, .. } = self;
+        let Some(internals) = internals else { return Ok(rtl.cycle(i, &mut last.out, &mut last.probe)) };
+        let memory = if internals.compares() { memory_difference(rtl, model, last.cycles) } else { None };
+        let outcome = rtl.cycle_inside(i, &mut last.out, &mut last.probe);
+        model.evaluate(i);
+        internals.see(rtl, Some(model));
+        match internals.compare(last.cycles, memory) {
+            Some(difference) => {
+                *apart = true;
+                Err(Stop::Register(Box::new(difference)))
+            }
+            None => Ok(outcome),
+        }
+    }
+
     /// The library that the RTL is of.
     pub fn library(&self) -> &Library {
         self.rtl.library()
@@ -166,7 +206,10 @@ impl Machine for Lockstep {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Stop> {
-        let rtl = self.rtl.cycle(i, &mut self.last.out, &mut self.last.probe);
+        let rtl = match &self.internals {
+            Some(internals) if internals.looks_at(self.last.cycles) => self.cycle_inside(i)?,
+            Some(_) | None => self.rtl.cycle(i, &mut self.last.out, &mut self.last.probe),
+        };
         self.model.evaluate(i);
         self.model.probe(&mut self.model_probe);
         // A difference explains more than the failed assertion it may lead to in the same cycle.

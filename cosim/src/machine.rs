@@ -5,6 +5,7 @@ use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
 use atoms_verilated::{Rtl, RtlError};
 
+use crate::internals::{Internals, Looking, RegisterDifference};
 use crate::mismatch::Mismatch;
 
 /// Why a machine does not go on.
@@ -13,6 +14,9 @@ pub enum Stop {
     /// RTL and model differ: the product of lockstep, not an error of it.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
+    /// A register differs, and [`Looking::Compare`] was asked for.
+    #[error("{0}")]
+    Register(Box<RegisterDifference>),
     /// The RTL stopped itself, with a failed assertion for instance.
     #[error(transparent)]
     Rtl(#[from] RtlError),
@@ -150,6 +154,7 @@ pub struct RtlMachine {
     rtl: Rtl,
     config: Config,
     last: LastCycle,
+    internals: Option<Box<Internals>>,
 }
 
 impl RtlMachine {
@@ -160,7 +165,21 @@ impl RtlMachine {
     pub fn new(mut rtl: Rtl, config: Config) -> Result<Self, Stop> {
         rtl.reset()?;
         rtl.clear_memory();
-        Ok(RtlMachine { rtl, config, last: LastCycle::default() })
+        Ok(RtlMachine { rtl, config, last: LastCycle::default(), internals: None })
+    }
+
+    /// Looks inside from now on, as said.
+    ///
+    /// # Errors
+    /// As [`Internals::open`].
+    pub fn look_inside(&mut self, looking: Looking) -> Result<(), RtlError> {
+        self.internals = Some(Box::new(Internals::open(&mut self.rtl, None, looking)?));
+        Ok(())
+    }
+
+    /// The RTL, and what is inside, if it is looked at.
+    pub fn internals(&self) -> Option<(&Rtl, &Internals)> {
+        Some((&self.rtl, self.internals.as_deref()?))
     }
 }
 
@@ -170,8 +189,16 @@ impl Machine for RtlMachine {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Stop> {
-        self.rtl.cycle(i, &mut self.last.out, &mut self.last.probe)?;
-        self.last.cycles += 1;
+        let LastCycle { out, probe, cycles } = &mut self.last;
+        match self.internals.as_mut().filter(|internals| internals.looks_at(*cycles)) {
+            None => self.rtl.cycle(i, out, probe)?,
+            Some(internals) => {
+                let outcome = self.rtl.cycle_inside(i, out, probe);
+                internals.see(&self.rtl, None);
+                outcome?;
+            }
+        }
+        *cycles += 1;
         Ok(())
     }
 

@@ -56,7 +56,9 @@ impl Failure {
     /// Whether this is a finding about the unit; otherwise the question could not be asked.
     pub fn is_finding(&self) -> bool {
         match self {
-            Failure::Stop(Stop::Mismatch(_)) | Failure::Oracle(_) | Failure::Stuck { .. } => true,
+            Failure::Stop(Stop::Mismatch(_) | Stop::Register(_))
+            | Failure::Oracle(_)
+            | Failure::Stuck { .. } => true,
             Failure::Stop(Stop::Rtl(error)) => matches!(error, RtlError::Stopped(_)),
             Failure::Trace(_)
             | Failure::NoCheckpoint

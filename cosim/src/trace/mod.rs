@@ -1,5 +1,6 @@
 //! Waves of a machine: inputs, each side's outputs and probe, where two sides differ, and the transactions.
 
+mod inside;
 mod layout;
 mod transactions;
 
@@ -9,12 +10,15 @@ use std::path::{Path, PathBuf};
 use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
+use atoms_verilated::Rtl;
 use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError, WaveView};
 
+use crate::internals::{Internals, RegisterDifference};
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, RtlMachine};
 use crate::mismatch::{Difference, Subject};
 use crate::monitor::Cycle;
+use inside::InsideSignals;
 use transactions::{IDLE, Transactions};
 
 /// Why a wave cannot be written.
@@ -30,6 +34,11 @@ pub trait Sides: Machine {
     fn other_side(&self) -> Option<(&Out, &Probe)> {
         None
     }
+
+    /// What is inside, if it is looked at: it goes into the wave as well.
+    fn inside(&self) -> Option<(&Rtl, &Internals)> {
+        None
+    }
 }
 
 impl Sides for ModelMachine {
@@ -38,6 +47,10 @@ impl Sides for ModelMachine {
 
 impl Sides for RtlMachine {
     const NAMES: &'static [&'static str] = &["rtl"];
+
+    fn inside(&self) -> Option<(&Rtl, &Internals)> {
+        self.internals()
+    }
 }
 
 impl Sides for Lockstep {
@@ -45,6 +58,10 @@ impl Sides for Lockstep {
 
     fn other_side(&self) -> Option<(&Out, &Probe)> {
         self.is_apart().then(|| self.model_side())
+    }
+
+    fn inside(&self) -> Option<(&Rtl, &Internals)> {
+        self.internals()
     }
 }
 
@@ -83,10 +100,12 @@ pub struct Trace {
     sides: Vec<SideSignals>,
     comparison: Option<Comparison>,
     transactions: Transactions,
+    inside: Option<InsideSignals>,
     definition: Definition,
     /// Cycle that a viewer is to open at while the run has not failed.
     marker: Option<u64>,
     failure: Option<FailurePoint>,
+    register: Option<RegisterDifference>,
     /// What the wave says so far; `None` before the first cycle.
     before: Option<Box<PinsBefore>>,
 }
@@ -146,6 +165,7 @@ impl Trace {
             _ => None,
         };
         let transactions = Transactions::define(&mut definition, &config);
+        let inside = machine.inside().map(|(_, internals)| InsideSignals::define(&mut definition, internals));
         let trace = definition.create(path)?;
         let trace = Trace {
             path: path.to_path_buf(),
@@ -156,9 +176,11 @@ impl Trace {
             sides,
             comparison,
             transactions,
+            inside,
             definition,
             marker,
             failure: None,
+            register: None,
             before: None,
         };
         trace.shown().write(&trace.definition, path)?;
@@ -221,6 +243,9 @@ impl Trace {
             StructSignals::show(&outs, trace, out, before.map(|before| &before.out), Idle::CodeZero);
             StructSignals::show(&probes, trace, probe, before.map(|before| &before.probe), Idle::CodeZero);
         }
+        if let Some((signals, (rtl, internals))) = self.inside.as_mut().zip(machine.inside()) {
+            signals.set(&mut self.trace, rtl, internals);
+        }
         let now = self.before.get_or_insert_default();
         now.inputs = *i;
         now.out = *out;
@@ -241,13 +266,18 @@ impl Trace {
         self.failure = Some(FailurePoint { cycle, difference, subject });
     }
 
+    /// This register differs: once the wave is complete, the save file opens there, with both sides of it on top.
+    pub fn points_at_register(&mut self, difference: RegisterDifference) {
+        self.register = Some(difference);
+    }
+
     /// Completes the file, and the save file where the run failed. Gives what the save file says, for a page.
     ///
     /// # Errors
     /// When the rest cannot be written.
     pub fn finish(self) -> Result<WaveView, TraceError> {
         let shown = self.shown();
-        if self.failure.is_some() {
+        if self.failure.is_some() || self.register.is_some() {
             shown.write(&self.definition, &self.path)?;
         }
         self.trace.finish()?;
@@ -256,6 +286,10 @@ impl Trace {
 
     /// What a viewer shows first.
     fn shown(&self) -> Layout {
+        if let Some((inside, register)) = self.inside.as_ref().zip(self.register.as_ref()) {
+            let layout = inside.layout_at(register, Layout::new().marker(register.cycle));
+            return layout.above(self.layout());
+        }
         match &self.failure {
             Some(failure) => self.layout_at(failure),
             None => self.marker.into_iter().fold(self.layout(), Layout::marker),

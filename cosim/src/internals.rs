@@ -1,0 +1,239 @@
+//! The inside of a machine: every signal of the RTL, every register of the model, and which of them are the same.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use atoms_model::Unit;
+use atoms_verilated::{DesignSignal, Rtl, RtlError};
+
+/// The top module, in paths of both sides.
+pub const TOP: &str = "atoms_unit";
+
+/// Which cycles are looked into, and what for. It costs some 20 times the time of the cycle.
+#[derive(Clone, Debug)]
+pub enum Looking {
+    /// These cycles, for a wave.
+    Show(Range<u64>),
+    /// To find the first register that differs: from cycle `from` on, one in `every`.
+    Compare {
+        /// First cycle.
+        from: u64,
+        /// From one to the next, at least 1.
+        every: u64,
+    },
+}
+
+impl Looking {
+    fn at(&self, cycle: u64) -> bool {
+        match self {
+            Looking::Show(window) => window.contains(&cycle),
+            Looking::Compare { from, every } => cycle >= *from && (cycle - from).is_multiple_of(*every),
+        }
+    }
+}
+
+/// A register of the model, or a part of one, that the RTL has too.
+#[derive(Clone, Debug)]
+pub struct ModelRegister {
+    /// Path of both sides, from the top module on.
+    pub path: String,
+    /// Bits that it has in the RTL.
+    pub bits: u32,
+    /// Its place among [`Internals::signals`].
+    pub signal: usize,
+}
+
+/// A register that differs though it means the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterDifference {
+    /// Cycle before whose clock edge it differs.
+    pub cycle: u64,
+    /// Path of both sides, from the top module on.
+    pub path: String,
+    /// The RTL's value.
+    pub rtl: u128,
+    /// The model's.
+    pub model: u128,
+    /// How many others differ in the same cycle.
+    pub others: usize,
+}
+
+impl RegisterDifference {
+    /// The module that the register is in, without `atoms_`.
+    pub fn module(&self) -> &str {
+        match self.path.rsplit('.').find_map(|name| name.strip_prefix("u_")) {
+            Some("warp_queue" | "cluster_queue") => "fifo",
+            Some(module) => module,
+            None => "unit",
+        }
+    }
+}
+
+impl fmt::Display for RegisterDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RegisterDifference { cycle, path, rtl, model, others } = self;
+        let module = self.module();
+        writeln!(f, "first register that differs, at cycle {cycle}")?;
+        writeln!(f, "  rtl      {rtl:#x}  {path} (rtl/atoms_{module}.sv)")?;
+        write!(f, "  model    {model:#x}  its counterpart (model/src/{module}.rs)")?;
+        if *others > 0 {
+            write!(f, "\n  others   {others} more in the same cycle")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is inside, in the cycle last looked into, before its clock edge.
+#[derive(Debug)]
+pub struct Internals {
+    looking: Looking,
+    signals: Vec<DesignSignal>,
+    /// By signal, those that are registers of the model too.
+    wires: Vec<Option<Wire>>,
+    registers: Vec<ModelRegister>,
+    /// Place in `registers` of each register that the model shows.
+    mapped: Vec<Option<usize>>,
+    held: Vec<Option<u128>>,
+    /// Registers that changed on either side; some may be here twice.
+    moved: Vec<usize>,
+    /// Last cycle in which every register was compared, and none differed.
+    agreed: Option<u64>,
+}
+
+/// A signal of the RTL that is a register of the model too.
+#[derive(Clone, Debug, Default)]
+struct Wire {
+    value: u128,
+    /// Places in [`Internals::registers`].
+    registers: Vec<usize>,
+}
+
+impl Internals {
+    /// Of an RTL, and of a model of the same configuration.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWaves`] unless the RTL was built as the wave variant.
+    pub fn open(rtl: &mut Rtl, model: Option<&Unit>, looking: Looking) -> Result<Self, RtlError> {
+        rtl.forget_signals();
+        let signals = rtl.signals()?.to_vec();
+        let by_path: HashMap<_, _> =
+            signals.iter().enumerate().map(|(at, signal)| (signal.path(), at)).collect();
+        let (mut registers, mut mapped) = (Vec::new(), Vec::new());
+        if let Some(model) = model {
+            model.registers(&mut |name, _| {
+                let path = format!("{TOP}.{name}");
+                let signal = by_path.get(&path).copied();
+                mapped.push(signal.map(|_| registers.len()));
+                registers.extend(signal.map(|at| {
+                    let DesignSignal { bits, same_as, .. } = signals[at];
+                    ModelRegister { path, bits, signal: same_as.unwrap_or(at) }
+                }));
+            });
+        }
+        let mut wires: Vec<Option<Wire>> = vec![None; signals.len()];
+        for (at, register) in registers.iter().enumerate() {
+            let ModelRegister { signal, .. } = register;
+            wires[*signal].get_or_insert_default().registers.push(at);
+        }
+        let held = vec![None; registers.len()];
+        Ok(Internals { looking, signals, wires, registers, mapped, held, moved: Vec::new(), agreed: None })
+    }
+
+    /// Looks into `cycle`.
+    pub(crate) fn looks_at(&self, cycle: u64) -> bool {
+        self.looking.at(cycle)
+    }
+
+    /// Looks for a register that differs.
+    pub(crate) fn compares(&self) -> bool {
+        matches!(self.looking, Looking::Compare { .. })
+    }
+
+    /// Every signal of the RTL.
+    pub fn signals(&self) -> &[DesignSignal] {
+        &self.signals
+    }
+
+    /// Registers of the model that the RTL has too.
+    pub fn registers(&self) -> &[ModelRegister] {
+        &self.registers
+    }
+
+    /// The value of each, in the same order; `None` while it means nothing.
+    pub fn held(&self) -> &[Option<u128>] {
+        &self.held
+    }
+
+    /// Places of the registers that changed on either side since the cycle looked into before; some may be here twice.
+    pub fn moved(&self) -> &[usize] {
+        &self.moved
+    }
+
+    /// The RTL's value of a register.
+    pub fn value(&self, register: &ModelRegister) -> u128 {
+        self.wires[register.signal].as_ref().map_or(0, |wire| wire.value)
+    }
+
+    /// Last cycle in which every register was compared, and none differed.
+    pub fn agreed(&self) -> Option<u64> {
+        self.agreed
+    }
+
+    /// Takes both sides as they are before the clock edge.
+    pub(crate) fn see(&mut self, rtl: &Rtl, model: Option<&Unit>) {
+        self.moved.clear();
+        for change in rtl.changes() {
+            if let Some(wire) = &mut self.wires[change.signal] {
+                wire.value = change.value;
+                self.moved.extend_from_slice(&wire.registers);
+            }
+        }
+        if let Some(model) = model {
+            let (mut mapped, held, moved) = (self.mapped.iter(), &mut self.held, &mut self.moved);
+            model.registers(&mut |_, value| {
+                if let Some(Some(at)) = mapped.next()
+                    && held[*at] != value
+                {
+                    held[*at] = value;
+                    moved.push(*at);
+                }
+            });
+        }
+    }
+
+    /// The registers that differ, if it compares. `memory` is what [`memory_difference`] said before.
+    pub(crate) fn compare(
+        &mut self,
+        cycle: u64,
+        memory: Option<RegisterDifference>,
+    ) -> Option<RegisterDifference> {
+        if !self.compares() {
+            return None;
+        }
+        let differ = |(register, held): (&ModelRegister, &Option<u128>)| {
+            let (rtl, model) = (self.value(register), (*held)?);
+            let path = || register.path.clone();
+            (rtl != model).then(|| RegisterDifference { cycle, path: path(), rtl, model, others: 0 })
+        };
+        let mut found = memory.into_iter().chain(self.registers.iter().zip(&self.held).filter_map(differ));
+        match found.next() {
+            Some(first) => Some(RegisterDifference { others: found.count(), ..first }),
+            None => {
+                self.agreed = Some(cycle);
+                None
+            }
+        }
+    }
+}
+
+/// The first word of memory that differs, as the register of its bank.
+pub(crate) fn memory_difference(rtl: &Rtl, model: &Unit, cycle: u64) -> Option<RegisterDifference> {
+    let banks = model.config().num_banks as usize;
+    let words = rtl.read_memory();
+    let mut differ = words.iter().zip(model.memory()).enumerate().filter(|(_, (rtl, model))| rtl != model);
+    let (at, (rtl, model)) = differ.next()?;
+    let path = format!("{TOP}.g_bank[{}].u_bank.mem_q[{}]", at % banks, at / banks);
+    let (rtl, model) = (u128::from(*rtl), u128::from(*model));
+    Some(RegisterDifference { cycle, path, rtl, model, others: differ.count() })
+}

@@ -39,7 +39,9 @@ mod excerpt;
 mod fst;
 mod layout;
 mod page;
+mod query;
 mod reader;
+mod show;
 mod trace;
 mod vcd;
 mod view;
@@ -54,9 +56,11 @@ pub use error::WaveError;
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 pub use layout::Layout;
 pub use page::WavePage;
+pub use query::{QueryError, WaveQuery};
 pub use reader::{
     EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
     WaveExtent, WaveFile, WaveFormat, WaveReadError, WaveReadFault,
 };
+pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom};
 pub use trace::WaveTrace;
 pub use view::{Fold, ViewGroup, WaveView};

@@ -41,19 +41,31 @@ const NEAR: usize = 3;
 const LIKE: f64 = 0.75;
 
 impl WaveFile {
-    /// The number of the signal whose path ends with `name`: names joined by points. A path that is all of it comes
-    /// first, and several names of the same values are one signal.
+    /// The number of the signal whose path ends with `name`: names joined by points; failing that, whose path ends with
+    /// `_` and `name`. A path that is all of it comes first, and several names of the same values are one signal.
     ///
     /// # Errors
     /// [`SignalLookupError`].
     pub fn lookup(&self, name: &str) -> Result<usize, SignalLookupError> {
         let wanted: Vec<&str> = name.split('.').collect();
-        let ends = |signal: &FileSignal| {
+        // The outermost of the names may be the end of one in the path: `op` of `req_op`.
+        let ends = |signal: &FileSignal, first_matches: fn(&str, &str) -> bool| {
             let mut parts = signal.parts().rev();
-            wanted.iter().rev().all(|wanted| parts.next() == Some(wanted))
+            let (first, rest) = wanted.split_first().unwrap_or((&"", &[]));
+            rest.iter().rev().all(|wanted| parts.next() == Some(wanted))
+                && parts.next().is_some_and(|part| first_matches(part, first))
         };
-        let mut found: Vec<usize> =
-            (0..self.signals().len()).filter(|at| ends(&self.signals()[*at])).collect();
+        let is_word = |part: &str, wanted: &str| part == wanted;
+        let ends_in_word = |part: &str, wanted: &str| {
+            part.strip_suffix(wanted).is_some_and(|front| front.ends_with('_')) && !wanted.is_empty()
+        };
+        let all = |first_matches| -> Vec<usize> {
+            (0..self.signals().len()).filter(|at| ends(&self.signals()[*at], first_matches)).collect()
+        };
+        let mut found = all(is_word);
+        if found.is_empty() {
+            found = all(ends_in_word);
+        }
         if let Some(whole) = found.iter().find(|at| self.signals()[**at].parts().count() == wanted.len()) {
             return Ok(*whole);
         }

@@ -1,0 +1,34 @@
+//! Expressions over the signals of a wave: in which cycles they hold.
+//!
+//! ```text
+//! op == CAS.SPIN && (passes > 4 || rose(stall)) && !fault
+//! ```
+
+mod expression;
+mod parse;
+mod run;
+
+pub use parse::QueryError;
+
+use crate::WaveFile;
+use expression::Expression;
+
+/// An expression whose names stand for signals of one file.
+#[derive(Clone, Debug)]
+pub struct WaveQuery<'f> {
+    file: &'f WaveFile,
+    expression: Expression,
+    /// Numbers of the signals in it.
+    signals: Vec<usize>,
+}
+
+impl<'f> WaveQuery<'f> {
+    /// Reads an expression; `docs/waves.md` has its grammar.
+    ///
+    /// # Errors
+    /// [`QueryError`], with the place in `text`.
+    pub fn new(file: &'f WaveFile, text: &str) -> Result<Self, QueryError> {
+        let (expression, signals) = parse::parse(file, text)?;
+        Ok(WaveQuery { file, expression, signals })
+    }
+}

@@ -1,0 +1,176 @@
+//! A wave gone through, cycle by cycle.
+
+use std::ops::{ControlFlow, Range};
+
+use super::WaveQuery;
+use super::expression::QueryValue;
+use crate::{RawValue, Slot, WaveClock, WaveExtent, WaveReadError};
+
+impl WaveQuery<'_> {
+    /// Calls `visit` for each run of cycles of the window in which the expression holds, in order; it may end the
+    /// search. A cycle has the values that stand in front of the next rising edge, which is what flip-flops see.
+    ///
+    /// Without a clock, times take the place of cycles.
+    ///
+    /// # Errors
+    /// [`WaveReadError`].
+    pub fn cycles(
+        &self,
+        clock: Option<&WaveClock>,
+        window: Range<u64>,
+        visit: impl FnMut(Range<u64>) -> ControlFlow<()>,
+    ) -> Result<WaveExtent, WaveReadError> {
+        let period = clock.map_or(1, |clock| clock.period);
+        let clock = clock.map(|clock| self.file.signals()[clock.signal].slot);
+        let slots: Vec<Slot> = self.signals.iter().map(|signal| self.file.signals()[*signal].slot).collect();
+        let mut which = self.file.no_slots();
+        slots.iter().chain(&clock).for_each(|slot| which.insert(*slot));
+        // The values of the last cycle stand in front of the edge behind it.
+        let until = window.end.saturating_add(1).saturating_mul(period);
+        let mut search = Search {
+            query: self,
+            now: vec![QueryValue::None; slots.len()],
+            before: vec![QueryValue::None; slots.len()],
+            step: Step { at: None, rises: false, changes: Vec::new() },
+            high: false,
+            since: None,
+            run: None,
+            enough: false,
+            slots,
+            clock,
+            period,
+            window,
+            visit,
+        };
+        let extent =
+            self.file.changes(&which, until, |time, slot, value| search.change(time, slot, value))?;
+        search.end(&extent);
+        Ok(extent)
+    }
+}
+
+/// A search while it goes on.
+struct Search<'q, V> {
+    query: &'q WaveQuery<'q>,
+    /// Of each signal of the query.
+    slots: Vec<Slot>,
+    clock: Option<Slot>,
+    period: u64,
+    window: Range<u64>,
+    visit: V,
+    now: Vec<QueryValue>,
+    /// The values of the cycle before.
+    before: Vec<QueryValue>,
+    step: Step,
+    /// The clock is high.
+    high: bool,
+    /// When the cycle began whose values are gathered.
+    since: Option<u64>,
+    /// Cycles in which the expression holds, not shown yet.
+    run: Option<Range<u64>>,
+    /// `visit` has enough.
+    enough: bool,
+}
+
+/// Changes of one point in time: if the clock rises in it, they belong to the cycle that begins.
+struct Step {
+    at: Option<u64>,
+    rises: bool,
+    changes: Vec<(usize, QueryValue)>,
+}
+
+impl<V: FnMut(Range<u64>) -> ControlFlow<()>> Search<'_, V> {
+    fn change(&mut self, time: u64, slot: Slot, value: RawValue<'_>) -> ControlFlow<()> {
+        if let Some(at) = self.step.at.replace(time)
+            && at != time
+        {
+            self.take_step(at)?;
+        }
+        if self.clock == Some(slot) {
+            let before = std::mem::replace(&mut self.high, value == RawValue::Bits(b"1"));
+            self.step.rises |= self.high && !before;
+        }
+        for (signal, _) in self.slots.iter().enumerate().filter(|(_, of)| **of == slot) {
+            self.step.changes.push((signal, QueryValue::of(value)));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A point in time is complete.
+    fn take_step(&mut self, at: u64) -> ControlFlow<()> {
+        let rises = std::mem::replace(&mut self.step.rises, false);
+        if rises || self.clock.is_none() {
+            if let Some(since) = self.since.replace(at) {
+                let cycle = since / self.period;
+                self.judge(if self.clock.is_some() { cycle..cycle + 1 } else { since..at })?;
+            }
+            self.before.clone_from(&self.now);
+            for value in self.now.iter_mut().filter(|value| **value == QueryValue::Event) {
+                *value = QueryValue::None;
+            }
+        }
+        for (signal, value) in self.step.changes.drain(..) {
+            self.now[signal] = value;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The values of these cycles are complete.
+    fn judge(&mut self, cycles: Range<u64>) -> ControlFlow<()> {
+        let cycles = cycles.start.max(self.window.start)..cycles.end.min(self.window.end);
+        if cycles.is_empty() || !self.query.expression.holds(&self.now, &self.before) {
+            return ControlFlow::Continue(());
+        }
+        match &mut self.run {
+            Some(run) if run.end == cycles.start => run.end = cycles.end,
+            run => {
+                if let Some(run) = run.replace(cycles) {
+                    let more = (self.visit)(run);
+                    self.enough = more.is_break();
+                    return more;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The file has ended, or the window. What is left is shown.
+    fn end(&mut self, extent: &WaveExtent) {
+        if let Some(at) = self.step.at.take().filter(|_| !self.enough)
+            && self.take_step(at).is_break()
+        {
+            return;
+        }
+        if let (Some(since), Some((_, last))) = (self.since, extent.times) {
+            let cycle = since / self.period;
+            let rest = match self.clock {
+                // The last cycle has no edge behind it.
+                Some(_) if last > since => cycle..cycle + 1,
+                Some(_) => return self.show_run(),
+                None => since..last.saturating_add(1),
+            };
+            if self.enough || self.judge(rest).is_break() {
+                return;
+            }
+        }
+        self.show_run();
+    }
+
+    fn show_run(&mut self) {
+        if let Some(run) = self.run.take().filter(|_| !self.enough) {
+            // Nothing comes behind it.
+            let _ = (self.visit)(run);
+        }
+    }
+}
+
+impl QueryValue {
+    fn of(value: RawValue<'_>) -> Self {
+        match value {
+            RawValue::Bits(digits) => QueryValue::digits(digits),
+            RawValue::Text(text) => QueryValue::Text(text.to_vec()),
+            RawValue::Real(number) => QueryValue::Real(number),
+            RawValue::Event => QueryValue::Event,
+        }
+    }
+}

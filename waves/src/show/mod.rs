@@ -1,0 +1,11 @@
+//! Excerpts as text, as a picture, and for documents.
+
+mod label;
+mod lane;
+mod svg;
+mod text;
+mod wavedrom;
+
+pub use svg::{PictureError, show_svg};
+pub use text::{Charset, Shades, TextStyle, show_text};
+pub use wavedrom::show_wavedrom;

@@ -1,0 +1,138 @@
+//! Expressions over signals: in which cycles they hold, and what is wrong with them.
+
+use std::ops::ControlFlow;
+use std::ops::Range;
+
+use atoms_waves::{Definition, SignalKind, WaveFile, WaveQuery};
+
+/// 40 cycles of two sides.
+fn wave(dir: &tempfile::TempDir) -> WaveFile {
+    let path = dir.path().join("a.vcd");
+    let mut definition = Definition::new("top");
+    let op = definition.signal("req_op", SignalKind::Text);
+    let done = definition.signal("done", SignalKind::Event);
+    let wide = definition.signal("wide", SignalKind::Bits(200));
+    let late = definition.signal("late", SignalKind::Bits(4));
+    let sides = ["rtl", "model"].map(|side| {
+        definition.scope(side, |d| {
+            [d.signal("passes", SignalKind::Bits(6)), d.signal("stall", SignalKind::Bits(1))]
+        })
+    });
+    let mut trace = definition.create(&path).unwrap();
+    for cycle in 0..40_u64 {
+        trace.set_text(op, if cycle % 10 < 5 { "CAS.SPIN" } else { "not now" });
+        if cycle == 7 {
+            trace.emit(done);
+        }
+        let mut bytes = [0; 25];
+        bytes[20] = u8::from(cycle >= 30);
+        trace.set_bytes(wide, &bytes);
+        if cycle == 20 {
+            trace.set(late, 3);
+        }
+        for side in sides {
+            trace.set(side[0], u128::from(cycle % 12));
+            trace.set(side[1], u128::from(cycle / 4 % 2));
+        }
+        if cycle == 25 {
+            trace.set(sides[1][0], 63);
+        }
+        trace.tick().unwrap();
+    }
+    trace.finish().unwrap();
+    WaveFile::open(path).unwrap()
+}
+
+fn cycles(file: &WaveFile, text: &str, window: Range<u64>) -> Vec<Range<u64>> {
+    let mut found = Vec::new();
+    let query = WaveQuery::new(file, text).unwrap_or_else(|error| panic!("{error}"));
+    let clock = file.clock().unwrap();
+    query
+        .cycles(clock.as_ref(), window, |cycles| {
+            found.push(cycles);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    found
+}
+
+#[rustfmt::skip]
+const HOLDS: &[(&str, &[(u64, u64)])] = &[
+    // expression                                       cycles, the last one not included
+    ("req_op == CAS.SPIN",                              &[(0, 5), (10, 15), (20, 25), (30, 35)]),
+    ("op == 'not now' && rtl.passes > 0xa",             &[(35, 36)]),
+    ("op == CAS.SPIN && rtl.passes > 4",                &[(10, 12), (20, 24), (30, 35)]),
+    ("rtl.passes != model.passes",                      &[(25, 26)]),
+    ("model.passes == 63 || done",                      &[(7, 8), (25, 26)]),
+    ("rtl.passes >= 3 && rtl.passes <= 0b100",          &[(3, 5), (15, 17), (27, 29), (39, 40)]),
+    ("rose(rtl.stall)",                                 &[(4, 5), (12, 13), (20, 21), (28, 29), (36, 37)]),
+    ("fell(rtl.stall) && !(rtl.passes < 1)",            &[(8, 9), (16, 17), (32, 33)]),
+    ("changed(op)",                                     &[(5, 6), (10, 11), (15, 16), (20, 21), (25, 26), (30, 31), (35, 36)]),
+    ("late < 4",                                        &[(20, 40)]),
+    ("late >= 4",                                       &[]),
+    ("wide > 340282366920938463463374607431768211455",  &[(30, 40)]),
+    ("!rtl.stall && top.rtl.passes == 0",               &[(0, 1), (24, 25)]),
+];
+
+#[test]
+fn expressions_hold_in_the_cycles_in_which_they_should() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = wave(&dir);
+    for (text, expected) in HOLDS {
+        let expected: Vec<_> = expected.iter().map(|(from, to)| *from..*to).collect();
+        assert_eq!(cycles(&file, text, 0..u64::MAX), expected, "{text}");
+    }
+    assert_eq!(cycles(&file, "late < 4", 25..30), [25..30]);
+    assert_eq!(cycles(&file, "op == CAS.SPIN", 12..22), [12..15, 20..22]);
+}
+
+#[test]
+fn without_a_clock_times_are_found_and_the_search_can_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = wave(&dir);
+    let query = WaveQuery::new(&file, "op == CAS.SPIN").unwrap();
+    let mut found = Vec::new();
+    let mut take = |times| {
+        found.push(times);
+        if found.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    query.cycles(None, 0..u64::MAX, &mut take).unwrap();
+    assert_eq!(found, [0..50, 100..150]);
+}
+
+#[rustfmt::skip]
+const WRONG: &[(&str, usize, &str)] = &[
+    // expression                   column  problem
+    ("",                            0,      "expected a signal or a value, found the end"),
+    ("rtl.passes >",                12,     "expected a signal or a value, found the end"),
+    ("(rtl.passes > 1",             0,      "this parenthesis is not closed"),
+    ("rtl.passes > 1)",             14,     "expected &&, || or the end, found `)`"),
+    ("passes > 1",                  0,      "`passes` may be 2 signals: top.rtl.passes, top.model.passes; write more of the path"),
+    ("rtl.pases > 1",               0,      "there is no signal `rtl.pases`; there is top.rtl.passes, top.model.passes"),
+    ("rtl.passes == FIVE",          14,     "there is no signal `FIVE`"),
+    ("op",                          0,      "a text is not true or false"),
+    ("op == 3",                     0,      "a text is compared with a number"),
+    ("op < CAS",                    3,      "texts are equal (==) or not (!=)"),
+    ("rtl.passes == 0xg",           14,     "expected a number such as 12, 0x1f or 0b101"),
+    ("rising(rtl.stall)",           0,      "there is no `rising(..)`; there are rose, fell and changed"),
+    ("rose(op)",                    5,      "a text rises and falls no more than it is true"),
+    ("op == 'CAS",                  6,      "a text without its closing '"),
+    ("rtl.passes = 3",              11,     "found `=`"),
+    ("rtl.stall & done",            10,     "found `&`"),
+];
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = wave(&dir);
+    for (text, column, problem) in WRONG {
+        let error = WaveQuery::new(&file, text).map(drop).unwrap_err();
+        assert!(error.problem.contains(problem), "{text}: {}", error.problem);
+        assert_eq!(error.column, *column, "{error}");
+    }
+    let deep = format!("{}done", "!(".repeat(100_000));
+    let error = WaveQuery::new(&file, &deep).map(drop).unwrap_err();
+    assert!(error.problem.starts_with("more than 64 parentheses"), "{}", error.problem);
+    let shown = WaveQuery::new(&file, "op < CAS").map(drop).unwrap_err().to_string();
+    assert_eq!(shown, "texts are equal (==) or not (!=)\n  op < CAS\n     ^");
+}

@@ -61,6 +61,6 @@ pub use reader::{
     EXCERPT_LIMIT, FileSignal, RawValue, SignalLookupError, SignalPattern, Slot, Slots, TimeUnit, WaveClock,
     WaveExtent, WaveFile, WaveFormat, WaveReadError, WaveReadFault,
 };
-pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom};
+pub use show::{Charset, PictureError, Shades, TextStyle, show_svg, show_text, show_wavedrom, value_label};
 pub use trace::WaveTrace;
 pub use view::{Fold, ViewGroup, WaveView};

@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+#[path = "moment.rs"]
+pub(crate) mod moment;
+
+use moment::{MomentWindow, Shift};
+
 #[derive(Debug, Args)]
 pub(crate) struct WaveArgs {
     #[command(subcommand)]
@@ -14,6 +19,12 @@ pub(crate) struct WaveArgs {
 pub(crate) enum WaveCommand {
     /// Say what a wave contains: scopes, signals, clock, time
     Info(WaveInfoArgs),
+    /// Compare two waves, or two scopes of one: what differs first, and what follows from it
+    ///
+    /// Exit status: 0 they are equal, 1 they differ, 2 they could not be compared, or not to their ends.
+    Diff(WaveDiffArgs),
+    /// Show part of a wave in the terminal, as a picture or for a document; list transactions; search
+    Show(WaveShowArgs),
 }
 
 #[derive(Debug, Args)]
@@ -27,4 +38,81 @@ pub(crate) struct WaveInfoArgs {
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaveDiffArgs {
+    /// VCD or FST file, of any program
+    #[arg(value_name = "WAVE")]
+    pub(crate) left: PathBuf,
+    /// The one that it is compared with
+    #[arg(value_name = "OTHER", required_unless_present = "scopes", conflicts_with = "scopes")]
+    pub(crate) right: Option<PathBuf>,
+    /// Compare two scopes of one wave: `rtl,model`
+    #[arg(long, value_name = "ONE,OTHER", value_parser = pair(','))]
+    pub(crate) scopes: Option<[String; 2]>,
+    /// What OTHER calls differently, scopes or signals: `top.rtl=tb.dut`; may be repeated
+    #[arg(long, value_name = "OLD=NEW", value_parser = pair('='), conflicts_with = "scopes")]
+    pub(crate) rename: Vec<[String; 2]>,
+    /// Compare what stands in front of this signal's rising edges, in place of every change
+    #[arg(long, value_name = "SIGNAL")]
+    pub(crate) clock: Option<String>,
+    /// Add this to the times of OTHER, in cycles or with a unit: `3`, `-20ns`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "scopes")]
+    pub(crate) shift: Option<Shift>,
+    /// Only from here up to there, in cycles or with units: `1200..1300`, `1.2us..`
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) window: Option<MomentWindow>,
+    /// Leave out signals that a pattern chooses: `probe_*`, `rtl.req_*`; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) ignore: Vec<String>,
+    /// Compare only signals that a pattern chooses; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Vec<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaveShowArgs {
+    /// VCD or FST file, of any program
+    #[arg(value_name = "WAVE")]
+    pub(crate) wave: PathBuf,
+    /// From here up to there, in cycles or with units: `1200..1300`, `1.2us..`. Without it, where the viewer's file
+    /// beside the wave has its marker, or where something happens first
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) window: Option<MomentWindow>,
+    /// Signals that patterns choose, separated by commas, in this order: `clk,probe_*,rtl.req_*`. Without it, those of
+    /// the viewer's file beside the wave, or the first ones
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) signals: Vec<String>,
+    /// Write a picture in place of text
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write WaveJSON, which WaveDrom draws in documents
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) wavedrom: Option<PathBuf>,
+    /// Draw with ASCII characters alone
+    #[arg(long)]
+    pub(crate) ascii: bool,
+    /// List what text signals say, by time: those of a scope `txn`, or of --signals
+    #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii", "query"])]
+    pub(crate) transactions: bool,
+    /// List the cycles in which an expression holds (docs/waves.md): `op == CAS.SPIN && rtl.rsp_passes > 4`
+    #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["svg", "wavedrom", "ascii", "signals"])]
+    pub(crate) query: Option<String>,
+    /// Print transactions or cycles as JSON
+    #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii"])]
+    pub(crate) json: bool,
+}
+
+/// Two names with a character between them.
+fn pair(between: char) -> impl Fn(&str) -> Result<[String; 2], String> + Clone + Send + Sync {
+    move |text| {
+        let parts = text.split_once(between).filter(|(one, _)| !one.is_empty());
+        let (one, other) =
+            parts.ok_or_else(|| format!("expected two names with `{between}` between them"))?;
+        Ok([one.to_owned(), other.to_owned()])
+    }
 }

@@ -8,14 +8,15 @@ use serde_json::json;
 
 use crate::args::wave::WaveInfoArgs;
 use crate::error::{CliError, Verdict};
-use crate::output::{note, outln};
+use crate::output::outln;
 use crate::progress::grouped;
+use crate::wave::{note_cut, open};
 
 /// Scopes that are listed.
 const SCOPES: usize = 40;
 
 pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
-    let file = WaveFile::open(&args.wave).map_err(CliError::of)?;
+    let file = open(&args.wave)?;
     if let Some(pattern) = &args.signals {
         return list(&file, pattern, args.json);
     }
@@ -73,9 +74,7 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     if scopes.len() > SCOPES {
         outln!("             ... and {} more scopes; --json lists all", scopes.len() - SCOPES)?;
     }
-    if let Some(line) = extent.cut_in_line {
-        note!("{}: cut in line {line}: what is before it was read", args.wave.display());
-    }
+    note_cut(&file, &extent);
     Ok(Verdict::Agree)
 }
 

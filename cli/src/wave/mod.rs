@@ -1,12 +1,50 @@
 //! `atoms wave`: what waves show.
 
+mod diff;
 mod info;
+mod save_file;
+mod search;
+mod show;
+mod transactions;
+
+use std::path::Path;
+
+use atoms_waves::{WaveExtent, WaveFile};
 
 use crate::args::wave::WaveCommand;
+use crate::args::wave::moment::Scale;
 use crate::error::{CliError, Verdict};
+use crate::output::note;
 
 pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
     match command {
         WaveCommand::Info(args) => info::info(args),
+        WaveCommand::Diff(args) => diff::diff(args),
+        WaveCommand::Show(args) => show::show(args),
+    }
+}
+
+fn open(path: &Path) -> Result<WaveFile, CliError> {
+    WaveFile::open(path).map_err(CliError::of)
+}
+
+/// What times of options mean in a file.
+fn scale(file: &WaveFile) -> Result<Scale, CliError> {
+    let clock = file.clock().map_err(CliError::of)?;
+    Ok(Scale { unit: file.unit(), period: clock.map(|clock| clock.period) })
+}
+
+/// An option's value that means nothing in a file.
+fn option(name: &'static str) -> impl FnOnce(String) -> CliError {
+    move |problem| CliError::message(format!("{name}: {problem}"))
+}
+
+/// Says where a file ends early.
+fn note_cut(file: &WaveFile, extent: &WaveExtent) {
+    if let Some(line) = extent.cut_in_line {
+        note!(
+            "{}: it ends in the middle of line {line}: what is before that was read",
+            file.path().display()
+        );
     }
 }

@@ -57,6 +57,8 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("cover", &["done"]),
     ("repro", &["bundle"]),
     ("wave info", &["first_wave.vcd"]),
+    ("wave diff", &["first_wave.vcd", "--scopes", "rtl,model"]),
+    ("wave show", &["first_wave.vcd"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("config list", &[]),
     ("config show", &[]),

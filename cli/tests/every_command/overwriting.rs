@@ -19,6 +19,7 @@ struct Output {
 const RUN: &[&str] = &["kernel.ptx", "--launch", "launch.toml", "--on", "model"];
 const RUN_INPUTS: &[&str] = &["kernel.ptx", "launch.toml", "values.bin", "expected.bin", "rtl"];
 const COSIM: &[&str] = &["--on", "model", "--requests", "100", "--profile", "profile.toml"];
+const WAVE: &[&str] = &["wave.vcd"];
 const CASE: &[&str] = &["--case", "case.json"];
 
 #[rustfmt::skip]
@@ -32,6 +33,8 @@ const OUTPUTS: &[Output] = &[
     Output { command: "cosim",   option: "--record", prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
     Output { command: "repro",   option: "--trace",  prefix: "",     arguments: &["bundle"], inputs: &["bundle", "rtl"] },
     Output { command: "cover",   option: "--lcov",   prefix: "",     arguments: &["done"], inputs: &["done", "rtl"] },
+    Output { command: "wave show", option: "--svg",      prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
+    Output { command: "wave show", option: "--wavedrom", prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
@@ -85,6 +88,7 @@ fn place(name: &str) -> std::path::PathBuf {
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests/vectors/first_wave.json");
     fs::copy(case, place.join("case.json")).expect("a copy");
     fs::copy(folder().join("plan.toml"), place.join("run/plan.toml")).expect("a copy");
+    fs::copy(folder().join("first_wave.vcd"), place.join("wave.vcd")).expect("a copy");
     for name in ["bundle", "done"] {
         symlink(folder().join(name), place.join(name)).expect("a link");
     }

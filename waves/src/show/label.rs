@@ -3,7 +3,7 @@
 use crate::{Excerpt, ExcerptSignal, WaveValue};
 
 /// A value in short: numbers hexadecimal, a digit `x` or `z` where one of its bits is.
-pub(super) fn label(value: &WaveValue) -> String {
+pub fn value_label(value: &WaveValue) -> String {
     match value {
         WaveValue::Bits(digits) => hexadecimal(digits),
         WaveValue::Text(text) => text.replace('_', " "),
@@ -68,7 +68,7 @@ mod tests {
             ("zzzzz", "z"),
             ("x0000", "x0"),
         ] {
-            assert_eq!(label(&WaveValue::Bits(digits.to_owned())), expected, "{digits}");
+            assert_eq!(value_label(&WaveValue::Bits(digits.to_owned())), expected, "{digits}");
         }
     }
 }

@@ -6,6 +6,7 @@ mod svg;
 mod text;
 mod wavedrom;
 
+pub use label::value_label;
 pub use svg::{PictureError, show_svg};
 pub use text::{Charset, Shades, TextStyle, show_text};
 pub use wavedrom::show_wavedrom;

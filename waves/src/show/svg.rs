@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::label::{is_idle, label, names};
+use super::label::{is_idle, names, value_label};
 use super::lane::{Columns, Segment};
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
@@ -143,7 +143,7 @@ fn needed(excerpt: &Excerpt, step: u64) -> f64 {
         for ((start, value), end) in signal.changes.iter().zip(ends).filter(|((_, value), _)| !is_idle(value))
         {
             let steps = end.saturating_sub(*start).div_ceil(step).max(1);
-            widths.push(label(value).chars().count() as f64 / steps as f64);
+            widths.push(value_label(value).chars().count() as f64 / steps as f64);
         }
     }
     widths.sort_by(f64::total_cmp);
@@ -254,7 +254,7 @@ fn lane(
                     from + slope
                 )?;
                 let room = ((to - from - 2.0 * SLOPE) / CHARACTER) as usize;
-                let text = label(value);
+                let text = value_label(value);
                 if !unknown && room > 0 {
                     let length = text.chars().count();
                     let fits = length <= room;

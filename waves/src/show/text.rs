@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::label::{is_idle, label, names};
+use super::label::{is_idle, names, value_label};
 use super::lane::{Columns, Segment};
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
@@ -145,7 +145,7 @@ fn needed(excerpt: &Excerpt, step: u64) -> u64 {
         let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([end]);
         for ((start, value), end) in signal.changes.iter().zip(ends) {
             if !is_idle(value) {
-                let characters = 1 + label(value).chars().count() as u64;
+                let characters = 1 + value_label(value).chars().count() as u64;
                 widths.push(characters.div_ceil(end.saturating_sub(*start).div_ceil(step).max(1)));
             }
         }
@@ -264,7 +264,7 @@ fn bus(
         _ if segment.hidden => c.hidden,
         Some(_) | None => c.begins,
     };
-    let text = label(value);
+    let text = value_label(value);
     let (length, room) = (text.chars().count(), width - 1);
     let rest: String = if length <= room {
         text.chars().chain(std::iter::repeat_n(' ', room - length)).collect()

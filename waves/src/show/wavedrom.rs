@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::label::{is_idle, label, names};
+use super::label::{is_idle, names, value_label};
 use super::lane::Columns;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
@@ -55,7 +55,7 @@ fn lane(signal: &ExcerptSignal, name: &str, columns: &Columns, period: Option<u6
             // Nothing stands there: a line in the middle.
             (Some(value), _) if is_idle(value) => 'z',
             (Some(value), _) => {
-                data.push(quoted(&label(value)));
+                data.push(quoted(&value_label(value)));
                 '='
             }
         };

@@ -1,0 +1,261 @@
+//! `atoms wave diff`: two waves held against each other.
+
+use atoms_waves::{
+    DiffOptions, DiffSides, Divergence, DivergenceCause, SignalPattern, SignalRename, WaveDiff, WaveValue,
+    value_label,
+};
+use serde_json::{Value, json};
+
+use crate::args::wave::WaveDiffArgs;
+use crate::error::{CliError, Verdict};
+use crate::output::{note, outln};
+use crate::progress::grouped;
+use crate::wave::{open, option, scale};
+
+/// Causes, signals of a cause, and missing signals that are printed; JSON has all.
+const CAUSES: usize = 12;
+const SIGNALS: usize = 16;
+const MISSING: usize = 8;
+
+pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
+    let left = open(&args.left)?;
+    let right = args.right.as_deref().map(open).transpose()?;
+    let sides = match (&right, &args.scopes) {
+        (Some(right), _) => DiffSides::Files(&left, right),
+        (None, Some([one, other])) => DiffSides::Scopes(&left, [one, other]),
+        (None, None) => return Err(CliError::message("expected a second wave, or --scopes")),
+    };
+    let patterns = |texts: &[String]| texts.iter().map(|text| SignalPattern::new(text)).collect();
+    let mut options = DiffOptions {
+        renames: args
+            .rename
+            .iter()
+            .map(|[old, new]| SignalRename { old: old.clone(), new: new.clone() })
+            .collect(),
+        clock: args.clock.clone(),
+        ignore: patterns(&args.ignore),
+        only: patterns(&args.only),
+        ..DiffOptions::default()
+    };
+    if args.shift.is_some() || args.window.is_some() {
+        // Cycles are those of the first wave.
+        let scale = scale(&left)?;
+        options.shift = args.shift.map_or(Ok(0), |shift| shift.in_units(scale)).map_err(option("--shift"))?;
+        options.window =
+            args.window.map(|window| window.in_units(scale)).transpose().map_err(option("--window"))?;
+    }
+    let diff = WaveDiff::compare(sides, &options).map_err(CliError::of)?;
+    let names = match sides {
+        DiffSides::Files(left, right) => {
+            [left.path().display().to_string(), right.path().display().to_string()]
+        }
+        DiffSides::Scopes(_, scopes) => scopes.map(str::to_owned),
+    };
+    if args.json {
+        outln!("{}", as_json(&diff, &names))?;
+    } else {
+        print(&diff, &names, args.clock.as_deref())?;
+    }
+    let cut = diff.cut_in_line.iter().zip(&names).find_map(|(line, name)| Some(((*line)?, name)));
+    if let Some((line, name)) = cut {
+        note!("{name}: it ends in the middle of line {line}: nothing is known of what is behind that");
+    }
+    Ok(match (diff.is_equal(), cut) {
+        (true, None) => Verdict::Agree,
+        (true, Some(_)) => Verdict::NotAsked,
+        (false, _) => Verdict::Disagree,
+    })
+}
+
+/// Points in time, in cycles where there is a clock.
+struct Times {
+    period: Option<u64>,
+    unit: String,
+}
+
+impl Times {
+    fn of(diff: &WaveDiff) -> Self {
+        let unit = diff.unit.map_or_else(|| "unit".to_owned(), |unit| unit.to_string());
+        // A unit of 1 is not worth a factor.
+        let unit = unit.strip_prefix("1 ").map_or_else(|| format!("x {unit}"), str::to_owned);
+        Times { period: diff.period, unit }
+    }
+
+    fn at(&self, time: u64) -> String {
+        match self.period {
+            Some(period) => format!("cycle {}", grouped(time / period)),
+            None => format!("{} {}", grouped(time), self.unit),
+        }
+    }
+
+    /// The number alone.
+    fn number(&self, time: u64) -> String {
+        grouped(self.period.map_or(time, |period| time / period))
+    }
+
+    fn span(&self, duration: u64) -> String {
+        match self.period {
+            Some(period) => {
+                let cycles = duration.div_ceil(period).max(1);
+                format!("{} cycle{}", grouped(cycles), if cycles == 1 { "" } else { "s" })
+            }
+            None => format!("{} {}", grouped(duration), self.unit),
+        }
+    }
+}
+
+fn print(diff: &WaveDiff, names: &[String; 2], clock: Option<&str>) -> Result<(), CliError> {
+    let times = Times::of(diff);
+    let verdict = if diff.is_equal() { "are equal" } else { "differ" };
+    outln!("{} and {} {verdict}", names[0], names[1])?;
+    let when = match clock {
+        Some(clock) => format!("in front of {} rising edges of {clock}", grouped(diff.points)),
+        None => format!("at {} points in time", grouped(diff.points)),
+    };
+    outln!("  compared   {} signals {when}", grouped(diff.compared as u64))?;
+    outln!("  from, to   {} to {}", times.at(diff.span.0), times.number(diff.span.1))?;
+    if diff.uncovered {
+        for (name, (first, last)) in names.iter().zip(diff.sides) {
+            outln!("  covers     {} to {}: {name}", times.at(first), times.number(last))?;
+        }
+    }
+    for [left, right] in diff.unlike.iter().take(MISSING) {
+        outln!("  declared   differently: {left} and {right}")?;
+    }
+    if diff.unlike.len() > MISSING {
+        outln!("             ... {} more", diff.unlike.len() - MISSING)?;
+    }
+    for (missing, other) in diff.missing.iter().zip([1, 0]) {
+        if missing.is_empty() {
+            continue;
+        }
+        let more = if missing.len() > MISSING { ", .." } else { "" };
+        let shown = missing[..missing.len().min(MISSING)].join(", ");
+        let few = format!(
+            "  not in     {}: {} signals: {shown}{more}",
+            names[other],
+            grouped(missing.len() as u64)
+        );
+        for line in textwrap::wrap(&few, textwrap::Options::new(80).subsequent_indent("             ")) {
+            outln!("{line}")?;
+        }
+    }
+    if let Some(first) = diff.divergences.first() {
+        outln!(
+            "  differ     {} signals, the first {} from {} on",
+            diff.divergences.len(),
+            first.paths[0],
+            times.at(first.first)
+        )?;
+    }
+    for (number, cause) in diff.causes.iter().take(CAUSES).enumerate() {
+        print_cause(diff, number + 1, cause, &times)?;
+    }
+    let more = diff.causes.len().saturating_sub(CAUSES) as u64 + diff.further_causes;
+    if more > 0 {
+        outln!("\n... and {} more causes, each of other signals; --json has them", grouped(more))?;
+    }
+    Ok(())
+}
+
+fn print_cause(
+    diff: &WaveDiff,
+    number: usize,
+    cause: &DivergenceCause,
+    times: &Times,
+) -> Result<(), CliError> {
+    let fate = match cause.heals {
+        None => "stays different to the end".to_owned(),
+        Some(heals) => format!("heals after {}", times.span(heals - cause.first)),
+    };
+    let again = match cause.times {
+        1 => String::new(),
+        times_ => format!(
+            "; {} times, the last from {} on{}",
+            grouped(times_),
+            times.at(cause.last),
+            if cause.stays && cause.heals.is_some() { ", which stays" } else { "" }
+        ),
+    };
+    outln!("\n{number}. from {} on, {fate}{again}", times.at(cause.first))?;
+    for root in cause.roots.iter().take(SIGNALS) {
+        print_divergence(&diff.divergences[*root], "", times)?;
+    }
+    more(cause.roots.len(), "begin there too")?;
+    if !cause.followers.is_empty() {
+        outln!("   followed by")?;
+    }
+    for (follower, time) in cause.followers.iter().take(SIGNALS) {
+        let at = format!("{}  ", times.at(*time));
+        print_divergence(&diff.divergences[*follower], &at, times)?;
+    }
+    more(cause.followers.len(), "follow")
+}
+
+fn more(count: usize, what: &str) -> Result<(), CliError> {
+    if count > SIGNALS {
+        outln!("   ... {} more {what}", grouped((count - SIGNALS) as u64))?;
+    }
+    Ok(())
+}
+
+fn print_divergence(divergence: &Divergence, at: &str, times: &Times) -> Result<(), CliError> {
+    let Divergence { paths, further_names, values, times: often, duration, heals, .. } = divergence;
+    let further =
+        if *further_names > 0 { format!(" (and {further_names} more names)") } else { String::new() };
+    let [left, right] =
+        values.each_ref().map(|value| value.as_ref().map_or_else(|| "nothing".to_owned(), text_of));
+    let fate = match (heals, often) {
+        (Some(_), 1) => format!("for {}", times.span(*duration)),
+        (Some(_), often) => format!("{} times, for {} in all", grouped(*often), times.span(*duration)),
+        (None, 1) => "stays".to_owned(),
+        (None, often) => format!("{} times, stays", grouped(*often)),
+    };
+    outln!("   {at}{}{further}: {left} and {right}, {fate}", paths[0])
+}
+
+/// A value in short.
+fn text_of(value: &WaveValue) -> String {
+    match value {
+        WaveValue::Bits(digits) if digits.len() > 1 => format!("0x{}", value_label(value)),
+        WaveValue::Bits(_) | WaveValue::Text(_) | WaveValue::Real(_) | WaveValue::Event => value_label(value),
+    }
+}
+
+fn as_json(diff: &WaveDiff, names: &[String; 2]) -> Value {
+    let value = |value: &Option<WaveValue>| value.as_ref().map(text_of);
+    let signals: Vec<_> = diff
+        .divergences
+        .iter()
+        .map(|d| {
+            json!({
+                "left": d.paths[0], "right": d.paths[1], "further_names": d.further_names, "first": d.first,
+                "values": d.values.each_ref().map(value), "times": d.times, "duration": d.duration, "heals": d.heals,
+            })
+        })
+        .collect();
+    let path = |signal: &usize| diff.divergences[*signal].paths[0].clone();
+    let causes: Vec<_> = diff
+        .causes
+        .iter()
+        .map(|cause| {
+            let roots: Vec<_> = cause.roots.iter().map(path).collect();
+            let followers: Vec<_> = cause
+                .followers
+                .iter()
+                .map(|(signal, at)| json!({ "signal": path(signal), "first": at }))
+                .collect();
+            json!({
+                "first": cause.first, "roots": roots, "followers": followers, "times": cause.times,
+                "heals": cause.heals, "last": cause.last, "stays": cause.stays,
+            })
+        })
+        .collect();
+    json!({
+        "equal": diff.is_equal(), "sides": names, "compared": diff.compared, "points": diff.points,
+        "unit": diff.unit.map(|unit| unit.to_string()), "period": diff.period, "span": [diff.span.0, diff.span.1],
+        "times": diff.sides.map(|(first, last)| [first, last]), "uncovered": diff.uncovered,
+        "cut_in_line": diff.cut_in_line, "missing": diff.missing, "unlike": diff.unlike, "signals": signals,
+        "causes": causes, "further_causes": diff.further_causes,
+    })
+}

@@ -1,0 +1,87 @@
+//! The viewer's file beside a wave: which signals one looks at first, and where.
+
+use std::path::{Path, PathBuf};
+
+use atoms_waves::WaveFile;
+
+/// What GTKWave's save files say before a line; see `atoms_waves::Layout`, which writes ours.
+const CLOSED: u32 = 0x40_0000;
+const BEGIN: u32 = 0x80_0000;
+const END: u32 = 0x100_0000;
+
+/// What a save file shows.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct SaveFile {
+    /// Numbers of signals, in order; those of folded groups left out.
+    pub(super) signals: Vec<usize>,
+    /// Where the marker stands, in time units.
+    pub(super) marker: Option<u64>,
+}
+
+/// Where the save file of a wave is.
+pub(super) fn path(wave: &Path) -> PathBuf {
+    wave.with_extension("gtkw")
+}
+
+impl SaveFile {
+    /// Reads the save file beside a wave; what is not there, or not known, is left out.
+    pub(super) fn beside(file: &WaveFile) -> Self {
+        std::fs::read_to_string(path(file.path()))
+            .map_or_else(|_| Self::default(), |text| Self::read(&text, file))
+    }
+
+    fn read(text: &str, file: &WaveFile) -> Self {
+        let mut found = SaveFile::default();
+        let (mut flags, mut folded) = (0, 0_u32);
+        for line in text.lines() {
+            if let Some(zoom) = line.strip_prefix('*') {
+                found.marker = zoom.split_whitespace().nth(1).and_then(|marker| marker.parse().ok());
+            } else if let Some(hexadecimal) = line.strip_prefix('@') {
+                flags = u32::from_str_radix(hexadecimal, 16).unwrap_or(0);
+            } else if line.starts_with('-') {
+                if flags & BEGIN != 0 && (flags & CLOSED != 0 || folded > 0) {
+                    folded += 1;
+                } else if flags & END != 0 {
+                    folded = folded.saturating_sub(1);
+                }
+            } else if !line.starts_with('[') && folded == 0 {
+                // `+{name that is shown} path[31:0]`.
+                let path = line.rsplit(' ').next().unwrap_or(line);
+                let bare = path
+                    .split_once('[')
+                    .filter(|(_, range)| range.contains(':'))
+                    .map_or(path, |(bare, _)| bare);
+                let signal = file.lookup(bare).or_else(|_| file.lookup(path));
+                found.signals.extend(signal.ok().filter(|signal| !found.signals.contains(signal)));
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atoms_waves::{Definition, Layout, SignalKind};
+
+    #[test]
+    fn our_save_files_are_read_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wave = folder.path().join("a.vcd");
+        let mut definition = Definition::new("top");
+        let word = definition.signal("word", SignalKind::Bits(32));
+        let rtl = definition.scope("rtl", |d| d.scope("sub", |d| d.signal("op", SignalKind::Text)));
+        let hidden = definition.signal("hidden", SignalKind::Bits(1));
+        definition.create(&wave).expect("a wave").finish().expect("written");
+        let layout = Layout::new().group("one", [word, rtl]).folded("rest", [hidden]).marker(41);
+        layout.write(&definition, &wave).expect("written");
+        let file = WaveFile::open(&wave).expect("a wave");
+        let found = SaveFile::beside(&file);
+        let paths: Vec<_> = found.signals.iter().map(|signal| file.signals()[*signal].path()).collect();
+        assert_eq!(
+            (paths, found.marker),
+            (vec!["top.clk".into(), "top.word".into(), "top.rtl.sub.op".into()], Some(410))
+        );
+        assert_eq!(SaveFile::read("no save file\n@zz\n-x\n*\n", &file), SaveFile::default());
+    }
+}

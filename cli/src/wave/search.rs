@@ -1,0 +1,55 @@
+//! `atoms wave show --query`: cycles in which an expression holds.
+
+use std::ops::ControlFlow;
+
+use atoms_waves::{WaveFile, WaveQuery};
+use serde_json::json;
+
+use crate::args::wave::WaveShowArgs;
+use crate::error::{CliError, Verdict};
+use crate::output::{note, outln};
+use crate::wave::{note_cut, option, scale};
+
+pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> Result<Verdict, CliError> {
+    let query =
+        WaveQuery::new(file, expression).map_err(|error| CliError::message(format!("--query: {error}")))?;
+    let clock = file.clock().map_err(CliError::of)?;
+    let period = clock.as_ref().map_or(1, |clock| clock.period);
+    let window = match args.window {
+        Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
+        None => 0..u64::MAX,
+    };
+    let window = window.start.div_ceil(period)..window.end.div_ceil(period);
+    let word = if clock.is_some() { "cycle" } else { "time" };
+    let (mut found, mut failed, mut all) = (0_u64, None, Vec::new());
+    let extent = query
+        .cycles(clock.as_ref(), window, |cycles| {
+            found += cycles.end - cycles.start;
+            if args.json {
+                all.push(json!([cycles.start, cycles.end - 1]));
+                return ControlFlow::Continue(());
+            }
+            let printed = match cycles.end - cycles.start {
+                1 => outln!("{word} {}", cycles.start),
+                _ => outln!("{word}s {} to {}", cycles.start, cycles.end - 1),
+            };
+            printed.map_or_else(
+                |error| {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                },
+                ControlFlow::Continue,
+            )
+        })
+        .map_err(CliError::of)?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if args.json {
+        outln!("{}", json!({ "query": expression, "unit": word, "count": found, "ranges": all }))?;
+    } else if found == 0 {
+        note!("it holds in no {word}");
+    }
+    note_cut(file, &extent);
+    Ok(Verdict::Agree)
+}

@@ -1,0 +1,200 @@
+//! `atoms wave show`: part of a wave, in the terminal, as a picture, or for a document.
+
+use std::io::IsTerminal as _;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+use atoms_waves::{
+    Charset, RawValue, Shades, SignalPattern, TextStyle, WaveFile, show_svg, show_text, show_wavedrom,
+};
+
+use crate::args::wave::WaveShowArgs;
+use crate::error::{CliError, Verdict};
+use crate::files::Files;
+use crate::output::{note, outln};
+use crate::wave::save_file::{self, SaveFile};
+use crate::wave::{open, option, scale, search, transactions};
+
+/// Signals that are shown without being asked for.
+const LINES: usize = 24;
+/// Cycles that are shown without being asked for, and those of them in front of what they are shown for.
+const CYCLES: u64 = 16;
+const BEFORE: u64 = 2;
+/// Columns where there is no terminal.
+const COLUMNS: usize = 80;
+
+pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
+    let mut files = Files::default();
+    files.reads("the wave", &args.wave);
+    let beside = save_file::path(&args.wave);
+    if beside.is_file() && beside != args.wave {
+        files.reads("the viewer's file of the wave", &beside);
+    }
+    for (name, path) in [("--svg", &args.svg), ("--wavedrom", &args.wavedrom)] {
+        if let Some(path) = path {
+            files.writes(name, path);
+        }
+    }
+    files.check()?;
+    let file = open(&args.wave)?;
+    if let Some(expression) = &args.query {
+        return search::search(&file, args, expression);
+    }
+    if args.transactions {
+        return transactions::list(&file, args);
+    }
+    if args.json {
+        return Err(CliError::message(
+            "--json: with --transactions or --query; --wavedrom writes waves as JSON",
+        ));
+    }
+    let save_file = SaveFile::beside(&file);
+    let signals = signals(&file, args, &save_file)?;
+    let scale = scale(&file)?;
+    let window = match args.window {
+        Some(window) => window.in_units(scale).map_err(option("--window"))?,
+        None => window(&file, &signals, save_file.marker, scale.period)?,
+    };
+    let asked_from = window.start;
+    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    if excerpt.window.is_empty() {
+        let problem = format!(
+            "nothing is there from {} on: {}",
+            scale.period.map_or(asked_from, |period| asked_from / period),
+            until(&file, scale.period)?
+        );
+        return Err(option("--window")(problem));
+    }
+    let mut text = String::new();
+    if let Some(path) = &args.svg {
+        show_svg(&mut text, &excerpt).map_err(CliError::of)?;
+        write(path, &mut text)?;
+    }
+    if let Some(path) = &args.wavedrom {
+        show_wavedrom(&mut text, &excerpt).map_err(CliError::of)?;
+        write(path, &mut text)?;
+    }
+    if args.svg.is_some() || args.wavedrom.is_some() {
+        return Ok(Verdict::Agree);
+    }
+    let terminal = std::io::stdout().is_terminal();
+    let columns = terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| usize::from(width.0));
+    let style = TextStyle {
+        width: columns.unwrap_or(COLUMNS).max(40),
+        charset: if args.ascii { Charset::Ascii } else { Charset::Unicode },
+        // https://no-color.org: any text turns colours off.
+        shades: if terminal && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty()) {
+            Shades::Terminal
+        } else {
+            Shades::Plain
+        },
+    };
+    show_text(&mut text, &excerpt, style).map_err(CliError::of)?;
+    // Unless a window was asked for, what fits beside each other.
+    let shown = if args.window.is_none() {
+        text.split("\n\n").next().unwrap_or(&text).trim_end()
+    } else {
+        text.trim_end()
+    };
+    outln!("{shown}")?;
+    Ok(Verdict::Agree)
+}
+
+fn write(path: &Path, text: &mut String) -> Result<(), CliError> {
+    std::fs::write(path, &text).map_err(CliError::writing(path))?;
+    text.clear();
+    outln!("{}", path.display())
+}
+
+/// Numbers of the signals to be shown, in order.
+fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result<Vec<usize>, CliError> {
+    if args.signals.is_empty() {
+        let mut all = save_file.signals.clone();
+        if all.is_empty() {
+            let clock = file.clock().map_err(CliError::of)?.map(|clock| clock.signal);
+            all.extend(clock);
+            all.extend((0..file.signals().len()).filter(|at| Some(*at) != clock));
+        }
+        if all.len() > LINES && args.window.is_some() {
+            note!("the first {LINES} of {} signals; --signals chooses", all.len());
+        }
+        all.truncate(LINES);
+        return Ok(all);
+    }
+    let mut found = Vec::new();
+    for text in &args.signals {
+        let pattern = SignalPattern::new(text);
+        let before = found.len();
+        for (number, signal) in file.signals().iter().enumerate() {
+            if pattern.matches(signal.parts()) && !found.contains(&number) {
+                found.push(number);
+            }
+        }
+        if found.len() == before {
+            // The part of a name will do where it stands for one signal.
+            let signal = file.lookup(text);
+            let signal = signal.map_err(|error| CliError::message(format!("--signals: {error}")))?;
+            found.extend(Some(signal).filter(|signal| !found.contains(signal)));
+        }
+    }
+    Ok(found)
+}
+
+/// Where to look: at the marker, or where something changes first.
+fn window(
+    file: &WaveFile,
+    signals: &[usize],
+    marker: Option<u64>,
+    period: Option<u64>,
+) -> Result<Range<u64>, CliError> {
+    let at = match marker {
+        Some(marker) => marker,
+        None => first_activity(file, signals)?,
+    };
+    match period {
+        Some(period) => {
+            let from = (at / period).saturating_sub(BEFORE) * period;
+            Ok(from..from.saturating_add(CYCLES * period))
+        }
+        None => Ok(at..u64::MAX),
+    }
+}
+
+/// When a signal other than the clock first has another value than at first.
+fn first_activity(file: &WaveFile, signals: &[usize]) -> Result<u64, CliError> {
+    let clock = file.clock().map_err(CliError::of)?.map(|clock| file.signals()[clock.signal].slot);
+    let mut which = file.no_slots();
+    for signal in signals {
+        which.insert(file.signals()[*signal].slot);
+    }
+    let mut begun = file.no_slots();
+    let (mut start, mut found) = (None, None);
+    let read = file.changes(&which, u64::MAX, |time, slot, value| {
+        start.get_or_insert(time);
+        let unknown = matches!(value, RawValue::Bits(b"x"));
+        if Some(slot) == clock || unknown {
+            return ControlFlow::Continue(());
+        }
+        if begun.contains(slot) {
+            found = Some(time);
+            return ControlFlow::Break(());
+        }
+        begun.insert(slot);
+        ControlFlow::Continue(())
+    });
+    read.map_err(CliError::of)?;
+    Ok(found.or(start).unwrap_or(0))
+}
+
+/// How far a wave goes, in words.
+fn until(file: &WaveFile, period: Option<u64>) -> Result<String, CliError> {
+    let extent = file.changes(&file.no_slots(), u64::MAX, |_, _, _| ControlFlow::Continue(()));
+    let times = extent.map_err(CliError::of)?.times;
+    Ok(match (times, period) {
+        (None, _) => "the wave has no values".to_owned(),
+        (Some((first, last)), Some(period)) => {
+            format!("the wave goes from cycle {} to {}", first / period, last.div_ceil(period).max(1) - 1)
+        }
+        (Some((first, last)), None) => format!("the wave goes from {first} to {last}"),
+    })
+}

@@ -21,15 +21,15 @@ struct Group {
 }
 
 /// What GTKWave's save files say before a line: bits of its `TraceEnt` flags.
-mod flags {
-    pub(super) const HEX: u32 = 0x02;
-    pub(super) const BINARY: u32 = 0x08;
-    pub(super) const RIGHT: u32 = 0x20;
-    pub(super) const BLANK: u32 = 0x200;
-    pub(super) const ASCII: u32 = 0x800;
-    pub(super) const CLOSED: u32 = 0x40_0000;
-    pub(super) const BEGIN: u32 = 0x80_0000;
-    pub(super) const END: u32 = 0x100_0000;
+pub(crate) mod flags {
+    pub(crate) const HEX: u32 = 0x02;
+    pub(crate) const BINARY: u32 = 0x08;
+    pub(crate) const RIGHT: u32 = 0x20;
+    pub(crate) const BLANK: u32 = 0x200;
+    pub(crate) const ASCII: u32 = 0x800;
+    pub(crate) const CLOSED: u32 = 0x40_0000;
+    pub(crate) const BEGIN: u32 = 0x80_0000;
+    pub(crate) const END: u32 = 0x100_0000;
 }
 
 impl Layout {

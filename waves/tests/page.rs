@@ -44,7 +44,8 @@ fn fixture() -> Excerpt {
     let tag = [
         (0, "-"),
         (38, "#12_ADD.u32_queued,_lanes_f_@40_sum.ptx:3"),
-        (41, "#12_ADD.u32_pass_1_(last),_lanes_f_@40_sum.ptx:3"),
+        (41, "#12_MBAR.EXPECT_TX.u64_pass_1_(last),_lanes_f_@40_sum.ptx:3"),
+        (43, "#12_ADD.u32_answered,_lanes_f_@40,_cta_0_warp_1_pc_16_line_3:_atom.shared"),
         (44, "-"),
     ];
     let issue = [(0, "-"), (41, "#12.1_lanes_f_(last)"), (42, "-")];
@@ -195,7 +196,7 @@ fn a_page_opens_at_the_failure_with_what_differs_on_top() {
             "model.bank.word 00000008",
             "diff.bank.word 1",
             "▾its request",
-            "txn.tag.tag05 #12 ADD.u32 pass 1 (last), lanes f @40 sum.ptx:3",
+            "txn.tag.tag05 #12 MBAR.EXPECT_TX.u64 pass 1 (last), lanes f @40 sum.ptx:3",
             "txn.issue",
             "in.valid 0",
             "▸the rest 2",
@@ -341,6 +342,10 @@ fn a_transaction_leads_to_the_line_of_its_kernel() {
     assert_eq!(browser.evaluate("document.getElementById('source').open"), false);
     press(&mut browser, &["Enter"]);
     assert_eq!(browser.evaluate("document.getElementById('source').open"), true);
+    press(&mut browser, &["Escape", "ArrowRight"]);
+    settle(&mut browser);
+    // A line of the only file there is.
+    assert_eq!(browser.evaluate("document.querySelector('#detail a').textContent"), "line 3");
 }
 
 #[test]

@@ -5,11 +5,11 @@ const RADIXES = ["hex", "dec", "signed", "bin"];
 /** Texts of numbers by radix and width, then by index. */
 const shown = new Map();
 
-/** The value with this index in the table, of a signal or pair. */
+/** The value with this index in the table, of a signal or pair. In tracks `_` is a space, but not in `EXPECT_TX`. */
 function text(signal, index, radix = signal.radix) {
   if (index === undefined) return "";
   const value = wave.values[index];
-  if (signal.kind === "track") return value === "-" ? "" : value.replaceAll("_", " ");
+  if (signal.kind === "track") return value === "-" ? "" : value.replace(/(?<![A-Z])_|_(?![A-Z])/g, " ");
   if (signal.kind !== "bits") return value;
   const key = `${radix} ${signal.width}`;
   let known = shown.get(key);
@@ -56,8 +56,10 @@ function hue(index) {
   return answer;
 }
 
-/** File and line that a transaction names, if the page has the file. */
+/** File and line that a transaction names, if the page has the file: `sum.ptx:3`, or `line 3` of the only one. */
 function sourceLine(value) {
+  const [, only] = wave.sources.length === 1 ? (/_line_(\d+):/.exec(value) ?? []) : [];
+  if (only) return { file: wave.sources[0][0], text: wave.sources[0][1], line: Number(only), words: `line ${only}` };
   for (const [file, text] of wave.sources) {
     const name = file.split("/").pop();
     // White space in values is `_`.

@@ -1,0 +1,217 @@
+//! Trace events in JSON, which Perfetto and Chrome's viewer read. Source: [TRACE-EVENT].
+//!
+//! A process for each side and other scope below the outermost, a thread for each track and each bit that is set at
+//! times. Counters are the numbers of `txn` and `diff`. Where sides differ, an instant event crosses all of it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{DIFFERENCE, Slice, TRACKS, cycle, differences, slices, spaced};
+use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
+
+/// Numbers that are shown as counters and are signed: the tx-count of mbarrier objects.
+const SIGNED: &str = "tx";
+
+/// An event as the format has it.
+#[derive(Serialize)]
+struct TraceEvent<'a> {
+    ph: Phase,
+    name: &'a str,
+    pid: usize,
+    tid: usize,
+    /// In microseconds.
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    /// How far an instant event reaches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<&'a str>,
+    args: Value,
+}
+
+#[derive(Serialize)]
+enum Phase {
+    #[serde(rename = "X")]
+    Complete,
+    #[serde(rename = "C")]
+    Counter,
+    #[serde(rename = "i")]
+    Instant,
+    #[serde(rename = "M")]
+    Metadata,
+}
+
+/// Writes the file, and gives the number of slices in it.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write_perfetto(excerpt: &Excerpt, out: &mut impl Write) -> io::Result<u64> {
+    let mut events = Events { excerpt, out, unit: microseconds(&excerpt.unit), first: true };
+    events.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    let mut processes: Vec<&str> = Vec::new();
+    let mut slices = 0;
+    for (number, signal) in excerpt.signals.iter().enumerate() {
+        // One above the numbers that viewers use for processes without one.
+        let (process, thread) = names(signal);
+        let known = processes.iter().position(|known| *known == process);
+        let pid = known.unwrap_or(processes.len()) + 1;
+        let tid = number + 1;
+        let written = events.signal(signal, &thread, pid, tid)?;
+        if written == Written::Nothing {
+            continue;
+        }
+        if known.is_none() {
+            processes.push(process);
+            // Tracks stand on top.
+            let order = if process == TRACKS { 0 } else { pid };
+            events.metadata("process_name", pid, 0, json!({ "name": process }))?;
+            events.metadata("process_sort_index", pid, 0, json!({ "sort_index": order }))?;
+        }
+        if let Written::Slices(count) = written {
+            slices += count;
+            events.metadata("thread_name", pid, tid, json!({ "name": thread }))?;
+            events.metadata("thread_sort_index", pid, tid, json!({ "sort_index": tid }))?;
+        }
+    }
+    for Slice { from, to, .. } in differences(excerpt) {
+        let args = json!({ "cycle": cycle(excerpt, from), "until": cycle(excerpt, to) });
+        events.write(&TraceEvent {
+            s: Some("g"),
+            ..event(Phase::Instant, "sides differ", 1, 0, events.time(from), args)
+        })?;
+    }
+    events.out.write_all(b"\n]}\n")?;
+    Ok(slices)
+}
+
+/// What a signal came to.
+#[derive(PartialEq)]
+enum Written {
+    Nothing,
+    Slices(u64),
+    Counters,
+}
+
+struct Events<'a, W> {
+    excerpt: &'a Excerpt,
+    out: &'a mut W,
+    /// Microseconds of a time unit.
+    unit: f64,
+    first: bool,
+}
+
+impl<W: Write> Events<'_, W> {
+    fn signal(&mut self, signal: &ExcerptSignal, name: &str, pid: usize, tid: usize) -> io::Result<Written> {
+        let counts = signal.scopes.iter().any(|scope| scope == TRACKS || scope == DIFFERENCE.0);
+        let mut count = 0;
+        match signal.kind {
+            ValueKind::Bits(1) if self.is_clock(signal) => return Ok(Written::Nothing),
+            ValueKind::Bits(1) => {
+                for slice in slices(self.excerpt, signal).filter(Slice::is_set) {
+                    self.slice(name, pid, tid, &slice, json!({ "cycle": cycle(self.excerpt, slice.from) }))?;
+                    count += 1;
+                }
+            }
+            ValueKind::Text => {
+                for slice in slices(self.excerpt, signal) {
+                    let Some(text) = slice.text() else { continue };
+                    let text = spaced(text);
+                    // What it is about; the rest is shown of the slice that is chosen.
+                    let name = text.split(", ").next().unwrap_or(&text);
+                    let args = json!({ "cycle": cycle(self.excerpt, slice.from), "text": text });
+                    self.slice(name, pid, tid, &slice, args)?;
+                    count += 1;
+                }
+            }
+            ValueKind::Event => {
+                for (time, _) in &signal.changes {
+                    let args = json!({ "cycle": cycle(self.excerpt, *time) });
+                    let instant = event(Phase::Instant, name, pid, tid, self.time(*time), args);
+                    self.write(&TraceEvent { s: Some("t"), ..instant })?;
+                    count += 1;
+                }
+            }
+            ValueKind::Bits(width) if counts => {
+                for (time, value) in &signal.changes {
+                    let Some(value) = number(value, width, signal.name == SIGNED) else { continue };
+                    let args = json!({ "value": value });
+                    self.write(&event(Phase::Counter, name, pid, tid, self.time(*time), args))?;
+                    count += 1;
+                }
+                return Ok(if count == 0 { Written::Nothing } else { Written::Counters });
+            }
+            ValueKind::Bits(_) | ValueKind::Real => {}
+        }
+        Ok(if count == 0 { Written::Nothing } else { Written::Slices(count) })
+    }
+
+    fn slice(
+        &mut self,
+        name: &str,
+        pid: usize,
+        tid: usize,
+        slice: &Slice<'_>,
+        args: Value,
+    ) -> io::Result<()> {
+        let dur = Some(self.time(slice.to - slice.from));
+        self.write(&TraceEvent { dur, ..event(Phase::Complete, name, pid, tid, self.time(slice.from), args) })
+    }
+
+    fn metadata(&mut self, name: &str, pid: usize, tid: usize, args: Value) -> io::Result<()> {
+        self.write(&event(Phase::Metadata, name, pid, tid, 0.0, args))
+    }
+
+    fn write(&mut self, event: &TraceEvent<'_>) -> io::Result<()> {
+        self.out.write_all(if std::mem::take(&mut self.first) { b"\n" } else { b",\n" })?;
+        Ok(serde_json::to_writer(&mut *self.out, event)?)
+    }
+
+    fn time(&self, time: u64) -> f64 {
+        // To a femtosecond: `0.03`, and not `0.030000000000000002`.
+        (time as f64 * self.unit * 1e9).round() / 1e9
+    }
+
+    /// Whether a bit falls in every cycle.
+    fn is_clock(&self, signal: &ExcerptSignal) -> bool {
+        let window = &self.excerpt.window;
+        let cycles =
+            self.excerpt.period.map(|period| window.end.saturating_sub(window.start) / period.max(1));
+        cycles.is_some_and(|cycles| cycles > 1 && signal.changes.len() as u64 >= 2 * cycles - 1)
+    }
+}
+
+fn event(ph: Phase, name: &str, pid: usize, tid: usize, ts: f64, args: Value) -> TraceEvent<'_> {
+    TraceEvent { ph, name, pid, tid, ts, dur: None, s: None, args }
+}
+
+/// Side or other scope, and the rest of the path.
+fn names(signal: &ExcerptSignal) -> (&str, String) {
+    let at = usize::from(signal.scopes.len() > 1);
+    let process = signal.scopes.get(at).map_or("", String::as_str);
+    let rest = signal.scopes.get(at + 1..).unwrap_or_default();
+    (process, rest.iter().chain([&signal.name]).map(String::as_str).collect::<Vec<_>>().join("."))
+}
+
+/// A number of at most 64 bits whose digits are all known.
+fn number(value: &WaveValue, width: u32, signed: bool) -> Option<i128> {
+    let WaveValue::Bits(digits) = value else { return None };
+    let value = i128::from(u64::from_str_radix(digits, 2).ok()?);
+    let negative = signed && digits.starts_with('1') && digits.len() == width as usize;
+    Some(if negative { value - (1 << width) } else { value })
+}
+
+/// Microseconds of a time unit such as `10 ps`; one that is not known counts as a nanosecond.
+fn microseconds(unit: &str) -> f64 {
+    let (factor, name) = unit.split_once(' ').unwrap_or(("1", unit));
+    let micro = match name {
+        "s" => 1e6,
+        "ms" => 1e3,
+        "us" => 1.0,
+        "ps" => 1e-6,
+        "fs" => 1e-9,
+        _ => 1e-3,
+    };
+    factor.parse().unwrap_or(1.0) * micro
+}

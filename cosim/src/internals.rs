@@ -5,10 +5,29 @@ use std::fmt;
 use std::ops::Range;
 
 use atoms_model::Unit;
-use atoms_verilated::{DesignSignal, Rtl, RtlError};
+use atoms_verilated::{DesignSignal, Rtl, RtlError, Variant};
 
 /// The top module, in paths of both sides.
 pub const TOP: &str = "atoms_unit";
+
+/// How much of each cycle a wave shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Ports, probe and transactions.
+    Ports,
+    /// Every signal of the RTL and register of the model, too.
+    Internals,
+}
+
+impl Depth {
+    /// The variant that the RTL must have been built as.
+    pub fn variant(self) -> Variant {
+        match self {
+            Depth::Ports => Variant::Fast,
+            Depth::Internals => Variant::Wave,
+        }
+    }
+}
 
 /// Which cycles are looked into, and what for. It costs some 20 times the time of the cycle.
 #[derive(Clone, Debug)]
@@ -99,6 +118,8 @@ pub struct Internals {
     moved: Vec<usize>,
     /// Last cycle in which every register was compared, and none differed.
     agreed: Option<u64>,
+    /// What stopped the comparison.
+    found: Option<RegisterDifference>,
 }
 
 /// A signal of the RTL that is a register of the model too.
@@ -137,7 +158,17 @@ impl Internals {
             wires[*signal].get_or_insert_default().registers.push(at);
         }
         let held = vec![None; registers.len()];
-        Ok(Internals { looking, signals, wires, registers, mapped, held, moved: Vec::new(), agreed: None })
+        Ok(Internals {
+            looking,
+            signals,
+            wires,
+            registers,
+            mapped,
+            held,
+            moved: Vec::new(),
+            agreed: None,
+            found: None,
+        })
     }
 
     /// Looks into `cycle`.
@@ -180,6 +211,11 @@ impl Internals {
         self.agreed
     }
 
+    /// What stopped the comparison.
+    pub fn found(&self) -> Option<&RegisterDifference> {
+        self.found.as_ref()
+    }
+
     /// Takes both sides as they are before the clock edge.
     pub(crate) fn see(&mut self, rtl: &Rtl, model: Option<&Unit>) {
         self.moved.clear();
@@ -217,13 +253,11 @@ impl Internals {
             (rtl != model).then(|| RegisterDifference { cycle, path: path(), rtl, model, others: 0 })
         };
         let mut found = memory.into_iter().chain(self.registers.iter().zip(&self.held).filter_map(differ));
-        match found.next() {
-            Some(first) => Some(RegisterDifference { others: found.count(), ..first }),
-            None => {
-                self.agreed = Some(cycle);
-                None
-            }
+        self.found = found.next().map(|first| RegisterDifference { others: found.count(), ..first });
+        if self.found.is_none() {
+            self.agreed = Some(cycle);
         }
+        self.found.clone()
     }
 }
 

@@ -186,6 +186,8 @@ pub struct Session<M, L = ()> {
     trace: Option<Trace>,
     deadline: Option<Instant>,
     interrupt: Option<&'static AtomicBool>,
+    /// Cycles after which a run is over.
+    end: u64,
     /// Cycles since the last look at the clock, over all runs: many short ones take their time too.
     unlooked: u64,
     /// A checkpoint does not hold it.
@@ -262,6 +264,7 @@ impl<M: Machine> Session<M> {
             trace: None,
             deadline: None,
             interrupt: None,
+            end: u64::MAX,
             unlooked: 0,
             listener: (),
             watchdog: Watchdog { cycles: WATCHDOG_CYCLES, last_answer: 0 },
@@ -274,7 +277,7 @@ impl<M: Machine> Session<M> {
 impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// The session with another listener, and the one that it had.
     pub fn listened_by<N: Listener>(self, listener: N) -> (Session<M, N>, L) {
-        let Session { machine, scoreboard, trace, deadline, interrupt, unlooked, .. } = self;
+        let Session { machine, scoreboard, trace, deadline, interrupt, end, unlooked, .. } = self;
         let Session { monitor, watchdog, inputs, tally, .. } = self;
         let session = Session {
             machine,
@@ -282,6 +285,7 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
             trace,
             deadline,
             interrupt,
+            end,
             unlooked,
             listener,
             monitor,
@@ -322,6 +326,11 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
         self.trace = trace;
     }
 
+    /// The wave being written, if one is.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+
     /// The wave being written, if one is; it ends here.
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.trace.take()
@@ -330,6 +339,11 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
     /// When a run is given up, if it ever is.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
+    }
+
+    /// A run is interrupted when it has this many cycles.
+    pub fn set_end(&mut self, cycles: u64) {
+        self.end = cycles;
     }
 
     /// A run ends soon after this is set.
@@ -463,6 +477,9 @@ impl<M: Machine + Sides, L: Listener> Session<M, L> {
 
     /// Ends a run that is out of time, or interrupted.
     fn look_at_the_clock(&mut self, cycle: u64) -> Result<(), Failure> {
+        if self.machine.cycles() >= self.end {
+            return Err(Failure::Interrupted(cycle));
+        }
         self.unlooked += 1;
         if self.unlooked >= CYCLES_BETWEEN_LOOKS {
             self.unlooked = 0;

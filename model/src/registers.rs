@@ -18,7 +18,7 @@ pub const WITHOUT_COUNTERPART: &[(&str, &[&str], &str)] = &[
     ),
     (
         "u_pipe",
-        &["read_q", "written_q", "word_written_q", "met_q"],
+        &["read_q", "written_q", "word_written_q"],
         "a twin: it reads memory in the last stage, and forwards nothing",
     ),
     (

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use atoms_model::port::{Field, In, Out, Pins, Probe, Radix, Shape};
 use atoms_model::{Config, RequestOrigin};
 use atoms_ops::{Fault, Op, Size};
-use atoms_verilated::Rtl;
+use atoms_verilated::{Rtl, RtlError};
 use atoms_waves::{Comparison, Definition, Layout, Signal, SignalKind, WaveError, WaveView};
 
-use crate::internals::{Internals, RegisterDifference};
+use crate::internals::{Internals, Looking, RegisterDifference};
 use crate::lockstep::Lockstep;
 use crate::machine::{Machine, ModelMachine, RtlMachine};
 use crate::mismatch::{Difference, Subject};
@@ -35,7 +35,13 @@ pub trait Sides: Machine {
         None
     }
 
-    /// What is inside, if it is looked at: it goes into the wave as well.
+    /// From now on, what is inside goes into waves as well, in the cycles of `window`.
+    ///
+    /// # Errors
+    /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant.
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError>;
+
+    /// What is inside, if it is looked at.
     fn inside(&self) -> Option<(&Rtl, &Internals)> {
         None
     }
@@ -43,10 +49,19 @@ pub trait Sides: Machine {
 
 impl Sides for ModelMachine {
     const NAMES: &'static [&'static str] = &["model"];
+
+    // Its registers have the widths of the RTL's, which is not there.
+    fn show_inside(&mut self, _: Range<u64>) -> Result<(), RtlError> {
+        Err(RtlError::NoWaves)
+    }
 }
 
 impl Sides for RtlMachine {
     const NAMES: &'static [&'static str] = &["rtl"];
+
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
+        self.look_inside(Looking::Show(window))
+    }
 
     fn inside(&self) -> Option<(&Rtl, &Internals)> {
         self.internals()
@@ -58,6 +73,10 @@ impl Sides for Lockstep {
 
     fn other_side(&self) -> Option<(&Out, &Probe)> {
         self.is_apart().then(|| self.model_side())
+    }
+
+    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
+        self.look_inside(Looking::Show(window))
     }
 
     fn inside(&self) -> Option<(&Rtl, &Internals)> {

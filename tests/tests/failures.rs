@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Machine;
 use atoms_cosim::recorder::Recorder;
@@ -102,7 +103,7 @@ impl Met {
 
 /// Replays a bundle on the RTL in a folder.
 fn replay(bundle: &Bundle, rtl_dir: &Path, wave: Option<&Path>) -> Replayed {
-    let session = bundle.session(rtl_dir, &mut |_| {}).expect("it builds");
+    let session = bundle.session(rtl_dir, Depth::Ports, &mut |_| {}).expect("it builds");
     bundle.replay(session, wave).expect("it is replayed")
 }
 

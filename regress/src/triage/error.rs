@@ -1,6 +1,7 @@
 //! What can go wrong with a bundle.
 
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use atoms_cosim::machine::Stop;
@@ -25,6 +26,13 @@ pub enum BundleError {
     /// What was run cannot be run again: what it takes.
     #[error("cannot repeat the run: {0}")]
     Replay(String),
+    /// None of the cycles asked for is run: how many are.
+    #[error(
+        "cycles {}..{} are outside of the run, which {} cycle {}; choose a cycle up to there",
+        window.start, window.end, if *fails { "fails in" } else { "ends with" }, cycles.saturating_sub(1)
+    )]
+    #[allow(missing_docs)] // fields as the message says
+    Window { window: Range<u64>, cycles: u64, fails: bool },
     /// A source of the RTL cannot be read.
     #[error(transparent)]
     Source(#[from] BuildError),

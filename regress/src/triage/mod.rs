@@ -12,6 +12,7 @@ mod page;
 pub mod record;
 pub mod replay;
 pub mod repro;
+pub mod rerun;
 pub mod signature;
 pub mod test_failure;
 mod text;

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::campaign::run_case;
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Stop;
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Listener, Session, WATCHDOG_CYCLES};
+use atoms_cosim::trace::Sides;
 use atoms_verilated::Variant;
 use fs_err as fs;
 use walkdir::WalkDir;
@@ -89,20 +92,21 @@ impl Bundle {
         self.folder.join(file::RTL)
     }
 
-    /// A session with the RTL in `rtl_dir`, to replay on.
+    /// A session with the RTL in `rtl_dir`, to replay on, with a wave of this depth.
     ///
     /// # Errors
     /// [`BundleError`] when the RTL does not build.
     pub fn session(
         &self,
         rtl_dir: &Path,
+        depth: Depth,
         progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<Session<Lockstep>, BundleError> {
-        session(&rtl::library(rtl_dir, &self.config, Variant::Fast, progress)?, &self.config)
+        session(&rtl::library(rtl_dir, &self.config, depth.variant(), progress)?, &self.config)
     }
 
     /// Runs the case, or the whole run where there is none; with a wave in `wave`, of the whole case or of the
-    /// last cycles of the run.
+    /// last cycles of the run, as deep as the session's RTL allows.
     ///
     /// # Errors
     /// [`BundleError`] when the run cannot be repeated.
@@ -112,9 +116,12 @@ impl Bundle {
         wave: Option<&Path>,
     ) -> Result<Replayed, BundleError> {
         if let Some(path) = wave {
-            let trace = trace(path, &session, self.record.cycle)?;
-            let from = self.record.cycle.saturating_sub(atoms_cosim::campaign::CYCLES_SHOWN);
-            session.set_trace(Some(if self.case.is_some() { trace } else { trace.starting_at(from) }));
+            let before = self.record.cycle.saturating_sub(atoms_cosim::campaign::CYCLES_SHOWN);
+            let from = if self.case.is_some() { 0 } else { before };
+            if session.machine().library().variant() == Variant::Wave {
+                session.machine_mut().show_inside(from..u64::MAX).map_err(Stop::from)?;
+            }
+            session.set_trace(Some(trace(path, &session, self.record.cycle)?.starting_at(from)));
         }
         let until = self.record.cycle.saturating_add(CYCLES_AFTER);
         let outcome = match &self.case {

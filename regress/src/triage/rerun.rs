@@ -1,0 +1,200 @@
+//! Runs something once more to look at a part of it: the wave of some cycles, the first register that differs.
+//!
+//! The oracle is left out: what it objected to is known, and the run is repeated for what led there.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::campaign::{Campaign, run_case};
+use atoms_cosim::case::Case;
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::{Machine, Stop};
+use atoms_cosim::rtl::{self, BuildStep};
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::trace::Sides;
+use atoms_verilated::{Library, Variant};
+
+use crate::triage::bundle::{finish, trace};
+use crate::triage::error::BundleError;
+use crate::triage::replay::found;
+use crate::triage::repro::Bundle;
+use crate::triage::test_failure::FailedRun;
+
+/// Cycles from one comparison of all registers to the next, while a run is searched: one costs about as much as 20
+/// cycles. Between two of them, every cycle is compared.
+const CYCLES_BETWEEN_COMPARISONS: u64 = 4096;
+
+/// What is run again.
+#[derive(Clone, Debug)]
+pub enum Rerun {
+    /// The bundle of a failure: its smallest case, or the whole run where there is none.
+    Bundle(Box<Bundle>),
+    /// A case.
+    Case {
+        /// The case.
+        case: Box<Case>,
+        /// Its configuration.
+        config: NamedConfig,
+    },
+    /// A random run.
+    Random(Box<Campaign>),
+}
+
+/// How a run went on, or ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// It reached the last cycle that was asked for.
+    Reached,
+    /// It was over before, and nothing was found.
+    Over,
+    /// This was found before.
+    Failed(Box<FailedRun>),
+}
+
+/// The wave of some cycles.
+#[derive(Debug)]
+pub struct Excerpt {
+    /// The file.
+    pub path: PathBuf,
+    /// Cycles in it.
+    pub cycles: Range<u64>,
+    /// How the run went on behind them.
+    pub ended: Ended,
+}
+
+/// What a search for the first register that differs came to.
+#[derive(Debug)]
+pub struct Search {
+    /// The register; `None` where none differs before the failure, or before the end.
+    pub register: Option<RegisterDifference>,
+    /// Cycles run.
+    pub cycles: u64,
+    /// What the ports showed, if no register was found.
+    pub ended: Ended,
+}
+
+impl Rerun {
+    /// Its configuration.
+    pub fn config(&self) -> &NamedConfig {
+        match self {
+            Rerun::Bundle(bundle) => &bundle.config,
+            Rerun::Case { config, .. } => config,
+            Rerun::Random(campaign) => &campaign.config,
+        }
+    }
+
+    /// Cycle of the failure, where it is known before the run.
+    pub fn failed_at(&self) -> Option<u64> {
+        match self {
+            Rerun::Bundle(bundle) => Some(bundle.record.cycle),
+            Rerun::Case { .. } | Rerun::Random(_) => None,
+        }
+    }
+
+    /// The RTL in `rtl_dir`, for a wave of this depth.
+    ///
+    /// # Errors
+    /// [`BundleError::Rtl`] when it does not build.
+    pub fn library(
+        &self,
+        rtl_dir: &Path,
+        depth: Depth,
+        progress: &mut dyn FnMut(&BuildStep),
+    ) -> Result<Library, BundleError> {
+        Ok(rtl::library(rtl_dir, self.config(), depth.variant(), progress)?)
+    }
+
+    /// Writes the wave of the cycles in `window` to `path`; nothing else is written, and the run goes no further. With
+    /// what is inside if the library was built for it. The save file beside it opens at `register`, if that is given.
+    ///
+    /// # Errors
+    /// [`BundleError::Window`] when none of the cycles is run, [`BundleError`] when there is no run.
+    pub fn excerpt(
+        &self,
+        library: &Library,
+        window: Range<u64>,
+        path: &Path,
+        register: Option<&RegisterDifference>,
+    ) -> Result<Excerpt, BundleError> {
+        if let Some(cycle) = self.failed_at().filter(|cycle| *cycle < window.start) {
+            return Err(BundleError::Window { window, cycles: cycle + 1, fails: true });
+        }
+        let mut session = self.session(library)?;
+        if library.variant() == Variant::Wave {
+            session.machine_mut().show_inside(window.clone()).map_err(Stop::from)?;
+        }
+        let marker = self.failed_at().unwrap_or_else(|| window.start + (window.end - window.start) / 2);
+        let mut wave = trace(path, &session, marker)?.within(window.clone());
+        if let Some(register) = register {
+            wave.points_at_register(register.clone());
+        }
+        session.set_trace(Some(wave));
+        let outcome = self.run(&mut session, window.end);
+        let written = session.trace().map_or(0, |trace| trace.cycles());
+        finish(&mut session, path)?;
+        let ended = outcome?;
+        if written == 0 {
+            let cycles = session.machine().cycles();
+            return Err(BundleError::Window { window, cycles, fails: matches!(ended, Ended::Failed(_)) });
+        }
+        let cycles = window.start..window.start + written;
+        Ok(Excerpt { path: path.to_path_buf(), cycles, ended })
+    }
+
+    /// The first register of the RTL that differs from its counterpart in the model, whether the ports show it or not.
+    /// A difference that comes and goes between two comparisons is not seen; the ports are compared in every cycle.
+    ///
+    /// # Errors
+    /// [`BundleError`] when there is no run, or `library` is not of [`Depth::Internals`].
+    pub fn first_register(&self, library: &Library) -> Result<Search, BundleError> {
+        let mut from = 0;
+        let mut every = CYCLES_BETWEEN_COMPARISONS;
+        loop {
+            let mut session = self.session(library)?;
+            session.machine_mut().look_inside(Looking::Compare { from, every }).map_err(Stop::from)?;
+            let outcome = self.run(&mut session, u64::MAX);
+            let cycles = session.machine().cycles();
+            let internals = session.machine().internals().map(|(_, internals)| internals);
+            let register = internals.and_then(|internals| internals.found().cloned());
+            let agreed = internals.and_then(|internals| internals.agreed());
+            if register.is_none() && matches!(outcome, Ok(Ended::Reached | Ended::Over)) || every == 1 {
+                let ended = if register.is_some() { Ended::Reached } else { outcome? };
+                return Ok(Search { register, cycles, ended });
+            }
+            // From the last cycle in which all agreed, each.
+            (from, every) = (agreed.unwrap_or(0), 1);
+        }
+    }
+
+    /// In lockstep, after reset, without the oracle.
+    fn session(&self, library: &Library) -> Result<Session<Lockstep>, BundleError> {
+        let rtl = library.instantiate().map_err(Stop::from)?;
+        Ok(Session::new(Lockstep::new(rtl, self.config().config)?, None))
+    }
+
+    /// Runs until `until` cycles are over.
+    fn run(&self, session: &mut Session<Lockstep>, until: u64) -> Result<Ended, BundleError> {
+        session.set_end(until);
+        let of_session = |outcome: Result<_, Failure>, session: &Session<Lockstep>| {
+            outcome.map(|_| None).or_else(|failure| found(failure, session, self.config()).map(Some))
+        };
+        let outcome = match self {
+            Rerun::Bundle(bundle) => match &bundle.case {
+                Some(case) => of_session(run_case(session, case), session),
+                None => bundle.run.replay(session, &bundle.config, &bundle.folder, until),
+            },
+            Rerun::Case { case, .. } => of_session(run_case(session, case), session),
+            Rerun::Random(campaign) => {
+                let limit = campaign.until.min(until);
+                of_session(session.run(&mut campaign.stimulus(), limit, |_| {}), session)
+            }
+        };
+        // What is found when memory is compared at the end of the window belongs to no cycle of it.
+        if session.machine().cycles() >= until {
+            return Ok(Ended::Reached);
+        }
+        Ok(outcome?.map_or(Ended::Over, |failed| Ended::Failed(Box::new(failed))))
+    }
+}

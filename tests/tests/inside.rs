@@ -1,0 +1,247 @@
+//! The inside of RTL and model: registers by the same names, in waves and in the search for the first one that differs.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use atoms_cosim::campaign::Campaign;
+use atoms_cosim::configs;
+use atoms_cosim::internals::{Depth, Looking};
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::rtl;
+use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::stimulus::Profile;
+use atoms_cosim::trace::{Sides, Trace};
+use atoms_model::registers::WITHOUT_COUNTERPART;
+use atoms_regress::triage::error::BundleError;
+use atoms_regress::triage::rerun::{Ended, Rerun};
+use atoms_tests::plant::{Patch, sources};
+use atoms_tests::{config, generated};
+use atoms_verilated::{Library, Variant};
+use wellen::simple::{Waveform, read};
+
+/// A configuration that is quick to build and shows memory inside, and the largest one.
+const CONFIGS: [&str; 2] = ["small", "default"];
+
+fn library(config_name: &str, patches: &[Patch], variant: Variant) -> Library {
+    let named = config(config_name);
+    let rtl_dir = match patches {
+        [] => configs::rtl_dir(),
+        [patch, ..] => sources(&format!("inside-{}", patch.file), patches),
+    };
+    rtl::library(&rtl_dir, &named, variant, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn lockstep(library: &Library, config_name: &str) -> Lockstep {
+    let rtl = library.instantiate().expect("it loads");
+    Lockstep::new(rtl, config(config_name).config).expect("it comes out of reset")
+}
+
+fn campaign(config_name: &str, requests: u64) -> Campaign {
+    let (config, profile) = (config(config_name), Profile::default());
+    Campaign { config, profile, seed: 1, requests, until: u64::MAX }
+}
+
+/// A file for a wave, gone again when dropped.
+struct WavePath(PathBuf);
+
+impl WavePath {
+    fn new(name: &str) -> Self {
+        WavePath(generated("inside").join(format!("{name}-{}.vcd", std::process::id())))
+    }
+}
+
+impl Drop for WavePath {
+    fn drop(&mut self) {
+        let _ = (std::fs::remove_file(&self.0), std::fs::remove_file(self.0.with_extension("gtkw")));
+    }
+}
+
+/// Whether a signal of the RTL is one of the registers that the model does without.
+fn is_listed(path: &str, listed: &(&str, &[&str], &str)) -> bool {
+    let (instance, registers, _) = listed;
+    let below = path.strip_prefix("atoms_unit.").and_then(|path| path.strip_prefix(instance));
+    let names = |path: &str| {
+        let bare = |name: &str| name.split('[').next().unwrap_or_default().to_owned();
+        path.split('.').map(bare).collect::<Vec<_>>()
+    };
+    let below = below.map(names).unwrap_or_default();
+    !below.is_empty()
+        && (registers.is_empty() || registers.iter().any(|name| below.iter().any(|n| n == name)))
+}
+
+/// Every register of the RTL is a register of the model, or is listed with a reason; and none is both.
+#[test]
+fn registers_have_counterparts_or_a_reason() {
+    let mut used = vec![false; WITHOUT_COUNTERPART.len()];
+    for name in CONFIGS {
+        let mut machine = lockstep(&library(name, &[], Variant::Wave), name);
+        machine.look_inside(Looking::Show(0..0)).expect("the wave variant");
+        let (_, internals) = machine.internals().expect("it looks");
+        let mapped: Vec<_> = internals.registers().iter().map(|register| &register.path).collect();
+        let is_register =
+            |path: &str| path.split('.').any(|n| n.split('[').next().unwrap_or(n).ends_with("_q"));
+        let paths = internals.signals().iter().map(|signal| signal.path()).filter(|path| is_register(path));
+        for path in paths {
+            let mut reasons = WITHOUT_COUNTERPART.iter().map(|listed| is_listed(&path, listed));
+            let reason = reasons.position(|is| is);
+            reason.into_iter().for_each(|at| used[at] = true);
+            let has_one = mapped.contains(&&path);
+            assert!(has_one != reason.is_some(), "{name}: {path}: {has_one}, {reason:?}");
+        }
+    }
+    assert!(used.iter().all(|used| *used), "one is listed that the RTL does not have: {used:?}");
+}
+
+#[test]
+fn registers_agree_in_every_cycle() {
+    for (name, cycles) in CONFIGS.into_iter().zip([20_000, 3_000]) {
+        let mut machine = lockstep(&library(name, &[], Variant::Wave), name);
+        machine.look_inside(Looking::Compare { from: 0, every: 1 }).expect("the wave variant");
+        let mut session = Session::new(machine, None);
+        let mut stimulus = campaign(name, u64::MAX / 2).stimulus();
+        session.run(&mut stimulus, cycles, |_| {}).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+        let agreed = session.machine().internals().and_then(|(_, internals)| internals.agreed());
+        assert_eq!(agreed, Some(cycles - 1), "{name}");
+    }
+}
+
+/// Each change of a signal: its time and its value.
+fn changes(wave: &mut Waveform, path: &[&str]) -> Vec<(u64, String)> {
+    let hierarchy = wave.hierarchy();
+    let (scopes, name) = path.split_at(path.len() - 1);
+    let variable = hierarchy.lookup_var(scopes, name[0]).unwrap_or_else(|| panic!("no signal {path:?}"));
+    let signal = hierarchy[variable].signal_ref();
+    wave.load_signals(&[signal]);
+    let times = wave.time_table().to_vec();
+    let signal = wave.get_signal(signal).expect("the signal is loaded");
+    signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_string())).collect()
+}
+
+/// Both writers have one time base: a register changes where the probe that shows it does.
+#[test]
+fn what_is_inside_changes_with_the_ports() {
+    let path = WavePath::new("time");
+    let rerun = Rerun::Random(Box::new(campaign("small", 1000)));
+    let library = library("small", &[], Variant::Wave);
+    rerun.excerpt(&library, 500..900, &path.0, None).expect("it is written");
+    let mut wave = read(&path.0).expect("the wave is readable");
+    for (probe, register) in
+        [("probe_issue_valid", "valid_q"), ("probe_issue_pending", "pending_q"), ("probe_rotate", "rotate_q")]
+    {
+        let shown = changes(&mut wave, &["atoms", "rtl", probe]);
+        assert!(shown.len() > 5, "{probe} hardly changes: {shown:?}");
+        for side in ["rtl", "model"] {
+            let number = |(time, value): (u64, String)| {
+                (time, u64::from_str_radix(&value, 2).unwrap_or_else(|e| panic!("{register}: {value}: {e}")))
+            };
+            let inside = changes(&mut wave, &["atoms", side, "atoms_unit", "u_issue", register]);
+            let (inside, shown): (Vec<_>, Vec<_>) =
+                (inside.into_iter().map(number).collect(), shown.clone().into_iter().map(number).collect());
+            assert_eq!(inside, shown, "{side} {register}");
+        }
+    }
+    assert_eq!(changes(&mut wave, &["atoms", "diff", "any_inside"]), [(5000, "0".to_string())]);
+    let field = ["atoms", "rtl", "atoms_unit", "u_warp_queue", "entry_q[0]", "meta", "mask"];
+    assert!(changes(&mut wave, &field).len() > 5, "a field of a queue's entry has a name of its own");
+}
+
+/// The wave of a window by a session that writes one from its start.
+fn window_of_all(library: &Library, config_name: &str, window: Range<u64>, path: &WavePath) -> Vec<u8> {
+    let mut machine = lockstep(library, config_name);
+    if library.variant() == Variant::Wave {
+        machine.show_inside(window.clone()).expect("the wave variant");
+    }
+    let trace = Trace::create(&path.0, &machine, None).expect("the wave is written").within(window.clone());
+    let mut session = Session::new(machine, None);
+    session.set_trace(Some(trace));
+    session.run(&mut campaign(config_name, 2000).stimulus(), u64::MAX, |_| {}).expect("it agrees");
+    session.take_trace().expect("still there").finish().expect("the wave is completed");
+    std::fs::read(&path.0).expect("a wave")
+}
+
+#[test]
+fn an_excerpt_is_the_window_of_the_whole_wave() {
+    for depth in [Depth::Ports, Depth::Internals] {
+        let library = library("small", &[], depth.variant());
+        let path = WavePath::new(&format!("window-{depth:?}"));
+        let expected = window_of_all(&library, "small", 1000..1064, &path);
+        let rerun = Rerun::Random(Box::new(campaign("small", 2000)));
+        let excerpt = rerun.excerpt(&library, 1000..1064, &path.0, None).expect("it is written");
+        assert_eq!(excerpt.cycles, 1000..1064);
+        assert!(matches!(excerpt.ended, Ended::Reached), "{:?}", excerpt.ended);
+        assert!(std::fs::read(&path.0).expect("a wave") == expected, "{depth:?}: other bytes");
+    }
+}
+
+#[test]
+fn a_window_outside_of_the_run_is_refused() {
+    let library = library("small", &[], Variant::Fast);
+    let rerun = Rerun::Random(Box::new(Campaign { until: 50, ..campaign("small", 1000) }));
+    let path = WavePath::new("outside");
+    let error = rerun.excerpt(&library, 100..164, &path.0, None).expect_err("there are 50 cycles");
+    assert!(matches!(error, BundleError::Window { cycles: 50, fails: false, .. }), "{error:?}");
+    assert!(error.to_string().contains("ends with cycle 49"), "{error}");
+    let excerpt = rerun.excerpt(&library, 40..100, &path.0, None).expect("some cycles are in it");
+    assert_eq!(excerpt.cycles, 40..50, "what there is");
+}
+
+/// Cycle in which the ports show a bug; none where only the memory at the end does.
+fn shown_by_the_ports(library: &Library, campaign: &Campaign) -> Option<u64> {
+    let mut session = Session::new(lockstep(library, &campaign.config.name), None);
+    let failure = session.run(&mut campaign.stimulus(), u64::MAX, |_| {}).expect_err("it is found");
+    assert!(matches!(failure, Failure::Stop(_)), "{failure}");
+    (!failure.to_string().contains("memory")).then(|| session.machine().cycles())
+}
+
+/// The register that a bug begins in is named, with its cycle, before the ports show anything.
+#[test]
+fn the_first_register_that_differs_is_found() {
+    #[rustfmt::skip]
+    let bugs = [
+        // Counters of all banks move, not those of the banks of the pass alone.
+        (Patch { file: "atoms_spin.sv", find: "turn[b] + taken[b]", replace: "turn[b] + 1'b1" },
+            "atoms_unit.u_issue.u_spin.turn_q[", "spin"),
+        (Patch { file: "atoms_bank.sv", find: "if (we_i) mem_q", replace: "if (we_i && (waddr_i != 16'd3)) mem_q" },
+            "atoms_unit.g_bank[", "bank"),
+        // The limit of a wait is one cycle short.
+        (Patch { file: "atoms_waiters.sv", find: "left_d[vacant] = limit_i;", replace: "left_d[vacant] = limit_i - 32'd1;" },
+            "atoms_unit.u_waiters.left_q[", "waiters"),
+    ];
+    for (patch, register, module) in bugs {
+        let library = library("small", &[patch], Variant::Wave);
+        let campaign = campaign("small", 20_000);
+        let ports = shown_by_the_ports(&library, &campaign);
+        let rerun = Rerun::Random(Box::new(campaign));
+        let search = rerun.first_register(&library).expect("it is searched");
+        let found = search.register.unwrap_or_else(|| panic!("{}: nothing: {:?}", patch.file, search.ended));
+        assert!(found.path.starts_with(register), "{}: {found}", patch.file);
+        assert!(ports.is_none_or(|ports| found.cycle < ports), "{}: {ports:?}, {found}", patch.file);
+        assert_eq!(found.module(), module);
+        assert_ne!(found.rtl, found.model);
+        // It is the first: the cycle before it agrees, and the wave around it shows both values.
+        let path = WavePath::new(module);
+        let window = found.cycle.saturating_sub(4)..found.cycle + 4;
+        rerun.excerpt(&library, window, &path.0, Some(&found)).expect("it is written");
+        let layout = std::fs::read_to_string(path.0.with_extension("gtkw")).expect("a layout");
+        assert!(layout.contains("first difference inside"), "{layout}");
+        let mut wave = read(&path.0).expect("the wave is readable");
+        if module != "bank" {
+            let any = changes(&mut wave, &["atoms", "diff", "any_inside"]);
+            assert_eq!(
+                any.iter().find(|(_, value)| value == "1").map(|(time, _)| *time),
+                Some(10 * found.cycle)
+            );
+        }
+    }
+}
+
+/// Without a bug, no register differs, and the run is over.
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    let rerun = Rerun::Random(Box::new(campaign("small", 3000)));
+    let search = rerun.first_register(&library("small", &[], Variant::Wave)).expect("it is searched");
+    assert_eq!(search.register, None);
+    assert!(matches!(search.ended, Ended::Over), "{:?}", search.ended);
+    assert!(search.cycles > 10_000, "{}", search.cycles);
+}

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use atoms_cosim::internals::Depth;
 use atoms_cosim::stimulus::Profile;
 use atoms_isa::Arch;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -99,9 +100,19 @@ pub(crate) struct MachineArgs {
     /// Only these cycles of the wave, the last one not included: `1200..1300`, or `1200..` up to the end
     #[arg(long, value_name = "FROM..TO", value_parser = window, requires = "trace")]
     pub(crate) window: Option<Range<u64>>,
+    /// Show in the wave what is inside, too: every signal of the RTL, and the registers that the model has as well
+    #[arg(long, requires = "trace")]
+    pub(crate) internals: bool,
     /// Record requests and answers as a trace that `atoms check` reads
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+}
+
+impl MachineArgs {
+    /// How much the wave shows.
+    pub(crate) fn depth(&self) -> Depth {
+        if self.internals { Depth::Internals } else { Depth::Ports }
+    }
 }
 
 /// Cycles of a wave.
@@ -216,11 +227,9 @@ fn profile_keys() -> String {
     text
 }
 
+// A random run.
 #[derive(Debug, Args)]
-#[command(after_help = profile_keys())]
-pub(crate) struct CosimArgs {
-    #[command(flatten)]
-    pub(crate) machine: MachineArgs,
+pub(crate) struct RandomArgs {
     /// Seed: the same seed gives the same run
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
@@ -235,9 +244,18 @@ pub(crate) struct CosimArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
     /// What is drawn, and how often: default, busy, objects, hazards, faults, pressure, or a file with
-    /// the keys below
+    /// keys as `atoms cosim --help` lists them
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = profile_keys())]
+pub(crate) struct CosimArgs {
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) random: RandomArgs,
     /// What to do when lockstep fails [default: shrink]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) on_fail: Option<OnFail>,
@@ -376,20 +394,30 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
 }
 
+// Which RTL a bundle is replayed on.
 #[derive(Debug, Args)]
-pub(crate) struct ReproArgs {
-    /// Folder of the bundle, below `failures/` of a regression
-    #[arg(value_name = "BUNDLE")]
-    pub(crate) bundle: PathBuf,
+pub(crate) struct BundleRtlArgs {
     /// On the RTL of this checkout in place of that of the bundle
     #[arg(long)]
     pub(crate) here: bool,
     /// Run the RTL of the bundle whatever it holds: it may do all that you may (docs/security.md)
     #[arg(long, conflicts_with = "here")]
     pub(crate) trust: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproArgs {
+    /// Folder of the bundle, below `failures/` of a regression
+    #[arg(value_name = "BUNDLE")]
+    pub(crate) bundle: PathBuf,
+    #[command(flatten)]
+    pub(crate) rtl: BundleRtlArgs,
     /// Write a wave to this VCD file, and a GTKWave save file beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Show in the wave what is inside, too: every signal of the RTL, and the registers that the model has as well
+    #[arg(long, requires = "trace")]
+    pub(crate) internals: bool,
     /// Replay in this process, which shows signs of life in this folder
     #[arg(long, hide = true, value_name = "FOLDER")]
     pub(crate) in_this_process: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use atoms_cosim::bench::{self, median, processor_time};
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine};
 use atoms_cosim::session::{Failure, Session};
@@ -29,7 +30,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
         return on_kernel(args, &config, kernel, launch);
     }
     let mix = cosim::ops(&args.ops)?;
-    let library = machine::library(&config)?;
+    let library = machine::library(&config, Depth::Ports)?;
     let dir = Environment::from_process().target.join("bench");
     std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
     let wave = dir.join("wave.vcd");
@@ -96,7 +97,7 @@ fn on_kernel(
     let program =
         Program::read(&name, &text, launch.arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     let kernel = launch.kernel(&program).map_err(CliError::of)?;
-    let library = machine::library(config)?;
+    let library = machine::library(config, Depth::Ports)?;
     let bar = bar(args.rounds as u64, "measuring");
     let mut rates: [Vec<f64>; 2] = Default::default();
     let mut statistics = Statistics::default();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use atoms_cosim::campaign::{Campaign, Failed, opinion_of_the_rtl, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::internals::Depth;
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::stimulus::Profile;
@@ -13,7 +14,7 @@ use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
 use serde_json::json;
 
-use crate::args::{CosimArgs, On, OnFail};
+use crate::args::{CosimArgs, On, OnFail, RandomArgs};
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine;
@@ -30,15 +31,9 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
             args.machine.on.name()
         )));
     }
-    let campaign = Campaign {
-        config: machine::config(&args.machine.config)?,
-        profile: profile(args)?,
-        seed: args.seed,
-        requests: args.requests,
-        until: args.until.unwrap_or(u64::MAX),
-    };
+    let campaign = campaign(&args.random, machine::config(&args.machine.config)?)?;
     let mut files = machine::files();
-    if let Some(file) = args.profile.as_deref().filter(|profile| is_file(profile)) {
+    if let Some(file) = args.random.profile.as_deref().filter(|profile| is_file(profile)) {
         files.reads("the profile", Path::new(file));
     }
     machine::outputs(&args.machine, &mut files);
@@ -50,8 +45,19 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     match args.machine.on {
         On::Lockstep => lockstep(args, &campaign),
         On::Model => one_side(args, &campaign, machine::model(&campaign.config)),
-        On::Rtl => one_side(args, &campaign, machine::rtl_machine(&campaign.config)?),
+        On::Rtl => one_side(args, &campaign, machine::rtl_machine(&campaign.config, args.machine.depth())?),
     }
+}
+
+/// The random run that is asked for.
+pub(crate) fn campaign(args: &RandomArgs, config: NamedConfig) -> Result<Campaign, CliError> {
+    Ok(Campaign {
+        config,
+        profile: profile(args)?,
+        seed: args.seed,
+        requests: args.requests,
+        until: args.until.unwrap_or(u64::MAX),
+    })
 }
 
 /// What to do when lockstep fails.
@@ -72,7 +78,7 @@ fn is_file(profile: &str) -> bool {
 }
 
 /// The profile named, or in a file; with the operations named in place of its own.
-fn profile(args: &CosimArgs) -> Result<Profile, CliError> {
+fn profile(args: &RandomArgs) -> Result<Profile, CliError> {
     let profile = match args.profile.as_deref() {
         None => Profile::default(),
         Some(file) if is_file(file) => {
@@ -109,7 +115,8 @@ pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
 
 fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> {
     let oracle = !args.no_oracle;
-    let session = machine::session(machine::lockstep(&campaign.config)?, &args.machine, oracle)?;
+    let session =
+        machine::session(machine::lockstep(&campaign.config, args.machine.depth())?, &args.machine, oracle)?;
     let bar = bar(campaign.requests, "requests");
     let outcome = campaign.run(session, |tally| bar.set_position(tally.requests));
     bar.finish_and_clear();
@@ -219,11 +226,11 @@ fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
     if args.machine.on != On::Lockstep {
         line += &format!(" --on {}", args.machine.on.name());
     }
-    if let Some(profile) = &args.profile {
+    if let Some(profile) = &args.random.profile {
         line += &format!(" --profile {profile}");
     }
-    if !args.ops.is_empty() {
-        line += &format!(" --ops {}", args.ops.join(","));
+    if !args.random.ops.is_empty() {
+        line += &format!(" --ops {}", args.random.ops.join(","));
     }
     line
 }
@@ -266,7 +273,7 @@ fn opinion(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String
     if args.no_oracle {
         return None;
     }
-    let library = machine::library(config).ok()?;
+    let library = machine::library(config, Depth::Ports).ok()?;
     opinion_of_the_rtl(&library, &config.config, case).map(|objection| objection.to_string())
 }
 
@@ -313,17 +320,22 @@ fn write_case(case: &Case, path: &Path) -> Result<(), CliError> {
     std::fs::write(path, text + "\n").map_err(CliError::writing(path))
 }
 
+/// A case in a file.
+pub(crate) fn case(path: &Path) -> Result<Case, CliError> {
+    let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
+    serde_json::from_str(&text).map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))
+}
+
 /// Runs one stored case.
 fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
-    let text = std::fs::read_to_string(path).map_err(CliError::reading(path))?;
-    let case: Case = serde_json::from_str(&text)
-        .map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))?;
+    let case = case(path)?;
     let mut files = machine::files();
     files.reads("the case", path);
     machine::outputs(&args.machine, &mut files);
     files.check()?;
     let config = machine::config(&case.config)?;
-    let mut session = machine::session(machine::lockstep(&config)?, &args.machine, !args.no_oracle)?;
+    let mut session =
+        machine::session(machine::lockstep(&config, args.machine.depth())?, &args.machine, !args.no_oracle)?;
     let outcome = run_case(&mut session, &case);
     let lines = machine::finish(&mut session, &args.machine)?;
     let (verdict, json, text) = match outcome {

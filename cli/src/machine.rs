@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use atoms_cosim::configs::{self, NamedConfig};
+use atoms_cosim::internals::Depth;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::{Machine, ModelMachine, RtlMachine};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::{Sides, Trace};
-use atoms_verilated::{Library, Variant};
+use atoms_verilated::Library;
 
 use crate::args::MachineArgs;
 use crate::error::CliError;
@@ -33,12 +34,12 @@ pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
     configs::named(&configs::rtl_dir(), name).map_err(CliError::of)
 }
 
-/// RTL of a configuration, built if need be.
-pub(crate) fn library(config: &NamedConfig) -> Result<Library, CliError> {
+/// RTL of a configuration, for waves of this depth, built if need be.
+pub(crate) fn library(config: &NamedConfig, depth: Depth) -> Result<Library, CliError> {
     let dir = configs::rtl_dir();
     // Before it is read to be built: a file that changes in between is rather seen as another version.
     let identity = RtlIdentity::of(&dir).map_err(CliError::of)?;
-    let library = rtl::library(&dir, config, Variant::Fast, &mut build_step)
+    let library = rtl::library(&dir, config, depth.variant(), &mut build_step)
         .map_err(|error| CliError::about(&config.name, error))?;
     USED.get_or_init(|| identity);
     Ok(library)
@@ -57,14 +58,14 @@ pub(crate) fn model(config: &NamedConfig) -> ModelMachine {
 }
 
 /// The RTL alone.
-pub(crate) fn rtl_machine(config: &NamedConfig) -> Result<RtlMachine, CliError> {
-    let rtl = library(config)?.instantiate().map_err(CliError::of)?;
+pub(crate) fn rtl_machine(config: &NamedConfig, depth: Depth) -> Result<RtlMachine, CliError> {
+    let rtl = library(config, depth)?.instantiate().map_err(CliError::of)?;
     RtlMachine::new(rtl, config.config).map_err(CliError::of)
 }
 
 /// RTL and model.
-pub(crate) fn lockstep(config: &NamedConfig) -> Result<Lockstep, CliError> {
-    let rtl = library(config)?.instantiate().map_err(CliError::of)?;
+pub(crate) fn lockstep(config: &NamedConfig, depth: Depth) -> Result<Lockstep, CliError> {
+    let rtl = library(config, depth)?.instantiate().map_err(CliError::of)?;
     Lockstep::new(rtl, config.config).map_err(CliError::of)
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
 
 /// A session on `machine` with wave and recording as asked for.
 pub(crate) fn session<M: Machine + Sides>(
-    machine: M,
+    mut machine: M,
     args: &MachineArgs,
     oracle: bool,
 ) -> Result<Session<M>, CliError> {
@@ -91,8 +92,13 @@ pub(crate) fn session<M: Machine + Sides>(
     }
     let trace = match &args.trace {
         Some(path) => {
-            let trace = Trace::create(path, &machine, None).map_err(CliError::of)?;
-            Some(trace.within(args.window.clone().unwrap_or(0..u64::MAX)))
+            let window = args.window.clone().unwrap_or(0..u64::MAX);
+            if args.depth() == Depth::Internals {
+                machine.show_inside(window.clone()).map_err(|_| CliError::message(
+                    "--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl",
+                ))?;
+            }
+            Some(Trace::create(path, &machine, None).map_err(CliError::of)?.within(window))
         }
         None => None,
     };

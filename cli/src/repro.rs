@@ -1,8 +1,10 @@
 //! `atoms repro`: replays the bundle of a failure.
 
+use std::fmt;
 use std::process::Command;
 use std::time::Duration;
 
+use atoms_cosim::internals::Depth;
 use atoms_cosim::{configs, rtl};
 use atoms_regress::report::text::plain;
 use atoms_regress::run::journal::WorkerJournal;
@@ -13,7 +15,7 @@ use atoms_regress::triage::signature::Signature;
 use atoms_regress::triage::test_failure::FailedRun;
 use atoms_verilated::Environment;
 
-use crate::args::ReproArgs;
+use crate::args::{BundleRtlArgs, ReproArgs};
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
 use crate::output::outln;
@@ -40,7 +42,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     outln!("{}", plain(&bundle.record.key))?;
     outln!("  test       {}, configuration {}", plain(&bundle.record.test), bundle.record.config)?;
     outln!("  replays    {}", what(&bundle))?;
-    let rtl = choose(args, &bundle)?;
+    let rtl = choose(&args.rtl, &bundle, &mut |line| outln!("{line}"))?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::message(format!("cannot find the program that runs: {error}")))?;
     let journals = Environment::from_process().target.join("repro").join(std::process::id().to_string());
@@ -53,6 +55,9 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
     });
     if let Some(path) = &args.trace {
         command.arg("--trace").arg(path);
+    }
+    if args.internals {
+        command.arg("--internals");
     }
     command.arg("--").arg(&args.bundle);
     let ended = ControlPipe::default().run(command, &journals).map_err(CliError::of);
@@ -68,7 +73,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<Verdict, CliError> {
 }
 
 /// What is replayed, in words.
-fn what(bundle: &Bundle) -> String {
+pub(crate) fn what(bundle: &Bundle) -> String {
     match &bundle.case {
         Some(case) => {
             let plural = if case.requests() == 1 { "" } else { "s" };
@@ -80,7 +85,7 @@ fn what(bundle: &Bundle) -> String {
 
 /// Whose RTL is replayed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rtl {
+pub(crate) enum Rtl {
     /// That of this checkout.
     Here,
     /// That of the bundle.
@@ -88,47 +93,55 @@ enum Rtl {
 }
 
 /// Decides which RTL is run, and says so.
-fn choose(args: &ReproArgs, bundle: &Bundle) -> Result<Rtl, CliError> {
+pub(crate) fn choose(
+    args: &BundleRtlArgs,
+    bundle: &Bundle,
+    say: &mut dyn FnMut(fmt::Arguments<'_>) -> Result<(), CliError>,
+) -> Result<Rtl, CliError> {
     let short = |hash: &str| plain(&hash.chars().take(16).collect::<String>());
     let own = short(&bundle.record.rtl);
     let dir = configs::rtl_dir();
     let here = rtl::rtl_hash(&dir).ok();
     let no_rtl = |why: &str| CliError::message(format!("{why}there is no RTL in `{}`", dir.display()));
     if !args.here && !bundle.rtl_is_its_own {
-        outln!("  changed    the RTL in the bundle is no longer that of the failure")?;
+        say(format_args!("  changed    the RTL in the bundle is no longer that of the failure"))?;
     }
     for name in &bundle.changed {
-        outln!("  changed    {} is no longer that of the failure", plain(name))?;
+        say(format_args!("  changed    {} is no longer that of the failure", plain(name)))?;
     }
     if args.here {
         let hash = here.ok_or_else(|| no_rtl("--here: "))?;
         if hash == bundle.record.rtl {
-            outln!("  rtl        that of this checkout, {own}: the same as that of the bundle")?;
+            say(format_args!("  rtl        that of this checkout, {own}: the same as that of the bundle"))?;
         } else {
             let hash = short(&hash);
-            outln!("  rtl        that of this checkout, {hash}; the bundle has another one, {own}")?;
+            say(format_args!(
+                "  rtl        that of this checkout, {hash}; the bundle has another one, {own}"
+            ))?;
         }
         return Ok(Rtl::Here);
     }
     if here.is_some() && here == bundle.rtl {
-        outln!("  rtl        that of the bundle, {own}, which is that of this checkout")?;
+        say(format_args!("  rtl        that of the bundle, {own}, which is that of this checkout"))?;
         return Ok(Rtl::Here);
     }
     if args.trust || bundle.refused.is_empty() {
         let other =
             here.map(|hash| format!("; this checkout has another one, {}", short(&hash))).unwrap_or_default();
-        outln!("  rtl        that of the bundle, {own}{other}")?;
+        say(format_args!("  rtl        that of the bundle, {own}{other}"))?;
         return Ok(Rtl::Bundle);
     }
-    outln!("  refused    the RTL of the bundle, {own}: it may do more than simulate; --trust runs it")?;
+    say(format_args!(
+        "  refused    the RTL of the bundle, {own}: it may do more than simulate; --trust runs it"
+    ))?;
     for refusal in bundle.refused.iter().take(REFUSALS) {
-        outln!("             {refusal}")?;
+        say(format_args!("             {refusal}"))?;
     }
     if bundle.refused.len() > REFUSALS {
-        outln!("             ... {} more", bundle.refused.len() - REFUSALS)?;
+        say(format_args!("             ... {} more", bundle.refused.len() - REFUSALS))?;
     }
     let hash = here.ok_or_else(|| no_rtl("the RTL of the bundle was refused, and "))?;
-    outln!("  rtl        that of this checkout, {}, in its place", short(&hash))?;
+    say(format_args!("  rtl        that of this checkout, {}, in its place", short(&hash)))?;
     Ok(Rtl::Here)
 }
 
@@ -149,8 +162,9 @@ fn died(bundle: &Bundle, death: Death) -> Result<Verdict, CliError> {
 
 /// Replays a bundle; `journal` is for the process that watches this one.
 fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<Verdict, CliError> {
-    let dir = if args.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
-    let session = bundle.session(&dir, &mut build_step).map_err(CliError::of)?;
+    let dir = if args.rtl.trust { bundle.rtl_dir() } else { configs::rtl_dir() };
+    let depth = if args.internals { Depth::Internals } else { Depth::Ports };
+    let session = bundle.session(&dir, depth, &mut build_step).map_err(CliError::of)?;
     journal.test(0, Duration::MAX, None);
     let (session, ()) = session.listened_by(journal.pulse());
     let replayed = bundle.replay(session, args.trace.as_deref()).map_err(CliError::of)?;

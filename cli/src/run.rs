@@ -74,9 +74,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let ask =
         Question { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };
     match args.machine.on {
-        On::Lockstep => ask.on(machine::lockstep(&config)?),
+        On::Lockstep => ask.on(machine::lockstep(&config, args.machine.depth())?),
         On::Model => ask.on(machine::model(&config)),
-        On::Rtl => ask.on(machine::rtl_machine(&config)?),
+        On::Rtl => ask.on(machine::rtl_machine(&config, args.machine.depth())?),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use atoms_cosim::internals::Depth;
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_silicon::capture::{Capture, CaptureError, Code, ProgramOutcome};
@@ -96,7 +97,7 @@ fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
         Against::Lockstep => {
             let port = || {
                 let scoreboard = Scoreboard::new(&config.config, &[]);
-                let mut session = Session::new(machine::lockstep(&config)?, Some(scoreboard));
+                let mut session = Session::new(machine::lockstep(&config, Depth::Ports)?, Some(scoreboard));
                 session.set_interrupt(interrupt::seen());
                 Ok::<_, CliError>(session)
             };

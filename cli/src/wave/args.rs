@@ -7,6 +7,8 @@ use clap::{Args, Subcommand};
 #[path = "moment.rs"]
 pub(crate) mod moment;
 
+use crate::args::{ANY, BundleRtlArgs, RandomArgs};
+use crate::number::whole;
 use moment::{MomentWindow, Shift};
 
 #[derive(Debug, Args)]
@@ -25,6 +27,8 @@ pub(crate) enum WaveCommand {
     Diff(WaveDiffArgs),
     /// Show part of a wave in the terminal, as a picture or for a document; list transactions; search
     Show(WaveShowArgs),
+    /// Run a bundle, a case or a random run once more, and write the wave of the cycles around one
+    At(WaveAtArgs),
 }
 
 #[derive(Debug, Args)]
@@ -115,4 +119,37 @@ fn pair(between: char) -> impl Fn(&str) -> Result<[String; 2], String> + Clone +
             parts.ok_or_else(|| format!("expected two names with `{between}` between them"))?;
         Ok([one.to_owned(), other.to_owned()])
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaveAtArgs {
+    /// Folder of a bundle, below `failures/` of a regression, or a case as JSON. Without it, the random run that the
+    /// options below describe
+    #[arg(value_name = "BUNDLE|CASE.json", conflicts_with_all = ["config", "seed", "requests", "until", "ops", "profile"])]
+    pub(crate) what: Option<PathBuf>,
+    /// The cycle in the middle; of a bundle, that of its failure if it is not given
+    #[arg(long, value_name = "N", required_unless_present_any = ["what", "first_internal"], allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
+    pub(crate) cycle: Option<u64>,
+    /// Cycles to show
+    #[arg(long, value_name = "CYCLES", default_value_t = 64, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
+    pub(crate) window: u64,
+    /// Show what is inside, too: every signal of the RTL, and the registers that the model has as well
+    #[arg(long)]
+    pub(crate) internals: bool,
+    /// Find the first cycle in which a register of the RTL differs from its counterpart in the model, and show that one
+    #[arg(long, conflicts_with = "cycle")]
+    pub(crate) first_internal: bool,
+    /// Where the wave goes, VCD or by its extension FST [default: target/waves/at-N.vcd]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rtl: BundleRtlArgs,
+    /// Configuration of rtl/configs.toml
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) random: RandomArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

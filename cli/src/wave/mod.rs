@@ -1,5 +1,6 @@
 //! `atoms wave`: what waves show.
 
+mod at;
 mod diff;
 mod info;
 mod save_file;
@@ -21,6 +22,7 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
         WaveCommand::Info(args) => info::info(args),
         WaveCommand::Diff(args) => diff::diff(args),
         WaveCommand::Show(args) => show::show(args),
+        WaveCommand::At(args) => at::at(args),
     }
 }
 

@@ -59,6 +59,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("wave info", &["first_wave.vcd"]),
     ("wave diff", &["first_wave.vcd", "--scopes", "rtl,model"]),
     ("wave show", &["first_wave.vcd"]),
+    ("wave at", &["bundle", "--window", "8"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("config list", &[]),
     ("config show", &[]),

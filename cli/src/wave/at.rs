@@ -1,0 +1,163 @@
+//! `atoms wave at`: the wave of the cycles around one, of a run that is repeated up to there.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use atoms_cosim::configs;
+use atoms_cosim::internals::{Depth, RegisterDifference};
+use atoms_regress::report::text::plain;
+use atoms_regress::triage::repro::Bundle;
+use atoms_regress::triage::rerun::{Ended, Excerpt, Rerun, Search};
+use atoms_verilated::{Environment, Library};
+use serde_json::{Value, json};
+
+use crate::args::wave::WaveAtArgs;
+use crate::cosim;
+use crate::error::{CliError, Verdict};
+use crate::machine::{self, shell};
+use crate::output::outln;
+use crate::progress::{build_step, grouped};
+use crate::repro::{self, Rtl};
+
+pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
+    let mut files = machine::files();
+    if let Some(path) = &args.what {
+        files.reads("what is run", path);
+    }
+    if let Some(path) = &args.output {
+        files.writes_wave("--output", path);
+    }
+    files.check()?;
+    let rerun = rerun(args)?;
+    let rtl_dir = rtl_dir(args, &rerun)?;
+    let depth = if args.internals || args.first_internal { Depth::Internals } else { Depth::Ports };
+    let library = rerun.library(&rtl_dir, depth, &mut build_step).map_err(CliError::of)?;
+    if args.first_internal {
+        return first_internal(args, &rerun, &library);
+    }
+    let Some(cycle) = args.cycle.or(rerun.failed_at()) else {
+        return Err(CliError::message("--cycle: which cycle is missing; a bundle alone says one itself"));
+    };
+    let excerpt = excerpt(args, &rerun, &library, cycle, None)?;
+    if args.json {
+        outln!("{}", as_json(&excerpt))?;
+    } else {
+        print(&excerpt)?;
+    }
+    Ok(verdict(&excerpt.ended))
+}
+
+/// What is run.
+fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
+    let Some(path) = &args.what else {
+        let config = machine::config(&args.config)?;
+        return Ok(Rerun::Random(Box::new(cosim::campaign(&args.random, config)?)));
+    };
+    if path.is_dir() {
+        return Ok(Rerun::Bundle(Box::new(Bundle::read(path).map_err(CliError::of)?)));
+    }
+    let case = cosim::case(path)?;
+    let config = machine::config(&case.config)?;
+    Ok(Rerun::Case { case: Box::new(case), config })
+}
+
+/// Folder of the RTL that is run. Of a bundle, it is said.
+fn rtl_dir(args: &WaveAtArgs, rerun: &Rerun) -> Result<PathBuf, CliError> {
+    let Rerun::Bundle(bundle) = rerun else { return Ok(configs::rtl_dir()) };
+    if !args.json {
+        outln!("{}", plain(&bundle.record.key))?;
+        outln!("  replays    {}", repro::what(bundle))?;
+    }
+    let rtl =
+        repro::choose(&args.rtl, bundle, &mut |line| if args.json { Ok(()) } else { outln!("{line}") })?;
+    Ok(match rtl {
+        Rtl::Here => configs::rtl_dir(),
+        Rtl::Bundle => bundle.rtl_dir(),
+    })
+}
+
+/// Cycles around one, so many.
+fn window(cycle: u64, cycles: u64) -> Range<u64> {
+    let start = cycle.saturating_sub(cycles / 2);
+    start..start.saturating_add(cycles)
+}
+
+fn excerpt(
+    args: &WaveAtArgs,
+    rerun: &Rerun,
+    library: &Library,
+    cycle: u64,
+    register: Option<&RegisterDifference>,
+) -> Result<Excerpt, CliError> {
+    if let Some(failed) = rerun.failed_at().filter(|failed| *failed < cycle) {
+        return Err(CliError::message(format!(
+            "--cycle {cycle}: the run fails in cycle {failed}, and what comes after it is not run; choose a cycle up to there"
+        )));
+    }
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| Environment::from_process().target.join("waves").join(format!("at-{cycle}.vcd")));
+    let window = window(cycle, args.window);
+    rerun.excerpt(library, window, &path, register).map_err(CliError::of)
+}
+
+fn first_internal(args: &WaveAtArgs, rerun: &Rerun, library: &Library) -> Result<Verdict, CliError> {
+    let Search { register, cycles, ended } = rerun.first_register(library).map_err(CliError::of)?;
+    let Some(register) = register else {
+        if args.json {
+            outln!("{}", json!({ "register": null, "cycles": cycles, "found": found(&ended) }))?;
+            return Ok(verdict(&ended));
+        }
+        outln!("no register differs in {} cycles", grouped(cycles))?;
+        print_ended(&ended)?;
+        return Ok(verdict(&ended));
+    };
+    let excerpt = excerpt(args, rerun, library, register.cycle, Some(&register))?;
+    if args.json {
+        let mut value = as_json(&excerpt);
+        value["register"] = json!({
+            "cycle": register.cycle, "path": register.path, "rtl": format!("{:#x}", register.rtl),
+            "model": format!("{:#x}", register.model), "module": register.module(), "others": register.others,
+        });
+        outln!("{value}")?;
+    } else {
+        outln!("{register}")?;
+        print(&excerpt)?;
+    }
+    Ok(Verdict::Disagree)
+}
+
+fn print(excerpt: &Excerpt) -> Result<(), CliError> {
+    let Range { start, end } = excerpt.cycles;
+    let wave = shell(&excerpt.path);
+    let layout = shell(&excerpt.path.with_extension("gtkw"));
+    outln!("  wave       {wave}, cycles {start} to {} (gtkwave {wave} {layout})", end - 1)?;
+    print_ended(&excerpt.ended)
+}
+
+fn print_ended(ended: &Ended) -> Result<(), CliError> {
+    let Ended::Failed(failed) = ended else { return Ok(()) };
+    outln!("  found      in cycle {}", failed.cycle)?;
+    failed.failure.to_string().lines().try_for_each(|line| outln!("  {}", plain(line)))
+}
+
+fn as_json(excerpt: &Excerpt) -> Value {
+    let Range { start, end } = excerpt.cycles;
+    json!({ "wave": excerpt.path, "cycles": [start, end], "found": found(&excerpt.ended) })
+}
+
+/// What was found, and when; null if nothing was.
+fn found(ended: &Ended) -> Value {
+    match ended {
+        Ended::Failed(failed) => json!({ "cycle": failed.cycle, "report": failed.failure.to_string() }),
+        Ended::Reached | Ended::Over => Value::Null,
+    }
+}
+
+fn verdict(ended: &Ended) -> Verdict {
+    match ended {
+        Ended::Failed(_) => Verdict::Disagree,
+        Ended::Reached | Ended::Over => Verdict::Agree,
+    }
+}

@@ -34,7 +34,10 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     let dir = Environment::from_process().target.join("bench");
     std::fs::create_dir_all(&dir).map_err(CliError::writing(&dir))?;
     let wave = dir.join("wave.vcd");
-    machine::files().writes_wave("the wave", &wave).check()?;
+    machine::files()
+        .writes_wave("the wave", &wave)
+        .writes("the wave as FST", &wave.with_extension("fst"))
+        .check()?;
     let bar = bar(args.rounds as u64, "measuring");
     let progress = |round: usize| bar.set_position(round as u64);
     let report = bench::bench(
@@ -68,7 +71,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
     say_rtl()?;
     for rate in &report.rates {
         outln!(
-            "  {:27} {:8.3} million cycles/s {:9.3} million requests/s",
+            "  {:29} {:8.3} million cycles/s {:9.3} million requests/s",
             rate.what,
             rate.cycles_per_second / 1e6,
             rate.requests_per_second / 1e6

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
@@ -26,7 +26,7 @@ const TAPE_CYCLES: usize = 4096;
 pub struct Rate {
     /// What ran.
     pub what: &'static str,
-    /// Clock cycles per second of processor time, median of the rounds.
+    /// Clock cycles per second, of processor time unless `what` says otherwise, median of the rounds.
     pub cycles_per_second: f64,
     /// Warp requests per second of processor time.
     pub requests_per_second: f64,
@@ -54,9 +54,9 @@ pub struct Report {
     pub rounds: usize,
     /// Cycles per warp request on the tape.
     pub cycles_per_request: f64,
-    /// RTL, lockstep, model, lockstep with an open wave.
+    /// RTL, lockstep, model; lockstep with the monitor, alone and with waves of two formats.
     pub rates: Vec<Rate>,
-    /// Lockstep over RTL in time, model over RTL in speed, wave over lockstep in time.
+    /// Lockstep over RTL in time, model over RTL in speed, waves over lockstep in time, VCD over FST in bytes.
     pub ratios: Vec<Ratio>,
 }
 
@@ -98,25 +98,72 @@ pub fn processor_time() -> Duration {
 /// per second.
 fn rate(
     tape: &Tape,
-    (seconds, stop): (f64, &AtomicBool),
-    mut cycle: impl FnMut(&In) -> Result<(), Failure>,
+    limit: (f64, &AtomicBool),
+    cycle: impl FnMut(&In) -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
     let start = processor_time();
+    let spent = || (processor_time() - start).as_secs_f64();
+    let cycles = play(tape, limit, spent, cycle)?;
+    Ok(cycles as f64 / spent())
+}
+
+/// Plays the tape over and over until `spent` gives that many seconds, or `stop` is set; gives the cycles.
+fn play(
+    tape: &Tape,
+    (seconds, stop): (f64, &AtomicBool),
+    spent: impl Fn() -> f64,
+    mut cycle: impl FnMut(&In) -> Result<(), Failure>,
+) -> Result<usize, Failure> {
     let mut cycles = 0;
     loop {
         for i in &tape.inputs {
             cycle(i)?;
         }
         cycles += tape.inputs.len();
-        let spent = (processor_time() - start).as_secs_f64();
-        if spent >= seconds || stop.load(Ordering::SeqCst) {
-            return Ok(cycles as f64 / spent);
+        if spent() >= seconds || stop.load(Ordering::SeqCst) {
+            return Ok(cycles);
         }
     }
 }
 
+/// Lockstep as a session sees it, with or without a wave. In elapsed time: a wave is written by a thread of its own.
+struct Watched {
+    cycles_per_second: f64,
+    /// Of the wave, per cycle.
+    bytes: f64,
+}
+
+impl Watched {
+    fn measure(
+        tape: &Tape,
+        mut machine: Lockstep,
+        limit: (f64, &AtomicBool),
+        wave: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let mut trace = wave.map(|path| Trace::create(path, &machine, None)).transpose()?;
+        let mut monitor = Monitor::new(machine.config());
+        let start = Instant::now();
+        let cycles = play(
+            tape,
+            limit,
+            || start.elapsed().as_secs_f64(),
+            |i| {
+                let number = machine.cycles();
+                machine.cycle(i)?;
+                let seen = monitor.cycle(number, i, machine.out(), machine.probe());
+                trace.as_mut().map_or(Ok(()), |trace| Ok(trace.cycle(number, i, &machine, Some(&seen))?))
+            },
+        )?;
+        trace.map(Trace::finish).transpose()?;
+        let spent = start.elapsed().as_secs_f64();
+        let bytes = wave.and_then(|path| Some(std::fs::metadata(path).ok()?.len())).unwrap_or(0);
+        Ok(Watched { cycles_per_second: cycles as f64 / spent, bytes: bytes as f64 / cycles as f64 })
+    }
+}
+
 /// Measures `rounds` rounds; in each, everything runs for about `seconds` in turn, on a mix of `ops`, or
-/// of all that work on plain memory if there are none. The wave goes to `wave`, which is overwritten.
+/// of all that work on plain memory if there are none. Waves go to `wave` and, as FST, to the file of that name beside it,
+/// which are overwritten.
 /// It ends before the round in which `stop` is set; without a whole round the figures are NaN.
 ///
 /// # Errors
@@ -139,7 +186,8 @@ pub fn bench(
     let mut lockstep = Lockstep::new(rtl()?, config)?;
     let mut model = Unit::new(config);
     let (mut out, mut probe) = (Out::default(), Probe::default());
-    let mut rows: [Vec<f64>; 4] = Default::default();
+    let mut rows: [Vec<f64>; 8] = Default::default();
+    let fst = wave.with_extension("fst");
     for round in 0..rounds {
         progress(round);
         rows[0].push(rate(&tape, (seconds, stop), |i| {
@@ -151,22 +199,20 @@ pub fn bench(
             model.tick(i);
             Ok(())
         })?);
-        let mut traced = Lockstep::new(rtl()?, config)?;
-        let (mut trace, mut monitor) = (Trace::create(wave, &traced, None)?, Monitor::new(&config));
-        rows[3].push(rate(&tape, (0.0, stop), |i| {
-            let number = traced.cycles();
-            traced.cycle(i)?;
-            let seen = monitor.cycle(number, i, traced.out(), traced.probe());
-            Ok(trace.cycle(number, i, &traced, Some(&seen))?)
-        })?);
-        trace.finish()?;
+        for (at, path) in [None, Some(wave), Some(&fst)].into_iter().enumerate() {
+            let watched = Watched::measure(&tape, Lockstep::new(rtl()?, config)?, (seconds, stop), path)?;
+            rows[3 + at].push(watched.cycles_per_second);
+            if at > 0 {
+                rows[5 + at].push(watched.bytes);
+            }
+        }
         if stop.load(Ordering::SeqCst) {
             // The round is not whole.
             rows.iter_mut().for_each(|row| row.truncate(round));
             break;
         }
     }
-    let [rtl, lockstep, model, traced] = &rows;
+    let [rtl, lockstep, model, watched, in_vcd, in_fst, vcd_bytes, fst_bytes] = &rows;
     let per_request = tape.inputs.len() as f64 / tape.requests;
     let named = |what, values: &[f64]| {
         let median = median(values);
@@ -180,12 +226,16 @@ pub fn bench(
             named("RTL alone", rtl),
             named("lockstep", lockstep),
             named("model alone", model),
-            named("lockstep with an open wave", traced),
+            named("lockstep and monitor, elapsed", watched),
+            named("the same, wave as VCD", in_vcd),
+            named("the same, wave as FST", in_fst),
         ],
         ratios: vec![
             ratio("lockstep takes, times RTL alone", rtl, lockstep),
             ratio("model is faster than RTL, times", model, rtl),
-            ratio("an open wave takes, times lockstep", lockstep, traced),
+            ratio("an open VCD takes, times lockstep", watched, in_vcd),
+            ratio("an open FST takes, times lockstep", watched, in_fst),
+            ratio("VCD is larger than FST, times", vcd_bytes, fst_bytes),
         ],
     })
 }

@@ -29,8 +29,8 @@ pub enum PairingError {
     },
     /// No signal is on both sides.
     #[error(
-        "no signal is on both sides: those of the left side begin with `{left}`, those of the right side with `{right}`; \
-         rename what differs"
+        "no signal is on both sides: the first one of the left side is `{left}`, renames included, that of the right side \
+         `{right}`; rename what differs"
     )]
     Nothing {
         /// A path.
@@ -113,6 +113,8 @@ impl Pairing {
             unlike: Vec::new(),
             clock: clock(left, options)?,
         };
+        // A path of the left side as it is looked for.
+        let mut looked_for = None;
         let (mut on_both, mut taken) = (0, vec![false; right.signals().len()]);
         for (number, signal) in left.signals().iter().enumerate() {
             let Some(mut path) = below(signal, &left_scope) else { continue };
@@ -121,6 +123,7 @@ impl Pairing {
                     (path, *applies) = (new, true);
                 }
             }
+            looked_for.get_or_insert_with(|| path.clone());
             let Some(other) = right_by_path.get(&path) else {
                 if chosen(signal) {
                     pairing.missing[0].push(signal.path());
@@ -157,8 +160,12 @@ impl Pairing {
         }
         match (on_both, pairing.pairs.is_empty()) {
             (0, _) => Err(PairingError::Nothing {
-                left: first_path(left).unwrap_or_default(),
-                right: first_path(right).unwrap_or_default(),
+                left: looked_for.unwrap_or_default(),
+                right: right
+                    .signals()
+                    .iter()
+                    .find_map(|signal| below(signal, &right_scope))
+                    .unwrap_or_default(),
             }),
             (_, true) => Err(PairingError::NothingChosen(on_both)),
             (_, false) => Ok(pairing),

@@ -96,8 +96,13 @@ pub fn show_text(out: &mut impl Write, excerpt: &Excerpt, style: TextStyle) -> f
     let step = excerpt.step();
     let span = excerpt.window.end.saturating_sub(excerpt.window.start);
     let steps = span.div_ceil(step).max(1);
-    // As wide as values need on the whole, and no wider than what makes the window fill the line.
-    let per_step = needed(excerpt, step).min(WIDEST_STEP).max((room as u64 / steps).min(4)).max(2);
+    // As wide as most values need; if the window fits the line that way, as all of them need.
+    let fits = (room as u64 / steps).min(WIDEST_STEP);
+    let widths = widths(excerpt, step);
+    let width_of =
+        |share: usize| widths.get((widths.len() * share / 100).min(widths.len().saturating_sub(1)));
+    let (most, all) = (width_of(75).copied().unwrap_or(2), width_of(100).copied().unwrap_or(2));
+    let per_step = most.min(WIDEST_STEP).max(all.clamp(4, WIDEST_STEP).min(fits)).max(2);
     let steps_of_band = (room as u64 / per_step).max(1);
     let characters = match style.charset {
         Charset::Unicode => &UNICODE,
@@ -137,21 +142,19 @@ pub fn show_text(out: &mut impl Write, excerpt: &Excerpt, style: TextStyle) -> f
     Ok(())
 }
 
-/// Columns of a step in which three of four values have room.
-fn needed(excerpt: &Excerpt, step: u64) -> u64 {
+/// Columns of a step that each value needs, the smallest first.
+fn widths(excerpt: &Excerpt, step: u64) -> Vec<u64> {
     let mut widths = Vec::new();
     for signal in excerpt.signals.iter().filter(|signal| is_bus(signal)) {
-        let end = excerpt.window.end;
-        let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([end]);
-        for ((start, value), end) in signal.changes.iter().zip(ends) {
-            if !is_idle(value) {
-                let characters = 1 + value_label(value).chars().count() as u64;
-                widths.push(characters.div_ceil(end.saturating_sub(*start).div_ceil(step).max(1)));
-            }
+        let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
+        for ((start, value), end) in signal.changes.iter().zip(ends).filter(|((_, value), _)| !is_idle(value))
+        {
+            let characters = 1 + value_label(value).chars().count() as u64;
+            widths.push(characters.div_ceil(end.saturating_sub(*start).div_ceil(step).max(1)));
         }
     }
     widths.sort_unstable();
-    widths.get(widths.len() * 3 / 4).copied().unwrap_or(2)
+    widths
 }
 
 fn is_bus(signal: &ExcerptSignal) -> bool {

@@ -4,7 +4,7 @@
 //! it come next. What is checked here is what would otherwise be allocated or jumped to as it stands.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::{problem, unfinished};
@@ -12,6 +12,7 @@ use crate::reader::WaveReadFault;
 
 const HEADER: u8 = 0;
 const VALUES: u8 = 1;
+const BLACKOUT: u8 = 2;
 const GEOMETRY: u8 = 3;
 const HIERARCHY: u8 = 4;
 const VALUES_ALIASED: u8 = 5;
@@ -61,6 +62,8 @@ impl Blocks<'_> {
     fn check(&mut self) -> Result<(), Fault> {
         let mut at = 0;
         let (mut headers, mut geometries, mut hierarchies) = (0, 0, 0);
+        // Handles that the geometry has, and the most that a block of values has.
+        let (mut handles, mut most_handles) = (0, 0);
         while at < self.length {
             self.file.seek(SeekFrom::Start(at))?;
             let [kind] = self.bytes()?;
@@ -76,10 +79,13 @@ impl Blocks<'_> {
             match kind {
                 HEADER if length == HEADER_LENGTH => headers += 1,
                 HEADER => return Err(self.damaged(at, "a header of the wrong length")),
-                VALUES | VALUES_ALIASED | VALUES_ALIASED_TWICE => self.values(at, length)?,
+                VALUES | VALUES_ALIASED | VALUES_ALIASED_TWICE => {
+                    most_handles = self.values(at, length, kind)?.max(most_handles);
+                }
                 GEOMETRY => {
                     geometries += 1;
-                    let (uncompressed, handles) = (self.number()?, self.number()?);
+                    let uncompressed = self.number()?;
+                    handles = self.number()?;
                     self.bounded(at, uncompressed, length.saturating_mul(DEFLATE))?;
                     // At least a byte each.
                     self.bounded(at, handles, uncompressed)?;
@@ -98,11 +104,17 @@ impl Blocks<'_> {
                     let uncompressed = self.number()?;
                     return self.bounded(at, uncompressed, length.saturating_mul(DEFLATE));
                 }
-                2 | SKIP => {}
+                BLACKOUT => {
+                    let count = self.short_number()?;
+                    // At least two bytes each.
+                    self.bounded(at, count, length / 2)?;
+                }
+                SKIP => {}
                 _ => return Err(self.damaged(at, "a block of unknown type")),
             }
             at = end;
         }
+        self.bounded(0, most_handles, handles.max(if geometries == 0 { u64::MAX } else { 0 }))?;
         match (headers, geometries, hierarchies) {
             (0, ..) => Err(self.damaged(0, "no header")),
             (_, 0, _) | (.., 0) => Err(Fault::Found(unfinished())),
@@ -111,18 +123,56 @@ impl Blocks<'_> {
         }
     }
 
-    /// Checks the lengths in a block of values that begins at `at`.
-    fn values(&mut self, at: u64, length: u64) -> Result<(), Fault> {
+    /// Checks the lengths in a block of values that begins at `at`; gives the most signals that it has.
+    fn values(&mut self, at: u64, length: u64, kind: u8) -> Result<u64, Fault> {
+        // Length, two times, memory. Then the values at its beginning, the changes, and where those of each signal are;
+        // at the end the times, with the lengths of these.
+        const LEADER: u64 = 32;
         const TRAILER: u64 = 24;
-        if length < 32 + TRAILER {
+        let Some(room) = length.checked_sub(LEADER + TRAILER) else {
             return Err(self.damaged(at, "a block of values that is too short"));
-        }
-        self.file.seek(SeekFrom::Start(at + 1 + length - TRAILER))?;
+        };
+        let end = at + 1 + length;
+        self.file.seek(SeekFrom::Start(end - TRAILER))?;
         let (uncompressed, compressed, times) = (self.number()?, self.number()?, self.number()?);
-        self.bounded(at, compressed, length - 32 - TRAILER)?;
+        self.bounded(at, compressed.saturating_add(8), room)?;
         self.bounded(at, uncompressed, compressed.saturating_mul(DEFLATE))?;
         // At least a byte each.
-        self.bounded(at, times, uncompressed)
+        self.bounded(at, times, uncompressed)?;
+        self.file.seek(SeekFrom::Start(end - TRAILER - compressed - 8))?;
+        let places = self.number()?;
+        self.bounded(at, places, room - compressed - 8)?;
+        let listed = if kind == VALUES_ALIASED_TWICE {
+            0 // Held against the number of signals while it is read.
+        } else {
+            self.file.seek(SeekFrom::Start(end - TRAILER - compressed - 8 - places))?;
+            self.listed(places)?
+        };
+        self.file.seek(SeekFrom::Start(at + 1 + LEADER))?;
+        let (uncompressed, compressed) = (self.short_number()?, self.short_number()?);
+        let at_first = self.short_number()?;
+        self.bounded(at, compressed, room)?;
+        self.bounded(at, uncompressed, compressed.saturating_mul(DEFLATE))?;
+        self.file.seek(SeekFrom::Current(compressed as i64))?;
+        Ok(self.short_number()?.max(at_first).max(listed))
+    }
+
+    /// The signals in a list of places, of this many bytes: a place each, 0 and a number for what is another signal's,
+    /// and for signals without a place twice how many there are.
+    fn listed(&mut self, bytes: u64) -> Result<u64, Fault> {
+        let mut list = BufReader::new((&mut *self.file).take(bytes));
+        let mut signals = 0_u64;
+        while !list.fill_buf()?.is_empty() {
+            signals = signals.saturating_add(match short_number(&mut list)? {
+                0 => {
+                    short_number(&mut list)?;
+                    1
+                }
+                place if place % 2 == 1 => 1,
+                twice => twice / 2,
+            });
+        }
+        Ok(signals)
     }
 
     fn bounded(&self, at: u64, found: u64, most: u64) -> Result<(), Fault> {
@@ -148,7 +198,25 @@ impl Blocks<'_> {
         Ok(bytes)
     }
 
+    fn short_number(&mut self) -> Result<u64, Fault> {
+        Ok(short_number(self.file)?)
+    }
+
     fn number(&mut self) -> Result<u64, Fault> {
         Ok(u64::from_be_bytes(self.bytes()?))
     }
+}
+
+/// A number in groups of seven bits, the lowest first.
+fn short_number(input: &mut impl Read) -> io::Result<u64> {
+    let mut number = 0;
+    for group in 0..10 {
+        let mut byte = [0];
+        input.read_exact(&mut byte)?;
+        number |= u64::from(byte[0] & 0x7f).checked_shl(group * 7).unwrap_or(0);
+        if byte[0] & 0x80 == 0 {
+            break;
+        }
+    }
+    Ok(number)
 }

@@ -13,6 +13,9 @@ thread_local! {
 }
 
 /// Calls `read`; an assertion that fails in it means that the file is damaged.
+///
+/// The process gets a panic hook, once, which is silent on a thread inside `read` and passes all else on to the one that
+/// was there.
 pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, WaveReadFault>) -> Result<T, WaveReadFault> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

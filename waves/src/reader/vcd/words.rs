@@ -56,9 +56,13 @@ impl<R: Read> Words<R> {
     pub(super) fn next(&mut self) -> Result<Option<Word>, WordFault> {
         loop {
             let rest = &self.buffer[self.at..self.filled];
-            let skipped = rest.iter().take_while(|byte| is_space(**byte)).count();
-            self.line += rest[..skipped].iter().filter(|byte| **byte == b'\n').count() as u64;
-            self.at += skipped;
+            let mut lines = 0;
+            let skipped = rest.iter().position(|byte| {
+                lines += u64::from(*byte == b'\n');
+                !is_space(*byte)
+            });
+            self.line += lines;
+            self.at += skipped.unwrap_or(rest.len());
             if self.at < self.filled {
                 break;
             }

@@ -1,0 +1,163 @@
+//! Files with bytes cut out, changed or added: an error or values, never a panic, and nothing on stderr.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use atoms_waves::{DiffOptions, DiffSides, WaveDiff, WaveFile, WaveQuery, WaveReadFault};
+use proptest::prelude::*;
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)
+}
+
+/// A change to a file: at a place, given in 65536ths of its length.
+#[derive(Clone, Debug)]
+enum Damage {
+    Cut(u16),
+    Flip(u16, u8),
+    Insert(u16, Vec<u8>),
+    Remove(u16, u8),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let bytes = prop_oneof![
+        prop::collection::vec(any::<u8>(), 1..20),
+        prop::sample::select(vec![
+            "#",
+            "b",
+            "$end ",
+            "\n",
+            "$var wire 9 ! x $end",
+            "#99999999999999999999999",
+            "r1e400 $"
+        ])
+        .prop_map(|text| text.as_bytes().to_vec()),
+    ];
+    prop_oneof![
+        1 => any::<u16>().prop_map(Damage::Cut),
+        6 => (any::<u16>(), 1..=255_u8).prop_map(|(at, bits)| Damage::Flip(at, bits)),
+        2 => (any::<u16>(), bytes).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
+        2 => (any::<u16>(), 1..=30_u8).prop_map(|(at, count)| Damage::Remove(at, count)),
+    ]
+}
+
+fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for damage in damages {
+        let place = |at: u16| usize::from(at) * bytes.len() / 65536;
+        match damage {
+            Damage::Cut(at) => bytes.truncate(place(*at)),
+            Damage::Flip(at, bits) => {
+                let at = place(*at);
+                bytes.get_mut(at).into_iter().for_each(|byte| *byte ^= bits);
+            }
+            Damage::Insert(at, more) => {
+                let at = place(*at);
+                bytes.splice(at..at, more.iter().copied());
+            }
+            Damage::Remove(at, count) => {
+                let at = place(*at);
+                bytes.drain(at..(at + usize::from(*count)).min(bytes.len()));
+            }
+        }
+    }
+    bytes
+}
+
+/// Reads all there is to read; whether it was read to its end.
+fn read(bytes: &[u8]) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("wave");
+    std::fs::write(&path, bytes).unwrap();
+    let file = match WaveFile::open(&path) {
+        Ok(file) => file,
+        Err(error) => {
+            assert!(error.to_string().len() > 20);
+            return false;
+        }
+    };
+    let mut all = file.no_slots();
+    file.signals().iter().for_each(|signal| all.insert(signal.slot));
+    let mut last = 0;
+    let read = file.changes(&all, u64::MAX, |time, slot, value| {
+        assert!(time >= last && slot.index() < file.slots());
+        last = time;
+        let _ = value.to_value(atoms_waves::ValueKind::Bits(8));
+        ControlFlow::Continue(())
+    });
+    let numbers: Vec<_> = (0..file.signals().len()).collect();
+    let _ = file.excerpt(0..u64::MAX, &numbers);
+    let _ = WaveDiff::compare(DiffSides::Files(&file, &file), &DiffOptions::default());
+    read.is_ok()
+}
+
+fn intact(name: &str) -> Vec<u8> {
+    let bytes = std::fs::read(file(name)).unwrap();
+    assert!(read(&bytes), "{name} is read as it is");
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_vcd_is_no_panic(damages in prop::collection::vec(damage(), 1..4)) {
+        read(&damaged(&intact("gtkwave.vcd"), &damages));
+    }
+
+    #[test]
+    fn a_damaged_fst_is_no_panic(damages in prop::collection::vec(damage(), 1..4)) {
+        read(&damaged(&intact("gtkwave.fst"), &damages));
+    }
+
+    #[test]
+    fn any_text_is_an_expression_or_an_error(text in "[a-z.\\[\\]0-9<>=!&|() '\"#äx_]{0,40}") {
+        let file = WaveFile::open(file("gtkwave.vcd")).unwrap();
+        if let Err(error) = WaveQuery::new(&file, &text) {
+            prop_assert!(error.column <= text.chars().count());
+        }
+    }
+}
+
+/// Every cut of an FST file: its end says what the rest means, so none of them can be read.
+#[test]
+fn a_cut_fst_says_that_it_is_not_complete() {
+    let bytes = intact("gtkwave.fst");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cut.fst");
+    for length in 3..bytes.len() {
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        match WaveFile::open(&path) {
+            Err(error) => assert!(
+                matches!(error.fault, WaveReadFault::Fst { .. })
+                    && error.to_string().contains("not complete"),
+                "{length} bytes: {error}"
+            ),
+            // All blocks are there.
+            Ok(file) => assert_eq!(file.signals().len(), 6, "{length} bytes of {}", bytes.len()),
+        }
+    }
+}
+
+/// GTKWave's converter wrote the one from the other.
+#[test]
+fn an_fst_and_the_vcd_it_was_made_from_are_equal() {
+    let [vcd, fst] = ["gtkwave.vcd", "gtkwave.fst"].map(|name| WaveFile::open(file(name)).unwrap());
+    let diff = WaveDiff::compare(DiffSides::Files(&vcd, &fst), &DiffOptions::default()).unwrap();
+    assert!(diff.is_equal() && diff.compared == 5 && diff.points == 4, "{diff:?}");
+    assert_eq!(diff.missing, [Vec::<String>::new(), Vec::new()]);
+    assert_eq!(fst.unit(), vcd.unit());
+    let all: Vec<_> = (0..6).collect();
+    let excerpts = [&vcd, &fst].map(|file| file.excerpt(6..10, &all).unwrap());
+    assert_eq!(excerpts[0].signals.len(), 6);
+    for (one, other) in excerpts[0].signals.iter().zip(&excerpts[1].signals) {
+        assert_eq!(one.path(), other.path());
+        // FST repeats what does not change where a block begins.
+        assert_eq!(
+            (one.at(6), one.at(9), one.kind),
+            (other.at(6), other.at(9), other.kind),
+            "{}",
+            one.path()
+        );
+    }
+}

@@ -3,12 +3,15 @@
 use crate::layout::flags;
 use crate::{Fold, ViewGroup, WaveView};
 
+/// Title of a group of signals that are in none.
+const OUTSIDE: &str = "signals";
+
 impl WaveView {
     /// The view that a save file describes: groups in order, those inside others as groups of their own, and the
     /// marker. What a view has no place for, such as colours and searches, is left out.
     pub fn of_save_file(text: &str) -> WaveView {
         let mut view = WaveView::default();
-        // Groups that are open, by their place in the view; signals outside of all have a group without a title.
+        // Groups that are open, by their place in the view; signals outside of all have one of their own.
         let mut open: Vec<usize> = Vec::new();
         let mut kind = 0;
         for line in text.lines() {
@@ -42,10 +45,11 @@ impl WaveView {
         if let Some(group) = group {
             return self.groups[group].signals.push(path);
         }
-        match self.groups.last_mut().filter(|last| last.title.is_empty()) {
+        match self.groups.last_mut().filter(|last| last.title == OUTSIDE) {
             Some(last) => last.signals.push(path),
             None => {
-                self.groups.push(ViewGroup { title: String::new(), signals: vec![path], fold: Fold::Open })
+                let title = OUTSIDE.to_owned();
+                self.groups.push(ViewGroup { title, signals: vec![path], fold: Fold::Open });
             }
         }
     }
@@ -67,7 +71,7 @@ mod tests {
         assert_eq!(
             groups,
             [
-                ("", "top.clk".into(), Fold::Open),
+                (OUTSIDE, "top.clk".into(), Fold::Open),
                 ("first", "top.x.y top.z".into(), Fold::Open),
                 ("inside", "top.txn.issue".into(), Fold::Closed),
             ]

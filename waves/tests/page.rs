@@ -418,7 +418,7 @@ fn every_value_arrives_in_every_radix() {
             .signals
             .push(ExcerptSignal { changes: changes.collect(), ..signal(&format!("top.{name}"), kind, []) });
     };
-    add("word", ValueKind::Bits(8), [0, 5, 255, 128].map(|value| bits(value, 8)).into());
+    add("word", ValueKind::Bits(8), [0, 5, 255, 128, 0xb5].map(|value| bits(value, 8)).into());
     add(
         "half",
         ValueKind::Bits(8),
@@ -444,7 +444,13 @@ fn every_value_arrives_in_every_radix() {
     assert_eq!(
         shown,
         json!([
-            ["00 0 0 00000000", "05 5 5 00000101", "ff 255 -1 11111111", "80 128 -128 10000000"],
+            [
+                "00 0 0 00000000",
+                "05 5 5 00000101",
+                "ff 255 -1 11111111",
+                "80 128 -128 10000000",
+                "b5 181 -75 10110101"
+            ],
             ["xx x x xxxxxxxx", "0x x x 0000x1z1", "za x x zzzz1010"],
             [wide],
             [
@@ -457,7 +463,7 @@ fn every_value_arrives_in_every_radix() {
         ])
     );
     let times = browser.evaluate("wave.signals[0].times.length && [...wave.signals[0].times].map(time => wave.start + time * wave.step)");
-    assert_eq!(times, json!([1000, 1030, 1060, 1091]));
+    assert_eq!(times, json!([1000, 1030, 1060, 1091, 1121]));
 }
 
 /// 100,000 cycles of 350 signals, half of which are the other side of the first half.

@@ -18,6 +18,8 @@ const SIGNED: &str = "tx";
 #[derive(Serialize)]
 struct TraceEvent<'a> {
     ph: Phase,
+    /// Category, which some readers ask for.
+    cat: &'static str,
     name: &'a str,
     pid: usize,
     tid: usize,
@@ -183,7 +185,7 @@ impl<W: Write> Events<'_, W> {
 }
 
 fn event(ph: Phase, name: &str, pid: usize, tid: usize, ts: f64, args: Value) -> TraceEvent<'_> {
-    TraceEvent { ph, name, pid, tid, ts, dur: None, s: None, args }
+    TraceEvent { ph, cat: "wave", name, pid, tid, ts, dur: None, s: None, args }
 }
 
 /// Side or other scope, and the rest of the path.

@@ -193,7 +193,7 @@ fn number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// The distinct values, as they stand in the table: numbers hexadecimal, or binary behind `b` where digits
+/// The distinct values, as they stand in the table: numbers hexadecimal, or binary behind `?` where digits
 /// are unknown.
 #[derive(Default)]
 struct Values {
@@ -233,7 +233,7 @@ impl Values {
 
 fn number_text(digits: &str) -> String {
     if digits.bytes().any(|digit| !matches!(digit, b'0' | b'1')) {
-        return format!("b{digits}");
+        return format!("?{digits}");
     }
     let mut text = String::new();
     let first = digits.len() % 4;
@@ -275,7 +275,7 @@ mod tests {
             ("0000", "0"),
             ("10", "2"),
             ("00011111", "1f"),
-            ("1x0z", "b1x0z"),
+            ("1x0z", "?1x0z"),
             ("110100001", "1a1"),
         ] {
             assert_eq!(number_text(digits), text, "{digits}");

@@ -218,11 +218,11 @@ function setMarker(time) {
 function toChange(direction) {
   const of = state.selected?.of;
   if (!of) return;
-  const { times } = of.times ? of : (of.merge(), of);
   // Within the cycle of the cursor nothing is further on.
   const time = direction > 0 ? state.cursor + wave.cycle - 1e-9 : state.cursor - 1e-9;
   const number = of.last(time) + (direction > 0 ? 1 : 0);
-  if (number >= 0 && number < times.length) goTo(times[number]);
+  // `last` has merged the sides of a pair.
+  if (number >= 0 && number < of.times.length) goTo(of.times[number]);
 }
 
 /** To the first cycle of the difference after or before the cursor's. */

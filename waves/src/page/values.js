@@ -20,7 +20,7 @@ function text(signal, index, radix = signal.radix) {
 }
 
 function numberText(value, width, radix) {
-  if (value.startsWith("b")) {
+  if (value.startsWith("?")) {
     if (radix === "bin" || width < 5) return value.slice(1);
     if (radix !== "hex") return "x";
     const digits = value.slice(1).padStart(Math.ceil(width / 4) * 4, "0");
@@ -38,7 +38,7 @@ function numberText(value, width, radix) {
 
 /** Whether digits of a value are unknown. */
 function unknown(signal, index) {
-  return signal.kind === "bits" && wave.values[index].startsWith("b");
+  return signal.kind === "bits" && wave.values[index].startsWith("?");
 }
 
 /** Hues by index: a request has the same colour in every track. Red is left out: it is for differences. */

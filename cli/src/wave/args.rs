@@ -27,6 +27,10 @@ pub(crate) enum WaveCommand {
     Diff(WaveDiffArgs),
     /// Show part of a wave in the terminal, as a picture or for a document; list transactions; search
     Show(WaveShowArgs),
+    /// Write a wave as one HTML file, which opens as the save file beside the wave says
+    Page(WavePageArgs),
+    /// Write a wave as a timeline for Perfetto or Konata
+    Export(WaveExportArgs),
     /// Run a bundle, a case or a random run once more, and write the wave of the cycles around one
     At(WaveAtArgs),
 }
@@ -119,6 +123,55 @@ fn pair(between: char) -> impl Fn(&str) -> Result<[String; 2], String> + Clone +
             parts.ok_or_else(|| format!("expected two names with `{between}` between them"))?;
         Ok([one.to_owned(), other.to_owned()])
     }
+}
+
+/// The part of a wave that a command works on.
+#[derive(Debug, Args)]
+pub(crate) struct WaveSelection {
+    /// Only from here up to there, in cycles or with units: `1200..1300`, `1.2us..`
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) window: Option<MomentWindow>,
+    /// Only signals that patterns choose, separated by commas: `probe_*,rtl.req_*`
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) signals: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WavePageArgs {
+    /// VCD or FST file, of any program
+    #[arg(value_name = "WAVE")]
+    pub(crate) wave: PathBuf,
+    /// The page
+    #[arg(long, short, value_name = "FILE.html")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) selection: WaveSelection,
+    /// Text of the kernel that ran: requests lead to its lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kernel: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaveExportArgs {
+    /// VCD or FST file, of any program
+    #[arg(value_name = "WAVE")]
+    pub(crate) wave: PathBuf,
+    #[command(flatten)]
+    pub(crate) to: WaveExportOutputs,
+    #[command(flatten)]
+    pub(crate) selection: WaveSelection,
+}
+
+/// Where to; at least one.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct WaveExportOutputs {
+    /// Trace events as JSON, for Perfetto and Chrome's viewer
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) perfetto: Option<PathBuf>,
+    /// Requests as instructions with their stages, for Konata
+    #[arg(long, value_name = "FILE.kanata")]
+    pub(crate) konata: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

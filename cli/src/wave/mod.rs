@@ -2,9 +2,12 @@
 
 mod at;
 mod diff;
+mod export;
 mod info;
+mod page;
 mod save_file;
 mod search;
+mod selection;
 mod show;
 mod transactions;
 
@@ -22,6 +25,8 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
         WaveCommand::Info(args) => info::info(args),
         WaveCommand::Diff(args) => diff::diff(args),
         WaveCommand::Show(args) => show::show(args),
+        WaveCommand::Page(args) => page::page(args),
+        WaveCommand::Export(args) => export::export(args),
         WaveCommand::At(args) => at::at(args),
     }
 }

@@ -2,12 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use atoms_waves::WaveFile;
-
-/// What GTKWave's save files say before a line; see `atoms_waves::Layout`, which writes ours.
-const CLOSED: u32 = 0x40_0000;
-const BEGIN: u32 = 0x80_0000;
-const END: u32 = 0x100_0000;
+use atoms_waves::{Fold, WaveFile, WaveView};
 
 /// What a save file shows.
 #[derive(Debug, Default, PartialEq)]
@@ -31,31 +26,15 @@ impl SaveFile {
     }
 
     fn read(text: &str, file: &WaveFile) -> Self {
-        let mut found = SaveFile::default();
-        let (mut flags, mut folded) = (0, 0_u32);
-        for line in text.lines() {
-            if let Some(zoom) = line.strip_prefix('*') {
-                found.marker = zoom.split_whitespace().nth(1).and_then(|marker| marker.parse().ok());
-            } else if let Some(hexadecimal) = line.strip_prefix('@') {
-                flags = u32::from_str_radix(hexadecimal, 16).unwrap_or(0);
-            } else if line.starts_with('-') {
-                if flags & BEGIN != 0 && (flags & CLOSED != 0 || folded > 0) {
-                    folded += 1;
-                } else if flags & END != 0 {
-                    folded = folded.saturating_sub(1);
-                }
-            } else if !line.starts_with('[') && folded == 0 {
-                // `+{name that is shown} path[31:0]`.
-                let path = line.rsplit(' ').next().unwrap_or(line);
-                let bare = path
-                    .split_once('[')
-                    .filter(|(_, range)| range.contains(':'))
-                    .map_or(path, |(bare, _)| bare);
-                let signal = file.lookup(bare).or_else(|_| file.lookup(path));
-                found.signals.extend(signal.ok().filter(|signal| !found.signals.contains(signal)));
+        let view = WaveView::of_save_file(text);
+        let open = view.groups.iter().filter(|group| group.fold == Fold::Open);
+        let mut signals = Vec::new();
+        for signal in open.flat_map(|group| &group.signals).filter_map(|path| file.lookup(path).ok()) {
+            if !signals.contains(&signal) {
+                signals.push(signal);
             }
         }
-        found
+        SaveFile { signals, marker: view.marker }
     }
 }
 

@@ -60,6 +60,8 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("wave diff", &["first_wave.vcd", "--scopes", "rtl,model"]),
     ("wave show", &["first_wave.vcd"]),
     ("wave at", &["bundle", "--window", "8"]),
+    ("wave page", &["first_wave.vcd", "--output", "first_wave.html"]),
+    ("wave export", &["first_wave.vcd", "--perfetto", "first_wave.json", "--konata", "first_wave.kanata"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("config list", &[]),
     ("config show", &[]),

@@ -35,12 +35,21 @@ const OUTPUTS: &[Output] = &[
     Output { command: "cover",   option: "--lcov",   prefix: "",     arguments: &["done"], inputs: &["done", "rtl"] },
     Output { command: "wave show", option: "--svg",      prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
     Output { command: "wave show", option: "--wavedrom", prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
+    Output { command: "wave page",   option: "--output",   prefix: "", arguments: WAVE, inputs: WAVE },
+    Output { command: "wave export", option: "--perfetto", prefix: "", arguments: WAVE, inputs: WAVE },
+    Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
 /// Options that name a file or folder and are no outputs.
-const READ: &[(&str, &str)] =
-    &[("run", "launch"), ("cosim", "profile"), ("cosim", "case"), ("bench", "kernel"), ("bench", "launch")];
+const READ: &[(&str, &str)] = &[
+    ("run", "launch"),
+    ("cosim", "profile"),
+    ("cosim", "case"),
+    ("bench", "kernel"),
+    ("bench", "launch"),
+    ("wave page", "kernel"),
+];
 
 /// Hidden options that only `atoms` itself gives, with folders that it has made.
 const INNER: &[(&str, &str)] = &[("repro", "in-this-process")];
@@ -83,6 +92,7 @@ fn place(name: &str) -> std::path::PathBuf {
     fs::write(place.join("launch.toml"), launch).expect("written");
     fs::write(place.join("values.bin"), [0; 4]).expect("written");
     fs::write(place.join("expected.bin"), [128, 0, 0, 0]).expect("written");
+    fs::copy(folder().join("first_wave.vcd"), place.join("first_wave.vcd")).expect("a copy");
     fs::write(place.join("profile.toml"), "repeat = 0.5\n").expect("written");
     let case =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests/vectors/first_wave.json");

@@ -1,0 +1,40 @@
+//! `atoms wave page`: a wave as one HTML file.
+
+use std::io::ErrorKind;
+
+use atoms_waves::{WaveFile, WavePage, WaveView};
+
+use super::selection::excerpt;
+use crate::args::wave::WavePageArgs;
+use crate::error::{CliError, Verdict};
+use crate::files::Files;
+use crate::machine::shell;
+use crate::output::outln;
+use crate::progress::grouped;
+
+pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
+    let save_file = args.wave.with_extension("gtkw");
+    let mut files = Files::default();
+    files.reads("the wave", &args.wave).reads("the save file", &save_file);
+    args.kernel.iter().for_each(|kernel| _ = files.reads("the kernel", kernel));
+    files.writes("--output", &args.output);
+    files.check()?;
+    let view = match std::fs::read(&save_file) {
+        Ok(text) => WaveView::of_save_file(&String::from_utf8_lossy(&text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => WaveView::default(),
+        Err(error) => return Err(CliError::reading(&save_file)(error)),
+    };
+    let mut sources = Vec::new();
+    if let Some(kernel) = &args.kernel {
+        let text = std::fs::read_to_string(kernel).map_err(CliError::reading(kernel))?;
+        sources.push((kernel.display().to_string(), text));
+    }
+    let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
+    let excerpt = excerpt(&wave, &args.selection)?;
+    let title = args.wave.file_name().unwrap_or_default().to_string_lossy();
+    let html = WavePage { title: &title, excerpt: &excerpt, view: &view, sources: &sources }.html();
+    std::fs::write(&args.output, &html).map_err(CliError::writing(&args.output))?;
+    let signals = grouped(excerpt.signals.len() as u64);
+    outln!("{}: {signals} signals, {} KB", shell(&args.output), grouped(html.len().div_ceil(1000) as u64))?;
+    Ok(Verdict::Agree)
+}

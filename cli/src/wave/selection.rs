@@ -1,0 +1,35 @@
+//! The part of a wave that a command works on.
+
+use atoms_waves::{Excerpt, SignalPattern, WaveFile};
+
+use crate::args::wave::WaveSelection;
+use crate::error::CliError;
+use crate::wave::{option, scale};
+
+/// Reads the window and the signals that are chosen, all of them if none are.
+pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt, CliError> {
+    let patterns: Vec<_> = chosen.signals.iter().map(|text| SignalPattern::new(text)).collect();
+    let is_chosen = |at: &usize| {
+        let parts = file.signals()[*at].parts();
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(parts.clone()))
+    };
+    let signals: Vec<_> = (0..file.signals().len()).filter(is_chosen).collect();
+    let path = file.path().display();
+    if signals.is_empty() && !patterns.is_empty() {
+        return Err(CliError::message(format!(
+            "`{path}`: no signal matches `{}`; `atoms wave info {path} --signals` lists all",
+            chosen.signals.join(",")
+        )));
+    }
+    let window = match chosen.window {
+        None => 0..u64::MAX,
+        Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
+    };
+    let excerpt = file.excerpt(window, &signals).map_err(CliError::of)?;
+    if excerpt.window.is_empty() || excerpt.signals.iter().all(|signal| signal.changes.is_empty()) {
+        return Err(CliError::message(format!(
+            "`{path}`: nothing is in that window; `atoms wave info {path}` says which cycles there are"
+        )));
+    }
+    Ok(excerpt)
+}

@@ -27,7 +27,9 @@ pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
     let mut sources = Vec::new();
     if let Some(kernel) = &args.kernel {
         let text = std::fs::read_to_string(kernel).map_err(CliError::reading(kernel))?;
-        sources.push((kernel.display().to_string(), text));
+        // By its name alone: the page is shown elsewhere.
+        let name = kernel.file_name().unwrap_or_default().to_string_lossy();
+        sources.push((name.into_owned(), text));
     }
     let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
     let excerpt = excerpt(&wave, &args.selection)?;

@@ -36,8 +36,9 @@ function labelIn(group, signal) {
   const own = parts(signal);
   let shared = 0;
   while (shared < own.length - 1 && group.every((other) => parts(other)[shared] === own[shared])) shared++;
-  // Where all are in one scope of elements, such as `lane03`, its name says more than the element.
-  if (shared > 1 && shared === own.length - 1 && /^[a-z]+\d+$/.test(signal.name)) shared--;
+  // Where all are in one scope of elements, such as `lane03`, its name says more than the element; not so `tag.tag03`.
+  const isElement = /^[a-z]+\d+$/.test(signal.name) && !signal.name.startsWith(own[shared - 1]);
+  if (shared > 1 && shared === own.length - 1 && isElement) shared--;
   return own.slice(Math.max(shared, 1)).join(".");
 }
 

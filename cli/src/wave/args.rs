@@ -110,7 +110,7 @@ pub(crate) struct WaveShowArgs {
     /// List the cycles in which an expression holds (docs/waves.md): `op == CAS.SPIN && rtl.rsp_passes > 4`
     #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["svg", "wavedrom", "ascii", "signals"])]
     pub(crate) query: Option<String>,
-    /// Print transactions or cycles as JSON
+    /// Print as JSON: WaveJSON, transactions line by line, or cycles
     #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii"])]
     pub(crate) json: bool,
 }

@@ -10,7 +10,7 @@ use crate::args::wave::WaveDiffArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::{note, outln};
 use crate::progress::grouped;
-use crate::wave::{open, option, scale};
+use crate::wave::{last_cycle, open, option, scale};
 
 /// Causes, signals of a cause, and missing signals that are printed; JSON has all.
 const CAUSES: usize = 12;
@@ -70,27 +70,32 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
 /// Points in time, in cycles where there is a clock.
 struct Times {
     period: Option<u64>,
+    /// How many of the named unit a time unit is.
+    factor: u64,
     unit: String,
 }
 
 impl Times {
     fn of(diff: &WaveDiff) -> Self {
-        let unit = diff.unit.map_or_else(|| "unit".to_owned(), |unit| unit.to_string());
-        // A unit of 1 is not worth a factor.
-        let unit = unit.strip_prefix("1 ").map_or_else(|| format!("x {unit}"), str::to_owned);
-        Times { period: diff.period, unit }
+        let unit = diff.unit.map_or_else(|| "1 units".to_owned(), |unit| unit.to_string());
+        let (factor, unit) = unit.split_once(' ').unwrap_or(("1", &unit));
+        Times { period: diff.period, factor: factor.parse().unwrap_or(1), unit: unit.to_owned() }
     }
 
     fn at(&self, time: u64) -> String {
         match self.period {
             Some(period) => format!("cycle {}", grouped(time / period)),
-            None => format!("{} {}", grouped(time), self.unit),
+            None => self.in_unit(time),
         }
     }
 
-    /// The number alone.
-    fn number(&self, time: u64) -> String {
-        grouped(self.period.map_or(time, |period| time / period))
+    /// The last time of a wave, at which a cycle may just have ended.
+    fn end(&self, time: u64) -> String {
+        self.period.map_or_else(|| self.in_unit(time), |period| grouped(last_cycle(time, period)))
+    }
+
+    fn in_unit(&self, time: u64) -> String {
+        format!("{} {}", grouped(time.saturating_mul(self.factor)), self.unit)
     }
 
     fn span(&self, duration: u64) -> String {
@@ -99,7 +104,7 @@ impl Times {
                 let cycles = duration.div_ceil(period).max(1);
                 format!("{} cycle{}", grouped(cycles), if cycles == 1 { "" } else { "s" })
             }
-            None => format!("{} {}", grouped(duration), self.unit),
+            None => self.in_unit(duration),
         }
     }
 }
@@ -113,10 +118,10 @@ fn print(diff: &WaveDiff, names: &[String; 2], clock: Option<&str>) -> Result<()
         None => format!("at {} points in time", grouped(diff.points)),
     };
     outln!("  compared   {} signals {when}", grouped(diff.compared as u64))?;
-    outln!("  from, to   {} to {}", times.at(diff.span.0), times.number(diff.span.1))?;
+    outln!("  from, to   {} to {}", times.at(diff.span.0), times.end(diff.span.1))?;
     if diff.uncovered {
         for (name, (first, last)) in names.iter().zip(diff.sides) {
-            outln!("  covers     {} to {}: {name}", times.at(first), times.number(last))?;
+            outln!("  covers     {} to {}: {name}", times.at(first), times.end(last))?;
         }
     }
     for [left, right] in diff.unlike.iter().take(MISSING) {
@@ -179,15 +184,14 @@ fn print_cause(
     };
     outln!("\n{number}. from {} on, {fate}{again}", times.at(cause.first))?;
     for root in cause.roots.iter().take(SIGNALS) {
-        print_divergence(&diff.divergences[*root], "", times)?;
+        print_divergence(&diff.divergences[*root], None, cause.first, times)?;
     }
     more(cause.roots.len(), "begin there too")?;
     if !cause.followers.is_empty() {
         outln!("   followed by")?;
     }
     for (follower, time) in cause.followers.iter().take(SIGNALS) {
-        let at = format!("{}  ", times.at(*time));
-        print_divergence(&diff.divergences[*follower], &at, times)?;
+        print_divergence(&diff.divergences[*follower], Some(times.at(*time)), *time, times)?;
     }
     more(cause.followers.len(), "follow")
 }
@@ -199,17 +203,27 @@ fn more(count: usize, what: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-fn print_divergence(divergence: &Divergence, at: &str, times: &Times) -> Result<(), CliError> {
-    let Divergence { paths, further_names, values, times: often, duration, heals, .. } = divergence;
+/// A signal of a cause, which begins to differ at `time`; `at` says when, where that is news.
+fn print_divergence(
+    divergence: &Divergence,
+    at: Option<String>,
+    time: u64,
+    times: &Times,
+) -> Result<(), CliError> {
+    let Divergence { paths, further_names, first, values, times: often, duration, heals } = divergence;
+    let at = at.map_or_else(String::new, |at| at + "  ");
     let further =
         if *further_names > 0 { format!(" (and {further_names} more names)") } else { String::new() };
+    if time != *first {
+        return outln!("   {at}{}{further}: again, first from {} on", paths[0], times.at(*first));
+    }
     let [left, right] =
         values.each_ref().map(|value| value.as_ref().map_or_else(|| "nothing".to_owned(), text_of));
     let fate = match (heals, often) {
         (Some(_), 1) => format!("for {}", times.span(*duration)),
         (Some(_), often) => format!("{} times, for {} in all", grouped(*often), times.span(*duration)),
         (None, 1) => "stays".to_owned(),
-        (None, often) => format!("{} times, stays", grouped(*often)),
+        (None, often) => format!("{} times, at the end too", grouped(*often)),
     };
     outln!("   {at}{}{further}: {left} and {right}, {fate}", paths[0])
 }

@@ -10,7 +10,7 @@ use crate::args::wave::WaveInfoArgs;
 use crate::error::{CliError, Verdict};
 use crate::output::outln;
 use crate::progress::grouped;
-use crate::wave::{note_cut, open};
+use crate::wave::{last_cycle, note_cut, open};
 
 /// Scopes that are listed.
 const SCOPES: usize = 40;
@@ -29,9 +29,10 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
     });
     let extent = read.map_err(CliError::of)?;
     let clock = file.clock().map_err(CliError::of)?;
-    let cycles = clock.as_ref().zip(extent.times).map(|(clock, (first, last))| {
-        (first / clock.period, last.div_ceil(clock.period).max(first / clock.period))
-    });
+    let cycles = clock
+        .as_ref()
+        .zip(extent.times)
+        .map(|(clock, (first, last))| (first / clock.period, last_cycle(last, clock.period)));
     let scopes = scopes(file.signals());
     let unit = file.unit().map(|unit| unit.to_string());
     let clock_path = clock.as_ref().map(|clock| file.signals()[clock.signal].path());
@@ -59,7 +60,12 @@ pub(crate) fn info(args: &WaveInfoArgs) -> Result<Verdict, CliError> {
         None => outln!("  time       none: the file has no values")?,
     }
     if let (Some(path), Some(clock), Some((first, end))) = (&clock_path, &clock, cycles) {
-        outln!("  clock      {path}, period {}: cycles {first} to {end}", clock.period)?;
+        outln!(
+            "  clock      {path}, period {}: cycles {} to {}",
+            clock.period,
+            grouped(first),
+            grouped(end)
+        )?;
     }
     let (signals, distinct) = (file.signals().len(), file.slots());
     let shared = if signals == distinct { String::new() } else { format!(", {distinct} of them distinct") };

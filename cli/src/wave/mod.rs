@@ -46,6 +46,11 @@ fn option(name: &'static str) -> impl FnOnce(String) -> CliError {
     move |problem| CliError::message(format!("{name}: {problem}"))
 }
 
+/// The last cycle of a wave that goes up to a time, which is where a cycle ends if it is where one begins.
+fn last_cycle(last: u64, period: u64) -> u64 {
+    last.div_ceil(period).max(1) - 1
+}
+
 /// Says where a file ends early.
 fn note_cut(file: &WaveFile, extent: &WaveExtent) {
     if let Some(line) = extent.cut_in_line {

@@ -11,9 +11,9 @@ use atoms_waves::{
 use crate::args::wave::WaveShowArgs;
 use crate::error::{CliError, Verdict};
 use crate::files::Files;
-use crate::output::{note, outln};
+use crate::output::{note, out, outln};
 use crate::wave::save_file::{self, SaveFile};
-use crate::wave::{open, option, scale, search, transactions};
+use crate::wave::{last_cycle, open, option, scale, search, transactions};
 
 /// Signals that are shown without being asked for.
 const LINES: usize = 24;
@@ -43,11 +43,6 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     if args.transactions {
         return transactions::list(&file, args);
     }
-    if args.json {
-        return Err(CliError::message(
-            "--json: with --transactions or --query; --wavedrom writes waves as JSON",
-        ));
-    }
     let save_file = SaveFile::beside(&file);
     let signals = signals(&file, args, &save_file)?;
     let scale = scale(&file)?;
@@ -75,6 +70,11 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
         write(path, &mut text)?;
     }
     if args.svg.is_some() || args.wavedrom.is_some() {
+        return Ok(Verdict::Agree);
+    }
+    if args.json {
+        show_wavedrom(&mut text, &excerpt).map_err(CliError::of)?;
+        out!("{text}")?;
         return Ok(Verdict::Agree);
     }
     let terminal = std::io::stdout().is_terminal();
@@ -193,7 +193,7 @@ fn until(file: &WaveFile, period: Option<u64>) -> Result<String, CliError> {
     Ok(match (times, period) {
         (None, _) => "the wave has no values".to_owned(),
         (Some((first, last)), Some(period)) => {
-            format!("the wave goes from cycle {} to {}", first / period, last.div_ceil(period).max(1) - 1)
+            format!("the wave goes from cycle {} to {}", first / period, last_cycle(last, period))
         }
         (Some((first, last)), None) => format!("the wave goes from {first} to {last}"),
     })

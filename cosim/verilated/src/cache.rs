@@ -67,7 +67,7 @@ impl Cache {
     }
 
     /// The size limit in bytes.
-    fn limit(&self) -> Result<u64, BuildError> {
+    pub(crate) fn limit(&self) -> Result<u64, BuildError> {
         let megabytes = match &self.limit_mb {
             None => Some(DEFAULT_MB),
             Some(text) => text.to_str().and_then(|text| text.parse().ok()),

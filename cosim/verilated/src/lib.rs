@@ -32,6 +32,7 @@ mod environment;
 mod error;
 mod evict;
 mod group;
+mod kept;
 mod key;
 mod library;
 mod lock;

@@ -42,7 +42,9 @@ impl fmt::Display for Progress {
                 write!(f, "waiting for rtl library {}, which another process builds", short(key))
             }
             Progress::Discarded(key, reason) => {
-                write!(f, "discarded damaged rtl library {}: {reason}", short(key))
+                let what = if key.starts_with("snapshot-") { "snapshot" } else { "rtl library" };
+                let key = key.strip_prefix("snapshot-").unwrap_or(key);
+                write!(f, "discarded damaged {what} {}: {reason}", short(key))
             }
             Progress::Verilating(top, variant) => write!(f, "verilating {top} ({variant})"),
             Progress::Warnings(text) => f.write_str(text.trim_end()),

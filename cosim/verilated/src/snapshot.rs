@@ -4,8 +4,8 @@ use crate::{Library, RtlError};
 
 /// Registers, memory and cycle number of an [`Rtl`](crate::Rtl); fits any model of the same library.
 ///
-/// Only a model makes one, and it cannot be read from bytes: Verilated code trusts its state, and would follow an
-/// index out of range.
+/// Only a model makes one, and it cannot be read from bytes, but for those that the cache kept: Verilated code trusts
+/// its state, and would follow an index out of range.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Snapshot {
     key: String,

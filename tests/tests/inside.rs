@@ -124,7 +124,7 @@ fn what_is_inside_changes_with_the_ports() {
     let path = WavePath::new("time");
     let rerun = Rerun::Random(Box::new(campaign("small", 1000)));
     let library = library("small", &[], Variant::Wave);
-    rerun.excerpt(&library, 500..900, &path.0, None).expect("it is written");
+    rerun.excerpt(&library, 500..900, &path.0, None, &mut |_| {}).expect("it is written");
     let mut wave = read(&path.0).expect("the wave is readable");
     for (probe, register) in
         [("probe_issue_valid", "valid_q"), ("probe_issue_pending", "pending_q"), ("probe_rotate", "rotate_q")]
@@ -167,7 +167,7 @@ fn an_excerpt_is_the_window_of_the_whole_wave() {
         let path = WavePath::new(&format!("window-{depth:?}"));
         let expected = window_of_all(&library, "small", 1000..1064, &path);
         let rerun = Rerun::Random(Box::new(campaign("small", 2000)));
-        let excerpt = rerun.excerpt(&library, 1000..1064, &path.0, None).expect("it is written");
+        let excerpt = rerun.excerpt(&library, 1000..1064, &path.0, None, &mut |_| {}).expect("it is written");
         assert_eq!(excerpt.cycles, 1000..1064);
         assert!(matches!(excerpt.ended, Ended::Reached), "{:?}", excerpt.ended);
         assert!(std::fs::read(&path.0).expect("a wave") == expected, "{depth:?}: other bytes");
@@ -179,11 +179,51 @@ fn a_window_outside_of_the_run_is_refused() {
     let library = library("small", &[], Variant::Fast);
     let rerun = Rerun::Random(Box::new(Campaign { until: 50, ..campaign("small", 1000) }));
     let path = WavePath::new("outside");
-    let error = rerun.excerpt(&library, 100..164, &path.0, None).expect_err("there are 50 cycles");
+    let error =
+        rerun.excerpt(&library, 100..164, &path.0, None, &mut |_| {}).expect_err("there are 50 cycles");
     assert!(matches!(error, BundleError::Window { cycles: 50, fails: false, .. }), "{error:?}");
     assert!(error.to_string().contains("ends with cycle 49"), "{error}");
-    let excerpt = rerun.excerpt(&library, 40..100, &path.0, None).expect("some cycles are in it");
+    let excerpt =
+        rerun.excerpt(&library, 40..100, &path.0, None, &mut |_| {}).expect("some cycles are in it");
     assert_eq!(excerpt.cycles, 40..50, "what there is");
+}
+
+/// With snapshots in the cache, the model runs alone up to one, and the wave has the same bytes. A damaged one is
+/// removed, and the run repeated.
+#[test]
+fn snapshots_shorten_the_way_and_change_nothing() {
+    let library = library("tiny", &[], Variant::Wave);
+    // Not as any other run, nor as this one before: nothing of it is in the cache.
+    let seed = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64);
+    let rerun = Rerun::Random(Box::new(Campaign { seed, ..campaign("tiny", 80_000) }));
+    let path = WavePath::new("snapshots");
+    let mut said = Vec::new();
+    let mut look = |window: Range<u64>| {
+        let start = std::time::Instant::now();
+        let mut say = |step: &atoms_verilated::Progress| said.push(step.to_string());
+        let excerpt =
+            rerun.excerpt(&library, window.clone(), &path.0, None, &mut say).expect("it is written");
+        assert_eq!(excerpt.cycles, window);
+        (std::fs::read(&path.0).expect("a wave"), start.elapsed())
+    };
+    let (first, took) = look(200_000..200_050);
+    let (again, took_again) = look(200_000..200_050);
+    assert!(first == again, "other bytes");
+    println!("{took:?}, from a snapshot {took_again:?}");
+    let earlier = look(140_000..140_050).0;
+    assert!(earlier != first);
+    let cache = atoms_verilated::Cache::new(&atoms_verilated::Environment::from_process());
+    let mut newest: Vec<_> = std::fs::read_dir(cache.root()).expect("a cache").flatten().collect();
+    newest.retain(|entry| entry.file_name().to_string_lossy().starts_with("snapshot-"));
+    newest.sort_by_key(|entry| std::cmp::Reverse(entry.metadata().and_then(|data| data.modified()).ok()));
+    // Those of this run are the newest: at 65,536, 131,072 and 196,608 cycles.
+    for entry in &newest[..3] {
+        std::fs::write(entry.path().join("state"), "no state").expect("it can be damaged");
+    }
+    let (repeated, _) = look(200_000..200_050);
+    assert!(repeated == first, "other bytes");
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(said.iter().all(|text| text.starts_with("discarded damaged snapshot")), "{said:?}");
 }
 
 /// Cycle in which the ports show a bug; none where only the memory at the end does.
@@ -222,7 +262,7 @@ fn the_first_register_that_differs_is_found() {
         // It is the first: the cycle before it agrees, and the wave around it shows both values.
         let path = WavePath::new(module);
         let window = found.cycle.saturating_sub(4)..found.cycle + 4;
-        rerun.excerpt(&library, window, &path.0, Some(&found)).expect("it is written");
+        rerun.excerpt(&library, window, &path.0, Some(&found), &mut |_| {}).expect("it is written");
         let layout = std::fs::read_to_string(path.0.with_extension("gtkw")).expect("a layout");
         assert!(layout.contains("first difference inside"), "{layout}");
         let mut wave = read(&path.0).expect("the wave is readable");

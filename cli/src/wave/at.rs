@@ -7,7 +7,7 @@ use atoms_cosim::configs;
 use atoms_cosim::internals::{Depth, RegisterDifference};
 use atoms_regress::report::text::plain;
 use atoms_regress::triage::repro::Bundle;
-use atoms_regress::triage::rerun::{Ended, Excerpt, Rerun, Search};
+use atoms_regress::triage::rerun::{Ended, Rerun, Search, WaveWindow};
 use atoms_verilated::{Environment, Library};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::args::wave::WaveAtArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
-use crate::output::outln;
+use crate::output::{note, outln};
 use crate::progress::{build_step, grouped};
 use crate::repro::{self, Rtl};
 
@@ -88,7 +88,7 @@ fn excerpt(
     library: &Library,
     cycle: u64,
     register: Option<&RegisterDifference>,
-) -> Result<Excerpt, CliError> {
+) -> Result<WaveWindow, CliError> {
     if let Some(failed) = rerun.failed_at().filter(|failed| *failed < cycle) {
         return Err(CliError::message(format!(
             "--cycle {cycle}: the run fails in cycle {failed}, and what comes after it is not run; choose a cycle up to there"
@@ -99,7 +99,7 @@ fn excerpt(
         .clone()
         .unwrap_or_else(|| Environment::from_process().target.join("waves").join(format!("at-{cycle}.vcd")));
     let window = window(cycle, args.window);
-    rerun.excerpt(library, window, &path, register).map_err(CliError::of)
+    rerun.excerpt(library, window, &path, register, &mut |step| note!("rtl: {step}")).map_err(CliError::of)
 }
 
 fn first_internal(args: &WaveAtArgs, rerun: &Rerun, library: &Library) -> Result<Verdict, CliError> {
@@ -128,7 +128,7 @@ fn first_internal(args: &WaveAtArgs, rerun: &Rerun, library: &Library) -> Result
     Ok(Verdict::Disagree)
 }
 
-fn print(excerpt: &Excerpt) -> Result<(), CliError> {
+fn print(excerpt: &WaveWindow) -> Result<(), CliError> {
     let Range { start, end } = excerpt.cycles;
     let wave = shell(&excerpt.path);
     let layout = shell(&excerpt.path.with_extension("gtkw"));
@@ -142,7 +142,7 @@ fn print_ended(ended: &Ended) -> Result<(), CliError> {
     failed.failure.to_string().lines().try_for_each(|line| outln!("  {}", plain(line)))
 }
 
-fn as_json(excerpt: &Excerpt) -> Value {
+fn as_json(excerpt: &WaveWindow) -> Value {
     let Range { start, end } = excerpt.cycles;
     json!({ "wave": excerpt.path, "cycles": [start, end], "found": found(&excerpt.ended) })
 }

@@ -9,16 +9,16 @@ use atoms_cosim::campaign::{Campaign, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
-use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep};
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Session};
 use atoms_cosim::trace::Sides;
-use atoms_verilated::{Library, Variant};
+use atoms_verilated::{Cache, Environment, Library, Progress, Variant};
 
 use crate::triage::bundle::{finish, trace};
 use crate::triage::error::BundleError;
-use crate::triage::replay::found;
+use crate::triage::replay::{Run, found};
 use crate::triage::repro::Bundle;
 use crate::triage::test_failure::FailedRun;
 
@@ -55,7 +55,7 @@ pub enum Ended {
 
 /// The wave of some cycles.
 #[derive(Debug)]
-pub struct Excerpt {
+pub struct WaveWindow {
     /// The file.
     pub path: PathBuf,
     /// Cycles in it.
@@ -107,7 +107,8 @@ impl Rerun {
     }
 
     /// Writes the wave of the cycles in `window` to `path`; nothing else is written, and the run goes no further. With
-    /// what is inside if the library was built for it. The save file beside it opens at `register`, if that is given.
+    /// what is inside if the library was built for it. Snapshots of the RTL are kept in the cache on the way, and where
+    /// there is one of the same run, the model runs alone up to it. The save file beside it opens at `register`, if that is given.
     ///
     /// # Errors
     /// [`BundleError::Window`] when none of the cycles is run, [`BundleError`] when there is no run.
@@ -117,11 +118,22 @@ impl Rerun {
         window: Range<u64>,
         path: &Path,
         register: Option<&RegisterDifference>,
-    ) -> Result<Excerpt, BundleError> {
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<WaveWindow, BundleError> {
         if let Some(cycle) = self.failed_at().filter(|cycle| *cycle < window.start) {
             return Err(BundleError::Window { window, cycles: cycle + 1, fails: true });
         }
         let mut session = self.session(library)?;
+        let cache = Cache::new(&Environment::from_process());
+        let name = self.name().filter(|_| window.start >= CYCLES_BETWEEN_SNAPSHOTS);
+        if let Some(name) = &name {
+            let machine = session.machine_mut();
+            let mut before = snapshots_before(window.start).map(|cycles| machine.clocks(cycles));
+            match before.find_map(|clocks| cache.kept(library, name, clocks, progress)) {
+                Some(snapshot) => machine.join_at(snapshot),
+                None => machine.take_snapshots(),
+            }
+        }
         if library.variant() == Variant::Wave {
             session.machine_mut().show_inside(window.clone()).map_err(Stop::from)?;
         }
@@ -132,6 +144,10 @@ impl Rerun {
         }
         session.set_trace(Some(wave));
         let outcome = self.run(&mut session, window.end);
+        if let Some(name) = &name {
+            // They only save time.
+            let _ = cache.keep(library, name, session.machine().snapshots());
+        }
         let written = session.trace().map_or(0, |trace| trace.cycles());
         finish(&mut session, path)?;
         let ended = outcome?;
@@ -140,7 +156,7 @@ impl Rerun {
             return Err(BundleError::Window { window, cycles, fails: matches!(ended, Ended::Failed(_)) });
         }
         let cycles = window.start..window.start + written;
-        Ok(Excerpt { path: path.to_path_buf(), cycles, ended })
+        Ok(WaveWindow { path: path.to_path_buf(), cycles, ended })
     }
 
     /// The first register of the RTL that differs from its counterpart in the model, whether the ports show it or not.
@@ -166,6 +182,23 @@ impl Rerun {
             // From the last cycle in which all agreed, each.
             (from, every) = (agreed.unwrap_or(0), 1);
         }
+    }
+
+    /// What tells the run from every other one, the program included, which drives it; none where files that may change
+    /// say what is run.
+    fn name(&self) -> Option<String> {
+        let program =
+            std::fs::metadata("/proc/self/exe").or_else(|_| std::env::current_exe()?.metadata()).ok()?;
+        let run = match self {
+            Rerun::Bundle(bundle) => match (&bundle.case, &bundle.run) {
+                (Some(case), _) => format!("{case:?}"),
+                (None, Run::Kernel { .. }) => return None,
+                (None, run) => format!("{run:?}"),
+            },
+            Rerun::Case { case, .. } => format!("{case:?}"),
+            Rerun::Random(campaign) => format!("{:?}", Campaign { until: u64::MAX, ..(**campaign).clone() }),
+        };
+        Some(format!("{} {:?} {:?} {run}", program.len(), program.modified().ok()?, self.config()))
     }
 
     /// In lockstep, after reset, without the oracle.
@@ -197,4 +230,10 @@ impl Rerun {
         }
         Ok(outcome?.map_or(Ended::Over, |failed| Ended::Failed(Box::new(failed))))
     }
+}
+
+/// Cycles after which there may be a snapshot, from `cycle` back over the last million.
+fn snapshots_before(cycle: u64) -> impl Iterator<Item = u64> {
+    let last = cycle / CYCLES_BETWEEN_SNAPSHOTS;
+    (last.saturating_sub(15).max(1)..=last).rev().map(|number| number * CYCLES_BETWEEN_SNAPSHOTS)
 }

@@ -253,6 +253,7 @@ fn the_first_register_that_differs_is_found() {
         let campaign = campaign("small", 20_000);
         let ports = shown_by_the_ports(&library, &campaign);
         let rerun = Rerun::Random(Box::new(campaign));
+        assert!(ports.is_none() || rerun.failure(&library).expect("it runs") == ports, "{}", patch.file);
         let search = rerun.first_register(&library).expect("it is searched");
         let found = search.register.unwrap_or_else(|| panic!("{}: nothing: {:?}", patch.file, search.ended));
         assert!(found.path.starts_with(register), "{}: {found}", patch.file);

@@ -180,8 +180,8 @@ pub(crate) struct WaveAtArgs {
     /// options below describe
     #[arg(value_name = "BUNDLE|CASE.json", conflicts_with_all = ["config", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) what: Option<PathBuf>,
-    /// The cycle in the middle; of a bundle, that of its failure if it is not given
-    #[arg(long, value_name = "N", required_unless_present_any = ["what", "first_internal"], allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
+    /// The cycle in the middle; without it, that in which the run fails
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) cycle: Option<u64>,
     /// Cycles to show
     #[arg(long, value_name = "CYCLES", default_value_t = 64, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]

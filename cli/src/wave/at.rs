@@ -35,8 +35,13 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     if args.first_internal {
         return first_internal(args, &rerun, &library);
     }
-    let Some(cycle) = args.cycle.or(rerun.failed_at()) else {
-        return Err(CliError::message("--cycle: which cycle is missing; a bundle alone says one itself"));
+    let cycle = match args.cycle {
+        Some(cycle) => cycle,
+        None => rerun.failure(&library).map_err(CliError::of)?.ok_or_else(|| {
+            CliError::message(
+                "the run does not fail, so it has no cycle to show of its own; --cycle N chooses one",
+            )
+        })?,
     };
     let excerpt = excerpt(args, &rerun, &library, cycle, None)?;
     if args.json {
@@ -110,7 +115,10 @@ fn first_internal(args: &WaveAtArgs, rerun: &Rerun, library: &Library) -> Result
             return Ok(verdict(&ended));
         }
         outln!("no register differs in {} cycles", grouped(cycles))?;
-        print_ended(&ended)?;
+        if let Ended::Failed(failed) = &ended {
+            // It begins in logic, not in a register.
+            print(&excerpt(args, rerun, library, failed.cycle, None)?)?;
+        }
         return Ok(verdict(&ended));
     };
     let excerpt = excerpt(args, rerun, library, register.cycle, Some(&register))?;

@@ -85,11 +85,11 @@ impl Rerun {
         }
     }
 
-    /// Cycle of the failure, where it is known before the run.
+    /// Cycle of the failure, where it is known before the run: that of a smallest case is not.
     pub fn failed_at(&self) -> Option<u64> {
         match self {
-            Rerun::Bundle(bundle) => Some(bundle.record.cycle),
-            Rerun::Case { .. } | Rerun::Random(_) => None,
+            Rerun::Bundle(bundle) if bundle.case.is_none() => Some(bundle.record.cycle),
+            Rerun::Bundle(_) | Rerun::Case { .. } | Rerun::Random(_) => None,
         }
     }
 
@@ -104,6 +104,24 @@ impl Rerun {
         progress: &mut dyn FnMut(&BuildStep),
     ) -> Result<Library, BundleError> {
         Ok(rtl::library(rtl_dir, self.config(), depth.variant(), progress)?)
+    }
+
+    /// The cycle to look at unless another one is chosen: that of the failure; of a bundle whose failure the oracle alone
+    /// sees, the last one. None where nothing fails.
+    ///
+    /// # Errors
+    /// [`BundleError`] when there is no run.
+    pub fn failure(&self, library: &Library) -> Result<Option<u64>, BundleError> {
+        if let Some(cycle) = self.failed_at() {
+            return Ok(Some(cycle));
+        }
+        let mut session = self.session(library)?;
+        let ended = self.run(&mut session, u64::MAX)?;
+        Ok(match (ended, self) {
+            (Ended::Failed(failed), _) => Some(failed.cycle),
+            (Ended::Reached | Ended::Over, Rerun::Bundle(_)) => session.machine().cycles().checked_sub(1),
+            (Ended::Reached | Ended::Over, Rerun::Case { .. } | Rerun::Random(_)) => None,
+        })
     }
 
     /// Writes the wave of the cycles in `window` to `path`; nothing else is written, and the run goes no further. With

@@ -33,8 +33,8 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
     let campaign = campaign(&args.random, machine::config(&args.machine.config)?)?;
     let mut files = machine::files();
-    if let Some(file) = args.random.profile.as_deref().filter(|profile| is_file(profile)) {
-        files.reads("the profile", Path::new(file));
+    if let Some(file) = profile_file(&args.random) {
+        files.reads("the profile", file);
     }
     machine::outputs(&args.machine, &mut files);
     if args.machine.on == On::Lockstep && on_fail(args) != OnFail::Report {
@@ -70,6 +70,11 @@ fn failure_files(campaign: &Campaign) -> (PathBuf, PathBuf) {
     let dir = Environment::from_process().target.join("failures");
     let stem = format!("{}-{}", campaign.config.name, campaign.seed);
     (dir.join(format!("{stem}.vcd")), dir.join(format!("{stem}.json")))
+}
+
+/// The file of the profile, if it has one.
+pub(crate) fn profile_file(args: &RandomArgs) -> Option<&Path> {
+    args.profile.as_deref().filter(|profile| is_file(profile)).map(Path::new)
 }
 
 /// Whether a profile is a file, and not one of those with names.

@@ -24,6 +24,9 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     if let Some(path) = &args.what {
         files.reads("what is run", path);
     }
+    if let Some(path) = cosim::profile_file(&args.random) {
+        files.reads("the profile", path);
+    }
     if let Some(path) = &args.output {
         files.writes_wave("--output", path);
     }

@@ -8,7 +8,7 @@ use crate::args::Cli;
 use crate::{atoms, commands, sample, words};
 
 /// Options whose number may be 0.
-const MAY_BE_ZERO: &[&str] = &["seed", "settle", "shard", "end", "alone", "older"];
+const MAY_BE_ZERO: &[&str] = &["seed", "settle", "shard", "end", "alone", "older", "cycle"];
 
 /// Values that no numeric option takes.
 const NEVER: &[&str] =

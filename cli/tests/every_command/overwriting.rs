@@ -32,6 +32,8 @@ const OUTPUTS: &[Output] = &[
     Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
     Output { command: "cosim",   option: "--record", prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
     Output { command: "repro",   option: "--trace",  prefix: "",     arguments: &["bundle"], inputs: &["bundle", "rtl"] },
+    Output { command: "wave at", option: "--output", prefix: "",     arguments: &["case.json", "--cycle", "4"], inputs: &["case.json", "rtl"] },
+    Output { command: "wave at", option: "--output", prefix: "",     arguments: &["--cycle", "4", "--profile", "profile.toml"], inputs: &["profile.toml", "rtl"] },
     Output { command: "cover",   option: "--lcov",   prefix: "",     arguments: &["done"], inputs: &["done", "rtl"] },
     Output { command: "wave show", option: "--svg",      prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
     Output { command: "wave show", option: "--wavedrom", prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
@@ -49,6 +51,7 @@ const READ: &[(&str, &str)] = &[
     ("bench", "kernel"),
     ("bench", "launch"),
     ("wave page", "kernel"),
+    ("wave at", "profile"),
 ];
 
 /// Hidden options that only `atoms` itself gives, with folders that it has made.

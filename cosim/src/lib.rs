@@ -8,6 +8,7 @@
 pub mod bench;
 pub mod campaign;
 pub mod case;
+pub mod cause;
 pub mod configs;
 pub mod embedded;
 pub mod internals;

@@ -15,6 +15,10 @@ use crate::embedded;
 
 /// List of the sources, in the folder of the RTL.
 const LIST: &str = "atoms.f";
+/// The module that has the ports.
+pub(crate) const TOP: &str = "atoms_unit";
+/// The source that each configuration has its own of.
+const PACKAGE: &str = "atoms_cfg_pkg.sv";
 
 /// Why there is no RTL to run.
 #[derive(Debug, thiserror::Error)]
@@ -213,12 +217,55 @@ fn build(
     tools: &Toolchain,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Library, RtlBuildError> {
-    let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?
+    let spec = spec(rtl_dir, config, variant)?;
+    Ok(Cache::new(env).library(&spec, tools, progress)?)
+}
+
+fn spec(rtl_dir: &Path, config: &NamedConfig, variant: Variant) -> Result<BuildSpec, BuildError> {
+    Ok(BuildSpec::from_list(rtl_dir, LIST, TOP)?
         .lanes(config.config.num_lanes as usize)
         .banks(config.config.num_banks as usize)
-        .generated("atoms_cfg_pkg.sv", config.config.rtl_package(&config.name))
-        .variant(variant);
-    Ok(Cache::new(env).library(&spec, tools, progress)?)
+        .generated(PACKAGE, config.config.rtl_package(&config.name))
+        .variant(variant))
+}
+
+/// Name and text of each source of `config`, in the order in which they are read, its package among them.
+///
+/// # Errors
+/// [`BuildError::Source`] with the file that cannot be read.
+pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String)>, BuildError> {
+    let spec = spec(rtl_dir, config, Variant::Fast)?;
+    let mut found = Vec::new();
+    for file in &spec.files {
+        let name = file.display().to_string();
+        let text = match spec.generated.iter().find(|(generated, _)| *generated == name) {
+            Some((_, text)) => text.clone(),
+            None => fs_err::read_to_string(rtl_dir.join(file))?,
+        };
+        found.push((name, text));
+    }
+    Ok(found)
+}
+
+/// As [`library`], with other texts in place of the sources: names as in [`texts`].
+///
+/// # Errors
+/// [`RtlBuildError`].
+pub fn library_of(
+    rtl_dir: &Path,
+    config: &NamedConfig,
+    texts: &[(String, String)],
+    progress: &mut dyn FnMut(&BuildStep),
+) -> Result<Library, RtlBuildError> {
+    let env = Environment::from_process();
+    let mut step = |step: &Progress| {
+        progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
+    };
+    let tools = toolchain(&env, &mut step)?;
+    // What was put into the texts widens operands: the lint is for the sources.
+    let mut spec = spec(rtl_dir, config, Variant::Fast)?.verilator_arg("-Wno-lint");
+    spec.generated = texts.to_vec();
+    Ok(Cache::new(&env).library(&spec, &tools, &mut step)?)
 }
 
 /// An instance of [`library`].

@@ -38,8 +38,11 @@ pub trait Sides: Machine {
     /// From now on, what is inside goes into waves as well, in the cycles of `window`.
     ///
     /// # Errors
-    /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant.
-    fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError>;
+    /// [`RtlError::NoWaves`] unless there is an RTL, built as the wave variant: the model's registers have the widths
+    /// of the RTL's.
+    fn show_inside(&mut self, _window: Range<u64>) -> Result<(), RtlError> {
+        Err(RtlError::NoWaves)
+    }
 
     /// What is inside, if it is looked at.
     fn inside(&self) -> Option<(&Rtl, &Internals)> {
@@ -49,11 +52,6 @@ pub trait Sides: Machine {
 
 impl Sides for ModelMachine {
     const NAMES: &'static [&'static str] = &["model"];
-
-    // Its registers have the widths of the RTL's, which is not there.
-    fn show_inside(&mut self, _: Range<u64>) -> Result<(), RtlError> {
-        Err(RtlError::NoWaves)
-    }
 }
 
 impl Sides for RtlMachine {

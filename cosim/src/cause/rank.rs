@@ -1,0 +1,197 @@
+//! From experiments to a list of lines.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use atoms_verilated::RtlError;
+use atoms_weave::Alteration;
+
+use crate::campaign::Campaign;
+use crate::case::Case;
+use crate::lockstep::Lockstep;
+use crate::machine::Stop;
+use crate::session::{Failure, Session};
+use crate::stimulus::Profile;
+
+use super::evidence::Evidence;
+use super::laboratory::{Defect, Laboratory, Trial};
+use super::recording::Recording;
+use super::woven::{CauseError, Switch, WovenRtl};
+
+/// Runs of random requests that a repair has to stand, and warp requests in each.
+const FURTHER_RUNS: u64 = 4;
+const FURTHER_REQUESTS: u64 = 150;
+/// What closeness to the signals that differ first weighs, and the distance at which it is a half.
+const CLOSENESS: f64 = 1.5;
+const HALF_WAY: f64 = 30.0;
+/// Lines that are compared with the cycles before the failure, and what being quiet there weighs.
+const COMPARED: usize = 30;
+const QUIET: f64 = 2.5;
+
+/// A line that may be the cause.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CauseSuspect {
+    /// Source, in the folder of the RTL.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Module or package.
+    pub module: String,
+    /// The line, without the space around it.
+    pub source: String,
+    /// What of it was altered, as it is written.
+    pub text: String,
+    /// How.
+    #[serde(serialize_with = "as_text")]
+    pub alteration: Alteration,
+    /// RTL and model agree then, in the failing runs and in all further ones.
+    pub mends: bool,
+    /// What it does in each failing run, that of the case first.
+    pub evidence: Vec<Evidence>,
+    /// Steps back to it from the signals that differ first, on average; an assignment is one.
+    pub distance: f64,
+    /// Larger is likelier. Only its order means something.
+    pub score: f64,
+}
+
+/// Why it is in the list: `old[i] > b[i]` with `>=` as its operator: RTL and model agree, in all further runs too.
+impl fmt::Display for CauseSuspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}: RTL and model ", self.text, self.alteration)?;
+        if self.mends {
+            return f.write_str("agree, in all further runs too");
+        }
+        let Some((first, others)) = self.evidence.split_first() else { return Ok(()) };
+        f.write_str(first.words())?;
+        if !others.is_empty() {
+            let same = others.iter().filter(|other| *other == first).count();
+            write!(f, ", and so in {same} of {} other failing runs", others.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// The likeliest causes of the failure of `case`, the likeliest first. Takes all cores.
+///
+/// # Errors
+/// [`CauseError`]; [`CauseError::Agrees`] if the case does not fail.
+pub fn list(woven: &WovenRtl, case: &Case) -> Result<Vec<CauseSuspect>, CauseError> {
+    investigate(woven, case, &further_runs(woven)?, None, threads())
+}
+
+/// As [`list`], for the RTL with an alteration that has an inverse in it, as if its text were so.
+///
+/// # Errors
+/// As [`list`].
+pub fn list_with(woven: &WovenRtl, case: &Case, defect: Switch) -> Result<Vec<CauseSuspect>, CauseError> {
+    let values = woven.sites[defect.site].alterations().into_iter().map(|(value, _)| value);
+    let defect = Defect { switch: defect, offered: [0].into_iter().chain(values).collect() };
+    investigate(woven, case, &further_runs(woven)?, Some(&defect), threads())
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, Into::into)
+}
+
+/// As [`list`], for the RTL with `defect` in it.
+pub(super) fn investigate(
+    woven: &WovenRtl,
+    case: &Case,
+    further: &[Recording],
+    defect: Option<&Defect>,
+    threads: usize,
+) -> Result<Vec<CauseSuspect>, CauseError> {
+    let mut laboratory = Laboratory::new(woven, further, defect, threads)?;
+    let run = Recording::of_case(&woven.config.config, case)?;
+    let mut trials: Vec<Trial> = (0..woven.sites.len()).flat_map(|site| laboratory.trials_at(site)).collect();
+    laboratory.run(&run, &mut trials)?;
+    trials.retain(|trial| trial.evidence[0] > Evidence::Earlier);
+    // Other ways in which the same RTL fails: what is the cause matters in all of them.
+    for seed in 1..=FURTHER_RUNS {
+        let other = fails(woven, &further_campaign(woven, seed), &laboratory.as_it_is())?;
+        if let Some(other) = other.filter(|other| other != case) {
+            match laboratory.run(&Recording::of_case(&woven.config.config, &other)?, &mut trials) {
+                // Registers that a reset keeps made the difference, and here it is another reset.
+                Ok(()) | Err(CauseError::Agrees) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    laboratory.validate(&mut trials)?;
+    let mut suspects = by_line(woven, &laboratory, &trials);
+    for suspect in suspects.iter_mut().take(COMPARED) {
+        suspect.score += QUIET * laboratory.quiet_before(&suspect.file, suspect.line)?;
+    }
+    sort(&mut suspects);
+    Ok(suspects)
+}
+
+/// One suspect a line, each with its most telling alteration.
+fn by_line(woven: &WovenRtl, laboratory: &Laboratory<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
+    let mut lines: BTreeMap<(&str, usize), Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        let site = &woven.sites[trial.site];
+        lines.entry((&site.file, site.line)).or_default().push(trial);
+    }
+    let suspect = |line: &Vec<&Trial>| {
+        let best = line.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
+        let site = &woven.sites[best.site];
+        let distance = laboratory.distance(&site.file, site.line);
+        Some(CauseSuspect {
+            file: site.file.clone(),
+            line: site.line,
+            module: site.module.clone(),
+            source: woven.line(&site.file, site.line).to_owned(),
+            text: site.text.clone(),
+            alteration: best.alteration,
+            mends: best.mends,
+            evidence: best.evidence.clone(),
+            distance: distance / 10.0,
+            score: best.weight().max(Trial::joint_weight(line)) + CLOSENESS / (1.0 + distance / HALF_WAY),
+        })
+    };
+    let mut suspects: Vec<CauseSuspect> = lines.values().filter_map(suspect).collect();
+    sort(&mut suspects);
+    suspects
+}
+
+fn sort(suspects: &mut [CauseSuspect]) {
+    suspects.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+fn as_text<S: serde::Serializer>(alteration: &Alteration, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(alteration)
+}
+
+/// Random requests that a repair has to stand.
+fn further_campaign(woven: &WovenRtl, seed: u64) -> Campaign {
+    Campaign {
+        config: woven.config.clone(),
+        profile: Profile::default(),
+        seed,
+        requests: FURTHER_REQUESTS,
+        until: u64::MAX,
+    }
+}
+
+/// The runs that a repair has to stand.
+pub(super) fn further_runs(woven: &WovenRtl) -> Result<Vec<Recording>, CauseError> {
+    let run =
+        |seed| Recording::of_stimulus(&woven.config.config, &mut further_campaign(woven, seed).stimulus());
+    Ok((1..=FURTHER_RUNS).map(run).collect::<Result<_, Failure>>()?)
+}
+
+/// A small case in which the RTL with these alterations and the model differ in a run of `campaign`.
+pub(super) fn fails(
+    woven: &WovenRtl,
+    campaign: &Campaign,
+    switches: &[Switch],
+) -> Result<Option<Case>, RtlError> {
+    // What does not come out of reset has no first difference.
+    let Ok(machine) = Lockstep::new(woven.altered(switches)?, woven.config.config) else { return Ok(None) };
+    let Err(mut failed) = campaign.run(Session::new(machine, None), |_| {}) else { return Ok(None) };
+    match failed.failure {
+        Failure::Stop(Stop::Mismatch(_)) => Ok(failed.small_case(None).map(|(case, _)| case)),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,164 @@
+//! The RTL with alterations woven in.
+
+use std::path::Path;
+
+use atoms_model::port::In;
+use atoms_verilated::{Library, Rtl, RtlError, Snapshot};
+use atoms_weave::{AlterationSite, DataFlow, Weave, WeaveError, Woven};
+
+use crate::configs::NamedConfig;
+use crate::rtl::{self, BuildStep, RtlBuildError};
+use crate::session::Failure;
+
+use super::recording::{Recording, Reply};
+
+/// Why there is no list of causes.
+#[derive(Debug, thiserror::Error)]
+pub enum CauseError {
+    /// The RTL does not build.
+    #[error(transparent)]
+    Build(#[from] RtlBuildError),
+    /// It builds, but has something that cannot be woven into.
+    #[error("cannot alter {0}")]
+    Weave(#[from] WeaveError),
+    /// It cannot be simulated.
+    #[error(transparent)]
+    Rtl(#[from] RtlError),
+    /// The model does not run the case.
+    #[error(transparent)]
+    Model(#[from] Failure),
+    /// There is nothing to find a cause of.
+    #[error("RTL and model agree in this case: nothing to find a cause of")]
+    Agrees,
+}
+
+/// Cycles that a window of an alteration can lie in.
+pub(super) const WINDOW_CYCLES: u64 = 4095;
+
+/// A switch and what it is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Number of the site.
+    pub site: usize,
+    /// Number of its alteration.
+    pub value: u8,
+    /// The cycle in which alone it has that value, and the value that it has otherwise. Of several switches the last may
+    /// have one.
+    pub only_in: Option<(u64, u8)>,
+}
+
+impl Switch {
+    /// Set throughout.
+    pub fn always(site: usize, value: u8) -> Switch {
+        Switch { site, value, only_in: None }
+    }
+}
+
+/// The RTL with every alteration woven in, for one configuration.
+#[derive(Clone, Debug)]
+pub struct WovenRtl {
+    /// Configuration.
+    pub config: NamedConfig,
+    /// What can be altered.
+    pub sites: Vec<AlterationSite>,
+    /// Name and text of each source.
+    sources: Vec<(String, String)>,
+    /// What each signal depends on.
+    pub(super) flow: DataFlow,
+    library: Library,
+}
+
+impl WovenRtl {
+    /// Builds it of the RTL in `rtl_dir`, or takes it from the cache.
+    ///
+    /// # Errors
+    /// [`CauseError`].
+    pub fn build(
+        rtl_dir: &Path,
+        config: &NamedConfig,
+        progress: &mut dyn FnMut(&BuildStep),
+    ) -> Result<WovenRtl, CauseError> {
+        let sources = rtl::texts(rtl_dir, config).map_err(RtlBuildError::Build)?;
+        // Switches are set in reset, by ports that mean nothing then.
+        let weave = Weave {
+            top: rtl::TOP,
+            clock: "clk_i",
+            set: "!rst_ni && cta_valid_i",
+            site: "cta_base_i",
+            value: "cta_rank_i[3:0]",
+            meanwhile: "cta_rank_i[7:4]",
+            from: "cta_size_i[11:0]",
+            to: "cta_size_i[23:12]",
+        };
+        let Woven { texts, sites } = weave.apply(&sources)?;
+        let flow = DataFlow::read(&sources)?;
+        let library = rtl::library_of(rtl_dir, config, &texts, progress)?;
+        Ok(WovenRtl { config: config.clone(), sources, sites, flow, library })
+    }
+
+    /// A model of it after reset, memory zero, with these alterations and no other.
+    ///
+    /// # Errors
+    /// [`RtlError`].
+    pub fn altered(&self, switches: &[Switch]) -> Result<Rtl, RtlError> {
+        let mut rtl = self.library.instantiate()?;
+        rtl.reset()?;
+        rtl.clear_memory();
+        set(&mut rtl, switches)?;
+        Ok(rtl)
+    }
+
+    /// A line of the RTL, from 1, without the space around it.
+    pub(super) fn line(&self, file: &str, line: usize) -> &str {
+        let source = self.sources.iter().find(|(name, _)| name == file);
+        source.and_then(|(_, text)| text.lines().nth(line - 1)).unwrap_or_default().trim()
+    }
+
+    /// A model to run experiments on.
+    ///
+    /// # Errors
+    /// [`RtlError`].
+    pub(super) fn bench(&self) -> Result<Bench, RtlError> {
+        let mut rtl = self.altered(&[])?;
+        let start = rtl.save()?;
+        Ok(Bench { rtl, start })
+    }
+}
+
+/// A model that goes back to its start before each experiment.
+#[derive(Debug)]
+pub(super) struct Bench {
+    rtl: Rtl,
+    start: Snapshot,
+}
+
+impl Bench {
+    /// The model, after reset, with these alterations.
+    pub(super) fn with(&mut self, switches: &[Switch]) -> Result<&mut Rtl, RtlError> {
+        self.rtl.restore(&self.start)?;
+        set(&mut self.rtl, switches)?;
+        Ok(&mut self.rtl)
+    }
+
+    /// What the RTL with these alterations does in a recorded run.
+    pub(super) fn reply(&mut self, switches: &[Switch], run: &Recording) -> Result<Reply, RtlError> {
+        Ok(run.replay(self.with(switches)?))
+    }
+}
+
+fn set(rtl: &mut Rtl, switches: &[Switch]) -> Result<(), RtlError> {
+    let (mut out, mut probe) = Default::default();
+    for Switch { site, value, only_in } in switches {
+        let (cycle, base) = only_in.unwrap_or((0, *value));
+        let cycle = cycle.min(WINDOW_CYCLES) as u32;
+        let input = In {
+            cta_valid: 1,
+            cta_base: *site as u16,
+            cta_rank: base | value << 4,
+            cta_size: cycle | cycle << 12,
+            ..In::default()
+        };
+        rtl.cycle(&input, &mut out, &mut probe)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! What can be altered, and how.
+
+use std::fmt;
+
+/// One small change of a design that a simulation can switch on: a defect to plant, or a repair to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Alteration {
+    /// A condition, negated.
+    Negated,
+    /// A condition that always holds.
+    AlwaysTrue,
+    /// A condition that never holds.
+    AlwaysFalse,
+    /// Another operator of its kind between the same operands.
+    Operator(&'static str),
+    /// The first operand alone.
+    FirstOnly,
+    /// The second operand alone.
+    SecondOnly,
+    /// A number or sum, one larger.
+    OneMore,
+    /// A number or sum, one smaller.
+    OneLess,
+    /// All bits of a constant the other way round.
+    Inverted,
+    /// A value without its complement.
+    NotComplemented,
+    /// A value that is not shifted.
+    NotShifted,
+    /// An assignment or call that is not carried out.
+    Dropped,
+}
+
+impl Alteration {
+    /// Whether a text that was altered so can be altered back: the change is one of those that [`AlterationSite::alterations`]
+    /// offers for the altered text. It is not where something was lost.
+    pub fn has_inverse(self) -> bool {
+        match self {
+            Alteration::Negated
+            | Alteration::Operator(_)
+            | Alteration::OneMore
+            | Alteration::OneLess
+            | Alteration::Inverted => true,
+            Alteration::AlwaysTrue
+            | Alteration::AlwaysFalse
+            | Alteration::FirstOnly
+            | Alteration::SecondOnly
+            | Alteration::NotComplemented
+            | Alteration::NotShifted
+            | Alteration::Dropped => false,
+        }
+    }
+}
+
+/// What is altered, as a reader of the list of causes finds it: `negated`, `with != in place of ==`.
+impl fmt::Display for Alteration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Alteration::Negated => "negated",
+            Alteration::AlwaysTrue => "always true",
+            Alteration::AlwaysFalse => "always false",
+            Alteration::Operator(sign) => return write!(f, "with `{sign}` as its operator"),
+            Alteration::FirstOnly => "reduced to its first operand",
+            Alteration::SecondOnly => "reduced to its second operand",
+            Alteration::OneMore => "one larger",
+            Alteration::OneLess => "one smaller",
+            Alteration::Inverted => "inverted",
+            Alteration::NotComplemented => "not complemented",
+            Alteration::NotShifted => "not shifted",
+            Alteration::Dropped => "left out",
+        })
+    }
+}
+
+/// Forms of what can be altered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteKind {
+    /// A condition, or a comparison for equality.
+    Condition,
+    /// `&&` or `||`.
+    Logic(&'static str),
+    /// `<`, `<=`, `>` or `>=`.
+    Relation(&'static str),
+    /// `+` or `-`.
+    Sum(&'static str),
+    /// `&` or `|`.
+    Mask(&'static str),
+    /// `^`.
+    Difference,
+    /// `~`.
+    Complement,
+    /// A shift.
+    Shift,
+    /// A number.
+    Number,
+    /// A constant of one bit, or one that fills its place.
+    Fill,
+    /// An assignment or a call.
+    Statement,
+    /// The value of an assignment.
+    Value,
+}
+
+/// An operator as a table of four bits over what it depends on, for those that are altered by changing the table.
+pub(crate) fn table(sign: &str) -> Option<u8> {
+    Some(match sign {
+        // Bit 2 * first + second.
+        "&&" => 0b1000,
+        "||" => 0b1110,
+        // Bit 2 * (equal) + (smaller).
+        "<" => 0b0010,
+        "<=" => 0b0110,
+        ">" => 0b0001,
+        ">=" => 0b0101,
+        _ => return None,
+    })
+}
+
+/// A place in the design that can be altered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlterationSite {
+    /// Its source.
+    pub file: String,
+    /// The module or package it is in.
+    pub module: String,
+    /// Its line, from 1: that of the operator where there is one.
+    pub line: usize,
+    /// What is altered, as it is written.
+    pub text: String,
+    /// Its form.
+    pub kind: SiteKind,
+}
+
+impl AlterationSite {
+    /// Every alteration of it, with the number that switches it on. 0 is the design as written.
+    pub fn alterations(&self) -> Vec<(u8, Alteration)> {
+        use Alteration as A;
+        match self.kind {
+            SiteKind::Condition => vec![(1, A::Negated), (2, A::AlwaysTrue), (3, A::AlwaysFalse)],
+            SiteKind::Logic(sign) => {
+                let own = table(sign).unwrap_or(0);
+                let other = if sign == "&&" { "||" } else { "&&" };
+                let mut found = vec![(own ^ table(other).unwrap_or(0), A::Operator(other))];
+                found.extend([
+                    (own ^ 0b1100, A::FirstOnly),
+                    (own ^ 0b1010, A::SecondOnly),
+                    (0b1111, A::Negated),
+                ]);
+                found.extend([(own ^ 0b1111, A::AlwaysTrue), (own, A::AlwaysFalse)]);
+                found
+            }
+            SiteKind::Relation(sign) => ["<", "<=", ">", ">="]
+                .into_iter()
+                .filter(|other| *other != sign)
+                .filter_map(|other| Some((table(sign)? ^ table(other)?, A::Operator(other))))
+                .collect(),
+            SiteKind::Sum(sign) => {
+                let other = if sign == "+" { "-" } else { "+" };
+                vec![(1, A::Operator(other)), (2, A::OneMore), (3, A::OneLess)]
+            }
+            SiteKind::Mask(sign) => {
+                let other = if sign == "&" { "|" } else { "&" };
+                vec![(3, A::Operator(other)), (1, A::FirstOnly), (2, A::SecondOnly)]
+            }
+            SiteKind::Difference => vec![(1, A::FirstOnly), (2, A::SecondOnly)],
+            SiteKind::Complement => vec![(1, A::NotComplemented)],
+            SiteKind::Shift => vec![(1, A::NotShifted)],
+            SiteKind::Number => vec![(1, A::OneMore), (2, A::OneLess)],
+            SiteKind::Fill => vec![(1, A::Inverted)],
+            SiteKind::Value => vec![(1, A::Inverted)],
+            SiteKind::Statement => vec![(1, A::Dropped)],
+        }
+    }
+
+    /// The other of two values at a site that is switched to `own`: what is tried in single cycles. None where a value is
+    /// not one of two.
+    pub fn flip(&self, own: u8) -> Option<(u8, Alteration)> {
+        match self.kind {
+            // As written, negated, true, false: each has its opposite beside it.
+            SiteKind::Condition => Some((own ^ 1, Alteration::Negated)),
+            SiteKind::Logic(_) => Some((own ^ 0b1111, Alteration::Negated)),
+            SiteKind::Fill | SiteKind::Value => Some((own ^ 1, Alteration::Inverted)),
+            SiteKind::Statement => (own == 0).then_some((1, Alteration::Dropped)),
+            SiteKind::Relation(_)
+            | SiteKind::Sum(_)
+            | SiteKind::Mask(_)
+            | SiteKind::Difference
+            | SiteKind::Complement
+            | SiteKind::Shift
+            | SiteKind::Number => None,
+        }
+    }
+
+    /// What switches a condition on and off for good; none where there is no condition.
+    pub fn constants(&self) -> Option<[u8; 2]> {
+        match self.kind {
+            SiteKind::Condition => Some([2, 3]),
+            SiteKind::Logic(sign) => table(sign).map(|own| [own ^ 0b1111, own]),
+            SiteKind::Relation(_)
+            | SiteKind::Sum(_)
+            | SiteKind::Mask(_)
+            | SiteKind::Difference
+            | SiteKind::Complement
+            | SiteKind::Shift
+            | SiteKind::Number
+            | SiteKind::Fill
+            | SiteKind::Statement
+            | SiteKind::Value => None,
+        }
+    }
+}

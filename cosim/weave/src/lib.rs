@@ -1,0 +1,21 @@
+//! RTL as source text: alterations woven into it that a simulation switches on and off ([`Weave`]), and which lines a
+//! signal depends on ([`DataFlow`]).
+//!
+//! One library, built once, thereby is the design with any one of a thousand small changes: which of them mends a
+//! failure says where its cause is, and which of them no test notices says what the tests lack. Knows the constructs that
+//! the design uses, and nothing of what the design does.
+
+#![forbid(unsafe_code)]
+
+mod alteration;
+mod error;
+mod flow;
+mod lexer;
+mod parser;
+mod syntax;
+mod weave;
+
+pub use alteration::{Alteration, AlterationSite, SiteKind};
+pub use error::SyntaxError;
+pub use flow::{DataFlow, RtlLine};
+pub use weave::{Weave, WeaveError, Woven};

@@ -27,6 +27,8 @@ pub(crate) enum WaveCommand {
     Diff(WaveDiffArgs),
     /// Show part of a wave in the terminal, as a picture or for a document; list transactions; search
     Show(WaveShowArgs),
+    /// Name the lines of the RTL that are the likeliest cause of a failure (docs/causes.md)
+    Cause(WaveCauseArgs),
     /// Write a wave as one HTML file, which opens as the save file beside the wave says
     Page(WavePageArgs),
     /// Write a wave as a timeline for Perfetto or Konata
@@ -172,6 +174,34 @@ pub(crate) struct WaveExportOutputs {
     /// Requests as instructions with their stages, for Konata
     #[arg(long, value_name = "FILE.kanata")]
     pub(crate) konata: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("failure").required(true).args(["bundle", "case", "score"]))]
+pub(crate) struct WaveCauseArgs {
+    /// Folder of a bundle that a regression left behind
+    #[arg(value_name = "BUNDLE")]
+    pub(crate) bundle: Option<PathBuf>,
+    /// The case of a failure, as `atoms cosim` leaves it behind, on the RTL of this checkout
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) case: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rtl: BundleRtlArgs,
+    /// Lines to list
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = whole::<u32>(1..=1000))]
+    pub(crate) count: u32,
+    /// Measure how often the list is right: plant so many defects in the RTL, one at a time, and ask for the cause of each
+    #[arg(long, value_name = "DEFECTS", num_args = 0..=1, default_missing_value = "200", allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
+    pub(crate) score: Option<u32>,
+    /// Seed by which the defects are drawn
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY), requires = "score")]
+    pub(crate) seed: u64,
+    /// Configuration in which the defects are planted
+    #[arg(long, value_name = "NAME", default_value = "small", requires = "score")]
+    pub(crate) config: String,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ use atoms_regress::triage::rerun::{Ended, Rerun, Search, WaveWindow};
 use atoms_verilated::{Environment, Library};
 use serde_json::{Value, json};
 
+use crate::args::BundleRtlArgs;
 use crate::args::wave::WaveAtArgs;
 use crate::cosim;
 use crate::error::{CliError, Verdict};
@@ -76,9 +77,12 @@ fn rtl_dir(args: &WaveAtArgs, rerun: &Rerun) -> Result<PathBuf, CliError> {
         outln!("{}", plain(&bundle.record.key))?;
         outln!("  replays    {}", repro::what(bundle))?;
     }
-    let rtl =
-        repro::choose(&args.rtl, bundle, &mut |line| if args.json { Ok(()) } else { outln!("{line}") })?;
-    Ok(match rtl {
+    rtl_of(&args.rtl, bundle, args.json)
+}
+
+/// Folder of the RTL that a bundle is run on, which is said unless JSON is asked for.
+pub(super) fn rtl_of(args: &BundleRtlArgs, bundle: &Bundle, json: bool) -> Result<PathBuf, CliError> {
+    Ok(match repro::choose(args, bundle, &mut |line| if json { Ok(()) } else { outln!("{line}") })? {
         Rtl::Here => configs::rtl_dir(),
         Rtl::Bundle => bundle.rtl_dir(),
     })

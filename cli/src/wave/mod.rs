@@ -1,6 +1,7 @@
 //! `atoms wave`: what waves show.
 
 mod at;
+mod cause;
 mod diff;
 mod export;
 mod info;
@@ -25,6 +26,7 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
         WaveCommand::Info(args) => info::info(args),
         WaveCommand::Diff(args) => diff::diff(args),
         WaveCommand::Show(args) => show::show(args),
+        WaveCommand::Cause(args) => cause::cause(args),
         WaveCommand::Page(args) => page::page(args),
         WaveCommand::Export(args) => export::export(args),
         WaveCommand::At(args) => at::at(args),

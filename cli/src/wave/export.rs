@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use atoms_waves::{Excerpt, WaveFile, write_konata, write_perfetto};
+use atoms_waves::{Excerpt, WaveFile, WaveView, write_konata, write_perfetto};
 
+use super::save_file;
 use super::selection::excerpt;
 use crate::args::wave::WaveExportArgs;
 use crate::error::{CliError, Verdict};
@@ -20,8 +21,21 @@ pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
     files.reads("the wave", &args.wave);
     perfetto.into_iter().for_each(|path| _ = files.writes("--perfetto", path));
     konata.into_iter().for_each(|path| _ = files.writes("--konata", path));
+    if let Some(path) = &args.to.surfer {
+        files.reads("the viewer's file of the wave", &save_file::path(&args.wave)).writes("--surfer", path);
+    }
     files.check()?;
     let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
+    if let Some(path) = &args.to.surfer {
+        let save_file = save_file::path(&args.wave);
+        let text = std::fs::read_to_string(&save_file).map_err(CliError::reading(&save_file))?;
+        let commands = WaveView::of_save_file(&text).surfer_commands();
+        std::fs::write(path, commands).map_err(CliError::writing(path))?;
+        outln!("{}: commands (surfer {} -c {})", shell(path), shell(&args.wave), shell(path))?;
+    }
+    if perfetto.is_none() && konata.is_none() {
+        return Ok(Verdict::Agree);
+    }
     let excerpt = excerpt(&wave, &args.selection)?;
     if let Some(path) = perfetto {
         let slices = write(path, |out| write_perfetto(&excerpt, out))?;

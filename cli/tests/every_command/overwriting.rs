@@ -40,6 +40,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave page",   option: "--output",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--perfetto", prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
+    Output { command: "wave export", option: "--surfer",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
@@ -102,6 +103,7 @@ fn place(name: &str) -> std::path::PathBuf {
     fs::copy(case, place.join("case.json")).expect("a copy");
     fs::copy(folder().join("plan.toml"), place.join("run/plan.toml")).expect("a copy");
     fs::copy(folder().join("first_wave.vcd"), place.join("wave.vcd")).expect("a copy");
+    fs::write(place.join("wave.gtkw"), "@28\natoms.clk\n").expect("written");
     for name in ["bundle", "done"] {
         symlink(folder().join(name), place.join(name)).expect("a link");
     }

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use atoms_waves::TimeUnit;
 
+/// A window without an end behind its beginning.
+const NO_TIME: &str = "no time is in it; expected an end behind its beginning, such as 1200..1300";
+
 /// A point in time as it is written: `1200` cycles, `1.2us`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
@@ -109,7 +112,7 @@ impl MomentWindow {
     pub(crate) fn in_units(self, scale: Scale) -> Result<Range<u64>, String> {
         let from = self.from.in_units(scale)?;
         let to = self.to.map_or(Ok(u64::MAX), |to| to.in_units(scale))?;
-        if from < to { Ok(from..to) } else { Err("no time is in it".to_owned()) }
+        if from < to { Ok(from..to) } else { Err(NO_TIME.to_owned()) }
     }
 }
 
@@ -160,7 +163,7 @@ mod tests {
         assert_eq!(window("2..1us"), Ok(20..1000));
         assert_eq!(window("..3"), Ok(0..30));
         assert_eq!(window("7.."), Ok(70..u64::MAX));
-        assert_eq!(window("3..3"), Err("no time is in it".to_owned()));
+        assert_eq!(window("3..3"), Err(NO_TIME.to_owned()));
         assert!(window("3").is_err());
         let shift = |text: &str| text.parse::<Shift>().and_then(|shift| shift.in_units(SCALE));
         assert_eq!((shift("-2"), shift("+3ns"), shift("4")), (Ok(-20), Ok(3), Ok(40)));

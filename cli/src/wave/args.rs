@@ -169,13 +169,13 @@ pub(crate) struct WaveExportArgs {
 #[group(required = true, multiple = true)]
 pub(crate) struct WaveExportOutputs {
     /// Trace events as JSON, for Perfetto and Chrome's viewer
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) perfetto: Option<PathBuf>,
     /// Requests as instructions with their stages, for Konata
-    #[arg(long, value_name = "FILE.kanata")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) konata: Option<PathBuf>,
-    /// Commands for Surfer, which then shows what the GTKWave save file beside the wave names: `surfer WAVE -c FILE.sucl`
-    #[arg(long, value_name = "FILE.sucl", conflicts_with_all = ["window", "signals"])]
+    /// Commands for Surfer, which then shows what the GTKWave save file beside the wave names: `surfer WAVE -c FILE`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["window", "signals"])]
     pub(crate) surfer: Option<PathBuf>,
 }
 

@@ -53,6 +53,7 @@ const READ: &[(&str, &str)] = &[
     ("bench", "launch"),
     ("wave page", "kernel"),
     ("wave at", "profile"),
+    ("wave cause", "case"),
 ];
 
 /// Hidden options that only `atoms` itself gives, with folders that it has made.

@@ -6,6 +6,7 @@
 mod blocks;
 mod guard;
 
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io::BufReader;
 use std::ops::ControlFlow;
@@ -22,6 +23,9 @@ use super::{FileSignal, Header, RawValue, Slot, Slots, TimeUnit, WaveExtent, Wav
 use crate::ValueKind;
 use guard::guarded;
 
+/// Powers of ten of seconds that a time unit can be: from zeptoseconds to days.
+const UNITS: std::ops::RangeInclusive<i8> = -21..=5;
+
 /// What it takes to read values.
 #[derive(Debug)]
 pub(super) struct FstBody {
@@ -35,13 +39,17 @@ pub(super) fn open(path: &Path) -> Result<(Header, FstBody), WaveReadFault> {
     guarded(|| {
         let mut reader = reader(path)?;
         let about = reader.get_header();
-        let slots = u32::try_from(about.max_handle).map_err(|_| problem("it declares too many signals"))?;
-        let mut declarations = Declarations {
-            signals: Vec::new(),
-            kinds: vec![ValueKind::Bits(1); slots as usize],
-            scopes: vec![Arc::from([])],
-        };
+        if !UNITS.contains(&about.timescale_exponent) {
+            return Err(problem(format!(
+                "the FST file is damaged: a time unit of 1e{} s",
+                about.timescale_exponent
+            )));
+        }
+        let mut declarations =
+            Declarations { signals: Vec::new(), kinds: Vec::new(), scopes: vec![Arc::from([])] };
         reader.read_hierarchy(|entry| declarations.take(entry)).map_err(damaged)?;
+        // Counted, not taken from the header, which a damaged file may let claim thousands of millions.
+        let slots = declarations.kinds.len() as u32;
         let header = Header {
             unit: Some(TimeUnit { exponent: about.timescale_exponent }),
             version: about.version.trim().to_owned(),
@@ -105,8 +113,12 @@ impl Declarations {
                     _ if length == 0 => ValueKind::Text,
                     _ => ValueKind::Bits(length),
                 };
-                let Some(known) = self.kinds.get_mut(handle.get_index()) else { return };
-                *known = kind;
+                // A signal has the next handle, an alias that of a signal before.
+                match handle.get_index().cmp(&self.kinds.len()) {
+                    Ordering::Less => self.kinds[handle.get_index()] = kind,
+                    Ordering::Equal => self.kinds.push(kind),
+                    Ordering::Greater => return,
+                }
                 let slot = Slot(handle.get_index() as u32);
                 let words: Vec<&str> = name.split_whitespace().collect();
                 self.signals.push(FileSignal::new(outer, &words, kind, slot));

@@ -1,6 +1,6 @@
 //! Snapshots in the cache, so that a later process need not repeat a run up to them.
 //!
-//! Verilated code trusts its state. So does whoever loads a library from the cache trust that: snapshots lie beside the
+//! Verilated code trusts its state, and a process trusts the libraries of its cache: so snapshots lie beside the
 //! libraries, under the same owner and manifests, and never in what is carried from machine to machine.
 
 use crate::entry::{entry, own};

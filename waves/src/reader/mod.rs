@@ -1,4 +1,4 @@
-//! Wave files, ours and anybody's: VCD and FST, told apart by their content, read in one pass with bounded memory.
+//! Wave files of any program: VCD and FST, told apart by their content, read in one pass with bounded memory.
 //!
 //! [`WaveFile::open`] reads what a file declares. [`WaveFile::changes`] then goes through its values as often as asked
 //! for, each time from the beginning: nothing of a value is kept.

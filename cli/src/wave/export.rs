@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use atoms_waves::{Excerpt, WaveFile, WaveView, write_konata, write_perfetto};
+use atoms_waves::{Excerpt, WaveFile, write_konata, write_perfetto};
 
 use super::save_file;
 use super::selection::excerpt;
@@ -27,9 +27,7 @@ pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
     files.check()?;
     let wave = WaveFile::open(&args.wave).map_err(CliError::of)?;
     if let Some(path) = &args.to.surfer {
-        let save_file = save_file::path(&args.wave);
-        let text = std::fs::read_to_string(&save_file).map_err(CliError::reading(&save_file))?;
-        let commands = WaveView::of_save_file(&text).surfer_commands();
+        let commands = save_file::view(&args.wave)?.surfer_commands();
         std::fs::write(path, commands).map_err(CliError::writing(path))?;
         outln!("{}: commands (surfer {} -c {})", shell(path), shell(&args.wave), shell(path))?;
     }

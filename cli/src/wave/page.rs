@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 
 use atoms_waves::{WaveFile, WavePage, WaveView};
 
+use super::save_file;
 use super::selection::excerpt;
 use crate::args::wave::WavePageArgs;
 use crate::error::{CliError, Verdict};
@@ -13,16 +14,14 @@ use crate::output::outln;
 use crate::progress::grouped;
 
 pub(crate) fn page(args: &WavePageArgs) -> Result<Verdict, CliError> {
-    let save_file = args.wave.with_extension("gtkw");
     let mut files = Files::default();
-    files.reads("the wave", &args.wave).reads("the save file", &save_file);
+    files.reads("the wave", &args.wave).reads("the save file", &save_file::path(&args.wave));
     args.kernel.iter().for_each(|kernel| _ = files.reads("the kernel", kernel));
     files.writes("--output", &args.output);
     files.check()?;
-    let view = match std::fs::read(&save_file) {
-        Ok(text) => WaveView::of_save_file(&String::from_utf8_lossy(&text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => WaveView::default(),
-        Err(error) => return Err(CliError::reading(&save_file)(error)),
+    let view = match save_file::view(&args.wave) {
+        Err(CliError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => WaveView::default(),
+        view => view?,
     };
     let mut sources = Vec::new();
     if let Some(kernel) = &args.kernel {

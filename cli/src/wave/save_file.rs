@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use atoms_waves::{Fold, WaveFile, WaveView};
 
+use crate::error::CliError;
+
 /// What a save file shows.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SaveFile {
@@ -18,15 +20,20 @@ pub(super) fn path(wave: &Path) -> PathBuf {
     wave.with_extension("gtkw")
 }
 
+/// What the save file beside a wave says.
+pub(super) fn view(wave: &Path) -> Result<WaveView, CliError> {
+    let path = path(wave);
+    let text = std::fs::read(&path).map_err(CliError::reading(&path))?;
+    Ok(WaveView::of_save_file(&String::from_utf8_lossy(&text)))
+}
+
 impl SaveFile {
     /// Reads the save file beside a wave; what is not there, or not known, is left out.
     pub(super) fn beside(file: &WaveFile) -> Self {
-        std::fs::read_to_string(path(file.path()))
-            .map_or_else(|_| Self::default(), |text| Self::read(&text, file))
+        view(file.path()).map_or_else(|_| Self::default(), |view| Self::of(view, file))
     }
 
-    fn read(text: &str, file: &WaveFile) -> Self {
-        let view = WaveView::of_save_file(text);
+    fn of(view: WaveView, file: &WaveFile) -> Self {
         let open = view.groups.iter().filter(|group| group.fold == Fold::Open);
         let mut signals = Vec::new();
         for signal in open.flat_map(|group| &group.signals).filter_map(|path| file.lookup(path).ok()) {
@@ -61,6 +68,9 @@ mod tests {
             (paths, found.marker),
             (vec!["top.clk".into(), "top.word".into(), "top.rtl.sub.op".into()], Some(410))
         );
-        assert_eq!(SaveFile::read("no save file\n@zz\n-x\n*\n", &file), SaveFile::default());
+        assert_eq!(
+            SaveFile::of(WaveView::of_save_file("no save file\n@zz\n-x\n*\n"), &file),
+            SaveFile::default()
+        );
     }
 }

@@ -247,18 +247,19 @@ impl Trace {
         let trace = &mut self.trace;
         let before = self.before.as_deref();
         let (out, probe) = (machine.out(), machine.probe());
-        StructSignals::show(&[&self.inputs], trace, i, before.map(|before| &before.inputs), Idle::Always);
-        let outs: Vec<_> = self.sides.iter().map(|side| &side.out).collect();
-        let probes: Vec<_> = self.sides.iter().map(|side| &side.probe).collect();
+        let inputs = std::iter::once(&self.inputs);
+        StructSignals::show(inputs, trace, i, before.map(|before| &before.inputs), Idle::Always);
+        let outs = self.sides.iter().map(|side| &side.out);
+        let probes = self.sides.iter().map(|side| &side.probe);
         if let Some(other) = machine.other_side() {
             for (at, (out, probe)) in [(out, probe), other].into_iter().enumerate() {
-                StructSignals::show(&outs[at..][..1], trace, out, None, Idle::CodeZero);
-                StructSignals::show(&probes[at..][..1], trace, probe, None, Idle::CodeZero);
+                StructSignals::show(outs.clone().skip(at).take(1), trace, out, None, Idle::CodeZero);
+                StructSignals::show(probes.clone().skip(at).take(1), trace, probe, None, Idle::CodeZero);
             }
         } else {
             let before = before.filter(|before| before.alike);
-            StructSignals::show(&outs, trace, out, before.map(|before| &before.out), Idle::CodeZero);
-            StructSignals::show(&probes, trace, probe, before.map(|before| &before.probe), Idle::CodeZero);
+            StructSignals::show(outs, trace, out, before.map(|before| &before.out), Idle::CodeZero);
+            StructSignals::show(probes, trace, probe, before.map(|before| &before.probe), Idle::CodeZero);
         }
         if let Some((signals, (rtl, internals))) = self.inside.as_mut().zip(machine.inside()) {
             signals.set(&mut self.trace, rtl, internals);
@@ -346,19 +347,19 @@ impl StructSignals {
     }
 
     /// Sets, on each of several sides, the signals of what is not as in `before`; without it, of everything.
-    fn show<P: Pins>(
-        sides: &[&StructSignals],
+    fn show<'a, P: Pins>(
+        sides: impl Iterator<Item = &'a StructSignals> + Clone,
         trace: &mut atoms_waves::WaveTrace,
         now: &P,
         before: Option<&P>,
         idle: Idle,
     ) {
-        let Some(any) = sides.first() else { return };
+        let Some(any) = sides.clone().next() else { return };
         let mut renamed = 0;
         now.changes(before, |field, at, value| {
             renamed |= any.0[field].names;
             if any.0[field].radix == Radix::Number {
-                let signals = sides.iter().filter_map(|side| side.0[field].signals.get(at));
+                let signals = sides.clone().filter_map(|side| side.0[field].signals.get(at));
                 signals.for_each(|signal| trace.set(*signal, value));
             }
         });
@@ -369,7 +370,7 @@ impl StructSignals {
             let at_idle_port = any.0[field].valid.is_some_and(|valid| now.element(valid, 0) == 0);
             let left_out = at_idle_port && (idle == Idle::Always || code == 0);
             let name = if left_out { IDLE } else { name_of(any.0[field].radix, code as u8) };
-            let signals = sides.iter().flat_map(|side| &side.0[field].signals);
+            let signals = sides.clone().flat_map(|side| &side.0[field].signals);
             signals.for_each(|signal| trace.set_text(*signal, name));
         }
     }

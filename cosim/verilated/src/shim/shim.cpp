@@ -222,23 +222,33 @@ ATOMS_API void atoms_destroy(void* self) {
     current = nullptr;
 }
 
+// The half of a cycle before its clock edge: what the design drives for these inputs.
+static void settle(Handle& handle, const In& in, Out& out, Probe& probe) {
+    Model& model = *handle.model;
+    handle.context.time(2 * handle.cycle);
+    model.clk_i = 0;
+    put_inputs(model, in);
+    model.eval();
+    get_outputs(model, out);
+    get_probe(model, probe);
+}
+
+// The clock edge.
+static void rise(Handle& handle) {
+    handle.context.time(2 * handle.cycle + 1);
+    handle.model->clk_i = 1;
+    handle.model->eval();
+}
+
 ATOMS_API int32_t atoms_cycle(void* self, const In* in, Out* out, Probe* probe) {
     Handle& handle = *static_cast<Handle*>(self);
     if (handle.status != kOk) return handle.status;
     return guarded(handle, [&] {
-        Model& model = *handle.model;
-        handle.context.time(2 * handle.cycle);
-        model.clk_i = 0;
-        put_inputs(model, *in);
-        model.eval();
-        get_outputs(model, *out);
-        get_probe(model, *probe);
+        settle(handle, *in, *out, *probe);
 #if ATOMS_WAVES
         if (handle.trace) handle.trace->dump(2 * handle.cycle);
 #endif
-        handle.context.time(2 * handle.cycle + 1);
-        model.clk_i = 1;
-        model.eval();
+        rise(handle);
 #if ATOMS_WAVES
         if (handle.trace) handle.trace->dump(2 * handle.cycle + 1);
 #endif

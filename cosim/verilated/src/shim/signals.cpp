@@ -55,18 +55,10 @@ ATOMS_API int32_t atoms_cycle_signals(void* self, void* opened, const In* in, Ou
     *length = 0;
     if (handle.status != kOk) return handle.status;
     const Status status = guarded(handle, [&] {
-        Model& model = *handle.model;
-        handle.context.time(2 * handle.cycle);
-        model.clk_i = 0;
-        put_inputs(model, *in);
-        model.eval();
-        get_outputs(model, *out);
-        get_probe(model, *probe);
+        settle(handle, *in, *out, *probe);
         signals.writer.dump(signals.time++);
         signals.writer.flush();
-        handle.context.time(2 * handle.cycle + 1);
-        model.clk_i = 1;
-        model.eval();
+        rise(handle);
         ++handle.cycle;
     });
     *text = signals.sink.text.data();

@@ -44,8 +44,8 @@ pub trait MemoryPort {
     /// Whatever the port has to report; the run ends with it.
     fn cycle(&mut self, inputs: &In) -> Result<Out, Self::Error>;
 
-    /// Names the origin of the warp request that the next call of [`MemoryPort::cycle`] offers. A port that shows
-    /// nothing ignores it.
+    /// Names the origin of the warp request that is offered from the next call of [`MemoryPort::cycle`] on, until it is
+    /// taken. A port that shows nothing ignores it.
     fn offer_from(&mut self, _origin: &RequestOrigin<'_>) {}
 
     /// The word at byte address `4 * (row * banks + bank)` of shared memory, for messages: as of the last

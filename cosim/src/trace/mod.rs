@@ -273,7 +273,7 @@ impl Trace {
         self.trace.tick()
     }
 
-    /// The warp request that the next cycle offers comes from this instruction.
+    /// The warp request that is offered from the next cycle on comes from this instruction.
     pub fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
         self.transactions.offer_from(origin);
     }

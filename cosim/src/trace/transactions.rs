@@ -45,7 +45,7 @@ pub(super) struct Transactions {
     /// Banks whose track shows a lane.
     serving: u64,
     text: String,
-    /// The instruction that made the request offered in this cycle.
+    /// The instruction that made the request being offered.
     offered_from: String,
 }
 
@@ -167,7 +167,7 @@ impl Transactions {
         self.banks.get(bank).copied().into_iter()
     }
 
-    /// Notes the instruction that made the request which the next cycle offers.
+    /// Notes the instruction that made the request which is offered from the next cycle on.
     pub(super) fn offer_from(&mut self, origin: &RequestOrigin<'_>) {
         let RequestOrigin { cta, warp, pc, line, text } = origin;
         self.offered_from.clear();

@@ -64,8 +64,12 @@ pub fn run_observed<P: MemoryPort>(
     let launch = &launch.fitted(kernel).map_err(KernelError::from)?;
     let mut core = Core::new(kernel, launch, config, Geometry::of(port), observer)?;
     while !core.finished() {
+        let offered = core.offered;
         core.before_clock(&|row, bank| port.word(row, bank))?;
-        if let Some(origin) = core.origin() {
+        // Once for each request, however long it stands at the port.
+        if offered != core.offered
+            && let Some(origin) = core.origin()
+        {
             port.offer_from(&origin);
         }
         let outputs = port.cycle(&core.inputs).map_err(RunError::Port)?;

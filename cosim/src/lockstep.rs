@@ -15,7 +15,7 @@ use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subje
 pub const CYCLES_BETWEEN_SNAPSHOTS: u64 = 1 << 16;
 
 /// Snapshots that are kept: those of the last million cycles.
-const SNAPSHOTS_KEPT: usize = 16;
+pub const SNAPSHOTS_KEPT: usize = 16;
 
 /// Snapshots of the RTL along a run. The model needs none: alone it is five times as fast as both.
 #[derive(Debug)]

@@ -80,9 +80,9 @@ impl Trial {
     }
 }
 
-/// Where experiments are made.
+/// Experiments with one RTL, and what they have shown.
 #[derive(Debug)]
-pub(super) struct Laboratory<'a> {
+pub(super) struct Experiments<'a> {
     woven: &'a WovenRtl,
     /// One for each thread.
     benches: Vec<Bench>,
@@ -94,7 +94,7 @@ pub(super) struct Laboratory<'a> {
     differing: u32,
 }
 
-impl<'a> Laboratory<'a> {
+impl<'a> Experiments<'a> {
     /// With so many threads.
     pub(super) fn new(
         woven: &'a WovenRtl,
@@ -103,7 +103,7 @@ impl<'a> Laboratory<'a> {
         threads: usize,
     ) -> Result<Self, RtlError> {
         let benches = (0..threads.max(1)).map(|_| woven.bench()).collect::<Result<_, _>>()?;
-        Ok(Laboratory { woven, benches, further, defect, slice: BTreeMap::new(), differing: 0 })
+        Ok(Experiments { woven, benches, further, defect, slice: BTreeMap::new(), differing: 0 })
     }
 
     /// What is tried at a site.
@@ -296,7 +296,7 @@ fn try_all(
     for trial in trials {
         let mut best = Evidence::Nothing;
         if trial.in_force == InForce::Always || !idle.contains(&trial.site) {
-            for reply in Laboratory::replies(bench, defect, trial, failed, run)? {
+            for reply in Experiments::replies(bench, defect, trial, failed, run)? {
                 best = best.max(Evidence::of(before, failed, &reply, trial.in_force));
             }
         }

@@ -7,7 +7,7 @@
 //! many steps a line is away from the signals that differ first. [`score()`] measures how often the list is right.
 
 mod evidence;
-mod laboratory;
+mod experiments;
 mod rank;
 mod recording;
 mod score;

@@ -14,7 +14,7 @@ use crate::session::{Failure, Session};
 use crate::stimulus::Profile;
 
 use super::evidence::Evidence;
-use super::laboratory::{Defect, Laboratory, Trial};
+use super::experiments::{Defect, Experiments, Trial};
 use super::recording::Recording;
 use super::woven::{CauseError, Switch, WovenRtl};
 
@@ -101,33 +101,34 @@ pub(super) fn investigate(
     defect: Option<&Defect>,
     threads: usize,
 ) -> Result<Vec<CauseSuspect>, CauseError> {
-    let mut laboratory = Laboratory::new(woven, further, defect, threads)?;
+    let mut experiments = Experiments::new(woven, further, defect, threads)?;
     let run = Recording::of_case(&woven.config.config, case)?;
-    let mut trials: Vec<Trial> = (0..woven.sites.len()).flat_map(|site| laboratory.trials_at(site)).collect();
-    laboratory.run(&run, &mut trials)?;
+    let mut trials: Vec<Trial> =
+        (0..woven.sites.len()).flat_map(|site| experiments.trials_at(site)).collect();
+    experiments.run(&run, &mut trials)?;
     trials.retain(|trial| trial.evidence[0] > Evidence::Earlier);
     // Other ways in which the same RTL fails: what is the cause matters in all of them.
     for seed in 1..=FURTHER_RUNS {
-        let other = fails(woven, &further_campaign(woven, seed), &laboratory.as_it_is())?;
+        let other = fails(woven, &further_campaign(woven, seed), &experiments.as_it_is())?;
         if let Some(other) = other.filter(|other| other != case) {
-            match laboratory.run(&Recording::of_case(&woven.config.config, &other)?, &mut trials) {
+            match experiments.run(&Recording::of_case(&woven.config.config, &other)?, &mut trials) {
                 // Registers that a reset keeps made the difference, and here it is another reset.
                 Ok(()) | Err(CauseError::Agrees) => {}
                 Err(error) => return Err(error),
             }
         }
     }
-    laboratory.validate(&mut trials)?;
-    let mut suspects = by_line(woven, &laboratory, &trials);
+    experiments.validate(&mut trials)?;
+    let mut suspects = by_line(woven, &experiments, &trials);
     for suspect in suspects.iter_mut().take(COMPARED) {
-        suspect.score += QUIET * laboratory.quiet_before(&suspect.file, suspect.line)?;
+        suspect.score += QUIET * experiments.quiet_before(&suspect.file, suspect.line)?;
     }
     sort(&mut suspects);
     Ok(suspects)
 }
 
 /// One suspect a line, each with its most telling alteration.
-fn by_line(woven: &WovenRtl, laboratory: &Laboratory<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
+fn by_line(woven: &WovenRtl, experiments: &Experiments<'_>, trials: &[Trial]) -> Vec<CauseSuspect> {
     let mut lines: BTreeMap<(&str, usize), Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
         let site = &woven.sites[trial.site];
@@ -136,7 +137,7 @@ fn by_line(woven: &WovenRtl, laboratory: &Laboratory<'_>, trials: &[Trial]) -> V
     let suspect = |line: &Vec<&Trial>| {
         let best = line.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
         let site = &woven.sites[best.site];
-        let distance = laboratory.distance(&site.file, site.line);
+        let distance = experiments.distance(&site.file, site.line);
         Some(CauseSuspect {
             file: site.file.clone(),
             line: site.line,

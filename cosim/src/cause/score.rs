@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::campaign::Campaign;
 use crate::stimulus::Profile;
 
-use super::laboratory::Defect;
+use super::experiments::Defect;
 use super::rank::{CauseSuspect, fails, further_runs, investigate};
 use super::recording::Recording;
 use super::woven::{CauseError, Switch, WovenRtl};

@@ -9,7 +9,7 @@ use atoms_cosim::campaign::{Campaign, run_case};
 use atoms_cosim::case::Case;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::{Depth, Looking, RegisterDifference};
-use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep};
+use atoms_cosim::lockstep::{CYCLES_BETWEEN_SNAPSHOTS, Lockstep, SNAPSHOTS_KEPT};
 use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::session::{Failure, Session};
@@ -253,5 +253,6 @@ impl Rerun {
 /// Cycles after which there may be a snapshot, from `cycle` back over the last million.
 fn snapshots_before(cycle: u64) -> impl Iterator<Item = u64> {
     let last = cycle / CYCLES_BETWEEN_SNAPSHOTS;
-    (last.saturating_sub(15).max(1)..=last).rev().map(|number| number * CYCLES_BETWEEN_SNAPSHOTS)
+    let first = (last + 1).saturating_sub(SNAPSHOTS_KEPT as u64).max(1);
+    (first..=last).rev().map(|number| number * CYCLES_BETWEEN_SNAPSHOTS)
 }

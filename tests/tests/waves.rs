@@ -119,7 +119,9 @@ fn a_request_names_the_instruction_that_made_it() {
     session.take_trace().expect("still there").finish().expect("the wave is completed");
     let mut wave = read(&path).expect("the wave is readable");
     let of_first_warp = values(&mut wave, &["atoms", "txn", "tag", "tag00"]);
-    let add = of_first_warp.iter().find(|text| text.contains("ATOMS")).expect("the warp makes an atomic");
+    let add = of_first_warp.iter().find(|text| text.contains("ATOMS"));
+    let add =
+        add.unwrap_or_else(|| panic!("no text of the track names an ATOMS instruction: {of_first_warp:#?}"));
     let (line, instruction) =
         add.split_once("line_").and_then(|(_, rest)| rest.split_once(":_")).expect("its line");
     let line: usize = line.parse().expect("a number");

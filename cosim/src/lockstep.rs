@@ -271,6 +271,11 @@ impl Lockstep {
         self.apart
     }
 
+    /// The model.
+    pub fn model(&self) -> &Unit {
+        &self.model
+    }
+
     /// The model's outputs and probe of the cycle last run; the RTL's are [`Machine::out`] and
     /// [`Machine::probe`].
     pub fn model_side(&self) -> (&Out, &Probe) {

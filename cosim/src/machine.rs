@@ -103,6 +103,11 @@ impl ModelMachine {
     pub fn new(config: Config) -> Self {
         ModelMachine { unit: Unit::new(config), last: LastCycle::default() }
     }
+
+    /// The model.
+    pub fn unit(&self) -> &Unit {
+        &self.unit
+    }
 }
 
 impl Machine for ModelMachine {

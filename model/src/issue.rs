@@ -181,6 +181,11 @@ impl Issue {
         self.valid
     }
 
+    /// Passes that the request here takes in all: one even where no lane waits.
+    pub(crate) fn passes(&self) -> u32 {
+        self.schedule.passes.max(1) as u32
+    }
+
     /// Operation code of the request here.
     pub(crate) fn op_code(&self) -> u8 {
         self.op_code

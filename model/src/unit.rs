@@ -95,6 +95,11 @@ impl Unit {
         self.watch.as_deref()
     }
 
+    /// Passes that the request at issue takes in all; `None` without one.
+    pub fn passes_at_issue(&self) -> Option<u32> {
+        self.issue.valid().then(|| self.issue.passes())
+    }
+
     /// The combinational half of a cycle: the outputs, given the registers and `i`.
     pub fn evaluate(&mut self, i: &In) -> &Out {
         self.pipe.evaluate(&self.banks);

@@ -73,7 +73,7 @@ fn transactions_are_followed_from_port_to_answer() {
     let add = track(&["tag", "tag02"]);
     let state = |text: &String| Some(text.strip_prefix("#1_ADD.u32_")?.split(',').next()?.to_string());
     let states: Vec<_> = add.iter().filter_map(state).collect();
-    assert_eq!(states, ["queued", "pass_1", "pass_2", "pass_3_(last)", "answered"], "{add:?}");
+    assert_eq!(states, ["queued", "pass_1_of_3", "pass_2_of_3", "pass_3_of_3", "answered"], "{add:?}");
     assert_eq!(add[1], "#1_ADD.u32_queued,_slot_0_lanes_f_@0");
     let stall = track(&["stall"]);
     assert!(stall.iter().any(|text| text == "hazard_#1:_a_word_is_still_in_the_pipeline"), "{stall:?}");

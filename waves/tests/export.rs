@@ -32,11 +32,11 @@ fn fixture() -> Excerpt {
     let tag0 = [
         (0, text("-")),
         (2, text("#4_ADD.u32_queued,_slot_0_lanes_3_@40")),
-        (4, text("#4_ADD.u32_pass_1,_slot_0_lanes_3_@40")),
-        (5, text("#4_ADD.u32_pass_2_(last),_slot_0_lanes_3_@40")),
+        (4, text("#4_ADD.u32_pass_1_of_2,_slot_0_lanes_3_@40")),
+        (5, text("#4_ADD.u32_pass_2_of_2,_slot_0_lanes_3_@40")),
         (8, text("#4_ADD.u32_answered,_slot_0_lanes_3_@40_+_#6_CAS.u64.RED_queued,_slot_1_lanes_1_@8")),
         (9, text("#6_CAS.u64.RED_queued,_slot_1_lanes_1_@8")),
-        (11, text("#6_CAS.u64.RED_pass_1_(last),_slot_1_lanes_1_@8")),
+        (11, text("#6_CAS.u64.RED_pass_1_of_1,_slot_1_lanes_1_@8")),
         (13, text("#6_CAS.u64.RED_suspended,_slot_1_lanes_1_@8")),
     ];
     let tag1 = [(0, text("-")), (3, text("#5_MBAR.EXPECT_TX.u64_queued,_slot_0_lanes_1_@0")), (7, text("-"))];
@@ -202,11 +202,11 @@ fn tracks_are_threads_of_perfetto() {
             "0.03 0.02 stall",
             "0.04 0.01 any",
             "0.02 0.02 #4 ADD.u32 queued",
-            "0.04 0.01 #4 ADD.u32 pass 1",
-            "0.05 0.03 #4 ADD.u32 pass 2 (last)",
+            "0.04 0.01 #4 ADD.u32 pass 1 of 2",
+            "0.05 0.03 #4 ADD.u32 pass 2 of 2",
             "0.08 0.01 #4 ADD.u32 answered",
             "0.09 0.02 #6 CAS.u64.RED queued",
-            "0.11 0.02 #6 CAS.u64.RED pass 1 (last)",
+            "0.11 0.02 #6 CAS.u64.RED pass 1 of 1",
             "0.13 0.07 #6 CAS.u64.RED suspended",
             "0.03 0.04 #5 MBAR.EXPECT_TX.u64 queued",
         ]

@@ -44,11 +44,11 @@ fn fixture() -> Excerpt {
     let tag = [
         (0, "-"),
         (38, "#12_ADD.u32_queued,_lanes_f_@40_sum.ptx:3"),
-        (41, "#12_MBAR.EXPECT_TX.u64_pass_1_(last),_lanes_f_@40_sum.ptx:3"),
+        (41, "#12_MBAR.EXPECT_TX.u64_pass_1_of_1,_lanes_f_@40_sum.ptx:3"),
         (43, "#12_ADD.u32_answered,_lanes_f_@40,_cta_0_warp_1_pc_16_line_3:_atom.shared"),
         (44, "-"),
     ];
-    let issue = [(0, "-"), (41, "#12.1_lanes_f_(last)"), (42, "-")];
+    let issue = [(0, "-"), (41, "#12.1/1_lanes_f"), (42, "-")];
     let texts =
         |texts: &[(u64, &str)]| texts.iter().map(|(at, words)| (*at, text(words))).collect::<Vec<_>>();
     Excerpt {
@@ -196,7 +196,7 @@ fn a_page_opens_at_the_failure_with_what_differs_on_top() {
             "model.bank.word 00000008",
             "diff.bank.word 1",
             "▾its request",
-            "txn.tag.tag05 #12 MBAR.EXPECT_TX.u64 pass 1 (last), lanes f @40 sum.ptx:3",
+            "txn.tag.tag05 #12 MBAR.EXPECT_TX.u64 pass 1 of 1, lanes f @40 sum.ptx:3",
             "txn.issue",
             "in.valid 0",
             "▸the rest 2",

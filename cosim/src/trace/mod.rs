@@ -35,6 +35,11 @@ pub trait Sides: Machine {
         None
     }
 
+    /// Passes that the request at issue takes in all, where a side has planned them: the RTL finds out as it goes.
+    fn passes_at_issue(&self) -> Option<u32> {
+        None
+    }
+
     /// From now on, what is inside goes into waves as well, in the cycles of `window`.
     ///
     /// # Errors
@@ -52,6 +57,10 @@ pub trait Sides: Machine {
 
 impl Sides for ModelMachine {
     const NAMES: &'static [&'static str] = &["model"];
+
+    fn passes_at_issue(&self) -> Option<u32> {
+        self.unit().passes_at_issue()
+    }
 }
 
 impl Sides for RtlMachine {
@@ -71,6 +80,10 @@ impl Sides for Lockstep {
 
     fn other_side(&self) -> Option<(&Out, &Probe)> {
         self.is_apart().then(|| self.model_side())
+    }
+
+    fn passes_at_issue(&self) -> Option<u32> {
+        self.model().passes_at_issue()
     }
 
     fn show_inside(&mut self, window: Range<u64>) -> Result<(), RtlError> {
@@ -236,7 +249,9 @@ impl Trace {
         machine: &impl Sides,
         transactions: Option<&Cycle<'_>>,
     ) -> Result<(), TraceError> {
-        transactions.into_iter().for_each(|cycle| self.transactions.follow(cycle));
+        if let Some(cycle) = transactions {
+            self.transactions.follow(cycle, machine.passes_at_issue());
+        }
         if !self.window.contains(&number) {
             return Ok(());
         }

@@ -40,6 +40,8 @@ pub(super) struct Transactions {
     clusters: Vec<InFlight<ClusterRequest>>,
     /// Passes in the pipeline, the one in the last stage first: banks that they work on, and the lane of each.
     passes: VecDeque<(u64, [u8; MAX_BANKS])>,
+    /// The pass that was issued in the cycle last followed.
+    issued: Option<PassOf>,
     /// Tags whose track is to be written.
     stale: u64,
     /// Banks whose track shows a lane.
@@ -61,14 +63,29 @@ struct Inside {
     rest: String,
 }
 
+/// A pass of a request: which, and of how many, where that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PassOf {
+    index: u8,
+    of: Option<u32>,
+}
+
+impl PassOf {
+    /// `before of` is what stands between the two numbers.
+    fn write(self, text: &mut String, before_of: &str) {
+        number(text, u64::from(self.index) + 1);
+        if let Some(of) = self.of {
+            text.push_str(before_of);
+            number(text, u64::from(of));
+        }
+    }
+}
+
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Queued,
-    Pass {
-        index: u8,
-        last: bool,
-    },
+    Pass(PassOf),
     Suspended,
     /// Its answer stands at the response port, or at that of wake-ups.
     Answered {
@@ -131,6 +148,7 @@ impl Transactions {
                 inside: Vec::new(),
                 clusters: Vec::new(),
                 passes: VecDeque::new(),
+                issued: None,
                 stale: u64::MAX,
                 serving: u64::MAX,
                 text: String::new(),
@@ -176,7 +194,7 @@ impl Transactions {
     }
 
     /// Follows a cycle, written or not.
-    pub(super) fn follow(&mut self, cycle: &Cycle<'_>) {
+    pub(super) fn follow(&mut self, cycle: &Cycle<'_>, passes_at_issue: Option<u32>) {
         let gone = self.inside.extract_if(.., |inside| inside.state == State::Gone);
         self.stale |= gone.fold(0, |stale, inside| stale | bit(&inside.request));
         if cycle.reset.is_some() {
@@ -193,8 +211,13 @@ impl Transactions {
         if let Some(LastStage { pass, done: true, suspends: true, .. }) = cycle.last_stage {
             self.now(pass.number, State::Suspended);
         }
-        if let Some(pass) = cycle.pass_issued.filter(|pass| !pass.cluster) {
-            self.now(pass.number, State::Pass { index: pass.index, last: pass.last });
+        self.issued = cycle.pass_issued.map(|pass| {
+            // Behind its last pass a request is no longer at issue.
+            let of = if pass.last { Some(u32::from(pass.index) + 1) } else { passes_at_issue };
+            PassOf { index: pass.index, of }
+        });
+        if let Some((pass, of)) = cycle.pass_issued.filter(|pass| !pass.cluster).zip(self.issued) {
+            self.now(pass.number, State::Pass(of));
         }
         let response = cycle.warp_answer.as_ref().map(|answer| (&answer.appears, answer.taken, false));
         let wake_up = cycle.wake_up.as_ref().map(|answer| (&answer.appears, answer.taken, true));
@@ -243,7 +266,8 @@ impl Transactions {
             self.stale &= self.stale - 1;
             set(self.tags[tag], &mut |text| self.of_tag(tag, text));
         }
-        set(self.issue, &mut |text| issue(cycle, text));
+        let issued = self.issued;
+        set(self.issue, &mut |text| issue(cycle, issued, text));
         set(self.stall, &mut |text| stall(cycle, text));
         set(self.answer, &mut |text| cycle.warp_answer.as_ref().map_or(Ok(()), |a| self.answer(a, text)));
         set(self.wake_up, &mut |text| {
@@ -289,10 +313,9 @@ impl Transactions {
             text.push_str(&inside.name);
             match inside.state {
                 State::Queued => text.push_str("queued"),
-                State::Pass { index, last } => {
+                State::Pass(pass) => {
                     text.push_str("pass ");
-                    number(text, u64::from(index) + 1);
-                    text.push_str(if last { " (last)" } else { "" });
+                    pass.write(text, " of ");
                 }
                 State::Suspended => text.push_str("suspended"),
                 State::Answered { .. } | State::Gone => text.push_str("answered"),
@@ -414,15 +437,13 @@ impl std::fmt::Display for Numbered {
 }
 
 /// A cycle is a few characters wide in a viewer, so what tells most stands first.
-fn issue(cycle: &Cycle<'_>, text: &mut String) -> std::fmt::Result {
-    let Some(pass) = cycle.pass_issued else { return Ok(()) };
+fn issue(cycle: &Cycle<'_>, of: Option<PassOf>, text: &mut String) -> std::fmt::Result {
+    let Some((pass, of)) = cycle.pass_issued.zip(of) else { return Ok(()) };
     text.push_str(if pass.cluster { "cluster #" } else { "#" });
     number(text, pass.number);
     text.push('.');
-    number(text, u64::from(pass.index) + 1);
-    write!(text, " lanes {:x}", pass.lanes)?;
-    text.push_str(if pass.last { " (last)" } else { "" });
-    Ok(())
+    of.write(text, "/");
+    write!(text, " lanes {:x}", pass.lanes)
 }
 
 /// Why less happens than could.

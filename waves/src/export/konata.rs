@@ -22,7 +22,7 @@ struct Request<'a> {
     gone: Option<u64>,
 }
 
-/// A request as a track shows it: `#12 ADD.u32 pass 1 (last), slot 0 lanes f @40`, with `_` for spaces.
+/// A request as a track shows it: `#12 ADD.u32 pass 1 of 2, slot 0 lanes f @40`, with `_` for spaces.
 struct Shown<'a> {
     number: u64,
     op: &'a str,
@@ -140,7 +140,8 @@ fn shown(text: &str) -> impl Iterator<Item = Shown<'_>> {
         let stages = [("queued", "Q"), ("pass", "P"), ("suspended", "W"), ("answered", ANSWER)];
         let (at, word, stage) =
             stages.iter().find_map(|(word, stage)| Some((rest.rfind(&format!("_{word}"))?, word, stage)))?;
-        let pass: String = rest[at + 1 + word.len()..].chars().filter(char::is_ascii_digit).collect();
+        let behind = rest[at + 1 + word.len()..].trim_start_matches('_');
+        let pass: String = behind.chars().take_while(char::is_ascii_digit).collect();
         Some(Shown { number: number.parse().ok()?, op: &rest[..at], stage: format!("{stage}{pass}"), detail })
     })
 }

@@ -135,6 +135,9 @@ fn a_planted_bug_is_one_bucket() {
     assert!(bucket["requests"].as_u64().is_some_and(|requests| requests <= 3), "{bucket}");
     assert_eq!(bucket["configs"], serde_json::json!(["tiny", "small"]));
     assert!(bucket["tests"].as_u64().is_some_and(|tests| tests > 2), "{bucket}");
+    let suspect = bucket["suspect"].as_str().expect("a likeliest cause");
+    assert!(suspect.starts_with("atoms_alu.sv:") && suspect.contains("(old[i] > b[i])"), "{suspect}");
+    assert!(words(&output).contains("suspect atoms_alu.sv:"), "{}", words(&output));
     assert!(words(&output).contains("mismatch probe.wr_data ATOMS.INC"), "{}", words(&output));
     // The line that repeats it does.
     let bundle = format!("one/{}", bucket["bundle"].as_str().expect("a bundle"));

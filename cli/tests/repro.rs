@@ -59,6 +59,7 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
         library: &library,
         original: Original::Episode(&episode),
         effort: Effort::default(),
+        causes: false,
     };
     let died = TestFailure::Died { death: Death::Signal(6), beside_others: false };
     let failed = FailedRun::new(died, "random", 0);

@@ -21,6 +21,22 @@ pub struct Patch {
     pub replace: &'static str,
 }
 
+impl Patch {
+    /// Where the text is changed: file, and line from 1.
+    ///
+    /// # Panics
+    /// When the file of the checkout cannot be read, or has no such text.
+    pub fn place(&self) -> (String, u64) {
+        let path = configs::rtl_dir().join(self.file);
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let at =
+            text.find(self.find).unwrap_or_else(|| panic!("`{}` is not in rtl/{}", self.find, self.file));
+        let alike = self.find.bytes().zip(self.replace.bytes()).take_while(|(a, b)| a == b).count();
+        let lines = text.as_bytes()[..at + alike].iter().filter(|byte| **byte == b'\n').count();
+        (self.file.to_string(), lines as u64 + 1)
+    }
+}
+
 /// Builds a copy of the RTL with `patches` for `named`.
 ///
 /// # Panics

@@ -33,10 +33,13 @@ pub fn plan(folder: &Path, requests: u64) -> PathBuf {
         r#"
 seed = 3
 [profile.all]
+causes = false
 [profile.timed]
 wall = "1h"
+causes = false
 [profile.cycles]
 cycles = 1_000_000_000
+causes = false
 [stimulus.sound]
 ops = ["ADD", "CAS", "EXCH", "XOR", "LDS"]
 [stimulus.counting]

@@ -96,6 +96,7 @@ impl Met {
             library: &self.library,
             original: Original::Episode(&self.episode),
             effort: Effort::default(),
+            causes: false,
         };
         bundle(&context, &self.failed, parent).expect("the bundle is written")
     }
@@ -363,6 +364,7 @@ fn a_kernel_leaves_a_case() {
             arch: None,
         },
         effort: Effort::default(),
+        causes: false,
     };
     let start = Instant::now();
     let info = bundle(&context, &failed, &parent).expect("the bundle is written");

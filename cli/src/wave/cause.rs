@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use atoms_cosim::case::Case;
-use atoms_cosim::cause::{self, CauseError, CauseScore, CauseSuspect, WovenRtl};
+use atoms_cosim::cause::{self, CauseError, CauseScore, WovenRtl};
 use atoms_cosim::configs::{self, NamedConfig};
-use atoms_regress::report::text::plain;
 use atoms_regress::triage::repro::Bundle;
 use serde_json::json;
 
 use crate::args::wave::WaveCauseArgs;
 use crate::error::{CliError, Verdict};
 use crate::machine;
-use crate::output::outln;
+use crate::output::{out, outln};
 use crate::progress::{bar, build_step};
 use crate::wave::at::rtl_of;
 
@@ -59,19 +58,8 @@ fn of_case(args: &WaveCauseArgs, dir: &Path, config: &NamedConfig, case: &Case) 
         outln!("{}", json!({ "agree": false, "config": config.name, "suspects": shown }))?;
         return Ok(Verdict::Disagree);
     }
-    for (place, suspect) in shown.iter().enumerate() {
-        show(place + 1, suspect)?;
-    }
-    if suspects.is_empty() {
-        outln!("no alteration of any line changes anything before the failure")?;
-    }
+    out!("{}", cause::listed(shown, shown.len()))?;
     Ok(Verdict::Disagree)
-}
-
-fn show(place: usize, suspect: &CauseSuspect) -> Result<(), CliError> {
-    let CauseSuspect { file, line, source, .. } = suspect;
-    outln!("{place:>3}. {}:{line}  {}", plain(file), plain(source))?;
-    outln!("     {}", plain(&suspect.to_string()))
 }
 
 fn score(args: &WaveCauseArgs, count: u32) -> Result<Verdict, CliError> {

@@ -14,6 +14,6 @@ mod score;
 mod woven;
 
 pub use evidence::Evidence;
-pub use rank::{CauseSuspect, list, list_with};
+pub use rank::{CauseSuspect, list, list_with, listed};
 pub use score::{CauseScore, CauseShare, PlantedDefect, score};
 pub use woven::{CauseError, Switch, WovenRtl};

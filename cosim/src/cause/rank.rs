@@ -54,6 +54,29 @@ pub struct CauseSuspect {
     pub score: f64,
 }
 
+impl CauseSuspect {
+    /// `atoms_alu.sv:60`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
+    /// Place and source: `atoms_alu.sv:60  result[i] = ...`.
+    pub fn headline(&self) -> String {
+        format!("{}  {}", self.place(), self.source)
+    }
+}
+
+/// The first `count` of a list as text, two lines each: place and source, and why it is in the list.
+pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
+    if suspects.is_empty() {
+        return "no alteration of any line changes anything before the failure\n".to_string();
+    }
+    let one = |(at, suspect): (usize, &CauseSuspect)| {
+        format!("{:>3}. {}\n     {suspect}\n", at + 1, suspect.headline())
+    };
+    suspects.iter().take(count).enumerate().map(one).collect()
+}
+
 /// Why it is in the list: `old[i] > b[i]` with `>=` as its operator: RTL and model agree, in all further runs too.
 impl fmt::Display for CauseSuspect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,7 +165,7 @@ fn by_line(woven: &WovenRtl, experiments: &Experiments<'_>, trials: &[Trial]) ->
             file: site.file.clone(),
             line: site.line,
             module: site.module.clone(),
-            source: woven.line(&site.file, site.line).to_owned(),
+            source: woven.line(&site.file, site.line),
             text: site.text.clone(),
             alteration: best.alteration,
             mends: best.mends,

@@ -108,10 +108,11 @@ impl WovenRtl {
         Ok(rtl)
     }
 
-    /// A line of the RTL, from 1, without the space around it.
-    pub(super) fn line(&self, file: &str, line: usize) -> &str {
+    /// A line of the RTL, from 1, to be shown: without the space around it and without control characters.
+    pub(super) fn line(&self, file: &str, line: usize) -> String {
         let source = self.sources.iter().find(|(name, _)| name == file);
-        source.and_then(|(_, text)| text.lines().nth(line - 1)).unwrap_or_default().trim()
+        let text = source.and_then(|(_, text)| text.lines().nth(line - 1)).unwrap_or_default();
+        text.trim().replace(char::is_control, " ")
     }
 
     /// A model to run experiments on.

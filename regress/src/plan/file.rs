@@ -39,7 +39,7 @@ pub struct Plan {
 }
 
 /// What of a plan is run, and for how long.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
     /// What it is for, in a line.
@@ -62,6 +62,26 @@ pub struct Profile {
     pub gate: bool,
     /// What coverage may lack, with reasons; relative to the plan.
     pub waivers: Option<PathBuf>,
+    /// Whether the bundle of a failure names the likeliest causes, which takes a build of the RTL for each
+    /// configuration that fails.
+    pub causes: bool,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Profile {
+            about: String::new(),
+            tags: Vec::new(),
+            tests: None,
+            requests: None,
+            cycles: None,
+            wall: None,
+            rtl_coverage: RtlCoverage::Off,
+            gate: false,
+            waivers: None,
+            causes: true,
+        }
+    }
 }
 
 /// What runs count of the RTL's source.

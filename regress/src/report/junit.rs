@@ -164,6 +164,9 @@ impl Case {
         let key = bucket.map_or(&failure.bucket, |bucket| &bucket.key);
         let mut text = format!("bucket  {key}\n\n{}\n", failure.text.trim_end());
         if let Some(bucket) = bucket {
+            if let Some(suspect) = &bucket.suspect {
+                text += &format!("\nsuspect {suspect}");
+            }
             if let Some(bundle) = &bucket.bundle {
                 text += &format!("\nbundle  {bundle}");
             }

@@ -144,6 +144,9 @@ fn full(out: &mut String, number: usize, bucket: &Bucket) {
     facts.push(format!("first in {}", bucket.first_name));
     facts.extend(bucket.requests.map(|requests| format!("smaller case of {}", counted(requests, "request"))));
     line(out, 5, &facts.join("; "));
+    if let Some(suspect) = &bucket.suspect {
+        line(out, 5, &format!("suspect {}", plain(suspect)));
+    }
     if let Some(bundle) = &bucket.bundle {
         let _ = writeln!(out, "     bundle  {}", plain(bundle));
     }

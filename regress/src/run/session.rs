@@ -476,6 +476,7 @@ fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -
         library: &library,
         original,
         effort: Effort::default(),
+        causes: context.tests.settings.causes,
     };
     triage::bundle::bundle(&about, failed, failures).map_err(|error| error.to_string())
 }

@@ -102,6 +102,9 @@ pub struct Bucket {
     /// Requests of the smaller case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
+    /// The line of the RTL that is its likeliest cause: `atoms_alu.sv:60  result[i] = ...`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<String>,
     /// One line that reproduces it.
     pub repeat: String,
     /// Entries of its tests, while the run goes on: what its causes are found by. Not in reports.

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use atoms_cosim::campaign::{CYCLES_SHOWN, opinion_of_the_rtl, run_case};
 use atoms_cosim::case::Case;
+use atoms_cosim::cause::{self, CauseError, CauseSuspect, WovenRtl};
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::lockstep::Lockstep;
 use atoms_cosim::machine::Stop;
@@ -74,6 +75,8 @@ pub struct BundleContext<'a> {
     pub original: Original<'a>,
     /// Work that shrinking may take.
     pub effort: Effort,
+    /// Whether the likeliest causes are looked for, in the smaller case.
+    pub causes: bool,
 }
 
 /// Writes the bundle of a failure as a folder of its own below `parent`, with a smaller case if one is found
@@ -108,6 +111,7 @@ pub fn bundle(context: &BundleContext<'_>, failed: &FailedRun, parent: &Path) ->
         files: files(place),
         requests: small.map(|small| small.case.requests() as u64),
         repeat: format!("atoms repro {}", shown.display()),
+        suspect: BundleRecord::read(place).ok().and_then(|record| record.suspect),
         ..Bucket::default()
     };
     let place = parent.join(&folder);
@@ -167,6 +171,25 @@ fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Mi
     }))
 }
 
+/// Lines that a bundle keeps of a list of causes.
+const CAUSES_KEPT: usize = 20;
+
+/// The likeliest causes of what the smaller case shows, or why there is no list of them; nothing where none is asked for,
+/// or there is nothing to repeat under alterations.
+fn causes(
+    context: &BundleContext<'_>,
+    small: Option<&MinimizedCase>,
+) -> Option<Result<Vec<CauseSuspect>, CauseError>> {
+    // An objection of the oracle is met where both sides agree.
+    let small = small.filter(|small| context.causes && matches!(small.failure, Failure::Stop(_)))?;
+    let list = WovenRtl::build(context.rtl_dir, context.config, &mut |_| {})
+        .and_then(|woven| cause::list(&woven, &small.case));
+    Some(list.map(|mut list| {
+        list.truncate(CAUSES_KEPT);
+        list
+    }))
+}
+
 fn write(
     context: &BundleContext<'_>,
     failed: &FailedRun,
@@ -184,6 +207,8 @@ fn write(
     }
     let verilator = Verilator::find(&Environment::from_process())
         .map_or_else(|_| "not found".to_string(), |verilator| verilator.version.to_string());
+    let causes = causes(context, small);
+    let first = causes.as_ref().and_then(|causes| causes.as_ref().ok()?.first());
     let record = BundleRecord {
         format: FORMAT,
         atoms: env!("CARGO_PKG_VERSION").to_string(),
@@ -198,6 +223,7 @@ fn write(
         parameters: parameters(&context.config.config),
         rtl: rtl::rtl_hash(context.rtl_dir)?,
         verilator,
+        suspect: first.map(CauseSuspect::headline),
         files: BTreeMap::new(),
     };
     let mut rows = Vec::new();
@@ -227,12 +253,16 @@ fn write(
     if let Some(view) = view {
         put(folder, file::WAVE_PAGE, wave_page(&wave, key, &view, &run)?)?;
     }
+    if let Some(Ok(suspects)) = &causes {
+        put(folder, file::CAUSES, json(suspects))?;
+    }
     let report = Report {
         record: &record,
         failed,
         run: &run,
         small,
         opinion: opinion.as_deref(),
+        causes: causes.as_ref(),
         rows: &rows,
         wave_from,
     };

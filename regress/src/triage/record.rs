@@ -45,6 +45,9 @@ pub struct BundleRecord {
     pub rtl: String,
     /// Verilator that built it.
     pub verilator: String,
+    /// The line of the RTL that is its likeliest cause, where causes were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<String>,
     /// SHA-256 of the other files that a replay reads, by name.
     pub files: BTreeMap<String, String>,
 }

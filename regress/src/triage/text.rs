@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use atoms_cosim::case::Case;
+use atoms_cosim::cause::{self, CauseError, CauseSuspect};
 use atoms_cosim::machine::Stop;
 use atoms_cosim::mismatch::Difference;
 use atoms_cosim::request::Lane;
@@ -27,6 +28,8 @@ pub(crate) struct Report<'a> {
     pub(crate) small: Option<&'a MinimizedCase>,
     /// What the oracle objects to in the RTL alone.
     pub(crate) opinion: Option<&'a OracleViolation>,
+    /// The likeliest causes, where they were looked for.
+    pub(crate) causes: Option<&'a Result<Vec<CauseSuspect>, CauseError>>,
     pub(crate) rows: &'a [Row],
     /// First cycle of the wave, if there is one.
     pub(crate) wave_from: Option<u64>,
@@ -34,6 +37,9 @@ pub(crate) struct Report<'a> {
 
 /// Differences shown; a broken pipeline differs in hundreds.
 const DIFFERENCES_SHOWN: usize = 8;
+
+/// Causes shown; `causes.json` has more.
+const CAUSES_SHOWN: usize = 5;
 
 /// What marks the cycle that fails.
 pub(crate) const HERE: &str = "<- here";
@@ -80,6 +86,7 @@ impl Report<'_> {
             ("ran", self.run()),
             ("found", format!("in cycle {} as `{}`", record.cycle, record.raw)),
             ("small case", self.size()),
+            ("suspect", record.suspect.clone().unwrap_or_else(|| "none named".to_string())),
             ("broken", self.clause().unwrap_or("no clause named").to_string()),
             ("config", format!("{}: {}", record.config, self.parameters())),
             ("rtl", format!("{rtl}, built with Verilator {}", record.verilator)),
@@ -99,6 +106,13 @@ impl Report<'_> {
             let more = if left > 0 { format!("and {left} more values") } else { String::new() };
             let table = Section::table("What differs", &["where", "model", "rtl"], rows);
             sections.push(Section { more, class: "differs", ..table });
+        }
+        if let Some(causes) = self.causes {
+            let words = match causes {
+                Ok(list) => cause::listed(list, CAUSES_SHOWN),
+                Err(error) => format!("no list: {error}"),
+            };
+            sections.push(Section::words("The likeliest causes", words.trim_end()));
         }
         sections.push(Section::words("What the oracle says of the RTL alone", self.oracle()));
         if let Some(small) = self.small {

@@ -269,6 +269,9 @@ fn buckets(results: &[(TestResult, Option<f64>)]) -> Vec<Bucket> {
                 repeat: format!("atoms repro target/regress/nightly/{bundle}"),
                 bundle: Some(bundle),
                 requests: *requests,
+                suspect: key
+                    .ends_with("MAX")
+                    .then(|| "atoms_alu.sv:63  OpMax: result[i] = (b[i] < old[i]) ? b[i] : old[i];".into()),
             }
         })
         .collect()

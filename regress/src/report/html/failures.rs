@@ -49,6 +49,12 @@ fn article(at: usize, bucket: &Bucket) -> Markup {
                 div { dt { "first" } dd { code { (bucket.first_name) } " (test " (count(bucket.first)) ")" } }
                 @if let Some(requests) = bucket.requests { (fact("smaller case", &counted(requests, "request"))) }
             }
+            @if let Some(suspect) = &bucket.suspect {
+                div.repeat {
+                    span.label { "suspect" }
+                    code { (suspect) }
+                }
+            }
             @if !bucket.repeat.is_empty() {
                 div.repeat {
                     span.label { "repeat" }

@@ -1,0 +1,120 @@
+//! Whether the bundle of a failure names the line that is wrong, with bugs that were planted for other tests: most of them
+//! are no alteration that the experiments try.
+
+use std::fs;
+
+use atoms_cosim::lockstep::Lockstep;
+use atoms_cosim::machine::Machine;
+use atoms_cosim::recorder::Recorder;
+use atoms_cosim::scoreboard::Scoreboard;
+use atoms_cosim::session::Session;
+use atoms_cosim::stimulus::Profile;
+use atoms_regress::episode::Episode;
+use atoms_regress::triage::bundle::{BundleContext, Original, bundle};
+use atoms_regress::triage::minimize::Effort;
+use atoms_regress::triage::test_failure::FailedRun;
+use atoms_tests::bugs::{BUGS, Bug};
+use atoms_tests::generated;
+use atoms_tests::hunt::Hunted;
+use serde_json::Value;
+
+/// Lines that the report lists.
+const LISTED: usize = 5;
+
+/// What the bundle of a bug says of its cause.
+#[derive(Debug)]
+struct Said {
+    /// Place of the line that is wrong in the list, from 1; where a line is missing, of one beside the gap.
+    place: Option<usize>,
+    /// First screen of the report.
+    screen: String,
+    /// Line that the list begins with.
+    first: String,
+}
+
+/// The bundle of a failure that random requests meet; `None` where they meet none.
+fn said(bug: &Bug) -> Option<Said> {
+    let (named, library) = (bug.on.named(), bug.planted());
+    let parent = generated("bundles").join("causes").join(bug.name);
+    let _ = fs::remove_dir_all(&parent);
+    let folder = (1..=4).find_map(|seed| {
+        let machine = Lockstep::make(&library, &named).expect("it comes out of reset");
+        let session = Session::new(machine, Some(Scoreboard::new(&named.config, &[])));
+        let (mut session, ()) = session.listened_by(Recorder::new(&named.config));
+        let (config, profile) = (named.name.clone(), Profile::default());
+        let episode = Episode { config, profile, seed, requests: 3000, towards: None };
+        let failure = session.run(&mut episode.stimulus(&named.config), u64::MAX, |_| {}).err()?;
+        let cycles = session.machine().cycles();
+        let failed = FailedRun::of_session(failure, cycles, &named.name).expect("a finding");
+        let (_, recorder) = session.listened_by(());
+        let failed = FailedRun { recorder: Some(Box::new(recorder)), ..failed };
+        let context = BundleContext {
+            test: bug.name,
+            index: 0,
+            seed,
+            config: &named,
+            rtl_dir: &generated("planted").join(bug.name),
+            library: &library,
+            original: Original::Episode(&episode),
+            effort: Effort::default(),
+            causes: true,
+        };
+        let bucket = bundle(&context, &failed, &parent).expect("the bundle is written");
+        let folder = parent.with_file_name("").join(bucket.bundle.expect("a bundle"));
+        folder.join("causes.json").exists().then_some(folder)
+    })?;
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("a file of the bundle");
+    let list: Vec<Value> = serde_json::from_str(&read("causes.json")).expect("a list");
+    let (file, line) = bug.patches[0].place();
+    let beside = if bug.patches[0].replace.trim().is_empty() { 1 } else { 0 };
+    let is_wrong = |one: &Value| {
+        one["file"] == file.as_str() && one["line"].as_u64().is_some_and(|at| at.abs_diff(line) <= beside)
+    };
+    let first = list.first().expect("a line");
+    Some(Said {
+        place: list.iter().position(is_wrong).map(|at| at + 1),
+        screen: read("report.txt").lines().take(24).collect::<Vec<_>>().join("\n"),
+        first: format!("{}:{}  ", first["file"].as_str().expect("a file"), first["line"]),
+    })
+}
+
+/// What is said of each of these bugs; the first screen of its bundle names the line that the list begins with.
+fn all(bugs: &[&Bug]) -> Vec<(&'static str, Option<Said>)> {
+    let mut all = Vec::new();
+    for bug in bugs {
+        let said = said(bug);
+        println!("{:48} {:?}", bug.name, said.as_ref().map(|said| said.place));
+        if let Some(said) = &said {
+            assert!(
+                said.screen.contains(&format!("suspect     {}", said.first)),
+                "{}:\n{}",
+                bug.name,
+                said.screen
+            );
+        }
+        all.push((bug.name, said));
+    }
+    all
+}
+
+/// How many of these have the line among the first `within` of their list.
+fn named(all: &[(&str, Option<Said>)], within: usize) -> usize {
+    all.iter().filter(|(_, said)| said.as_ref().and_then(|s| s.place).is_some_and(|at| at <= within)).count()
+}
+
+#[test]
+fn the_first_screen_of_a_bundle_names_the_cause() {
+    let all = all(&[Bug::named("nothing_is_forwarded")]);
+    assert_eq!(named(&all, 1), 1, "{all:?}");
+}
+
+/// Every bug that a few thousand random requests meet.
+#[test]
+#[ignore = "takes half a minute a bug"]
+fn the_first_screen_names_the_cause_of_most_bugs() {
+    let all = all(&BUGS.iter().collect::<Vec<_>>());
+    let met = all.iter().filter(|(_, said)| said.is_some()).count();
+    let (first, listed) = (named(&all, 1), named(&all, LISTED));
+    println!("of {met} bugs, first {first}, in the first {LISTED} {listed}");
+    assert!(met >= 30 && 10 * first >= 6 * met && 10 * listed >= 8 * met, "{first} and {listed} of {met}");
+}

@@ -1,5 +1,5 @@
-// Generated from rtl/configs.toml, configuration `default`: edit that file, not this one.
-/// The parameters of one configuration; `atoms rtl build --config NAME` makes the others.
+// Generated from a configuration of rtl/configs.toml: edit that file, not this one.
+/// The parameters of one configuration. In rtl/ are those of `default`; every build writes its own.
 package atoms_cfg_pkg;
   /// Threads of a warp: 2 to 32, a power of two.
   parameter int unsigned NumLanes = 32;

@@ -100,7 +100,7 @@ impl fmt::Display for RtlIdentity {
 /// # Errors
 /// [`BuildError::Source`] when list or folder cannot be read.
 pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
-    let mut files = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?.files;
+    let mut files = BuildSpec::from_list(rtl_dir, LIST, TOP)?.files;
     files.extend(headers(rtl_dir)?);
     files.extend([LIST, "configs.toml"].map(PathBuf::from));
     files.sort();
@@ -225,7 +225,7 @@ fn spec(rtl_dir: &Path, config: &NamedConfig, variant: Variant) -> Result<BuildS
     Ok(BuildSpec::from_list(rtl_dir, LIST, TOP)?
         .lanes(config.config.num_lanes as usize)
         .banks(config.config.num_banks as usize)
-        .generated(PACKAGE, config.config.rtl_package(&config.name))
+        .generated(PACKAGE, config.config.rtl_package())
         .variant(variant))
 }
 
@@ -296,18 +296,18 @@ pub fn lint(
     let tools = toolchain(&env, &mut |step| {
         progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
     })?;
-    let spec = BuildSpec::from_list(rtl_dir, LIST, "atoms_unit")?;
+    let spec = BuildSpec::from_list(rtl_dir, LIST, TOP)?;
     let dir = env.store.join("lint").join(&config.name);
-    let package = dir.join("atoms_cfg_pkg.sv");
+    let package = dir.join(PACKAGE);
     fs_err::create_dir_all(&dir)?;
-    fs_err::write(&package, config.config.rtl_package(&config.name))?;
+    fs_err::write(&package, config.config.rtl_package())?;
     let mut said = String::new();
     for defines in [&["+define+ATOMS_PROBE"][..], &["+define+ATOMS_PROBE", "+define+ATOMS_COVERAGE"]] {
         let mut command = tools.verilator.command();
         command.args(["--lint-only", "-Wall", "--top-module", "atoms_unit"]).args(defines);
         command.arg(format!("-I{}", rtl_dir.display())).arg(rtl_dir.join("lint/verilator.vlt"));
         for file in &spec.files {
-            let configured = file.as_os_str() == "atoms_cfg_pkg.sv";
+            let configured = file.as_os_str() == PACKAGE;
             command.arg(if configured { package.clone() } else { rtl_dir.join(file) });
         }
         let output = command.output()?;

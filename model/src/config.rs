@@ -195,13 +195,13 @@ impl Config {
         u32::MAX >> (32 - self.num_lanes)
     }
 
-    /// The text of `atoms_cfg_pkg.sv` for this configuration, named `name` in `rtl/configs.toml`.
-    pub fn rtl_package(&self, name: &str) -> String {
-        let mut text = format!(
-            "// Generated from rtl/configs.toml, configuration `{name}`: edit that file, not this one.\n\
-             /// The parameters of one configuration; `atoms rtl build --config NAME` makes the others.\n\
+    /// The text of `atoms_cfg_pkg.sv` for this configuration. No name is in it, so that what is built depends on the
+    /// parameters alone, whatever they are called.
+    pub fn rtl_package(&self) -> String {
+        let mut text = "// Generated from a configuration of rtl/configs.toml: edit that file, not this one.\n\
+             /// The parameters of one configuration. In rtl/ are those of `default`; every build writes its own.\n\
              package atoms_cfg_pkg;\n"
-        );
+            .to_string();
         for p in PARAMETERS {
             let value = (p.get)(self);
             let (ty, value) = match p.kind {

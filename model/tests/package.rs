@@ -5,5 +5,5 @@ use expect_test::expect_file;
 
 #[test]
 fn the_committed_package_is_that_of_default() {
-    expect_file!["../../rtl/atoms_cfg_pkg.sv"].assert_eq(&Config::default().rtl_package("default"));
+    expect_file!["../../rtl/atoms_cfg_pkg.sv"].assert_eq(&Config::default().rtl_package());
 }

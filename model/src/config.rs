@@ -1,5 +1,5 @@
 //! The parameters of a configuration: one list, from which the RTL's package, `atoms config show`
-//! and the reader of `rtl/configs.toml` are derived.
+//! and the readers of `rtl/configs.toml` and of points are derived.
 
 use std::fmt;
 
@@ -96,7 +96,21 @@ pub enum ParameterKind {
     Choice(&'static [&'static str]),
 }
 
+/// What would be allowed: `4 to 64, a power of two`.
+impl fmt::Display for ParameterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            ParameterKind::Number(low, high, power) => {
+                write!(f, "{low} to {high}{}", if power { ", a power of two" } else { "" })
+            }
+            ParameterKind::Flag => f.write_str("true or false"),
+            ParameterKind::Choice(names) => f.write_str(&names.join(" or ")),
+        }
+    }
+}
+
 /// One parameter.
+#[derive(Debug)]
 pub struct Parameter {
     /// Name in `rtl/configs.toml` and in [`Config`].
     pub name: &'static str,
@@ -110,6 +124,52 @@ pub struct Parameter {
     pub get: fn(&Config) -> u32,
     /// Sets it from a number that `kind` allows.
     pub set: fn(&mut Config, u32),
+}
+
+impl Parameter {
+    /// The number that `text` stands for: `64`, `true` or `rotating`, as the parameter's kind says.
+    ///
+    /// # Errors
+    /// A value that the parameter does not allow, and what it allows.
+    pub fn parse(&self, text: &str) -> Result<u32, ConfigError> {
+        let number = match self.kind {
+            ParameterKind::Number(..) => text.parse().ok(),
+            ParameterKind::Flag => text.parse::<bool>().ok().map(u32::from),
+            ParameterKind::Choice(names) => names.iter().position(|name| *name == text).map(|at| at as u32),
+        };
+        number.filter(|number| self.allows(*number)).ok_or_else(|| self.refusal(text))
+    }
+
+    /// Its value in `config`, as [`Parameter::parse`] reads it.
+    pub fn text(&self, config: &Config) -> String {
+        self.text_of((self.get)(config))
+    }
+
+    /// A number that it allows, as [`Parameter::parse`] reads it.
+    pub fn text_of(&self, number: u32) -> String {
+        match self.kind {
+            ParameterKind::Number(..) => number.to_string(),
+            ParameterKind::Flag => (number != 0).to_string(),
+            ParameterKind::Choice(names) => {
+                names.get(number as usize).copied().unwrap_or_default().to_string()
+            }
+        }
+    }
+
+    /// Whether it may be this number, whatever the other parameters are.
+    fn allows(&self, number: u32) -> bool {
+        match self.kind {
+            ParameterKind::Number(low, high, power) => {
+                (low..=high).contains(&number) && (!power || number.is_power_of_two())
+            }
+            ParameterKind::Flag => number <= 1,
+            ParameterKind::Choice(names) => (number as usize) < names.len(),
+        }
+    }
+
+    fn refusal(&self, found: impl fmt::Display) -> ConfigError {
+        ConfigError(format!("{} is {found}: expected {}", self.name, self.kind))
+    }
 }
 
 /// Every parameter, in the order of the RTL's package.
@@ -144,26 +204,16 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
-    /// Checks every parameter.
+    /// Checks every parameter, and those that depend on each other.
     ///
     /// # Errors
-    /// The first value that its parameter does not allow.
+    /// The first value that its parameter or another one does not allow, with the rule.
     pub fn check(&self) -> Result<(), ConfigError> {
         for p in PARAMETERS {
             let found = (p.get)(self);
-            let expected = match p.kind {
-                ParameterKind::Number(low, high, power) => {
-                    if (low..=high).contains(&found) && (!power || found.is_power_of_two()) {
-                        continue;
-                    }
-                    format!("{low} to {high}{}", if power { ", a power of two" } else { "" })
-                }
-                ParameterKind::Flag if found <= 1 => continue,
-                ParameterKind::Flag => "true or false".to_string(),
-                ParameterKind::Choice(names) if (found as usize) < names.len() => continue,
-                ParameterKind::Choice(names) => names.join(" or "),
-            };
-            return Err(ConfigError(format!("{} is {found}: expected {expected}", p.name)));
+            if !p.allows(found) {
+                return Err(p.refusal(found));
+            }
         }
         if self.spin_hold < self.num_lanes {
             let Config { spin_hold, num_lanes, .. } = self;
@@ -229,6 +279,24 @@ mod tests {
             };
             (p.set)(&mut config, value);
             assert_eq!((p.get)(&config), value, "{}", p.name);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for p in PARAMETERS {
+            let values = match p.kind {
+                ParameterKind::Number(low, high, _) => vec![low, high],
+                ParameterKind::Flag => vec![0, 1],
+                ParameterKind::Choice(names) => (0..names.len() as u32).collect(),
+            };
+            for value in values {
+                assert_eq!(p.parse(&p.text_of(value)), Ok(value), "{}", p.name);
+            }
+            for wrong in ["", "-1", "1.5", "\"1\"", "4294967296", "TRUE", "yes"] {
+                let message = p.parse(wrong).expect_err(p.name).to_string();
+                assert_eq!(message, format!("{} is {wrong}: expected {}", p.name, p.kind));
+            }
         }
     }
 

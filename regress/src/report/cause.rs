@@ -84,7 +84,7 @@ fn separation(
     let number = matches!(parameter.kind, ParameterKind::Number(..));
     type Holds<'a> = &'a dyn Fn(u32) -> bool;
     let ways: [(bool, Holds, String); 3] = [
-        (low == high, &|v| v == low, format!("= {}", shown(parameter, low))),
+        (low == high, &|v| v == low, format!("= {}", parameter.text_of(low))),
         (number && low < high, &|v| v >= low, format!(">= {low}")),
         (number && low < high, &|v| v <= high, format!("<= {high}")),
     ];
@@ -94,7 +94,7 @@ fn separation(
         let of = fails + passing.len() as u64 - passes;
         others.sort_unstable();
         others.dedup();
-        let others: Vec<_> = others.into_iter().map(|v| shown(parameter, v)).collect();
+        let others: Vec<_> = others.into_iter().map(|v| parameter.text_of(v)).collect();
         // Where most that have the value pass, it says nothing.
         (passes > 0 && 2 * fails > of).then(|| Separation {
             parameter: parameter.name.to_string(),
@@ -106,14 +106,6 @@ fn separation(
         })
     });
     separations.max_by_key(|separation| separation.passes)
-}
-
-fn shown(parameter: &Parameter, value: u32) -> String {
-    match parameter.kind {
-        ParameterKind::Number(..) => value.to_string(),
-        ParameterKind::Flag => (value != 0).to_string(),
-        ParameterKind::Choice(names) => names.get(value as usize).copied().unwrap_or_default().to_string(),
-    }
 }
 
 #[cfg(test)]

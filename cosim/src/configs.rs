@@ -1,22 +1,45 @@
-//! The named configurations of `rtl/configs.toml`.
+//! The named configurations of `rtl/configs.toml`, and points between them.
+//!
+//! A point is a configuration with other values of some parameters, and this is its name: `small,num_banks=8`. Whatever
+//! carries the name of a configuration (cases, plans, command lines) therefore carries points as well.
 
 use std::path::{Path, PathBuf};
 
 use atoms_model::Config;
-use atoms_model::config::{ConfigError, PARAMETERS, ParameterKind};
-use atoms_verilated::checkout;
+use atoms_model::config::{ConfigError, PARAMETERS, Parameter, ParameterKind};
+use atoms_verilated::{checkout, hash};
 
 use crate::embedded;
 
 /// A configuration with its name.
 #[derive(Clone, Debug)]
 pub struct NamedConfig {
-    /// Name, as in `--config`.
+    /// Name, as in `--config`. That of a point has what differs from its configuration, in the order of
+    /// [`PARAMETERS`]: it has one name, and where nothing differs, that of the configuration.
     pub name: String,
     /// What it is for, in one line.
     pub about: String,
     /// Its parameters.
     pub config: Config,
+}
+
+/// Bytes of a name that a name of a file has at most.
+const LONGEST_STEM: usize = 100;
+
+impl NamedConfig {
+    /// The name as the beginning of a file's name; of a long one its beginning and its hash.
+    pub fn file_stem(&self) -> String {
+        match self.name.get(..LONGEST_STEM) {
+            Some(beginning) if beginning != self.name => format!("{beginning}-{:.12}", hash([&self.name])),
+            _ => self.name.clone(),
+        }
+    }
+}
+
+/// Whether a configuration or a point may be called so: it then is one word of a command line, and part of a path.
+pub fn is_name(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || "_-.,=".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && name.chars().all(letter)
 }
 
 /// Why a configuration is not to be had. A path is that of the file that it is about.
@@ -37,11 +60,14 @@ pub enum ConfigsError {
     /// A table that is no configuration: its name, what was found, and what would work.
     #[error("configuration `{1}` in `{path}`: {2}", path = .0.display())]
     Malformed(PathBuf, String, String),
-    /// A parameter of this configuration is out of range.
+    /// A parameter of this configuration is out of range, or does not go with another one.
     #[error("configuration `{0}`: {1}")]
     Value(String, #[source] ConfigError),
+    /// This is not the name of a point: what was found, and what would work.
+    #[error("configuration `{name}`: {1}", name = .0.escape_debug())]
+    Point(String, String),
     /// No configuration has this name; those there are.
-    #[error("no configuration `{0}`; there are {known}", known = .1.join(", "))]
+    #[error("no configuration `{name}`; there are {known}", name = .0.escape_debug(), known = .1.join(", "))]
     Unknown(String, Vec<String>),
 }
 
@@ -108,23 +134,81 @@ pub fn usable(rtl_dir: &Path) -> Result<Vec<NamedConfig>, ConfigsError> {
     Ok(list(rtl_dir)?.into_iter().filter_map(|listed| listed.config.ok()).collect())
 }
 
-/// The configuration called `name`, whether or not others can be used.
+/// The configuration called `name`, whether or not others can be used; or the point, `NAME,PARAMETER=VALUE,...` with
+/// the parameters in any order. What is found has the one name of the point.
 ///
 /// # Errors
 /// [`ConfigsError`].
 pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
+    let (base, changes) = name.split_once(',').map_or((name, None), |(base, more)| (base, Some(more)));
+    if base.contains('=') {
+        let expected = format!("expected the name of a configuration before it: `default,{name}`");
+        return Err(ConfigsError::Point(name.to_string(), expected));
+    }
     let mut configs = list(rtl_dir)?;
-    match configs.iter().position(|listed| listed.name == name) {
-        Some(at) => configs.swap_remove(at).config,
+    let base = match configs.iter().position(|listed| listed.name == base) {
+        Some(at) => configs.swap_remove(at).config?,
         None => {
             let known = configs.into_iter().map(|listed| listed.name).collect();
-            Err(ConfigsError::Unknown(name.to_string(), known))
+            return Err(ConfigsError::Unknown(base.to_string(), known));
         }
+    };
+    match changes {
+        None => Ok(base),
+        Some(changes) => point(&base, changes),
     }
+}
+
+/// The point of a configuration that `changes`, `PARAMETER=VALUE,...`, lead to.
+fn point(base: &NamedConfig, changes: &str) -> Result<NamedConfig, ConfigsError> {
+    let refused = |reason: String| ConfigsError::Point(format!("{},{changes}", base.name), reason);
+    let mut config = base.config;
+    let mut given: Vec<(&str, &str)> = Vec::new();
+    for change in changes.split(',').map(str::trim) {
+        let pair = change.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+        let pair = pair.filter(|(key, value)| !key.is_empty() && !value.is_empty());
+        let (key, value) = pair.ok_or_else(|| {
+            refused(format!("`{}`: expected PARAMETER=VALUE, such as num_banks=64", change.escape_debug()))
+        })?;
+        let parameter = PARAMETERS.iter().find(|p| p.name == key).ok_or_else(|| refused(unknown(key)))?;
+        if let Some((_, first)) = given.iter().find(|(earlier, _)| *earlier == key) {
+            return Err(refused(format!("{key} is given twice, as {first} and as {value}")));
+        }
+        given.push((key, value));
+        let number =
+            parameter.parse(value).map_err(|error| refused(error.to_string().escape_debug().to_string()))?;
+        (parameter.set)(&mut config, number);
+    }
+    let changed: Vec<&Parameter> =
+        PARAMETERS.iter().filter(|p| (p.get)(&config) != (p.get)(&base.config)).collect();
+    if changed.is_empty() {
+        return Ok(base.clone());
+    }
+    let pairs: Vec<_> = changed.iter().map(|p| format!("{}={}", p.name, p.text(&config))).collect();
+    let name = format!("{},{}", base.name, pairs.join(","));
+    config.check().map_err(|error| ConfigsError::Value(name.clone(), error))?;
+    let instead: Vec<_> = changed
+        .iter()
+        .map(|p| format!("{} {} instead of {}", p.name, p.text(&config), p.text(&base.config)))
+        .collect();
+    let about = format!("`{}` with {}", base.name, instead.join(", "));
+    Ok(NamedConfig { name, about, config })
+}
+
+/// What is said of a name that no parameter has.
+fn unknown(key: &str) -> String {
+    let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
+    let distance = |known: &&&str| strsim::levenshtein(&key.to_lowercase(), known);
+    let nearest = known.iter().min_by_key(distance).copied().unwrap_or_default();
+    let key = key.escape_debug();
+    format!("no parameter `{key}`; the nearest is `{nearest}` of {}", known.join(", "))
 }
 
 fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, ConfigsError> {
     let malformed = |reason: String| ConfigsError::Malformed(path.to_path_buf(), name.to_string(), reason);
+    if !is_name(name) || name.contains([',', '=']) {
+        return Err(malformed("a name is letters, digits, `_`, `-` and `.`".to_string()));
+    }
     let table = value.as_table().ok_or_else(|| malformed("expected a table of parameters".to_string()))?;
     let mut config = Config::default();
     let mut about = String::new();
@@ -134,25 +218,13 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
                 value.as_str().ok_or_else(|| malformed("`about` must be a text".to_string()))?.to_string();
             continue;
         }
-        let parameter = PARAMETERS.iter().find(|p| p.name == key).ok_or_else(|| {
-            let known: Vec<_> = PARAMETERS.iter().map(|p| p.name).collect();
-            malformed(format!("no parameter `{key}`; there are about, {}", known.join(", ")))
-        })?;
-        let number = match parameter.kind {
-            ParameterKind::Number(..) => value.as_integer().and_then(|v| u32::try_from(v).ok()),
-            ParameterKind::Flag => value.as_bool().map(u32::from),
-            ParameterKind::Choice(names) => {
-                value.as_str().and_then(|v| names.iter().position(|n| *n == v)).map(|at| at as u32)
-            }
+        let parameter = PARAMETERS.iter().find(|p| p.name == key).ok_or_else(|| malformed(unknown(key)))?;
+        let text = match (parameter.kind, value) {
+            (ParameterKind::Choice(_), toml::Value::String(name)) => name.clone(),
+            // Other strings keep their quotation marks, and are no value.
+            _ => value.to_string(),
         };
-        let number = number.ok_or_else(|| {
-            let expected = match parameter.kind {
-                ParameterKind::Number(low, high, _) => format!("a number, {low} to {high}"),
-                ParameterKind::Flag => "true or false".to_string(),
-                ParameterKind::Choice(names) => format!("one of {}", names.join(", ")),
-            };
-            malformed(format!("`{key}` is {value}: expected {expected}"))
-        })?;
+        let number = parameter.parse(&text).map_err(|error| malformed(error.to_string()))?;
         (parameter.set)(&mut config, number);
     }
     config.check().map_err(|error| ConfigsError::Value(name.to_string(), error))?;
@@ -161,7 +233,101 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+
+    /// Values that a parameter allows.
+    fn values(parameter: &Parameter) -> Vec<u32> {
+        let number = |value: &u32| parameter.parse(&value.to_string()).is_ok();
+        match parameter.kind {
+            ParameterKind::Number(_, high, _) => (0..128).chain([high]).filter(number).collect(),
+            ParameterKind::Flag => vec![0, 1],
+            ParameterKind::Choice(names) => (0..names.len() as u32).collect(),
+        }
+    }
+
+    fn name_of(base: &str, changes: &[(&'static Parameter, u32)]) -> String {
+        let pairs = changes.iter().map(|(p, number)| format!(",{}={}", p.name, p.text_of(*number)));
+        base.to_string() + &pairs.collect::<String>()
+    }
+
+    proptest! {
+        /// The same changes in any order have one name, which leads back to the point.
+        #[test]
+        fn a_point_has_one_name(
+            base in select(all(&rtl_dir()).expect("configurations")),
+            changes in proptest::sample::subsequence(PARAMETERS.iter().collect::<Vec<_>>(), 0..=PARAMETERS.len())
+                .prop_flat_map(|some| some.into_iter().map(|p| (Just(p), select(values(p)))).collect::<Vec<_>>())
+                .prop_shuffle(),
+        ) {
+            let dir = rtl_dir();
+            let mut config = base.config;
+            changes.iter().for_each(|(p, number)| (p.set)(&mut config, *number));
+            let found = named(&dir, &name_of(&base.name, &changes));
+            let Ok(found) = found else {
+                prop_assert!(config.check().is_err(), "{found:?}");
+                return Ok(());
+            };
+            prop_assert_eq!(found.config, config);
+            prop_assert_eq!(found.name == base.name, config == base.config);
+            let sorted = PARAMETERS.iter().filter(|p| (p.get)(&config) != (p.get)(&base.config));
+            let sorted: Vec<_> = sorted.map(|p| (p, (p.get)(&config))).collect();
+            prop_assert_eq!(&found.name, &name_of(&base.name, &sorted));
+            prop_assert_eq!(named(&dir, &found.name).expect("its own name").name, found.name.clone());
+            prop_assert!(is_name(&found.name));
+            let stem = found.file_stem();
+            prop_assert!(stem.len() <= 120 && found.name.starts_with(&stem[..stem.len().min(LONGEST_STEM)]));
+        }
+    }
+
+    #[test]
+    fn what_is_no_point_is_refused() {
+        let said = |name: &str| named(&rtl_dir(), name).expect_err(name).to_string();
+        let rows = [
+            ("smal,num_banks=8", "no configuration `smal`; there are default, "),
+            (
+                "num_banks=8",
+                "configuration `num_banks=8`: expected the name of a configuration before it: `default,num_banks=8`",
+            ),
+            (
+                "small,num_bank=8",
+                "configuration `small,num_bank=8`: no parameter `num_bank`; the nearest is `num_banks` of num_lanes, ",
+            ),
+            (
+                "small,num_banks",
+                "configuration `small,num_banks`: `num_banks`: expected PARAMETER=VALUE, such as num_banks=64",
+            ),
+            ("small,", "configuration `small,`: ``: expected PARAMETER=VALUE"),
+            ("small,num_banks=", "`num_banks=`: expected PARAMETER=VALUE"),
+            ("small,num_banks=12", "num_banks is 12: expected 4 to 64, a power of two"),
+            ("small,num_banks=\u{1b}[2J", "num_banks is \\u{1b}[2J: expected 4 to 64"),
+            ("small,forwarding=1", "forwarding is 1: expected true or false"),
+            ("small,winner_policy=low", "winner_policy is low: expected lowest or highest or rotating"),
+            ("small,num_banks=8,num_banks=8", "num_banks is given twice, as 8 and as 8"),
+            (
+                "small,num_lanes=32",
+                "configuration `small,num_lanes=32`: spin_hold is 4: expected num_lanes, 32, or more (spec 5.4)",
+            ),
+            ("huge,num_banks=64,num_rows=65536,num_lanes=64", "num_lanes is 64: expected 2 to 32"),
+        ];
+        for (name, expected) in rows {
+            assert!(said(name).contains(expected), "{name}: {}", said(name));
+        }
+    }
+
+    /// A library is of its parameters, and not of what they are called.
+    #[test]
+    fn names_do_not_count_towards_what_is_built() {
+        let dir = rtl_dir();
+        let (one, other) = (
+            named(&dir, "default,bank_hash=true").expect("a point"),
+            named(&dir, "hashed").expect("it is there"),
+        );
+        assert_ne!(one.name, other.name);
+        assert_eq!(one.config.rtl_package(), other.config.rtl_package());
+    }
 
     #[test]
     fn one_bad_table_refuses_only_what_uses_it() {

@@ -297,7 +297,7 @@ pub fn lint(
         progress(&BuildStep { config: config.name.clone(), number: 1, total: 1, step: step.clone() });
     })?;
     let spec = BuildSpec::from_list(rtl_dir, LIST, TOP)?;
-    let dir = env.store.join("lint").join(&config.name);
+    let dir = env.store.join("lint").join(config.file_stem());
     let package = dir.join(PACKAGE);
     fs_err::create_dir_all(&dir)?;
     fs_err::write(&package, config.config.rtl_package())?;

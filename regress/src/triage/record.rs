@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::configs::{NamedConfig, is_name};
 use atoms_model::Config;
 use atoms_model::config::{PARAMETERS, ParameterKind};
 use fs_err as fs;
@@ -107,14 +107,10 @@ impl BundleRecord {
         if FailureKind::of_text(&record.key).is_none() {
             return Err(foreign(format!("`{}` is the key of no bucket", record.key)));
         }
-        // It stands in the generated package of the RTL, and in command lines.
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        if record.config.is_empty() || !record.config.chars().all(plain) {
-            let reason = format!(
-                "`{}`: a configuration's name is letters, digits, `_`, `-` and `.`",
-                record.config.escape_debug()
-            );
-            return Err(foreign(reason));
+        // It stands in command lines.
+        if !is_name(&record.config) {
+            let name = record.config.escape_debug();
+            return Err(foreign(format!("`{name}` is the name of no configuration and of no point")));
         }
         Ok(record)
     }
@@ -132,14 +128,12 @@ impl BundleRecord {
         for p in PARAMETERS {
             let value = self.parameters.get(p.name);
             let value = value.ok_or_else(|| foreign(format!("parameter `{}` is not said", p.name)))?;
-            let number = match p.kind {
-                ParameterKind::Number(..) => value.as_u64().and_then(|number| u32::try_from(number).ok()),
-                ParameterKind::Flag => value.as_bool().map(u32::from),
-                ParameterKind::Choice(names) => {
-                    value.as_str().and_then(|name| names.iter().position(|n| *n == name)).map(|at| at as u32)
-                }
+            let text = match (p.kind, value) {
+                (ParameterKind::Choice(_), Value::String(name)) => name.clone(),
+                // Other strings keep their quotation marks, and are no value.
+                _ => value.to_string(),
             };
-            let number = number.ok_or_else(|| foreign(format!("parameter `{}` is {value}", p.name)))?;
+            let number = p.parse(&text).map_err(|error| foreign(error.to_string()))?;
             (p.set)(&mut config, number);
         }
         config.check().map_err(|error| foreign(error.to_string()))?;

@@ -156,7 +156,8 @@ impl RandomStimulus {
         // Also where it is one by its code alone.
         if i.req_op == Op::MbarTryWait as u8 {
             let limit = chosen.suspends.unwrap_or_else(|| self.limit());
-            if limit >= ENDLESS {
+            let lasts = if limit == 0 { self.config.try_wait_limit } else { limit };
+            if lasts >= ENDLESS {
                 self.endless |= 1 << i.req_tag;
             }
             i.req_c[..self.config.num_lanes as usize].fill(limit.into());

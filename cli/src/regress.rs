@@ -11,7 +11,7 @@ use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
 use atoms_regress::cluster::slurm::{Options, Slurm, Tools, WaitOutcome as Waited};
 use atoms_regress::cluster::{Cut, Manifest};
-use atoms_regress::plan::Tests;
+use atoms_regress::plan::{PlanChoice, Tests};
 use atoms_regress::report;
 use atoms_regress::report::finish::finish;
 use atoms_regress::report::summary::Summary;
@@ -87,8 +87,9 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         _ => args.profile.clone(),
     };
     let rtl_dir = configs::rtl_dir();
-    let choice = RunRequest { plan: plan(args)?, profile, seed: args.seed, tags: args.tag.clone(), rtl_dir };
-    let (tests, header) = choice.tests().map_err(CliError::of)?;
+    let choice = PlanChoice { profile, seed: args.seed, tags: args.tag.clone(), ..PlanChoice::default() };
+    let request = RunRequest { plan: plan(args)?, choice, rtl_dir };
+    let (tests, header) = request.tests().map_err(CliError::of)?;
     if args.list {
         return list(&tests);
     }
@@ -112,7 +113,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         Executor::Local => "local",
         Executor::Slurm => SLURM,
     };
-    machine::files().reads("the plan", &choice.plan).writes("--out", &out).check()?;
+    machine::files().reads("the plan", &request.plan).writes("--out", &out).check()?;
     session::create(&out, &tests, &header, executor, args.force).map_err(CliError::of)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),

@@ -8,7 +8,7 @@ use atoms_cosim::stimulus::Profile as Stimulus;
 use atoms_regress::corpus::Corpus;
 use atoms_regress::coverage::Model;
 use atoms_regress::episode::Episode;
-use atoms_regress::plan::{Job, Plan, Tests};
+use atoms_regress::plan::{Job, Plan, PlanChoice, Tests};
 use bitvec::vec::BitVec;
 
 /// A plan in a folder of its own.
@@ -30,10 +30,17 @@ impl Scratch {
     }
 
     fn tests(&self, plan: &str, profile: Option<&str>) -> Result<Tests, String> {
+        self.tests_in(plan, profile, &[])
+    }
+
+    /// With these configurations in place of those of the plan.
+    fn tests_in(&self, plan: &str, profile: Option<&str>, configs: &[&str]) -> Result<Tests, String> {
         self.file("plan.toml", plan);
         let path = self.0.join("plan.toml");
         let (read, _) = Plan::read(&path).map_err(|error| self.words(&error))?;
-        Tests::of(&path, &read, profile, None, &[], &configs::rtl_dir(), &Model::standard())
+        let configs = configs.iter().map(|name| name.to_string()).collect();
+        let choice = PlanChoice { profile: profile.map(str::to_string), configs, ..PlanChoice::default() };
+        Tests::of(&path, &read, &choice, &configs::rtl_dir(), &Model::standard())
             .map_err(|error| self.words(&error))
     }
 
@@ -138,6 +145,57 @@ fn files_are_found_by_pattern() {
         "k/half/k.sm_80.ptx",
     ];
     assert_eq!(names(&tests), expected);
+}
+
+/// A point is a configuration like any other, by the one name that it has.
+#[test]
+fn a_plan_names_points() {
+    let scratch = Scratch::new("points");
+    scratch.file("one.json", r#"{"config": "small,rmw_latency=3,num_banks=8", "parts": [], "warps": []}"#);
+    scratch.file("corpus.json", &corpus("small,num_banks=8,rmw_latency=3"));
+    let point = "small,num_banks=8,rmw_latency=3";
+    let random = |configs: &str| format!("[[random]]\nname = \"r\"\nrequests = 10\nconfigs = [{configs}]\n");
+    let plan = random("\"small, rmw_latency = 3\", \"tiny\"")
+        + "[[directed]]\nname = \"d\"\ncases = [\"one.json\"]\n[[corpus]]\nname = \"c\"\nfile = \"corpus.json\"\n";
+    let tests = scratch.tests(&plan, None).expect("a good plan");
+    let of_point = [format!("d/{point}/one.json"), format!("c/{point}/0")];
+    let expected = [&of_point[0], &of_point[1], "r/small,rmw_latency=3/0", "r/tiny/0"];
+    assert_eq!(names(&tests), expected);
+    let configs = tests.configs.iter().map(|config| config.name.as_str());
+    assert_eq!(configs.collect::<Vec<_>>(), ["tiny", point, "small,rmw_latency=3"]);
+    let twice = random("\"small\", \"small,num_banks=4\"");
+    let error = scratch.tests(&twice, None).expect_err("it is `small`");
+    assert!(error.contains("names `small,num_banks=4` twice"), "{error}");
+    let impossible = random("\"small,num_lanes=8\"");
+    let error = scratch.tests(&impossible, None).expect_err("spin_hold is 4");
+    assert!(error.contains("random `r`") && error.contains("expected num_lanes, 8, or more"), "{error}");
+}
+
+/// Configurations take the place of those of the plan; what is for another one is not run.
+#[test]
+fn configurations_are_chosen() {
+    let scratch = Scratch::new("chosen");
+    scratch.file("one.json", r#"{"config": "tiny", "parts": [], "warps": []}"#);
+    scratch.file("corpus.json", &corpus("small"));
+    let files = "[[directed]]\nname = \"d\"\ncases = [\"one.json\"]\n\
+                 [[corpus]]\nname = \"c\"\nfile = \"corpus.json\"\n";
+    let plan = "[[random]]\nname = \"r\"\nrequests = 10\nconfigs = [\"*\"]\n".to_string() + files;
+    let tests = scratch.tests_in(&plan, None, &["tiny,num_rows=4", "tiny"]).expect("a good plan");
+    assert_eq!(names(&tests), ["d/tiny/one.json", "r/tiny,num_rows=4/0", "r/tiny/0"]);
+    // What is not run has hit nothing.
+    assert!(tests.corpus.covered().not_any());
+    let tests = scratch.tests_in(&plan, None, &["small"]).expect("a good plan");
+    assert_eq!(names(&tests), ["c/small/0", "r/small/0"]);
+    assert!(tests.corpus.covered().any());
+    for (configs, said) in [
+        (&["tiny", "tiny,num_rows=2"][..], "--config: `tiny,num_rows=2` is named twice"),
+        (&["tine"], "no configuration `tine`"),
+    ] {
+        let error = scratch.tests_in(&plan, None, configs).expect_err("a bad choice");
+        assert!(error.contains(said), "{error}");
+    }
+    let error = scratch.tests_in(files, None, &["half"]).expect_err("nothing is for it");
+    assert!(error.contains("picks no tests"), "{error}");
 }
 
 /// Files of the same name in two folders are two tests.

@@ -20,6 +20,7 @@ fn header() -> RunHeader {
         profile: None,
         seed: 1,
         tags: Vec::new(),
+        configs: Vec::new(),
     }
 }
 

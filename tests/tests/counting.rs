@@ -3,6 +3,7 @@
 use std::fs;
 
 use atoms_cosim::configs;
+use atoms_regress::plan::PlanChoice;
 use atoms_regress::run::session::{self, RunRequest};
 use atoms_regress::run::worker::{Runner, TestOutcome};
 use atoms_tests::generated;
@@ -21,7 +22,7 @@ fn a_series_counts_less_when_nothing_is_left_to_find() {
     );
     fs::write(&plan, text).expect("it can be written");
     let rtl_dir = configs::rtl_dir();
-    let choice = RunRequest { plan, profile: None, seed: None, tags: Vec::new(), rtl_dir: rtl_dir.clone() };
+    let choice = RunRequest { plan, choice: PlanChoice::default(), rtl_dir: rtl_dir.clone() };
     let (tests, _) = choice.tests().expect("a plan");
     let mut context = session::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");
     let test = context.tests.test(0).expect("there is a series");

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use atoms_regress::cluster::result::{Published, publish, verify, work_folder};
 use atoms_regress::cluster::shard;
 use atoms_regress::cluster::{Cut, Manifest};
-use atoms_regress::plan::Tests;
+use atoms_regress::plan::{PlanChoice, Tests};
 use atoms_regress::report::finish::finish;
 use atoms_regress::report::summary::Summary;
 use atoms_regress::run::scheduler::Limits;
@@ -27,7 +27,8 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn choice(plan: PathBuf, profile: &str, rtl_dir: PathBuf) -> RunRequest {
-    RunRequest { plan, profile: Some(profile.to_string()), seed: None, tags: Vec::new(), rtl_dir }
+    let choice = PlanChoice { profile: Some(profile.to_string()), ..PlanChoice::default() };
+    RunRequest { plan, choice, rtl_dir }
 }
 
 fn run(context: &Context, dir: &Path, records: bool, end: u64, jobs: usize) {

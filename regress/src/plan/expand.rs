@@ -1,5 +1,6 @@
 //! From a profile of a plan to numbered tests.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -95,7 +96,7 @@ pub struct Tests {
     pub settings: Profile,
     /// Names of the entries that are run, in order.
     pub entries: Vec<String>,
-    /// Configurations that are used, in the order of `rtl/configs.toml`.
+    /// Configurations that are used: those of `rtl/configs.toml` in its order, then points as they are met.
     pub configs: Vec<NamedConfig>,
     /// Episodes of all corpora that are run: what they hit need not be steered to.
     pub corpus: Corpus,
@@ -104,6 +105,20 @@ pub struct Tests {
     fixed: Vec<Test>,
     rounds: Vec<Round>,
     count: Option<u64>,
+}
+
+/// What is run of a plan, where that is not for the plan to say, or not as it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanChoice {
+    /// Profile; may be left away in a plan that has none, or one.
+    pub profile: Option<String>,
+    /// Seed in place of the plan's.
+    pub seed: Option<u64>,
+    /// Tags in place of the profile's.
+    pub tags: Vec<String>,
+    /// Configurations in place of those that entries name. Of what is for one configuration, a stored case or
+    /// episode, only that of these is run.
+    pub configs: Vec<String>,
 }
 
 /// One test of each round that a budget lets random entries go on for.
@@ -116,32 +131,30 @@ struct Round {
 }
 
 impl Tests {
-    /// The tests of `profile` of the plan at `path`; the profile may be left away in a plan that has
-    /// none, or one. `seed` takes the place of the plan's.
+    /// The tests that are chosen of the plan at `path`.
     ///
     /// # Errors
     /// [`PlanError`].
     pub fn of(
         path: &Path,
         plan: &Plan,
-        profile: Option<&str>,
-        seed: Option<u64>,
-        tags: &[String],
+        choice: &PlanChoice,
         rtl_dir: &Path,
         model: &Model,
     ) -> Result<Tests, PlanError> {
-        let (profile, mut settings) = picked(path, plan, profile)?;
-        if !tags.is_empty() {
-            settings.tags = tags.to_vec();
+        let (profile, mut settings) = picked(path, plan, choice.profile.as_deref())?;
+        if !choice.tags.is_empty() {
+            settings.tags.clone_from(&choice.tags);
         }
-        let seed = seed.unwrap_or(plan.seed);
+        let seed = choice.seed.unwrap_or(plan.seed);
         let stem = path.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
-        let all = configs::usable(rtl_dir)?;
+        let configs = configs::usable(rtl_dir)?;
         let mut expansion = Expansion {
             path,
             folder: path.parent().unwrap_or(Path::new("")),
             plan,
-            all: &all,
+            listed: configs.len(),
+            chosen: Vec::new(),
             rtl_dir,
             model,
             tests: Tests {
@@ -149,7 +162,7 @@ impl Tests {
                 profile,
                 seed,
                 entries: Vec::new(),
-                configs: all.clone(),
+                configs,
                 corpus: Corpus::new(model.bins()),
                 files: Vec::new(),
                 fixed: Vec::new(),
@@ -158,6 +171,13 @@ impl Tests {
                 settings,
             },
         };
+        for name in &choice.configs {
+            let config = expansion.config("--config", name)?;
+            if expansion.chosen.contains(&config) {
+                return Err(expansion.wrong("--config", format!("`{name}` is named twice")));
+            }
+            expansion.chosen.push(config);
+        }
         expansion.entries()?;
         expansion.budget()?;
         let mut tests = expansion.tests;
@@ -286,7 +306,10 @@ struct Expansion<'a> {
     path: &'a Path,
     folder: &'a Path,
     plan: &'a Plan,
-    all: &'a [NamedConfig],
+    /// How many configurations `rtl/configs.toml` has that can be used: the first of [`Tests::configs`].
+    listed: usize,
+    /// Those that are run in place of what entries say, unless it is empty.
+    chosen: Vec<usize>,
     rtl_dir: &'a Path,
     model: &'a Model,
     tests: Tests,
@@ -340,15 +363,18 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// Indices of the configurations that an entry names.
-    fn configs(&self, place: &str, names: &[String]) -> Result<Vec<usize>, PlanError> {
+    /// Indices of the configurations that an entry names, or of those that are chosen in their place.
+    fn configs(&mut self, place: &str, names: &[String]) -> Result<Vec<usize>, PlanError> {
+        if !self.chosen.is_empty() {
+            return Ok(self.chosen.clone());
+        }
         match names {
             [] => {
                 Err(self.wrong(place, "`configs` names none: leave it away, or name some, or \"*\" for all"))
             }
             [all] if all == "*" => {
                 configs::all(self.rtl_dir).map_err(|error| self.wrong(place, error))?;
-                Ok((0..self.all.len()).collect())
+                Ok((0..self.listed).collect())
             }
             names if names.iter().any(|name| name == "*") => {
                 Err(self.wrong(place, "`configs` has `*`, which is all of them: leave the others away"))
@@ -367,11 +393,20 @@ impl Expansion<'_> {
         }
     }
 
-    fn config(&self, place: &str, name: &str) -> Result<usize, PlanError> {
+    /// Index of the configuration or point called `name`.
+    fn config(&mut self, place: &str, name: &str) -> Result<usize, PlanError> {
         // Says what is wrong with it, where it is there but cannot be used.
-        configs::named(self.rtl_dir, name).map_err(|error| self.wrong(place, error))?;
-        let place_of = self.all.iter().position(|config| config.name == name);
-        place_of.ok_or_else(|| self.wrong(place, format!("`{name}` was removed while the plan was read")))
+        let named = configs::named(self.rtl_dir, name).map_err(|error| self.wrong(place, error))?;
+        let configs = &mut self.tests.configs;
+        Ok(configs.iter().position(|config| config.name == named.name).unwrap_or_else(|| {
+            configs.push(named);
+            configs.len() - 1
+        }))
+    }
+
+    /// Whether what is for configuration `config` alone is run.
+    fn runs(&self, config: usize) -> bool {
+        self.chosen.is_empty() || self.chosen.contains(&config)
     }
 
     fn random(&mut self, entry: &RandomEntry) -> Result<(), PlanError> {
@@ -435,7 +470,7 @@ impl Expansion<'_> {
     ) {
         self.tests.fixed.push(Test {
             index: self.tests.fixed.len() as u64,
-            name: format!("{entry}/{}/{which}", self.all[config].name),
+            name: format!("{entry}/{}/{which}", self.tests.configs[config].name),
             entry: entry.to_string(),
             config,
             job,
@@ -452,7 +487,8 @@ impl Expansion<'_> {
                 let case: Case = serde_json::from_str(&fs_err::read_to_string(file)?)
                     .map_err(|error| self.wrong(&place, format!("`{}`: {error}", file.display())))?;
                 let place = format!("{place}: `{}`", file.display());
-                vec![self.config(&place, &case.config)?]
+                let own = self.config(&place, &case.config)?;
+                if self.runs(own) { vec![own] } else { Vec::new() }
             } else {
                 self.configs(&place, &entry.configs)?
             };
@@ -518,20 +554,22 @@ impl Expansion<'_> {
         if entry.episodes == 0 {
             return Err(self.wrong(&place, "episodes must be at least 1"));
         }
-        for config in 0..self.all.len() {
-            let of_config = corpus.entries().iter().map(|kept| &kept.episode);
-            let episodes: Vec<_> =
-                of_config.filter(|episode| episode.config == self.all[config].name).cloned().collect();
+        let place = format!("{place}: `{}`", path.display());
+        let mut of_config: BTreeMap<usize, Vec<Episode>> = BTreeMap::new();
+        for kept in corpus.entries() {
+            let config = self.config(&place, &kept.episode.config)?;
+            if self.runs(config) {
+                self.tests.corpus.add(&kept.episode, &kept.hit, &kept.found_by);
+                of_config.entry(config).or_default().push(kept.episode.clone());
+            }
+        }
+        for (config, episodes) in of_config {
             for (nth, some) in episodes.chunks(entry.episodes).enumerate() {
                 let cost = some.iter().map(|episode| episode.requests).sum();
                 let job = Job::Episodes(some.to_vec());
                 self.push(&entry.name, config, &nth.to_string(), job, entry.timeout, cost);
             }
         }
-        for kept in corpus.entries() {
-            self.config(&format!("{place}: `{}`", path.display()), &kept.episode.config)?;
-        }
-        self.tests.corpus.merge(&corpus);
         self.tests.files.push(path);
         Ok(())
     }

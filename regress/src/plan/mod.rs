@@ -11,7 +11,7 @@ mod file;
 use std::time::Duration;
 
 pub use error::PlanError;
-pub use expand::{Job, Test, Tests, derive_seed};
+pub use expand::{Job, PlanChoice, Test, Tests, derive_seed};
 pub use file::{
     CorpusEntry, DirectedEntry, KernelEntry, Plan, PlanEntry, Profile, RandomEntry, RtlCoverage,
     StimulusSource,

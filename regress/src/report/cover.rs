@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use atoms_cosim::configs;
+use atoms_model::Config;
 use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
@@ -35,7 +35,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
     let model = Model::standard();
     let mut state = State::new(0, model.bins(), &[], &[]);
     let mut summary = Summary { format: FORMAT, complete: true, ..Summary::default() };
-    let (mut plans, mut used): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut plans, mut configs): (Vec<String>, Vec<Config>) = (Vec::new(), Vec::new());
     let (mut waivers, mut gate) = (Waivers::default(), false);
     let mut waiver_files = Vec::new();
     let (mut places, mut seeds) = (BTreeSet::new(), BTreeSet::new());
@@ -50,7 +50,7 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
         summary.totals += checkpoint.state.totals;
         summary.complete &= checkpoint.complete;
         plans.push(format!("{} {}", tests.plan, tests.profile));
-        used.extend(tests.configs.iter().map(|config| config.name.clone()));
+        configs.extend(tests.configs.iter().map(|named| named.config));
         gate |= tests.settings.gate;
         seeds.insert(header.seed);
         if let Some(path) = tests.waivers(&header.plan).filter(|path| !waiver_files.contains(path)) {
@@ -64,12 +64,10 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
     summary.profile = counted(runs.len() as u64, "run");
     // Of several seeds none is that of all.
     summary.seed = seeds.first().copied().filter(|_| seeds.len() == 1).unwrap_or_default();
-    let configs: Vec<_> = configs::usable(rtl_dir)?.into_iter().filter(|c| used.contains(&c.name)).collect();
     let none = BitVec::repeat(false, model.bins());
-    let reachable = configs.iter().fold(none, |any, config| any | model.reachable(&config.config));
-    let of_configs: Vec<_> = configs.iter().map(|config| config.config).collect();
+    let reachable = configs.iter().fold(none, |any, config| any | model.reachable(config));
     let rtl = (!state.rtl.is_empty()).then_some(&state.rtl);
-    let gate = gate.then(|| waivers.gate(&model, &state.hits, &of_configs, rtl));
+    let gate = gate.then(|| waivers.gate(&model, &state.hits, &configs, rtl));
     summary.rtl_coverage = rtl.map(|_| rtl_coverage(&state, &waivers));
     summary.coverage = coverage(&model, &reachable, &state, &waivers, gate);
     Ok(Covered { summary, rtl: state.rtl })

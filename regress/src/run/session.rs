@@ -6,14 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use atoms_cosim::configs::ConfigsError;
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError};
 use atoms_verilated::{Progress as Step, Variant};
 use bitvec::vec::BitVec;
 
 use crate::coverage::Model;
 use crate::coverage::waivers::{WaiverError, Waivers};
-use crate::plan::{Job, Plan, PlanError, Test, Tests};
+use crate::plan::{Job, Plan, PlanChoice, PlanError, Test, Tests};
 use crate::run::journal::{self, Crash, WorkerJournal};
 use crate::run::origin::Origin;
 use crate::run::result::{FailureRecord, TestResult};
@@ -52,9 +51,6 @@ pub enum SessionError {
     /// A run whose coverage is to be merged is named twice.
     #[error("`{}` is named twice, and would be counted twice", .0.display())]
     Twice(PathBuf),
-    /// The configurations.
-    #[error(transparent)]
-    Configs(#[from] ConfigsError),
     /// The results as XML.
     #[error("junit.xml: {0}")]
     Junit(#[from] quick_junit::SerializeError),
@@ -68,12 +64,8 @@ const DIFFERENCES: usize = 4;
 pub struct RunRequest {
     /// The plan's file.
     pub plan: PathBuf,
-    /// Profile; may be left away where the plan has one at most.
-    pub profile: Option<String>,
-    /// Seed in place of the plan's.
-    pub seed: Option<u64>,
-    /// Tags in place of the profile's.
-    pub tags: Vec<String>,
+    /// What is run of it.
+    pub choice: PlanChoice,
     /// Folder of the RTL.
     pub rtl_dir: PathBuf,
 }
@@ -85,9 +77,8 @@ impl RunRequest {
     /// [`SessionError`].
     pub fn tests(&self) -> Result<(Tests, RunHeader), SessionError> {
         let (plan, text) = Plan::read(&self.plan)?;
-        let profile = self.profile.as_deref();
         let model = Model::standard();
-        let tests = Tests::of(&self.plan, &plan, profile, self.seed, &self.tags, &self.rtl_dir, &model)?;
+        let tests = Tests::of(&self.plan, &plan, &self.choice, &self.rtl_dir, &model)?;
         // Before anything runs: they are read again when all has run, which may be hours later.
         if let Some(path) = tests.waivers(&self.plan) {
             Waivers::read(&path, &self.rtl_dir, &model)?;
@@ -99,7 +90,8 @@ impl RunRequest {
             text,
             profile: Some(tests.profile.clone()).filter(|_| !plan.profiles.is_empty()),
             seed: tests.seed,
-            tags: self.tags.clone(),
+            tags: self.choice.tags.clone(),
+            configs: self.choice.configs.clone(),
         };
         Ok((tests, header))
     }
@@ -111,14 +103,13 @@ impl RunRequest {
     /// [`SessionError`].
     pub fn again(dir: &Path, rtl_dir: PathBuf) -> Result<(Tests, RunHeader), SessionError> {
         let was = store::header(dir)?;
-        let choice = RunRequest {
-            plan: was.plan.clone(),
+        let choice = PlanChoice {
             profile: was.profile.clone(),
             seed: Some(was.seed),
             tags: was.tags.clone(),
-            rtl_dir,
+            configs: was.configs.clone(),
         };
-        let (tests, now) = choice.tests()?;
+        let (tests, now) = RunRequest { plan: was.plan.clone(), choice, rtl_dir }.tests()?;
         let mut changed = was.origin.differences(&now.origin, "then", "now");
         if was.text != now.text {
             changed.push(format!("`{}` has changed", was.plan.display()));

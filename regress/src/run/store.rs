@@ -80,6 +80,9 @@ pub struct RunHeader {
     pub seed: u64,
     /// Tags in place of the profile's.
     pub tags: Vec<String>,
+    /// Configurations in place of those of entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub configs: Vec<String>,
 }
 
 /// Version of the format of the folder.

@@ -39,7 +39,7 @@ pub(super) fn tests(summary: &Summary) -> Markup {
                         thead {
                             tr {
                                 th scope="col" { "entry" }
-                                @for config in configs { th.figure scope="col" { (config.name) } }
+                                @for config in configs { th.figure scope="col" { (lines(&config.name)) } }
                                 th.figure scope="col" { "all" }
                                 th.figure scope="col" { "passed" }
                             }
@@ -150,4 +150,11 @@ pub(super) fn timing(timing: &Timing) -> Markup {
 fn width(seconds: f64, longest: f64) -> f64 {
     let width = 100.0 * seconds / longest;
     if width.is_finite() { width.clamp(0.0, 100.0) } else { 0.0 }
+}
+
+/// The name of a configuration; that of a point with a line for each parameter.
+fn lines(name: &str) -> Markup {
+    html! {
+        @for (at, part) in name.split_inclusive(',').enumerate() { @if at > 0 { br; } (part) }
+    }
 }

@@ -86,14 +86,66 @@ impl On {
     }
 }
 
+/// What `--config` takes.
+const CONFIG: &str =
+    "Configuration of rtl/configs.toml, or a point: `small,num_banks=8` is `small` with other parameters";
+
+/// What `--set` takes.
+const SET: &str = "Parameters that are other than in the configuration (docs/building.md): `num_banks=64,winner_policy=rotating`; may be repeated";
+
+/// What `--set` is called in help.
+const PAIRS: &str = "PARAMETER=VALUE,...";
+
+/// The name of a configuration with other parameters.
+pub(crate) fn point(config: &str, set: &[String]) -> String {
+    [&[config.to_string()], set].concat().join(",")
+}
+
+/// The names of each of these configurations with other parameters.
+pub(crate) fn points(configs: &[String], set: &[String]) -> Vec<String> {
+    configs.iter().map(|config| point(config, set)).collect()
+}
+
+// The configuration that is run.
+#[derive(Debug, Args)]
+pub(crate) struct PointArgs {
+    #[arg(long, value_name = "NAME", default_value = "default", help = CONFIG)]
+    config: String,
+    #[arg(long, value_name = PAIRS, help = SET)]
+    set: Vec<String>,
+}
+
+impl PointArgs {
+    /// Its name.
+    pub(crate) fn name(&self) -> String {
+        point(&self.config, &self.set)
+    }
+}
+
+// The configurations that are run, where some need not be named.
+#[derive(Debug, Args)]
+pub(crate) struct PointsArgs {
+    /// Configuration, or a point such as `small,num_banks=8`; may be repeated. Without it, all
+    #[arg(long, value_name = "NAME")]
+    config: Vec<String>,
+    #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
+    set: Vec<String>,
+}
+
+impl PointsArgs {
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        points(&self.config, &self.set)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
     /// What stands behind the ports
     #[arg(long, value_enum, default_value_t = On::Lockstep)]
     pub(crate) on: On,
-    /// Configuration of rtl/configs.toml
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
     /// Write a wave of every cycle to this file, VCD or by its extension FST, and a GTKWave save file beside it
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -260,7 +312,7 @@ pub(crate) struct CosimArgs {
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) on_fail: Option<OnFail>,
     /// Run this case instead of random requests
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["on", "config", "seed", "requests", "until", "ops", "profile", "on_fail"])]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["on", "config", "set", "seed", "requests", "until", "ops", "profile", "on_fail"])]
     pub(crate) case: Option<PathBuf>,
     /// Disable the oracle
     #[arg(long, conflicts_with = "record")]
@@ -353,9 +405,8 @@ pub(crate) struct SiliconReportArgs {
     /// With what it is compared
     #[arg(long, value_enum, default_value_t = Against::Lockstep)]
     pub(crate) on: Against,
-    /// Configuration of rtl/configs.toml
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
     /// Print all timings, not the fitted lines alone
     #[arg(long)]
     pub(crate) timings: bool,
@@ -425,9 +476,8 @@ pub(crate) struct ReproArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Configuration of rtl/configs.toml
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
     /// Operations of the mix, separated by commas; MBAR for all that work on mbarrier objects. Without
     /// it, all that work on plain memory
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -465,9 +515,11 @@ pub(crate) enum ConfigCommand {
     },
     /// Show every parameter of one configuration
     Show {
-        /// Configuration
+        /// Configuration, or a point such as `small,num_banks=8`
         #[arg(default_value = "default")]
         name: String,
+        #[arg(long, value_name = PAIRS, help = SET)]
+        set: Vec<String>,
         /// Print as JSON
         #[arg(long)]
         json: bool,
@@ -484,9 +536,8 @@ pub(crate) struct RtlArgs {
 pub(crate) enum RtlCommand {
     /// Build the RTL into the cache, as the other commands do when they need it
     Build {
-        /// Configuration; all of them if none is named
-        #[arg(long, value_name = "NAME")]
-        config: Vec<String>,
+        #[command(flatten)]
+        points: PointsArgs,
     },
     /// Remove libraries from the cache that were not used for a while; never those in use
     Clean {
@@ -499,9 +550,8 @@ pub(crate) enum RtlCommand {
     },
     /// Verilator's lint with all warnings, in every configuration
     Lint {
-        /// Configuration; all of them if none is named
-        #[arg(long, value_name = "NAME")]
-        config: Vec<String>,
+        #[command(flatten)]
+        points: PointsArgs,
     },
 }
 
@@ -537,6 +587,12 @@ pub(crate) struct RegressArgs {
     /// Entries with this tag, in place of the profile's tags; may be repeated
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
+    /// Configurations in place of those of the plan, or points such as `small,num_banks=8`; may be repeated.
+    /// Stored cases and episodes of others are left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) config: Vec<String>,
+    #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
+    pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) workers: Workers,
     /// Output folder [default: target/regress/PROFILE]

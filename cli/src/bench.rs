@@ -25,7 +25,7 @@ use crate::output::outln;
 use crate::progress::{bar, grouped};
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<Verdict, CliError> {
-    let config = machine::config(&args.config)?;
+    let config = machine::config(&args.point.name())?;
     if let (Some(kernel), Some(launch)) = (&args.kernel, &args.launch) {
         return on_kernel(args, &config, kernel, launch);
     }

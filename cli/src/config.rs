@@ -1,11 +1,13 @@
 //! `atoms config`: the named configurations.
 
 use atoms_cosim::configs::{self, ListedConfig, NamedConfig};
-use atoms_model::config::{PARAMETERS, ParameterKind};
-use serde_json::{Map, Value, json};
+use atoms_model::config::PARAMETERS;
+use atoms_regress::triage::record::parameters;
+use serde_json::{Value, json};
 
-use crate::args::{ConfigArgs, ConfigCommand};
+use crate::args::{ConfigArgs, ConfigCommand, point};
 use crate::error::{CliError, Verdict};
+use crate::machine;
 use crate::output::outln;
 
 pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
@@ -28,16 +30,14 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
                 }
             }
         }
-        ConfigCommand::Show { name, json } => {
-            let config = crate::machine::config(name)?;
+        ConfigCommand::Show { name, set, json } => {
+            let config = machine::config(&point(name, set))?;
             if *json {
                 outln!("{}", as_json(&config))?;
             } else {
                 outln!("{}: {}", config.name, config.about)?;
-                let value = as_json(&config);
                 for p in PARAMETERS {
-                    let value = value["parameters"][p.name].to_string();
-                    outln!("  {:14} {:9} {}", p.name, value.trim_matches('"'), p.summary)?;
+                    outln!("  {:14} {:9} {}", p.name, p.text(&config.config), p.summary)?;
                 }
             }
         }
@@ -46,17 +46,5 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
 }
 
 fn as_json(config: &NamedConfig) -> Value {
-    let parameters: Map<_, _> = PARAMETERS
-        .iter()
-        .map(|p| {
-            let number = (p.get)(&config.config);
-            let value = match p.kind {
-                ParameterKind::Number(..) => json!(number),
-                ParameterKind::Flag => json!(number != 0),
-                ParameterKind::Choice(names) => json!(names.get(number as usize)),
-            };
-            (p.name.to_string(), value)
-        })
-        .collect();
-    json!({ "name": config.name, "about": config.about, "parameters": parameters })
+    json!({ "name": config.name, "about": config.about, "parameters": parameters(&config.config) })
 }

@@ -31,7 +31,7 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
             args.machine.on.name()
         )));
     }
-    let campaign = campaign(&args.random, machine::config(&args.machine.config)?)?;
+    let campaign = campaign(&args.random, machine::config(&args.machine.point.name())?)?;
     let mut files = machine::files();
     if let Some(file) = profile_file(&args.random) {
         files.reads("the profile", file);
@@ -68,7 +68,7 @@ fn on_fail(args: &CosimArgs) -> OnFail {
 /// Where wave and case of a failure go.
 fn failure_files(campaign: &Campaign) -> (PathBuf, PathBuf) {
     let dir = Environment::from_process().target.join("failures");
-    let stem = format!("{}-{}", campaign.config.name, campaign.seed);
+    let stem = format!("{}-{}", campaign.config.file_stem(), campaign.seed);
     (dir.join(format!("{stem}.vcd")), dir.join(format!("{stem}.json")))
 }
 

@@ -25,7 +25,7 @@ use atoms_regress::run::worker::Context;
 use atoms_verilated::Environment;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers};
+use crate::args::{ClusterArgs, CutArgs, Executor, RegressArgs, RegressCommand, Workers, points};
 use crate::error::{CliError, Verdict};
 use crate::machine::{self, shell};
 use crate::output::{note, out, outln};
@@ -87,7 +87,8 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         _ => args.profile.clone(),
     };
     let rtl_dir = configs::rtl_dir();
-    let choice = PlanChoice { profile, seed: args.seed, tags: args.tag.clone(), ..PlanChoice::default() };
+    let configs = points(&args.config, &args.set);
+    let choice = PlanChoice { profile, seed: args.seed, tags: args.tag.clone(), configs };
     let request = RunRequest { plan: plan(args)?, choice, rtl_dir };
     let (tests, header) = request.tests().map_err(CliError::of)?;
     if args.list {

@@ -6,7 +6,7 @@ use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::{self, RtlIdentity, lint};
 use atoms_verilated::{Cache, Environment, Variant};
 
-use crate::args::{RtlArgs, RtlCommand};
+use crate::args::{PointsArgs, RtlArgs, RtlCommand};
 use crate::error::{CliError, Verdict};
 use crate::machine;
 use crate::output::outln;
@@ -14,8 +14,8 @@ use crate::progress::build_step;
 
 pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
     match &args.command {
-        RtlCommand::Build { config } => {
-            let configs = chosen(config)?;
+        RtlCommand::Build { points } => {
+            let configs = chosen(points)?;
             let built = rtl::libraries(&configs::rtl_dir(), &configs, Variant::Fast, &mut build_step);
             let built = built.map_err(|failed| CliError::about(&failed.0.name, failed.1))?;
             outln!("rtl        {}", RtlIdentity::of(&configs::rtl_dir()).map_err(CliError::of)?)?;
@@ -38,9 +38,9 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
             outln!("  left       {}", entries(cleaned.left, cleaned.left_bytes))?;
             Ok(Verdict::Agree)
         }
-        RtlCommand::Lint { config } => {
+        RtlCommand::Lint { points } => {
             let mut verdict = Verdict::Agree;
-            for config in chosen(config)? {
+            for config in chosen(points)? {
                 let warnings = lint(&configs::rtl_dir(), &config, &mut build_step).map_err(CliError::of)?;
                 if warnings.is_empty() {
                     outln!("{:10} clean", config.name)?;
@@ -60,7 +60,8 @@ fn entries(number: usize, bytes: u64) -> String {
 }
 
 /// The configurations named, or all of them.
-fn chosen(names: &[String]) -> Result<Vec<NamedConfig>, CliError> {
+fn chosen(points: &PointsArgs) -> Result<Vec<NamedConfig>, CliError> {
+    let names = points.names();
     if names.is_empty() {
         return configs::all(&configs::rtl_dir()).map_err(CliError::of);
     }

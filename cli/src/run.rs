@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         files.writes(format!("--dump {name}"), file);
     }
     files.check()?;
-    let config = machine::config(&args.machine.config)?;
+    let config = machine::config(&args.machine.point.name())?;
     let forward_of = program.forward_of;
     let ask =
         Question { args, path, level, kernel, forward_of, launch: &launch, config: &config, dumps: &dumps };

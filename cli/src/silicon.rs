@@ -85,7 +85,7 @@ fn as_json(report: &CaptureReport) -> Result<String, CliError> {
 fn full(args: &SiliconReportArgs) -> Result<Verdict, CliError> {
     let capture = open(&args.capture)?;
     let mut report = report::judge(&capture);
-    let config = machine::config(&args.config)?;
+    let config = machine::config(&args.point.name())?;
     let bar = bar(capture.records.len() as u64, "programs");
     let progress = |done: usize| bar.set_position(done as u64);
     report.replayed = match args.on {

@@ -6,7 +6,7 @@
 #[test]
 fn commands_print_what_they_should() {
     // What the first build of the RTL says on its way is not what is tested here.
-    for name in ["default", "small", "tiny"] {
+    for name in ["default", "small", "tiny", "small,num_banks=8,winner_policy=rotating"] {
         let built = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"))
             .args(["rtl", "build", "--config", name])
             .output()

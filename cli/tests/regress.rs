@@ -157,6 +157,45 @@ fn a_planted_bug_is_one_bucket() {
     assert_same(&bench.lasting("one"), &bench.lasting("two"));
 }
 
+/// A point's name is all that a failure carries of it, and each way to repeat the failure leads to the point.
+#[test]
+fn a_failure_of_a_point_is_repeated() {
+    let bench = Bench::new("point", PLAN);
+    bench.plant("atoms_alu.sv", "(old[i] >= b[i])", "(old[i] > b[i])");
+    let found = |arguments: &[&str], expected: &str| {
+        let output = bench.run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", words(&output));
+        assert!(words(&output).contains(expected), "{arguments:?}: {}", words(&output));
+        words(&output)
+    };
+    let point = "tiny,num_banks=8,rmw_latency=2";
+    let set = ["--config", "tiny", "--set", "rmw_latency=2", "--set", "num_banks=8"];
+    found(&[&["regress", "plan.toml", "--out", "out", "--jobs", "2"], &set[..]].concat(), point);
+    let summary = bench.summary("out");
+    let bucket = &summary["buckets"][0];
+    assert_eq!(bucket["configs"], serde_json::json!([point]));
+    found(&["regress", "resume", "out"], point);
+    let covered = found(&["cover", "out"], "did not pass");
+    assert!(!covered.contains(" of       0"), "bins of a point are bins: {covered}");
+    let bundle = format!("out/{}", bucket["bundle"].as_str().expect("a bundle"));
+    let replayed = found(&["repro", &bundle], "found      the same");
+    assert!(replayed.contains(&format!("configuration {point}\n")), "{replayed}");
+    found(&["repro", &bundle, "--here"], "found      the same");
+
+    let text = found(&[&["cosim", "--ops", "INC"], &set[..]].concat(), &format!("config   {point}\n"));
+    let line = |what: &str| {
+        let line = text.lines().find_map(|line| line.trim_start().strip_prefix(what));
+        let line = line.unwrap_or_else(|| panic!("no `{what}` in {text}"));
+        line.split_whitespace().collect::<Vec<_>>()
+    };
+    let repeat = line("repeat   atoms");
+    assert!(repeat.contains(&point), "{repeat:?}");
+    assert_eq!(found(&repeat, "mismatch at cycle").lines().next(), text.lines().next());
+    let smaller = line("smaller  atoms");
+    found(&smaller, "mismatch at cycle");
+    found(&["wave", "at", smaller.last().expect("a case"), "--output", "at.vcd"], "found      in cycle");
+}
+
 /// C++ that ends the process, or never gives it back, does not end the run: each such test is recorded with its
 /// own status, its bucket names the way and has a bundle, and the tests beside it pass.
 #[test]

@@ -57,7 +57,7 @@ fn runs(model: &Model, config: Config, profile: &str, seed: u64) -> Result<(), T
 fn every_point_runs() {
     let any = (any_config(), select(&Profile::NAMES[..]), any::<u64>());
     let model = Model::standard();
-    let mut runner = TestRunner::new(settings(cases_or(400), seed(), 400));
+    let mut runner = TestRunner::new(settings(cases_or(1000), seed(), 400));
     let outcome = runner.run(&any, |(config, profile, seed)| runs(&model, config, profile, seed));
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 #[path = "moment.rs"]
 pub(crate) mod moment;
 
-use crate::args::{ANY, BundleRtlArgs, RandomArgs};
+use crate::args::{ANY, BundleRtlArgs, PAIRS, PointArgs, RandomArgs, SET};
 use crate::number::whole;
 use moment::{MomentWindow, Shift};
 
@@ -197,11 +197,13 @@ pub(crate) struct WaveCauseArgs {
     #[arg(long, value_name = "DEFECTS", num_args = 0..=1, default_missing_value = "200", allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
     pub(crate) score: Option<u32>,
     /// Seed by which the defects are drawn
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY), requires = "score")]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY), conflicts_with_all = ["bundle", "case"])]
     pub(crate) seed: u64,
     /// Configuration in which the defects are planted
-    #[arg(long, value_name = "NAME", default_value = "small", requires = "score")]
+    #[arg(long, value_name = "NAME", default_value = "small", conflicts_with_all = ["bundle", "case"])]
     pub(crate) config: String,
+    #[arg(long, value_name = PAIRS, help = SET, conflicts_with_all = ["bundle", "case"])]
+    pub(crate) set: Vec<String>,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -211,7 +213,7 @@ pub(crate) struct WaveCauseArgs {
 pub(crate) struct WaveAtArgs {
     /// Folder of a bundle, below `failures/` of a regression, or a case as JSON. Without it, the random run that the
     /// options below describe
-    #[arg(value_name = "BUNDLE|CASE.json", conflicts_with_all = ["config", "seed", "requests", "until", "ops", "profile"])]
+    #[arg(value_name = "BUNDLE|CASE.json", conflicts_with_all = ["config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) what: Option<PathBuf>,
     /// The cycle in the middle; without it, that in which the run fails
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
@@ -230,9 +232,8 @@ pub(crate) struct WaveAtArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
-    /// Configuration of rtl/configs.toml
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
     #[command(flatten)]
     pub(crate) random: RandomArgs,
     /// Print the result as JSON

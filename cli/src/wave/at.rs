@@ -59,7 +59,7 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
 /// What is run.
 fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
     let Some(path) = &args.what else {
-        let config = machine::config(&args.config)?;
+        let config = machine::config(&args.point.name())?;
         return Ok(Rerun::Random(Box::new(cosim::campaign(&args.random, config)?)));
     };
     if path.is_dir() {

@@ -8,6 +8,7 @@ use atoms_cosim::configs::{self, NamedConfig};
 use atoms_regress::triage::repro::Bundle;
 use serde_json::json;
 
+use crate::args::point;
 use crate::args::wave::WaveCauseArgs;
 use crate::error::{CliError, Verdict};
 use crate::machine;
@@ -63,7 +64,7 @@ fn of_case(args: &WaveCauseArgs, dir: &Path, config: &NamedConfig, case: &Case) 
 }
 
 fn score(args: &WaveCauseArgs, count: u32) -> Result<Verdict, CliError> {
-    let config = machine::config(&args.config)?;
+    let config = machine::config(&point(&args.config, &args.set))?;
     let woven = woven(&configs::rtl_dir(), &config)?;
     let bar = bar(u64::from(count), "defects");
     let score = cause::score(&woven, args.seed, count as usize, |done| bar.set_position(done as u64));

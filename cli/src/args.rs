@@ -10,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::number::{Zero, amount, whole};
 
+#[path = "explore/args.rs"]
+pub(crate) mod explore;
 #[path = "wave/args.rs"]
 pub(crate) mod wave;
 
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Repro(ReproArgs),
     /// Say what waves show, VCD or FST, of this program or of others (docs/waves.md)
     Wave(wave::WaveArgs),
+    /// Measure what workloads get out of a configuration of the unit (docs/explore.md)
+    Explore(explore::ExploreArgs),
     /// Measure RTL, model and lockstep, in turns in one process
     Bench(BenchArgs),
     /// Show the named configurations

@@ -12,6 +12,7 @@ mod config;
 mod cosim;
 mod cover;
 mod error;
+mod explore;
 mod failure;
 mod files;
 mod interrupt;
@@ -75,6 +76,7 @@ fn answer(command: Command) -> Result<Verdict, CliError> {
         Command::Cover(args) => cover::cover(&args),
         Command::Repro(args) => repro::repro(&args),
         Command::Wave(args) => wave::wave(&args.command),
+        Command::Explore(args) => explore::explore(&args.command),
         Command::Bench(args) => bench::bench(&args),
         Command::Config(args) => config::config(&args),
         Command::Rtl(args) => rtl::rtl(&args),

@@ -66,6 +66,16 @@ enum Asked {
     Cluster(InFlight<ClusterRequest>),
 }
 
+impl Asked {
+    /// Cycle in which its port accepted it.
+    fn taken_at(&self) -> u64 {
+        match self {
+            Asked::Warp(asked) => asked.taken_at,
+            Asked::Cluster(asked) => asked.taken_at,
+        }
+    }
+}
+
 /// A request that was carried out.
 struct Done {
     asked: Asked,
@@ -546,7 +556,8 @@ impl Scoreboard {
         let moment = self.checker.is_waiting().then_some(moment);
         if self.recording.is_some() {
             let (request, response) = (self.request.clone(), response.cloned());
-            let exchange = Exchange { request, response, after: Some(written.clone()), moment };
+            let accepted = Some(self::moment(asked.taken_at()));
+            let exchange = Exchange { request, response, after: Some(written.clone()), moment, accepted };
             self.tell(|| trace::Event::Request(Box::new(exchange)));
         }
         let verdict = match &moment {

@@ -236,7 +236,7 @@ proptest! {
         let header = TraceHeader { geometry, try_wait_limit: limit, spin_hold: hold };
         let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let after = after.clone();
-        let exchange = Exchange { request: req.clone(), response: Some(resp), after, moment };
+        let exchange = Exchange { request: req.clone(), response: Some(resp), after, moment, accepted: limit };
         let events = [
             Event::Part { slot, part: Some(PART) },
             Event::Part { slot, part: None },
@@ -275,7 +275,7 @@ proptest! {
             let after: Vec<(u32, u32)> = written.iter().map(|&w| (w, machine.word(w))).collect();
             let response = heard(req, &resp).cloned();
             let exchange =
-                Exchange { request: req.clone(), response, after: seen.then_some(after), moment: None };
+                Exchange { request: req.clone(), response, after: seen.then_some(after), moment: None, accepted: Some(3) };
             writer.write(&Event::Request(Box::new(exchange))).unwrap();
         }
         let all: Vec<(u32, u32)> = (0..128).map(|w| (w, machine.word(w))).collect();

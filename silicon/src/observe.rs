@@ -180,7 +180,7 @@ pub fn write_trace<W: std::io::Write>(
                     Some((request, response)) => {
                         let (bytes, reads) = reach(&request);
                         let (response, after) = (Some(response), Some(observed.written(bytes, reads)));
-                        let exchange = Exchange { request, response, after, moment: None };
+                        let exchange = Exchange { request, response, after, moment: None, accepted: None };
                         trace.write(&Event::Request(Box::new(exchange)))?;
                     }
                     None => trace.write(&Event::Init(indexed(&observed.after)))?,

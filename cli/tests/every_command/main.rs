@@ -63,6 +63,8 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("wave page", &["first_wave.vcd", "--output", "first_wave.html"]),
     ("wave export", &["first_wave.vcd", "--perfetto", "first_wave.json", "--konata", "first_wave.kanata"]),
     ("wave cause", &["bundle", "--here"]),
+    ("explore run", &["contend", "--on", "model"]),
+    ("explore workloads", &[]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("config list", &[]),
     ("config show", &[]),

@@ -49,6 +49,7 @@ const READ: &[(&str, &str)] = &[
     ("run", "launch"),
     ("cosim", "profile"),
     ("cosim", "case"),
+    ("explore run", "launch"),
     ("bench", "kernel"),
     ("bench", "launch"),
     ("wave page", "kernel"),

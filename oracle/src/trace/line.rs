@@ -15,7 +15,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("atoms_trace", &["lanes", "banks", "rows", "xor_hash", "try_wait_limit", "spin_hold"]),
     ("part", &[]),
     ("init", &[]),
-    ("request", &["response", "after", "number", "answered", "oldest_unanswered"]),
+    ("request", &["response", "after", "accepted", "number", "answered", "oldest_unanswered"]),
     ("wait", &["number", "accepted"]),
     ("wake", &[]),
     ("quiet", &[]),
@@ -143,11 +143,12 @@ impl Line {
             Event::Init(words) => Line { init: Some(pairs(words)), ..empty },
             Event::Final(words) => Line { r#final: Some(pairs(words)), ..empty },
             Event::Request(exchange) => {
-                let Exchange { request, response, after, moment } = &**exchange;
+                let Exchange { request, response, after, moment, accepted } = &**exchange;
                 Line {
                     request: Some(RequestLine::of(request, lane_mask)),
                     response: response.as_ref().map(ResponseLine::of),
                     after: after.as_deref().map(pairs),
+                    accepted: accepted.map(Number),
                     number: moment.map(|moment| Number(moment.number)),
                     answered: moment.map(|moment| Number(moment.answered)),
                     oldest_unanswered: moment.and_then(|moment| moment.oldest_unanswered).map(Number),
@@ -487,7 +488,9 @@ impl Line {
                 ));
             }
             let response = self.response.map(|response| response.response(request.mask)).transpose()?;
-            Event::Request(Box::new(Exchange { request, response, after: self.after.map(unpaired), moment }))
+            let accepted = self.accepted.map(|accepted| accepted.0);
+            let after = self.after.map(unpaired);
+            Event::Request(Box::new(Exchange { request, response, after, moment, accepted }))
         } else if self.atoms_trace.is_some() {
             return Err("a second header; each trace needs a file of its own".to_owned());
         } else {

@@ -108,7 +108,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
                 Ok(())
             }
             Event::Request(exchange) => {
-                let Exchange { request, response, after, moment } = *exchange;
+                let Exchange { request, response, after, moment, accepted: _ } = *exchange;
                 summary.requests += 1;
                 summary.lanes += u64::from((request.mask & lane_mask).count_ones());
                 summary.faults +=
@@ -218,6 +218,8 @@ pub struct Exchange {
     pub after: Option<Vec<(u32, u32)>>,
     /// When, as for [`Checker::request_at`]; needed only while a wait is open.
     pub moment: Option<Moment>,
+    /// Cycle in which its port accepted it, for a replay.
+    pub accepted: Option<u64>,
 }
 
 /// What the first line says.

@@ -1,0 +1,89 @@
+//! What can be asked about workloads.
+
+use std::path::PathBuf;
+
+use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::args::{ANY, On};
+use crate::number::whole;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    #[command(subcommand)]
+    pub(crate) command: ExploreCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExploreCommand {
+    /// Measure one workload on one configuration; in lockstep, with a certificate
+    Run(ExploreRunArgs),
+    /// List the generated workloads: units of work, parameters, their ranges and defaults
+    Workloads {
+        /// This one alone
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// When requests of a trace are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TraceGaps {
+    /// As soon as the unit takes them
+    None,
+    /// As far apart as they were accepted in the recording
+    Recorded,
+}
+
+/// The workloads with the names of their parameters.
+fn workload_list() -> String {
+    let names = |parameters: &[WorkloadParameter]| {
+        parameters.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = "Workloads and their parameters (`atoms explore workloads` has ranges and defaults):".to_string();
+    for kind in GENERATED {
+        text += &format!("\n  {:12} {}", kind.name, names(kind.parameters()));
+    }
+    text + &format!("\n  {:12} {}", "all of them", names(common_parameters()))
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = workload_list())]
+pub(crate) struct ExploreRunArgs {
+    /// Name of a generated workload; or the file of a kernel, as for `atoms run`; or a recorded trace, FILE.jsonl
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workload: String,
+    /// Configuration of rtl/configs.toml
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    /// Parameters of a generated workload, separated by commas
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
+    pub(crate) with: Vec<String>,
+    /// What stands behind the ports; only lockstep gives a certificate
+    #[arg(long, value_enum, default_value_t = On::Lockstep)]
+    pub(crate) on: On,
+    /// Seed of what is drawn: the same seed gives the same work
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
+    pub(crate) seed: u64,
+    /// How a kernel is launched (docs/launch-files.md)
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) launch: Option<PathBuf>,
+    /// Units of work of a kernel, in all or of each thread; without it, a request is one
+    #[arg(long, value_name = "N|N/thread", requires = "launch")]
+    pub(crate) unit: Option<KernelUnit>,
+    /// When requests of a trace are offered [default: none]
+    #[arg(long, value_enum, value_name = "WHEN", conflicts_with_all = ["launch", "with"])]
+    pub(crate) gaps: Option<TraceGaps>,
+    /// Give up after this many cycles
+    #[arg(long, value_name = "CYCLES", default_value_t = 1_000_000_000, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    pub(crate) until: u64,
+    /// Give up after this many cycles without a unit of work of a generated workload
+    #[arg(long, value_name = "CYCLES", default_value_t = 500_000, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    pub(crate) patience: u64,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

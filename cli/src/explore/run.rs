@@ -1,0 +1,227 @@
+//! `atoms explore run`: the measurement of one point.
+
+use std::path::Path;
+
+use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::internals::Depth;
+use atoms_cosim::session::Failure;
+use atoms_explore::certificate::{Certificate, certify, parameters};
+use atoms_explore::measure::{
+    Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure,
+};
+use atoms_explore::workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
+use atoms_isa::Program;
+use atoms_sm::Launch;
+use atoms_verilated::hash;
+use serde_json::json;
+
+use crate::args::On;
+use crate::args::explore::{ExploreRunArgs, TraceGaps};
+use crate::error::{CliError, Verdict};
+use crate::files::Files;
+use crate::interrupt;
+use crate::kernel_text::{self, Wanted};
+use crate::machine;
+use crate::output::outln;
+use crate::progress::grouped;
+
+pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
+    let mut files = machine::files();
+    let workload = workload(args, &mut files)?;
+    files.check()?;
+    let config = machine::config(&args.config)?;
+    let limits =
+        Limits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
+    let trial = Trial { config: &config, workload: &workload, seed: args.seed, limits };
+    match on(args, &trial)? {
+        Ok((measurement, certificate)) => {
+            print(args, &trial, &measurement, certificate.as_ref())?;
+            Ok(Verdict::Agree)
+        }
+        Err(TrialError::Run(Failure::Interrupted(_))) => Ok(Verdict::Interrupted),
+        Err(error) if error.is_finding() => {
+            print_finding(args, &config, &error)?;
+            Ok(Verdict::Disagree)
+        }
+        Err(error) => Err(CliError::of(error)),
+    }
+}
+
+/// A measurement, and the certificate of one in lockstep.
+type Measured = Result<(Measurement, Option<Certificate>), TrialError>;
+
+/// Measures, in lockstep with a certificate.
+fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
+    Ok(match args.on {
+        On::Model => estimate(trial).map(|measurement| (measurement, None)),
+        On::Rtl => {
+            let library = machine::library(trial.config, Depth::Ports)?;
+            let (measured, ()) = measure(trial, Behind::Rtl(&library), Judged::Yes, ());
+            measured.map(|measurement| (measurement, None))
+        }
+        On::Lockstep => {
+            let library = machine::library(trial.config, Depth::Ports)?;
+            let rtl = machine::rtl_used().ok_or_else(|| CliError::message("no RTL was used"))?;
+            certify(trial, &library, rtl).map(|certificate| (certificate.measurement, Some(certificate)))
+        }
+    })
+}
+
+/// The workload that is named: a generated one, a trace or a kernel.
+fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliError> {
+    let path = Path::new(&args.workload);
+    let generated = GENERATED.iter().any(|kind| kind.name == args.workload);
+    let trace = path.extension().is_some_and(|ending| ending == "jsonl");
+    let meant = |option: &str, what: &str, given: bool| {
+        let message = format!("{option} is for {what}, and `{}` is none", args.workload);
+        if given { Err(CliError::message(message)) } else { Ok(()) }
+    };
+    let is_file = trace || args.launch.is_some() || path.exists();
+    meant("--launch", "a kernel", args.launch.is_some() && (generated || trace))?;
+    meant("--gaps", "a recorded trace", args.gaps.is_some() && !trace)?;
+    meant("--with", "a generated workload", !args.with.is_empty() && is_file && !generated)?;
+    if generated || !is_file {
+        return self::generated(args);
+    }
+    files.reads("the workload", path);
+    if trace {
+        let text = std::fs::read(path).map_err(CliError::reading(path))?;
+        let replay = Replay::read(&text[..])
+            .map_err(|error| CliError::message(format!("`{}`: {error}", path.display())))?;
+        let gaps = match args.gaps {
+            Some(TraceGaps::Recorded) => Gaps::Recorded,
+            Some(TraceGaps::None) | None => Gaps::None,
+        };
+        let name = args.workload.clone();
+        return Ok(Workload::Trace { name, hash: hash([&text]), replay: Box::new(replay), gaps });
+    }
+    let Some(launch_path) = &args.launch else {
+        return Err(CliError::message(format!(
+            "`{}` is a kernel: add --launch FILE.toml; `atoms run {0}` prints one to begin with",
+            args.workload
+        )));
+    };
+    files.reads("the launch file", launch_path);
+    let launch = Launch::from_file(launch_path).map_err(CliError::of)?;
+    let text = kernel_text::read(path, launch.arch, Wanted::Code)?;
+    let program = Program::read(&args.workload, &text, launch.arch)
+        .map_err(|error| CliError::Listing(Box::new(error)))?;
+    let kernel = launch.kernel(&program).map_err(CliError::of)?.clone();
+    let launch_text = std::fs::read_to_string(launch_path).map_err(CliError::reading(launch_path))?;
+    let unit = args.unit.unwrap_or_default();
+    Ok(Workload::Kernel(Box::new(KernelWorkload::new(kernel, launch, unit, [&text, &launch_text]))))
+}
+
+fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
+    let mut workload = Generated::named(&args.workload).map_err(CliError::of)?;
+    for setting in &args.with {
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(CliError::message(format!("--with {setting}: expected NAME=VALUE, such as warps=16")));
+        };
+        workload.set(name.trim(), value.trim()).map_err(CliError::of)?;
+    }
+    Ok(Workload::Generated(workload))
+}
+
+/// The workload's parameters as `--with` takes them: those that are not as by default.
+fn with(workload: &Workload) -> String {
+    let Workload::Generated(generated) = workload else { return String::new() };
+    let changed = generated.settings().filter(|(parameter, value)| parameter.default != *value);
+    changed.map(|(parameter, value)| format!("{}={value}", parameter.name)).collect::<Vec<_>>().join(",")
+}
+
+fn print(
+    args: &ExploreRunArgs,
+    trial: &Trial<'_>,
+    m: &Measurement,
+    certificate: Option<&Certificate>,
+) -> Result<(), CliError> {
+    let identity = trial.workload.identity();
+    if args.json {
+        let mut value = json!({
+            "workload": identity,
+            "config": trial.config.name,
+            "parameters": parameters(&trial.config.config),
+            "seed": trial.seed,
+            "on": args.on.name(),
+            "measurement": m,
+            "certificate": certificate,
+        });
+        value["measurement"]["units_per_kilocycle"] = json!(m.units_per_kilocycle());
+        value["measurement"]["passes_per_request"] = json!(m.passes_per_request());
+        value["measurement"]["retries_per_success"] = json!(m.retries_per_success());
+        return outln!("{value}");
+    }
+    outln!(
+        "{} on {}, configuration {}, seed {}: {} units of work in {} cycles",
+        identity.name,
+        args.on.name(),
+        trial.config.name,
+        trial.seed,
+        grouped(m.units),
+        grouped(m.cycles),
+    )?;
+    outln!("  unit         {}", identity.unit)?;
+    let with = with(trial.workload);
+    if !with.is_empty() {
+        outln!("  with         {with}")?;
+    }
+    outln!("  throughput   {:.1} units in 1,000 cycles", m.units_per_kilocycle())?;
+    outln!(
+        "  requests     {}, {} passes ({:.2} a request)",
+        grouped(m.requests),
+        grouped(m.passes),
+        m.passes_per_request()
+    )?;
+    if let Some(retries) = m.retries_per_success() {
+        outln!("  retries      {retries:.2} a success, {} of {} tries", grouped(m.retries), grouped(m.tries))?;
+    }
+    outln!(
+        "  result       {}",
+        match (trial.workload, m.checked) {
+            (Workload::Trace { .. }, _) => "faults as recorded; nothing else of a trace is checked",
+            (_, true) => "as it must be",
+            (_, false) => "not checked: the launch expects nothing (`expect`, docs/launch-files.md)",
+        }
+    )?;
+    match certificate {
+        Some(_) => outln!(
+            "  certificate  rtl and model agree in every output and every probe bit of all {} cycles\n               oracle \
+             accepts all {} answers, and the memory at the end",
+            grouped(m.cycles),
+            grouped(m.judged)
+        )?,
+        None if args.on == On::Rtl => {
+            outln!("  oracle       accepts all {} answers, and the memory at the end", grouped(m.judged))?;
+        }
+        None => outln!("  certificate  none: an estimate of the model alone; --on lockstep gives one")?,
+    }
+    if let Some(rtl) = machine::rtl_used() {
+        outln!("  rtl          {rtl}")?;
+    }
+    Ok(())
+}
+
+/// A point without a measurement, and why.
+fn print_finding(args: &ExploreRunArgs, config: &NamedConfig, error: &TrialError) -> Result<(), CliError> {
+    let mut repeat = format!(
+        "atoms explore run {} --config {} --seed {} --on {}",
+        args.workload,
+        config.name,
+        args.seed,
+        args.on.name()
+    );
+    for setting in &args.with {
+        repeat += &format!(" --with {setting}");
+    }
+    if let Some(launch) = &args.launch {
+        repeat += &format!(" --launch {}", machine::shell(launch));
+    }
+    if args.json {
+        return outln!(
+            "{}",
+            json!({ "error": error.to_string(), "config": config.name, "repeat": repeat, "rtl": machine::rtl_used() })
+        );
+    }
+    outln!("{error}\n  repeat   {repeat}")
+}

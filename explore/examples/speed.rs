@@ -1,0 +1,33 @@
+//! Model cycles per second of processor time, end to end, of each generated workload with its defaults.
+
+use std::io::Write as _;
+
+use atoms_cosim::bench::processor_time;
+use atoms_cosim::configs;
+use atoms_explore::measure::{Limits, Trial, estimate};
+use atoms_explore::workload::{GENERATED, Generated, Workload};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let config = configs::named(&configs::rtl_dir(), "default")?;
+    for kind in GENERATED {
+        let mut generated = Generated::named(kind.name)?;
+        if kind.name == "hash-insert" {
+            generated.set("keys", "4000")?;
+        }
+        generated.set("units", "2000")?;
+        let workload = Workload::Generated(generated);
+        let trial = Trial { config: &config, workload: &workload, seed: 1, limits: Limits::default() };
+        let start = processor_time();
+        let measured = estimate(&trial)?;
+        let seconds = (processor_time() - start).as_secs_f64();
+        writeln!(
+            std::io::stdout(),
+            "{:12} {:9} cycles, {:5.2} cycles a request, {:6.2} million cycles/s",
+            kind.name,
+            measured.cycles,
+            measured.cycles as f64 / measured.requests as f64,
+            measured.cycles as f64 / seconds / 1e6
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Certificates: that the RTL of a point takes as many cycles as a report says, and does what it must.
+
+use std::collections::BTreeMap;
+
+use atoms_cosim::rtl::RtlIdentity;
+use atoms_model::config::{PARAMETERS, ParameterKind};
+use atoms_model::Config;
+use atoms_verilated::Library;
+use serde::Serialize;
+
+use crate::measure::{Behind, Judged, Measurement, Trial, TrialError, measure};
+use crate::workload::WorkloadIdentity;
+
+/// That RTL and model of a point agreed in every output and every probe bit of every cycle of a workload, that the oracle
+/// accepted every answer and the memory at the end, and that the workload's result was right. Without agreement there is
+/// none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Certificate {
+    /// Name of the configuration.
+    pub config: String,
+    /// Its parameters by name.
+    pub parameters: BTreeMap<&'static str, serde_json::Value>,
+    /// The RTL.
+    pub rtl: RtlIdentity,
+    /// The workload.
+    pub workload: WorkloadIdentity,
+    /// Its seed.
+    pub seed: u64,
+    /// What was counted: cycles of the RTL.
+    pub measurement: Measurement,
+    /// Always true: a certificate is of agreement.
+    pub agreed: bool,
+}
+
+impl Certificate {
+    /// Whether what was measured elsewhere is what the RTL does.
+    pub fn covers(&self, other: &Measurement) -> bool {
+        Measurement { judged: self.measurement.judged, ..*other } == self.measurement
+    }
+}
+
+/// The parameters of a configuration by name, as `rtl/configs.toml` writes them.
+pub fn parameters(config: &Config) -> BTreeMap<&'static str, serde_json::Value> {
+    let value = |p: &atoms_model::config::Parameter| match p.kind {
+        ParameterKind::Number(..) => (p.get)(config).into(),
+        ParameterKind::Flag => ((p.get)(config) != 0).into(),
+        ParameterKind::Choice(names) => names[(p.get)(config) as usize].into(),
+    };
+    PARAMETERS.iter().map(|p| (p.name, value(p))).collect()
+}
+
+/// Runs a point in lockstep, judged by the oracle; `library` is the RTL `rtl` built for its configuration.
+///
+/// # Errors
+/// [`TrialError`]: without agreement there is no certificate.
+pub fn certify(trial: &Trial<'_>, library: &Library, rtl: &RtlIdentity) -> Result<Certificate, TrialError> {
+    let (measured, ()) = measure(trial, Behind::Lockstep(library), Judged::Yes, ());
+    Ok(Certificate {
+        config: trial.config.name.clone(),
+        parameters: parameters(&trial.config.config),
+        rtl: rtl.clone(),
+        workload: trial.workload.identity(),
+        seed: trial.seed,
+        measurement: measured?,
+        agreed: true,
+    })
+}

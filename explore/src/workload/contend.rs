@@ -1,0 +1,219 @@
+//! Contenders: lanes that meet at one word, or at one bank, again and again.
+
+use atoms_model::Config;
+use atoms_ops::{Op, Size};
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::draw::generators;
+use super::parameter::{named_values, parameters};
+use super::program::{
+    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+};
+
+named_values! {
+    /// What contenders have in common.
+    Meeting {
+        Word "word";
+        Bank "bank";
+    }
+}
+
+named_values! {
+    /// What contenders do.
+    Operation {
+        Add "add";
+        /// ADD without a result.
+        Reduce "add.red";
+        PopcInc "popc.inc";
+        Min "min";
+        Xor "xor";
+        Exch "exch";
+        /// CAS that stores: 0 in place of 0.
+        Cas "cas";
+        /// CAS that does not.
+        CasMiss "cas.miss";
+        Load "lds";
+    }
+}
+
+parameters! {
+    /// Of contenders.
+    Contend {
+        /// What contenders have in common: one word, or words of their own on one bank.
+        at: Meeting = Meeting::Word, ();
+        /// Threads that meet, neighbouring lanes first; 0: all of them.
+        contention: u32 = 1, 0..=2048;
+        /// What they do; cas stores, cas.miss does not.
+        op: Operation = Operation::Add, ();
+    }
+}
+
+impl Contend {
+    pub(super) fn program(
+        &self,
+        threads: Threads,
+        units: u32,
+        config: &Config,
+        seed: u64,
+    ) -> Result<ContendProgram, WorkloadError> {
+        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let groups = threads.objects(self.contention);
+        let mut placement = Placement::new(config);
+        let addresses: Vec<u32> = match self.at {
+            Meeting::Word => {
+                let base = placement.words(groups.into(), "the words", help)?;
+                (0..threads.count()).map(|t| base + 4 * threads.object(self.contention, t)).collect()
+            }
+            Meeting::Bank => {
+                // Groups that share a bank lie below each other.
+                let size = if self.contention == 0 { threads.count() } else { self.contention };
+                let rows = u64::from(size) * u64::from(groups.div_ceil(config.num_banks));
+                placement.words(rows * u64::from(config.num_banks), "the words", help)?;
+                let on_bank = |thread: u32| {
+                    let group = threads.object(self.contention, thread);
+                    let row = group / config.num_banks * size + thread % size;
+                    placement.on_bank(row, group % config.num_banks)
+                };
+                (0..threads.count()).map(on_bank).collect()
+            }
+        };
+        let mut words = addresses.clone();
+        words.sort_unstable();
+        words.dedup();
+        let place = |address: &u32| words.partition_point(|word| word < address);
+        Ok(ContendProgram {
+            op: self.op,
+            threads,
+            generators: generators(seed, threads.warps),
+            left: vec![units; threads.warps],
+            places: addresses.iter().map(place).collect(),
+            addresses,
+            expected: vec![Expected { min: u32::MAX, ..Expected::default() }; words.len()],
+            // A least value is found only where there was a greater one.
+            memory: match self.op {
+                Operation::Min => words.iter().map(|word| (*word, u32::MAX)).collect(),
+                _ => Vec::new(),
+            },
+            words,
+            wrong: None,
+        })
+    }
+}
+
+/// What the operations at a word come to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Expected {
+    /// Operations.
+    count: u32,
+    /// Of operands.
+    sum: u32,
+    xor: u32,
+    min: u32,
+    /// Of results.
+    returned: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct ContendProgram {
+    op: Operation,
+    threads: Threads,
+    generators: Vec<Xoshiro256PlusPlus>,
+    left: Vec<u32>,
+    /// By thread: its word's address, and place among the words.
+    addresses: Vec<u32>,
+    places: Vec<usize>,
+    words: Vec<u32>,
+    expected: Vec<Expected>,
+    memory: Vec<(u32, u32)>,
+    wrong: Option<String>,
+}
+
+impl WarpProgram for ContendProgram {
+    fn memory(&self) -> &[(u32, u32)] {
+        &self.memory
+    }
+
+    fn offer(&mut self, warp: usize, port: &mut WarpPort<'_>) {
+        let lanes = self.threads.mask();
+        match self.op {
+            Operation::Add => port.ask(Op::Add, Size::U32, lanes),
+            Operation::Reduce => port.post(Op::Add, Size::U32, lanes),
+            Operation::PopcInc => port.post(Op::PopcInc, Size::U32, lanes),
+            Operation::Min => port.ask(Op::Min, Size::U32, lanes),
+            Operation::Xor => port.ask(Op::Xor, Size::U32, lanes),
+            Operation::Exch => port.ask(Op::Exch, Size::U32, lanes),
+            Operation::Cas | Operation::CasMiss => port.ask(Op::Cas, Size::U32, lanes),
+            Operation::Load => port.ask(Op::Load, Size::U32, lanes),
+        }
+        for lane in lanes_of(lanes) {
+            let thread = self.threads.number(warp, lane) as usize;
+            let operand = match self.op {
+                Operation::Cas | Operation::Load => 0,
+                Operation::CasMiss => 1,
+                Operation::PopcInc => 1,
+                Operation::Add | Operation::Reduce | Operation::Min | Operation::Xor | Operation::Exch => {
+                    self.generators[warp].next_u32()
+                }
+            };
+            let expected = &mut self.expected[self.places[thread]];
+            expected.count = expected.count.wrapping_add(1);
+            expected.sum = expected.sum.wrapping_add(operand);
+            expected.xor ^= operand;
+            expected.min = expected.min.min(operand);
+            port.lane(lane, self.addresses[thread], operand.into(), 0);
+        }
+    }
+
+    fn answered(&mut self, warp: usize, answer: &Answer<'_>, counts: &mut WorkCounts) -> Next {
+        let lanes = self.threads.mask();
+        for lane in lanes_of(lanes) {
+            let place = self.places[self.threads.number(warp, lane) as usize];
+            let expected = &mut self.expected[place];
+            expected.returned = expected.returned.wrapping_add(answer.rd[lane] as u32);
+        }
+        let stored = match self.op {
+            Operation::Cas => Some(lanes),
+            Operation::CasMiss => Some(0),
+            _ => None,
+        };
+        if stored.is_some_and(|stored| stored != answer.pred) {
+            let found = answer.pred;
+            self.wrong.get_or_insert_with(|| {
+                format!("lanes {found:#x} of warp {warp} stored, where {lanes:#x} or none must")
+            });
+        }
+        counts.units += u64::from(self.threads.lanes);
+        self.left[warp] -= 1;
+        if self.left[warp] == 0 { Next::Done } else { Next::Unit(0) }
+    }
+
+    fn waits_for(&self, warp: usize) -> String {
+        format!("has {} operations a lane to do", self.left[warp])
+    }
+
+    fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {
+        if let Some(wrong) = &self.wrong {
+            return Err(wrong.clone());
+        }
+        for (address, expected) in self.words.iter().zip(&self.expected) {
+            let Expected { count, sum, xor, min, returned } = *expected;
+            let found = word(*address);
+            // Of EXCH, what was there and what came is what was given back and what is there.
+            let wanted = match self.op {
+                Operation::Add | Operation::Reduce => sum,
+                Operation::PopcInc => count,
+                Operation::Min => min,
+                Operation::Xor => xor,
+                Operation::Exch => sum.wrapping_sub(returned),
+                Operation::Cas | Operation::CasMiss | Operation::Load => 0,
+            };
+            if found != wanted {
+                return Err(format!(
+                    "the word at {address:#x} is {found:#x} after {count} operations, and they come to {wanted:#x}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! The generated workloads: their list, and one of them with its parameters set.
+
+use std::fmt;
+
+use atoms_model::Config;
+
+use super::accumulate::Accumulate;
+use super::closed_loop::{ClosedLoop, Pacing};
+use super::contend::Contend;
+use super::hash_insert::HashInsert;
+use super::histogram::Histogram;
+use super::parameter::{ParameterSet, WorkloadParameter, WorkloadValue, parameters};
+use super::pipeline::Stages;
+use super::program::{Threads, WarpProgram, WorkloadError};
+use super::queue::Queue;
+use super::reduction::Reduction;
+use super::spin_lock::SpinLock;
+use super::ticket_lock::TicketLock;
+
+parameters! {
+    /// Of every generated workload.
+    Common {
+        /// Warps that make requests.
+        warps: u32 = 8, 1..=64;
+        /// Lanes of a warp that take part, the lowest; 0: all that the unit has.
+        lanes: u32 = 0, 0..=32;
+        /// Units of work of each lane; of `pipeline`, tiles in all.
+        units: u32 = 64, 1..=1000000;
+        /// Mean cycles between a warp's units of work: any number from 0 to twice as many, drawn.
+        think: u32 = 0, 0..=100000;
+        /// Cycles from an answer to the request that depends on it: instructions in between.
+        compute: u32 = 4, 0..=10000;
+    }
+}
+
+/// Sets up the program of a workload.
+trait Generate: ParameterSet + fmt::Debug + Send + Sync {
+    fn generate(&self, set_up: &SetUp<'_>) -> Result<Box<dyn WarpProgram>, WorkloadError>;
+    fn copied(&self) -> Box<dyn Generate>;
+}
+
+/// What a program is set up for.
+struct SetUp<'a> {
+    common: Common,
+    threads: Threads,
+    config: &'a Config,
+    seed: u64,
+}
+
+macro_rules! generators {
+    ($( $type:ident, $name:literal, $unit:literal, $about:literal, |$own:ident, $s:ident| $program:expr; )*) => {
+        $( impl Generate for $type {
+            fn generate(&self, $s: &SetUp<'_>) -> Result<Box<dyn WarpProgram>, WorkloadError> {
+                let $own = self;
+                Ok(Box::new($program?))
+            }
+
+            fn copied(&self) -> Box<dyn Generate> {
+                Box::new(*self)
+            }
+        } )*
+
+        /// Every generated workload.
+        pub const GENERATED: &[GeneratedKind] = &[ $( GeneratedKind {
+            name: $name,
+            unit: $unit,
+            about: $about,
+            new: || Box::new($type::default()),
+        }, )* ];
+    };
+}
+
+generators! {
+    Contend, "contend", "one operation of a lane",
+        "k lanes at one word, or at one bank",
+        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+    Histogram, "histogram", "one element counted",
+        "elements are counted in bins",
+        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+    Reduction, "reduction", "one value added",
+        "values of all lanes are added up",
+        |own, s| own.program(s.threads, s.common.units, s.config, s.seed, s.common.compute);
+    Accumulate, "accumulate", "one value added",
+        "what the unit cannot add, by a loop around a compare-and-store",
+        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+    SpinLock, "spin-lock", "one critical section",
+        "a lock taken by a compare-and-store, around a load and a store",
+        |own, s| own.program(s.threads, s.common.units, s.config);
+    TicketLock, "ticket-lock", "one critical section",
+        "a lock with numbers drawn, around a load and a store",
+        |own, s| own.program(s.threads, s.common.units, s.config);
+    HashInsert, "hash-insert", "one key inserted",
+        "keys are inserted into a table with linear probing",
+        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+    Queue, "queue", "one element through the queue",
+        "several producers and consumers at a ring of numbered slots",
+        |own, s| own.program(s.threads, s.common.units, s.config);
+    Stages, "pipeline", "one tile through the pipeline",
+        "stages guarded by mbarriers, filled by some warps and used by others",
+        |own, s| own.program(s.threads, s.common.units, s.config);
+}
+
+/// A row of [`GENERATED`].
+#[derive(Debug)]
+pub struct GeneratedKind {
+    /// Name.
+    pub name: &'static str,
+    /// What one unit of work is.
+    pub unit: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    new: fn() -> Box<dyn Generate>,
+}
+
+impl GeneratedKind {
+    /// Its own parameters; there are [`common_parameters`] beside them.
+    pub fn parameters(&self) -> &'static [WorkloadParameter] {
+        (self.new)().parameters()
+    }
+}
+
+/// The parameters of every generated workload.
+pub fn common_parameters() -> &'static [WorkloadParameter] {
+    Common::default().parameters()
+}
+
+/// A generated workload with its parameters.
+#[derive(Debug)]
+pub struct Generated {
+    kind: &'static GeneratedKind,
+    common: Common,
+    own: Box<dyn Generate>,
+}
+
+impl Clone for Generated {
+    fn clone(&self) -> Self {
+        Generated { kind: self.kind, common: self.common, own: self.own.copied() }
+    }
+}
+
+impl Generated {
+    /// The workload called `name`, with its defaults.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Unknown`].
+    pub fn named(name: &str) -> Result<Self, WorkloadError> {
+        let kind = GENERATED.iter().find(|kind| kind.name == name).ok_or_else(|| {
+            WorkloadError::Unknown(name.to_string(), GENERATED.iter().map(|kind| kind.name).collect())
+        })?;
+        Ok(Generated { kind, common: Common::default(), own: (kind.new)() })
+    }
+
+    /// The row of the list.
+    pub fn kind(&self) -> &'static GeneratedKind {
+        self.kind
+    }
+
+    /// Sets a parameter, its own or one of those of all.
+    ///
+    /// # Errors
+    /// [`WorkloadError::NoParameter`] or [`WorkloadError::Value`]; nothing is changed then.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), WorkloadError> {
+        let parameters = || self.kind.parameters().iter().chain(common_parameters());
+        match self.common.set(name, text).or_else(|| self.own.set(name, text)) {
+            Some(true) => Ok(()),
+            Some(false) => {
+                let parameter = parameters().find(|parameter| parameter.name == name);
+                let (name, kind) =
+                    parameter.map_or(("", String::new()), |found| (found.name, found.kind.to_string()));
+                Err(WorkloadError::Value(name, text.to_string(), kind))
+            }
+            None => {
+                let known = parameters().map(|parameter| parameter.name).collect();
+                Err(WorkloadError::NoParameter(self.kind.name, name.to_string(), known))
+            }
+        }
+    }
+
+    /// Every parameter with its value, its own first.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static WorkloadParameter, WorkloadValue)> + '_ {
+        let own = self.own.parameters().iter().zip(self.own.values());
+        own.chain(self.common.parameters().iter().zip(self.common.values()))
+    }
+
+    /// The warps in front of a unit of `config`, in closed loop; they are given up as said.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] where parameters do not go together, or do not fit the unit.
+    pub fn stimulus(
+        &self,
+        config: &Config,
+        seed: u64,
+        patience: u64,
+        limit: u64,
+    ) -> Result<ClosedLoop, WorkloadError> {
+        let common = self.common;
+        let lanes = if common.lanes == 0 { config.num_lanes } else { common.lanes };
+        if lanes > config.num_lanes {
+            return Err(WorkloadError::Combination(format!(
+                "{lanes} lanes take part, and the unit has {}; have fewer `lanes`, or 0 for all",
+                config.num_lanes
+            )));
+        }
+        let threads = Threads { warps: common.warps as usize, lanes };
+        let program = self.own.generate(&SetUp { common, threads, config, seed })?;
+        let pacing = Pacing { think: common.think, compute: common.compute, patience, limit };
+        Ok(ClosedLoop::new(program, threads.warps, pacing, seed, config))
+    }
+}

@@ -1,0 +1,359 @@
+//! A recorded trace of requests as a workload: offered again in its order, whatever is answered.
+
+use std::io::BufRead;
+
+use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
+use atoms_cosim::stimulus::Stimulus;
+use atoms_model::Config;
+use atoms_model::port::{In, Out};
+use atoms_ops::{Fault, Op};
+use atoms_oracle::trace::{Event, RecordingError, TraceHeader, TraceReader};
+use atoms_oracle::{Allocation, Moment, SerialRequest};
+
+use super::closed_loop::{GivenUp, PortCounts};
+use super::program::WorkloadError;
+
+/// When requests of a trace are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// As soon as their port takes them.
+    None,
+    /// As far apart as they were accepted in the recording, or later where their port is not ready.
+    Recorded,
+}
+
+/// A recorded trace (docs/trace-format.md).
+#[derive(Clone, Debug)]
+pub struct Replay {
+    header: TraceHeader,
+    memory: Vec<(u32, u32)>,
+    events: Vec<Recorded>,
+}
+
+/// Something offered, and the line that says so.
+#[derive(Clone, Debug)]
+struct Recorded {
+    line: u64,
+    /// Cycle in which it was accepted, if that was recorded.
+    accepted: Option<u64>,
+    offer: Offer,
+}
+
+#[derive(Clone, Debug)]
+enum Offer {
+    Part(PartWrite),
+    Warp(Box<WarpRequest>, Fault),
+    Cluster(Box<ClusterRequest>, Fault),
+}
+
+/// Why a trace is no workload.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] RecordingError),
+    /// It has something that cannot be offered again.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+}
+
+impl Replay {
+    /// Reads a trace. Its answers are not judged: `atoms check` does that.
+    ///
+    /// # Errors
+    /// [`ReplayError`] with the line.
+    pub fn read(reader: impl BufRead) -> Result<Self, ReplayError> {
+        let mut trace = TraceReader::new(reader)?;
+        let header = *trace.header();
+        let (mut memory, mut events) = (Vec::new(), Vec::new());
+        // Waits are told of when they are accepted, and again when they are answered.
+        let mut waits = Vec::new();
+        while let Some((line, event)) = trace.next_event()? {
+            let begins = events.is_empty();
+            let mut offer = |accepted, offer| events.push(Recorded { line, accepted, offer });
+            let refused = |why: &str| Err(ReplayError::from(WorkloadError::Trace(line, why.to_string())));
+            let slot = match &event {
+                Event::Part { slot, .. } => *slot,
+                Event::Wait { request, .. } => request.slot,
+                Event::Request(exchange) => exchange.request.slot,
+                _ => 0,
+            };
+            if slot > 15 {
+                return refused("a slot above 15: no unit has as many");
+            }
+            match event {
+                Event::Part { part: Some(part), .. } if part.base_row > u16::MAX.into() => {
+                    return refused("an allocation from a row above 65535 on: no unit has as many");
+                }
+                Event::Part { slot, part } => offer(None, Offer::Part(part_write(slot, part))),
+                Event::Init(words) if begins => memory.extend(words),
+                Event::Init(_) => {
+                    return refused("words of memory set from outside, behind requests, cannot be set again");
+                }
+                Event::Wait { number, accepted, request } => {
+                    waits.push(number);
+                    offer(Some(accepted), Offer::Warp(warp(&request, &header), Fault::None));
+                }
+                Event::Request(exchange) => {
+                    let Moment { number, .. } =
+                        exchange.moment.unwrap_or(Moment { number: u64::MAX, answered: 0, oldest_unanswered: None });
+                    let request = &exchange.request;
+                    let fault = exchange.response.as_ref().map_or(Fault::None, |response| response.fault);
+                    if request.cluster {
+                        offer(exchange.accepted, Offer::Cluster(cluster(request), fault));
+                    } else if request.op != Op::MbarTryWait as u8 || !waits.contains(&number) {
+                        offer(exchange.accepted, Offer::Warp(warp(request, &header), fault));
+                    }
+                }
+                Event::Reset { .. } => {
+                    return refused("a reset cannot be replayed: which requests it dropped depends on the unit");
+                }
+                Event::Wake { .. } | Event::Quiet { .. } | Event::End | Event::Final(_) => {}
+            }
+        }
+        Ok(Replay { header, memory, events })
+    }
+
+    /// Requests in it.
+    pub fn requests(&self) -> u64 {
+        self.events.iter().filter(|event| !matches!(event.offer, Offer::Part(_))).count() as u64
+    }
+
+    /// Whether every request says when it was accepted.
+    pub fn has_gaps(&self) -> bool {
+        self.without_time().is_none()
+    }
+
+    fn without_time(&self) -> Option<&Recorded> {
+        self.events.iter().find(|event| event.accepted.is_none() && !matches!(event.offer, Offer::Part(_)))
+    }
+
+    /// Words of memory that are not zero at the start: byte address and value.
+    pub fn memory(&self) -> Vec<(u32, u32)> {
+        self.memory.iter().map(|(word, value)| (4 * word, *value)).collect()
+    }
+
+    /// Offers the trace to a unit of `config`.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if it does not fit the unit, or `gaps` were not recorded.
+    pub fn stimulus(&self, config: &Config, gaps: Gaps, limit: u64) -> Result<ReplayStimulus, WorkloadError> {
+        let geometry = self.header.geometry;
+        let unfit = |message: String| Err(WorkloadError::Combination(message));
+        if geometry.lanes > config.num_lanes {
+            let (there, lanes) = (config.num_lanes, geometry.lanes);
+            return unfit(format!("the trace has warps of {lanes} lanes, and the unit {there}"));
+        }
+        let parts = || {
+            self.events.iter().filter_map(|event| match &event.offer {
+                Offer::Part(part) if part.enable => Some((event.line, part)),
+                Offer::Part(_) | Offer::Warp(..) | Offer::Cluster(..) => None,
+            })
+        };
+        if geometry.banks != config.num_banks && parts().any(|(_, part)| part.base != 0) {
+            return unfit(format!(
+                "the trace was recorded with {} banks, and the unit has {}: only allocations from row 0 on lie where they did",
+                geometry.banks, config.num_banks
+            ));
+        }
+        for (line, part) in parts() {
+            let end = u64::from(part.base) * u64::from(config.row_bytes()) + u64::from(part.size);
+            if end > config.bytes() {
+                let why = format!("an allocation up to byte {end}, and the unit has {}", config.bytes());
+                return Err(WorkloadError::Trace(line, why));
+            }
+            if u32::from(part.slot) >= config.num_cta_slots {
+                let why = format!("slot {}, and the unit has {}", part.slot, config.num_cta_slots);
+                return Err(WorkloadError::Trace(line, why));
+            }
+        }
+        if let Some((word, _)) = self.memory.iter().find(|(word, _)| u64::from(*word) >= config.bytes() / 4) {
+            return unfit(format!("the trace sets word {word}, and the unit has {}", config.bytes() / 4));
+        }
+        let mut events = self.events.clone();
+        if gaps == Gaps::Recorded {
+            if let Some(event) = self.without_time() {
+                let why = "the request does not say when it was `accepted`; replay it without gaps";
+                return Err(WorkloadError::Trace(event.line, why.to_string()));
+            }
+            // Written as they are carried out, and accepted in another order. A write of the CTA table stays behind what
+            // was before it.
+            let mut last = 0;
+            for event in &mut events {
+                last = event.accepted.unwrap_or(last).max(if matches!(event.offer, Offer::Part(_)) { last } else { 0 });
+                event.accepted = Some(last);
+            }
+            events.sort_by_key(|event| event.accepted);
+        }
+        let first = events.iter().find(|event| !matches!(event.offer, Offer::Part(_)));
+        Ok(ReplayStimulus {
+            start: first.and_then(|event| event.accepted).unwrap_or(0),
+            gaps,
+            limit,
+            events,
+            next: 0,
+            began: None,
+            inside: [0; 2],
+            faults: [[Fault::None; 64]; 2],
+            cluster_tag: 0,
+            counts: PortCounts::default(),
+            given_up: None,
+        })
+    }
+}
+
+fn part_write(slot: u8, part: Option<Allocation>) -> PartWrite {
+    let Some(Allocation { base_row, size_bytes, rank }) = part else {
+        return PartWrite { slot, ..PartWrite::default() };
+    };
+    PartWrite { slot, enable: true, base: base_row as u16, size: size_bytes, rank }
+}
+
+fn warp(request: &SerialRequest, header: &TraceHeader) -> Box<WarpRequest> {
+    let lanes = request.ra.iter().zip(&request.b).zip(&request.c).take(header.geometry.lanes as usize);
+    Box::new(WarpRequest {
+        op: request.op,
+        size: request.size,
+        red: request.red,
+        absolute: request.absolute,
+        scale: request.scale,
+        tag: 0,
+        slot: request.slot,
+        mask: request.mask & header.geometry.lane_mask(),
+        imm: request.imm,
+        ur: request.ur,
+        lanes: lanes.map(|((ra, b), c)| Lane { ra: *ra, b: *b, c: *c }).collect(),
+    })
+}
+
+fn cluster(request: &SerialRequest) -> Box<ClusterRequest> {
+    Box::new(ClusterRequest {
+        op: request.op,
+        size: request.size,
+        red: request.red,
+        tag: 0,
+        slot: request.slot,
+        addr: request.imm,
+        b: request.b[0],
+        c: request.c[0],
+    })
+}
+
+/// Offers the requests of a trace in order.
+#[derive(Clone, Debug)]
+pub struct ReplayStimulus {
+    gaps: Gaps,
+    limit: u64,
+    events: Vec<Recorded>,
+    next: usize,
+    /// Cycle of the recording in which the first request was accepted, and that in which it was offered here.
+    start: u64,
+    began: Option<u64>,
+    /// Tags of requests that may be inside, of the warp port and the cluster port.
+    inside: [u64; 2],
+    /// By port and tag: the fault recorded.
+    faults: [[Fault; 64]; 2],
+    cluster_tag: u8,
+    counts: PortCounts,
+    given_up: Option<GivenUp>,
+}
+
+impl ReplayStimulus {
+    /// What was counted so far. One unit of work is one request.
+    pub fn counts(&self) -> PortCounts {
+        self.counts
+    }
+
+    /// Why it did not come to its end, if it did not.
+    pub fn given_up(&self) -> Option<&GivenUp> {
+        self.given_up.as_ref()
+    }
+
+    /// Whether what was accepted in this cycle of the recording is to be offered now.
+    fn due(&self, accepted: Option<u64>) -> bool {
+        match (self.gaps, accepted, self.began) {
+            (Gaps::Recorded, Some(accepted), Some(began)) => {
+                self.counts.cycles - began >= accepted.saturating_sub(self.start)
+            }
+            _ => true,
+        }
+    }
+
+    /// A request of a port, 0 or 1, is answered.
+    fn answered(&mut self, port: usize, tag: u8, fault: u8, address: u32) {
+        let (cycle, tag) = (self.counts.cycles, tag & 63);
+        self.inside[port] &= !(1 << tag);
+        let recorded = self.faults[port][usize::from(tag)];
+        let found = Fault::from_code(fault).unwrap_or(Fault::Illegal);
+        if found != recorded {
+            self.given_up.get_or_insert(GivenUp::OtherFault {
+                found: found.name(),
+                recorded: recorded.name(),
+                address,
+                cycle,
+            });
+        }
+    }
+}
+
+impl Stimulus for ReplayStimulus {
+    fn drive(&mut self, i: &mut In) {
+        (i.rst_n, i.rsp_ready, i.cl_rsp_ready, i.wake_ready) = (1, 1, 1, 1);
+        while self.given_up.is_none()
+            && i.cta_valid == 0
+            && let Some(event) = self.events.get(self.next)
+            && self.due(event.accepted)
+        {
+            match &event.offer {
+                // What is before it must be inside, and what is behind it wait.
+                Offer::Part(part) if i.req_valid | i.cl_valid == 0 => part.drive(i),
+                Offer::Warp(request, fault) if i.req_valid == 0 && self.inside[0] != u64::MAX => {
+                    request.drive(i);
+                    i.req_tag = self.inside[0].trailing_ones() as u8;
+                    self.inside[0] |= 1 << i.req_tag;
+                    self.faults[0][usize::from(i.req_tag)] = *fault;
+                    self.began = self.began.or(Some(self.counts.cycles));
+                }
+                Offer::Cluster(request, fault) if i.cl_valid == 0 => {
+                    request.drive(i);
+                    // Far more tags than requests that owe a response.
+                    self.cluster_tag = (self.cluster_tag + 1) & 63;
+                    i.cl_tag = self.cluster_tag;
+                    self.faults[1][usize::from(i.cl_tag)] = *fault;
+                    self.began = self.began.or(Some(self.counts.cycles));
+                    self.counts.requests += 1;
+                }
+                Offer::Part(_) | Offer::Warp(..) | Offer::Cluster(..) => return,
+            }
+            self.next += 1;
+        }
+    }
+
+    fn observe(&mut self, _: &In, out: &Out) {
+        self.counts.cycles += 1;
+        if out.rsp_valid == 1 {
+            self.counts.requests += 1;
+            self.counts.passes += u64::from(out.rsp_passes);
+            self.answered(0, out.rsp_tag, out.rsp_fault, out.rsp_fault_addr);
+        }
+        if out.wake_valid == 1 {
+            self.counts.requests += 1;
+            self.counts.passes += 1;
+            self.answered(0, out.wake_tag, 0, 0);
+        }
+        if out.cl_rsp_valid == 1 {
+            self.answered(1, out.cl_rsp_tag, out.cl_rsp_fault, out.cl_rsp_fault_addr);
+        }
+        self.counts.work.units = self.counts.requests;
+        let PortCounts { cycles, work, .. } = self.counts;
+        if cycles >= self.limit && !self.finished() {
+            let left = self.events.len() - self.next;
+            let warps = vec![format!("{left} requests of the trace are yet to be offered")];
+            self.given_up = Some(GivenUp::Limit { cycles, units: work.units, warps });
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.given_up.is_some() || self.next == self.events.len() && self.inside[0] == 0
+    }
+}

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_model::config::{PARAMETERS, ParameterKind};
 use atoms_model::Config;
+use atoms_model::config::{PARAMETERS, ParameterKind};
 use atoms_verilated::Library;
 use serde::Serialize;
 

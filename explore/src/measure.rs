@@ -283,11 +283,13 @@ pub fn measure<L: Listener>(
     match behind {
         Behind::Model => on(trial, Ok(ModelMachine::new(config)), judged, listener),
         Behind::Lockstep(library) => {
-            let machine = library.instantiate().map_err(Stop::from).and_then(|rtl| Lockstep::new(rtl, config));
+            let machine =
+                library.instantiate().map_err(Stop::from).and_then(|rtl| Lockstep::new(rtl, config));
             on(trial, machine, judged, listener)
         }
         Behind::Rtl(library) => {
-            let machine = library.instantiate().map_err(Stop::from).and_then(|rtl| RtlMachine::new(rtl, config));
+            let machine =
+                library.instantiate().map_err(Stop::from).and_then(|rtl| RtlMachine::new(rtl, config));
             on(trial, machine, judged, listener)
         }
     }
@@ -362,10 +364,11 @@ fn kernel<M: Machine + Sides, L: Listener>(
     cycles: u64,
 ) -> Result<Measurement, TrialError> {
     let config = SmConfig { cycle_budget: cycles, ..SmConfig::default() };
-    let report = atoms_sm::run(&workload.kernel, &workload.launch, session, &config).map_err(|error| match error {
-        RunError::Port(failure) => TrialError::Run(failure),
-        RunError::Kernel(error) => TrialError::Kernel(error),
-    })?;
+    let report =
+        atoms_sm::run(&workload.kernel, &workload.launch, session, &config).map_err(|error| match error {
+            RunError::Port(failure) => TrialError::Run(failure),
+            RunError::Kernel(error) => TrialError::Kernel(error),
+        })?;
     session.judge_memory()?;
     if !report.as_expected() {
         return Err(TrialError::Wrong(unexpected(&report)));
@@ -387,7 +390,8 @@ fn kernel<M: Machine + Sides, L: Listener>(
 
 /// The buffers that did not come out as expected.
 fn unexpected(report: &RunReport) -> String {
-    let wrong = report.buffers.iter().filter(|buffer| !matches!(buffer.outcome, Outcome::Open | Outcome::Met { .. }));
+    let wrong =
+        report.buffers.iter().filter(|buffer| !matches!(buffer.outcome, Outcome::Open | Outcome::Met { .. }));
     let names: Vec<_> = wrong.map(|buffer| buffer.name.as_str()).collect();
     format!("buffer {} is not as the launch file expects; `atoms run` says where", names.join(", "))
 }

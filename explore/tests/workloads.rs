@@ -3,9 +3,7 @@
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_explore::certificate::certify;
-use atoms_explore::measure::{
-    Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure,
-};
+use atoms_explore::measure::{Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure};
 use atoms_explore::workload::{
     GENERATED, Generated, GivenUp, Workload, WorkloadParameterKind, common_parameters,
 };
@@ -86,15 +84,15 @@ fn every_way_is_right(name: &str) {
         let what = format!("{name} {with} on {}", config.name);
         let workload = workload(name, &format!("{LITTLE}{with}"));
         let trial = trial(&config, &workload);
-        let certificate =
-            certify(&trial, &library, &rtl).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let certificate = certify(&trial, &library, &rtl).unwrap_or_else(|error| panic!("{what}: {error}"));
         let certified = certificate.measurement;
         assert!(certificate.agreed && certified.checked && certified.units > 0, "{what}: {certified:?}");
         assert_eq!(certified.judged, certified.requests, "{what}: every answer is judged");
         let model = estimate(&trial).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(certificate.covers(&model), "{what}: {model:?}, certified {certified:?}");
         for behind in [Behind::Model, Behind::Rtl(&library)] {
-            let measured = measure(&trial, behind, Judged::No, ()).0.unwrap_or_else(|e| panic!("{what}: {e}"));
+            let measured =
+                measure(&trial, behind, Judged::No, ()).0.unwrap_or_else(|e| panic!("{what}: {e}"));
             assert_eq!(measured, model, "{what}");
         }
     }
@@ -128,6 +126,224 @@ fn every_workload_and_choice_has_a_way() {
                 let named = |with: &str| with.split(',').any(|part| part == setting);
                 assert!(default || ways.iter().any(|(_, with)| named(with)), "{}: {setting}", kind.name);
             }
+        }
+    }
+}
+
+/// Lanes of one warp on one word store one after the other: of n that try, n - 1 fail, then n - 2, and so on.
+#[test]
+fn a_loop_around_a_compare_retries_as_often_as_it_must() {
+    for of in ["f32", "f16x2", "u64"] {
+        for lanes in [1_u32, 2, 4, 8, 16, 32] {
+            for contention in [1, lanes, 0] {
+                let n = if contention == 0 { lanes } else { contention };
+                let (groups, units) = (u64::from(lanes / n), 5);
+                let run = |method: &str| {
+                    let with = format!(
+                        "warps=1,lanes={lanes},units={units},contention={contention},of={of},method={method}"
+                    );
+                    estimated("default", "accumulate", &with)
+                };
+                let (n, what) = (u64::from(n), format!("{of}, {lanes} lanes, {contention}"));
+                if of == "u64" && groups > 16 {
+                    continue; // 16 pairs of banks: words meet there, too
+                }
+                let (cas, cast, spin) = (run("cas"), run("cast"), run("cast.spin"));
+                for (method, found) in [("cas", cas), ("cast", cast), ("cast.spin", spin)] {
+                    assert_eq!(found.units, groups * n * units, "{method}: {what}");
+                    assert_eq!(found.retries, groups * units * n * (n - 1) / 2, "{method}: {what}");
+                }
+                assert_eq!(cas.requests, units * (1 + n), "{what}: CAS loads once");
+                assert_eq!(cast.requests, units * 2 * n, "{what}: CAST loads each time");
+                assert_eq!(spin.requests, cast.requests, "{what}");
+                // A pass for each lane of the word; CAST.SPIN takes one always (spec 5.2).
+                if n == u64::from(lanes) {
+                    assert_eq!(cas.passes, units * (1 + n * (n + 1) / 2), "{what}");
+                    assert_eq!(cast.passes, units * (n + n * (n + 1) / 2), "{what}");
+                    assert_eq!(spin.passes, units * 2 * n, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_contention_gives_more_retries() {
+    let cases = [
+        ("accumulate", "method=cas,warps=8"),
+        ("accumulate", "method=cast,warps=8"),
+        ("accumulate", "method=cast.spin,warps=8"),
+        ("spin-lock", "method=cas,warps=4,units=8"),
+        ("spin-lock", "method=cast.spin,warps=4,units=8"),
+        ("ticket-lock", "warps=4,units=8"),
+    ];
+    for (name, with) in cases {
+        let run = |contention: u32| {
+            let m = estimated("default", name, &format!("units=16,{with},contention={contention}"));
+            m.retries_per_success().expect("lanes succeed")
+        };
+        let retries: Vec<_> = [1, 2, 8, 32, 128].map(run).into();
+        assert!(retries[0] < 1e-9, "{name} {with}: a thread alone is never kept waiting: {retries:?}");
+        assert!(retries.windows(2).all(|pair| pair[0] < pair[1]), "{name} {with}: {retries:?}");
+    }
+}
+
+#[test]
+fn contenders_take_a_pass_each() {
+    for at in ["word", "bank"] {
+        for k in [1, 2, 4, 8, 16, 32] {
+            let with = format!("at={at},contention={k},op=add,units=10,warps=4");
+            let found = estimated("default", "contend", &with);
+            assert_eq!(found.passes, found.requests * k, "{with}");
+        }
+    }
+    let joined = estimated("default", "contend", "at=word,contention=32,op=popc.inc");
+    assert_eq!(joined.passes, joined.requests, "POPC.INC joins lanes of a word (spec 4.1)");
+    let hashed = estimated("hashed", "contend", "at=bank,contention=32,op=add,warps=1");
+    assert_eq!(hashed.passes, hashed.requests * 32, "one bank, wherever the hash has put the words");
+    let merged = estimated("merging", "reduction", "meet=unit");
+    let plain = estimated("default", "reduction", "meet=unit");
+    assert_eq!((merged.passes, plain.passes), (merged.requests, 32 * plain.requests));
+}
+
+#[test]
+fn copies_of_a_histogram_take_conflicts_away() {
+    let passes = |with: &str| estimated("default", "histogram", &format!("bins=64,method=add,{with}")).passes;
+    let skewed = passes("spread=zipf,s=2");
+    assert!(passes("spread=uniform") < skewed);
+    assert!(passes("spread=zipf,s=2,copies=4,padding=1") < skewed);
+    assert!(passes("spread=uniform,run=8") > passes("spread=uniform"), "neighbours meet one bin");
+}
+
+#[test]
+fn the_same_work_is_done_in_every_configuration() {
+    // Retries differ with the pace; the work and what came out, which the workload checks, do not.
+    for (name, with) in [("histogram", "spread=zipf"), ("accumulate", "method=cas"), ("queue", "")] {
+        let units = |config: &str| estimated(config, name, &format!("{with},units=20,lanes=16")).units;
+        assert_eq!(units("default"), units("deep"), "{name}");
+        assert_eq!(units("default"), units("half"), "{name}");
+    }
+    let seeds = |seed| {
+        let (config, workload) = (config("default"), workload("histogram", "spread=zipf,method=add"));
+        estimate(&Trial { seed, ..trial(&config, &workload) }).expect("it is right").cycles
+    };
+    assert_eq!(seeds(1), seeds(1));
+    assert_ne!(seeds(1), seeds(2));
+}
+
+#[test]
+fn thinking_and_computing_take_time() {
+    let cycles = |with: &str| estimated("default", "accumulate", &format!("units=20,{with}")).cycles;
+    assert!(cycles("warps=1,compute=50") > cycles("warps=1,compute=4") + 20 * 2 * 46 - 1);
+    let thinks = cycles("warps=1,think=100,contention=1");
+    let spent = thinks - cycles("warps=1,think=0,contention=1");
+    assert!((1000..3200).contains(&spent), "20 times about 100 cycles: {spent}");
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_runs() {
+    #[rustfmt::skip]
+    let cases = [
+        ("default", "accumulate",  "warps=0",                "`warps` is `0`: expected 1 to 64"),
+        ("default", "accumulate",  "method=casp",            "`method` is `casp`: expected cas, cast, cast.spin"),
+        ("default", "histogram",   "s=nan",                  "`s` is `nan`: expected 0 to 4, a number"),
+        ("default", "histogram",   "colour=red",             "workload histogram has no parameter `colour`; it has bins, spread, s, run, method, copies, padding, warps, lanes, units, think, compute"),
+        ("small",   "histogram",   "bins=16,lanes=8",        "8 lanes take part, and the unit has 4; have fewer `lanes`, or 0 for all"),
+        ("small",   "histogram",   "bins=33",                "the bins end at byte 132 of shared memory, and there are 128; have fewer `bins` or `copies`"),
+        ("default", "queue",       "warps=4,consumers=4",    "4 consumers of 4 warps leave no producer; have fewer `consumers` or more `warps`"),
+        ("default", "queue",       "consumers=0,units=99",   "25344 elements, and there is room for 256; have more `capacity` or `consumers`, or fewer `units`"),
+        ("default", "queue",       "warps=8,consumers=7,units=3", "224 lanes would take 96 elements, and some would have none; have fewer `consumers` or more `units`"),
+        ("default", "hash-insert", "slots=100",              "16384 different keys do not fit a table of 100 slots; have more `slots`, fewer `keys`, or less to do (`warps`, `lanes`, `units`)"),
+        ("default", "pipeline",    "warps=1",                "4 consumers of 1 warps leave no producer; have fewer `consumers` or more `warps`"),
+    ];
+    for (config, name, with, message) in cases {
+        let mut generated = Generated::named(name).expect("there is one");
+        let settings = with.split(',').filter_map(|setting| setting.split_once('='));
+        let set = settings.map(|(name, value)| generated.set(name, value)).collect::<Result<Vec<_>, _>>();
+        let said = match set {
+            Err(error) => error.to_string(),
+            Ok(_) => {
+                let (config, workload) = (self::config(config), Workload::Generated(generated));
+                let error = estimate(&trial(&config, &workload)).expect_err(with);
+                assert!(!error.is_finding(), "{with}");
+                error.to_string()
+            }
+        };
+        assert_eq!(said, message, "{name} {with}");
+    }
+    let error = Generated::named("histgram").expect_err("there is none").to_string();
+    assert!(error.starts_with("no workload `histgram`; there are contend, histogram, "), "{error}");
+}
+
+#[test]
+fn a_run_that_is_too_long_says_where_it_was() {
+    let (config, workload) = (config("default"), workload("ticket-lock", "units=1000"));
+    let limits = Limits { cycles: 3000, ..Limits::default() };
+    for behind in [None, Some(Behind::Model)] {
+        let trial = Trial { limits, ..trial(&config, &workload) };
+        let error = match behind {
+            None => estimate(&trial),
+            Some(behind) => measure(&trial, behind, Judged::No, ()).0,
+        };
+        let error = error.expect_err("3000 cycles are too few");
+        let TrialError::GivenUp(given_up) = &error else { panic!("{error}") };
+        let GivenUp::Limit { cycles, warps, .. } = &**given_up else { panic!("{error}") };
+        assert_eq!((*cycles, warps.len()), (3000, 8));
+        assert!(warps[1].contains("wait to be let in, the first with ticket"), "{error}");
+    }
+}
+
+/// A value of a parameter, of those that make short runs.
+fn any_value(parameter: WorkloadParameterKind, name: &str) -> BoxedStrategy<String> {
+    match parameter {
+        WorkloadParameterKind::Whole(low, high) => {
+            let high = match name {
+                "units" => 6,
+                "think" | "backoff" | "compute" | "wait" => high.min(60),
+                _ => high,
+            };
+            prop_oneof![low..=high, low..=high.min(low + 40)].prop_map(|n: u32| n.to_string()).boxed()
+        }
+        WorkloadParameterKind::Real(low, high) => (low..=high).prop_map(|n: f64| n.to_string()).boxed(),
+        WorkloadParameterKind::Choice(names) => {
+            prop::sample::select(names.to_vec()).prop_map(String::from).boxed()
+        }
+    }
+}
+
+/// A generated workload with every parameter drawn from its range.
+fn any_workload() -> impl Strategy<Value = (String, Vec<(&'static str, String)>)> {
+    prop::sample::select((0..GENERATED.len()).collect::<Vec<_>>()).prop_flat_map(|at| {
+        let kind = &GENERATED[at];
+        let all = kind.parameters().iter().chain(common_parameters());
+        let values: Vec<_> = all.map(|p| any_value(p.kind, p.name).prop_map(|text| (p.name, text))).collect();
+        (Just(kind.name.to_string()), values)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever the parameters: the result is right, or it is said why there is none.
+    #[test]
+    fn results_are_right_or_it_is_said_why_not(
+        (name, settings) in any_workload(),
+        config in prop::sample::select(vec!["default", "small", "half", "narrow", "short", "hashed"]),
+        seed in any::<u64>(),
+    ) {
+        let mut generated = Generated::named(&name).expect("there is one");
+        for (name, value) in &settings {
+            generated.set(name, value).expect("it is of the range");
+        }
+        let (config, workload) = (self::config(config), Workload::Generated(generated));
+        let limits = Limits { cycles: 300_000, ..Limits::default() };
+        match estimate(&Trial { config: &config, workload: &workload, seed, limits }) {
+            Ok(found) => prop_assert!(found.units > 0 && found.tries >= found.retries),
+            Err(TrialError::Workload(error)) => prop_assert!(error.to_string().contains("have "), "{}", error),
+            Err(TrialError::GivenUp(given_up)) => {
+                prop_assert!(matches!(*given_up, GivenUp::Limit { .. }), "{}", given_up);
+            }
+            Err(error) => prop_assert!(false, "{}", error),
         }
     }
 }

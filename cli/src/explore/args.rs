@@ -43,7 +43,8 @@ fn workload_list() -> String {
     let names = |parameters: &[WorkloadParameter]| {
         parameters.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
     };
-    let mut text = "Workloads and their parameters (`atoms explore workloads` has ranges and defaults):".to_string();
+    let mut text =
+        "Workloads and their parameters (`atoms explore workloads` has ranges and defaults):".to_string();
     for kind in GENERATED {
         text += &format!("\n  {:12} {}", kind.name, names(kind.parameters()));
     }

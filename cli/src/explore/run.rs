@@ -6,9 +6,7 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::session::Failure;
 use atoms_explore::certificate::{Certificate, certify, parameters};
-use atoms_explore::measure::{
-    Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure,
-};
+use atoms_explore::measure::{Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure};
 use atoms_explore::workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
 use atoms_isa::Program;
 use atoms_sm::Launch;
@@ -30,8 +28,7 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let workload = workload(args, &mut files)?;
     files.check()?;
     let config = machine::config(&args.config)?;
-    let limits =
-        Limits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
+    let limits = Limits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
     let trial = Trial { config: &config, workload: &workload, seed: args.seed, limits };
     match on(args, &trial)? {
         Ok((measurement, certificate)) => {
@@ -116,7 +113,9 @@ fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
     let mut workload = Generated::named(&args.workload).map_err(CliError::of)?;
     for setting in &args.with {
         let Some((name, value)) = setting.split_once('=') else {
-            return Err(CliError::message(format!("--with {setting}: expected NAME=VALUE, such as warps=16")));
+            return Err(CliError::message(format!(
+                "--with {setting}: expected NAME=VALUE, such as warps=16"
+            )));
         };
         workload.set(name.trim(), value.trim()).map_err(CliError::of)?;
     }
@@ -174,7 +173,11 @@ fn print(
         m.passes_per_request()
     )?;
     if let Some(retries) = m.retries_per_success() {
-        outln!("  retries      {retries:.2} a success, {} of {} tries", grouped(m.retries), grouped(m.tries))?;
+        outln!(
+            "  retries      {retries:.2} a success, {} of {} tries",
+            grouped(m.retries),
+            grouped(m.tries)
+        )?;
     }
     outln!(
         "  result       {}",

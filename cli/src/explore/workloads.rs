@@ -10,8 +10,7 @@ use crate::output::outln;
 
 pub(crate) fn workloads(name: Option<&str>, json: bool) -> Result<Verdict, CliError> {
     let one = name.map(|name| Generated::named(name).map_err(CliError::of)).transpose()?;
-    let kinds: Vec<_> =
-        one.map_or_else(|| GENERATED.iter().collect(), |one: Generated| vec![one.kind()]);
+    let kinds: Vec<_> = one.map_or_else(|| GENERATED.iter().collect(), |one: Generated| vec![one.kind()]);
     if json {
         let common: Vec<_> = common_parameters().iter().map(as_json).collect();
         let kinds: Vec<_> = kinds.into_iter().map(kind_as_json).collect();

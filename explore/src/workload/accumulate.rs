@@ -247,7 +247,8 @@ impl WarpProgram for AccumulateProgram {
 
     fn waits_for(&self, warp: usize) -> String {
         let pending = self.state[warp].pending;
-        let (at, address) = self.accumulator(self.threads.number(warp, pending.trailing_zeros() as usize & 31));
+        let (at, address) =
+            self.accumulator(self.threads.number(warp, pending.trailing_zeros() as usize & 31));
         format!("lanes {pending:#x} try to store, the first to accumulator {at} at {address:#x}")
     }
 

@@ -44,7 +44,10 @@ pub enum GivenUp {
     #[allow(missing_docs)] // fields as the message says
     Stuck { quiet: u64, cycle: u64, warps: Vec<String> },
     /// It takes more cycles than it was given.
-    #[error("not done after {cycles} cycles, {units} units of work; give it more, or less to do:{}", standing(warps))]
+    #[error(
+        "not done after {cycles} cycles, {units} units of work; give it more, or less to do:{}",
+        standing(warps)
+    )]
     #[allow(missing_docs)] // fields as the message says
     Limit { cycles: u64, units: u64, warps: Vec<String> },
     /// A request was answered with a fault.
@@ -52,7 +55,9 @@ pub enum GivenUp {
     #[allow(missing_docs)] // fields as the message says
     Fault { warp: u8, fault: &'static str, address: u32, cycle: u64 },
     /// A request of a trace ended with another fault than in the recording, or with none.
-    #[error("a request ended with `{found}` at {address:#x}, in cycle {cycle}, and with `{recorded}` in the recording")]
+    #[error(
+        "a request ended with `{found}` at {address:#x}, in cycle {cycle}, and with `{recorded}` in the recording"
+    )]
     #[allow(missing_docs)] // fields as the message says
     OtherFault { found: &'static str, recorded: &'static str, address: u32, cycle: u64 },
     /// A warp was answered that had asked nothing.
@@ -275,5 +280,152 @@ impl Stimulus for ClosedLoop {
 
     fn finished(&self) -> bool {
         self.left == 0 || self.given_up.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use atoms_cosim::stimulus::settle;
+    use atoms_model::Unit;
+    use atoms_model::memory_port::word_index;
+    use atoms_ops::Op;
+
+    use super::*;
+    use crate::workload::Generated;
+    use crate::workload::program::Threads;
+    use crate::workload::spin_lock;
+
+    /// Runs to the end on the model, whose outputs `spoil` changes on their way.
+    fn run(stimulus: &mut ClosedLoop, config: Config, mut spoil: impl FnMut(&In, &mut Out)) -> Unit {
+        let mut unit = Unit::new(config);
+        for (address, value) in stimulus.program().memory() {
+            let word = address / 4;
+            let at = word_index(&config, word / config.num_banks, word % config.num_banks);
+            unit.memory_mut()[at] = *value;
+        }
+        let mut i = In::default();
+        while !stimulus.finished() {
+            stimulus.drive(&mut i);
+            let mut out = *unit.evaluate(&i);
+            unit.tick(&i);
+            let taken = out;
+            spoil(&i, &mut out);
+            stimulus.observe(&i, &out);
+            settle(&mut i, &taken);
+        }
+        unit
+    }
+
+    fn word(unit: &Unit, address: u32) -> u32 {
+        let banks = unit.config().num_banks;
+        unit.memory()[word_index(unit.config(), address / 4 / banks, address / 4 % banks)]
+    }
+
+    fn stimulus(name: &str, with: &[(&str, &str)], config: &Config) -> ClosedLoop {
+        let mut generated = Generated::named(name).expect("there is one");
+        for (name, value) in with {
+            generated.set(name, value).expect("it can be this");
+        }
+        generated.stimulus(config, 1, 20_000, 1_000_000).expect("it fits")
+    }
+
+    #[test]
+    fn a_lock_that_is_never_released_is_reported_with_those_who_wait() {
+        let config = Config::default();
+        let threads = Threads { warps: 3, lanes: 2 };
+        let program = spin_lock::tests::held(threads, 4, &config);
+        let pacing = Pacing { think: 0, compute: 4, patience: 1000, limit: u64::MAX };
+        let mut stimulus = ClosedLoop::new(Box::new(program), 3, pacing, 1, &config);
+        run(&mut stimulus, config, |_, _| {});
+        let said = stimulus.given_up().expect("nothing can be done").to_string();
+        let expected = "no unit of work was done for 1001 cycles, at cycle 1001:\
+            \n  warp 0: lanes 0x3 wait, for lock 0 at 0x0, which no warp holds\
+            \n  warp 1: lanes 0x3 wait, for lock 0 at 0x0, which no warp holds\
+            \n  warp 2: lanes 0x3 wait, for lock 0 at 0x0, which no warp holds";
+        assert_eq!(said, expected);
+        assert_eq!(stimulus.counts().work.units, 0);
+        assert!(stimulus.counts().work.retries > 100);
+    }
+
+    /// Each of these workloads finds a word that is wrong at the end.
+    #[test]
+    fn a_wrong_memory_is_found() {
+        let config = Config::default();
+        for (name, with) in [
+            ("contend", ("op", "add")),
+            ("contend", ("op", "exch")),
+            ("contend", ("op", "min")),
+            ("contend", ("op", "cas")),
+            ("histogram", ("bins", "16")),
+            ("reduction", ("contention", "4")),
+            ("accumulate", ("of", "u64")),
+            ("accumulate", ("of", "f16x2")),
+            ("spin-lock", ("contention", "32")),
+            ("ticket-lock", ("contention", "32")),
+            ("hash-insert", ("keys", "40")),
+        ] {
+            let mut stimulus = stimulus(name, &[with, ("units", "3"), ("warps", "2")], &config);
+            let unit = run(&mut stimulus, config, |_, _| {});
+            let program = stimulus.program();
+            program.check(&|address| word(&unit, address)).unwrap_or_else(|why| panic!("{name}: {why}"));
+            let mut read = std::collections::BTreeSet::new();
+            let seen = std::cell::RefCell::new(&mut read);
+            let _ = program.check(&|address| {
+                seen.borrow_mut().insert(address);
+                word(&unit, address)
+            });
+            assert!(!read.is_empty(), "{name} reads its words");
+            for spoilt in read.iter().copied().take(20) {
+                let wrong = |address| word(&unit, address) ^ u32::from(address == spoilt);
+                assert!(program.check(&wrong).is_err(), "{name}: word {spoilt:#x}");
+            }
+        }
+    }
+
+    /// Each of these workloads finds an answer that was wrong on the way, or cannot go on.
+    #[test]
+    fn a_wrong_answer_is_found() {
+        let config = Config::default();
+        for (name, with, op) in [
+            ("contend", ("op", "exch"), Op::Exch),
+            ("spin-lock", ("method", "cas"), Op::Load),
+            ("ticket-lock", ("contention", "0"), Op::Add),
+            ("queue", ("consumers", "1"), Op::Load),
+            ("pipeline", ("consumers", "1"), Op::Load),
+        ] {
+            let mut stimulus = stimulus(name, &[with, ("units", "3"), ("warps", "2")], &config);
+            let (mut asked, mut spoilt) = ([0; 64], 0);
+            let unit = run(&mut stimulus, config, |i, out| {
+                if i.req_valid == 1 {
+                    asked[usize::from(i.req_tag)] = i.req_op;
+                }
+                if out.rsp_valid == 1 && asked[usize::from(out.rsp_tag)] == op as u8 {
+                    spoilt += 1;
+                    // Each answer in turn: of a queue's, many are looks in vain.
+                    out.rsp_rd[0] ^= 1;
+                }
+            });
+            let right = stimulus.given_up().is_none()
+                && stimulus.program().check(&|address| word(&unit, address)).is_ok();
+            assert!(!right && spoilt > 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn stray_answers_and_faults_are_no_answers() {
+        let config = Config::default();
+        for (rule, spoil, said) in [
+            ("a tag of no warp", (|out: &mut Out| out.rsp_tag = 60) as fn(&mut Out), "tag 60"),
+            ("a fault", |out| out.rsp_fault = 2, "`misaligned address`"),
+        ] {
+            let mut stimulus = stimulus("contend", &[("warps", "2")], &config);
+            run(&mut stimulus, config, |_, out| {
+                if out.rsp_valid == 1 {
+                    spoil(out);
+                }
+            });
+            let given_up = stimulus.given_up().unwrap_or_else(|| panic!("{rule}")).to_string();
+            assert!(given_up.contains(said), "{rule}: {given_up}");
+        }
     }
 }

@@ -54,8 +54,11 @@ impl HashInsert {
                 self.slots
             )));
         }
-        let base =
-            Placement::new(config).words(self.slots.into(), "the slots of the table", "have fewer `slots`")?;
+        let base = Placement::new(config).words(
+            self.slots.into(),
+            "the slots of the table",
+            "have fewer `slots`",
+        )?;
         let key = Key { factor: generators(seed, 1)[0].next_u32() | 1 };
         let state = State { unit: 0, step: Step::Probe, pending: threads.mask() };
         let mut program = HashInsertProgram {
@@ -207,7 +210,8 @@ impl WarpProgram for HashInsertProgram {
 
     fn waits_for(&self, warp: usize) -> String {
         let pending = self.state[warp].pending;
-        let Probe { key, slot } = self.probes[self.threads.number(warp, pending.trailing_zeros() as usize) as usize];
+        let Probe { key, slot } =
+            self.probes[self.threads.number(warp, pending.trailing_zeros() as usize) as usize];
         format!("lanes {pending:#x} insert keys, the first {key:#x}, at slot {slot}")
     }
 

@@ -199,7 +199,9 @@ impl WarpProgram for StagesProgram {
                     let (found, wanted) = (answer.rd[lane], self.value(warp, lane));
                     let tile = self.state[warp].tile;
                     self.wrong.get_or_insert_with(|| {
-                        format!("lane {lane} of warp {warp} finds {found} in tile {tile}, where {wanted} was put")
+                        format!(
+                            "lane {lane} of warp {warp} finds {found} in tile {tile}, where {wanted} was put"
+                        )
                     });
                 }
                 self.state[warp].step = Step::Arrive;
@@ -232,7 +234,9 @@ impl WarpProgram for StagesProgram {
     fn check(&self, _: &dyn Fn(u32) -> u32) -> Result<(), String> {
         self.wrong.clone().map_or(Ok(()), Err)?;
         match self.state.iter().position(|state| state.tile != self.units) {
-            Some(warp) => Err(format!("warp {warp} was at {} tiles, of {}", self.state[warp].tile, self.units)),
+            Some(warp) => {
+                Err(format!("warp {warp} was at {} tiles, of {}", self.state[warp].tile, self.units))
+            }
             None => Ok(()),
         }
     }

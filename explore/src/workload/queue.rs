@@ -62,11 +62,11 @@ impl Queue {
             let number = consumer as u64 * u64::from(threads.lanes) + u64::from(lane);
             (elements / takers + u64::from(number < elements % takers)) as u32
         };
-        let left: Vec<u32> =
-            (0..threads.warps).flat_map(|warp| (0..threads.lanes).map(move |lane| share(warp, lane))).collect();
-        let with_work = |warp: usize| {
-            lanes_where(threads.mask(), |lane| left[threads.number(warp, lane) as usize] > 0)
-        };
+        let left: Vec<u32> = (0..threads.warps)
+            .flat_map(|warp| (0..threads.lanes).map(move |lane| share(warp, lane)))
+            .collect();
+        let with_work =
+            |warp: usize| lanes_where(threads.mask(), |lane| left[threads.number(warp, lane) as usize] > 0);
         Ok(QueueProgram {
             settings: *self,
             threads,
@@ -204,9 +204,8 @@ impl WarpProgram for QueueProgram {
                 self.state[warp].step = Step::Look;
             }
             Step::Look => {
-                let open = |lane: usize| {
-                    answer.rd[lane] as u32 == self.awaited(warp, self.position(warp, lane))
-                };
+                let open =
+                    |lane: usize| answer.rd[lane] as u32 == self.awaited(warp, self.position(warp, lane));
                 let moving = lanes_where(waiting, open);
                 counts.tried(waiting, moving);
                 if moving == 0 {
@@ -219,11 +218,16 @@ impl WarpProgram for QueueProgram {
                     for lane in lanes_of(moving) {
                         let (at, found) = (self.position(warp, lane), answer.rd[lane] as u32);
                         let put = self.put.get(at as usize).copied().unwrap_or(0);
-                        let again = self.taken.get_mut(at as usize).is_none_or(|taken| std::mem::replace(taken, true));
+                        let again = self
+                            .taken
+                            .get_mut(at as usize)
+                            .is_none_or(|taken| std::mem::replace(taken, true));
                         if found != put || again {
                             self.wrong.get_or_insert_with(|| {
                                 let times = if again { ", a second time" } else { "" };
-                                format!("element {found} is taken from position {at}{times}, where {put} was put")
+                                format!(
+                                    "element {found} is taken from position {at}{times}, where {put} was put"
+                                )
                             });
                         }
                     }

@@ -110,7 +110,9 @@ impl WarpProgram for ReductionProgram {
         for (at, expected) in (0..).zip(&self.expected) {
             let found = word(self.base + 4 * at);
             if found != *expected {
-                return Err(format!("accumulator {at} is {found:#x}, and its values add up to {expected:#x}"));
+                return Err(format!(
+                    "accumulator {at} is {found:#x}, and its values add up to {expected:#x}"
+                ));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! A recorded trace of requests as a workload: offered again in its order, whatever is answered.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use atoms_cosim::request::{ClusterRequest, Lane, PartWrite, WarpRequest};
@@ -8,7 +9,7 @@ use atoms_model::Config;
 use atoms_model::port::{In, Out};
 use atoms_ops::{Fault, Op};
 use atoms_oracle::trace::{Event, RecordingError, TraceHeader, TraceReader};
-use atoms_oracle::{Allocation, Moment, SerialRequest};
+use atoms_oracle::{Allocation, SerialRequest};
 
 use super::closed_loop::{GivenUp, PortCounts};
 use super::program::WorkloadError;
@@ -66,11 +67,11 @@ impl Replay {
         let mut trace = TraceReader::new(reader)?;
         let header = *trace.header();
         let (mut memory, mut events) = (Vec::new(), Vec::new());
-        // Waits are told of when they are accepted, and again when they are answered.
-        let mut waits = Vec::new();
+        // Waits are told of when they are accepted, and again when they are answered: where they are, by number.
+        let mut waits = BTreeMap::new();
         while let Some((line, event)) = trace.next_event()? {
-            let begins = events.is_empty();
-            let mut offer = |accepted, offer| events.push(Recorded { line, accepted, offer });
+            let at = events.len();
+            let recorded = |accepted, offer| Recorded { line, accepted, offer };
             let refused = |why: &str| Err(ReplayError::from(WorkloadError::Trace(line, why.to_string())));
             let slot = match &event {
                 Event::Part { slot, .. } => *slot,
@@ -85,28 +86,38 @@ impl Replay {
                 Event::Part { part: Some(part), .. } if part.base_row > u16::MAX.into() => {
                     return refused("an allocation from a row above 65535 on: no unit has as many");
                 }
-                Event::Part { slot, part } => offer(None, Offer::Part(part_write(slot, part))),
-                Event::Init(words) if begins => memory.extend(words),
+                Event::Part { slot, part } => {
+                    events.push(recorded(None, Offer::Part(part_write(slot, part))))
+                }
+                Event::Init(words) if at == 0 => memory.extend(words),
                 Event::Init(_) => {
                     return refused("words of memory set from outside, behind requests, cannot be set again");
                 }
                 Event::Wait { number, accepted, request } => {
-                    waits.push(number);
-                    offer(Some(accepted), Offer::Warp(warp(&request, &header), Fault::None));
+                    waits.insert(number, at);
+                    events.push(recorded(Some(accepted), Offer::Warp(warp(&request, &header), Fault::None)));
                 }
                 Event::Request(exchange) => {
-                    let Moment { number, .. } =
-                        exchange.moment.unwrap_or(Moment { number: u64::MAX, answered: 0, oldest_unanswered: None });
                     let request = &exchange.request;
                     let fault = exchange.response.as_ref().map_or(Fault::None, |response| response.fault);
+                    // Each port counts its own.
+                    let wait = exchange.moment.filter(|_| !request.cluster);
+                    let wait = wait.and_then(|moment| waits.remove(&moment.number));
                     if request.cluster {
-                        offer(exchange.accepted, Offer::Cluster(cluster(request), fault));
-                    } else if request.op != Op::MbarTryWait as u8 || !waits.contains(&number) {
-                        offer(exchange.accepted, Offer::Warp(warp(request, &header), fault));
+                        events.push(recorded(exchange.accepted, Offer::Cluster(cluster(request), fault)));
+                    } else if request.op == Op::MbarTryWait as u8
+                        && let Some(Recorded { offer: Offer::Warp(_, faults), .. }) =
+                            wait.and_then(|at| events.get_mut(at))
+                    {
+                        *faults = fault;
+                    } else {
+                        events.push(recorded(exchange.accepted, Offer::Warp(warp(request, &header), fault)));
                     }
                 }
                 Event::Reset { .. } => {
-                    return refused("a reset cannot be replayed: which requests it dropped depends on the unit");
+                    return refused(
+                        "a reset cannot be replayed: which requests it dropped depends on the unit",
+                    );
                 }
                 Event::Wake { .. } | Event::Quiet { .. } | Event::End | Event::Final(_) => {}
             }
@@ -180,7 +191,11 @@ impl Replay {
             // was before it.
             let mut last = 0;
             for event in &mut events {
-                last = event.accepted.unwrap_or(last).max(if matches!(event.offer, Offer::Part(_)) { last } else { 0 });
+                last = event.accepted.unwrap_or(last).max(if matches!(event.offer, Offer::Part(_)) {
+                    last
+                } else {
+                    0
+                });
                 event.accepted = Some(last);
             }
             events.sort_by_key(|event| event.accepted);

@@ -177,7 +177,9 @@ impl WarpProgram for SpinLockProgram {
                     Some((holder, lane)) => format!("which warp {holder} lane {lane} holds"),
                     None => "which no warp holds".to_string(),
                 };
-                format!("lanes {wanting:#x} wait for lock {lock} at {address:#x} and others, {held}")
+                let others = lanes_of(wanting).any(|lane| place(lane).1 != lock);
+                let the_first = if others { "the first " } else { "" };
+                format!("lanes {wanting:#x} wait, {the_first}for lock {lock} at {address:#x}, {held}")
             }
             Step::Load | Step::Store | Step::Release => {
                 format!("lanes {inside:#x} hold lock {}", lock(inside.trailing_zeros()))

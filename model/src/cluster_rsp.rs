@@ -37,9 +37,9 @@ pub(crate) struct ClusterResponses {
 }
 
 impl ClusterResponses {
-    /// None, with the room that a configuration has; `ClusterResponses` in `atoms_pkg`.
+    /// None, with the room that a configuration has.
     pub(crate) fn new(config: &Config) -> Self {
-        let depth = config.rmw_latency as usize + 4;
+        let depth = config.cluster_responses() as usize;
         ClusterResponses {
             entry: [ClusterRsp::default(); MAX_RESPONSES],
             depth,

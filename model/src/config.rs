@@ -245,6 +245,11 @@ impl Config {
         u32::MAX >> (32 - self.num_lanes)
     }
 
+    /// Responses of the cluster port that there is room for (spec 4.7); `ClusterResponses` in `atoms_pkg`.
+    pub fn cluster_responses(&self) -> u32 {
+        self.rmw_latency + 4
+    }
+
     /// The text of `atoms_cfg_pkg.sv` for this configuration. No name is in it, so that what is built depends on the
     /// parameters alone, whatever they are called.
     pub fn rtl_package(&self) -> String {

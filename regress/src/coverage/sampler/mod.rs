@@ -427,7 +427,7 @@ impl Sampler {
             (Port::Cluster, true, false) => Passing::Answered,
             (Port::Cluster, false, _) => Passing::Posted,
         };
-        let held = if u32::from(m.cluster_responses_owed) == self.config.rmw_latency + 4 {
+        let held = if u32::from(m.cluster_responses_owed) == self.config.cluster_responses() {
             Room::None
         } else if m.answers & CL_RSP == CL_RSP_HELD {
             Room::Held

@@ -68,13 +68,14 @@ impl Campaign {
     ///
     /// # Errors
     /// [`Failed`], from which [`Failed::write_trace`] and [`Failed::small_case`] go on.
-    pub fn run(
+    pub fn run<L: Listener>(
         &self,
-        session: Session<Lockstep>,
+        session: Session<Lockstep, L>,
         mut progress: impl FnMut(&Tally),
-    ) -> Result<(Session<Lockstep>, Tally), Box<Failed>> {
+    ) -> Result<(Session<Lockstep, L>, Tally), Box<Failed>> {
         let mut stimulus = self.stimulus();
-        let (mut session, ()) = session.listened_by(Recorder::new(&self.config.config));
+        let (session, listener) = session.listened_by(());
+        let (mut session, ()) = session.listened_by((Recorder::new(&self.config.config), listener));
         let mut checkpoints = VecDeque::new();
         let mut outcome = Ok(());
         while outcome.is_ok()
@@ -97,9 +98,9 @@ impl Campaign {
             outcome = session.judge_memory();
         }
         let tally = session.tally();
-        let (session, recorder) = session.listened_by(());
+        let (session, (recorder, listener)) = session.listened_by(());
         match outcome {
-            Ok(()) | Err(Failure::Interrupted { .. }) => Ok((session, tally)),
+            Ok(()) | Err(Failure::Interrupted { .. }) => Ok((session.listened_by(listener).0, tally)),
             Err(failure) => Err(Box::new(Failed {
                 failure,
                 cycle: session.machine().cycles(),

@@ -24,3 +24,4 @@ pub mod session;
 pub mod shrink;
 pub mod stimulus;
 pub mod trace;
+pub mod usage;

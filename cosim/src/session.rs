@@ -171,6 +171,19 @@ impl<L: Listener> Listener for Option<L> {
     }
 }
 
+/// Two observers, of which the first sees a cycle first.
+impl<A: Listener, B: Listener> Listener for (A, B) {
+    fn cycle(&mut self, cycle: &Cycle<'_>) {
+        self.0.cycle(cycle);
+        self.1.cycle(cycle);
+    }
+
+    fn restart(&mut self) {
+        self.0.restart();
+        self.1.restart();
+    }
+}
+
 /// Cycles without an answer after which a run is stuck, unless said otherwise. The longest request takes one pass for each
 /// lane and waits for the pipeline between them, behind a full queue: a few thousand cycles.
 pub const WATCHDOG_CYCLES: u64 = 20_000;

@@ -1,0 +1,80 @@
+//! What a report costs: a session of the model alone, without the oracle, with and without the listener that measures its
+//! usage; in one process, in turns, on the same tape of inputs, in processor time.
+//!
+//! `cargo run --release -p atoms-cosim --example usage_cost -- [CONFIG [ROUNDS]]`
+
+#![allow(clippy::print_stdout)] // a program of its own, for people
+
+use atoms_cosim::bench::{median, processor_time};
+use atoms_cosim::configs;
+use atoms_cosim::machine::{Machine, ModelMachine};
+use atoms_cosim::session::{Listener, Session};
+use atoms_cosim::stimulus::{Profile, RandomStimulus, Stimulus, settle};
+use atoms_cosim::usage::Usage;
+use atoms_model::Config;
+use atoms_model::port::In;
+
+/// Cycles of a tape, and how often it is played in a round.
+const TAPE_CYCLES: usize = 4096;
+const TAPES: usize = 25;
+
+/// Inputs of consecutive cycles, the first of them a reset.
+fn tape(config: Config, profile: &Profile) -> Result<Vec<In>, Box<dyn std::error::Error>> {
+    let mut machine = ModelMachine::new(config);
+    let mut stimulus = RandomStimulus::new(config, profile, 1, u64::MAX);
+    let mut i = In::default();
+    let mut inputs = vec![i];
+    machine.cycle(&i)?;
+    while inputs.len() < TAPE_CYCLES {
+        stimulus.drive(&mut i);
+        inputs.push(i);
+        machine.cycle(&i)?;
+        stimulus.observe(&i, machine.out());
+        settle(&mut i, machine.out());
+    }
+    Ok(inputs)
+}
+
+/// Nanoseconds of processor time a cycle.
+fn nanoseconds<L: Listener>(
+    session: &mut Session<ModelMachine, L>,
+    tape: &[In],
+) -> Result<f64, Box<dyn std::error::Error>> {
+    let start = processor_time();
+    for _ in 0..TAPES {
+        for i in tape {
+            session.clock(i)?;
+        }
+    }
+    Ok(1e9 * (processor_time() - start).as_secs_f64() / (TAPES * tape.len()) as f64)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_else(|| "default".to_string());
+    let rounds: usize = arguments.next().map_or(Ok(21), |rounds| rounds.parse())?;
+    let config = configs::named(&configs::rtl_dir(), &name)?.config;
+    for manner in ["default", "busy"] {
+        let tape = tape(config, &Profile::named(manner)?)?;
+        let mut alone = Session::new(ModelMachine::new(config), None);
+        let (mut measured, ()) =
+            Session::new(ModelMachine::new(config), None).listened_by(Usage::new(&config));
+        let mut figures = [vec![], vec![], vec![]];
+        for _ in 0..rounds {
+            let (without, with) = (nanoseconds(&mut alone, &tape)?, nanoseconds(&mut measured, &tape)?);
+            for (all, one) in figures.iter_mut().zip([without, with, with / without]) {
+                all.push(one);
+            }
+        }
+        let [without, with, ratio] = figures;
+        println!(
+            "{name}, {manner}: {:.0} ns a cycle, measured {:.0} ns: times {:.3} ({:.3} to {:.3})",
+            median(&without),
+            median(&with),
+            median(&ratio),
+            ratio.iter().copied().fold(f64::INFINITY, f64::min),
+            ratio.iter().copied().fold(0.0, f64::max),
+        );
+    }
+    Ok(())
+}

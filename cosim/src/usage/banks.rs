@@ -1,0 +1,187 @@
+//! How busy each bank is, over time.
+
+use atoms_model::Config;
+use atoms_model::port::MAX_BANKS;
+use serde::Serialize;
+
+/// Most intervals that a run is cut into.
+pub const MAX_INTERVALS: usize = 64;
+
+/// Counters of a bit each, one for every bank, as planes of binary digits: a set of banks is added in two operations on
+/// average, whatever its size.
+#[derive(Clone, Copy, Debug, Default)]
+struct Planes([u64; Planes::DIGITS]);
+
+impl Planes {
+    const DIGITS: usize = 8;
+    /// Sets that can be added before the planes are full.
+    const ROOM: u64 = (1 << Planes::DIGITS) - 1;
+
+    #[inline]
+    fn add(&mut self, banks: u64) {
+        let mut carry = banks;
+        for plane in &mut self.0 {
+            if carry == 0 {
+                break;
+            }
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
+        }
+    }
+
+    /// Adds the counters to `counts`, and clears them.
+    fn drain_to(&mut self, counts: &mut [u64; MAX_BANKS]) {
+        for (digit, plane) in std::mem::take(&mut self.0).into_iter().enumerate() {
+            for (bank, count) in counts.iter_mut().enumerate() {
+                *count += (plane >> bank & 1) << digit;
+            }
+        }
+    }
+}
+
+/// What the banks did in some successive cycles.
+#[derive(Clone, Debug)]
+struct Interval {
+    cycles: u64,
+    served: [u64; MAX_BANKS],
+    written: [u64; MAX_BANKS],
+}
+
+impl Interval {
+    const EMPTY: Interval = Interval { cycles: 0, served: [0; MAX_BANKS], written: [0; MAX_BANKS] };
+
+    fn append(&mut self, later: &Interval) {
+        self.cycles += later.cycles;
+        self.served.iter_mut().zip(&later.served).for_each(|(sum, count)| *sum += count);
+        self.written.iter_mut().zip(&later.written).for_each(|(sum, count)| *sum += count);
+    }
+}
+
+/// Follows the banks. A run is cut into at most [`MAX_INTERVALS`] intervals, which become twice as long when there are
+/// that many.
+#[derive(Clone, Debug)]
+pub(super) struct BankTimeline {
+    /// The last one is not whole.
+    intervals: Vec<Interval>,
+    /// Cycles of a whole interval.
+    width: u64,
+    served: Planes,
+    written: Planes,
+    /// Cycles in the planes, and how many there may be.
+    held: u64,
+    room: u64,
+}
+
+impl BankTimeline {
+    pub(super) fn new() -> Self {
+        let (served, written) = Default::default();
+        BankTimeline { intervals: vec![Interval::EMPTY], width: 1, served, written, held: 0, room: 1 }
+    }
+
+    /// A cycle: the banks of the pass that is issued, and those that are written.
+    #[inline]
+    pub(super) fn cycle(&mut self, served: u64, written: u64) {
+        self.served.add(served);
+        self.written.add(written);
+        self.held += 1;
+        if self.held == self.room {
+            self.drain();
+        }
+    }
+
+    #[inline(never)]
+    fn drain(&mut self) {
+        let Some(now) = self.intervals.last_mut() else { return };
+        self.served.drain_to(&mut now.served);
+        self.written.drain_to(&mut now.written);
+        now.cycles += std::mem::take(&mut self.held);
+        if now.cycles == self.width {
+            if self.intervals.len() == MAX_INTERVALS {
+                self.width *= 2;
+                let pairs = self.intervals.chunks(2).map(|pair| {
+                    let mut both = pair[0].clone();
+                    pair[1..].iter().for_each(|later| both.append(later));
+                    both
+                });
+                self.intervals = pairs.collect();
+            }
+            self.intervals.push(Interval::EMPTY);
+        }
+        let now = self.intervals.last().map_or(0, |now| now.cycles);
+        self.room = (self.width - now).min(Planes::ROOM);
+    }
+
+    /// What was counted, of the banks that the configuration has.
+    pub(super) fn usage(&self, config: &Config) -> BankUsage {
+        let mut all = self.clone();
+        if all.held > 0 {
+            all.drain();
+        }
+        all.intervals.retain(|interval| interval.cycles > 0);
+        let banks = config.num_banks as usize;
+        let mut total = Interval::EMPTY;
+        all.intervals.iter().for_each(|interval| total.append(interval));
+        BankUsage {
+            served: total.served[..banks].to_vec(),
+            written: total.written[..banks].to_vec(),
+            interval_cycles: all.width,
+            served_over_time: all.intervals.iter().map(|i| i.served[..banks].to_vec()).collect(),
+            written_over_time: all.intervals.iter().map(|i| i.written[..banks].to_vec()).collect(),
+        }
+    }
+}
+
+/// How busy each bank was. A bank works on one word of a pass, so a word is a cycle of its read port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BankUsage {
+    /// `[bank]`: passes issued that work on it, which is words that it serves.
+    pub served: Vec<u64>,
+    /// `[bank]`: words that it was written.
+    pub written: Vec<u64>,
+    /// Cycles of an interval of the two below; the last one may be shorter.
+    pub interval_cycles: u64,
+    /// `[interval][bank]`: words served, at most [`MAX_INTERVALS`] intervals.
+    pub served_over_time: Vec<Vec<u64>>,
+    /// `[interval][bank]`: words written.
+    pub written_over_time: Vec<Vec<u64>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Planes and growing intervals come to what plain counters do, for runs that end anywhere.
+    #[test]
+    fn words_are_counted_once_and_in_their_time() {
+        let config = Config { num_banks: 64, ..Config::default() };
+        let (mut banks, mut plain) = (BankTimeline::new(), Vec::new());
+        for cycle in 0..20_000_u64 {
+            // Sets without a pattern that a width would hide.
+            let served = cycle.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(cycle as u32 % 63);
+            let written = served & cycle.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            banks.cycle(served, written);
+            plain.push((served, written));
+            if !(cycle < 300 || cycle % 997 == 0) {
+                continue;
+            }
+            let usage = banks.usage(&config);
+            let width = usage.interval_cycles as usize;
+            let intervals = usage.served_over_time.len();
+            assert!(
+                intervals <= MAX_INTERVALS && (intervals - 1) * width < plain.len(),
+                "{width} cycles each"
+            );
+            assert_eq!(intervals, plain.len().div_ceil(width));
+            let count = |of: &[(u64, u64)], bank: usize, set: fn(&(u64, u64)) -> u64| {
+                of.iter().map(|cycle| set(cycle) >> bank & 1).sum::<u64>()
+            };
+            for bank in 0..64 {
+                assert_eq!(usage.served[bank], count(&plain, bank, |cycle| cycle.0));
+                assert_eq!(usage.written[bank], count(&plain, bank, |cycle| cycle.1));
+                for (at, interval) in plain.chunks(width).enumerate() {
+                    assert_eq!(usage.served_over_time[at][bank], count(interval, bank, |cycle| cycle.0));
+                    assert_eq!(usage.written_over_time[at][bank], count(interval, bank, |cycle| cycle.1));
+                }
+            }
+        }
+    }
+}

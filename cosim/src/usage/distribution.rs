@@ -1,0 +1,143 @@
+//! How often each value came: cycles, passes, levels of a queue. Exact, since these are small whole numbers.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+
+/// Values below this are counted in an array, the few others in a map.
+const DENSE: u64 = 1 << 10;
+
+/// How often each value came.
+///
+/// In JSON: `count`, `mean`, `min`, `p50`, `p90`, `p99`, `max`, and `counts`, a list of `[value, count]`; where nothing
+/// came, the figures are null.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Distribution {
+    /// By value, up to the greatest that came.
+    dense: Vec<u64>,
+    sparse: BTreeMap<u64, u64>,
+}
+
+impl Distribution {
+    /// The value came once more.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        match self.dense.get_mut(value as usize) {
+            Some(count) if value < DENSE => *count += 1,
+            _ => self.record_new(value),
+        }
+    }
+
+    #[cold]
+    fn record_new(&mut self, value: u64) {
+        if value < DENSE {
+            self.dense.resize(value as usize + 1, 0);
+            self.dense[value as usize] += 1;
+        } else {
+            *self.sparse.entry(value).or_default() += 1;
+        }
+    }
+
+    /// Values that came, in ascending order, and how often.
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let dense = (0..).zip(self.dense.iter().copied()).filter(|(_, count)| *count > 0);
+        dense.chain(self.sparse.iter().map(|(value, count)| (*value, *count)))
+    }
+
+    /// How often any value came.
+    pub fn count(&self) -> u64 {
+        self.counts().map(|(_, count)| count).sum()
+    }
+
+    /// Sum of all that came.
+    pub fn sum(&self) -> u64 {
+        self.counts().map(|(value, count)| value * count).sum()
+    }
+
+    /// Their mean; `None` where nothing came.
+    pub fn mean(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.sum() as f64 / count as f64)
+    }
+
+    /// The least.
+    pub fn min(&self) -> Option<u64> {
+        self.counts().next().map(|(value, _)| value)
+    }
+
+    /// The greatest.
+    pub fn max(&self) -> Option<u64> {
+        self.counts().last().map(|(value, _)| value)
+    }
+
+    /// The least value that so many per cent of what came do not exceed (nearest rank).
+    pub fn percentile(&self, per_cent: u64) -> Option<u64> {
+        let rank = (u128::from(self.count()) * u128::from(per_cent)).div_ceil(100).max(1);
+        let mut seen = 0;
+        self.counts().find_map(|(value, count)| {
+            seen += u128::from(count);
+            (seen >= rank).then_some(value)
+        })
+    }
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Distribution", 8)?;
+        fields.serialize_field("count", &self.count())?;
+        fields.serialize_field("mean", &self.mean())?;
+        fields.serialize_field("min", &self.min())?;
+        fields.serialize_field("p50", &self.percentile(50))?;
+        fields.serialize_field("p90", &self.percentile(90))?;
+        fields.serialize_field("p99", &self.percentile(99))?;
+        fields.serialize_field("max", &self.max())?;
+        fields.serialize_field("counts", &self.counts().collect::<Vec<_>>())?;
+        fields.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Distribution {
+        let mut distribution = Distribution::default();
+        values.into_iter().for_each(|value| distribution.record(value));
+        distribution
+    }
+
+    #[test]
+    fn percentiles_are_values_that_came() {
+        let hundred = of((1..=100).rev());
+        for per_cent in [1, 50, 90, 99, 100] {
+            assert_eq!(hundred.percentile(per_cent), Some(per_cent), "of 1 to 100");
+        }
+        let few = of([7, 3, 3]);
+        let at = |per_cent| few.percentile(per_cent);
+        assert_eq!(
+            [at(0), at(66), at(67), at(100)],
+            [Some(3), Some(3), Some(7), Some(7)],
+            "two of three are 3"
+        );
+        assert_eq!(few.mean(), Some(13.0 / 3.0));
+    }
+
+    #[test]
+    fn large_values_are_counted_like_small_ones() {
+        let values = of([DENSE - 1, DENSE, u64::MAX, DENSE]);
+        assert_eq!(values.counts().collect::<Vec<_>>(), [(DENSE - 1, 1), (DENSE, 2), (u64::MAX, 1)]);
+        assert_eq!(
+            (values.min(), values.percentile(50), values.max()),
+            (Some(DENSE - 1), Some(DENSE), Some(u64::MAX))
+        );
+    }
+
+    #[test]
+    fn nothing_has_no_figures() {
+        let json = serde_json::to_string(&Distribution::default()).expect("plain data");
+        assert_eq!(
+            json,
+            r#"{"count":0,"mean":null,"min":null,"p50":null,"p90":null,"p99":null,"max":null,"counts":[]}"#
+        );
+    }
+}

@@ -1,8 +1,9 @@
 //! The folder of built libraries.
 
 use crate::build::{self, Sources};
-use crate::entry::{LIBRARY, clear_leftovers, entry, own};
+use crate::entry::{BuildDir, LIBRARY, clear_leftovers, entry, own};
 use crate::evict::{self, Cleaned};
+use crate::manifest::{self, InUse, State};
 use crate::{BuildError, BuildSpec, Environment, Library, Progress, Toolchain};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,16 @@ use std::time::Duration;
 
 /// Size in MB that the entries may have together unless `ATOMS_CACHE_MB` says otherwise: some hundred libraries.
 const DEFAULT_MB: u64 = 2000;
+
+/// An entry of files that another tool made; it is not evicted while this is held.
+#[derive(Debug)]
+pub struct CachedFiles {
+    /// The folder.
+    pub dir: PathBuf,
+    /// Whether the files had to be made.
+    pub made_now: bool,
+    _in_use: InUse,
+}
 
 /// Built libraries, in a folder that any number of processes may use at once.
 ///
@@ -54,6 +65,34 @@ impl Cache {
             let _ = evict::shrink(&self.root, limit);
         }
         Library::load(entry.dir.join(LIBRARY), key, entry.in_use)
+    }
+
+    /// The entry `name` of files that another tool makes, from the cache or made now by `make`, in a private folder of
+    /// which it gives the one that becomes the entry: files, no folders.
+    ///
+    /// # Errors
+    /// Those of `make`; [`BuildError::Cache`], [`BuildError::Foreign`] and [`BuildError::CacheLimit`].
+    pub fn files<E: From<BuildError>>(
+        &self,
+        name: &str,
+        make: impl FnOnce(&BuildDir) -> Result<PathBuf, E>,
+    ) -> Result<CachedFiles, E> {
+        let limit = self.limit()?;
+        let entry = entry(&self.root, name, &mut |_| {}, |shop, _| make(shop))?;
+        if entry.built {
+            // A cache that is too large is no reason to fail.
+            let _ = evict::shrink(&self.root, limit);
+        }
+        Ok(CachedFiles { dir: entry.dir, made_now: entry.built, _in_use: entry.in_use })
+    }
+
+    /// The entry `name` of [`Self::files`], where it is in the cache as it was made.
+    pub fn kept_files(&self, name: &str) -> Option<CachedFiles> {
+        let dir = self.root.join(name);
+        own(&self.root).and_then(|()| own(&dir)).ok()?;
+        let in_use = InUse::mark(&dir);
+        let whole = manifest::inspect(&dir) == State::Whole;
+        whole.then(|| CachedFiles { dir, made_now: false, _in_use: in_use })
     }
 
     /// Removes what has not been used for `age` or longer, and what killed builds left behind; nothing that is in use.

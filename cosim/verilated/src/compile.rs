@@ -1,6 +1,6 @@
 //! Running the C++ compiler.
 
-use crate::group::{self, Group};
+use crate::group::{self, ToolGroup};
 use crate::provide::last_lines;
 use crate::{BuildError, Progress, Toolchain, Variant};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ pub(crate) struct Setup<'a> {
     /// Header that every file starts with.
     pub(crate) capture: PathBuf,
     /// The compilers.
-    pub(crate) group: &'a Group,
+    pub(crate) group: &'a ToolGroup,
 }
 
 impl Setup<'_> {

@@ -1,6 +1,6 @@
 //! Entries of the folder of built libraries: found whole, or made in a private folder and moved into place.
 
-use crate::group::Group;
+use crate::group::ToolGroup;
 use crate::lock::{Asked, Lock};
 use crate::manifest::{self, InUse, State, private_dir};
 use crate::{BuildError, Progress, owner};
@@ -27,12 +27,12 @@ pub(crate) struct Entry {
 
 /// The entry `name` of the cache at `root`. Where it is not there whole, `make` prepares it in a private folder, and
 /// gives the folder that is to become the entry.
-pub(crate) fn entry(
+pub(crate) fn entry<E: From<BuildError>>(
     root: &Path,
     name: &str,
     progress: &mut dyn FnMut(&Progress),
-    make: impl FnOnce(&BuildDir, &mut dyn FnMut(&Progress)) -> Result<PathBuf, BuildError>,
-) -> Result<Entry, BuildError> {
+    make: impl FnOnce(&BuildDir, &mut dyn FnMut(&Progress)) -> Result<PathBuf, E>,
+) -> Result<Entry, E> {
     let dir = root.join(name);
     own(root)?;
     own(&dir)?;
@@ -67,7 +67,7 @@ pub(crate) fn entry(
     manifest::seal(&prepared).and_then(|()| manifest::install(&prepared, &dir)).map_err(cache)?;
     progress(&Progress::Built(key.clone()));
     found(true, progress)
-        .ok_or_else(|| cache(io::Error::other("it was removed or changed as soon as it was built")))
+        .ok_or_else(|| cache(io::Error::other("it was removed or changed as soon as it was built")).into())
 }
 
 /// Refuses what another user could have put there.
@@ -79,9 +79,9 @@ pub(crate) fn own(path: &Path) -> Result<(), BuildError> {
 
 /// A private folder in the cache, and the group of the tools that work in it; both gone when dropped.
 #[derive(Debug)]
-pub(crate) struct BuildDir {
+pub struct BuildDir {
     dir: PathBuf,
-    group: Group,
+    group: ToolGroup,
     /// Says that the owner lives.
     _lock: Lock,
 }
@@ -95,21 +95,25 @@ impl BuildDir {
         // Before there is a folder: one without a lock is a leftover.
         let lock = Lock::wait(&lock_of(&dir), || {}).map_err(cache)?;
         std::fs::DirBuilder::new().mode(0o755).create(&dir).map_err(cache)?;
-        let group = Group::start(&dir).map_err(|source| BuildError::Start("/bin/sh".into(), source))?;
+        let group = ToolGroup::start(&dir).map_err(|source| BuildError::Start("/bin/sh".into(), source))?;
         Ok(Self { dir, group, _lock: lock })
     }
 
-    pub(crate) fn dir(&self) -> &Path {
+    /// Its path, absolute.
+    pub fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// The tools that work here.
-    pub(crate) fn group(&self) -> &Group {
+    pub fn group(&self) -> &ToolGroup {
         &self.group
     }
 
     /// A folder inside it, made if need be.
-    pub(crate) fn folder(&self, name: &str) -> Result<PathBuf, BuildError> {
+    ///
+    /// # Errors
+    /// [`BuildError::Cache`].
+    pub fn folder(&self, name: &str) -> Result<PathBuf, BuildError> {
         let path = self.dir.join(name);
         match std::fs::create_dir_all(&path) {
             Ok(()) => Ok(path),
@@ -118,7 +122,10 @@ impl BuildDir {
     }
 
     /// Writes a file inside it, and gives its path.
-    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf, BuildError> {
+    ///
+    /// # Errors
+    /// [`BuildError::Cache`].
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf, BuildError> {
         let path = self.dir.join(name);
         let folder = path.parent().unwrap_or(&self.dir);
         match std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, content)) {

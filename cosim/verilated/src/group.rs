@@ -20,11 +20,11 @@ rm -rf -- "$1" "$1.lock"
 
 /// A process group for tools, and the folder they work in, which is removed with them.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub struct ToolGroup {
     guard: Child,
 }
 
-impl Group {
+impl ToolGroup {
     /// Starts the guard of a group that works in `dir`.
     pub(crate) fn start(dir: &Path) -> io::Result<Self> {
         let mut guard = Command::new("/bin/sh");
@@ -34,13 +34,16 @@ impl Group {
     }
 
     /// Runs `command` to its end, when a core is free for it.
-    pub(crate) fn run(&self, command: &mut Command) -> io::Result<Output> {
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run(&self, command: &mut Command) -> io::Result<Output> {
         let _turn = Turn::take();
         command.process_group(self.guard.id().cast_signed()).stdin(Stdio::null()).output()
     }
 }
 
-impl Drop for Group {
+impl Drop for ToolGroup {
     fn drop(&mut self) {
         if let Some(mut input) = self.guard.stdin.take() {
             let _ = input.write_all(b"done\n");
@@ -76,6 +79,6 @@ impl Drop for Turn {
 }
 
 /// Tools that run at once.
-pub(crate) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, Into::into)
 }

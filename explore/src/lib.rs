@@ -1,9 +1,11 @@
 //! What the unit would cost and give if it were built otherwise.
 //!
-//! [`workload`] has what the unit is given to do; [`measure`] one point of it; [`certificate`] that the RTL agrees.
+//! [`workload`] has what the unit is given to do; [`measure`] one point of it; [`certificate`] that the RTL agrees; [`cost`]
+//! what it takes to build.
 
 #![forbid(unsafe_code)]
 
 pub mod certificate;
+pub mod cost;
 pub mod measure;
 pub mod workload;

@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host",      &[]),
     ("book",      &[]),
     ("regress",   &["ops", "model", "isa", "sm", "verilated", "waves", "cosim", "host"]),
-    ("explore",   &["ops", "model", "oracle", "isa", "sm", "verilated", "cosim"]),
+    ("explore",   &["ops", "model", "oracle", "isa", "sm", "verilated", "cosim", "host"]),
     ("cli",       &["ops", "model", "oracle", "isa", "builtin", "sm", "waves", "verilated", "cosim", "regress", "explore", "silicon", "tests", "host"]),
     ("tests",     &["ops", "model", "oracle", "isa", "sm", "waves", "verilated", "cosim", "regress", "silicon", "host"]),
 ];

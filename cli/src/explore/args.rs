@@ -1,4 +1,4 @@
-//! What can be asked about workloads.
+//! What can be asked of `atoms explore`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_p
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::{ANY, On};
-use crate::number::whole;
+use crate::number::{Zero, amount, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
@@ -27,6 +27,8 @@ pub(crate) enum ExploreCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Area and slowest path of each module in standard cells, and the clock of the unit (docs/cost.md)
+    Cost(CostArgs),
 }
 
 /// When requests of a trace are offered.
@@ -84,6 +86,43 @@ pub(crate) struct ExploreRunArgs {
     /// Give up after this many cycles without a unit of work of a generated workload
     #[arg(long, value_name = "CYCLES", default_value_t = 500_000, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) patience: u64,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    /// Configuration of rtl/configs.toml
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    /// Modules to look at, separated by commas; without it all, and the path through them
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) modules: Vec<String>,
+    /// Period that mapping aims at
+    #[arg(long, value_name = "NS", default_value_t = 3.0, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 1000.0))]
+    pub(crate) period: f64,
+    /// The longest that mapping one module may take; what takes longer is fitted
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
+    pub(crate) limit: u64,
+    /// Cells to map to, in place of those of Debian's qflow-tech-osu018
+    #[arg(long, value_name = "FILE.lib", conflicts_with = "fitted")]
+    pub(crate) liberty: Option<PathBuf>,
+    /// Gate equivalents that a bit of memory is taken for
+    #[arg(long, value_name = "GE", default_value_t = 1.0, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100.0))]
+    pub(crate) memory_bit: f64,
+    /// Map nothing: figures of the table, or fitted to it. Needs no tools
+    #[arg(long, conflicts_with_all = ["period", "limit"])]
+    pub(crate) fitted: bool,
+    /// Table of measured points to fit to, in place of the one inside the program
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) table: Option<PathBuf>,
+    /// Add what was measured to this table, or begin one
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "fitted")]
+    pub(crate) record: Option<PathBuf>,
+    /// Show the fitted formulas in place of a point
+    #[arg(long, conflicts_with_all = ["config", "modules", "period", "limit", "liberty", "memory_bit", "fitted", "record"])]
+    pub(crate) formulas: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,5 +1,6 @@
-//! `atoms explore`: what the unit gives if it is built otherwise.
+//! `atoms explore`: what the unit would cost and give if it were built otherwise.
 
+mod cost;
 mod run;
 mod workloads;
 
@@ -9,6 +10,7 @@ use crate::error::{CliError, Verdict};
 pub(crate) fn explore(command: &ExploreCommand) -> Result<Verdict, CliError> {
     match command {
         ExploreCommand::Run(args) => run::run(args),
+        ExploreCommand::Cost(args) => cost::cost(args),
         ExploreCommand::Workloads { name, json } => workloads::workloads(name.as_deref(), *json),
     }
 }

@@ -50,13 +50,13 @@ mod toolchain;
 
 pub use build::headers;
 pub use cache::{Cache, CachedFiles};
-pub use entry::BuildDir;
 pub use coverage::{Coverage, Point, PointKind};
+pub use entry::BuildDir;
 pub use environment::{Environment, checkout};
 pub use error::{BuildError, RtlError, RtlStop, ToolchainError};
 pub use evict::Cleaned;
-pub use key::hash;
 pub use group::{ToolGroup, cores};
+pub use key::hash;
 pub use library::Library;
 pub use progress::Progress;
 pub use provide::{PythonPackage, last_lines, provide};

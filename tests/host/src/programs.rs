@@ -27,6 +27,9 @@ pub const BROWSER: Programs = Programs { what: "a Chromium", script: ".ci/browse
 /// Slurm and munge; [`Programs::find`] gives a `PATH` on which all of their programs are.
 pub const SLURM: Programs = Programs { what: "Slurm", script: ".ci/slurm" };
 
+/// OpenSTA, and the cells of Debian; [`Programs::find`] gives its path.
+pub const CELLS: Programs = Programs { what: "OpenSTA and cells of osu018", script: ".ci/cells" };
+
 impl Programs {
     /// What the script prints of programs that are there, or were installed now: one test process installs,
     /// the others wait for it, and a failed attempt is not repeated in the same target folder.
@@ -160,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_scripts_are_there() {
-        for programs in [BROWSER, SLURM] {
+        for programs in [BROWSER, CELLS, SLURM] {
             let script = root().join(programs.script);
             let mode = fs::metadata(&script).expect("it is there").permissions().mode();
             assert_eq!(mode & 0o111, 0o111, "{} can be run", script.display());

@@ -1,0 +1,235 @@
+//! `atoms explore cost`: area and slowest path in standard cells.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use atoms_cosim::configs;
+use atoms_explore::cost::{
+    BUILT_IN, CellTable, CostQuestion, CostStep, CostTools, FigureOrigin, FittedFormula, MappingGoal,
+    ModuleCost, ToolChoice, UnitCost, UnitPath, estimate, measure,
+};
+use atoms_verilated::{Cache, Environment};
+use serde_json::json;
+
+use crate::args::explore::CostArgs;
+use crate::error::{CliError, Verdict};
+use crate::machine;
+use crate::output::{diagnostic, note, outln};
+use crate::progress::grouped;
+
+pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
+    check_files(args)?;
+    let of_file = args.table.as_deref().map(CellTable::read).transpose().map_err(CliError::of)?;
+    let table = of_file.as_ref().unwrap_or(&BUILT_IN);
+    if args.formulas {
+        return formulas(table, args.json);
+    }
+    let config = machine::config(&args.config)?;
+    let rtl_dir = configs::rtl_dir();
+    let question = CostQuestion {
+        rtl_dir: &rtl_dir,
+        config: &config,
+        modules: &args.modules,
+        gate_equivalents_per_bit: args.memory_bit,
+        table,
+    };
+    let cost =
+        if args.fitted { estimate(&question).map_err(CliError::of)? } else { mapped(args, &question)? };
+    if let Some(path) = &args.record {
+        record(path, &cost.to_table(&config))?;
+    }
+    if args.json {
+        outln!("{}", serde_json::to_value(&cost).map_err(CliError::of)?)?;
+    } else {
+        show(&cost)?;
+    }
+    Ok(Verdict::Agree)
+}
+
+fn check_files(args: &CostArgs) -> Result<(), CliError> {
+    let mut files = machine::files();
+    for (what, path) in [("the cell library", &args.liberty), ("the table", &args.table)] {
+        if let Some(path) = path {
+            files.reads(what, path);
+        }
+    }
+    if let Some(path) = &args.record {
+        files.writes("--record", path);
+    }
+    files.check()
+}
+
+fn mapped(args: &CostArgs, question: &CostQuestion<'_>) -> Result<UnitCost, CliError> {
+    let env = Environment::from_process();
+    let mut choice = ToolChoice::from_process();
+    if let Some(liberty) = &args.liberty {
+        choice.liberty = Some(std::path::absolute(liberty).map_err(CliError::reading(liberty))?);
+    }
+    let tools = CostTools::find(&env, &choice, &mut |step| note!("cost: {step}"));
+    let tools = tools.map_err(|error| match error.is_missing() {
+        true => CliError::message(format!("{error}; `--fitted` needs neither")),
+        false => CliError::of(error),
+    })?;
+    let goal = MappingGoal { period_ns: args.period, limit: Duration::from_secs(args.limit) };
+    let begun = Instant::now();
+    let shown = Mutex::new(());
+    let progress = |step: &CostStep| {
+        if std::io::stderr().is_terminal() {
+            let _shown = shown.lock();
+            diagnostic(format_args!("\r\x1b[Kcost: {} ({} s)", said(step), begun.elapsed().as_secs()));
+        }
+    };
+    let cost = measure(question, &tools, &Cache::new(&env), goal, &progress);
+    if std::io::stderr().is_terminal() {
+        diagnostic(format_args!("\r\x1b[K"));
+    }
+    cost.map_err(CliError::of)
+}
+
+fn said(step: &CostStep) -> String {
+    match step {
+        CostStep::Elaborating => "Yosys reads the RTL".to_string(),
+        CostStep::Mapping { done, total, current } => {
+            format!("{done} of {total} modules, now {}", current.join(", "))
+        }
+        CostStep::Timing => "OpenSTA times the unit".to_string(),
+    }
+}
+
+fn record(path: &Path, point: &CellTable) -> Result<(), CliError> {
+    let mut table = match path.exists() {
+        true => CellTable::read(path).map_err(CliError::of)?,
+        false => CellTable { points: Vec::new(), ..point.clone() },
+    };
+    table.record(path, point).map_err(CliError::of)?;
+    std::fs::write(path, table.to_text()).map_err(CliError::writing(path))
+}
+
+fn show(cost: &UnitCost) -> Result<(), CliError> {
+    outln!("configuration {}, mapped to {}, for {} ns", cost.config, cost.tools.library, cost.period_ns)?;
+    outln!(
+        "  1 GE is a NAND2 of {} um2, 1 FO4 an inverter that drives four, {:.3} ns\n",
+        cost.nand2_area,
+        cost.fo4_ns
+    )?;
+    outln!("{:27} {:>9} {:>8} {:>5} {:>7} {:>5}  figures", "module", "um2", "kGE", "share", "ns", "FO4")?;
+    for row in &cost.modules {
+        outln!("{}", line(row, cost.area))?;
+    }
+    let bound = match cost.fitted_share {
+        0.0 => String::new(),
+        share => format!("; {:.0} % of it fitted", 100.0 * share),
+    };
+    outln!(
+        "{:27} {:>9} {:>8.1}   modules added up{bound}",
+        "all",
+        grouped(cost.area.round() as u64),
+        cost.gate_equivalents / 1000.0
+    )?;
+    let memory = &cost.memory;
+    outln!(
+        "\nmemory  {} macros, {} bits in all, beside that area: {:.1} kGE, were a bit {} GE",
+        memory.instances,
+        grouped(memory.bits),
+        memory.gate_equivalents / 1000.0,
+        memory.gate_equivalents_per_bit
+    )?;
+    if let Some(path) = &cost.path {
+        show_path(path)?;
+    }
+    for (row, why) in cost.modules.iter().filter_map(|row| Some((row, reason(&row.origin)?))) {
+        if why != NOT_ASKED {
+            outln!("fitted  {}: {why}", row.module)?;
+        }
+    }
+    if cost.table_is_stale && uses_table(cost) {
+        outln!("stale   the table was measured on other RTL than this: `--record` makes a new one")?;
+    }
+    Ok(())
+}
+
+const NOT_ASKED: &str = "not asked for";
+
+fn uses_table(cost: &UnitCost) -> bool {
+    let uses = |origin: &FigureOrigin| matches!(origin, FigureOrigin::Table | FigureOrigin::Fitted { .. });
+    cost.modules.iter().any(|row| uses(&row.origin))
+        || cost.path.as_ref().is_some_and(|path| uses(&path.origin))
+}
+
+fn reason(origin: &FigureOrigin) -> Option<&str> {
+    match origin {
+        FigureOrigin::Fitted { why, .. } => Some(why),
+        FigureOrigin::Mapped | FigureOrigin::Cached | FigureOrigin::Table => None,
+    }
+}
+
+fn line(row: &ModuleCost, all: f64) -> String {
+    let name = match row.instances {
+        1 => row.module.clone(),
+        instances => format!("{} x{instances}", row.module),
+    };
+    let (ns, fo4, between) = match &row.path {
+        None => ("-".to_string(), "-".to_string(), String::new()),
+        Some(path) => {
+            let between =
+                path.between.map(|(from, to)| format!(" {}>{}", &from.name()[..3], &to.name()[..3]));
+            (format!("{:.2}", path.ns), format!("{:.0}", path.fo4), between.unwrap_or_default())
+        }
+    };
+    format!(
+        "{name:27} {:>9} {:>8.1} {:>4.0}% {ns:>7} {fo4:>5}  {}{between}",
+        grouped(row.area.round() as u64),
+        row.gate_equivalents / 1000.0,
+        100.0 * row.area / all.max(f64::MIN_POSITIVE),
+        origin(&row.origin),
+    )
+}
+
+fn origin(origin: &FigureOrigin) -> String {
+    match origin {
+        FigureOrigin::Mapped => "mapped".to_string(),
+        FigureOrigin::Cached => "cached".to_string(),
+        FigureOrigin::Table => "table".to_string(),
+        FigureOrigin::Fitted { error, .. } => format!("fitted {}", plus_minus(*error)),
+    }
+}
+
+fn plus_minus(error: Option<f64>) -> String {
+    error.map_or("+-?".to_string(), |error| format!("+-{:.0} %", 100.0 * error))
+}
+
+fn show_path(path: &UnitPath) -> Result<(), CliError> {
+    outln!(
+        "path    {:.2} ns, {:.0} FO4, through all modules: {:.1} MHz ({})",
+        path.ns,
+        path.fo4,
+        path.mhz,
+        origin(&path.origin)
+    )?;
+    let steps: Vec<String> = path.through.iter().map(|(module, ns)| format!("{module} {ns:.2}")).collect();
+    if !steps.is_empty() {
+        let text = textwrap::fill(
+            &format!("{} ns", steps.join(", ")),
+            textwrap::Options::new(80).initial_indent("        ").subsequent_indent("        "),
+        );
+        outln!("{text}")?;
+    }
+    Ok(())
+}
+
+fn formulas(table: &CellTable, json: bool) -> Result<Verdict, CliError> {
+    let formulas = table.formulas();
+    if json {
+        outln!("{}", json!({ "tools": table.tools, "sources": table.sources, "formulas": formulas }))?;
+        return Ok(Verdict::Agree);
+    }
+    outln!("fitted to {} points of {}; area in GE, path in FO4", table.points.len(), table.tools.library)?;
+    for FittedFormula { of, figure, formula, points, left_out_error } in formulas {
+        let head = format!("{of} {figure}, {points} points, left out {}:", plus_minus(left_out_error));
+        let text = format!("{head} {formula}");
+        outln!("{}", textwrap::fill(&text, textwrap::Options::new(80).subsequent_indent("    ")))?;
+    }
+    Ok(Verdict::Agree)
+}

@@ -1,0 +1,160 @@
+//! Least squares over few points: coefficients that are never negative, and what the fit says of a point it has not seen.
+
+/// A fit of `y` as a sum of terms.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fit {
+    /// A coefficient for each term; a term that does not help has 0.
+    pub(crate) coefficients: Vec<f64>,
+    /// Root mean square of the relative errors of predictions of each point from all others. `None` where points are too
+    /// few for that.
+    pub(crate) left_out_error: Option<f64>,
+}
+
+impl Fit {
+    /// Fits points, each the values of all terms and a figure above 0, so that relative errors are small. `None` without
+    /// points.
+    pub(crate) fn of(points: &[(Vec<f64>, f64)]) -> Option<Self> {
+        let coefficients = fit(&points.iter().collect::<Vec<_>>())?;
+        let mut sum = 0.0;
+        for (place, (terms, y)) in points.iter().enumerate() {
+            let others: Vec<_> = points
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != place)
+                .map(|(_, point)| point)
+                .collect();
+            let error = fit(&others).map_or(1.0, |of| dot(&of, terms) / y - 1.0);
+            sum += error * error;
+        }
+        let left_out_error = (points.len() > 2).then(|| (sum / points.len() as f64).sqrt());
+        Some(Self { coefficients, left_out_error })
+    }
+
+    /// The figure for these values of the terms.
+    pub(crate) fn at(&self, terms: &[f64]) -> f64 {
+        dot(&self.coefficients, terms)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Coefficients of at least 0 with the least sum of squared relative errors, after Lawson and Hanson: the terms that
+/// help most come in one after another, and those that would have to be negative go.
+fn fit(points: &[&(Vec<f64>, f64)]) -> Option<Vec<f64>> {
+    let width = points.first()?.0.len();
+    // Relative: each point divided by its figure; each term by its size, which makes them comparable.
+    let size = |term: usize| points.iter().map(|(x, y)| (x[term] / y).powi(2)).sum::<f64>().sqrt();
+    let sizes: Vec<f64> = (0..width).map(|term| size(term).max(f64::MIN_POSITIVE)).collect();
+    let rows: Vec<Vec<f64>> =
+        points.iter().map(|(x, y)| x.iter().zip(&sizes).map(|(x, size)| x / y / size).collect()).collect();
+    let mut inside = vec![false; width];
+    let mut found = vec![0.0; width];
+    for _ in 0..3 * width {
+        let residuals: Vec<f64> = rows.iter().map(|row| 1.0 - dot(row, &found)).collect();
+        let gain = |term: usize| rows.iter().zip(&residuals).map(|(row, rest)| row[term] * rest).sum::<f64>();
+        let best = (0..width).filter(|term| !inside[*term]).max_by(|a, b| gain(*a).total_cmp(&gain(*b)));
+        let Some(best) = best.filter(|term| gain(*term) > 1e-9) else { break };
+        inside[best] = true;
+        loop {
+            let terms: Vec<usize> = (0..width).filter(|term| inside[*term]).collect();
+            let solved = solve(&rows, &terms);
+            if solved.iter().all(|value| *value > 0.0) {
+                found.fill(0.0);
+                terms.iter().zip(&solved).for_each(|(term, value)| found[*term] = *value);
+                break;
+            }
+            // As far towards the solution as nothing becomes negative.
+            let steps = terms.iter().zip(&solved).filter(|(_, value)| **value <= 0.0);
+            let step = steps.map(|(term, value)| found[*term] / (found[*term] - value));
+            let step = step.fold(1.0, f64::min);
+            for (term, value) in terms.iter().zip(&solved) {
+                found[*term] += step * (value - found[*term]);
+                if found[*term] <= 1e-12 {
+                    found[*term] = 0.0;
+                    inside[*term] = false;
+                }
+            }
+        }
+    }
+    Some(found.iter().zip(&sizes).map(|(value, size)| value / size).collect())
+}
+
+/// Least squares with these terms alone, of rows whose figure is 1: normal equations, by elimination.
+fn solve(rows: &[Vec<f64>], terms: &[usize]) -> Vec<f64> {
+    let n = terms.len();
+    let sum = |a: usize, b: usize| rows.iter().map(|row| row[a] * row[b]).sum::<f64>();
+    let mut matrix: Vec<Vec<f64>> = terms
+        .iter()
+        .map(|a| {
+            let right = rows.iter().map(|row| row[*a]).sum();
+            terms.iter().map(|b| sum(*a, *b)).chain([right]).collect()
+        })
+        .collect();
+    for at in 0..n {
+        // So small that it decides only between terms which the points do not tell apart.
+        matrix[at][at] += 1e-9;
+        let pivot = matrix[at].clone();
+        for (other, row) in matrix.iter_mut().enumerate() {
+            if other != at {
+                let factor = row[at] / pivot[at];
+                row.iter_mut().zip(&pivot).for_each(|(value, by)| *value -= factor * by);
+            }
+        }
+    }
+    (0..n).map(|at| matrix[at][n] / matrix[at][at]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points over lanes and banks of `a * lanes * banks + b * lanes + d`, with terms for banks, too.
+    fn points(noise: f64) -> Vec<(Vec<f64>, f64)> {
+        let mut points = Vec::new();
+        for (at, (lanes, banks)) in
+            [(2.0, 4.0), (4.0, 4.0), (4.0, 8.0), (8.0, 4.0), (8.0, 8.0), (16.0, 8.0)].into_iter().enumerate()
+        {
+            let y = 3.0 * lanes * banks + 40.0 * lanes + 100.0;
+            let sign = if at % 2 == 0 { 1.0 } else { -1.0 };
+            points.push((vec![lanes * banks, lanes, banks, 1.0], y * (1.0 + sign * noise)));
+        }
+        points
+    }
+
+    #[test]
+    fn a_law_is_found_and_carried_beyond_its_points() {
+        let fit = Fit::of(&points(0.0)).expect("there are points");
+        for (found, expected) in fit.coefficients.iter().zip([3.0, 40.0, 0.0, 100.0]) {
+            assert!((found - expected).abs() < 1e-3, "{:?}", fit.coefficients);
+        }
+        let beyond = fit.at(&[1024.0, 32.0, 32.0, 1.0]);
+        assert!((beyond / (3.0 * 1024.0 + 40.0 * 32.0 + 100.0) - 1.0).abs() < 1e-4, "{beyond}");
+        assert!(fit.left_out_error.expect("six points") < 1e-3);
+    }
+
+    #[test]
+    fn the_error_is_that_of_points_left_out() {
+        let error = Fit::of(&points(0.05)).expect("there are points").left_out_error.expect("six points");
+        assert!((0.04..0.4).contains(&error), "noise of 5 % gives {error}");
+        let law = |lanes: f64| (vec![1.0], lanes * lanes);
+        let wrong = Fit::of(&[law(2.0), law(4.0), law(8.0)]).expect("there are points");
+        assert!(wrong.left_out_error.expect("three points") > 1.0, "a constant is no square");
+    }
+
+    #[test]
+    fn no_coefficient_is_negative() {
+        let falling = [(vec![1.0, 1.0], 10.0), (vec![2.0, 1.0], 8.0), (vec![4.0, 1.0], 4.0)];
+        let fit = Fit::of(&falling).expect("there are points");
+        assert!(fit.coefficients[0].abs() < 1e-9 && fit.coefficients[1] > 0.0, "{:?}", fit.coefficients);
+    }
+
+    #[test]
+    fn few_points_give_no_error_and_none_no_fit() {
+        assert_eq!(Fit::of(&[]), None);
+        let one = Fit::of(&[(vec![2.0, 0.0], 10.0)]).expect("a point");
+        assert_eq!(one.left_out_error, None);
+        assert!((one.at(&[4.0, 1.0]) - 20.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,304 @@
+//! Figures that were measured before, as a file: from it come those of points that were not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use atoms_model::Config;
+use atoms_model::config::PARAMETERS;
+use atoms_verilated::{BuildSpec, hash, headers};
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use super::fit::Fit;
+use super::formulas::{FORMULAS, Formula, Term, UNIT_PATH, values, written};
+use super::mapping::TOP;
+use super::paths::PathEnd;
+use super::tools::{CostError, ToolIdentity};
+
+/// Measured figures of several points, of one library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellTable {
+    /// What it was measured with.
+    pub tools: ToolIdentity,
+    /// Period that the mapper aimed at, in ns.
+    pub period_ns: f64,
+    /// Area of a NAND2 of the library.
+    pub nand2_area: f64,
+    /// Delay of an inverter of the library that drives four, in ns.
+    pub fo4_ns: f64,
+    /// [`sources_hash`] of the RTL of the points.
+    pub sources: String,
+    /// The points.
+    #[serde(default, rename = "point")]
+    pub points: Vec<CellPoint>,
+}
+
+/// A point that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellPoint {
+    /// Name of its configuration.
+    pub name: String,
+    /// Its parameters, as numbers.
+    pub parameters: BTreeMap<String, u32>,
+    /// Period that the whole unit needs, in ns, where all of its modules were mapped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_ns: Option<f64>,
+    /// Its modules, by name.
+    pub modules: BTreeMap<String, CellFigures>,
+}
+
+/// Figures of a module at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellFigures {
+    /// Area, in the library's unit.
+    pub area: f64,
+    /// Of it, that of flip-flops.
+    pub flip_flop_area: f64,
+    /// Its slowest path alone, in ns, and between what; none where it has no gates between its ports and registers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<(f64, PathEnd, PathEnd)>,
+    /// First digits of the hash of its structure.
+    pub hash: String,
+}
+
+/// The table that the program carries: Debian's library, the RTL that it was built from, or an older one.
+pub static BUILT_IN: LazyLock<CellTable> = LazyLock::new(|| {
+    let text = include_str!("../../data/cells.toml");
+    toml::from_str(text).expect("a test reads the committed table")
+});
+
+/// Hash of what elaboration reads of the RTL in `rtl_dir`, parameters left out: comments and space do not count.
+///
+/// # Errors
+/// When a source cannot be read.
+pub fn sources_hash(rtl_dir: &Path) -> Result<String, CostError> {
+    let mut files = BuildSpec::from_list(rtl_dir, "atoms.f", TOP)?.files;
+    files.retain(|file| !file.ends_with("atoms_cfg_pkg.sv"));
+    files.extend(headers(rtl_dir)?);
+    let mut texts = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(rtl_dir.join(&file))?;
+        let code = |line: &str| {
+            line.split("//").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let lines: Vec<String> = text.lines().map(code).filter(|line| !line.is_empty()).collect();
+        texts.extend([file.display().to_string(), lines.join("\n")]);
+    }
+    Ok(hash(texts)[..16].to_string())
+}
+
+/// What the model says of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fitted {
+    pub(crate) value: f64,
+    /// As in [`Fit::left_out_error`].
+    pub(crate) error: Option<f64>,
+}
+
+/// The fit of one figure, for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FittedFormula {
+    /// Module, or `unit` for the path through all of them.
+    pub of: String,
+    /// `area`, in gate equivalents, or `path`, in FO4.
+    pub figure: &'static str,
+    /// The sum.
+    pub formula: String,
+    /// Points it was fitted to, equal ones counted once.
+    pub points: usize,
+    /// Root mean square of the relative errors of predictions of each point from all others.
+    pub left_out_error: Option<f64>,
+}
+
+impl CellTable {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// [`CostError::Figures`] with what is wrong and its place.
+    pub fn read(path: &Path) -> Result<Self, CostError> {
+        let wrong = |why: String| CostError::Figures(path.to_path_buf(), why);
+        let table: Self =
+            toml::from_str(&fs::read_to_string(path)?).map_err(|error| wrong(error.to_string()))?;
+        for point in &table.points {
+            config_of(point).map_err(|why| wrong(format!("point `{}`: {why}", point.name)))?;
+        }
+        Ok(table)
+    }
+
+    /// The table as a file.
+    pub fn to_text(&self) -> String {
+        let mut text = "# Figures of modules mapped to standard cells: `atoms explore cost --record` writes this file, and\n\
+                        # docs/cost.md says what they mean. Areas are in the library's unit, um^2.\n"
+            .to_string();
+        // Arrays of tables of the serializer would put each figure on a line of its own.
+        let head =
+            toml::Table::try_from(CellTable { points: Vec::new(), ..self.clone() }).unwrap_or_default();
+        for (name, value) in head.iter().filter(|(name, value)| !value.is_table() && *name != "point") {
+            text += &format!("{name} = {value}\n");
+        }
+        for (name, value) in head.iter().filter(|(_, value)| value.is_table()) {
+            text += &format!("{name} = {value}\n");
+        }
+        for point in &self.points {
+            text += &format!("\n[[point]]\nname = {:?}\n", point.name);
+            let parameters: Vec<_> =
+                point.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            text += &format!("parameters = {{ {} }}\n", parameters.join(", "));
+            if let Some(path) = point.path_ns {
+                text += &format!("path_ns = {path:.4}\n");
+            }
+            text += "[point.modules]\n";
+            for (module, CellFigures { area, flip_flop_area, path, hash }) in &point.modules {
+                text += &format!("{module} = {{ area = {area:.1}, flip_flop_area = {flip_flop_area:.1}, ");
+                if let Some((ns, from, to)) = path {
+                    text += &format!("path = [{ns:.4}, \"{}\", \"{}\"], ", from.name(), to.name());
+                }
+                text += &format!("hash = \"{hash}\" }}\n");
+            }
+        }
+        text
+    }
+
+    /// Puts a point into the table, in place of one with the same parameters.
+    ///
+    /// # Errors
+    /// [`CostError::Figures`] when the table is of another library, other tools, or other RTL.
+    pub fn record(&mut self, path: &Path, of: &CellTable) -> Result<(), CostError> {
+        if !self.points.is_empty() {
+            let differs = [
+                ("tools or library", self.tools != of.tools),
+                ("period", self.period_ns != of.period_ns),
+                ("RTL", self.sources != of.sources),
+            ];
+            if let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) {
+                let why = format!("it was measured with another {what}; name a new file");
+                return Err(CostError::Figures(path.to_path_buf(), why));
+            }
+        }
+        let points = std::mem::take(&mut self.points);
+        let replaced = |point: &CellPoint| of.points.iter().any(|new| new.parameters == point.parameters);
+        let kept = points.into_iter().filter(|point| !replaced(point));
+        self.points = kept.chain(of.points.iter().cloned()).collect();
+        let points = std::mem::take(&mut self.points);
+        *self = CellTable { points, ..of.clone() };
+        Ok(())
+    }
+
+    /// Figures of a module that is equal in every parameter that it depends on.
+    pub(crate) fn measured(&self, module: &str, config: &Config) -> Option<&CellFigures> {
+        let formula = formula(module)?;
+        let same = |point: &&CellPoint| {
+            PARAMETERS
+                .iter()
+                .filter(|p| formula.parameters.contains(&p.name))
+                .all(|p| point.parameters.get(p.name) == Some(&(p.get)(config)))
+        };
+        self.points.iter().filter(same).find_map(|point| point.modules.get(module))
+    }
+
+    /// The path of a unit that is equal in every parameter.
+    pub(crate) fn measured_path(&self, config: &Config) -> Option<f64> {
+        let of = parameters_of(config);
+        self.points.iter().find(|point| point.parameters == of)?.path_ns
+    }
+
+    /// Area of a module by its formula, in gate equivalents.
+    pub(crate) fn area(&self, module: &str, config: &Config) -> Option<Fitted> {
+        let formula = formula(module)?;
+        self.fitted(formula.area, config, &self.area_points(formula))
+    }
+
+    /// Slowest path of a module alone by its formula, in FO4.
+    pub(crate) fn path(&self, module: &str, config: &Config) -> Option<Fitted> {
+        let formula = formula(module)?;
+        self.fitted(formula.path, config, &self.path_points(formula))
+    }
+
+    /// Slowest path of the unit by its formula, in FO4.
+    pub(crate) fn unit_path(&self, config: &Config) -> Option<Fitted> {
+        self.fitted(UNIT_PATH, config, &self.unit_points())
+    }
+
+    /// Every formula with its coefficients.
+    pub fn formulas(&self) -> Vec<FittedFormula> {
+        let of = |of: &str, figure, terms: &[Term], points: Vec<(Vec<f64>, f64)>| {
+            let Fit { coefficients, left_out_error } = Fit::of(&points)?;
+            let formula = written(terms, &coefficients);
+            Some(FittedFormula { of: of.to_string(), figure, formula, points: points.len(), left_out_error })
+        };
+        let each = FORMULAS.iter().flat_map(|formula| {
+            [
+                of(formula.module, "area", formula.area, self.area_points(formula)),
+                of(formula.module, "path", formula.path, self.path_points(formula)),
+            ]
+        });
+        each.chain([of("unit", "path", UNIT_PATH, self.unit_points())]).flatten().collect()
+    }
+
+    fn fitted(&self, terms: &[Term], config: &Config, points: &[(Vec<f64>, f64)]) -> Option<Fitted> {
+        let fit = Fit::of(points)?;
+        Some(Fitted { value: fit.at(&values(terms, config)), error: fit.left_out_error })
+    }
+
+    /// Equal modules count once.
+    fn area_points(&self, formula: &Formula) -> Vec<(Vec<f64>, f64)> {
+        self.points_of(formula, formula.area, |figures| Some(figures.area / self.nand2_area))
+    }
+
+    fn path_points(&self, formula: &Formula) -> Vec<(Vec<f64>, f64)> {
+        self.points_of(formula, formula.path, |figures| Some(figures.path?.0 / self.fo4_ns))
+    }
+
+    fn points_of(
+        &self,
+        formula: &Formula,
+        terms: &[Term],
+        figure: impl Fn(&CellFigures) -> Option<f64>,
+    ) -> Vec<(Vec<f64>, f64)> {
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for point in &self.points {
+            let Some(figures) = point.modules.get(formula.module).filter(|of| seen.insert(of.hash.clone()))
+            else {
+                continue;
+            };
+            if let (Ok(config), Some(figure)) = (config_of(point), figure(figures)) {
+                found.push((values(terms, &config), figure));
+            }
+        }
+        found.retain(|(_, figure)| *figure > 0.0);
+        found
+    }
+
+    fn unit_points(&self) -> Vec<(Vec<f64>, f64)> {
+        let each = self.points.iter().filter_map(|point| {
+            Some((values(UNIT_PATH, &config_of(point).ok()?), point.path_ns? / self.fo4_ns))
+        });
+        each.collect()
+    }
+}
+
+fn formula(module: &str) -> Option<&'static Formula> {
+    FORMULAS.iter().find(|formula| formula.module == module)
+}
+
+/// Parameters by name, as numbers.
+pub(crate) fn parameters_of(config: &Config) -> BTreeMap<String, u32> {
+    PARAMETERS.iter().map(|p| (p.name.to_string(), (p.get)(config))).collect()
+}
+
+/// The configuration of a point, or what is wrong with its parameters.
+fn config_of(point: &CellPoint) -> Result<Config, String> {
+    let mut config = Config::default();
+    for (name, value) in &point.parameters {
+        let parameter = PARAMETERS.iter().find(|p| p.name == name);
+        let parameter = parameter.ok_or_else(|| format!("there is no parameter `{name}`"))?;
+        (parameter.set)(&mut config, *value);
+    }
+    config.check().map_err(|error| error.to_string())?;
+    Ok(config)
+}

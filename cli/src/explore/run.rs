@@ -110,7 +110,11 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
 }
 
 fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
-    let mut workload = Generated::named(&args.workload).map_err(CliError::of)?;
+    let mut workload = Generated::named(&args.workload).map_err(|error| {
+        CliError::message(format!(
+            "{error}; a kernel or a trace is named by its file, and there is none called so"
+        ))
+    })?;
     for setting in &args.with {
         let Some((name, value)) = setting.split_once('=') else {
             return Err(CliError::message(format!(
@@ -219,6 +223,16 @@ fn print_finding(args: &ExploreRunArgs, config: &NamedConfig, error: &TrialError
     }
     if let Some(launch) = &args.launch {
         repeat += &format!(" --launch {}", machine::shell(launch));
+    }
+    let Limits { cycles, patience, .. } = Limits::default();
+    if args.until != cycles {
+        repeat += &format!(" --until {}", args.until);
+    }
+    if args.patience != patience {
+        repeat += &format!(" --patience {}", args.patience);
+    }
+    if args.gaps == Some(TraceGaps::Recorded) {
+        repeat += " --gaps recorded";
     }
     if args.json {
         return outln!(

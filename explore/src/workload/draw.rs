@@ -67,7 +67,7 @@ impl Distribution {
     #[inline]
     pub(super) fn draw(&self, rng: &mut impl Rng) -> u32 {
         let bits = rng.next_u64();
-        let bin = ((bits >> 32) * self.table.len() as u64 >> 32) as u32;
+        let bin = (((bits >> 32) * self.table.len() as u64) >> 32) as u32;
         let (stays, other) = self.table[bin as usize];
         if bits as u32 <= stays { bin } else { other }
     }

@@ -98,7 +98,7 @@ fn mix(mut h: u32) -> u32 {
 
 /// The slot at which a key is looked for first.
 fn home(key: u32, slots: u32) -> u32 {
-    (u64::from(mix(!key)) * u64::from(slots) >> 32) as u32
+    ((u64::from(mix(!key)) * u64::from(slots)) >> 32) as u32
 }
 
 #[derive(Clone, Copy, Debug)]

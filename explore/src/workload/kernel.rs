@@ -36,8 +36,8 @@ impl fmt::Display for KernelUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KernelUnit::Request => f.write_str("one warp request"),
-            KernelUnit::Total(units) => write!(f, "a part of the launch in {units}"),
-            KernelUnit::PerThread(units) => write!(f, "a part of a thread in {units}"),
+            KernelUnit::Total(units) => write!(f, "one of {units} parts of the launch"),
+            KernelUnit::PerThread(units) => write!(f, "one of {units} parts of a thread"),
         }
     }
 }

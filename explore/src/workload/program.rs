@@ -182,7 +182,7 @@ impl Threads {
     /// Number of a thread's object among these.
     #[inline]
     pub(super) fn object(self, contention: u32, thread: u32) -> u32 {
-        if contention == 0 { 0 } else { thread / contention }
+        thread.checked_div(contention).unwrap_or(0)
     }
 }
 

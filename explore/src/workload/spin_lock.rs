@@ -104,12 +104,14 @@ impl WarpProgram for SpinLockProgram {
         let (State { step, wanting, inside }, place) = (self.state[warp], self.place(warp));
         match step {
             Step::Take => {
-                let (b, c) = match self.settings.method {
-                    Taking::Cas => (port.ask(Op::Cas, Size::U32, wanting), (0, 1)).1,
-                    Taking::Cast => (port.ask(Op::Cast, Size::U32, wanting), (0, 1)).1,
-                    Taking::CastSpin => (port.ask(Op::CastSpin, Size::U32, wanting), (0, 1)).1,
-                    Taking::Exch => (port.ask(Op::Exch, Size::U32, wanting), (1, 0)).1,
+                // EXCH stores operand B, the others C in place of B.
+                let (op, b, c) = match self.settings.method {
+                    Taking::Cas => (Op::Cas, 0, 1),
+                    Taking::Cast => (Op::Cast, 0, 1),
+                    Taking::CastSpin => (Op::CastSpin, 0, 1),
+                    Taking::Exch => (Op::Exch, 1, 0),
                 };
+                port.ask(op, Size::U32, wanting);
                 lanes_of(wanting).for_each(|lane| port.lane(lane, self.base + 4 * place(lane).1, b, c));
             }
             Step::Load => self.guarded.load(inside, port, place),

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use atoms_cosim::bench::processor_time;
 use atoms_cosim::configs;
-use atoms_explore::measure::{Limits, Trial, estimate};
+use atoms_explore::measure::{Trial, TrialLimits, estimate};
 use atoms_explore::workload::{GENERATED, Generated, Workload};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         generated.set("units", "2000")?;
         let workload = Workload::Generated(generated);
-        let trial = Trial { config: &config, workload: &workload, seed: 1, limits: Limits::default() };
+        let trial = Trial { config: &config, workload: &workload, seed: 1, limits: TrialLimits::default() };
         let start = processor_time();
         let measured = estimate(&trial)?;
         let seconds = (processor_time() - start).as_secs_f64();

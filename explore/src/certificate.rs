@@ -8,7 +8,7 @@ use atoms_model::config::{PARAMETERS, ParameterKind};
 use atoms_verilated::Library;
 use serde::Serialize;
 
-use crate::measure::{Behind, Judged, Measurement, Trial, TrialError, measure};
+use crate::measure::{Behind, Judging, Measurement, Trial, TrialError, measure};
 use crate::workload::WorkloadIdentity;
 
 /// That RTL and model of a point agreed in every output and every probe bit of every cycle of a workload, that the oracle
@@ -54,7 +54,7 @@ pub fn parameters(config: &Config) -> BTreeMap<&'static str, serde_json::Value> 
 /// # Errors
 /// [`TrialError`]: without agreement there is no certificate.
 pub fn certify(trial: &Trial<'_>, library: &Library, rtl: &RtlIdentity) -> Result<Certificate, TrialError> {
-    let (measured, ()) = measure(trial, Behind::Lockstep(library), Judged::Yes, ());
+    let (measured, ()) = measure(trial, Behind::Lockstep(library), Judging::Yes, ());
     Ok(Certificate {
         config: trial.config.name.clone(),
         parameters: parameters(&trial.config.config),

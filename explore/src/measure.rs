@@ -30,12 +30,12 @@ pub struct Trial<'a> {
     /// Seed of what is drawn: same seed, same work. A kernel and a trace draw nothing.
     pub seed: u64,
     /// When it is given up.
-    pub limits: Limits,
+    pub limits: TrialLimits,
 }
 
 /// When a measurement is given up.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct TrialLimits {
     /// Cycles at most. A kernel has the budget of its launch file, if it names one.
     pub cycles: u64,
     /// Cycles without a unit of work after which a generated workload is stuck, beside the time it thinks.
@@ -44,10 +44,10 @@ pub struct Limits {
     pub interrupt: Option<&'static AtomicBool>,
 }
 
-impl Default for Limits {
+impl Default for TrialLimits {
     fn default() -> Self {
         // The longest that a fair selection may keep one lane waiting (spec 5.4) is some 10^5 cycles in `default`.
-        Limits { cycles: 1_000_000_000, patience: 500_000, interrupt: None }
+        TrialLimits { cycles: 1_000_000_000, patience: 500_000, interrupt: None }
     }
 }
 
@@ -64,7 +64,7 @@ pub enum Behind<'a> {
 
 /// Whether the oracle judges every answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum Judging {
     /// It does.
     Yes,
     /// It does not.
@@ -232,7 +232,7 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
     let config = trial.config.config;
     match trial.workload {
         Workload::Generated(generated) => {
-            let Limits { cycles, patience, interrupt } = trial.limits;
+            let TrialLimits { cycles, patience, interrupt } = trial.limits;
             let mut stimulus = generated.stimulus(&config, trial.seed, patience, cycles)?;
             let mut unit = Unit::new(config);
             if let Some(memory) = image(&config, stimulus.program().memory()) {
@@ -260,7 +260,7 @@ pub fn estimate(trial: &Trial<'_>) -> Result<Measurement, TrialError> {
                 unit.word(row, bank)
             })
         }
-        Workload::Kernel(_) | Workload::Trace { .. } => measure(trial, Behind::Model, Judged::No, ()).0,
+        Workload::Kernel(_) | Workload::Trace { .. } => measure(trial, Behind::Model, Judging::No, ()).0,
     }
 }
 
@@ -276,7 +276,7 @@ const CYCLES_BETWEEN_LOOKS: u64 = 1 << 13;
 pub fn measure<L: Listener>(
     trial: &Trial<'_>,
     behind: Behind<'_>,
-    judged: Judged,
+    judged: Judging,
     listener: L,
 ) -> (Result<Measurement, TrialError>, L) {
     let config = trial.config.config;
@@ -298,14 +298,14 @@ pub fn measure<L: Listener>(
 fn on<M: Machine + Sides, L: Listener>(
     trial: &Trial<'_>,
     machine: Result<M, Stop>,
-    judged: Judged,
+    judged: Judging,
     listener: L,
 ) -> (Result<Measurement, TrialError>, L) {
     let machine = match machine {
         Ok(machine) => machine,
         Err(stop) => return (Err(stop.into()), listener),
     };
-    let scoreboard = (judged == Judged::Yes).then(|| Scoreboard::new(machine.config(), &[]));
+    let scoreboard = (judged == Judging::Yes).then(|| Scoreboard::new(machine.config(), &[]));
     let (mut session, ()) = Session::new(machine, scoreboard).listened_by(listener);
     if let Some(interrupt) = trial.limits.interrupt {
         session.set_interrupt(interrupt);
@@ -318,7 +318,7 @@ fn in_session<M: Machine + Sides, L: Listener>(
     trial: &Trial<'_>,
     session: &mut Session<M, L>,
 ) -> Result<Measurement, TrialError> {
-    let Limits { cycles, patience, .. } = trial.limits;
+    let TrialLimits { cycles, patience, .. } = trial.limits;
     let config = &trial.config.config;
     match trial.workload {
         Workload::Generated(generated) => {

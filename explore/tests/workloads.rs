@@ -3,7 +3,9 @@
 use atoms_cosim::configs::{self, NamedConfig};
 use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_explore::certificate::certify;
-use atoms_explore::measure::{Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure};
+use atoms_explore::measure::{
+    Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
+};
 use atoms_explore::workload::{
     GENERATED, Generated, GivenUp, Workload, WorkloadParameterKind, common_parameters,
 };
@@ -29,7 +31,7 @@ fn workload(name: &str, with: &str) -> Workload {
 }
 
 fn trial<'a>(config: &'a NamedConfig, workload: &'a Workload) -> Trial<'a> {
-    Trial { config, workload, seed: 1, limits: Limits { patience: 50_000, ..Limits::default() } }
+    Trial { config, workload, seed: 1, limits: TrialLimits { patience: 50_000, ..TrialLimits::default() } }
 }
 
 fn estimated(config: &str, name: &str, with: &str) -> Measurement {
@@ -92,7 +94,7 @@ fn every_way_is_right(name: &str) {
         assert!(certificate.covers(&model), "{what}: {model:?}, certified {certified:?}");
         for behind in [Behind::Model, Behind::Rtl(&library)] {
             let measured =
-                measure(&trial, behind, Judged::No, ()).0.unwrap_or_else(|e| panic!("{what}: {e}"));
+                measure(&trial, behind, Judging::No, ()).0.unwrap_or_else(|e| panic!("{what}: {e}"));
             assert_eq!(measured, model, "{what}");
         }
     }
@@ -278,12 +280,12 @@ fn what_cannot_be_is_said_before_anything_runs() {
 #[test]
 fn a_run_that_is_too_long_says_where_it_was() {
     let (config, workload) = (config("default"), workload("ticket-lock", "units=1000"));
-    let limits = Limits { cycles: 3000, ..Limits::default() };
+    let limits = TrialLimits { cycles: 3000, ..TrialLimits::default() };
     for behind in [None, Some(Behind::Model)] {
         let trial = Trial { limits, ..trial(&config, &workload) };
         let error = match behind {
             None => estimate(&trial),
-            Some(behind) => measure(&trial, behind, Judged::No, ()).0,
+            Some(behind) => measure(&trial, behind, Judging::No, ()).0,
         };
         let error = error.expect_err("3000 cycles are too few");
         let TrialError::GivenUp(given_up) = &error else { panic!("{error}") };
@@ -336,7 +338,7 @@ proptest! {
             generated.set(name, value).expect("it is of the range");
         }
         let (config, workload) = (self::config(config), Workload::Generated(generated));
-        let limits = Limits { cycles: 300_000, ..Limits::default() };
+        let limits = TrialLimits { cycles: 300_000, ..TrialLimits::default() };
         match estimate(&Trial { config: &config, workload: &workload, seed, limits }) {
             Ok(found) => prop_assert!(found.units > 0 && found.tries >= found.retries),
             Err(TrialError::Workload(error)) => prop_assert!(error.to_string().contains("have "), "{}", error),
@@ -369,6 +371,6 @@ fn a_listener_sees_every_cycle() {
         }
     }
     let (config, workload) = (config("default"), workload("queue", "units=4"));
-    let (found, Cycles(seen)) = measure(&trial(&config, &workload), Behind::Model, Judged::No, Cycles(0));
+    let (found, Cycles(seen)) = measure(&trial(&config, &workload), Behind::Model, Judging::No, Cycles(0));
     assert_eq!(found.expect("it is right").cycles, seen);
 }

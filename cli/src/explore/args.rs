@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use atoms_explore::measure::Limits;
+use atoms_explore::measure::TrialLimits;
 use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -82,10 +82,10 @@ pub(crate) struct ExploreRunArgs {
     #[arg(long, value_enum, value_name = "WHEN", conflicts_with_all = ["launch", "with"])]
     pub(crate) gaps: Option<TraceGaps>,
     /// Give up after this many cycles
-    #[arg(long, value_name = "CYCLES", default_value_t = Limits::default().cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().cycles, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) until: u64,
     /// Give up after this many cycles without a unit of work of a generated workload
-    #[arg(long, value_name = "CYCLES", default_value_t = Limits::default().patience, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    #[arg(long, value_name = "CYCLES", default_value_t = TrialLimits::default().patience, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) patience: u64,
     /// Print as JSON
     #[arg(long)]

@@ -6,7 +6,9 @@ use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::session::Failure;
 use atoms_explore::certificate::{Certificate, certify, parameters};
-use atoms_explore::measure::{Behind, Judged, Limits, Measurement, Trial, TrialError, estimate, measure};
+use atoms_explore::measure::{
+    Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
+};
 use atoms_explore::workload::{GENERATED, Gaps, Generated, KernelWorkload, Replay, Workload};
 use atoms_isa::Program;
 use atoms_sm::Launch;
@@ -28,7 +30,8 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let workload = workload(args, &mut files)?;
     files.check()?;
     let config = machine::config(&args.config)?;
-    let limits = Limits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
+    let limits =
+        TrialLimits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
     let trial = Trial { config: &config, workload: &workload, seed: args.seed, limits };
     match on(args, &trial)? {
         Ok((measurement, certificate)) => {
@@ -53,7 +56,7 @@ fn on(args: &ExploreRunArgs, trial: &Trial<'_>) -> Result<Measured, CliError> {
         On::Model => estimate(trial).map(|measurement| (measurement, None)),
         On::Rtl => {
             let library = machine::library(trial.config, Depth::Ports)?;
-            let (measured, ()) = measure(trial, Behind::Rtl(&library), Judged::Yes, ());
+            let (measured, ()) = measure(trial, Behind::Rtl(&library), Judging::Yes, ());
             measured.map(|measurement| (measurement, None))
         }
         On::Lockstep => {
@@ -224,7 +227,7 @@ fn print_finding(args: &ExploreRunArgs, config: &NamedConfig, error: &TrialError
     if let Some(launch) = &args.launch {
         repeat += &format!(" --launch {}", machine::shell(launch));
     }
-    let Limits { cycles, patience, .. } = Limits::default();
+    let TrialLimits { cycles, patience, .. } = TrialLimits::default();
     if args.until != cycles {
         repeat += &format!(" --until {}", args.until);
     }

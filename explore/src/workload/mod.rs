@@ -32,7 +32,7 @@ pub use kernel::{KernelUnit, KernelWorkload};
 pub use page::with_workload_tables;
 pub use parameter::{WorkloadParameter, WorkloadParameterKind, WorkloadValue};
 pub use program::{Answer, Next, WarpPort, WarpProgram, WorkCounts, WorkloadError};
-pub use replay::{Gaps, Replay, ReplayError, ReplayStimulus};
+pub use replay::{Gaps, Replay, ReplayStimulus, TraceReplayError};
 
 /// Something that the unit is given to do.
 #[derive(Clone, Debug)]

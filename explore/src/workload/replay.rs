@@ -49,7 +49,7 @@ enum Offer {
 
 /// Why a trace is no workload.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
+pub enum TraceReplayError {
     /// It cannot be read.
     #[error(transparent)]
     Read(#[from] RecordingError),
@@ -62,22 +62,29 @@ impl Replay {
     /// Reads a trace. Its answers are not judged: `atoms check` does that.
     ///
     /// # Errors
-    /// [`ReplayError`] with the line.
-    pub fn read(reader: impl BufRead) -> Result<Self, ReplayError> {
+    /// [`TraceReplayError`] with the line.
+    pub fn read(reader: impl BufRead) -> Result<Self, TraceReplayError> {
         let mut trace = TraceReader::new(reader)?;
         let header = *trace.header();
-        let (mut memory, mut events) = (Vec::new(), Vec::new());
+        let (mut memory, mut events, mut requests) = (Vec::new(), Vec::new(), 0);
         // Waits are told of when they are accepted, and again when they are answered: where they are, by number.
         let mut waits = BTreeMap::new();
         while let Some((line, event)) = trace.next_event()? {
             let at = events.len();
             let recorded = |accepted, offer| Recorded { line, accepted, offer };
-            let refused = |why: &str| Err(ReplayError::from(WorkloadError::Trace(line, why.to_string())));
+            requests += usize::from(matches!(event, Event::Request(_) | Event::Wait { .. }));
+            let refused =
+                |why: &str| Err(TraceReplayError::from(WorkloadError::Trace(line, why.to_string())));
             let slot = match &event {
                 Event::Part { slot, .. } => *slot,
                 Event::Wait { request, .. } => request.slot,
                 Event::Request(exchange) => exchange.request.slot,
-                _ => 0,
+                Event::Init(_)
+                | Event::Wake { .. }
+                | Event::Quiet { .. }
+                | Event::Reset { .. }
+                | Event::End
+                | Event::Final(_) => 0,
             };
             if slot > 15 {
                 return refused("a slot above 15: no unit has as many");
@@ -89,7 +96,7 @@ impl Replay {
                 Event::Part { slot, part } => {
                     events.push(recorded(None, Offer::Part(part_write(slot, part))))
                 }
-                Event::Init(words) if at == 0 => memory.extend(words),
+                Event::Init(words) if requests == 0 => memory.extend(words),
                 Event::Init(_) => {
                     return refused("words of memory set from outside, behind requests, cannot be set again");
                 }
@@ -189,14 +196,11 @@ impl Replay {
             }
             // Written as they are carried out, and accepted in another order. A write of the CTA table stays behind what
             // was before it.
-            let mut last = 0;
+            let mut latest = 0;
             for event in &mut events {
-                last = event.accepted.unwrap_or(last).max(if matches!(event.offer, Offer::Part(_)) {
-                    last
-                } else {
-                    0
-                });
-                event.accepted = Some(last);
+                let accepted = event.accepted.unwrap_or(latest);
+                event.accepted = Some(accepted);
+                latest = latest.max(accepted);
             }
             events.sort_by_key(|event| event.accepted);
         }

@@ -46,3 +46,31 @@ fn ptx_needs_no_ending() {
     assert_eq!(String::from_utf8_lossy(&unnamed.stderr), String::from_utf8_lossy(&named.stderr));
     assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
 }
+
+/// `atoms explore cost` without the tools says what is missing, what installs it, and what needs none of them.
+#[test]
+fn cost_without_tools_says_what_to_install() {
+    let cost = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atoms"));
+        command.args(["explore", "cost", "--config", "tiny"]).args(arguments).env("PATH", "/nowhere");
+        command.env_remove("ATOMS_STA").env_remove("ATOMS_LIBERTY").output().expect("atoms can be started")
+    };
+    let output = cost(&[]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    for told in ["no OpenSTA found", "apt-get install opensta", "ATOMS_STA", "--fitted"] {
+        assert!(text.contains(told), "no `{told}`: {text}");
+    }
+    let output = cost(&["--fitted", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let modules = value["modules"].as_array().expect("rows");
+    assert!(modules.iter().any(|row| row["module"] == "atoms_alu"), "{value}");
+    let sum: f64 = modules.iter().filter_map(|row| row["area"].as_f64()).sum();
+    assert!(sum > 0.0 && (sum / value["area"].as_f64().expect("a sum") - 1.0).abs() < 1e-9, "{value}");
+    assert!(value["path"]["mhz"].as_f64().is_some_and(|mhz| mhz > 0.0), "{value}");
+    let text = cost(&["--fitted"]).stdout;
+    for line in String::from_utf8_lossy(&text).lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}

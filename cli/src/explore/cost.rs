@@ -69,7 +69,7 @@ fn mapped(args: &CostArgs, question: &CostQuestion<'_>) -> Result<UnitCost, CliE
     }
     let tools = CostTools::find(&env, &choice, &mut |step| note!("cost: {step}"));
     let tools = tools.map_err(|error| match error.is_missing() {
-        true => CliError::message(format!("{error}; `--fitted` needs neither")),
+        true => CliError::message(format!("{error}; `--fitted` needs no tools")),
         false => CliError::of(error),
     })?;
     let goal = MappingGoal { period_ns: args.period, limit: Duration::from_secs(args.limit) };
@@ -114,7 +114,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
         cost.nand2_area,
         cost.fo4_ns
     )?;
-    outln!("{:27} {:>9} {:>8} {:>5} {:>7} {:>5}  figures", "module", "um2", "kGE", "share", "ns", "FO4")?;
+    outln!("{:26} {:>10} {:>7} {:>4} {:>6} {:>4}  figures", "module", "um2", "kGE", "%", "ns", "FO4")?;
     for row in &cost.modules {
         outln!("{}", line(row, cost.area))?;
     }
@@ -123,7 +123,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
         share => format!("; {:.0} % of it fitted", 100.0 * share),
     };
     outln!(
-        "{:27} {:>9} {:>8.1}   modules added up{bound}",
+        "{:26} {:>10} {:>7.1}  modules added up{bound}",
         "all",
         grouped(cost.area.round() as u64),
         cost.gate_equivalents / 1000.0
@@ -179,7 +179,7 @@ fn line(row: &ModuleCost, all: f64) -> String {
         }
     };
     format!(
-        "{name:27} {:>9} {:>8.1} {:>4.0}% {ns:>7} {fo4:>5}  {}{between}",
+        "{name:26} {:>10} {:>7.1} {:>4.0} {ns:>6} {fo4:>4}  {}{between}",
         grouped(row.area.round() as u64),
         row.gate_equivalents / 1000.0,
         100.0 * row.area / all.max(f64::MIN_POSITIVE),

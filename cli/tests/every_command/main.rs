@@ -66,6 +66,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("explore run", &["contend", "--on", "model"]),
     ("explore workloads", &[]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
+    ("explore cost", &["--fitted"]),
     ("config list", &[]),
     ("config show", &[]),
     ("completions", &["bash"]),

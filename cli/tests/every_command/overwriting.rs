@@ -41,6 +41,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave export", option: "--perfetto", prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--surfer",   prefix: "", arguments: WAVE, inputs: WAVE },
+    Output { command: "explore cost", option: "--record", prefix: "", arguments: &["--table", "cells.toml"], inputs: &["cells.toml", "rtl"] },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
@@ -52,6 +53,8 @@ const READ: &[(&str, &str)] = &[
     ("explore run", "launch"),
     ("bench", "kernel"),
     ("bench", "launch"),
+    ("explore cost", "liberty"),
+    ("explore cost", "table"),
     ("wave page", "kernel"),
     ("wave at", "profile"),
     ("wave cause", "case"),
@@ -105,6 +108,7 @@ fn place(name: &str) -> std::path::PathBuf {
     fs::copy(case, place.join("case.json")).expect("a copy");
     fs::copy(folder().join("plan.toml"), place.join("run/plan.toml")).expect("a copy");
     fs::copy(folder().join("first_wave.vcd"), place.join("wave.vcd")).expect("a copy");
+    fs::write(place.join("cells.toml"), "").expect("written");
     fs::write(place.join("wave.gtkw"), "@28\natoms.clk\n").expect("written");
     for name in ["bundle", "done"] {
         symlink(folder().join(name), place.join(name)).expect("a link");

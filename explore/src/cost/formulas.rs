@@ -48,7 +48,7 @@ const FORWARDS_BANKS: Term =
     ("forwarding*rmw*banks", |c| flag(c.forwarding) * f64::from(c.rmw_latency * c.num_banks));
 const HOLDS_BANKS: Term =
     ("(1-forwarding)*rmw*banks", |c| flag(!c.forwarding) * f64::from(c.rmw_latency * c.num_banks));
-const RESPONSES: Term = ("rmw+4", |c| f64::from(c.rmw_latency + 4));
+const RESPONSES: Term = ("(rmw+4)", |c| f64::from(c.rmw_latency + 4));
 const LOG_RESPONSES: Term = ("log(rmw+4)", |c| log(c.rmw_latency + 4));
 const MERGES: Term = ("merge_arrive", |c| flag(c.merge_arrive));
 const MERGES_LOG: Term = ("merge_arrive*log(lanes)", |c| flag(c.merge_arrive) * log(c.num_lanes));
@@ -110,10 +110,13 @@ pub(crate) fn values(terms: &[Term], config: &Config) -> Vec<f64> {
 
 /// A fitted sum as text, terms of no weight left out.
 pub(crate) fn written(terms: &[Term], coefficients: &[f64]) -> String {
-    let parts = terms.iter().zip(coefficients).filter(|(_, weight)| **weight > 0.0);
-    let part = |((name, _), weight): (&Term, &f64)| match *name {
-        "1" => format!("{weight:.3}"),
-        name => format!("{weight:.3}*{name}"),
+    let parts = terms.iter().zip(coefficients).filter(|(_, weight)| **weight > 1e-6);
+    let part = |((name, _), weight): (&Term, &f64)| {
+        let digits = if *weight >= 100.0 { 0 } else { 3 };
+        match *name {
+            "1" => format!("{weight:.digits$}"),
+            name => format!("{weight:.digits$}*{name}"),
+        }
     };
     parts.map(part).collect::<Vec<_>>().join(" + ")
 }

@@ -15,18 +15,18 @@ pub struct CellLibrary {
     /// SHA-256 of the file, in hexadecimal.
     pub hash: String,
     /// The smallest NAND of two inputs: what a gate equivalent is.
-    pub nand2: Gate,
+    pub nand2: LibraryGate,
     /// The smallest inverter: what FO4 is measured with.
-    pub inverter: Gate,
+    pub inverter: LibraryGate,
     /// What drives the inputs of a module: the largest inverter that is no larger than a NAND2.
-    pub driver: Gate,
+    pub driver: LibraryGate,
     /// The smallest flip-flop on the rising edge, without reset: how the ports of memories are timed.
-    pub flip_flop: FlipFlop,
+    pub flip_flop: LibraryFlipFlop,
 }
 
 /// A gate with one output.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gate {
+pub struct LibraryGate {
     /// Name of the cell.
     pub name: String,
     /// Area in the library's unit.
@@ -41,7 +41,7 @@ pub struct Gate {
 
 /// A flip-flop.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FlipFlop {
+pub struct LibraryFlipFlop {
     /// Name of the cell.
     pub name: String,
     /// Area in the library's unit.
@@ -80,7 +80,7 @@ impl CellLibrary {
             LibertyError::Syntax(path.to_path_buf(), line, found, expected)
         })?;
         let none = |what| move || LibertyError::Cell(path.to_path_buf(), what);
-        let gates: Vec<(Gate, u8)> = library.cells().filter_map(gate).collect();
+        let gates: Vec<(LibraryGate, u8)> = library.cells().filter_map(gate).collect();
         let smallest = |table: u8, inputs: usize| {
             let alike = gates.iter().filter(|(gate, of)| *of == table && gate.inputs.len() == inputs);
             alike.map(|(gate, _)| gate).min_by(|a, b| a.area.total_cmp(&b.area)).cloned()
@@ -131,7 +131,7 @@ impl Section {
 
 /// The cell as a combinational gate of one output and at most three inputs, and its truth table: bit `i` is the output
 /// where input `k` is bit `k` of `i`.
-fn gate(cell: &Section) -> Option<(Gate, u8)> {
+fn gate(cell: &Section) -> Option<(LibraryGate, u8)> {
     let (inputs, outputs): (Vec<_>, Vec<_>) = (cell.pins("input").collect(), cell.pins("output").collect());
     let [output] = outputs[..] else { return None };
     if inputs.is_empty() || inputs.len() > 3 || output.get("three_state").is_some() {
@@ -147,11 +147,11 @@ fn gate(cell: &Section) -> Option<(Gate, u8)> {
     let area = cell.number("area").filter(|area| *area > 0.0)?;
     let capacitance = inputs[0].number("capacitance")?;
     let (name, output) = (cell.argument.clone(), output.argument.clone());
-    Some((Gate { name, area, inputs: names, capacitance, output }, table))
+    Some((LibraryGate { name, area, inputs: names, capacitance, output }, table))
 }
 
 /// The cell as a flip-flop of one data pin, on the rising edge, that nothing else sets.
-fn flip_flop(cell: &Section) -> Option<FlipFlop> {
+fn flip_flop(cell: &Section) -> Option<LibraryFlipFlop> {
     let state = cell.of_kind("ff").next()?;
     if ["clear", "preset", "clocked_on_also"].iter().any(|name| state.get(name).is_some()) {
         return None;
@@ -167,7 +167,13 @@ fn flip_flop(cell: &Section) -> Option<FlipFlop> {
         cell.pins("output").find(|pin| pin.get("function").is_some_and(|of| of.trim() == variable))?;
     let area = cell.number("area").filter(|area| *area > 0.0)?;
     let only = inputs.len() == 2;
-    only.then(|| FlipFlop { name: cell.argument.clone(), area, clock, data, output: output.argument.clone() })
+    only.then(|| LibraryFlipFlop {
+        name: cell.argument.clone(),
+        area,
+        clock,
+        data,
+        output: output.argument.clone(),
+    })
 }
 
 /// The value of a function of Liberty: `!` and `'` before `^`, that before `*`, `&` and a space, those before `+` and `|`.
@@ -421,7 +427,7 @@ mod tests {
         assert_eq!((library.nand2.name.as_str(), library.nand2.area), ("ND", 24.0));
         assert_eq!(library.inverter.name, "INV");
         assert_eq!(library.driver.name, "INV2", "BIGINV is larger than a NAND2");
-        let flip_flop = FlipFlop {
+        let flip_flop = LibraryFlipFlop {
             name: "DFF".into(),
             area: 96.0,
             clock: "CK".into(),

@@ -21,6 +21,8 @@ pub(crate) const MEMORY: &str = "atoms_bank";
 pub(crate) const TOP: &str = "atoms_unit";
 /// Port with the clock.
 const CLOCK: &str = "clk_i";
+/// The longest that reading the RTL, or the library, may take.
+const READING: Duration = Duration::from_secs(600);
 /// Counts up when the scripts below, or the form of what is kept, change.
 const VERSION: &str = "cost 1";
 
@@ -69,34 +71,30 @@ impl Mapper<'_> {
         let spec = BuildSpec::from_list(rtl_dir, "atoms.f", TOP)?;
         // The name of a configuration is no part of what it is.
         let package = config.config.rtl_package();
-        let mut texts = vec![package.clone()];
-        let mut sources = Vec::new();
-        for file in &spec.files {
-            if file.ends_with("atoms_cfg_pkg.sv") {
-                sources.push("atoms_cfg_pkg.sv".to_string());
-                continue;
-            }
-            let path = rtl_dir.join(file);
-            texts.push(fs::read_to_string(&path)?);
-            sources.push(path.display().to_string());
+        let mut texts = Vec::new();
+        for file in spec.files.iter().chain(&atoms_verilated::headers(rtl_dir)?) {
+            let text = match file.ends_with("atoms_cfg_pkg.sv") {
+                true => package.clone(),
+                false => fs::read_to_string(rtl_dir.join(file))?,
+            };
+            texts.push((file.display().to_string(), text));
         }
-        for header in atoms_verilated::headers(rtl_dir)? {
-            texts.push(fs::read_to_string(rtl_dir.join(header))?);
-        }
-        let inputs: Vec<&str> =
-            [VERSION, "elaborate"].into_iter().chain(texts.iter().map(String::as_str)).collect();
+        let inputs: Vec<&str> = texts.iter().flat_map(|(file, text)| [file.as_str(), text]).collect();
+        let inputs: Vec<&str> = [VERSION, "elaborate"].into_iter().chain(inputs).collect();
         let kept = self.cache.files(&format!("elaborated-{}", self.tools.key(&inputs)), |shop| {
-            shop.write("atoms_cfg_pkg.sv", &package)?;
+            for (file, text) in &texts {
+                shop.write(&format!("rtl/{file}"), text)?;
+            }
+            let sources = spec.files.iter().map(|file| format!("rtl/{}", file.display()));
             let folder = shop.folder("entry")?;
             // Cells come in the order of their names: numbers of one length keep it from point to point.
             shop.write("numbers.il", "autoidx 1000000\n")?;
             let script = format!(
-                "read_rtlil numbers.il\nread_slang --threads 1 --unroll-limit 100000 -DSYNTHESIS -I {rtl} --keep-hierarchy --top {TOP} {sources}\n\
+                "read_rtlil numbers.il\nread_slang --threads 1 --unroll-limit 100000 -DSYNTHESIS -I rtl --keep-hierarchy --top {TOP} {sources}\n\
                  hierarchy -check -top {TOP}\nproc\nbwmuxmap\nopt_clean\ndelete t:$scopeinfo\nwrite_rtlil entry/unit.il\n",
-                rtl = rtl_dir.display(),
-                sources = sources.join(" "),
+                sources = sources.collect::<Vec<_>>().join(" "),
             );
-            self.tools.yosys(shop, "the RTL", &script, self.goal.limit)?;
+            self.tools.yosys(shop, "the RTL", &script, READING)?;
             Ok::<_, CostError>(folder)
         })?;
         let text = fs::read_to_string(kept.dir.join("unit.il"))?;
@@ -132,7 +130,8 @@ impl Mapper<'_> {
         shop.write("module.il", &module.text)?;
         shop.write("constraints", mapping_constraints(library))?;
         let folder = shop.folder("entry")?;
-        let liberty = library.path.display();
+        let liberty = "cells.lib";
+        shop.write(liberty, fs::read(&library.path)?)?;
         let picoseconds = self.goal.period_ns * 1000.0;
         let script = format!(
             "read_rtlil module.il\nhierarchy -top {name}\nsynth -flatten -noabc -top {name}\n\
@@ -194,7 +193,7 @@ impl Mapper<'_> {
             let library = &self.tools.library;
             shop.write("fo4.v", fo4_netlist(library))?;
             let script = timing_script(library, &["fo4.v".into()], "fo4", None);
-            let report = self.tools.sta(shop, "a chain of inverters", &script, self.goal.limit)?;
+            let report = self.tools.sta(shop, "a chain of inverters", &script, READING)?;
             let folder = shop.folder("entry")?;
             shop.write("entry/ns", format!("{}\n", parse_fo4(&report)?))?;
             Ok::<_, CostError>(folder)

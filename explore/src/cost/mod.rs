@@ -18,7 +18,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
-pub use liberty::{CellLibrary, FlipFlop, Gate, LibertyError};
+pub use liberty::{CellLibrary, LibertyError, LibraryFlipFlop, LibraryGate};
 pub use mapping::{MappingGoal, ModuleFigures};
 pub use netlist::NetlistError;
 pub use paths::{PathEnd, TimingPath};

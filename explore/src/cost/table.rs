@@ -163,7 +163,7 @@ impl CellTable {
         text
     }
 
-    /// Puts a point into the table, in place of one with the same parameters.
+    /// Puts points into the table; figures of a point that is there are replaced, those of its other modules stay.
     ///
     /// # Errors
     /// [`CostError::Figures`] when the table is of another library, other tools, or other RTL.
@@ -179,10 +179,15 @@ impl CellTable {
                 return Err(CostError::Figures(path.to_path_buf(), why));
             }
         }
-        let points = std::mem::take(&mut self.points);
-        let replaced = |point: &CellPoint| of.points.iter().any(|new| new.parameters == point.parameters);
-        let kept = points.into_iter().filter(|point| !replaced(point));
-        self.points = kept.chain(of.points.iter().cloned()).collect();
+        for new in &of.points {
+            match self.points.iter_mut().find(|point| point.parameters == new.parameters) {
+                Some(point) => {
+                    point.modules.extend(new.modules.clone());
+                    point.path_ns = new.path_ns.or(point.path_ns);
+                }
+                None => self.points.push(new.clone()),
+            }
+        }
         let points = std::mem::take(&mut self.points);
         *self = CellTable { points, ..of.clone() };
         Ok(())

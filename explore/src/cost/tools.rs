@@ -193,7 +193,8 @@ impl CostTools {
         hash([yosys, opensta, library, self.library.hash.as_str()].into_iter().chain(inputs.iter().copied()))
     }
 
-    /// Runs a script of Yosys in `shop`, for at most `limit`.
+    /// Runs a script of Yosys in `shop`, for at most `limit`. It reads what is in `shop` alone: the package sees another
+    /// `/tmp` than this machine's.
     pub(crate) fn yosys(
         &self,
         shop: &BuildDir,
@@ -201,7 +202,7 @@ impl CostTools {
         script: &str,
         limit: Duration,
     ) -> Result<(), CostError> {
-        let file = shop.write("script.ys", script)?;
+        shop.write("script.ys", script)?;
         let mut command = limited(limit);
         match &self.yosys {
             Yosys::Program(program) => command.arg(program),
@@ -212,7 +213,7 @@ impl CostTools {
                 command.arg(python).args(["-c", run])
             }
         };
-        command.args(["-q", "-s"]).arg(file).current_dir(shop.dir());
+        command.args(["-q", "-s", "script.ys"]).current_dir(shop.dir());
         run("Yosys", what, &mut command, shop, limit).map(drop)
     }
 

@@ -414,7 +414,9 @@ impl<'q> Account<'q> {
         let path = table.path(name, config).map(|fitted| (fitted.value * self.cost.fo4_ns, None));
         let error = area.and_then(|fitted| fitted.error);
         let area = area.map_or(0.0, |fitted| fitted.value) * self.cost.nand2_area * instances as f64;
-        let origin = FigureOrigin::Fitted { error, why: why.to_string() };
+        let unknown =
+            if area > 0.0 { "" } else { ", and the table has no point of it: it counts as nothing" };
+        let origin = FigureOrigin::Fitted { error, why: format!("{why}{unknown}") };
         self.add(name, instances, area, None, path, origin, None);
     }
 

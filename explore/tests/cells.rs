@@ -1,0 +1,218 @@
+//! Cost with the tools themselves, where this machine has them, and what is said where it has not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use atoms_cosim::configs::{self, NamedConfig};
+use atoms_explore::cost::{
+    BUILT_IN, CostError, CostQuestion, CostTools, FigureOrigin, MappingGoal, ModuleCost, ToolChoice,
+    UnitCost, measure, sources_hash,
+};
+use atoms_host::programs::CELLS;
+use atoms_verilated::{Cache, Environment};
+
+fn rtl_dir() -> PathBuf {
+    atoms_host::root().join("rtl")
+}
+
+fn config(name: &str) -> NamedConfig {
+    configs::named(&rtl_dir(), name).expect("it is there")
+}
+
+/// Yosys, OpenSTA and cells; `None` where the test is to be skipped, which was then said.
+fn tools() -> Option<CostTools> {
+    CELLS.find()?;
+    match CostTools::find(&Environment::from_process(), &ToolChoice::default(), &mut |_| {}) {
+        Ok(tools) => Some(tools),
+        Err(error) => {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "{error}; with CI set in the environment nothing is skipped"
+            );
+            // The tests' own harness would hide it.
+            let _ =
+                std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {error}\n").as_bytes());
+            None
+        }
+    }
+}
+
+/// A cache in a folder of its own.
+fn cache(folder: &Path) -> Cache {
+    Cache::new(&Environment { cache: Some(folder.join("cache")), ..Environment::from_process() })
+}
+
+fn ask(
+    config: &NamedConfig,
+    module: &str,
+    tools: &CostTools,
+    cache: &Cache,
+    seconds: u64,
+) -> Result<UnitCost, CostError> {
+    let (rtl_dir, modules) = (rtl_dir(), [module.to_string()]);
+    let question = CostQuestion {
+        rtl_dir: &rtl_dir,
+        config,
+        modules: &modules,
+        gate_equivalents_per_bit: 1.0,
+        table: &BUILT_IN,
+    };
+    let goal = MappingGoal { period_ns: 3.0, limit: Duration::from_secs(seconds) };
+    measure(&question, tools, cache, goal, &|_| {})
+}
+
+fn only(cost: UnitCost) -> ModuleCost {
+    let [row] = <[ModuleCost; 1]>::try_from(cost.modules).expect("one module was asked for");
+    row
+}
+
+/// The way from the RTL to the figures, and that they are those of the committed table.
+#[test]
+fn a_module_is_mapped_once_and_again_where_the_cache_is_damaged() {
+    let Some(tools) = tools() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tiny, cache) = (config("tiny"), cache(folder.path()));
+    let spin =
+        || only(ask(&tiny, "atoms_spin", &tools, &cache, 600).unwrap_or_else(|error| panic!("{error}")));
+    let first = spin();
+    assert_eq!(first.origin, FigureOrigin::Mapped);
+    assert!(first.area > 0.0 && first.path.is_some(), "{first:?}");
+    let again = spin();
+    assert_eq!(again, ModuleCost { origin: FigureOrigin::Cached, ..first.clone() });
+    let entries = fs::read_dir(folder.path().join("cache")).expect("a cache").flatten();
+    let entry = entries.map(|entry| entry.path().join("figures.json")).find(|file| file.is_file());
+    fs::write(entry.expect("figures are kept"), "{}").expect("written");
+    assert_eq!(spin(), first, "what is damaged is not believed");
+
+    let table = &*BUILT_IN;
+    if table.sources == sources_hash(&rtl_dir()).expect("the RTL is read") && table.tools == tools.identity {
+        let point = table.points.iter().find(|point| point.name == "tiny").expect("it was measured");
+        let kept = &point.modules["atoms_spin"];
+        assert_eq!(Some(kept.hash.as_str()), first.hash.as_deref(), "the table is of this RTL, it says");
+        assert!((kept.area - first.area).abs() < 0.1, "{kept:?} {first:?}");
+    }
+}
+
+#[test]
+fn a_module_that_takes_too_long_is_fitted_and_says_so() {
+    let Some(tools) = tools() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    // Not in the table, and far from done in a second.
+    let mut wide = config("default");
+    wide.config.queue_depth = 7;
+    let row = only(ask(&wide, "atoms_operands", &tools, &cache(folder.path()), 1).expect("it goes on"));
+    match &row.origin {
+        FigureOrigin::Fitted { error: Some(error), why } => {
+            assert_eq!(why, "atoms_operands took longer than 1 s");
+            assert!(*error > 0.0 && row.area > 0.0);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_unknown_module_is_refused_with_those_there_are() {
+    let Some(tools) = tools() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = ask(&config("tiny"), "atoms_adder", &tools, &cache(folder.path()), 600).expect_err("none");
+    let text = error.to_string();
+    assert!(text.starts_with("no module `atoms_adder`; there are ") && text.contains("atoms_alu"), "{text}");
+}
+
+/// A machine on which nothing is installed but scripts in `folder`.
+fn bare(folder: &Path) -> Environment {
+    Environment {
+        verilator_root: None,
+        path: folder.join("bin").into(),
+        cxx: None,
+        target: folder.join("target"),
+        store: folder.join("store"),
+        cache: None,
+        cache_mb: None,
+    }
+}
+
+fn script(path: &Path, body: &str) {
+    fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+    fs::write(path, format!("#!/bin/sh\n{body}\n")).expect("written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+const CELLS_OF_FOUR: &str = r#"library(four) {
+  cell (INV) { area : 16; pin(A) { direction : input; capacitance : 0.009; } pin(Y) { direction : output; function : "!A"; } }
+  cell (ND) { area : 24; pin(A) { direction : input; capacitance : 0.01; } pin(B) { direction : input; capacitance : 0.01; }
+    pin(Y) { direction : output; function : "!(A&B)"; } }
+  cell (DFF) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CK"; }
+    pin(CK) { direction : input; } pin(D) { direction : input; } pin(Q) { direction : output; function : "IQ"; } }
+}
+"#;
+
+#[test]
+fn what_is_missing_is_named_with_what_installs_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let env = bare(folder.path());
+    let (bin, library) = (folder.path().join("bin"), folder.path().join("cells.lib"));
+    let mut choice = ToolChoice { liberty: Some(library.clone()), ..ToolChoice::default() };
+    let find = |choice: &ToolChoice| {
+        let error = CostTools::find(&env, choice, &mut |_| {}).expect_err("something is missing");
+        (error.is_missing(), error.to_string())
+    };
+    let (missing, text) = find(&choice);
+    assert!(
+        missing && text.contains("no `sta` on PATH") && text.contains("apt-get install opensta"),
+        "{text}"
+    );
+    script(&bin.join("sta"), "echo 2.0.17");
+    let (missing, text) = find(&choice);
+    assert!(missing && text.contains("qflow-tech-osu018") && text.contains("--liberty"), "{text}");
+    fs::write(&library, "module none;").expect("written");
+    let (missing, text) = find(&choice);
+    assert!(!missing && text.contains("cells.lib`, line 1: found `module`"), "{text}");
+    fs::write(&library, CELLS_OF_FOUR).expect("written");
+    let (missing, text) = find(&choice);
+    assert!(missing && text.contains("cannot install Yosys") && text.contains("ATOMS_YOSYS"), "{text}");
+    choice.yosys = Some(folder.path().join("no-yosys"));
+    let (missing, text) = find(&choice);
+    assert!(missing && text.contains("ATOMS_YOSYS is") && text.contains("no-yosys"), "{text}");
+    choice.yosys = Some(bin.join("yosys"));
+    script(&bin.join("yosys"), "echo 'Yosys 0.70 (a stand-in)'");
+    let tools = CostTools::find(&env, &choice, &mut |_| {}).expect("all is there");
+    assert_eq!(tools.identity.yosys, "Yosys 0.70 (a stand-in)");
+    assert!(tools.identity.library.starts_with("four "), "{:?}", tools.identity);
+}
+
+#[test]
+fn a_tool_that_fails_is_shown_with_its_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bin = folder.path().join("bin");
+    let choice = ToolChoice {
+        liberty: Some(folder.path().join("cells.lib")),
+        yosys: Some(bin.join("yosys")),
+        sta: None,
+    };
+    fs::write(folder.path().join("cells.lib"), CELLS_OF_FOUR).expect("written");
+    script(
+        &bin.join("yosys"),
+        "[ \"$1\" = -V ] && echo Yosys && exit\necho 'ERROR: no such command: read_slang' >&2; exit 1",
+    );
+    script(
+        &bin.join("sta"),
+        "[ \"$1\" = -version ] && echo 2 && exit\necho 'Error: script.tcl, 1 no such cell'",
+    );
+    let tools = CostTools::find(&bare(folder.path()), &choice, &mut |_| {}).expect("all is there");
+    let fails = |tools: &CostTools| {
+        ask(&config("tiny"), "atoms_spin", tools, &cache(folder.path()), 600)
+            .expect_err("it fails")
+            .to_string()
+    };
+    assert_eq!(fails(&tools), "OpenSTA failed on a chain of inverters:\nError: script.tcl, 1 no such cell");
+    let stage = |stage: usize| format!("   0.1000    0.1000 v i{stage}_0/Y (INV)");
+    let report = (0..6).map(stage).collect::<Vec<_>>().join("\n");
+    script(
+        &bin.join("sta"),
+        &format!("[ \"$1\" = -version ] && echo 2 && exit\ncat <<'END'\n== port port\n{report}\n== end\nEND"),
+    );
+    assert_eq!(fails(&tools), "Yosys failed on the RTL:\nERROR: no such command: read_slang");
+}

@@ -120,7 +120,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
     }
     let bound = match cost.fitted_share {
         0.0 => String::new(),
-        share => format!("; {:.0} % of it fitted", 100.0 * share),
+        share => format!(", {:.0} % fitted", 100.0 * share),
     };
     outln!(
         "{:26} {:>10} {:>7.1}  modules added up{bound}",
@@ -130,7 +130,7 @@ fn show(cost: &UnitCost) -> Result<(), CliError> {
     )?;
     let memory = &cost.memory;
     outln!(
-        "\nmemory  {} macros, {} bits in all, beside that area: {:.1} kGE, were a bit {} GE",
+        "\nmemory  {} macros, {} bits, not in that area: {:.1} kGE at {} GE a bit",
         memory.instances,
         grouped(memory.bits),
         memory.gate_equivalents / 1000.0,

@@ -124,7 +124,7 @@ impl CellTable {
         let table: Self =
             toml::from_str(&fs::read_to_string(path)?).map_err(|error| wrong(error.to_string()))?;
         for point in &table.points {
-            config_of(point).map_err(|why| wrong(format!("point `{}`: {why}", point.name)))?;
+            point.config().map_err(|why| wrong(format!("point `{}`: {why}", point.name)))?;
         }
         Ok(table)
     }
@@ -271,7 +271,7 @@ impl CellTable {
             else {
                 continue;
             };
-            if let (Ok(config), Some(figure)) = (config_of(point), figure(figures)) {
+            if let (Ok(config), Some(figure)) = (point.config(), figure(figures)) {
                 found.push((values(terms, &config), figure));
             }
         }
@@ -281,7 +281,7 @@ impl CellTable {
 
     fn unit_points(&self) -> Vec<(Vec<f64>, f64)> {
         let each = self.points.iter().filter_map(|point| {
-            Some((values(UNIT_PATH, &config_of(point).ok()?), point.path_ns? / self.fo4_ns))
+            Some((values(UNIT_PATH, &point.config().ok()?), point.path_ns? / self.fo4_ns))
         });
         each.collect()
     }
@@ -296,14 +296,19 @@ pub(crate) fn parameters_of(config: &Config) -> BTreeMap<String, u32> {
     PARAMETERS.iter().map(|p| (p.name.to_string(), (p.get)(config))).collect()
 }
 
-/// The configuration of a point, or what is wrong with its parameters.
-fn config_of(point: &CellPoint) -> Result<Config, String> {
-    let mut config = Config::default();
-    for (name, value) in &point.parameters {
-        let parameter = PARAMETERS.iter().find(|p| p.name == name);
-        let parameter = parameter.ok_or_else(|| format!("there is no parameter `{name}`"))?;
-        (parameter.set)(&mut config, *value);
+impl CellPoint {
+    /// The configuration that it is of.
+    ///
+    /// # Errors
+    /// What is wrong with its parameters.
+    pub fn config(&self) -> Result<Config, String> {
+        let mut config = Config::default();
+        for (name, value) in &self.parameters {
+            let parameter = PARAMETERS.iter().find(|p| p.name == name);
+            let parameter = parameter.ok_or_else(|| format!("there is no parameter `{name}`"))?;
+            (parameter.set)(&mut config, *value);
+        }
+        config.check().map_err(|error| error.to_string())?;
+        Ok(config)
     }
-    config.check().map_err(|error| error.to_string())?;
-    Ok(config)
 }

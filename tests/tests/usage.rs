@@ -84,9 +84,9 @@ fn four_requests_come_to_what_was_worked_out_by_hand() {
         (found.banks.served.clone(), found.banks.written.clone()),
         (vec![6, 1, 1, 1], vec![5, 1, 1, 1])
     );
-    assert_eq!(found.banks.interval_cycles, 1, "24 cycles are 24 intervals");
-    assert_eq!(found.banks.served_over_time[9], [1, 0, 0, 0], "B1");
-    assert_eq!(found.banks.written_over_time[6], [1, 1, 1, 1], "A0 in its last stage");
+    assert_eq!(found.banks.interval_cycles, 16);
+    assert_eq!(found.banks.served_over_time, [[5, 1, 1, 1], [1, 0, 0, 0]], "C reads in cycle 18");
+    assert_eq!(found.banks.written_over_time, [[4, 1, 1, 1], [1, 0, 0, 0]], "B3 is in its last stage then");
     assert_eq!(found.throughput.passes_per_cycle, 7.0 / 24.0);
     assert_eq!(found.throughput.requests_per_cycle, 4.0 / 24.0);
     assert_eq!(found.throughput.lane_operations_per_cycle, 0.5);

@@ -10,7 +10,6 @@ mod retries;
 mod stack;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_ops::Op;
@@ -50,8 +49,8 @@ impl Stages {
 struct WarpInside {
     stages: Stages,
     lanes: u32,
-    /// Of an operation that may fail.
-    may_fail: Option<(Op, Arc<WarpRequest>)>,
+    may_fail: Option<Op>,
+    size: u8,
     retry: bool,
     not_selected: u32,
 }
@@ -139,6 +138,12 @@ impl Usage {
         if let Some(answer) = &cycle.warp_answer {
             if let Some(appears) = &answer.appears {
                 self.response = appears.request.as_ref().ok().map(|request| request.number);
+                if let Ok(InFlight { request, .. }) = &appears.request
+                    && Op::from_code(request.op).is_some_and(Op::compares)
+                {
+                    let lanes = request.mask & self.config.lane_mask() & !answer.pred;
+                    self.retries.failed(request, if answer.fault == 0 { lanes } else { 0 });
+                }
             }
             if answer.taken {
                 self.warp_answered(answer, cycle.number);
@@ -175,8 +180,9 @@ impl Usage {
     fn warp_answered(&mut self, answer: &WarpAnswer<'_>, now: u64) {
         let Some(number) = self.response.take() else { return };
         // Those before it get no answer any more, whatever became of them.
-        let older = self.warps.partition_point(|request| request.stages.number < number);
-        self.warps.drain(..older);
+        while self.warps.front().is_some_and(|older| older.stages.number < number) {
+            self.warps.pop_front();
+        }
         if self.warps.front().is_none_or(|request| request.stages.number != number) {
             return;
         }
@@ -206,11 +212,9 @@ impl Usage {
 
     /// A warp request without a fault is answered with this predicate.
     fn tried(&mut self, request: &WarpInside, pred: u32) {
-        let WarpInside { lanes, retry, not_selected, .. } = *request;
-        let Some((op, of)) = &request.may_fail else { return };
-        self.retries.answered(&Tried { op: *op, lanes, succeeded: pred, retry, not_selected });
-        if op.compares() {
-            self.retries.failed(of, lanes & !pred);
+        let WarpInside { may_fail, lanes, retry, not_selected, .. } = *request;
+        if let Some(op) = may_fail {
+            self.retries.answered(&Tried { op, lanes, succeeded: pred, retry, not_selected });
         }
     }
 
@@ -234,8 +238,8 @@ impl Usage {
         let Some(request) = inside(&mut self.warps, pass.number, |r| r.stages.number) else { return false };
         let (first, _) = request.stages.passes.unwrap_or((now, now));
         request.stages.passes = Some((first, now));
-        if let Some((Op::CastSpin, of)) = &request.may_fail {
-            request.not_selected = not_selected(of.size, pass.lanes, pass.banks);
+        if request.may_fail == Some(Op::CastSpin) {
+            request.not_selected = not_selected(request.size, pass.lanes, pass.banks);
         }
         request.retry
     }
@@ -281,12 +285,13 @@ impl Usage {
     fn warp_request(&self, accepted: &InFlight<WarpRequest>) -> WarpInside {
         let request = &accepted.request;
         let lanes = request.mask & self.config.lane_mask();
-        let op = Op::from_code(request.op).filter(|op| may_fail(*op));
+        let may_fail = Op::from_code(request.op).filter(|op| may_fail(*op));
         WarpInside {
             stages: Stages::new(accepted),
             lanes,
-            retry: op.is_some_and(Op::compares) && self.retries.repeats(request, lanes),
-            may_fail: op.map(|op| (op, Arc::clone(request))),
+            may_fail,
+            size: request.size,
+            retry: may_fail.is_some_and(Op::compares) && self.retries.repeats(request, lanes),
             not_selected: 0,
         }
     }
@@ -378,8 +383,12 @@ impl LatencyUsage {
     }
 }
 
-/// The request with this number, of some whose numbers follow one another but for those suspended.
+/// The request with this number, of some in order. Where none is missing in between, its place follows from the first.
+#[inline]
 fn inside<R>(requests: &mut VecDeque<R>, number: u64, of: impl Fn(&R) -> u64) -> Option<&mut R> {
-    let place = requests.partition_point(|request| of(request) < number);
+    let mut place = number.checked_sub(of(requests.front()?))? as usize;
+    if requests.get(place).is_none_or(|request| of(request) != number) {
+        place = requests.partition_point(|request| of(request) < number);
+    }
     requests.get_mut(place).filter(|request| of(request) == number)
 }

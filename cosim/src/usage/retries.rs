@@ -1,7 +1,6 @@
 //! How often what may fail is tried until it succeeds.
 
-use std::sync::Arc;
-
+use atoms_model::port::MAX_LANES;
 use atoms_ops::{OPS, Op, Size};
 use serde::Serialize;
 
@@ -51,8 +50,31 @@ pub(super) struct Tried {
 #[derive(Clone, Debug)]
 pub(super) struct Retries {
     usage: Vec<RetryUsage>,
-    /// By tag: the last compare-and-store answered, and its lanes that failed.
-    failed: Vec<Option<(Arc<WarpRequest>, u32)>>,
+    /// By tag: what failed of the last compare-and-store answered.
+    failed: Vec<Option<Failed>>,
+}
+
+/// Lanes that failed in a compare-and-store.
+#[derive(Clone, Copy, Debug)]
+struct Failed {
+    op: u8,
+    size: u8,
+    slot: u8,
+    lanes: u32,
+    /// `[lane]`; only those of `lanes` count.
+    addresses: [u32; MAX_LANES],
+}
+
+impl Failed {
+    // The request itself would keep its operands alive, a kilobyte or more.
+    fn new(request: &WarpRequest, lanes: u32) -> Self {
+        let WarpRequest { op, size, slot, .. } = *request;
+        let (form, mut addresses) = (request.address_form(), [0; MAX_LANES]);
+        for (lane, address) in addresses.iter_mut().enumerate() {
+            *address = form.address(request.lanes.get(lane).map_or(0, |values| values.ra));
+        }
+        Failed { op, size, slot, lanes, addresses }
+    }
 }
 
 impl Retries {
@@ -72,23 +94,20 @@ impl Retries {
 
     /// Whether every lane of a compare-and-store repeats one that failed.
     pub(super) fn repeats(&self, request: &WarpRequest, lanes: u32) -> bool {
-        let Some(Some((before, failed))) = self.failed.get(usize::from(request.tag)) else { return false };
-        let key = |r: &WarpRequest| (r.op, r.size, r.slot);
-        if lanes == 0 || lanes & !failed != 0 || key(request) != key(before) {
+        let Some(Some(before)) = self.failed.get(usize::from(request.tag)) else { return false };
+        if lanes == 0 || lanes & !before.lanes != 0 {
             return false;
         }
-        let address = |r: &WarpRequest, lane: usize| {
-            r.address_form().address(r.lanes.get(lane).map_or(0, |values| values.ra))
-        };
-        (0..32)
-            .filter(|lane| lanes >> lane & 1 == 1)
-            .all(|lane| address(request, lane) == address(before, lane))
+        let now = Failed::new(request, lanes);
+        let same = |lane: usize| now.addresses[lane] == before.addresses[lane];
+        (now.op, now.size, now.slot) == (before.op, before.size, before.slot)
+            && (0..MAX_LANES).filter(|lane| lanes >> lane & 1 == 1).all(same)
     }
 
     /// A compare-and-store of the warp port is answered, and these lanes failed in it.
-    pub(super) fn failed(&mut self, request: &Arc<WarpRequest>, lanes: u32) {
+    pub(super) fn failed(&mut self, request: &WarpRequest, lanes: u32) {
         if let Some(last) = self.failed.get_mut(usize::from(request.tag)) {
-            *last = (lanes != 0).then(|| (Arc::clone(request), lanes));
+            *last = (lanes != 0).then(|| Failed::new(request, lanes));
         }
     }
 

@@ -162,6 +162,9 @@ pub(crate) struct MachineArgs {
     /// Record requests and answers as a trace that `atoms check` reads
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Report where the cycles went, latencies, queues, banks over time and retries (docs/reports.md)
+    #[arg(long)]
+    pub(crate) report: bool,
 }
 
 impl MachineArgs {

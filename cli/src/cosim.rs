@@ -10,6 +10,7 @@ use atoms_cosim::machine::{Machine, Stop};
 use atoms_cosim::session::{Failure, Tally};
 use atoms_cosim::stimulus::Profile;
 use atoms_cosim::trace::Sides;
+use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_verilated::Environment;
 use serde_json::json;
@@ -18,8 +19,9 @@ use crate::args::{CosimArgs, On, OnFail, RandomArgs};
 use crate::error::{CliError, Verdict};
 use crate::interrupt;
 use crate::machine;
-use crate::output::outln;
+use crate::output::{out, outln};
 use crate::progress::{bar, grouped};
+use crate::usage;
 
 pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     if let Some(path) = &args.case {
@@ -128,7 +130,8 @@ fn lockstep(args: &CosimArgs, campaign: &Campaign) -> Result<Verdict, CliError> 
     match outcome {
         Ok((mut session, tally)) => {
             let lines = machine::finish(&mut session, &args.machine)?;
-            agreed(args, campaign, &tally, &lines).map(interrupt::or)
+            let usage = machine::usage(&mut session);
+            agreed(args, campaign, &tally, usage.as_ref(), &lines).map(interrupt::or)
         }
         Err(failed) => disagreed(args, campaign, *failed),
     }
@@ -148,7 +151,10 @@ fn one_side<M: Machine + Sides>(
     bar.finish_and_clear();
     let lines = machine::finish(&mut session, &args.machine)?;
     match outcome {
-        Ok(tally) => agreed(args, campaign, &tally, &lines).map(interrupt::or),
+        Ok(tally) => {
+            let usage = machine::usage(&mut session);
+            agreed(args, campaign, &tally, usage.as_ref(), &lines).map(interrupt::or)
+        }
         Err(failure) if failure.is_finding() => {
             let repeat = repeat_line(args, campaign, session.machine().cycles());
             let text = failure.to_string();
@@ -163,6 +169,7 @@ fn agreed(
     args: &CosimArgs,
     campaign: &Campaign,
     tally: &Tally,
+    usage: Option<&UsageReport>,
     lines: &[String],
 ) -> Result<Verdict, CliError> {
     if args.json {
@@ -172,6 +179,9 @@ fn agreed(
         value["on"] = json!(args.machine.on.name());
         value["config"] = json!(campaign.config.name);
         value["seed"] = json!(campaign.seed);
+        if let Some(usage) = usage {
+            value["usage"] = json!(usage);
+        }
         if interrupt::asked() {
             value["interrupted"] = json!(true);
         }
@@ -204,6 +214,9 @@ fn agreed(
             grouped(tally.wake_ups),
             grouped(tally.time_outs)
         )?;
+    }
+    if let Some(usage) = usage {
+        out!("{}", usage::text(usage))?;
     }
     if args.machine.on == On::Lockstep {
         outln!("  rtl and model agree in every output and every probe bit of every cycle")?;
@@ -345,16 +358,23 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     let lines = machine::finish(&mut session, &args.machine)?;
     let (verdict, json, text) = match outcome {
         Ok(Tally { cycles, requests, cluster_requests, judged, .. }) => {
-            let json = json!({
+            let mut json = json!({
                 "agree": true, "config": config.name, "cycles": cycles, "requests": requests,
                 "cluster_requests": cluster_requests, "judged": judged,
             });
-            let text = format!(
+            let usage = machine::usage(&mut session);
+            if let Some(usage) = &usage {
+                json["usage"] = json!(usage);
+            }
+            let mut text = format!(
                 "case {}: {requests} warp requests, {cluster_requests} cluster requests in {cycles} cycles: rtl, model{} \
                  agree",
                 path.display(),
                 if args.no_oracle { "" } else { " and oracle" },
             );
+            if let Some(usage) = &usage {
+                text = text + "\n" + usage::text(usage).trim_end();
+            }
             (Verdict::Agree, json, text)
         }
         Err(failure) if failure.is_finding() => {

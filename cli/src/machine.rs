@@ -13,6 +13,7 @@ use atoms_cosim::rtl::{self, RtlIdentity};
 use atoms_cosim::scoreboard::Scoreboard;
 use atoms_cosim::session::Session;
 use atoms_cosim::trace::{Sides, Trace};
+use atoms_cosim::usage::{Usage, UsageReport};
 use atoms_verilated::Library;
 
 use crate::args::MachineArgs;
@@ -79,12 +80,15 @@ pub(crate) fn outputs(args: &MachineArgs, files: &mut Files) {
     }
 }
 
-/// A session on `machine` with wave and recording as asked for.
+/// A machine being driven, which measures its usage if a report is asked for.
+pub(crate) type MeasuredSession<M> = Session<M, Option<Usage>>;
+
+/// A session on `machine` with wave, recording and report as asked for.
 pub(crate) fn session<M: Machine + Sides>(
     mut machine: M,
     args: &MachineArgs,
     oracle: bool,
-) -> Result<Session<M>, CliError> {
+) -> Result<MeasuredSession<M>, CliError> {
     let mut scoreboard = oracle.then(|| Scoreboard::new(machine.config(), &[]));
     if let (Some(scoreboard), Some(path)) = (&mut scoreboard, &args.record) {
         let file = File::create(path).map_err(CliError::writing(path))?;
@@ -102,7 +106,8 @@ pub(crate) fn session<M: Machine + Sides>(
         }
         None => None,
     };
-    let mut session = Session::new(machine, scoreboard);
+    let usage = args.report.then(|| Usage::new(machine.config()));
+    let (mut session, ()) = Session::new(machine, scoreboard).listened_by(usage);
     session.set_trace(trace);
     session.set_interrupt(interrupt::seen());
     Ok(session)
@@ -110,7 +115,7 @@ pub(crate) fn session<M: Machine + Sides>(
 
 /// Completes wave and recording; gives a line on each for the report, and one on the RTL.
 pub(crate) fn finish<M: Machine + Sides>(
-    session: &mut Session<M>,
+    session: &mut MeasuredSession<M>,
     args: &MachineArgs,
 ) -> Result<Vec<String>, CliError> {
     let mut lines: Vec<_> = rtl_used().map(|rtl| format!("rtl        {rtl}")).into_iter().collect();
@@ -129,6 +134,11 @@ pub(crate) fn finish<M: Machine + Sides>(
         lines.push(format!("recording  {} (atoms check {})", path.display(), path.display()));
     }
     Ok(lines)
+}
+
+/// The report, if it is asked for.
+pub(crate) fn usage<M: Machine + Sides>(session: &mut MeasuredSession<M>) -> Option<UsageReport> {
+    session.listener().as_ref().map(Usage::report)
 }
 
 /// `path` as it is typed in a command line, relative to the current folder if it is below it.

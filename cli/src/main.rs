@@ -31,6 +31,7 @@ mod rtl;
 mod run;
 mod silicon;
 mod undefined;
+mod usage;
 mod wave;
 
 use std::process::ExitCode;

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, SourceLine};
-use atoms_sm::{InstructionProfile, MOST_PASSES};
+use atoms_sm::InstructionProfile;
 use serde_json::{Value, json};
 
 use crate::progress::grouped;
+use crate::usage::by_range;
 
 /// Lines of the kernel shown as text; JSON has all.
 const SHOWN: usize = 12;
@@ -112,19 +113,9 @@ fn row(text: &mut String, number: &str, part: &InstructionProfile, instruction: 
     }
 }
 
-/// Requests by passes, 1, 2, 3 to 4, 5 to 8 and so on, where they differ.
+/// Requests by passes, where they differ.
 fn distribution(part: &InstructionProfile) -> Option<String> {
-    let mut shares = Vec::new();
-    let (mut low, mut high) = (1, 1);
-    while low <= MOST_PASSES {
-        let count: u64 = part.by_passes.iter().take(high + 1).skip(low).sum();
-        if count > 0 {
-            let range = if low == high { low.to_string() } else { format!("{low}-{high}") };
-            let share = 100.0 * count as f64 / part.requests.max(1) as f64;
-            shares.push(format!("{range}: {share:.0}%"));
-        }
-        (low, high) = (high + 1, 2 * high);
-    }
+    let shares = by_range((0..).zip(part.by_passes));
     (shares.len() > 1).then(|| format!("passes {}", shares.join("  ")))
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::machine::{Machine, Stop};
-use atoms_cosim::session::{Failure, Session};
+use atoms_cosim::session::Failure;
 use atoms_cosim::trace::Sides;
+use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel, Program};
 use atoms_ops::OPS;
 use atoms_sm::races::{Races, Text};
@@ -15,12 +16,13 @@ use serde_json::{Value, json};
 use crate::args::{On, RunArgs, Undefined as Level};
 use crate::error::{CliError, Verdict};
 use crate::kernel_text::{self, Wanted};
-use crate::machine;
+use crate::machine::{self, MeasuredSession};
 use crate::output::{note, out, outln};
 use crate::profile;
 use crate::progress::grouped;
 use crate::races::Found;
 use crate::undefined::{Requests, Undefined};
+use crate::usage;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let dumps = dumps(&args.dump)?;
@@ -139,6 +141,7 @@ impl Question<'_> {
             failed => failed,
         };
         let lines = machine::finish(&mut session, &self.args.machine)?;
+        let usage = machine::usage(&mut session);
         let undefined = session.machine().watched().zip(requests.as_ref());
         let undefined = undefined.map(|(watch, requests)| Undefined::new(watch, requests));
         let undefined = undefined.as_ref();
@@ -171,9 +174,13 @@ impl Question<'_> {
                 let wrong = raced || (named && self.level == Level::Strict);
                 let verdict = if report.as_expected() && !wrong { Verdict::Agree } else { Verdict::Disagree };
                 if self.args.json {
-                    outln!("{}", self.as_json(&report, &session, undefined, found))?;
+                    let mut value = self.as_json(&report, &session, undefined, found);
+                    if let Some(usage) = usage {
+                        value["usage"] = json!(usage);
+                    }
+                    outln!("{value}")?;
                 } else {
-                    self.print(&report, &session, &lines, raced)?;
+                    self.print(&report, &session, usage.as_ref(), &lines, raced)?;
                 }
                 Ok(verdict)
             }
@@ -217,7 +224,8 @@ impl Question<'_> {
     fn print<M: Machine + Sides>(
         &self,
         report: &RunReport,
-        session: &Session<M>,
+        session: &MeasuredSession<M>,
+        usage: Option<&UsageReport>,
         lines: &[String],
         raced: bool,
     ) -> Result<(), CliError> {
@@ -280,6 +288,9 @@ impl Question<'_> {
             )?;
         }
         out!("{}", profile::text(self.kernel, &s.instructions))?;
+        if let Some(usage) = usage {
+            out!("{}", usage::text(usage))?;
+        }
         match self.args.machine.on {
             On::Lockstep => outln!(
                 "  lockstep   rtl and model agree in every output and every probe bit of all {} cycles",
@@ -309,7 +320,7 @@ impl Question<'_> {
     fn print_failure<M: Machine + Sides>(
         &self,
         mut failure: Failure,
-        session: &Session<M>,
+        session: &MeasuredSession<M>,
         lines: &[String],
         (undefined, found): (Option<&Undefined<'_>>, Option<&Found<'_>>),
     ) -> Result<(), CliError> {
@@ -354,7 +365,7 @@ impl Question<'_> {
     fn as_json<M: Machine + Sides>(
         &self,
         report: &RunReport,
-        session: &Session<M>,
+        session: &MeasuredSession<M>,
         undefined: Option<&Undefined<'_>>,
         found: Option<&Found<'_>>,
     ) -> Value {

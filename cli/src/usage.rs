@@ -196,8 +196,7 @@ fn retries(text: &mut String, retries: &[RetryUsage]) -> std::fmt::Result {
     }
     let head = ["lanes", "succeeded", "per success", "not selected", "repeats"];
     let row = |text: &mut String, name: &str, [lanes, succeeded, each, not_selected, repeats]: [&str; 5]| {
-        let row =
-            format!("{name:18} {lanes:>11} {succeeded:>11} {each:>12} {not_selected:>13} {repeats:>9}");
+        let row = format!("{name:18} {lanes:>11} {succeeded:>11} {each:>12} {not_selected:>13} {repeats:>9}");
         writeln!(text, "{}", row.trim_end())
     };
     row(text, "  tries", head)?;

@@ -1,11 +1,14 @@
 //! What the unit would cost and give if it were built otherwise.
 //!
 //! [`workload`] has what the unit is given to do; [`measure`] one point of it; [`certificate`] that the RTL agrees; [`cost`]
-//! what it takes to build.
+//! what it takes to build. A [`sweep`] measures many points, of which [`report`] makes tables, plots ([`plot`]) and a page.
 
 #![forbid(unsafe_code)]
 
 pub mod certificate;
 pub mod cost;
 pub mod measure;
+pub mod plot;
+pub mod report;
+pub mod sweep;
 pub mod workload;

@@ -14,7 +14,7 @@ use atoms_model::port::In;
 use atoms_model::{Config, MemoryPort, Unit};
 use atoms_sm::{KernelError, Outcome, RunError, RunReport, SmConfig};
 use atoms_verilated::Library;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::workload::{
     ClosedLoop, GivenUp, KernelWorkload, PortCounts, ReplayStimulus, WorkCounts, Workload, WorkloadError,
@@ -72,7 +72,7 @@ pub enum Judging {
 }
 
 /// What a point came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Clock cycles from reset to the last answer.
     pub cycles: u64,

@@ -100,7 +100,7 @@ fn a_window_is_all_that_is_written() {
     assert_eq!(wave.time_table().iter().copied().max(), Some(130));
     // What began before the window is known in it.
     let add = values(&mut wave, &["atoms", "txn", "tag", "tag02"]);
-    assert_eq!(add[0], "#1_ADD.u32_pass_2,_slot_0_lanes_f_@0");
+    assert_eq!(add[0], "#1_ADD.u32_pass_2_of_3,_slot_0_lanes_f_@0");
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(path.with_extension("gtkw")));
 }
 

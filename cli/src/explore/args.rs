@@ -6,7 +6,7 @@ use atoms_explore::measure::TrialLimits;
 use atoms_explore::workload::{GENERATED, KernelUnit, WorkloadParameter, common_parameters};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::args::{ANY, On};
+use crate::args::{ANY, On, PointArgs};
 use crate::number::{Zero, amount, whole};
 
 #[derive(Debug, Args)]
@@ -28,6 +28,8 @@ pub(crate) enum ExploreCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Measure the points that a file states, and write a report of them
+    Sweep(SweepArgs),
     /// Area and slowest path of each module in standard cells, and the clock of the unit (docs/cost.md)
     Cost(CostArgs),
 }
@@ -60,9 +62,8 @@ pub(crate) struct ExploreRunArgs {
     /// Name of a generated workload; or the file of a kernel, as for `atoms run`; or a recorded trace, FILE.jsonl
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: String,
-    /// Configuration of rtl/configs.toml
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
     /// Parameters of a generated workload, separated by commas
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
     pub(crate) with: Vec<String>,
@@ -94,9 +95,8 @@ pub(crate) struct ExploreRunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
-    /// Configuration of rtl/configs.toml
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub(crate) config: String,
+    #[command(flatten)]
+    pub(crate) point: PointArgs,
     /// Modules to look at, separated by commas; without it all, and the path through them
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) modules: Vec<String>,
@@ -122,8 +122,39 @@ pub(crate) struct CostArgs {
     #[arg(long, value_name = "FILE.toml", conflicts_with = "fitted")]
     pub(crate) record: Option<PathBuf>,
     /// Show the fitted formulas in place of a point
-    #[arg(long, conflicts_with_all = ["config", "modules", "period", "limit", "liberty", "memory_bit", "fitted", "record"])]
+    #[arg(long, conflicts_with_all = ["config", "set", "modules", "period", "limit", "liberty", "memory_bit", "fitted", "record"])]
     pub(crate) formulas: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which points of a sweep are measured on the RTL, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CertifyArg {
+    /// Every one
+    All,
+    /// None: figures are the model's, and marked
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// The sweep: parameters of unit and workload, and plots (docs/explore.md)
+    #[arg(value_name = "SWEEP.toml")]
+    pub(crate) file: PathBuf,
+    /// Folder of the report [default: target/explore/SWEEP]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Which points need RTL and model in lockstep
+    #[arg(long, value_enum, default_value_t = CertifyArg::All)]
+    pub(crate) certify: CertifyArg,
+    /// Seed in place of the sweep's
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
+    pub(crate) seed: Option<u64>,
+    /// Points measured at a time [default: one for each processor]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
+    pub(crate) jobs: Option<u32>,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

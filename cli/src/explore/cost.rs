@@ -26,7 +26,7 @@ pub(crate) fn cost(args: &CostArgs) -> Result<Verdict, CliError> {
     if args.formulas {
         return formulas(table, args.json);
     }
-    let config = machine::config(&args.config)?;
+    let config = machine::config(&args.point.name())?;
     let rtl_dir = configs::rtl_dir();
     let question = CostQuestion {
         rtl_dir: &rtl_dir,

@@ -2,6 +2,7 @@
 
 mod cost;
 mod run;
+mod sweep;
 mod workloads;
 
 use crate::args::explore::ExploreCommand;
@@ -11,6 +12,7 @@ pub(crate) fn explore(command: &ExploreCommand) -> Result<Verdict, CliError> {
     match command {
         ExploreCommand::Run(args) => run::run(args),
         ExploreCommand::Cost(args) => cost::cost(args),
+        ExploreCommand::Sweep(args) => sweep::run(args),
         ExploreCommand::Workloads { name, json } => workloads::workloads(name.as_deref(), *json),
     }
 }

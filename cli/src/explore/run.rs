@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExploreRunArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
     let workload = workload(args, &mut files)?;
     files.check()?;
-    let config = machine::config(&args.config)?;
+    let config = machine::config(&args.point.name())?;
     let limits =
         TrialLimits { cycles: args.until, patience: args.patience, interrupt: Some(interrupt::seen()) };
     let trial = Trial { config: &config, workload: &workload, seed: args.seed, limits };

@@ -65,6 +65,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("wave cause", &["bundle", "--here"]),
     ("explore run", &["contend", "--on", "model"]),
     ("explore workloads", &[]),
+    ("explore sweep", &["sweep.toml", "--certify", "none"]),
     ("bench", &["--config", "tiny", "--rounds", "1", "--seconds", "0.001"]),
     ("explore cost", &["--fitted"]),
     ("config list", &[]),
@@ -93,6 +94,10 @@ fn every_command_has_a_sample() {
     assert_eq!(known, there, "give each command a row in `SAMPLES`, or in `SILENT`");
 }
 
+/// A sweep of four points.
+const SWEEP: &str = "about = \"Which queue?\"\nworkload = \"contend\"\nconfig = \"tiny\"\n[unit]\nqueue_depth = [1, 2]\n\
+                     [with]\nwarps = [1, 2]\n";
+
 const PLAN: &str = r#"
 seed = 3
 [[random]]
@@ -120,6 +125,7 @@ fn folder() -> &'static Path {
         let wave = Path::new(env!("CARGO_MANIFEST_DIR")).join("../waves/first_wave.vcd");
         fs::copy(wave, folder.join("first_wave.vcd")).expect("a copy");
         fs::write(folder.join("plan.toml"), PLAN).expect("a plan");
+        fs::write(folder.join("sweep.toml"), SWEEP).expect("a sweep");
         let status = |arguments: &[&str]| {
             let output = in_folder(&folder, arguments).output().expect("atoms starts");
             (output.status.code(), words(&output))

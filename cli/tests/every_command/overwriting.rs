@@ -42,6 +42,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave export", option: "--konata",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "wave export", option: "--surfer",   prefix: "", arguments: WAVE, inputs: WAVE },
     Output { command: "explore cost", option: "--record", prefix: "", arguments: &["--table", "cells.toml"], inputs: &["cells.toml", "rtl"] },
+    Output { command: "explore sweep", option: "--out", prefix: "", arguments: &["run/sweep.toml"], inputs: &["run", "rtl"] },
     Output { command: "regress", option: "--out",    prefix: "",     arguments: &["run/plan.toml", "--force"], inputs: &["run", "rtl"] },
 ];
 
@@ -107,6 +108,7 @@ fn place(name: &str) -> std::path::PathBuf {
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests/vectors/first_wave.json");
     fs::copy(case, place.join("case.json")).expect("a copy");
     fs::copy(folder().join("plan.toml"), place.join("run/plan.toml")).expect("a copy");
+    fs::copy(folder().join("sweep.toml"), place.join("run/sweep.toml")).expect("a copy");
     fs::copy(folder().join("first_wave.vcd"), place.join("wave.vcd")).expect("a copy");
     fs::write(place.join("cells.toml"), "").expect("written");
     fs::write(place.join("wave.gtkw"), "@28\natoms.clk\n").expect("written");

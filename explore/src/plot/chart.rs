@@ -1,0 +1,172 @@
+//! Lines and points over two axes.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::PlotError;
+use super::scale::{Axis, Ruler, short};
+use super::theme::{self, DIM, GRID, HEAD, INK, PAPER, Page, SIZE, colour, escape};
+
+/// Pixels of the legend beside the axes.
+const LEGEND: i32 = 190;
+/// Characters of a line of it.
+const LEGEND_WIDTH: usize = 24;
+/// Pixels from the left edge to the axes, and from them to the lower edge.
+const LEFT: i32 = 78;
+const BELOW: i32 = 56;
+
+/// One point of a series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mark {
+    /// Along the axis below.
+    pub x: f64,
+    /// Along the axis at the left.
+    pub y: f64,
+    /// What a viewer tells where the mouse is over it; nothing where empty.
+    pub title: String,
+    /// Where a click leads, in the page around the plot: `#point-7`; nowhere where empty.
+    pub link: String,
+    /// Open: an estimate, not certified.
+    pub open: bool,
+}
+
+/// Points of one kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// In the order in which they are joined.
+    pub marks: Vec<Mark>,
+    /// They are joined by a line.
+    pub joined: bool,
+}
+
+/// Lines and points over two axes, with a legend beside them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    /// What it shows, or better what it says.
+    pub title: String,
+    /// What holds for all of it: configuration, workload.
+    pub subtitle: String,
+    /// Below.
+    pub x: Axis,
+    /// At the left.
+    pub y: Axis,
+    /// What is shown, at most a dozen.
+    pub series: Vec<Series>,
+}
+
+impl Chart {
+    /// The chart as SVG.
+    ///
+    /// # Errors
+    /// [`PlotError`] when there is no point, or one has no place on its axis.
+    pub fn svg(&self) -> Result<String, PlotError> {
+        theme::page(&self.title, &self.subtitle, SIZE, |page| self.draw(page))
+    }
+
+    fn draw(&self, page: &Page<'_>) -> Result<String, String> {
+        let (width, height) = (SIZE.0 as i32, SIZE.1 as i32);
+        let legend = if self.series.len() > 1 { LEGEND } else { 24 };
+        let marks = || self.series.iter().flat_map(|series| &series.marks);
+        let x = Ruler::new(&self.x, marks().map(|mark| mark.x), LEFT..width - legend)?;
+        let y = Ruler::new(&self.y, marks().map(|mark| mark.y), height - BELOW..HEAD + 8)?;
+        axes(page, (&x, &self.x), (&y, &self.y), legend)?;
+        let mut links = String::new();
+        for (number, series) in self.series.iter().enumerate() {
+            let at = |mark: &Mark| (x.pixel(mark.x), y.pixel(mark.y));
+            if series.joined {
+                theme::line(page, series.marks.iter().map(at).collect(), colour(number).stroke_width(2))?;
+            }
+            for mark in &series.marks {
+                shape(page, number, at(mark), mark.open)?;
+                links += &link(mark, at(mark));
+            }
+        }
+        self.legend(page, width - legend + 16)?;
+        Ok(links)
+    }
+
+    fn legend(&self, page: &Page<'_>, left: i32) -> Result<(), String> {
+        if self.series.len() < 2 {
+            return Ok(());
+        }
+        let mut top = HEAD + 14;
+        for (number, series) in self.series.iter().enumerate() {
+            if series.joined {
+                theme::line(page, vec![(left, top), (left + 22, top)], colour(number).stroke_width(2))?;
+            }
+            shape(page, number, (left + 11, top), false)?;
+            for line in theme::wrapped(&series.name, LEGEND_WIDTH - 5) {
+                theme::text(page, &line, (left + 30, top), 13, INK, Pos::new(HPos::Left, VPos::Center))?;
+                top += 17;
+            }
+            top += 5;
+        }
+        if self.series.iter().flat_map(|series| &series.marks).any(|mark| mark.open) {
+            for line in theme::wrapped("open marks: the model alone, not certified", LEGEND_WIDTH) {
+                theme::text(page, &line, (left, top + 4), 12, DIM, Pos::new(HPos::Left, VPos::Center))?;
+                top += 16;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Axes with ticks, a grid and their names.
+fn axes(page: &Page<'_>, x: (&Ruler, &Axis), y: (&Ruler, &Axis), legend: i32) -> Result<(), String> {
+    let (width, height) = (SIZE.0 as i32, SIZE.1 as i32);
+    let (right, bottom) = (width - legend, height - BELOW);
+    for tick in &y.0.ticks {
+        let at = y.0.pixel(*tick);
+        theme::line(page, vec![(LEFT, at), (right, at)], GRID.into())?;
+        theme::text(page, &short(*tick), (LEFT - 8, at), 12, DIM, Pos::new(HPos::Right, VPos::Center))?;
+    }
+    for tick in &x.0.ticks {
+        let at = x.0.pixel(*tick);
+        theme::line(page, vec![(at, bottom), (at, bottom + 5)], INK.into())?;
+        theme::text(page, &short(*tick), (at, bottom + 8), 12, DIM, Pos::new(HPos::Center, VPos::Top))?;
+    }
+    theme::line(page, vec![(LEFT, HEAD + 8), (LEFT, bottom), (right, bottom)], INK.into())?;
+    let middle = ((LEFT + right) / 2, height - 12);
+    theme::text(page, &x.1.label, middle, 13, INK, Pos::new(HPos::Center, VPos::Bottom))?;
+    theme::upright(page, &y.1.label, (18, (HEAD + 8 + bottom) / 2))
+}
+
+/// The mark of a series, told apart by shape and colour.
+fn shape(page: &Page<'_>, series: usize, (x, y): (i32, i32), open: bool) -> Result<(), String> {
+    let own = colour(series);
+    // What is open hides the line behind it.
+    let style = if open { PAPER.filled() } else { own.filled() };
+    let edge = own.stroke_width(2);
+    let polygon = |points: Vec<(i32, i32)>| {
+        page.draw(&Polygon::new(points.clone(), style)).map_err(|error| error.to_string())?;
+        let closed = points.iter().copied().chain(points.first().copied()).collect();
+        theme::line(page, closed, edge)
+    };
+    match series % 4 {
+        0 => {
+            page.draw(&Circle::new((x, y), 4, style)).map_err(|error| error.to_string())?;
+            page.draw(&Circle::new((x, y), 4, edge)).map_err(|error| error.to_string())
+        }
+        1 => polygon(vec![(x - 4, y - 4), (x + 4, y - 4), (x + 4, y + 4), (x - 4, y + 4)]),
+        2 => polygon(vec![(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)]),
+        _ => polygon(vec![(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)]),
+    }
+}
+
+/// What makes a mark tell and lead: larger than it, so that it is easily met.
+fn link(mark: &Mark, (x, y): (i32, i32)) -> String {
+    if mark.title.is_empty() && mark.link.is_empty() {
+        return String::new();
+    }
+    let spot = format!(
+        "<circle cx=\"{x}\" cy=\"{y}\" r=\"9\" fill=\"transparent\"><title>{}</title></circle>",
+        escape(&mark.title)
+    );
+    if mark.link.is_empty() {
+        spot + "\n"
+    } else {
+        format!("<a href=\"{}\">{spot}</a>\n", escape(&mark.link))
+    }
+}

@@ -1,0 +1,85 @@
+//! A sweep as one page, with nothing outside it.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::SweepReport;
+use super::plots::DrawnPlot;
+use crate::plot::short;
+use crate::sweep::{FIGURES, Measured};
+
+/// The page: the finding first, then the plots, the points, and how each is measured again.
+pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
+    let findings: Vec<&String> = plots.iter().flat_map(|plot| &plot.findings).collect();
+    let measured = report.measured.len();
+    let certified = report.measured.iter().filter(|one| one.certified).count();
+    let failed: Vec<_> = report.measured.iter().enumerate().filter(|(_, one)| one.outcome.is_err()).collect();
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                title { (report.about) }
+                style { (PreEscaped(include_str!("page.css"))) }
+            }
+            body {
+                h1 { (report.about) }
+                @for finding in &findings { p.finding { (finding) } }
+                p.trust {
+                    b { (certified) } " of " (measured) " points certified: RTL and model agreed in every output and every probe \
+                    bit of every cycle, and the oracle accepted every answer. "
+                    @if certified < measured - failed.len() { "The others are the model's alone, and their marks are open. " }
+                    "RTL " code { (report.rtl) } "; seed " (report.seed) "; " code { "atoms explore sweep " (report.file) }
+                }
+                @for plot in plots { figure { (PreEscaped(&plot.svg)) } }
+                @if !report.impossible.is_empty() || !failed.is_empty() {
+                    h2 { "Without a figure" }
+                    ul {
+                        @for one in report.impossible { li { (one.points) " points that cannot be: " (one.rule) } }
+                        @for (at, one) in &failed {
+                            li { a href={ "#point-" (at) } { "point " (at) } ": " (one.outcome.as_ref().err().map_or("", String::as_str)) }
+                        }
+                    }
+                }
+                h2 { "Points" }
+                div.wide { (points(report)) }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn points(report: &SweepReport<'_>) -> Markup {
+    let mut varied: Vec<&String> = report.measured.iter().flat_map(|one| one.point.labels.keys()).collect();
+    varied.sort();
+    varied.dedup();
+    let row = |(at, one): (usize, &Measured)| {
+        html! {
+            tr id={ "point-" (at) } {
+                th scope="row" { (at) }
+                @for name in &varied { td { (one.point.labels.get(*name).map_or("", String::as_str)) } }
+                @for figure in FIGURES {
+                    td.number {
+                        (one.outcome.as_ref().ok().and_then(|m| (figure.of)(m)).map_or_else(|| "-".to_string(), short))
+                    }
+                }
+                td { @if one.certified { "lockstep" } @else if one.outcome.is_ok() { "model alone" } @else { "none" } }
+                td { code { (report.command(one)) } }
+            }
+        }
+    };
+    html! {
+        table {
+            thead {
+                tr {
+                    th scope="col" { "point" }
+                    @for name in &varied { th scope="col" { (name.replace('_', " ")) } }
+                    @for figure in FIGURES { th scope="col" title=(figure.about) { (figure.label) } }
+                    th scope="col" { "certificate" }
+                    th scope="col" { "measured again by" }
+                }
+            }
+            tbody { @for one in report.measured.iter().enumerate() { (row(one)) } }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The plots of a sweep, with what each says.
+
+use crate::plot::{Axis, Chart, Mark, PlotError, Scale, Series, short};
+use crate::sweep::{FIGURES, Figure, Line, PlotFile, findings, lines};
+
+use super::SweepReport;
+
+/// A plot, drawn.
+#[derive(Clone, Debug)]
+pub struct DrawnPlot {
+    /// Name of its file, without an ending.
+    pub name: String,
+    /// The picture.
+    pub svg: String,
+    /// What it says.
+    pub findings: Vec<String>,
+}
+
+/// Why a plot cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotRefusal {
+    /// It asks for a figure that there is not.
+    #[error("no figure `{0}`; there are {known}", known = .1.join(", "))]
+    Figure(String, Vec<&'static str>),
+    /// It asks for a parameter that does not vary.
+    #[error("`{0}` does not vary in this sweep; there are {known}", known = .1.join(", "))]
+    Parameter(String, Vec<String>),
+    /// The plot.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+}
+
+/// Draws what the sweep's file asks for; without that, the throughput along the first parameter that varies in numbers.
+///
+/// # Errors
+/// [`PlotRefusal`].
+pub fn plots(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
+    let mut wanted = report.plots.to_vec();
+    if wanted.is_empty() {
+        wanted.extend(by_default(report));
+    }
+    wanted.iter().filter_map(|plot| draw(report, plot).transpose()).collect()
+}
+
+/// Names of the parameters that vary.
+fn varied(report: &SweepReport<'_>) -> Vec<String> {
+    let mut names: Vec<String> =
+        report.measured.iter().flat_map(|one| one.point.labels.keys().cloned()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn is_number(report: &SweepReport<'_>, name: &str) -> bool {
+    let mut values = report.measured.iter().filter_map(|one| one.point.labels.get(name)).peekable();
+    values.peek().is_some() && values.all(|value| value.parse::<f64>().is_ok())
+}
+
+fn by_default(report: &SweepReport<'_>) -> Option<PlotFile> {
+    let names = varied(report);
+    let x = names.iter().find(|name| is_number(report, name))?;
+    let by = names.iter().find(|name| *name != x).cloned();
+    Some(PlotFile { title: None, x: x.clone(), y: "throughput".to_string(), by })
+}
+
+/// One plot; nothing where no point has the figure.
+fn draw(report: &SweepReport<'_>, plot: &PlotFile) -> Result<Option<DrawnPlot>, PlotRefusal> {
+    let figure = Figure::named(&plot.y).ok_or_else(|| {
+        PlotRefusal::Figure(plot.y.clone(), FIGURES.iter().map(|figure| figure.name).collect())
+    })?;
+    let names = varied(report);
+    for name in [Some(&plot.x), plot.by.as_ref()].into_iter().flatten() {
+        if !names.contains(name) {
+            return Err(PlotRefusal::Parameter(name.clone(), names));
+        }
+    }
+    let by = plot.by.as_deref();
+    let lines = lines(report.measured, &plot.x, figure, by);
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let series = lines.iter().map(|line| series(report, line, figure)).collect();
+    let findings = findings(report.measured, &plot.x, figure, by);
+    let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}", figure.label, words(&plot.x)));
+    let x = Axis { label: words(&plot.x), scale: scale(&lines) };
+    let chart = Chart { title, subtitle: subtitle(report), x, y: Axis::linear(figure.label), series };
+    let by = by.map(|by| format!("-{by}")).unwrap_or_default();
+    let name = format!("{}-{}{by}", plot.y, plot.x);
+    Ok(Some(DrawnPlot { name, svg: chart.svg()?, findings }))
+}
+
+fn series(report: &SweepReport<'_>, line: &Line, figure: &Figure) -> Series {
+    let mark = |(x, y, at): &(f64, f64, usize)| {
+        let one = &report.measured[*at];
+        let labels: Vec<_> = one.point.labels.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let title = format!("{}: {} {}", labels.join(", "), short(*y), figure.label);
+        Mark { x: *x, y: *y, title, link: format!("#point-{at}"), open: !one.certified }
+    };
+    Series { name: line.name.clone(), marks: line.points.iter().map(mark).collect(), joined: true }
+}
+
+/// By powers of two where all values are such, and not few.
+fn scale(lines: &[Line]) -> Scale {
+    let mut values: Vec<f64> =
+        lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let is_power = |value: &f64| *value > 0.0 && value.log2().fract() == 0.0;
+    if values.len() > 2 && values.iter().all(is_power) { Scale::Log2 } else { Scale::Linear }
+}
+
+/// What all points have in common.
+fn subtitle(report: &SweepReport<'_>) -> String {
+    let Some(first) = report.measured.first() else { return String::new() };
+    let base = first.point.config.name.split(',').next().unwrap_or_default();
+    let fixed = first.point.settings.iter().filter(|(name, _)| !first.point.labels.contains_key(*name));
+    let fixed: String = fixed.map(|(name, value)| format!(", {name} {value}")).collect();
+    format!("{} on {base}{fixed}; seed {}", first.point.workload, report.seed)
+}
+
+/// A parameter's name as an axis says it.
+fn words(name: &str) -> String {
+    name.replace('_', " ")
+}

@@ -1,0 +1,66 @@
+//! Points as rows, and as JSON.
+
+use std::collections::BTreeSet;
+
+use atoms_model::config::PARAMETERS;
+use serde_json::{Map, Value, json};
+
+use super::SweepReport;
+use crate::certificate::parameters;
+use crate::sweep::{FIGURES, Measured};
+
+/// A row for each point: every parameter of unit and workload, every figure, and whether it is certified.
+pub(super) fn csv(report: &SweepReport<'_>) -> Result<Vec<u8>, csv::Error> {
+    let settings: BTreeSet<&String> =
+        report.measured.iter().flat_map(|one| one.point.settings.keys()).collect();
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let head = ["point", "config", "workload", "seed"].into_iter().map(str::to_string);
+    let unit = PARAMETERS.iter().map(|parameter| parameter.name.to_string());
+    let own = settings.iter().map(|name| format!("with.{name}"));
+    let figures = FIGURES.iter().map(|figure| figure.name.to_string());
+    let tail = ["units", "certified", "failure"].into_iter().map(str::to_string);
+    out.write_record(head.chain(unit).chain(own).chain(figures).chain(tail))?;
+    for (at, one) in report.measured.iter().enumerate() {
+        let point = &one.point;
+        let head =
+            [at.to_string(), point.config.name.clone(), point.workload.clone(), report.seed.to_string()];
+        let values = parameters(&point.config.config);
+        let unit = PARAMETERS.iter().map(|parameter| plain(&values[parameter.name]));
+        let own = settings.iter().map(|name| point.settings.get(*name).cloned().unwrap_or_default());
+        let measurement = one.outcome.as_ref().ok();
+        let figures = FIGURES.iter().map(|figure| {
+            measurement.and_then(|m| (figure.of)(m)).map_or_else(String::new, |value| value.to_string())
+        });
+        let units = measurement.map_or_else(String::new, |m| m.units.to_string());
+        let failure = one.outcome.as_ref().err().cloned().unwrap_or_default();
+        let tail = [units, one.certified.to_string(), failure];
+        out.write_record(head.into_iter().chain(unit).chain(own).chain(figures).chain(tail))?;
+    }
+    out.into_inner().map_err(|error| error.into_error().into())
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Everything that is known.
+pub(super) fn json(report: &SweepReport<'_>) -> Value {
+    let point = |(at, one): (usize, &Measured)| {
+        let measurement = one.outcome.as_ref().ok();
+        let figures: Map<String, Value> = FIGURES
+            .iter()
+            .filter_map(|figure| Some((figure.name.to_string(), json!((figure.of)(measurement?)?))))
+            .collect();
+        json!({
+            "point": at, "config": one.point.config.name, "parameters": parameters(&one.point.config.config),
+            "workload": one.point.workload, "settings": one.point.settings, "varied": one.point.labels,
+            "figures": figures, "measurement": measurement, "certified": one.certified,
+            "failure": one.outcome.as_ref().err(), "command": report.command(one),
+        })
+    };
+    json!({
+        "about": report.about, "sweep": report.file, "seed": report.seed, "rtl": report.rtl,
+        "impossible": report.impossible.iter().map(|one| json!({ "rule": one.rule, "points": one.points })).collect::<Vec<_>>(),
+        "points": report.measured.iter().enumerate().map(point).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,139 @@
+//! What a sweep says, in sentences that are derived from its figures.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::figure::Figure;
+use super::run::Measured;
+
+/// Values of a figure along a parameter, of one line of a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// What it is about: value of the parameter that tells lines apart.
+    pub(crate) name: String,
+    /// Value of the parameter below, and of the figure, with the place of the point in the sweep.
+    pub(crate) points: Vec<(f64, f64, usize)>,
+}
+
+/// What lines are sorted by: numbers by their value, before names.
+type LineKey = (Option<OrderedName>, String);
+
+/// The lines of a plot: `figure` along `x`, one line for each value of `by`. Where several points of a line have one value of
+/// `x`, since other parameters vary, the best counts.
+pub(crate) fn lines(measured: &[Measured], x: &str, figure: &Figure, by: Option<&str>) -> Vec<Line> {
+    let mut lines: BTreeMap<LineKey, BTreeMap<u64, (f64, f64, usize)>> = BTreeMap::new();
+    for (at, one) in measured.iter().enumerate() {
+        let label = |name: &str| one.point.labels.get(name).cloned();
+        let below = label(x).and_then(|value| value.parse::<f64>().ok());
+        let value = one.outcome.as_ref().ok().and_then(|measurement| (figure.of)(measurement));
+        let (Some(below), Some(value)) = (below, value) else { continue };
+        let name = by.and_then(label).unwrap_or_default();
+        let line = lines.entry((OrderedName::of(&name), name)).or_default();
+        let better = |than: f64| match figure.more_is_better {
+            Some(false) => value < than,
+            Some(true) | None => value > than,
+        };
+        let place = line.entry(order(below)).or_insert((below, value, at));
+        if better(place.1) {
+            *place = (below, value, at);
+        }
+    }
+    let line = |((_, name), points): (LineKey, BTreeMap<_, _>)| Line {
+        name,
+        points: points.into_values().collect(),
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// A number by its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct OrderedName(u64);
+
+impl OrderedName {
+    fn of(name: &str) -> Option<OrderedName> {
+        name.parse::<f64>().ok().map(|value| OrderedName(order(value)))
+    }
+}
+
+/// A key that sorts as the number does.
+fn order(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// Sentences about a plot: which line leads where, by how much, and where they cross.
+pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Option<&str>) -> Vec<String> {
+    let lines = lines(measured, x, figure, by);
+    let mut said = Vec::new();
+    let Some(better) = figure.more_is_better else { return said };
+    let leads = |a: f64, b: f64| if better { a > b } else { a < b };
+    match &lines[..] {
+        [] => {}
+        [line] => said.extend(span(line, x, figure)),
+        several => {
+            let common: BTreeSet<u64> = several
+                .iter()
+                .map(|line| line.points.iter().map(|point| order(point.0)).collect::<BTreeSet<_>>())
+                .reduce(|a, b| a.intersection(&b).copied().collect())
+                .unwrap_or_default();
+            // Who leads at each value that all lines have, and by how much over the next.
+            let mut leaders: Vec<(f64, &str, f64, &str)> = Vec::new();
+            for key in common {
+                let mut there: Vec<(f64, &str, f64)> = several
+                    .iter()
+                    .filter_map(|line| {
+                        let point = line.points.iter().find(|point| order(point.0) == key)?;
+                        Some((point.1, line.name.as_str(), point.0))
+                    })
+                    .collect();
+                there.sort_by(|a, b| {
+                    if leads(a.0, b.0) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
+                });
+                if let [first, second, ..] = there[..] {
+                    let ratio = if better { first.0 / second.0 } else { second.0 / first.0 };
+                    leaders.push((first.2, first.1, ratio, second.1));
+                }
+            }
+            let mut rest = &leaders[..];
+            while let Some(first) = rest.first() {
+                let run = rest.iter().take_while(|one| one.1 == first.1).count();
+                let most = rest[..run].iter().max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or(first);
+                let (from, to) = (first.0, rest[run - 1].0);
+                let where_ = if run == leaders.len() {
+                    format!("for every {}", words(x))
+                } else if from == to {
+                    format!("at {} {from}", words(x))
+                } else {
+                    format!("for {} {from} to {to}", words(x))
+                };
+                said.push(format!(
+                    "`{}` is best {where_}: up to {:.2} times the next, `{}`, at {}.",
+                    first.1, most.2, most.3, most.0
+                ));
+                rest = &rest[run..];
+            }
+        }
+    }
+    said
+}
+
+/// From the worst to the best of one line.
+fn span(line: &Line, x: &str, figure: &Figure) -> Option<String> {
+    let by = |a: &&(f64, f64, usize), b: &&(f64, f64, usize)| a.1.total_cmp(&b.1);
+    let (low, high) = (line.points.iter().min_by(by)?, line.points.iter().max_by(by)?);
+    let (best, worst) = if figure.more_is_better == Some(true) { (high, low) } else { (low, high) };
+    let ratio = high.1 / low.1;
+    Some(format!(
+        "The best {} is {} at {} {}, {ratio:.2} times as good as {} at {}.",
+        figure.name,
+        crate::plot::short(best.1),
+        words(x),
+        best.0,
+        crate::plot::short(worst.1),
+        worst.0
+    ))
+}
+
+/// A parameter's name in a sentence.
+fn words(name: &str) -> String {
+    name.replace('_', " ")
+}

@@ -1,0 +1,383 @@
+//! A sweep as its file states it: which parameters are varied, and which points that makes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::configs::{self, ConfigsError, NamedConfig};
+use atoms_model::config::PARAMETERS;
+use serde::Deserialize;
+use toml::Value;
+
+/// A sweep's file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepFile {
+    /// The question, in a sentence: title of the report.
+    pub about: String,
+    /// Workload, or several.
+    #[serde(deserialize_with = "one_or_several")]
+    pub workload: Vec<String>,
+    /// Configuration that the points start from.
+    #[serde(default = "default_config")]
+    pub config: String,
+    /// Seed of everything random in it.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Points that it may have: a larger one is refused before anything runs.
+    #[serde(default = "default_budget")]
+    pub budget: u64,
+    /// Parameters of the unit, by name.
+    #[serde(default)]
+    pub unit: toml::Table,
+    /// Parameters of the workload, by name.
+    #[serde(default)]
+    pub with: toml::Table,
+    /// Points of a Sobol sequence in place of the whole grid.
+    #[serde(default)]
+    pub sobol: Option<u64>,
+    /// Points stated one by one in place of a grid: parameters of unit and workload by name.
+    #[serde(default)]
+    pub point: Vec<toml::Table>,
+    /// What is drawn.
+    #[serde(default)]
+    pub plot: Vec<PlotFile>,
+}
+
+/// A plot of a sweep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlotFile {
+    /// What it says; by default what it shows.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// Parameter or figure along the axis below.
+    pub x: String,
+    /// Figure at the left.
+    pub y: String,
+    /// Parameter that tells the lines apart.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+fn default_config() -> String {
+    "default".to_string()
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn default_budget() -> u64 {
+    2000
+}
+
+fn one_or_several<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    match Value::deserialize(from)? {
+        Value::String(name) => Ok(vec![name]),
+        Value::Array(names) if !names.is_empty() => names
+            .iter()
+            .map(|name| name.as_str().map(str::to_string))
+            .collect::<Option<_>>()
+            .ok_or_else(|| serde::de::Error::custom("expected names of workloads")),
+        _ => Err(serde::de::Error::custom("expected the name of a workload, or a list of them")),
+    }
+}
+
+/// Whose parameter is varied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum VariedOf {
+    /// The unit's.
+    Unit,
+    /// The workload's.
+    Workload,
+}
+
+/// A parameter and the values that it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Varied {
+    /// Whose.
+    pub of: VariedOf,
+    /// Its name.
+    pub name: String,
+    /// Its values as text, at least one.
+    pub values: Vec<String>,
+}
+
+/// A point of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepPoint {
+    /// Configuration of the unit, of a point by its one name.
+    pub config: NamedConfig,
+    /// Workload.
+    pub workload: String,
+    /// Settings of the workload, by name, as text.
+    pub settings: BTreeMap<String, String>,
+    /// Values of the parameters that are varied, by name: what tells it from the others.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// Points that cannot be, and the rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impossible {
+    /// The rule, in words.
+    pub rule: String,
+    /// How many.
+    pub points: u64,
+}
+
+/// The points of a sweep, and those that it would have if they could be.
+#[derive(Clone, Debug)]
+pub struct SweepPoints {
+    /// In the order of the file, the last parameter changing fastest.
+    pub points: Vec<SweepPoint>,
+    /// What is left out.
+    pub impossible: Vec<Impossible>,
+}
+
+/// Why a sweep cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// It is no sweep: what the parser says, with line and column.
+    #[error("`{path}`: {1}", path = .0.display())]
+    Toml(PathBuf, #[source] Box<toml::de::Error>),
+    /// A parameter's values: its name, what was found and what would work.
+    #[error("`{0}` in `{path}`: {2}", path = .1.display())]
+    Values(String, PathBuf, String),
+    /// More points than it may have.
+    #[error(
+        "`{path}` has {points} points, and may have {budget}: have fewer values ({sizes}), `sobol = N` for a sample, or \
+         `budget = {points}`", path = .path.display()
+    )]
+    #[allow(missing_docs)] // fields as the message says
+    Budget { path: PathBuf, points: u128, budget: u64, sizes: String },
+    /// None of the points can be.
+    #[error("no point of `{path}` can be: {1}", path = .0.display())]
+    None(PathBuf, String),
+    /// The configuration that the points start from.
+    #[error(transparent)]
+    Config(#[from] ConfigsError),
+}
+
+impl SweepFile {
+    /// The sweep in a file.
+    ///
+    /// # Errors
+    /// [`SweepError`].
+    pub fn read(path: &Path) -> Result<SweepFile, SweepError> {
+        let text = fs_err::read_to_string(path)?;
+        toml::from_str(&text).map_err(|error| SweepError::Toml(path.to_path_buf(), Box::new(error)))
+    }
+
+    /// The parameters that are varied or fixed, the unit's first, in the order of their names.
+    ///
+    /// # Errors
+    /// [`SweepError::Values`].
+    pub fn varied(&self, path: &Path) -> Result<Vec<Varied>, SweepError> {
+        let tables = [(VariedOf::Unit, &self.unit), (VariedOf::Workload, &self.with)];
+        let all = tables
+            .into_iter()
+            .flat_map(|(of, table)| table.iter().map(move |(name, value)| (of, name, value)));
+        all.map(|(of, name, value)| {
+            let values = values(value)
+                .map_err(|reason| SweepError::Values(name.clone(), path.to_path_buf(), reason))?;
+            Ok(Varied { of, name: name.clone(), values })
+        })
+        .collect()
+    }
+
+    /// Every point, with the configurations of the RTL in `rtl_dir`.
+    ///
+    /// # Errors
+    /// [`SweepError`].
+    pub fn points(&self, path: &Path, rtl_dir: &Path) -> Result<SweepPoints, SweepError> {
+        let varied = self.varied(path)?;
+        let base = configs::named(rtl_dir, &self.config)?;
+        let choices = self.choices(path, &varied)?;
+        let mut found = SweepPoints { points: Vec::new(), impossible: Vec::new() };
+        for choice in choices {
+            for workload in &self.workload {
+                match point(&base, rtl_dir, workload, &choice, self.workload.len() > 1) {
+                    Ok(point) => found.points.push(point),
+                    Err(ConfigsError::Value(_, rule)) => {
+                        match found.impossible.iter_mut().find(|one| one.rule == rule.to_string()) {
+                            Some(impossible) => impossible.points += 1,
+                            None => found.impossible.push(Impossible { rule: rule.to_string(), points: 1 }),
+                        }
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        match (&found.points[..], &found.impossible[..]) {
+            ([], [first, ..]) => Err(SweepError::None(path.to_path_buf(), first.rule.clone())),
+            _ => Ok(found),
+        }
+    }
+
+    /// The values that each point has of the parameters, as the file asks for them.
+    fn choices(&self, path: &Path, varied: &[Varied]) -> Result<Vec<Vec<Setting>>, SweepError> {
+        let grid = varied.iter().map(|varied| varied.values.len() as u128).fold(1, u128::saturating_mul);
+        let number = match (self.sobol, self.point.len()) {
+            (_, stated) if stated > 0 => grid.saturating_mul(stated as u128),
+            (Some(points), _) => u128::from(points).min(grid),
+            (None, _) => grid,
+        };
+        let points = number.saturating_mul(self.workload.len() as u128);
+        if points > u128::from(self.budget) {
+            let size = |varied: &Varied| format!("{} {}", varied.name, varied.values.len());
+            let sizes: Vec<_> = varied.iter().filter(|varied| varied.values.len() > 1).map(size).collect();
+            let (path, budget) = (path.to_path_buf(), self.budget);
+            return Err(SweepError::Budget { path, points, budget, sizes: sizes.join(", ") });
+        }
+        let pick = |indices: &mut dyn FnMut(usize, usize) -> usize| -> Vec<Setting> {
+            let own = |(at, varied): (usize, &Varied)| Setting {
+                of: varied.of,
+                name: varied.name.clone(),
+                value: varied.values[indices(at, varied.values.len())].clone(),
+                varies: varied.values.len() > 1,
+            };
+            varied.iter().enumerate().map(own).collect()
+        };
+        let nth = |number: u128| {
+            // The last parameter changes fastest.
+            let mut digits = vec![0; varied.len()];
+            let mut rest = number;
+            for (digit, varied) in digits.iter_mut().zip(varied).rev() {
+                *digit = (rest % varied.values.len() as u128) as usize;
+                rest /= varied.values.len() as u128;
+            }
+            pick(&mut |at, _| digits[at])
+        };
+        let mut choices: Vec<Vec<Setting>> = match self.sobol {
+            Some(points) if u128::from(points) < grid => {
+                let seed = self.seed as u32 ^ (self.seed >> 32) as u32;
+                let place = |number: u32, at: usize, of: usize| {
+                    let share = sobol_burley::sample(number, at as u32 % SOBOL_DIMENSIONS, seed);
+                    ((f64::from(share) * of as f64) as usize).min(of - 1)
+                };
+                (0..points as u32).map(|number| pick(&mut |at, of| place(number, at, of))).collect()
+            }
+            Some(_) | None => (0..grid).map(nth).collect(),
+        };
+        if !self.point.is_empty() {
+            let stated = self.stated(path)?;
+            let joined = choices.iter().flat_map(|choice| {
+                stated.iter().map(move |own| choice.iter().chain(own).cloned().collect::<Vec<_>>())
+            });
+            choices = joined.collect();
+        }
+        Ok(choices)
+    }
+
+    /// The points stated one by one.
+    fn stated(&self, path: &Path) -> Result<Vec<Vec<Setting>>, SweepError> {
+        let setting = |(name, value): (&String, &Value)| {
+            let is_of_unit = PARAMETERS.iter().any(|parameter| parameter.name == name);
+            let of = if is_of_unit { VariedOf::Unit } else { VariedOf::Workload };
+            let refused = |reason| SweepError::Values(name.clone(), path.to_path_buf(), reason);
+            if self.unit.contains_key(name) || self.with.contains_key(name) {
+                return Err(refused("stated for each point, and for all of them".to_string()));
+            }
+            Ok(Setting { of, name: name.clone(), value: text(value).map_err(refused)?, varies: true })
+        };
+        self.point.iter().map(|point| point.iter().map(setting).collect()).collect()
+    }
+}
+
+/// Dimensions that the sequence has; more parameters than these share them.
+const SOBOL_DIMENSIONS: u32 = sobol_burley::NUM_DIMENSIONS;
+
+/// A parameter at a point.
+#[derive(Clone, Debug)]
+struct Setting {
+    of: VariedOf,
+    name: String,
+    value: String,
+    /// It tells points apart.
+    varies: bool,
+}
+
+/// The point with these settings, or the rule that it breaks.
+fn point(
+    base: &NamedConfig,
+    rtl_dir: &Path,
+    workload: &str,
+    settings: &[Setting],
+    several: bool,
+) -> Result<SweepPoint, ConfigsError> {
+    let of = |of: VariedOf| settings.iter().filter(move |setting| setting.of == of);
+    let changes: Vec<_> = of(VariedOf::Unit).map(|one| format!(",{}={}", one.name, one.value)).collect();
+    let config = configs::named(rtl_dir, &format!("{}{}", base.name, changes.concat()))?;
+    let labels = settings.iter().filter(|one| one.varies).map(|one| (one.name.clone(), one.value.clone()));
+    let workload_label = several.then(|| ("workload".to_string(), workload.to_string()));
+    Ok(SweepPoint {
+        config,
+        workload: workload.to_string(),
+        settings: of(VariedOf::Workload).map(|one| (one.name.clone(), one.value.clone())).collect(),
+        labels: labels.chain(workload_label).collect(),
+    })
+}
+
+/// The values of a parameter: one, a list, or `{ from = 1, to = 32, times = 2 }`, `{ from = 0.0, to = 2.0, by = 0.5 }`.
+fn values(value: &Value) -> Result<Vec<String>, String> {
+    let values = match value {
+        Value::Array(list) => list.iter().map(text).collect::<Result<Vec<_>, _>>()?,
+        Value::Table(table) => range(table)?,
+        one => vec![text(one)?],
+    };
+    match values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
+        _ if values.is_empty() => Err("expected at least one value".to_string()),
+        Some((_, twice)) => Err(format!("{twice} is stated twice")),
+        None => Ok(values),
+    }
+}
+
+/// A value as settings take it.
+fn text(value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Ok(value.to_string()),
+        other => Err(format!("{other}: expected a number, a name, true or false")),
+    }
+}
+
+/// Values from one to another, by steps or by factors.
+fn range(table: &toml::Table) -> Result<Vec<String>, String> {
+    const FORM: &str = "expected { from = 1, to = 8, by = 1 } or { from = 1, to = 32, times = 2 }";
+    let number = |name: &str| match table.get(name) {
+        Some(Value::Integer(number)) => Some(*number as f64),
+        Some(Value::Float(number)) => Some(*number),
+        _ => None,
+    };
+    let is_whole = table.values().all(Value::is_integer);
+    let known = table.keys().all(|key| ["from", "to", "by", "times"].contains(&key.as_str()));
+    let (Some(from), Some(to), true) = (number("from"), number("to"), known) else {
+        return Err(FORM.to_string());
+    };
+    let next: Box<dyn Fn(u32) -> f64> = match (number("by"), number("times")) {
+        (Some(by), None) if by > 0.0 => Box::new(move |at| from + f64::from(at) * by),
+        (None, Some(times)) if times > 1.0 && from > 0.0 => Box::new(move |at| from * times.powi(at as i32)),
+        _ => return Err(FORM.to_string()),
+    };
+    // A step that does not come out even must not lose the end to rounding.
+    let beyond = to + 1e-9 * to.abs().max(1.0);
+    let values: Vec<_> = (0..MOST_VALUES).map(next).take_while(|value| *value <= beyond).collect();
+    if values.len() == MOST_VALUES as usize || !to.is_finite() {
+        return Err(format!("more than {MOST_VALUES} values"));
+    }
+    Ok(values
+        .iter()
+        .map(|value| if is_whole { format!("{value:.0}") } else { format!("{}", round(*value)) })
+        .collect())
+}
+
+/// Values that a range may have.
+const MOST_VALUES: u32 = 100_000;
+
+/// Without what steps such as 0.1 add up to in the last digits.
+fn round(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}

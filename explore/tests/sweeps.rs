@@ -1,0 +1,270 @@
+//! Sweeps: which points a file states, what is kept of them, and what the report says.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use atoms_cosim::configs;
+use atoms_cosim::rtl::RtlIdentity;
+use atoms_explore::report::{SweepReport, file};
+use atoms_explore::sweep::{Certify, Measured, PointStore, SweepFile, SweepPoints, SweepRun, sweep};
+use roxmltree::Document;
+
+/// A sweep of model alone, small enough for a test.
+const SWEEP: &str = r#"
+about = "Do more banks help a histogram?"
+workload = "histogram"
+config = "small"
+seed = 5
+[unit]
+num_banks = { from = 4, to = 16, times = 2 }
+[with]
+spread = ["uniform", "zipf"]
+bins = 16
+units = 8
+[[plot]]
+x = "num_banks"
+y = "throughput"
+by = "spread"
+"#;
+
+fn plan(text: &str) -> SweepFile {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn points(text: &str) -> SweepPoints {
+    plan(text).points(Path::new("test.toml"), &configs::rtl_dir()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(text: &str) -> String {
+    let found = toml::from_str::<SweepFile>(text).map_err(|error| error.to_string());
+    let found = found.and_then(|plan| {
+        plan.points(Path::new("test.toml"), &configs::rtl_dir()).map_err(|error| error.to_string())
+    });
+    found.err().unwrap_or_else(|| panic!("it is accepted: {text}"))
+}
+
+/// An empty folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweeps").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+fn measured(text: &str, store: &Path, certify: Certify) -> Vec<Measured> {
+    let store = PointStore::new(store).expect("the program can be read");
+    let run = SweepRun {
+        seed: plan(text).seed,
+        rtl_dir: &configs::rtl_dir(),
+        certify,
+        jobs: 2,
+        store: &store,
+        interrupt: None,
+    };
+    sweep(&run, points(text).points, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_grid_has_every_point_once() {
+    let SweepPoints { points, impossible } = points(SWEEP);
+    let names: Vec<_> =
+        points.iter().map(|point| format!("{} {}", point.config.name, point.settings["spread"])).collect();
+    assert_eq!(
+        names,
+        [
+            "small uniform",
+            "small zipf",
+            "small,num_banks=8 uniform",
+            "small,num_banks=8 zipf",
+            "small,num_banks=16 uniform",
+            "small,num_banks=16 zipf",
+        ]
+    );
+    assert!(impossible.is_empty());
+    let labels: Vec<_> = points[2].labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(labels, ["num_banks=8", "spread=uniform"], "only what varies");
+}
+
+#[test]
+fn a_sample_is_spread_over_the_grid_and_the_same_again() {
+    let text = "about = \"a\"\nworkload = \"contend\"\nsobol = 64\n[unit]\nqueue_depth = { from = 1, to = 16, by = 1 }\n\
+                [with]\nwarps = { from = 1, to = 64, by = 1 }\n";
+    let names = |text: &str| -> Vec<String> {
+        let of = |p: &atoms_explore::sweep::SweepPoint| format!("{} {}", p.config.name, p.settings["warps"]);
+        points(text).points.iter().map(of).collect()
+    };
+    let once = names(text);
+    assert_eq!(once.len(), 64);
+    assert_eq!(once, names(text));
+    assert_ne!(once, names(&text.replace("sobol", "seed = 2\nsobol")));
+    assert!(once.iter().collect::<BTreeSet<_>>().len() > 55, "{once:?}");
+    let depths: BTreeSet<_> = points(text).points.iter().map(|p| p.labels["queue_depth"].clone()).collect();
+    assert_eq!(depths.len(), 16, "each value of a parameter is met");
+}
+
+#[test]
+fn stated_points_share_what_is_fixed() {
+    let text = "about = \"a\"\nworkload = [\"contend\", \"reduction\"]\nconfig = \"small\"\n[with]\nwarps = 2\n\
+                [[point]]\nnum_banks = 8\n[[point]]\nnum_banks = 16\nunits = 3\n";
+    let points = points(text).points;
+    let names: Vec<_> =
+        points.iter().map(|p| format!("{} {} {:?}", p.workload, p.config.name, p.settings)).collect();
+    assert_eq!(names.len(), 4);
+    assert_eq!(names[0], "contend small,num_banks=8 {\"warps\": \"2\"}");
+    assert_eq!(names[3], "reduction small,num_banks=16 {\"units\": \"3\", \"warps\": \"2\"}");
+}
+
+#[test]
+fn points_that_cannot_be_are_left_out_with_the_rule() {
+    let text = "about = \"a\"\nworkload = \"contend\"\nconfig = \"small\"\n[unit]\nnum_lanes = [4, 8]\nqueue_depth = [1, 2]\n";
+    let SweepPoints { points, impossible } = points(text);
+    assert_eq!(points.len(), 2);
+    let rules: Vec<_> = impossible.iter().map(|one| (one.rule.as_str(), one.points)).collect();
+    assert_eq!(rules, [("spin_hold is 4: expected num_lanes, 8, or more (spec 5.4)", 2)]);
+    let none = refused(&text.replace("[4, 8]", "[8, 16]"));
+    assert!(none.starts_with("no point of `test.toml` can be: spin_hold is 4"), "{none}");
+}
+
+#[test]
+fn what_is_no_sweep_is_refused() {
+    let head = "about = \"a\"\nworkload = \"contend\"\n";
+    let rows = [
+        ("workload = \"contend\"\n".to_string(), "missing field `about`"),
+        (format!("{head}[units]\n"), "unknown field `units`"),
+        (format!("{head}[unit]\nnum_bank = 4\n"), "no parameter `num_bank`; the nearest is `num_banks`"),
+        (
+            format!("{head}[unit]\nnum_banks = []\n"),
+            "`num_banks` in `test.toml`: expected at least one value",
+        ),
+        (format!("{head}[unit]\nnum_banks = [8, 8]\n"), "8 is stated twice"),
+        (format!("{head}[unit]\nnum_banks = {{ from = 1 }}\n"), "expected { from = 1, to = 8, by = 1 }"),
+        (format!("{head}[unit]\nnum_banks = {{ from = 1, to = 9, times = 1 }}\n"), "expected { from = 1"),
+        (format!("{head}[with]\nthink = {{ from = 0, to = 1e9, by = 1 }}\n"), "more than 100000 values"),
+        (
+            format!("{head}budget = 10\n[with]\nthink = {{ from = 0, to = 50, by = 1 }}\n"),
+            "`test.toml` has 51 points, and may have 10: have fewer values (think 51), `sobol = N` for a sample, or `budget = 51`",
+        ),
+        (format!("{head}config = \"defaul\"\n"), "no configuration `defaul`"),
+        (
+            format!("{head}[with]\nwarps = 1\n[[point]]\nwarps = 2\n"),
+            "`warps` in `test.toml`: stated for each point, and for all of them",
+        ),
+    ];
+    for (text, expected) in rows {
+        let said = refused(&text);
+        assert!(said.contains(expected), "{text}: {said}");
+    }
+    // What only a workload knows is said before anything runs, too.
+    let store = PointStore::new(&folder("refused")).expect("the program can be read");
+    let rtl_dir = configs::rtl_dir();
+    let run = SweepRun {
+        seed: 1,
+        rtl_dir: &rtl_dir,
+        certify: Certify::None,
+        jobs: 1,
+        store: &store,
+        interrupt: None,
+    };
+    let points = points(&format!("{head}[with]\nwarp = 1\n")).points;
+    let error =
+        sweep(&run, points, &mut |_| panic!("something runs")).expect_err("no such parameter").to_string();
+    assert!(error.contains("workload contend has no parameter `warp`"), "{error}");
+}
+
+/// A second sweep takes what the first one measured; another seed is another measurement; a result that was cut short is none.
+#[test]
+fn measurements_are_kept() {
+    let store = folder("kept");
+    let first = measured(SWEEP, &store, Certify::None);
+    assert!(first.iter().all(|one| !one.kept && !one.certified));
+    let again = measured(SWEEP, &store, Certify::None);
+    assert!(again.iter().all(|one| one.kept));
+    let outcomes = |all: &[Measured]| all.iter().map(|one| one.outcome.clone()).collect::<Vec<_>>();
+    assert_eq!(outcomes(&first), outcomes(&again));
+    let other = measured(&SWEEP.replace("seed = 5", "seed = 6"), &store, Certify::None);
+    assert!(other.iter().all(|one| !one.kept));
+    for entry in std::fs::read_dir(&store).expect("a folder").take(1) {
+        let path = entry.expect("a file").path();
+        let text = std::fs::read(&path).expect("it can be read");
+        std::fs::write(&path, &text[..text.len() / 2]).expect("writes");
+    }
+    let both = [SWEEP.to_string(), SWEEP.replace("seed = 5", "seed = 6")];
+    let kept =
+        both.iter().flat_map(|text| measured(text, &store, Certify::None)).filter(|one| one.kept).count();
+    assert_eq!(kept, 11);
+}
+
+/// The RTL takes as many cycles as the model says; a certified measurement takes the place of the model's.
+#[test]
+fn certified_points_are_those_of_the_model() {
+    let store = folder("certified");
+    let text = SWEEP.replace("to = 16", "to = 8");
+    let estimates = measured(&text, &store, Certify::None);
+    let certified = measured(&text, &store, Certify::All);
+    assert!(certified.iter().all(|one| one.certified && !one.kept), "the model's word is no certificate");
+    for (estimate, certified) in estimates.iter().zip(&certified) {
+        let of = |one: &Measured| one.outcome.clone().map(|m| (m.cycles, m.units, m.requests, m.passes));
+        assert_eq!(of(estimate), of(certified));
+        assert!(certified.outcome.as_ref().is_ok_and(|m| m.judged > 0), "the oracle was asked");
+    }
+    assert!(measured(&text, &store, Certify::None).iter().all(|one| one.kept && one.certified));
+}
+
+#[test]
+fn the_report_says_what_was_found() {
+    let out = folder("report");
+    let measured = measured(SWEEP, &out.join("store"), Certify::None);
+    let rtl = RtlIdentity::of(&configs::rtl_dir()).expect("the RTL of the checkout");
+    let plan = plan(SWEEP);
+    let report = SweepReport {
+        about: &plan.about,
+        file: "test.toml",
+        seed: plan.seed,
+        rtl: &rtl,
+        measured: &measured,
+        impossible: &[],
+        plots: &plan.plot,
+    };
+    let findings = report.write(&out).expect("it is written");
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].contains("is best for every num banks: up to "), "{findings:?}");
+    let page = std::fs::read_to_string(out.join(file::PAGE)).expect("a page");
+    assert!(page.contains(&findings[0]) && !page.contains("<script") && !page.contains(" src="), "{page}");
+    assert!(page.contains("0</b> of 6 points certified"), "what is not certified says so");
+    assert_eq!(page.matches("href=\"#point-").count(), 6, "each mark leads to its point");
+    assert!(page.contains(
+        "atoms explore run histogram --with bins=16,spread=zipf,units=8 --config small,num_banks=8 --seed 5 --on model"
+    ));
+    let svg = std::fs::read_to_string(out.join("throughput-num_banks-spread.svg")).expect("a plot");
+    assert!(Document::parse(&svg).is_ok());
+    let mut table = csv::Reader::from_path(out.join(file::CSV)).expect("a table");
+    let head = table.headers().expect("a head").clone();
+    for name in ["config", "num_banks", "try_wait_limit", "with.spread", "throughput", "cycles", "certified"]
+    {
+        assert!(head.iter().any(|own| own == name), "no column `{name}` in {head:?}");
+    }
+    assert_eq!(table.records().count(), 6);
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join(file::JSON)).expect("a file")).expect("JSON");
+    assert_eq!(json["points"][5]["parameters"]["num_banks"], 16);
+    assert_eq!(json["points"][5]["certified"], false);
+    assert!(json["points"][5]["figures"]["throughput"].as_f64().is_some_and(|value| value > 0.0));
+    let odd = SweepFile { plot: vec![serde_plot("thruput", "num_banks")], ..plan.clone() };
+    let error =
+        SweepReport { plots: &odd.plot, ..report }.write(&out).expect_err("no such figure").to_string();
+    assert!(error.contains("no figure `thruput`; there are throughput, cycles"), "{error}");
+}
+
+fn serde_plot(y: &str, x: &str) -> atoms_explore::sweep::PlotFile {
+    toml::from_str(&format!("x = \"{x}\"\ny = \"{y}\"\n")).expect("a plot")
+}
+
+/// A point that comes to nothing is told, and the others go on.
+#[test]
+fn a_point_that_cannot_be_set_up_does_not_end_the_sweep() {
+    let text = SWEEP.replace("bins = 16", "bins = [16, 60000]");
+    let measured = measured(&text, &folder("failing"), Certify::None);
+    let (good, bad): (Vec<_>, Vec<_>) = measured.iter().partition(|one| one.outcome.is_ok());
+    assert_eq!((good.len(), bad.len()), (6, 6));
+    let reason = bad[0].outcome.as_ref().expect_err("it does not fit");
+    assert!(reason.contains("the bins end at byte"), "{reason}");
+}

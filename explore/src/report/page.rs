@@ -60,7 +60,7 @@ fn points(report: &SweepReport<'_>) -> Markup {
                 @for name in &varied { td { (one.point.labels.get(*name).map_or("", String::as_str)) } }
                 @for figure in FIGURES {
                     td.number {
-                        (one.outcome.as_ref().ok().and_then(|m| (figure.of)(m)).map_or_else(|| "-".to_string(), short))
+                        (one.outcome.as_ref().ok().and_then(figure.of).map_or_else(|| "-".to_string(), short))
                     }
                 }
                 td { @if one.certified { "lockstep" } @else if one.outcome.is_ok() { "model alone" } @else { "none" } }

@@ -1,7 +1,9 @@
 //! The plots of a sweep, with what each says.
 
-use crate::plot::{Axis, Chart, Mark, PlotError, Scale, Series, short};
-use crate::sweep::{FIGURES, Figure, Line, PlotFile, findings, lines};
+use atoms_cosim::usage::CycleClass;
+
+use crate::plot::{Axis, Bar, Chart, HeatMap, Mark, PlotError, Scale, Series, StackedBars, short};
+use crate::sweep::{FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, lines};
 
 use super::SweepReport;
 
@@ -39,7 +41,86 @@ pub fn plots(report: &SweepReport<'_>) -> Result<Vec<DrawnPlot>, PlotRefusal> {
     if wanted.is_empty() {
         wanted.extend(by_default(report));
     }
-    wanted.iter().filter_map(|plot| draw(report, plot).transpose()).collect()
+    let mut drawn: Vec<_> =
+        wanted.iter().filter_map(|plot| draw(report, plot).transpose()).collect::<Result<_, _>>()?;
+    drawn.extend(stack(report)?);
+    drawn.extend(banks(report)?);
+    Ok(drawn)
+}
+
+/// Points whose cycles are shown; of a larger sweep the best ones.
+const STACKED: usize = 16;
+
+/// A point with an outcome, and its place in the sweep.
+type Placed<'a> = (usize, &'a Measured, &'a PointOutcome);
+
+/// The points with an outcome, the most work in a cycle first.
+fn best_first<'a>(report: &'a SweepReport<'_>) -> Vec<Placed<'a>> {
+    let outcome = |(at, one): (usize, &'a Measured)| Some((at, one, one.outcome.as_ref().ok()?));
+    let mut all: Vec<Placed<'a>> = report.measured.iter().enumerate().filter_map(outcome).collect();
+    let rate = |placed: &Placed<'_>| placed.2.measurement.units_per_kilocycle();
+    all.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    all
+}
+
+/// A point by what tells it from the others.
+fn named(one: &Measured) -> String {
+    let labels: Vec<_> = one.point.labels.values().map(String::as_str).collect();
+    if labels.is_empty() { one.point.config.name.clone() } else { labels.join(", ") }
+}
+
+/// Where the cycles of the points went.
+fn stack(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
+    let mut best = best_first(report);
+    let all = best.len();
+    best.truncate(STACKED);
+    best.sort_by_key(|(at, ..)| *at);
+    let cycles = |outcome: &PointOutcome, class: &CycleClass| {
+        outcome.usage.stack.get(class.key()).copied().unwrap_or_default()
+    };
+    let used = |class: &&CycleClass| best.iter().any(|(.., outcome)| cycles(outcome, class) > 0);
+    let classes: Vec<&CycleClass> = CycleClass::ALL.iter().filter(used).collect();
+    let bar = |(_, one, outcome): &Placed<'_>| Bar {
+        name: named(one),
+        values: classes.iter().map(|class| cycles(outcome, class) as f64).collect(),
+    };
+    let bars: Vec<_> = best.iter().map(bar).collect();
+    if bars.is_empty() {
+        return Ok(None);
+    }
+    let which = if all > STACKED { format!(" of the {STACKED} best points") } else { String::new() };
+    let title = format!("Where the cycles{which} went");
+    let parts = classes.iter().map(|class| class.title().to_string()).collect();
+    let chart = StackedBars { title, subtitle: subtitle(report), parts, bars };
+    Ok(Some(DrawnPlot { name: "cycles".to_string(), svg: chart.svg()?, findings: Vec::new() }))
+}
+
+/// How busy the banks of the best point were.
+fn banks(report: &SweepReport<'_>) -> Result<Option<DrawnPlot>, PlotRefusal> {
+    let Some((_, one, outcome)) = best_first(report).into_iter().next() else { return Ok(None) };
+    let (usage, cycles) = (&outcome.usage, outcome.measurement.cycles);
+    let banks = usage.served_over_time.first().map_or(0, Vec::len);
+    if banks == 0 {
+        return Ok(None);
+    }
+    // The last interval may be shorter.
+    let length = |at: usize| {
+        cycles.saturating_sub(at as u64 * usage.interval_cycles).clamp(1, usage.interval_cycles) as f64
+    };
+    let share = |bank: usize| {
+        let intervals = usage.served_over_time.iter().enumerate();
+        intervals.map(|(at, served)| served[bank] as f64 / length(at)).collect()
+    };
+    let map = HeatMap {
+        title: format!("Banks of the best point: {}", named(one)),
+        subtitle: subtitle(report),
+        x: "cycle".to_string(),
+        columns: (0.0, cycles as f64),
+        y: "bank".to_string(),
+        value: "share of cycles in which it serves a word".to_string(),
+        rows: (0..banks).map(share).collect(),
+    };
+    Ok(Some(DrawnPlot { name: "banks".to_string(), svg: map.svg()?, findings: Vec::new() }))
 }
 
 /// Names of the parameters that vary.

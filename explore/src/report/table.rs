@@ -27,11 +27,11 @@ pub(super) fn csv(report: &SweepReport<'_>) -> Result<Vec<u8>, csv::Error> {
         let values = parameters(&point.config.config);
         let unit = PARAMETERS.iter().map(|parameter| plain(&values[parameter.name]));
         let own = settings.iter().map(|name| point.settings.get(*name).cloned().unwrap_or_default());
-        let measurement = one.outcome.as_ref().ok();
-        let figures = FIGURES.iter().map(|figure| {
-            measurement.and_then(|m| (figure.of)(m)).map_or_else(String::new, |value| value.to_string())
-        });
-        let units = measurement.map_or_else(String::new, |m| m.units.to_string());
+        let outcome = one.outcome.as_ref().ok();
+        let figures = FIGURES
+            .iter()
+            .map(|figure| outcome.and_then(figure.of).map_or_else(String::new, |value| value.to_string()));
+        let units = outcome.map_or_else(String::new, |outcome| outcome.measurement.units.to_string());
         let failure = one.outcome.as_ref().err().cloned().unwrap_or_default();
         let tail = [units, one.certified.to_string(), failure];
         out.write_record(head.into_iter().chain(unit).chain(own).chain(figures).chain(tail))?;
@@ -46,15 +46,16 @@ fn plain(value: &Value) -> String {
 /// Everything that is known.
 pub(super) fn json(report: &SweepReport<'_>) -> Value {
     let point = |(at, one): (usize, &Measured)| {
-        let measurement = one.outcome.as_ref().ok();
+        let outcome = one.outcome.as_ref().ok();
         let figures: Map<String, Value> = FIGURES
             .iter()
-            .filter_map(|figure| Some((figure.name.to_string(), json!((figure.of)(measurement?)?))))
+            .filter_map(|figure| Some((figure.name.to_string(), json!((figure.of)(outcome?)?))))
             .collect();
         json!({
             "point": at, "config": one.point.config.name, "parameters": parameters(&one.point.config.config),
             "workload": one.point.workload, "settings": one.point.settings, "varied": one.point.labels,
-            "figures": figures, "measurement": measurement, "certified": one.certified,
+            "figures": figures, "measurement": outcome.map(|outcome| outcome.measurement),
+            "stack": outcome.map(|outcome| &outcome.usage.stack), "certified": one.certified,
             "failure": one.outcome.as_ref().err(), "command": report.command(one),
         })
     };

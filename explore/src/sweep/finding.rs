@@ -24,7 +24,7 @@ pub(crate) fn lines(measured: &[Measured], x: &str, figure: &Figure, by: Option<
     for (at, one) in measured.iter().enumerate() {
         let label = |name: &str| one.point.labels.get(name).cloned();
         let below = label(x).and_then(|value| value.parse::<f64>().ok());
-        let value = one.outcome.as_ref().ok().and_then(|measurement| (figure.of)(measurement));
+        let value = one.outcome.as_ref().ok().and_then(figure.of);
         let (Some(below), Some(value)) = (below, value) else { continue };
         let name = by.and_then(label).unwrap_or_default();
         let line = lines.entry((OrderedName::of(&name), name)).or_default();
@@ -99,14 +99,14 @@ pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Opti
                 let most = rest[..run].iter().max_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or(first);
                 let (from, to) = (first.0, rest[run - 1].0);
                 let where_ = if run == leaders.len() {
-                    format!("for every {}", words(x))
+                    format!("whatever {} is", words(x))
                 } else if from == to {
-                    format!("at {} {from}", words(x))
+                    format!("where {} is {from}", words(x))
                 } else {
-                    format!("for {} {from} to {to}", words(x))
+                    format!("where {} is {from} to {to}", words(x))
                 };
                 said.push(format!(
-                    "`{}` is best {where_}: up to {:.2} times the next, `{}`, at {}.",
+                    "{} is best {where_}: up to {:.2} times the next, {}, at {}.",
                     first.1, most.2, most.3, most.0
                 ));
                 rest = &rest[run..];

@@ -6,8 +6,9 @@ use atoms_cosim::rtl::RtlIdentity;
 use atoms_verilated::hash;
 use serde::{Deserialize, Serialize};
 
+use super::outcome::PointOutcome;
 use crate::certificate::parameters;
-use crate::measure::{Measurement, Trial};
+use crate::measure::Trial;
 
 /// Measurements in a folder, one file each.
 #[derive(Clone, Debug)]
@@ -20,8 +21,8 @@ pub struct PointStore {
 /// What is kept of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct KeptPoint {
-    /// What was counted.
-    pub(super) measurement: Measurement,
+    /// What it came to.
+    pub(super) outcome: PointOutcome,
     /// By RTL and model in lockstep, with the oracle.
     pub(super) certified: bool,
 }

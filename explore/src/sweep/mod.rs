@@ -3,11 +3,13 @@
 mod figure;
 mod finding;
 mod kept;
+mod outcome;
 mod plan;
 mod run;
 
 pub use figure::{FIGURES, Figure};
 pub(crate) use finding::{Line, findings, lines};
 pub use kept::PointStore;
+pub use outcome::{PointOutcome, PointUsage};
 pub use plan::{Impossible, PlotFile, SweepError, SweepFile, SweepPoint, SweepPoints, Varied, VariedOf};
 pub use run::{Certify, Measured, SweepProgress, SweepRun, SweepRunError, sweep};

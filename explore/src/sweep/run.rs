@@ -8,12 +8,13 @@ use std::sync::mpsc;
 use atoms_cosim::configs::NamedConfig;
 use atoms_cosim::rtl::{self, BuildStep, RtlBuildError, RtlIdentity};
 use atoms_cosim::session::Failure;
+use atoms_cosim::usage::Usage;
 use atoms_verilated::{Library, Variant};
 
 use super::kept::{KeptPoint, PointStore};
+use super::outcome::PointOutcome;
 use super::plan::SweepPoint;
-use crate::certificate::certify;
-use crate::measure::{Measurement, Trial, TrialError, TrialLimits, estimate};
+use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 use crate::workload::{Generated, Workload, WorkloadError};
 
 /// Which points are measured on the RTL, too.
@@ -32,7 +33,7 @@ pub struct Measured {
     /// The point.
     pub point: SweepPoint,
     /// What it came to, or why it came to nothing.
-    pub outcome: Result<Measurement, String>,
+    pub outcome: Result<PointOutcome, String>,
     /// RTL and model were in lockstep, and the oracle accepted every answer.
     pub certified: bool,
     /// It was measured before.
@@ -134,14 +135,16 @@ pub fn sweep(
                         break;
                     }
                     let trial = trial(*at);
-                    let outcome =
-                        match libraries.get(&points[*at].config.name) {
-                            Some(library) => certify(&trial, library, identity).map(|certificate| {
-                                KeptPoint { measurement: certificate.measurement, certified: true }
-                            }),
-                            None => estimate(&trial)
-                                .map(|measurement| KeptPoint { measurement, certified: false }),
-                        };
+                    let (behind, judged) = match libraries.get(&points[*at].config.name) {
+                        Some(library) => (Behind::Lockstep(library), Judging::Yes),
+                        None => (Behind::Model, Judging::No),
+                    };
+                    let usage = Usage::new(&points[*at].config.config);
+                    let (measured, usage) = measure(&trial, behind, judged, usage);
+                    let outcome = measured.map(|measurement| KeptPoint {
+                        outcome: PointOutcome { measurement, usage: usage.report().into() },
+                        certified: judged == Judging::Yes,
+                    });
                     let stored = match &outcome {
                         Ok(point) => run.store.put(&trial, identity, point),
                         Err(_) => Ok(()),
@@ -177,7 +180,7 @@ pub fn sweep(
     let measured = points.into_iter().zip(outcomes).enumerate().map(|(at, (point, outcome))| {
         let outcome = outcome.unwrap_or_else(|| Err(TrialError::Wrong("it was not measured".to_string())));
         let certified = outcome.as_ref().is_ok_and(|kept| kept.certified);
-        let outcome = outcome.map(|kept| kept.measurement).map_err(|error| error.to_string());
+        let outcome = outcome.map(|kept| kept.outcome).map_err(|error| error.to_string());
         Measured { point, outcome, certified, kept: open.binary_search(&at).is_err() }
     });
     Ok(measured.collect())

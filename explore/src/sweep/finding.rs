@@ -60,6 +60,9 @@ fn order(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// How much better the best must be to lead.
+const LEAD: f64 = 1.005;
+
 /// Sentences about a plot: which line leads where, by how much, and where they cross.
 pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Option<&str>) -> Vec<String> {
     let lines = lines(measured, x, figure, by);
@@ -75,8 +78,8 @@ pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Opti
                 .map(|line| line.points.iter().map(|point| order(point.0)).collect::<BTreeSet<_>>())
                 .reduce(|a, b| a.intersection(&b).copied().collect())
                 .unwrap_or_default();
-            // Who leads at each value that all lines have, and by how much over the next.
-            let mut leaders: Vec<(f64, &str, f64, &str)> = Vec::new();
+            // Who leads at each value that all lines have, if one does, and by how much over the next.
+            let mut leaders: Vec<(f64, Option<&str>, f64, &str)> = Vec::new();
             for key in common {
                 let mut there: Vec<(f64, &str, f64)> = several
                     .iter()
@@ -90,7 +93,9 @@ pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Opti
                 });
                 if let [first, second, ..] = there[..] {
                     let ratio = if better { first.0 / second.0 } else { second.0 / first.0 };
-                    leaders.push((first.2, first.1, ratio, second.1));
+                    // Nor does one lead where both are zero.
+                    let leader = (ratio >= LEAD).then_some(first.1);
+                    leaders.push((first.2, leader, ratio, second.1));
                 }
             }
             let mut rest = &leaders[..];
@@ -105,10 +110,15 @@ pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Opti
                 } else {
                     format!("where {} is {from} to {to}", words(x))
                 };
-                said.push(format!(
-                    "{} is best {where_}: up to {:.2} times the next, {}, at {}.",
-                    first.1, most.2, most.3, most.0
-                ));
+                said.push(match first.1 {
+                    Some(leader) => {
+                        let (at, _, ratio, next) = most;
+                        format!(
+                            "{leader} is best {where_}: up to {ratio:.2} times the next, {next}, at {at}."
+                        )
+                    }
+                    None => format!("None leads by more than {:.1} % {where_}.", 100.0 * (LEAD - 1.0)),
+                });
                 rest = &rest[run..];
             }
         }
@@ -116,24 +126,90 @@ pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Opti
     said
 }
 
-/// From the worst to the best of one line.
+/// From the worst to the best of one line; of equal ones the first.
 fn span(line: &Line, x: &str, figure: &Figure) -> Option<String> {
     let by = |a: &&(f64, f64, usize), b: &&(f64, f64, usize)| a.1.total_cmp(&b.1);
-    let (low, high) = (line.points.iter().min_by(by)?, line.points.iter().max_by(by)?);
+    let (low, high) = (line.points.iter().min_by(by)?, line.points.iter().rev().max_by(by)?);
     let (best, worst) = if figure.more_is_better == Some(true) { (high, low) } else { (low, high) };
-    let ratio = high.1 / low.1;
+    let (name, x, ratio) = (words(figure.name), words(x), high.1 / low.1);
+    let [most, least] = [best, worst].map(|point| crate::plot::short(point.1));
     Some(format!(
-        "The best {} is {} at {} {}, {ratio:.2} times as good as {} at {}.",
-        figure.name,
-        crate::plot::short(best.1),
-        words(x),
-        best.0,
-        crate::plot::short(worst.1),
-        worst.0
+        "The best {name}, {most}, is where {x} is {}: {ratio:.2} times as good as where it is {}, {least}.",
+        best.0, worst.0
     ))
 }
 
 /// A parameter's name in a sentence.
 fn words(name: &str) -> String {
     name.replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use atoms_cosim::configs;
+
+    use super::*;
+    use crate::measure::Measurement;
+    use crate::sweep::{PointOutcome, PointUsage, SweepPoint};
+
+    /// Points of two methods with these cycles for 1,000 units of work.
+    fn measured(cycles: &[(&str, u32, u64)]) -> Vec<Measured> {
+        let config = configs::named(&configs::rtl_dir(), "tiny").expect("it is there");
+        let one = |(method, lanes, cycles): &(&str, u32, u64)| {
+            let measurement = Measurement {
+                cycles: *cycles,
+                units: 1000,
+                requests: 1,
+                passes: 1,
+                tries: 0,
+                retries: 0,
+                judged: 0,
+                checked: true,
+            };
+            let labels = [("method", method.to_string()), ("lanes", lanes.to_string())];
+            let point = SweepPoint {
+                config: config.clone(),
+                workload: "accumulate".to_string(),
+                settings: BTreeMap::new(),
+                labels: labels.map(|(name, value)| (name.to_string(), value)).into(),
+            };
+            let outcome = Ok(PointOutcome { measurement, usage: PointUsage::default() });
+            Measured { point, outcome, certified: false, kept: false }
+        };
+        cycles.iter().map(one).collect()
+    }
+
+    #[test]
+    fn sentences_say_who_leads_where() {
+        let points = measured(&[
+            ("cas", 1, 100),
+            ("spin", 1, 100),
+            ("cas", 2, 100),
+            ("spin", 2, 110),
+            ("cas", 4, 300),
+            ("spin", 4, 150),
+            ("cas", 16, 800),
+            ("spin", 16, 200),
+        ]);
+        let cycles = Figure::named("cycles").expect("a figure");
+        let expected = [
+            "None leads by more than 0.5 % where lanes is 1.",
+            "cas is best where lanes is 2: up to 1.10 times the next, spin, at 2.",
+            "spin is best where lanes is 4 to 16: up to 4.00 times the next, cas, at 16.",
+        ];
+        assert_eq!(findings(&points, "lanes", cycles, Some("method")), expected);
+        // Of several points with one value, the best counts; more is better here.
+        let rate = Figure::named("throughput").expect("a figure");
+        let alone = findings(&points, "lanes", rate, None);
+        assert_eq!(
+            alone,
+            ["The best throughput, 10 k, is where lanes is 1: 2.00 times as good as where it is 16, 5000."]
+        );
+        let all = findings(&points[4..], "lanes", cycles, Some("method"));
+        assert_eq!(all, ["spin is best whatever lanes is: up to 4.00 times the next, cas, at 16."]);
+        let retries = Figure::named("retries_per_success").expect("a figure");
+        assert!(findings(&points, "lanes", retries, Some("method")).is_empty(), "no point has the figure");
+    }
 }

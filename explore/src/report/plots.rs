@@ -141,7 +141,7 @@ fn by_default(report: &SweepReport<'_>) -> Option<PlotFile> {
     let names = varied(report);
     let x = names.iter().find(|name| is_number(report, name))?;
     let by = names.iter().find(|name| *name != x).cloned();
-    Some(PlotFile { title: None, x: x.clone(), y: "throughput".to_string(), by })
+    Some(PlotFile { title: None, x: x.clone(), y: "throughput".to_string(), by, only: toml::Table::new() })
 }
 
 /// One plot; nothing where no point has the figure.
@@ -150,23 +150,30 @@ fn draw(report: &SweepReport<'_>, plot: &PlotFile) -> Result<Option<DrawnPlot>, 
         PlotRefusal::Figure(plot.y.clone(), FIGURES.iter().map(|figure| figure.name).collect())
     })?;
     let names = varied(report);
-    for name in [Some(&plot.x), plot.by.as_ref()].into_iter().flatten() {
+    for name in [Some(&plot.x), plot.by.as_ref()].into_iter().flatten().chain(plot.only.keys()) {
         if !names.contains(name) {
             return Err(PlotRefusal::Parameter(name.clone(), names));
         }
     }
     let by = plot.by.as_deref();
-    let lines = lines(report.measured, &plot.x, figure, by);
+    let lines = lines(report.measured, plot, figure);
     if lines.is_empty() {
         return Ok(None);
     }
     let series = lines.iter().map(|line| series(report, line, figure)).collect();
-    let findings = findings(report.measured, &plot.x, figure, by);
-    let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}", figure.label, words(&plot.x)));
+    let only: Vec<_> = plot.only().map(|(name, value)| format!("{} {value}", words(name))).collect();
+    let findings = findings(report.measured, plot, figure).into_iter().map(|said| match &only[..] {
+        [] => said,
+        only => format!("With {}: {said}", only.join(", ")),
+    });
+    let findings = findings.collect();
+    let with = if only.is_empty() { String::new() } else { format!(", {}", only.join(", ")) };
+    let title = plot.title.clone().unwrap_or_else(|| format!("{} by {}{with}", figure.label, words(&plot.x)));
     let x = Axis { label: words(&plot.x), scale: scale(&lines) };
     let chart = Chart { title, subtitle: subtitle(report), x, y: Axis::linear(figure.label), series };
     let by = by.map(|by| format!("-{by}")).unwrap_or_default();
-    let name = format!("{}-{}{by}", plot.y, plot.x);
+    let only: String = plot.only().map(|(name, value)| format!("-{name}-{value}")).collect();
+    let name = format!("{}-{}{by}{only}", plot.y, plot.x);
     Ok(Some(DrawnPlot { name, svg: chart.svg()?, findings }))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::figure::Figure;
+use super::plan::PlotFile;
 use super::run::Measured;
 
 /// Values of a figure along a parameter, of one line of a plot.
@@ -17,11 +18,11 @@ pub(crate) struct Line {
 /// What lines are sorted by: numbers by their value, before names.
 type LineKey = (Option<OrderedName>, String);
 
-/// The lines of a plot: `figure` along `x`, one line for each value of `by`. Where several points of a line have one value of
-/// `x`, since other parameters vary, the best counts.
-pub(crate) fn lines(measured: &[Measured], x: &str, figure: &Figure, by: Option<&str>) -> Vec<Line> {
+/// The lines of a plot. Where several points of a line have one value of `x`, since other parameters vary, the best counts.
+pub(crate) fn lines(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<Line> {
+    let (x, by) = (plot.x.as_str(), plot.by.as_deref());
     let mut lines: BTreeMap<LineKey, BTreeMap<u64, (f64, f64, usize)>> = BTreeMap::new();
-    for (at, one) in measured.iter().enumerate() {
+    for (at, one) in measured.iter().enumerate().filter(|(_, one)| plot.has(&one.point)) {
         let label = |name: &str| one.point.labels.get(name).cloned();
         let below = label(x).and_then(|value| value.parse::<f64>().ok());
         let value = one.outcome.as_ref().ok().and_then(figure.of);
@@ -64,8 +65,8 @@ fn order(value: f64) -> u64 {
 const LEAD: f64 = 1.005;
 
 /// Sentences about a plot: which line leads where, by how much, and where they cross.
-pub(crate) fn findings(measured: &[Measured], x: &str, figure: &Figure, by: Option<&str>) -> Vec<String> {
-    let lines = lines(measured, x, figure, by);
+pub(crate) fn findings(measured: &[Measured], plot: &PlotFile, figure: &Figure) -> Vec<String> {
+    let (lines, x) = (lines(measured, plot, figure), plot.x.as_str());
     let mut said = Vec::new();
     let Some(better) = figure.more_is_better else { return said };
     let leads = |a: f64, b: f64| if better { a > b } else { a < b };
@@ -193,23 +194,33 @@ mod tests {
             ("cas", 16, 800),
             ("spin", 16, 200),
         ]);
+        let plot = |text: &str| toml::from_str::<PlotFile>(text).expect("a plot");
+        let by_method = plot("x = \"lanes\"\ny = \"cycles\"\nby = \"method\"\n");
+        let alone = plot("x = \"lanes\"\ny = \"cycles\"\n");
+        let cas =
+            PlotFile { only: [("method".to_string(), "cas".into())].into_iter().collect(), ..alone.clone() };
         let cycles = Figure::named("cycles").expect("a figure");
         let expected = [
             "None leads by more than 0.5 % where lanes is 1.",
             "cas is best where lanes is 2: up to 1.10 times the next, spin, at 2.",
             "spin is best where lanes is 4 to 16: up to 4.00 times the next, cas, at 16.",
         ];
-        assert_eq!(findings(&points, "lanes", cycles, Some("method")), expected);
+        assert_eq!(findings(&points, &by_method, cycles), expected);
         // Of several points with one value, the best counts; more is better here.
         let rate = Figure::named("throughput").expect("a figure");
-        let alone = findings(&points, "lanes", rate, None);
+        let alone = findings(&points, &alone, rate);
         assert_eq!(
             alone,
             ["The best throughput, 10 k, is where lanes is 1: 2.00 times as good as where it is 16, 5000."]
         );
-        let all = findings(&points[4..], "lanes", cycles, Some("method"));
+        let said = findings(&points, &cas, cycles);
+        assert_eq!(
+            said,
+            ["The best cycles, 100, is where lanes is 1: 8.00 times as good as where it is 16, 800."]
+        );
+        let all = findings(&points[4..], &by_method, cycles);
         assert_eq!(all, ["spin is best whatever lanes is: up to 4.00 times the next, cas, at 16."]);
         let retries = Figure::named("retries_per_success").expect("a figure");
-        assert!(findings(&points, "lanes", retries, Some("method")).is_empty(), "no point has the figure");
+        assert!(findings(&points, &by_method, retries).is_empty(), "no point has the figure");
     }
 }

@@ -57,6 +57,9 @@ pub struct PlotFile {
     /// Parameter that tells the lines apart.
     #[serde(default)]
     pub by: Option<String>,
+    /// Parameters and the values that they have in it; the others are the best of what they may be.
+    #[serde(default)]
+    pub only: toml::Table,
 }
 
 fn default_config() -> String {
@@ -80,6 +83,20 @@ fn one_or_several<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Strin
             .collect::<Option<_>>()
             .ok_or_else(|| serde::de::Error::custom("expected names of workloads")),
         _ => Err(serde::de::Error::custom("expected the name of a workload, or a list of them")),
+    }
+}
+
+impl PlotFile {
+    /// What `only` says, with values as points have them.
+    pub(crate) fn only(&self) -> impl Iterator<Item = (&str, String)> {
+        self.only.iter().map(|(name, value)| {
+            (name.as_str(), value.as_str().map_or_else(|| value.to_string(), str::to_string))
+        })
+    }
+
+    /// Whether a point is in it.
+    pub(crate) fn has(&self, point: &SweepPoint) -> bool {
+        self.only().all(|(name, value)| point.labels.get(name) == Some(&value))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Whether the bundle of a failure names the line that is wrong, with bugs that were planted for other tests: most of them
 //! are no alteration that the experiments try.
 
+#![allow(clippy::print_stdout)] // what is said of each bug
+
 use std::fs;
 
 use atoms_cosim::lockstep::Lockstep;

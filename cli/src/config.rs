@@ -1,8 +1,7 @@
 //! `atoms config`: the named configurations.
 
-use atoms_cosim::configs::{self, ListedConfig, NamedConfig};
+use atoms_cosim::configs::{self, ListedConfig, NamedConfig, parameters};
 use atoms_model::config::PARAMETERS;
-use atoms_regress::triage::record::parameters;
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand, point};

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use atoms_model::Config;
 use atoms_model::config::{ConfigError, PARAMETERS, Parameter, ParameterKind};
 use atoms_verilated::{checkout, hash};
+use serde_json::{Map, Value};
 
 use crate::embedded;
 
@@ -69,6 +70,21 @@ pub enum ConfigsError {
     /// No configuration has this name; those there are.
     #[error("no configuration `{name}`; there are {known}", name = .0.escape_debug(), known = .1.join(", "))]
     Unknown(String, Vec<String>),
+}
+
+/// The parameters of a configuration by name, as `configs.toml` writes them.
+pub fn parameters(config: &Config) -> Map<String, Value> {
+    let value = |p: &Parameter| {
+        let number = (p.get)(config);
+        match p.kind {
+            ParameterKind::Number(..) => Value::from(number),
+            ParameterKind::Flag => Value::from(number != 0),
+            ParameterKind::Choice(names) => {
+                Value::from(names.get(number as usize).copied().unwrap_or_default())
+            }
+        }
+    };
+    PARAMETERS.iter().map(|p| (p.name.to_string(), value(p))).collect()
 }
 
 /// Folder of the RTL in use: `ATOMS_RTL`; else `rtl/` of the checkout around the working folder; else where the

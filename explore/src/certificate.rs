@@ -1,12 +1,10 @@
 //! Certificates: that the RTL of a point takes as many cycles as a report says, and does what it must.
 
-use std::collections::BTreeMap;
-
+use atoms_cosim::configs::parameters;
 use atoms_cosim::rtl::RtlIdentity;
-use atoms_model::Config;
-use atoms_model::config::{PARAMETERS, ParameterKind};
 use atoms_verilated::Library;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::measure::{Behind, Judging, Measurement, Trial, TrialError, measure};
 use crate::workload::WorkloadIdentity;
@@ -19,7 +17,7 @@ pub struct Certificate {
     /// Name of the configuration.
     pub config: String,
     /// Its parameters by name.
-    pub parameters: BTreeMap<&'static str, serde_json::Value>,
+    pub parameters: Map<String, Value>,
     /// The RTL.
     pub rtl: RtlIdentity,
     /// The workload.
@@ -37,16 +35,6 @@ impl Certificate {
     pub fn covers(&self, other: &Measurement) -> bool {
         Measurement { judged: self.measurement.judged, ..*other } == self.measurement
     }
-}
-
-/// The parameters of a configuration by name, as `rtl/configs.toml` writes them.
-pub fn parameters(config: &Config) -> BTreeMap<&'static str, serde_json::Value> {
-    let value = |p: &atoms_model::config::Parameter| match p.kind {
-        ParameterKind::Number(..) => (p.get)(config).into(),
-        ParameterKind::Flag => ((p.get)(config) != 0).into(),
-        ParameterKind::Choice(names) => names[(p.get)(config) as usize].into(),
-    };
-    PARAMETERS.iter().map(|p| (p.name, value(p))).collect()
 }
 
 /// Runs a point in lockstep, judged by the oracle; `library` is the RTL `rtl` built for its configuration.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use atoms_cosim::configs::NamedConfig;
+use atoms_cosim::configs::{NamedConfig, parameters};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::session::Failure;
-use atoms_explore::certificate::{Certificate, certify, parameters};
+use atoms_explore::certificate::{Certificate, certify};
 use atoms_explore::measure::{
     Behind, Judging, Measurement, Trial, TrialError, TrialLimits, estimate, measure,
 };

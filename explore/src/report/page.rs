@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::SweepReport;
 use super::plots::DrawnPlot;
 use crate::plot::short;
-use crate::sweep::{FIGURES, Measured};
+use crate::sweep::{FIGURES, Measured, words};
 
 /// The page: the finding first, then the plots, the points, and how each is measured again.
 pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
@@ -73,7 +73,7 @@ fn points(report: &SweepReport<'_>) -> Markup {
             thead {
                 tr {
                     th scope="col" { "point" }
-                    @for name in &varied { th scope="col" { (name.replace('_', " ")) } }
+                    @for name in &varied { th scope="col" { (words(name)) } }
                     @for figure in FIGURES { th scope="col" title=(figure.about) { (figure.label) } }
                     th scope="col" { "certificate" }
                     th scope="col" { "measured again by" }

@@ -3,7 +3,7 @@
 use atoms_cosim::usage::CycleClass;
 
 use crate::plot::{Axis, Bar, Chart, HeatMap, Mark, PlotError, Scale, Series, StackedBars, short};
-use crate::sweep::{FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, lines};
+use crate::sweep::{FIGURES, Figure, Line, Measured, PlotFile, PointOutcome, findings, lines, words};
 
 use super::SweepReport;
 
@@ -204,9 +204,4 @@ fn subtitle(report: &SweepReport<'_>) -> String {
     let fixed = first.point.settings.iter().filter(|(name, _)| !first.point.labels.contains_key(*name));
     let fixed: String = fixed.map(|(name, value)| format!(", {name} {value}")).collect();
     format!("{} on {base}{fixed}; seed {}", first.point.workload, report.seed)
-}
-
-/// A parameter's name as an axis says it.
-fn words(name: &str) -> String {
-    name.replace('_', " ")
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use atoms_cosim::configs::parameters;
 use atoms_model::config::PARAMETERS;
 use serde_json::{Map, Value, json};
 
 use super::SweepReport;
-use crate::certificate::parameters;
 use crate::sweep::{FIGURES, Measured};
 
 /// A row for each point: every parameter of unit and workload, every figure, and whether it is certified.

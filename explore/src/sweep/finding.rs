@@ -140,8 +140,8 @@ fn span(line: &Line, x: &str, figure: &Figure) -> Option<String> {
     ))
 }
 
-/// A parameter's name in a sentence.
-fn words(name: &str) -> String {
+/// A parameter's name in a sentence, or at an axis.
+pub(crate) fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 

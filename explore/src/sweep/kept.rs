@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use atoms_cosim::configs::parameters;
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_verilated::hash;
 use serde::{Deserialize, Serialize};
 
 use super::outcome::PointOutcome;
-use crate::certificate::parameters;
 use crate::measure::Trial;
 
 /// Measurements in a folder, one file each.

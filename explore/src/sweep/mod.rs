@@ -8,7 +8,7 @@ mod plan;
 mod run;
 
 pub use figure::{FIGURES, Figure};
-pub(crate) use finding::{Line, findings, lines};
+pub(crate) use finding::{Line, findings, lines, words};
 pub use kept::PointStore;
 pub use outcome::{PointOutcome, PointUsage};
 pub use plan::{Impossible, PlotFile, SweepError, SweepFile, SweepPoint, SweepPoints, Varied, VariedOf};

@@ -52,21 +52,6 @@ pub struct BundleRecord {
     pub files: BTreeMap<String, String>,
 }
 
-/// The parameters of a configuration, by name.
-pub fn parameters(config: &Config) -> Map<String, Value> {
-    let value = |p: &atoms_model::config::Parameter| {
-        let number = (p.get)(config);
-        match p.kind {
-            ParameterKind::Number(..) => Value::from(number),
-            ParameterKind::Flag => Value::from(number != 0),
-            ParameterKind::Choice(names) => {
-                Value::from(names.get(number as usize).copied().unwrap_or_default())
-            }
-        }
-    };
-    PARAMETERS.iter().map(|p| (p.name.to_string(), value(p))).collect()
-}
-
 impl BundleRecord {
     /// The record of the bundle in `folder`.
     ///
